@@ -1,0 +1,1 @@
+"""The material: data, knowledge graphs, setups, responses."""

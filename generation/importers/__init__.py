@@ -1,0 +1,73 @@
+"""Readers of what can be imported: Attest's interchange format and published files.
+
+A new format is one module with `recognises` and a `Material`, and one line in `READERS`.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from generation.importers import ais, interchange, mtrag
+from generation.importers.errors import DatasetError
+from generation.importers.limits import Limits
+from generation.importers.material import KINDS, Material
+from generation.importers.sources import Source
+
+__all__ = ["KINDS", "READERS", "DatasetError", "Limits", "Material", "open_material", "recognise"]
+
+
+class Reader(NamedTuple):
+    """How to tell a format by its content, and how to read it."""
+
+    recognises: Callable[[Source], bool]
+    open: Callable[[Source], Material]
+
+
+# In the order of asking: published formats are the narrower ones.
+READERS: dict[str, Reader] = {
+    "mtrag": Reader(mtrag.recognises, mtrag.MtragMaterial),
+    "ais": Reader(ais.recognises, ais.AisMaterial),
+    "interchange": Reader(interchange.recognises, interchange.InterchangeMaterial),
+}
+
+
+def recognise(path: Path, limits: Limits | None = None) -> str:
+    """Return the format of a folder, zip or file, judged by its content.
+
+    Raises:
+        DatasetError: nothing is there, or no reader knows it.
+    """
+    source = Source(path, limits)
+    try:
+        return _format_of(source)
+    finally:
+        source.close()
+
+
+def open_material(path: Path, format: str | None = None, limits: Limits | None = None) -> Material:
+    """Return what `path` holds, ready to be read; use it as a context manager.
+
+    Raises:
+        DatasetError: nothing is there, the format is unknown, or it is not what `format` says.
+    """
+    if format is not None and format not in READERS:
+        raise DatasetError("format", repr(format), " or ".join(READERS))
+    source = Source(path, limits)
+    try:
+        material = READERS[format or _format_of(source)].open(source)
+    except BaseException:
+        source.close()
+        raise
+    source.bytes_read = 0  # what recognising read is no progress
+    return material
+
+
+def _format_of(source: Source) -> str:
+    for name, reader in READERS.items():
+        if reader.recognises(source):
+            return name
+    files = ", ".join(list(source.sizes)[:10]) or "no files"
+    published = " or ".join(name for name in READERS if name != "interchange")
+    raise DatasetError(
+        source.path.name, files, f"a published file ({published}) or {interchange.expected_files()}"
+    )

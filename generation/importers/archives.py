@@ -1,0 +1,113 @@
+"""Zip files, read member by member and never unpacked to disk."""
+
+import re
+import stat
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+from generation.importers.errors import DatasetError, excerpt
+from generation.importers.limits import Limits
+
+_ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
+_JUNK = frozenset({"__MACOSX", ".DS_Store"})
+_DRIVE = re.compile(r"^[A-Za-z]:")
+# The others unpack a small read into any amount at once, so that counting comes too late.
+_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+_ENCRYPTED = 0x1 | 0x40 | 0x2000
+
+
+class ZipStore:
+    """The members of a zip; one folder around all of them is looked through."""
+
+    def __init__(self, path: Path, limits: Limits) -> None:
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+            raise DatasetError(path.name, f"no readable zip ({error})", "a zip file") from error
+        try:
+            self._members, self.ignored = _readable_members(self._zip, path.name, limits)
+        except BaseException:
+            self._zip.close()
+            raise
+        self.sizes: Mapping[str, int] = {
+            name: info.file_size for name, info in self._members.items()
+        }
+
+    def open(self, name: str) -> IO[bytes]:
+        try:
+            return self._zip.open(self._members[name])
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError) as error:
+            raise DatasetError(name, f"damaged zip member ({error})", "a sound zip") from error
+
+    def close(self) -> None:
+        self._zip.close()
+
+
+def looks_like_zip(path: Path) -> bool:
+    """Return whether the file begins as a zip does."""
+    with path.open("rb") as stream:
+        return stream.read(4) in _ZIP_MAGIC
+
+
+def is_junk(name: str) -> bool:
+    """Return whether an operating system left this behind; such names are not even reported."""
+    return not _JUNK.isdisjoint(name.split("/")) or name.rsplit("/", 1)[-1].startswith("._")
+
+
+def _readable_members(
+    archive: zipfile.ZipFile, zip_name: str, limits: Limits
+) -> tuple[dict[str, zipfile.ZipInfo], list[str]]:
+    infos = archive.infolist()
+    if len(infos) > limits.max_members:
+        found = f"{len(infos):,} members"
+        raise DatasetError(zip_name, found, f"at most {limits.max_members:,}")
+    for info in infos:
+        _refuse_unsafe(info, zip_name)
+    files = [info for info in infos if not info.is_dir() and not is_junk(info.filename)]
+    top = _common_folder([info.filename for info in files])
+    members: dict[str, zipfile.ZipInfo] = {}
+    ignored = []
+    for info in files:
+        name = info.filename.removeprefix(top)
+        if "/" in name:
+            ignored.append(name)
+        elif name in members:
+            raise DatasetError(f"{zip_name}: {excerpt(name)}", "it twice", "each name once")
+        else:
+            members[name] = info
+    return members, ignored
+
+
+def _common_folder(names: list[str]) -> str:
+    """Return 'folder/' when every name begins with it, else ''."""
+    tops = {name.split("/", 1)[0] for name in names if "/" in name}
+    if len(tops) != 1 or not all("/" in name for name in names):
+        return ""
+    return tops.pop() + "/"
+
+
+def _refuse_unsafe(info: zipfile.ZipInfo, zip_name: str) -> None:
+    where = f"{zip_name}: member {excerpt(info.orig_filename)}"
+    if found := _unsafe_name(info.orig_filename):
+        raise DatasetError(where, found, "a plain name inside the zip")
+    if stat.S_ISLNK(info.external_attr >> 16):
+        raise DatasetError(where, "a symbolic link", "a file")
+    if info.flag_bits & _ENCRYPTED:
+        raise DatasetError(where, "an encrypted member", "one without a password")
+    if info.compress_type not in _METHODS and not is_junk(info.filename):
+        found = f"compression method {info.compress_type}"
+        raise DatasetError(where, found, "'stored' or 'deflated'")
+
+
+def _unsafe_name(name: str) -> str:
+    if "\\" in name:
+        return "a backslash in the name"
+    if name.startswith("/") or _DRIVE.match(name):
+        return "an absolute path"
+    if ".." in name.split("/"):
+        return "'..' in the path"
+    if "\0" in name:
+        return "a NUL character in the name"
+    return ""

@@ -1,0 +1,27 @@
+"""What stops an import as a whole, and how a found value is quoted in a message."""
+
+import json
+
+EXCERPT_LENGTH = 80
+
+
+class DatasetError(Exception):
+    """What was given cannot be imported at all: where, what was found, what was expected."""
+
+    def __init__(self, where: str, found: str = "", expected: str = "") -> None:
+        message = where
+        if found:
+            message += f": found {found}"
+        if expected:
+            message += f"; expected {expected}"
+        super().__init__(message)
+
+
+def excerpt(value: object) -> str:
+    """Return `value` as JSON, at most 80 characters long, safe to store and to print."""
+    if isinstance(value, str):
+        quoted = json.dumps(value[: EXCERPT_LENGTH + 1], ensure_ascii=False)
+    else:
+        quoted = json.dumps(value, ensure_ascii=False, default=repr)
+    quoted = quoted.encode("utf-8", "backslashreplace").decode("utf-8")
+    return quoted if len(quoted) <= EXCERPT_LENGTH else quoted[: EXCERPT_LENGTH - 1] + "…"

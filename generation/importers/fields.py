@@ -1,0 +1,296 @@
+"""One row of a file, read field by field: what is wrong with it is collected, all of it."""
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from generation.importers.errors import excerpt
+from generation.importers.json_text import JSONTrouble, parse_json
+from generation.importers.records import Problem, Record, Where
+
+NOTHING = "nothing"
+LONGEST_KEY = 200  # of an id, as the database stores it
+LONGEST_NAME = 100
+LARGEST_COUNT = 32_767
+
+_UNIX_SECONDS = re.compile(r"\d{9,}(\.\d+)?|\d{1,7}(\.\d+)?|\d+\.\d+")  # 8 digits: 20240131
+_YES_NO = {
+    **dict.fromkeys(("yes", "true", "1"), True),
+    **dict.fromkeys(("no", "false", "0", ""), False),
+}
+
+
+class Row:
+    """The fields of one row (or of one object inside it), each read as what it has to be.
+
+    A method returns the field's value, or a stand-in after noting a problem: a record built
+    from stand-ins is thrown away when `problems` is not empty. CSV cells are read from text,
+    JSON values have to have the right type.
+    """
+
+    __slots__ = ("is_csv", "max_nesting", "prefix", "problems", "values", "where")
+
+    def __init__(
+        self,
+        where: Where,
+        values: Mapping[str, Any],
+        *,
+        is_csv: bool = False,
+        max_nesting: int = 32,
+        prefix: str = "",
+        problems: list[Problem] | None = None,
+    ) -> None:
+        self.where = where
+        self.values = values
+        self.is_csv = is_csv
+        self.max_nesting = max_nesting
+        self.prefix = prefix
+        self.problems: list[Problem] = [] if problems is None else problems
+
+    def refuse(self, name: str, found: str, expected: str) -> None:
+        """Note a problem of this row."""
+        self.problems.append(Problem(self.where, self.prefix + name, found, expected))
+
+    def key(self, name: str, default: str | None = None, longest: int = LONGEST_KEY) -> str:
+        """Return an id or a name without surrounding space; whole numbers count as text."""
+        value = self.values.get(name)
+        if value is None and default is not None:
+            return default
+        if type(value) is int:
+            value = str(value)
+        if not isinstance(value, str) or not value.strip():
+            self._refuse_value(name, value, "text that is not empty")
+            return ""
+        return self._fitting(name, value.strip(), longest)
+
+    def text(self, name: str, default: str | None = None, longest: int | None = None) -> str:
+        """Return a text as it stands, possibly empty."""
+        value = self.values.get(name)
+        if value is None and default is not None:
+            return default
+        if not isinstance(value, str):
+            self._refuse_value(name, value, "text")
+            return ""
+        return value if longest is None else self._fitting(name, value, longest)
+
+    def optional_text(self, name: str) -> str | None:
+        return None if self.values.get(name) is None else self.text(name)
+
+    def filled_text(self, name: str, longest: int | None = None) -> str:
+        """Return a text as it stands, which is not blank."""
+        value = self.values.get(name)
+        if not isinstance(value, str) or not value.strip():
+            self._refuse_value(name, value, "text that is not empty")
+            return ""
+        return value if longest is None else self._fitting(name, value, longest)
+
+    def word(self, name: str) -> str:
+        """Return a value as text: JSON's true, false and numbers as yes, no and digits."""
+        value = self.values.get(name)
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, int | float):
+            value = str(value)
+        if not isinstance(value, str) or not value.strip():
+            self._refuse_value(name, value, "an answer")
+            return ""
+        return self._fitting(name, value.strip(), LONGEST_KEY)
+
+    def optional_number(self, name: str) -> float | None:
+        """Return a finite number; None when there is none."""
+        value = self.values.get(name)
+        if value is None:
+            return None
+        try:
+            if isinstance(value, bool) or (isinstance(value, str) and not self.is_csv):
+                raise TypeError
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            self._refuse_value(name, value, "a finite number")
+            return None
+        return number
+
+    def number(self, name: str) -> float:
+        """Return a finite number that has to be there."""
+        if self.values.get(name) is None:
+            self._refuse_value(name, None, "a finite number")
+            return 0.0
+        return self.optional_number(name) or 0.0
+
+    def duration(self, name: str) -> float | None:
+        """Return seconds, 0 or more; None when there are none."""
+        seconds = self.optional_number(name)
+        if seconds is not None and seconds < 0:
+            self._refuse_value(name, self.values[name], "seconds, 0 or more")
+        return seconds
+
+    def whole(self, name: str, lowest: int, highest: int) -> int | None:
+        """Return a whole number from `lowest` to `highest`; None when there is none."""
+        value = self.values.get(name)
+        if value is None:
+            return None
+        found = value
+        if self.is_csv and isinstance(value, str):
+            digits = value.strip().removeprefix("-")
+            if digits.isascii() and digits.isdigit() and len(digits) < 20:
+                found = int(value)
+        if type(found) is not int or not lowest <= found <= highest:
+            self._refuse_value(name, value, f"a whole number from {lowest} to {highest}")
+            return None
+        return found
+
+    def ordinal_number(self, name: str) -> int | None:
+        """Return a whole number from 1; None when there is none."""
+        return None if self.values.get(name) is None else self.whole(name, 1, LARGEST_COUNT)
+
+    def yes_no(self, name: str) -> bool:
+        """Return a yes/no that is no when it is not there."""
+        value = self.values.get(name)
+        if value is None or isinstance(value, bool):
+            return bool(value)
+        answer = _YES_NO.get(str(value).strip().lower())
+        if answer is None or not isinstance(value, str | int):
+            self._refuse_value(name, value, "true, false, yes, no, 1 or 0")
+            return False
+        return answer
+
+    def moment(self, name: str) -> datetime | None:
+        """Return a moment in UTC from ISO 8601 (no zone: UTC) or Unix seconds; None: not there."""
+        value = self.values.get(name)
+        if value is None:
+            return None
+        try:
+            return _moment(value)
+        except (ValueError, OverflowError, OSError, TypeError):
+            self._refuse_value(name, value, "a date and time in ISO 8601, or Unix seconds")
+            return None
+
+    def choice(self, name: str, legal: tuple[str, ...], default: str) -> str:
+        """Return one of the `legal` words."""
+        value = self.values.get(name)
+        if value is None:
+            return default
+        word = value.strip() if isinstance(value, str) else value
+        if word not in legal:
+            self._refuse_value(name, value, " or ".join(legal))
+            return default
+        return str(word)
+
+    def nested(self, name: str) -> Any:
+        """Return a JSON value: as it is, or parsed from a CSV cell; None when there is none."""
+        value = self.values.get(name)
+        if not self.is_csv or not isinstance(value, str):
+            return value
+        try:
+            return parse_json(value, self.max_nesting)
+        except JSONTrouble as trouble:
+            self.refuse(name, trouble.found, trouble.expected)
+            return None
+
+    def optional_list(self, name: str, of: str) -> list[Any] | None:
+        """Return a list; None when there is none. `of` says of what, for the message."""
+        n_problems = len(self.problems)
+        value = self.nested(name)
+        if value is None or isinstance(value, list):
+            return value
+        if len(self.problems) == n_problems:
+            self._refuse_value(name, value, f"a list of {of}")
+        return None
+
+    def required_list(self, name: str, of: str) -> list[Any]:
+        """Return a list that has to be there."""
+        n_problems = len(self.problems)
+        value = self.optional_list(name, of)
+        if value is None and len(self.problems) == n_problems:
+            self._refuse_value(name, None, f"a list of {of}")
+        return value or []
+
+    def optional_object(self, name: str) -> dict[str, Any]:
+        """Return an object, empty when there is none."""
+        n_problems = len(self.problems)
+        value = self.nested(name)
+        if isinstance(value, dict):
+            return value
+        if value is not None and len(self.problems) == n_problems:
+            self._refuse_value(name, value, "an object")
+        return {}
+
+    def objects(self, name: str, items: list[Any]) -> Iterator["Row"]:
+        """Yield the items of a list as rows of their own, which note problems here."""
+        for number, item in enumerate(items, start=1):
+            label = f"{name}[{number}]"
+            if isinstance(item, dict):
+                yield Row(self.where, item, prefix=f"{self.prefix}{label}.", problems=self.problems)
+            else:
+                self._refuse_item(label, item, "an object")
+
+    def keys(self, name: str, items: list[Any], longest: int = LONGEST_KEY) -> tuple[str, ...]:
+        """Return the items of a list of ids."""
+        inner = {f"{name}[{number}]": item for number, item in enumerate(items, start=1)}
+        row = Row(self.where, inner, prefix=self.prefix, problems=self.problems)
+        return tuple(row.key(label, longest=longest) for label in inner)
+
+    def unknown(self, known: Collection[str]) -> dict[str, Any]:
+        """Return the fields that are not among the `known` ones."""
+        return {name: value for name, value in self.values.items() if name not in known}
+
+    def _fitting(self, name: str, text: str, longest: int) -> str:
+        if len(text) > longest:
+            found = f"{len(text):,} characters ({excerpt(text)})"
+            self.refuse(name, found, f"at most {longest}")
+        return text
+
+    def _refuse_value(self, name: str, value: object, expected: str) -> None:
+        self.refuse(name, NOTHING if value is None else excerpt(value), expected)
+
+    def _refuse_item(self, label: str, value: object, expected: str) -> None:
+        self.refuse(label, excerpt(value), expected)
+
+
+class Kind(NamedTuple):
+    """What rows of one kind look like, and what reads one of them."""
+
+    name: str
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+    read: Callable[[Row], Record]
+    keeps_unknown: bool = False  # under `meta`
+
+    @property
+    def fields(self) -> frozenset[str]:
+        return frozenset(self.required + self.optional)
+
+
+def outcome(row: Row, record: Record) -> Sequence[Record | Problem]:
+    """Return the problems that a row turned out to have, else its record."""
+    return row.problems or [record]
+
+
+def read_rows(
+    rows: Iterator[Row | Problem], read: Callable[[Row], Record]
+) -> Iterator[Record | Problem]:
+    """Yield each row's record, or its problems; a bad row never stops the others."""
+    for row in rows:
+        if isinstance(row, Problem):
+            yield row
+            continue
+        record = read(row)
+        yield from outcome(row, record)
+
+
+def _moment(value: object) -> datetime:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise TypeError(value)
+    if not isinstance(value, str):
+        return datetime.fromtimestamp(value, UTC)
+    text = value.strip()
+    if _UNIX_SECONDS.fullmatch(text):
+        return datetime.fromtimestamp(float(text), UTC)
+    moment = datetime.fromisoformat(text)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -1,0 +1,156 @@
+"""Attest's own interchange format (SPEC 10): a folder or zip of files, or one of them alone."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from generation.importers.errors import DatasetError
+from generation.importers.fields import Kind, outcome, read_rows
+from generation.importers.interchange_rows import ROW_KINDS
+from generation.importers.json_text import JSONTrouble, parse_json
+from generation.importers.material import KINDS, MOST_IGNORED, Material
+from generation.importers.records import Problem, Record
+from generation.importers.sources import Source, plain_name
+from generation.importers.tables import csv_columns, csv_rows, json_rows
+
+_SETTINGS = ("study", "scheme")
+_HEAD_BYTES = 1 << 20
+
+
+class _File(NamedTuple):
+    name: str
+    kind: Kind
+    is_csv: bool
+
+
+class InterchangeMaterial(Material):
+    """A dataset in interchange files, each read as a stream."""
+
+    format = "interchange"
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        files = _record_files(source)
+        if not files:
+            raise _unclear(source)
+        self._files = {file.kind.name: file for file in files}
+        self.kinds = tuple(kind for kind in KINDS if kind in self._files)
+        self.study, self.scheme = (_settings(source, name) for name in _SETTINGS)
+        used = {file.name for file in files} | set(_settings_files(source).values())
+        self.ignored = source.ignored + [name for name in source.sizes if name not in used]
+
+    def records(self, kind: str) -> Iterator[Record | Problem]:
+        file = self._files.get(kind)
+        if file is None:
+            return iter(())
+        if file.is_csv:
+            rows = csv_rows(
+                self._source,
+                file.name,
+                file.kind.required,
+                file.kind.fields,
+                lambda column: self._note_unknown(file, "column", column),
+            )
+            return read_rows(rows, file.kind.read)
+        return self._json_records(file)
+
+    @property
+    def bytes_total(self) -> int:
+        return sum(self._source.sizes[file.name] for file in self._files.values())
+
+    def _json_records(self, file: _File) -> Iterator[Record | Problem]:
+        known = set(file.kind.fields)
+        for row in json_rows(self._source, file.name):
+            if isinstance(row, Problem):
+                yield row
+                continue
+            if not file.kind.keeps_unknown and not row.values.keys() <= known:
+                for key in row.unknown(known):
+                    self._note_unknown(file, "key", key)
+                if len(known) < MOST_IGNORED:
+                    known |= row.values.keys()
+            yield from outcome(row, file.kind.read(row))
+
+    def _note_unknown(self, file: _File, what: str, name: str) -> None:
+        if not file.kind.keeps_unknown:
+            self.note_unknown(f"{file.name}: {what} {name!r:.100}")
+
+
+def recognises(source: Source) -> bool:
+    """Return whether there is at least one interchange file."""
+    return bool(_record_files(source))
+
+
+def _record_files(source: Source) -> list[_File]:
+    files: dict[str, _File] = {}
+    for name in source.sizes:
+        stem, _, suffix = plain_name(name).partition(".")
+        if stem not in ROW_KINDS or suffix not in ("jsonl", "csv"):
+            continue
+        if stem in files:
+            raise DatasetError(
+                f"{files[stem].name} and {name}", f"two files of {stem}", "one of them"
+            )
+        files[stem] = _File(name, ROW_KINDS[stem], suffix == "csv")
+    if files:
+        return list(files.values())
+    only = source.only_data_file()
+    single = None if only is None else _single_file(source, only)
+    return [] if single is None else [single]
+
+
+def _single_file(source: Source, name: str) -> _File | None:
+    """Return a lone file with the kind that its name, else its header or first object, tells."""
+    stem = plain_name(name).partition(".")[0]
+    head = source.head(name, _HEAD_BYTES).decode("utf-8", "replace").lstrip()
+    suffix = plain_name(name).rpartition(".")[2]
+    if suffix not in ("jsonl", "csv", "tsv") and head.startswith("{"):
+        suffix = "jsonl"
+    if suffix == "json":
+        return None
+    for kind in sorted(ROW_KINDS, key=len, reverse=True):
+        if re.match(rf"{kind}($|[^a-z])", stem):
+            return _File(name, ROW_KINDS[kind], suffix != "jsonl")
+    fields = _first_fields(head, suffix == "jsonl", source.limits.max_nesting)
+    for row_kind in ROW_KINDS.values():
+        if fields.issuperset(row_kind.required) and len(row_kind.required) > 1:
+            return _File(name, row_kind, suffix != "jsonl")
+    return None
+
+
+def _first_fields(head: str, is_json: bool, max_nesting: int) -> set[str]:
+    first_line = head.partition("\n")[0].strip()
+    if not is_json:
+        return {column.lower() for column in csv_columns(first_line)} if first_line else set()
+    try:
+        value = parse_json(first_line, max_nesting)
+    except JSONTrouble:
+        return set()
+    return set(value) if isinstance(value, dict) else set()
+
+
+def _settings_files(source: Source) -> dict[str, str]:
+    """Return the names of study.json and scheme.json, where they are there."""
+    names = {plain_name(name): name for name in source.sizes}
+    return {what: names[f"{what}.json"] for what in _SETTINGS if f"{what}.json" in names}
+
+
+def _settings(source: Source, what: str) -> dict[str, Any] | None:
+    name = _settings_files(source).get(what)
+    if name is None:
+        return None
+    value = source.whole_json(name)
+    if not isinstance(value, dict):
+        raise DatasetError(name, type(value).__name__, "a JSON object")
+    return value
+
+
+def _unclear(source: Source) -> DatasetError:
+    names = ", ".join(list(source.sizes)[:10]) or "no files"
+    return DatasetError(source.path.name, names, expected_files())
+
+
+def expected_files() -> str:
+    """Return a sentence that names the interchange files and their required fields."""
+    kinds = "; ".join(f"{kind.name} ({', '.join(kind.required)})" for kind in ROW_KINDS.values())
+    return f"interchange files .jsonl or .csv, named by what they hold: {kinds}"

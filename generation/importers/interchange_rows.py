@@ -1,0 +1,297 @@
+"""How one row of each interchange file becomes a record.
+
+Conveniences of CSV: nested cells hold JSON; a `turns` cell that is no JSON list is one user
+turn, an `evidence` cell that is no JSON list one golden passage, a `setup` cell that is no JSON
+object a name. `turns: null` says that the dialog is not known (published ratings without one).
+"""
+
+import hashlib
+import re
+from typing import Any
+
+from generation.importers.errors import excerpt
+from generation.importers.fields import LONGEST_NAME, NOTHING, Kind, Row
+from generation.importers.json_text import JSONTrouble, parse_json
+from generation.importers.records import (
+    EntityRecord,
+    EntityTriple,
+    ExampleRecord,
+    FlagRecord,
+    KGQuestionRecord,
+    MinimumTriple,
+    PassageRecord,
+    RaterRecord,
+    ResponseRecord,
+    ScoreRecord,
+    TripleText,
+    TurnRecord,
+    VoteRecord,
+)
+from generation.importers.setups import read_setup
+
+ARMS = ("separate", "merged")
+LONGEST_QUESTION = 64
+LONGEST_LABEL = 500
+LONGEST_RELATION = 300
+_LOOKS_LIKE_OBJECTS = re.compile(r"\[\s*\{")
+
+
+def passage_key(title: str, text: str) -> str:
+    """Return the key of a passage that has no id: its text identifies it."""
+    return "sha:" + hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()[:16]
+
+
+def read_example(row: Row) -> ExampleRecord:
+    key = row.key("id")
+    return ExampleRecord(
+        where=row.where,
+        key=key,
+        dialog=row.key("dialog", key),
+        turns=_turns(row),
+        golden_answer=row.optional_text("golden_answer"),
+        evidence=_evidence(row),
+        meta=row.optional_object("meta") | row.unknown(EXAMPLES.fields),
+    )
+
+
+def read_response(row: Row) -> ResponseRecord:
+    return ResponseRecord(
+        where=row.where,
+        key=row.key("id"),
+        example=row.key("example"),
+        setup=read_setup(row),
+        text=row.text("text"),
+        evidence_shown=_optional_keys(row, "evidence_shown"),
+        graph_shown=_optional_triples(row, "graph_shown"),
+        removed=_optional_triples(row, "removed"),
+        meta=row.optional_object("meta") | row.unknown(RESPONSES.fields),
+    )
+
+
+def read_vote(row: Row) -> VoteRecord:
+    return VoteRecord(
+        row.where,
+        row.key("response"),
+        row.key("rater", longest=LONGEST_NAME),
+        row.key("question", longest=LONGEST_QUESTION),
+        row.word("answer"),
+        row.choice("arm", ARMS, "separate"),
+        row.ordinal_number("citation"),
+        row.ordinal_number("position"),
+        row.duration("seconds"),
+        row.moment("at"),
+        row.yes_no("implied"),
+    )
+
+
+def read_score(row: Row) -> ScoreRecord:
+    return ScoreRecord(
+        where=row.where,
+        response=row.key("response"),
+        metric=row.key("metric", longest=LONGEST_NAME),
+        score=row.number("score"),
+        citation=row.ordinal_number("citation"),
+        signature=row.text("signature", "", LONGEST_LABEL),
+    )
+
+
+def read_flag(row: Row) -> FlagRecord:
+    return FlagRecord(
+        where=row.where,
+        response=row.key("response"),
+        rater=row.key("rater", longest=LONGEST_NAME),
+        arm=row.choice("arm", ARMS, "separate"),
+        reason=row.text("reason", ""),
+    )
+
+
+def read_rater(row: Row) -> RaterRecord:
+    return RaterRecord(
+        where=row.where,
+        rater=row.key("rater", longest=LONGEST_NAME),
+        is_excluded=row.yes_no("excluded"),
+        gold_score=row.optional_number("gold_score"),
+        is_simulated=row.yes_no("simulated"),
+    )
+
+
+def read_entity(row: Row) -> EntityRecord:
+    triples = row.required_list("triples", "objects")
+    return EntityRecord(
+        where=row.where,
+        qid=row.key("qid", longest=LONGEST_NAME),
+        label=row.filled_text("label", LONGEST_LABEL),
+        type=row.text("type", "", 200),
+        aliases=row.keys("aliases", row.optional_list("aliases", "texts") or [], LONGEST_LABEL),
+        text=row.text("text", ""),
+        triples=tuple(
+            EntityTriple(
+                relation=triple.key("relation", longest=LONGEST_RELATION),
+                value=_value(triple, "value"),
+                value_qid=triple.key("value_qid", "", LONGEST_NAME),
+            )
+            for triple in row.objects("triples", triples)
+        ),
+    )
+
+
+def read_kg_question(row: Row) -> KGQuestionRecord:
+    minimum = row.optional_list("minimum", "[qid, relation, value, round?]")
+    retrieved = row.optional_list("retrieved", "qids")
+    return KGQuestionRecord(
+        where=row.where,
+        key=row.key("id"),
+        question=row.filled_text("question"),
+        entities=row.keys("entities", row.required_list("entities", "qids"), LONGEST_NAME),
+        retrieved=None if retrieved is None else row.keys("retrieved", retrieved, LONGEST_NAME),
+        minimum=None if minimum is None else _minimum(row, minimum),
+    )
+
+
+def _turns(row: Row) -> tuple[TurnRecord, ...]:
+    found = _list_or_text(row, "turns")
+    if isinstance(found, str):
+        return (TurnRecord("user", found, -1),)
+    if found is None:
+        if "turns" not in row.values:
+            row.refuse("turns", NOTHING, "a list of turns (null: the dialog is not known)")
+        return ()
+    turns = [
+        TurnRecord(_speaker(turn), turn.text("text"), _parent(turn, index))
+        for index, turn in enumerate(row.objects("turns", found))
+    ]
+    if not found:
+        row.refuse("turns", "an empty list", "one turn or more, the last by the user")
+    elif turns and not row.problems and (turns[-1].speaker != "user" or not turns[-1].text.strip()):
+        speaker, text, _ = turns[-1]
+        row.refuse(
+            f"turns[{len(turns)}]", excerpt({"speaker": speaker, "text": text}), "a user's question"
+        )
+    return tuple(turns)
+
+
+def _speaker(turn: Row) -> str:
+    speaker = turn.key("speaker", longest=LONGEST_NAME)
+    return "user" if speaker.lower() == "user" else speaker
+
+
+def _parent(turn: Row, index: int) -> int:
+    parent = turn.whole("parent", -1, index - 1)
+    return index - 1 if parent is None else parent
+
+
+def _evidence(row: Row) -> tuple[PassageRecord, ...]:
+    found = _list_or_text(row, "evidence")
+    if isinstance(found, str):
+        return (PassageRecord(passage_key("", found), found, "", "", True),)
+    passages: list[PassageRecord] = []
+    keys: set[str] = set()
+    for item in row.objects("evidence", found or []):
+        title, text = item.text("title", ""), item.filled_text("text")
+        key = item.key("id", passage_key(title, text))
+        if key in keys:
+            item.refuse("id", f"{excerpt(key)} again", "each passage once in an example")
+        keys.add(key)
+        url = item.text("url", "")
+        passages.append(PassageRecord(key, text, title, url, item.yes_no("golden")))
+    return tuple(passages)
+
+
+def _list_or_text(row: Row, name: str) -> list[Any] | str | None:
+    """Return a list; a CSV cell that is no JSON list is plain text."""
+    value = row.values.get(name)
+    if row.is_csv and isinstance(value, str) and not _LOOKS_LIKE_OBJECTS.match(value.lstrip()):
+        try:
+            parsed = parse_json(value, row.max_nesting)
+        except JSONTrouble:
+            return value
+        return parsed if parsed is None or isinstance(parsed, list) else value
+    return row.optional_list(name, "objects")
+
+
+def _optional_keys(row: Row, name: str) -> tuple[str, ...] | None:
+    items = row.optional_list(name, "ids")
+    return None if items is None else row.keys(name, items)
+
+
+def _optional_triples(row: Row, name: str) -> tuple[TripleText, ...] | None:
+    items = row.optional_list(name, "[qid, relation, value]")
+    if items is None:
+        return None
+    return tuple(
+        (
+            triple.key("qid"),
+            triple.key("relation", longest=LONGEST_RELATION),
+            _value(triple, "value"),
+        )
+        for triple in _listed_rows(row, name, items, ("qid", "relation", "value"), 3)
+    )
+
+
+def _minimum(row: Row, items: list[Any]) -> tuple[MinimumTriple, ...]:
+    names = ("qid", "relation", "value", "round")
+    return tuple(
+        MinimumTriple(
+            qid=triple.key("qid", longest=LONGEST_NAME),
+            relation=triple.key("relation", longest=LONGEST_RELATION),
+            value=_value(triple, "value"),
+            round=triple.ordinal_number("round"),
+        )
+        for triple in _listed_rows(row, "minimum", items, names, 3)
+    )
+
+
+def _listed_rows(
+    row: Row, name: str, items: list[Any], names: tuple[str, ...], n_required: int
+) -> list[Row]:
+    """Return a row with `names` for each item that is a list of that many values."""
+    rows = []
+    for number, item in enumerate(items, start=1):
+        label = f"{name}[{number}]"
+        if not isinstance(item, list) or not n_required <= len(item) <= len(names):
+            row.refuse(label, excerpt(item), f"[{', '.join(names)}]")
+            continue
+        values = dict(zip(names, item, strict=False))
+        rows.append(Row(row.where, values, prefix=f"{label}.", problems=row.problems))
+    return rows
+
+
+def _value(triple: Row, name: str) -> str:
+    """Return the value of a triple: any text, or a number as text."""
+    value = triple.values.get(name)
+    return str(value) if type(value) in (int, float) else triple.text(name)
+
+
+EXAMPLES = Kind(
+    "examples",
+    ("id", "turns"),
+    ("dialog", "golden_answer", "evidence", "meta"),
+    read_example,
+    keeps_unknown=True,
+)
+RESPONSES = Kind(
+    "responses",
+    ("id", "example", "setup", "text"),
+    ("evidence_shown", "graph_shown", "removed", "meta"),
+    read_response,
+    keeps_unknown=True,
+)
+VOTES = Kind(
+    "votes",
+    ("response", "rater", "question", "answer"),
+    ("arm", "citation", "position", "seconds", "at", "implied"),
+    read_vote,
+)
+SCORES = Kind("scores", ("response", "metric", "score"), ("citation", "signature"), read_score)
+FLAGS = Kind("flags", ("response", "rater"), ("arm", "reason"), read_flag)
+RATERS = Kind("raters", ("rater",), ("excluded", "gold_score", "simulated"), read_rater)
+ENTITIES = Kind("entities", ("qid", "label", "triples"), ("type", "aliases", "text"), read_entity)
+KG_QUESTIONS = Kind(
+    "kg_questions", ("id", "question", "entities"), ("retrieved", "minimum"), read_kg_question
+)
+
+# By file name; in this order where only the columns tell (a vote row would do as a flag).
+ROW_KINDS = {
+    kind.name: kind
+    for kind in (VOTES, SCORES, RESPONSES, EXAMPLES, ENTITIES, KG_QUESTIONS, FLAGS, RATERS)
+}

@@ -1,0 +1,121 @@
+"""JSON, read strictly: no duplicate keys, no NaN, bounded nesting, text that can be stored."""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from generation.importers.errors import excerpt
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class JSONTrouble(ValueError):
+    """Why a text is not acceptable JSON: what was found and what was expected."""
+
+    def __init__(self, found: str, expected: str) -> None:
+        super().__init__(f"found {found}; expected {expected}")
+        self.found = found
+        self.expected = expected
+
+
+def parse_json(text: str, max_nesting: int) -> Any:
+    """Return the value that `text` holds.
+
+    Raises:
+        JSONTrouble: malformed, a key twice in one object, NaN or Infinity (also as 1e999),
+            nested deeper than `max_nesting`, or a text with a NUL or a lone surrogate.
+    """
+    try:
+        value = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        found = f"{error.msg} at character {error.pos + 1:,} in {excerpt(text)}"
+        raise JSONTrouble(found, "JSON") from error
+    except RecursionError as error:
+        raise JSONTrouble("brackets nested too deep", _at_most(max_nesting)) from error
+    except JSONTrouble:
+        raise
+    except ValueError as error:  # an integer of thousands of digits
+        raise JSONTrouble(str(error), "a number of ordinary length") from error
+
+    if text.count("[") + text.count("{") > max_nesting:
+        _check_nesting(value, max_nesting)
+    if "\\u" in text:  # the only way to write a NUL or a lone surrogate in decoded text
+        _check_texts(value)
+    return value
+
+
+def unstorable_character(text: str) -> str:
+    """Return the name of the first character that a database refuses, or '' when there is none."""
+    if "\0" in text:
+        return f"a NUL character (character {text.index(chr(0)) + 1:,})"
+    lone = _SURROGATE.search(text)
+    return f"a lone surrogate (character {lone.start() + 1:,})" if lone else ""
+
+
+def first_repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that was there before; None when all differ."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
+        twice = first_repeated([key for key, _ in pairs])
+        raise JSONTrouble(f"the key {excerpt(twice)} twice", "each key once in an object")
+    return unique
+
+
+def _finite_float(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise JSONTrouble(digits[:40], "a finite number")
+    return number
+
+
+def _refuse_constant(name: str) -> float:
+    raise JSONTrouble(name, "a finite number or null")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique_pairs,
+    parse_float=_finite_float,
+    parse_constant=_refuse_constant,
+)
+
+
+def _children(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        yield from value.values()
+    elif isinstance(value, list):
+        yield from value
+
+
+def _check_nesting(value: Any, max_nesting: int) -> None:
+    level, depth = [value], 0
+    while level := [item for item in level if isinstance(item, dict | list)]:
+        depth += 1
+        if depth > max_nesting:
+            raise JSONTrouble(f"more than {max_nesting} levels", _at_most(max_nesting))
+        level = [child for item in level for child in _children(item)]
+
+
+def _check_texts(value: Any) -> None:
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        texts = [item] if isinstance(item, str) else list(item) if isinstance(item, dict) else []
+        for text in texts:
+            if trouble := unstorable_character(text):
+                raise JSONTrouble(f"{trouble} in {excerpt(text)}", "text without it")
+        waiting.extend(_children(item))
+
+
+def _at_most(max_nesting: int) -> str:
+    return f"at most {max_nesting} levels of brackets"

@@ -1,0 +1,83 @@
+"""What every reader hands on: records of a few kinds, as often as they are asked for."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+from generation.importers.records import Problem, Record
+from generation.importers.sources import Source
+
+# In the order of storing: each kind refers to earlier ones only.
+KINDS = (
+    "entities",
+    "examples",
+    "kg_questions",
+    "responses",
+    "raters",
+    "votes",
+    "flags",
+    "scores",
+)
+
+MOST_IGNORED = 200  # names of unknown columns and keys that are remembered
+
+
+class Material(ABC):
+    """One dataset on its way in; a context manager that closes the files it reads.
+
+    Attributes:
+        format: the key of its reader in `READERS`.
+        kinds: the kinds of records it holds, in the order of `KINDS`.
+        study: what study.json says, or what the format fixes; None when there is neither.
+        scheme: a scheme as scheme.json spells one; None when there is none.
+        ignored: files, columns and keys that are not read, each named once. Columns and keys
+            are complete only after all kinds were read.
+        n_left_out: what is not imported although it is data, counted by name; complete only
+            after all kinds were read.
+    """
+
+    format: ClassVar[str]
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._unknown: set[str] = set()
+        self.kinds: tuple[str, ...] = ()
+        self.study: dict[str, Any] | None = None
+        self.scheme: dict[str, Any] | None = None
+        self.ignored: list[str] = []
+        self.n_left_out: dict[str, int] = {}
+
+    @abstractmethod
+    def records(self, kind: str) -> Iterator[Record | Problem]:
+        """Yield the records of one kind from the beginning, and the problems of bad rows."""
+
+    @property
+    @abstractmethod
+    def bytes_total(self) -> int:
+        """Return the stored bytes of one pass over all kinds, about."""
+
+    def note_unknown(self, note: str) -> None:
+        """Remember a column or key that is not read, once, and not endlessly many."""
+        if len(self._unknown) < MOST_IGNORED and note not in self._unknown:
+            self._unknown.add(note)
+            self.ignored.append(note)
+
+    @property
+    def bytes_read(self) -> int:
+        """Return the stored bytes read by now, over all passes."""
+        return self._source.bytes_read
+
+    def close(self) -> None:
+        self._source.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,177 @@
+"""What a reader yields: one plain record per row of a file, or the problem that row has."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+
+class Where(NamedTuple):
+    """A place in an imported file; `line` counts from 1 (for a JSON list: the entry)."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line:,}"
+
+
+class Problem(NamedTuple):
+    """A row that cannot be read, and what would mend it."""
+
+    where: Where
+    field: str
+    found: str
+    expected: str
+
+    def __str__(self) -> str:
+        field = f", {self.field}" if self.field else ""
+        return f"{self.where}{field}: found {self.found}; expected {self.expected}"
+
+
+class TurnRecord(NamedTuple):
+    """One turn of a dialog; `parent` is the index of the turn it answers, -1 for the first."""
+
+    speaker: str
+    text: str
+    parent: int
+
+
+class PassageRecord(NamedTuple):
+    """One piece of evidence of an example; without a `key` its text identifies it."""
+
+    key: str
+    text: str
+    title: str
+    url: str
+    is_golden: bool
+
+
+class ExampleRecord(NamedTuple):
+    """A dialog up to its last user question. `dialog` names the conversation (default: `key`)."""
+
+    where: Where
+    key: str
+    dialog: str
+    turns: tuple[TurnRecord, ...]
+    golden_answer: str | None
+    evidence: tuple[PassageRecord, ...]
+    meta: Mapping[str, Any]
+
+
+class SetupRecord(NamedTuple):
+    """Everything that fixes how a response was made; only `name` when the file says no more."""
+
+    name: str
+    model: str
+    temperature: float | None
+    prompt: str
+    run: str
+    settings: Mapping[str, Any]
+
+
+TripleText = tuple[str, str, str]  # qid, relation, value
+
+
+class ResponseRecord(NamedTuple):
+    """One response. `evidence_shown` and the graphs: None = the file does not say, () = nothing."""
+
+    where: Where
+    key: str
+    example: str
+    setup: SetupRecord
+    text: str
+    evidence_shown: tuple[str, ...] | None
+    graph_shown: tuple[TripleText, ...] | None
+    removed: tuple[TripleText, ...] | None
+    meta: Mapping[str, Any]
+
+
+class EntityTriple(NamedTuple):
+    relation: str
+    value: str
+    value_qid: str
+
+
+class EntityRecord(NamedTuple):
+    """One entity of a knowledge graph with the triples it is the subject of."""
+
+    where: Where
+    qid: str
+    label: str
+    type: str
+    aliases: tuple[str, ...]
+    text: str
+    triples: tuple[EntityTriple, ...]
+
+
+class MinimumTriple(NamedTuple):
+    """One member of a minimum knowledge set; `round` is the construction round that added it."""
+
+    qid: str
+    relation: str
+    value: str
+    round: int | None
+
+
+class KGQuestionRecord(NamedTuple):
+    where: Where
+    key: str
+    question: str
+    entities: tuple[str, ...]
+    retrieved: tuple[str, ...] | None
+    minimum: tuple[MinimumTriple, ...] | None
+
+
+class RaterRecord(NamedTuple):
+    where: Where
+    rater: str
+    is_excluded: bool
+    gold_score: float | None
+    is_simulated: bool
+
+
+class VoteRecord(NamedTuple):
+    """One vote as the file spells it; `answer` is read against the scheme later."""
+
+    where: Where
+    response: str
+    rater: str
+    question: str
+    answer: str
+    arm: str
+    citation: int | None
+    position: int | None
+    seconds: float | None
+    at: datetime | None
+    is_implied: bool
+
+
+class FlagRecord(NamedTuple):
+    """'Malformed, no judgement possible', said by one rater about one response."""
+
+    where: Where
+    response: str
+    rater: str
+    arm: str
+    reason: str
+
+
+class ScoreRecord(NamedTuple):
+    where: Where
+    response: str
+    metric: str
+    score: float
+    citation: int | None
+    signature: str
+
+
+Record = (
+    ExampleRecord
+    | ResponseRecord
+    | EntityRecord
+    | KGQuestionRecord
+    | RaterRecord
+    | VoteRecord
+    | FlagRecord
+    | ScoreRecord
+)

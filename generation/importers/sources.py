@@ -1,0 +1,310 @@
+"""Opening what a user gives: a folder, a zip or one file, each file possibly gzipped.
+
+Nothing is extracted to disk, nothing is believed about sizes: bytes are counted while they are
+read, and everything streams line by line. What a zip may hold is in `archives`.
+"""
+
+import gzip
+import io
+import lzma
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+
+from generation.importers.archives import ZipStore, is_junk, looks_like_zip
+from generation.importers.errors import DatasetError
+from generation.importers.json_text import JSONTrouble, parse_json, unstorable_character
+from generation.importers.limits import Limits
+from generation.importers.records import Problem, Where
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv")
+_BUFFER = 1 << 18
+_OVERLAP = 200
+_GZIP_MAGIC = b"\x1f\x8b"
+_UTF8_BOM = b"\xef\xbb\xbf"
+_UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+_DAMAGE = (zlib.error, lzma.LZMAError, zipfile.BadZipFile, EOFError, OSError, NotImplementedError)
+
+
+class Line(NamedTuple):
+    """One physical line with its line end. With a `problem`, `text` only stands in for it."""
+
+    number: int
+    text: str
+    problem: Problem | None
+
+
+class Store(Protocol):
+    """Where files lie: their names with stored sizes, and a way to open one."""
+
+    sizes: Mapping[str, int]
+    ignored: list[str]
+
+    def open(self, name: str) -> IO[bytes]: ...
+
+    def close(self) -> None: ...
+
+
+class Source:
+    """A folder, a zip or one file as named streams of lines, within `limits`.
+
+    `bytes_read` counts stored (compressed) bytes over all passes, for a progress bar; the
+    limits hold for the latest pass over each file.
+    """
+
+    def __init__(self, path: Path, limits: Limits | None = None) -> None:
+        self.path = path
+        self.limits = limits or Limits()
+        self.bytes_read = 0
+        self._used_bytes: dict[str, int] = {}
+        self._used_rows: dict[str, int] = {}
+        self._store = _store_for(path, self.limits)
+        self.ignored = self._store.ignored
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """Return the stored size of each file by name."""
+        return self._store.sizes
+
+    def only_data_file(self) -> str | None:
+        """Return the name of the single data file, if there is just one."""
+        if isinstance(self._store, _FileStore):
+            return next(iter(self.sizes))
+        data = [name for name in self.sizes if plain_name(name).endswith(DATA_SUFFIXES)]
+        return data[0] if len(data) == 1 else None
+
+    def lines(self, name: str) -> Iterator[Line]:
+        """Yield the lines of a file from its beginning; a bad line comes with its problem."""
+        limit = self.limits.max_line_bytes
+        self._used_rows[name] = 0
+        with self._open(name) as stream:
+            number = 0
+            while raw := stream.readline(limit + 1):
+                number += 1
+                if number == 1:
+                    raw = _without_bom(raw, name)
+                if len(raw) > limit and not raw.endswith(b"\n"):
+                    yield _too_long_line(stream, raw, Where(name, number), limit)
+                    continue
+                try:
+                    text = raw.decode()
+                except UnicodeDecodeError as error:
+                    yield _undecodable_line(raw, Where(name, number), error)
+                    continue
+                if "\0" in text:
+                    found = unstorable_character(text)
+                    yield Line(number, text, _line_problem(name, number, found, "text without it"))
+                else:
+                    yield Line(number, text, None)
+
+    def head(self, name: str, n_bytes: int) -> bytes:
+        """Return the first `n_bytes` of a file, unpacked and without a byte order mark."""
+        with self._open(name) as stream:
+            return _without_bom(stream.read(n_bytes), name)
+
+    def mentions(self, name: str, patterns: Iterable[re.Pattern[bytes]], n_bytes: int) -> bool:
+        """Return whether all of the (short) patterns occur in the first `n_bytes` of a file."""
+        missing, before = set(patterns), b""
+        with self._open(name) as stream:
+            for _ in range(0, n_bytes, _BUFFER):
+                chunk = stream.read(_BUFFER)
+                missing = {pattern for pattern in missing if not pattern.search(before + chunk)}
+                if not missing or not chunk:
+                    break
+                before = chunk[-_OVERLAP:]
+        return not missing
+
+    def whole_json(self, name: str) -> Any:
+        """Return what a JSON file holds that has to be read at once."""
+        limit = self.limits.max_whole_json_bytes
+        raw = self.head(name, limit + 1)
+        if len(raw) > limit:
+            raise DatasetError(name, f"more than {limit:,} bytes", "a smaller file of this format")
+        try:
+            text = raw.decode()
+        except UnicodeDecodeError as error:
+            place = f"byte {raw[error.start]:#04x} at byte {error.start + 1:,}"
+            raise DatasetError(name, place, "UTF-8 text") from error
+        if trouble := unstorable_character(text):
+            raise DatasetError(name, trouble, "text without it")
+        try:
+            return parse_json(text, self.limits.max_nesting)
+        except JSONTrouble as trouble_found:
+            raise DatasetError(name, trouble_found.found, trouble_found.expected) from trouble_found
+
+    def count_row(self, name: str) -> None:
+        """Count one row of a file; too many rows of all files together stop the import."""
+        self._used_rows[name] += 1
+        if self._used_rows[name] % 1000 == 0 or self.limits.max_rows < 1000:
+            n_rows = sum(self._used_rows.values())
+            if n_rows > self.limits.max_rows:
+                found = f"more than {self.limits.max_rows:,} rows"
+                raise DatasetError(name, found, "at most that many in one import")
+
+    def close(self) -> None:
+        self._store.close()
+
+    def _open(self, name: str) -> io.BufferedReader:
+        self._used_bytes[name] = 0
+
+        def count_stored(n_bytes: int) -> None:
+            self.bytes_read += n_bytes
+
+        def count_unpacked(n_bytes: int) -> None:
+            self._used_bytes[name] += n_bytes
+            if sum(self._used_bytes.values()) > self.limits.max_bytes:
+                found = f"more than {self.limits.max_bytes:,} bytes once unpacked"
+                raise DatasetError(name, found, "at most that many in one import")
+
+        stored = _buffered(_Counted(self._store.open(name), name, count_stored))
+        plain: IO[bytes] = stored
+        try:
+            if stored.peek(2)[:2] == _GZIP_MAGIC or name.lower().endswith(".gz"):
+                plain = cast(IO[bytes], gzip.GzipFile(fileobj=stored))
+        except DatasetError:
+            stored.close()
+            raise
+        return _buffered(_Counted(plain, name, count_unpacked, also_close=stored))
+
+
+def plain_name(name: str) -> str:
+    """Return a file name in lower case, without `.gz`."""
+    return name.lower().removesuffix(".gz")
+
+
+def printable(name: str) -> str:
+    """Return a file name as UTF-8 can write it, whatever bytes the disk has."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+class _Counted(io.RawIOBase):
+    """A stream that tells how much was read, and turns damage into a `DatasetError`."""
+
+    def __init__(
+        self,
+        stream: IO[bytes],
+        name: str,
+        count: Callable[[int], None],
+        also_close: IO[bytes] | None = None,  # a GzipFile leaves what it reads from open
+    ) -> None:
+        self._stream = stream
+        self._also_close = also_close
+        self._name = name
+        self._count = count
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        view = memoryview(buffer)
+        try:
+            chunk = self._stream.read(len(view))
+        except _DAMAGE as error:
+            expected = "a file that can be unpacked and read"
+            raise DatasetError(self._name, f"damaged data ({error})", expected) from error
+        self._count(len(chunk))
+        view[: len(chunk)] = chunk
+        return len(chunk)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+            if self._also_close is not None:
+                self._also_close.close()
+        super().close()
+
+
+class _FileStore:
+    """One file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.sizes: Mapping[str, int] = {printable(path.name): path.stat().st_size}
+        self.ignored: list[str] = []
+
+    def open(self, name: str) -> IO[bytes]:
+        return self._path.open("rb")
+
+    def close(self) -> None:
+        """Nothing stays open."""
+
+
+class _FolderStore:
+    """The files right inside a folder; a link that leads out of it is refused."""
+
+    def __init__(self, path: Path, limits: Limits) -> None:
+        self._path = path
+        self.ignored: list[str] = []
+        sizes: dict[str, int] = {}
+        for entry in sorted(path.iterdir()):
+            if is_junk(entry.name):
+                continue
+            if not entry.is_file():
+                self.ignored.append(printable(entry.name))
+                continue
+            if entry.is_symlink() and path.resolve() not in entry.resolve().parents:
+                where = f"{path.name}/{printable(entry.name)}"
+                raise DatasetError(where, "a link out of the folder", "a file in it")
+            if printable(entry.name) != entry.name:
+                self.ignored.append(printable(entry.name))
+                continue
+            sizes[entry.name] = entry.stat().st_size
+            if len(sizes) > limits.max_members:
+                found = f"more than {limits.max_members:,} files"
+                raise DatasetError(str(path), found, "a folder with fewer")
+        self.sizes: Mapping[str, int] = sizes
+
+    def open(self, name: str) -> IO[bytes]:
+        return (self._path / name).open("rb")
+
+    def close(self) -> None:
+        """Nothing stays open."""
+
+
+def _store_for(path: Path, limits: Limits) -> Store:
+    try:
+        if path.is_dir():
+            return _FolderStore(path, limits)
+        if not path.is_file():
+            raise DatasetError(str(path), "no such file", "a folder, a zip or a file")
+        if path.suffix.lower() == ".zip" or looks_like_zip(path):
+            return ZipStore(path, limits)
+        return _FileStore(path)
+    except OSError as error:
+        found = error.strerror or str(error)
+        raise DatasetError(str(path), found, "something that can be read") from error
+
+
+def _buffered(stream: io.RawIOBase) -> io.BufferedReader:
+    return io.BufferedReader(stream, _BUFFER)
+
+
+def _without_bom(raw: bytes, name: str) -> bytes:
+    if raw.startswith(_UTF16_BOMS):
+        raise DatasetError(name, "UTF-16 text", "UTF-8 (save the file again as UTF-8)")
+    return raw.removeprefix(_UTF8_BOM)
+
+
+def _line_problem(name: str, number: int, found: str, expected: str) -> Problem:
+    return Problem(Where(name, number), "", found, expected)
+
+
+def _too_long_line(stream: IO[bytes], start: bytes, where: Where, limit: int) -> Line:
+    """Skip the rest of a line; its stand-in keeps CSV quotes balanced as they were."""
+    n_quotes, rest = start.count(b'"'), start
+    while rest and not rest.endswith(b"\n"):
+        rest = stream.readline(_BUFFER)
+        n_quotes += rest.count(b'"')
+    problem = Problem(where, "", f"a line of more than {limit:,} bytes", "a shorter line")
+    return Line(where.line, '"' * (n_quotes % 2) + "\n", problem)
+
+
+def _undecodable_line(raw: bytes, where: Where, error: UnicodeDecodeError) -> Line:
+    found = f"byte {raw[error.start]:#04x} at byte {error.start + 1:,} of the line"
+    return Line(where.line, raw.decode("utf-8", "replace"), Problem(where, "", found, "UTF-8 text"))

@@ -1,0 +1,175 @@
+"""Rows of CSV and JSON Lines files, streamed, each with the line it begins on."""
+
+import csv
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+from generation.importers.errors import excerpt
+from generation.importers.fields import NOTHING, Row
+from generation.importers.json_text import JSONTrouble, first_repeated, parse_json
+from generation.importers.records import Problem, Where
+from generation.importers.sources import Line, Source
+from generation.importers.spreadsheet import original_text
+
+DELIMITERS = ",;\t"
+
+
+def json_rows(source: Source, name: str) -> Iterator[Row | Problem]:
+    """Yield one row per line that is not blank."""
+    max_nesting = source.limits.max_nesting
+    for line in source.lines(name):
+        if line.problem:
+            source.count_row(name)
+            yield line.problem
+            continue
+        if line.text.isspace():
+            continue
+        source.count_row(name)
+        where = Where(name, line.number)
+        try:
+            value = parse_json(line.text, max_nesting)
+        except JSONTrouble as trouble:
+            yield Problem(where, "", trouble.found, trouble.expected)
+            continue
+        if isinstance(value, dict):
+            yield Row(where, value)
+        else:
+            yield Problem(where, "", excerpt(value), "one JSON object a line")
+
+
+def csv_rows(
+    source: Source,
+    name: str,
+    required: tuple[str, ...],
+    known: frozenset[str],
+    unknown: Callable[[str], None] = lambda column: None,
+) -> Iterator[Row | Problem]:
+    """Yield one row per CSV record, empty cells left out.
+
+    The delimiter is the one of `,` `;` and tab that the header line has most of. Column names
+    are stripped; a known one may differ in case or have spaces for underscores. A header that
+    lacks a required column is the one problem of the file.
+
+    Args:
+        unknown: called with each column that is not among the `known` ones.
+    """
+    lines = source.lines(name)
+    first = next(lines, None)
+    if first is None:
+        expected = "a header line with " + ", ".join(required)
+        yield Problem(Where(name, 1), "", "an empty file", expected)
+        return
+    feed = _Feed(chain([first], lines), source.limits.max_line_bytes)
+    delimiter = max(DELIMITERS, key=first.text.count)
+    records = _records(feed, delimiter)
+    header: list[str] = []
+    for number, cells in records:
+        where = Where(name, number)
+        if feed.problems:
+            source.count_row(name)
+            yield from feed.problems
+            if not header:
+                return
+            continue
+        if isinstance(cells, str):
+            source.count_row(name)
+            yield Problem(where, "", cells, "a CSV row (quotes closed and doubled inside)")
+            if not header:
+                return
+            continue
+        if not cells:
+            continue
+        if not header:
+            header = [_column(cell, known) for cell in cells]
+            if problem := _header_problem(where, header, required):
+                yield problem
+                return
+            for column in header:
+                if column not in known:
+                    unknown(column)
+            continue
+        source.count_row(name)
+        if len(cells) != len(header):
+            found = f"{len(cells):,} cells"
+            yield Problem(where, "", found, f"{len(header):,}, as the header has")
+            continue
+        texts = map(original_text, cells)
+        values = {column: text for column, text in zip(header, texts, strict=True) if text}
+        yield Row(where, values, is_csv=True, max_nesting=source.limits.max_nesting)
+
+
+def csv_columns(first_line: str) -> list[str]:
+    """Return the stripped column names in a header line; none when it is no CSV."""
+    delimiter = max(DELIMITERS, key=first_line.count)
+    try:
+        cells = next(csv.reader([first_line], delimiter=delimiter), [])
+    except csv.Error:
+        return []
+    return [cell.strip() for cell in cells]
+
+
+class _RowTooLong(Exception):
+    pass
+
+
+class _Feed(Iterator[str]):
+    """The lines of a CSV file for `csv.reader`, remembering what is wrong in the present row."""
+
+    def __init__(self, lines: Iterator[Line], max_row: int) -> None:
+        self._lines = lines
+        self.max_row = max_row
+        self.begin_row()
+
+    def begin_row(self) -> None:
+        self.number = 0
+        self._length = 0
+        self.problems: list[Problem] = []
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.number = self.number or line.number
+        if line.problem:
+            self.problems.append(line.problem)
+        self._length += len(line.text)
+        if self._length > self.max_row:  # an open quote must not swallow the file
+            raise _RowTooLong
+        return line.text
+
+
+def _records(feed: _Feed, delimiter: str) -> Iterator[tuple[int, list[str] | str]]:
+    """Yield (line where it starts, cells) of each record; a text instead says what is wrong."""
+    # The limit belongs to the whole process: it is only ever raised. `_Feed` bounds a row.
+    csv.field_size_limit(max(csv.field_size_limit(), feed.max_row))
+    reader = csv.reader(feed, delimiter=delimiter, strict=True)
+    while True:
+        feed.begin_row()
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except _RowTooLong:
+            yield feed.number, f"a row of more than {feed.max_row:,} characters"
+        except csv.Error as error:
+            yield feed.number, str(error)
+        else:
+            yield feed.number, cells
+
+
+def _column(cell: str, known: frozenset[str]) -> str:
+    name = cell.strip()
+    if name in known:
+        return name
+    plain = name.lower().replace(" ", "_")
+    return plain if plain in known else name
+
+
+def _header_problem(where: Where, header: list[str], required: tuple[str, ...]) -> Problem | None:
+    found = excerpt(header)
+    missing = [column for column in required if column not in header]
+    if missing:
+        expected = "columns " + ", ".join(required)
+        return Problem(where, missing[0], f"{NOTHING} (the header is {found})", expected)
+    twice = first_repeated(header)
+    if twice is not None:
+        return Problem(where, twice, "the column twice", "each column once")
+    return None

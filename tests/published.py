@@ -1,0 +1,231 @@
+"""Published ratings as interchange folders, and as raw vote matrices that our code never saw.
+
+Each `write_…(shared, folder)` turns raw files of `shared/data` into an interchange folder; each
+`…_matrix(shared)` returns {question: one list of answers per item} straight from the raw files,
+to be checked against the krippendorff and statsmodels packages.
+"""
+
+import ast
+import csv
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+Matrix = dict[str, list[list[str]]]
+
+INFOTABS_LABELS = ["entailed", "neutral", "contradicted"]  # codes 0, 1, 2
+FED_SCALES = {
+    "Interesting": 2,
+    "Engaging": 2,
+    "Specific": 2,
+    "Relevant": 2,
+    "Correct": 2,
+    "Semantically appropriate": 2,
+    "Understandable": 1,
+    "Fluent": 2,
+    "Overall": 4,
+}
+FED_ITEMS_PER_DIALOG = 4  # three turns and the dialog as a whole
+
+
+def shared_folder() -> Path:
+    """Return the folder of real data; it need not exist."""
+    default = Path(__file__).resolve().parents[1].parent / "shared"
+    return Path(os.environ.get("ATTEST_SHARED", default))
+
+
+def write_qags(shared: Path, folder: Path) -> None:
+    """QAGS-XSum: an example per article, a response per summary sentence, three workers each."""
+    examples, responses, votes = [], [], []
+    for number, item in enumerate(_qags_items(shared)):
+        example = f"qags-{number}"
+        evidence = {"id": f"{example}-article", "text": item["article"], "golden": True}
+        examples.append(_example(example, example, "Summarise the article.", evidence))
+        for index, sentence in enumerate(item["summary_sentences"]):
+            response = f"{example}-{index}"
+            responses.append(
+                _response(response, example, "summary", sentence["sentence"], evidence)
+            )
+            votes += [
+                _vote(response, f"w{vote['worker_id']}", "supported", vote["response"])
+                for vote in sentence["responses"]
+            ]
+    scheme = {
+        "key": "qags",
+        "questions": [
+            {
+                "key": "supported",
+                "wording": "Is the sentence supported by the article?",
+                "scale": "yes_no",
+            }
+        ],
+    }
+    _write(folder, examples, responses, votes, scheme)
+
+
+def write_infotabs(shared: Path, folder: Path) -> None:
+    """InfoTabS: an example per table, a response per claim, about five workers each.
+
+    A worker who votes twice on one claim (6 claims) is told apart by a suffix: `VW3`, `VW3#2`.
+    """
+    tables = json.loads((shared / "data/infotabs_votes/tables_dev.json").read_text("utf-8"))
+    examples, responses, votes = [], [], []
+    evidence: dict[str, dict[str, Any]] = {}
+    for number, item in enumerate(_infotabs_items(shared)):
+        table = item["table_id"]
+        if table not in evidence:
+            lines = [f"{name}: {', '.join(values)}" for name, values in tables[table].items()]
+            evidence[table] = {
+                "id": f"{table}-table",
+                "title": tables[table]["title"][0],
+                "text": "\n".join(lines),
+                "golden": True,
+            }
+            examples.append(_example(table, table, "State a fact of the table.", evidence[table]))
+        response = f"infotabs-{number}"
+        claim = item["hypothesis"]
+        responses.append(_response(response, table, "claim", claim, evidence[table]))
+        workers = _distinct(ast.literal_eval(item["other_worker_id"]))
+        codes = json.loads(item["other_human_labels"])
+        votes += [
+            _vote(response, worker, "entailment", INFOTABS_LABELS[code])
+            for worker, code in zip(workers, codes, strict=True)
+        ]
+    scheme = {
+        "key": "infotabs",
+        "questions": [
+            {
+                "key": "entailment",
+                "wording": "Does the table entail the claim?",
+                "scale": {"nominal": INFOTABS_LABELS},
+            }
+        ],
+    }
+    _write(folder, examples, responses, votes, scheme)
+
+
+def write_fed(shared: Path, folder: Path) -> None:
+    """FED, turn-level items: the rated reply under its dialog, raters = places in the lists."""
+    examples, responses, votes = [], [], []
+    for number, item in _fed_items(shared):
+        example = f"fed-{number}"
+        turns = []
+        for line in item["context"].split("\n"):
+            speaker, _, text = line.partition(": ")
+            turns.append({"speaker": speaker.lower(), "text": text})
+        dialog = f"fed-dialog-{number // FED_ITEMS_PER_DIALOG}"
+        examples.append({"id": example, "dialog": dialog, "turns": turns, "evidence": []})
+        text = item["response"].partition(": ")[2]
+        responses.append(_response(example, example, item["system"], text, None))
+        votes += [
+            _vote(example, str(place), _fed_key(quality), str(rating))
+            for quality in FED_SCALES
+            for place, rating in enumerate(item["annotations"][quality], start=1)
+            if isinstance(rating, int)
+        ]
+    scheme = {
+        "key": "fed",
+        "questions": [
+            {"key": _fed_key(name), "wording": name, "scale": {"ordinal": [0, highest]}}
+            for name, highest in FED_SCALES.items()
+        ],
+    }
+    _write(folder, examples, responses, votes, scheme)
+
+
+def qags_matrix(shared: Path) -> Matrix:
+    return {
+        "supported": [
+            [vote["response"] for vote in sentence["responses"]]
+            for item in _qags_items(shared)
+            for sentence in item["summary_sentences"]
+        ]
+    }
+
+
+def infotabs_matrix(shared: Path) -> Matrix:
+    items = _infotabs_items(shared)
+    return {
+        "entailment": [
+            [INFOTABS_LABELS[code] for code in json.loads(item["other_human_labels"])]
+            for item in items
+        ]
+    }
+
+
+def fed_matrix(shared: Path) -> Matrix:
+    """Ratings as digits; a text beginning with 'N/A (' is missing, so a list may be shorter."""
+    items = [item for _, item in _fed_items(shared)]
+    return {
+        _fed_key(quality): [
+            [str(rating) for rating in item["annotations"][quality] if isinstance(rating, int)]
+            for item in items
+        ]
+        for quality in FED_SCALES
+    }
+
+
+def _qags_items(shared: Path) -> list[dict[str, Any]]:
+    text = (shared / "data/qags/mturk_xsum.jsonl").read_text("utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def _infotabs_items(shared: Path) -> list[dict[str, str]]:
+    path = shared / "data/infotabs_votes/infotabs_valid_dev.tsv"
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def _fed_items(shared: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (place in the file, item) of the turn-level items."""
+    items = json.loads((shared / "data/fed/fed_data_part1.json").read_text("utf-8"))
+    return ((number, item) for number, item in enumerate(items) if "response" in item)
+
+
+def _fed_key(quality: str) -> str:
+    return quality.lower().replace(" ", "_")
+
+
+def _distinct(workers: Iterable[str]) -> list[str]:
+    seen: dict[str, int] = {}
+    names = []
+    for worker in workers:
+        seen[worker] = seen.get(worker, 0) + 1
+        names.append(worker if seen[worker] == 1 else f"{worker}#{seen[worker]}")
+    return names
+
+
+def _example(key: str, dialog: str, prompt: str, evidence: dict[str, Any]) -> dict[str, Any]:
+    turns = [{"speaker": "user", "text": prompt}]
+    return {"id": key, "dialog": dialog, "turns": turns, "evidence": [evidence]}
+
+
+def _response(
+    key: str, example: str, setup: str, text: str, evidence: dict[str, Any] | None
+) -> dict[str, Any]:
+    row: dict[str, Any] = {"id": key, "example": example, "setup": setup, "text": text}
+    return row if evidence is None else row | {"evidence_shown": [evidence["id"]]}
+
+
+def _vote(response: str, rater: str, question: str, answer: str) -> dict[str, str]:
+    return {"response": response, "rater": rater, "question": question, "answer": answer}
+
+
+def _write(
+    folder: Path,
+    examples: list[dict[str, Any]],
+    responses: list[dict[str, Any]],
+    votes: list[dict[str, str]],
+    scheme: dict[str, Any],
+) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, rows in (("examples", examples), ("responses", responses)):
+        lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
+        (folder / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
+    with (folder / "votes.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, ["response", "rater", "question", "answer"])
+        writer.writeheader()
+        writer.writerows(votes)
+    (folder / "scheme.json").write_text(json.dumps(scheme, indent=2), encoding="utf-8")
