@@ -1,0 +1,1 @@
+"""Numbers: auto-metrics, agreement, trade-offs; and whatever needs all three apps."""

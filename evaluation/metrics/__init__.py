@@ -1,0 +1,1 @@
+"""Measures: pure functions from counts to numbers, without Django, clock or network."""
