@@ -1,0 +1,1 @@
+"""Who somebody is: users, roles, sign-in, the audit trail."""

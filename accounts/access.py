@@ -1,0 +1,88 @@
+"""Who may open which page: roles are groups, and every view says which it is for."""
+
+from collections.abc import Callable
+from enum import StrEnum
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar, cast
+
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.db.models import prefetch_related_objects
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from accounts.http import SignedInRequest, page_to_return_to
+from accounts.models import User
+
+P = ParamSpec("P")
+AnyView = TypeVar("AnyView", bound=Callable[..., object])
+View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
+SignedInView = Callable[Concatenate[SignedInRequest, P], HttpResponseBase]
+
+
+class Role(StrEnum):
+    """What somebody may act as. The values are names of groups."""
+
+    RATER = "rater"
+    RESEARCHER = "researcher"
+    ADMIN = "admin"
+
+
+def roles_of(user: User | AnonymousUser) -> frozenset[Role]:
+    """Return what somebody may act as: admins also as researchers, but only raters rate.
+
+    One query for a user object at most: its groups stay with it.
+    """
+    if not isinstance(user, User):
+        return frozenset()
+    prefetch_related_objects([user], "groups")
+    groups = {group.name for group in user.groups.all()}
+    roles = {role for role in Role if role in groups}
+    if user.is_superuser:
+        roles.add(Role.ADMIN)
+    if Role.ADMIN in roles:
+        roles.add(Role.RESEARCHER)
+    return frozenset(roles)
+
+
+def allowed(*roles: Role) -> Callable[[SignedInView[P]], View[P]]:
+    """Let in who has one of these roles; send others to sign in, or to the 403 page."""
+
+    def decorate(view: SignedInView[P]) -> View[P]:
+        @wraps(view)
+        def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+            if request.user.is_authenticated and not roles_of(request.user) & set(roles):
+                raise PermissionDenied(f"This page is for {' and '.join(f'{r}s' for r in roles)}.")
+            return signed_in(request, *args, **kwargs)
+
+        signed_in = allowed_to_all(view)
+        vars(guarded)["allowed_roles"] = frozenset(roles)
+        return guarded
+
+    return decorate
+
+
+def allowed_to_all(view: SignedInView[P]) -> View[P]:
+    """Let in everybody who is signed in, also without a role; send others to sign in."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return redirect_to_login(page_to_return_to(request))
+        return view(cast(SignedInRequest, request), *args, **kwargs)
+
+    vars(guarded)["allowed_roles"] = frozenset(Role)
+    return guarded
+
+
+def public(view: AnyView) -> AnyView:
+    """Mark a view that needs no sign-in, so that none is open by oversight."""
+    vars(view)["is_public"] = True
+    return view
+
+
+def roles(request: HttpRequest) -> dict[str, bool]:
+    """Context processor: `is_rater`, `is_researcher` and `is_admin` for templates."""
+    mine = roles_of(getattr(request, "user", AnonymousUser()))
+    return {f"is_{role}": role in mine for role in Role}

@@ -1,0 +1,60 @@
+"""Forms of the users pages."""
+
+from django import forms
+from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.db.models import Q, QuerySet
+
+from accounts.access import Role
+from accounts.models import User
+
+ROLE_CHOICES = [
+    (Role.RATER, "Rater: answers questions in studies"),
+    (Role.RESEARCHER, "Researcher: runs studies and metrics, reads all data"),
+    (Role.ADMIN, "Admin: all of a researcher's; imports data, manages users"),
+]
+
+
+class RolesForm(forms.Form):
+    """Which roles somebody has."""
+
+    roles = forms.TypedMultipleChoiceField(
+        choices=ROLE_CHOICES,
+        coerce=Role,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+
+class NewUserForm(RolesForm):
+    """A new account: a name to sign in with, and roles."""
+
+    username = forms.CharField(
+        max_length=150,
+        validators=[UnicodeUsernameValidator()],
+        help_text="Letters, digits and @ . + - _",
+        widget=forms.TextInput(attrs={"autocapitalize": "none", "autocomplete": "off"}),
+    )
+    field_order = ["username", "roles"]
+
+    def clean_username(self) -> str:
+        """Refuse a name that differs from a taken one by capitals only."""
+        username: str = self.cleaned_data["username"]
+        if User.objects.filter(username__iexact=username).exists():
+            raise forms.ValidationError(f"There already is a user named {username}.")
+        return username
+
+
+class SearchForm(forms.Form):
+    """The search above the list of users."""
+
+    q = forms.CharField(
+        label="Search by name or rater code",
+        required=False,
+        widget=forms.TextInput(attrs={"type": "search"}),
+    )
+
+    def found(self) -> QuerySet[User]:
+        """Return the users that match, by name; all of them for an empty search."""
+        wanted = self.cleaned_data.get("q", "") if self.is_valid() else ""
+        matches = Q(username__icontains=wanted) | Q(rater_code__icontains=wanted)
+        return User.objects.filter(matches).prefetch_related("groups").order_by("username")

@@ -1,0 +1,49 @@
+"""Who somebody is, how they are let in once, and what they changed."""
+
+import secrets
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+
+# No 0/O, 1/I/L, 5/S: a code is read aloud and typed.
+CODE_LETTERS = "ABCDEFGHJKMNPQRTUVWXYZ2346789"
+
+
+def new_rater_code() -> str:
+    """Return a random code such as 'R-7K2QX9': what pages and exports show instead of a name."""
+    return "R-" + "".join(secrets.choice(CODE_LETTERS) for _ in range(6))
+
+
+class User(AbstractUser):
+    """One person with an account."""
+
+    rater_code = models.CharField(max_length=16, unique=True, default=new_rater_code)
+
+
+class SignInLink(models.Model):
+    """One link that signs one person in, once. Only a hash of its token is kept."""
+
+    user = models.ForeignKey(User, models.CASCADE, related_name="sign_in_links")
+    token_hash = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"sign-in link {self.pk} of user {self.user_id}"
+
+
+class AuditEntry(models.Model):
+    """One thing that somebody did to accounts, data or studies; never edited, never deleted."""
+
+    at = models.DateTimeField(auto_now_add=True, db_index=True)
+    actor = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
+    action = models.CharField(max_length=64)  # "dataset.deleted"
+    subject = models.CharField(max_length=200)  # its name or id at that time
+    details = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.subject}"

@@ -1,0 +1,129 @@
+"""Everything that changes accounts, each with its line in the audit trail."""
+
+import hashlib
+import secrets
+from collections.abc import Collection
+from datetime import timedelta
+
+from django.contrib.auth.models import Group
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from accounts.access import Role
+from accounts.models import AuditEntry, SignInLink, User
+
+LINK_IS_VALID_FOR = timedelta(days=7)
+
+
+class AccountError(Exception):
+    """A change to an account that is refused; the message says why."""
+
+
+def record(actor: User | None, action: str, subject: str, **details: object) -> AuditEntry:
+    """Add a line to the audit trail; the actor is None for commands."""
+    return AuditEntry.objects.create(actor=actor, action=action, subject=subject, details=details)
+
+
+@transaction.atomic
+def create_user(
+    username: str, roles: Collection[Role], actor: User | None, password: str | None = None
+) -> User:
+    """Create an account. Without a password, a sign-in link is the only way in."""
+    try:
+        with transaction.atomic():
+            user = User.objects.create_user(username, password=password)
+    except IntegrityError as exc:
+        raise AccountError(f"There already is a user named {username}.") from exc
+    user.groups.set(_groups(roles))
+    record(actor, "user.created", username, roles=", ".join(sorted(roles)))
+    return user
+
+
+@transaction.atomic
+def set_roles(user: User, roles: Collection[Role], actor: User | None) -> None:
+    """Give somebody exactly these roles. Nobody can stop being an admin by their own hand."""
+    before = {group.name for group in user.groups.all()}
+    if set(roles) == before:
+        return
+    if user == actor and Role.ADMIN in before and Role.ADMIN not in roles:
+        raise AccountError("Only another admin can take the admin role from you.")
+    user.groups.set(_groups(roles))
+    record(
+        actor,
+        "user.roles_changed",
+        user.username,
+        before=", ".join(sorted(before)),
+        after=", ".join(sorted(roles)),
+    )
+
+
+@transaction.atomic
+def deactivate(user: User, actor: User | None) -> None:
+    """Shut somebody out, at once also from open sessions; votes and code stay theirs."""
+    if user == actor:
+        raise AccountError("Only another admin can deactivate you.")
+    if User.objects.filter(pk=user.pk, is_active=True).update(is_active=False):
+        record(actor, "user.deactivated", user.username)
+
+
+@transaction.atomic
+def reactivate(user: User, actor: User | None) -> None:
+    """Let somebody in again who was deactivated."""
+    if User.objects.filter(pk=user.pk, is_active=False).update(is_active=True):
+        record(actor, "user.reactivated", user.username)
+
+
+@transaction.atomic
+def set_password(user: User, password: str) -> None:
+    """Change somebody's own password."""
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    record(user, "user.password_changed", user.username)
+
+
+@transaction.atomic
+def create_sign_in_link(user: User, actor: User | None) -> str:
+    """Return the token of a new one-time link; older unused links of this person expire."""
+    if not user.is_active:
+        raise AccountError(f"{user.username} is deactivated.")
+    now = timezone.now()
+    user.sign_in_links.filter(used_at=None, expires_at__gt=now).update(expires_at=now)
+    token = secrets.token_urlsafe()
+    SignInLink.objects.create(
+        user=user, token_hash=_hash(token), expires_at=now + LINK_IS_VALID_FOR
+    )
+    record(actor, "link.created", user.username)
+    return token
+
+
+def valid_links(token: str) -> QuerySet[SignInLink]:
+    """Return the one link with this token, or none when it does not open the door any more."""
+    # A subquery, not a join: the UPDATE of `use_sign_in_link` must look at the link's own row
+    # again after waiting for another click, which PostgreSQL does not do through a join.
+    return SignInLink.objects.filter(
+        token_hash=_hash(token),
+        used_at=None,
+        expires_at__gt=timezone.now(),
+        user__in=User.objects.filter(is_active=True),
+    )
+
+
+@transaction.atomic
+def use_sign_in_link(token: str) -> User | None:
+    """Return whom a link signs in, and use it up. Of two clicks, one gets None."""
+    if not valid_links(token).update(used_at=timezone.now()):
+        return None
+    user = User.objects.get(sign_in_links__token_hash=_hash(token))
+    record(user, "link.used", user.username)
+    return user
+
+
+def _groups(roles: Collection[Role]) -> list[Group]:
+    """Return the groups of roles; a missing one is an error, not a role that is not given."""
+    return [Group.objects.get(name=role) for role in roles]
+
+
+def _hash(token: str) -> str:
+    """Return what the database keeps of a token; the token is random, so it needs no salt."""
+    return hashlib.sha256(token.encode()).hexdigest()

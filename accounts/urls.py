@@ -1,0 +1,20 @@
+from django.urls import path
+
+from accounts import views
+
+app_name = "accounts"
+
+urlpatterns = [
+    path("sign-in/", views.sign_in, name="sign-in"),
+    path("sign-out/", views.sign_out, name="sign-out"),
+    path("sign-in-link/<str:token>/", views.sign_in_link, name="sign-in-link"),
+    path("change-password/", views.change_password, name="change-password"),
+    path("users/", views.users, name="users"),
+    path("users/<int:user_id>/", views.user, name="user"),
+    path("users/<int:user_id>/deactivate/", views.deactivate_user, name="deactivate-user"),
+    path("users/<int:user_id>/reactivate/", views.reactivate_user, name="reactivate-user"),
+    path(
+        "users/<int:user_id>/sign-in-link/", views.create_sign_in_link, name="create-sign-in-link"
+    ),
+    path("audit-trail/", views.audit_trail, name="audit-trail"),
+]

@@ -1,0 +1,169 @@
+"""Signing in and out, one's password; for admins the users and the audit trail."""
+
+from django.contrib import messages
+from django.contrib.auth import login, logout, update_session_auth_hash
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, SetPasswordForm
+from django.contrib.auth.views import LoginView
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts import services
+from accounts.access import Role, allowed, allowed_to_all, public
+from accounts.forms import NewUserForm, RolesForm, SearchForm
+from accounts.http import SignedInRequest, render_page_or_fragment
+from accounts.models import AuditEntry, User
+
+USERS_PER_PAGE = 25
+ENTRIES_PER_PAGE = 50
+CAME_BY_LINK = "came_by_link"
+
+
+class SignIn(LoginView):
+    """Django's sign-in with our template; axes shuts out who guesses."""
+
+    template_name = "accounts/sign_in.html"
+    redirect_authenticated_user = True
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        return self.render_to_response(self.get_context_data(form=form), status=422)
+
+
+sign_in = public(SignIn.as_view())
+
+
+@require_POST
+@allowed_to_all
+def sign_out(request: SignedInRequest) -> HttpResponse:
+    logout(request)
+    return redirect("accounts:sign-in")
+
+
+# The site's Referrer-Policy (same-origin) keeps the token from other sites. A stricter one
+# would make browsers send 'Origin: null', which the CSRF check refuses.
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@public
+def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Show whom a link signs in; only the button does it, since mail scanners open links."""
+    if request.method == "POST" and (user := services.use_sign_in_link(token)):
+        login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+        request.session[CAME_BY_LINK] = True
+        return redirect("accounts:change-password")
+    link = services.valid_links(token).select_related("user").first()
+    status = 200 if link else 410
+    return render(request, "accounts/sign_in_link.html", {"link": link}, status=status)
+
+
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed_to_all
+def change_password(request: SignedInRequest) -> HttpResponse:
+    posted = request.method == "POST"
+    # Whoever came by a link has just proved who they are, and may have forgotten the old one.
+    came_by_link = CAME_BY_LINK in request.session or not request.user.has_usable_password()
+    form_class = SetPasswordForm if came_by_link else PasswordChangeForm
+    form = form_class(request.user, request.POST if posted else None)
+    if posted and form.is_valid():
+        services.set_password(request.user, form.cleaned_data["new_password1"])
+        update_session_auth_hash(request, request.user)
+        request.session.pop(CAME_BY_LINK, None)
+        messages.success(request, "Your password is changed.")
+        return redirect("home")
+    context = {"form": form, "came_by_link": came_by_link}
+    return render(request, "accounts/change_password.html", context, status=422 if posted else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.ADMIN)
+def users(request: SignedInRequest) -> HttpResponse:
+    posted = request.method == "POST"
+    form = NewUserForm(request.POST if posted else None, initial={"roles": [Role.RATER]})
+    if posted and form.is_valid():
+        username, roles = form.cleaned_data["username"], form.cleaned_data["roles"]
+        try:
+            created = services.create_user(username, roles, request.user)
+        except services.AccountError as exc:
+            form.add_error("username", str(exc))
+        else:
+            messages.success(request, f"Created {username}. A sign-in link lets them in.")
+            return redirect("accounts:user", created.pk)
+    search = SearchForm(request.GET)
+    page = Paginator(search.found(), USERS_PER_PAGE).get_page(request.GET.get("page"))
+    return render_page_or_fragment(
+        request,
+        page="accounts/users.html",
+        fragment="accounts/_user_list.html",
+        context={"form": form, "search": search, "page": page},
+        status=422 if posted else 200,
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.ADMIN)
+def user(request: SignedInRequest, user_id: int) -> HttpResponse:
+    person = get_object_or_404(User.objects.prefetch_related("groups"), pk=user_id)
+    posted = request.method == "POST"
+    roles_now = [group.name for group in person.groups.all()]
+    form = RolesForm(request.POST if posted else None, initial={"roles": roles_now})
+    if posted and form.is_valid():
+        try:
+            services.set_roles(person, form.cleaned_data["roles"], request.user)
+        except services.AccountError as exc:
+            form.add_error("roles", str(exc))
+        else:
+            messages.success(request, f"The roles of {person.username} are saved.")
+            return redirect("accounts:user", user_id)
+    context = {"person": person, "form": form}
+    return render(request, "accounts/user.html", context, status=422 if posted else 200)
+
+
+@require_POST
+@allowed(Role.ADMIN)
+def deactivate_user(request: SignedInRequest, user_id: int) -> HttpResponse:
+    person = get_object_or_404(User, pk=user_id)
+    try:
+        services.deactivate(person, request.user)
+    except services.AccountError as exc:
+        messages.error(request, str(exc))
+    else:
+        messages.success(request, f"{person.username} can no longer sign in.")
+    return redirect("accounts:user", user_id)
+
+
+@require_POST
+@allowed(Role.ADMIN)
+def reactivate_user(request: SignedInRequest, user_id: int) -> HttpResponse:
+    person = get_object_or_404(User, pk=user_id)
+    services.reactivate(person, request.user)
+    messages.success(request, f"{person.username} can sign in again.")
+    return redirect("accounts:user", user_id)
+
+
+@never_cache
+@require_POST
+@allowed(Role.ADMIN)
+def create_sign_in_link(request: SignedInRequest, user_id: int) -> HttpResponse:
+    """Show a new link, once: a redirect to a page with it would have to keep the token."""
+    person = get_object_or_404(User, pk=user_id)
+    try:
+        token = services.create_sign_in_link(person, request.user)
+    except services.AccountError as exc:
+        messages.error(request, str(exc))
+        return redirect("accounts:user", user_id)
+    url = request.build_absolute_uri(reverse("accounts:sign-in-link", args=[token]))
+    days = services.LINK_IS_VALID_FOR.days
+    context = {"person": person, "url": url, "days": days}
+    return render(request, "accounts/sign_in_link_created.html", context)
+
+
+@require_safe
+@allowed(Role.ADMIN)
+def audit_trail(request: SignedInRequest) -> HttpResponse:
+    entries = AuditEntry.objects.select_related("actor")
+    page = Paginator(entries, ENTRIES_PER_PAGE).get_page(request.GET.get("page"))
+    return render(request, "accounts/audit_trail.html", {"page": page})

@@ -1,0 +1,1 @@
+"""People: studies, raters, targets, votes."""

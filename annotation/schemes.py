@@ -1,0 +1,263 @@
+"""Rating schemes: sets of questions, read from JSON. A scheme is data, not code."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+SCHEME_FILES = Path(__file__).parent / "scheme_files"
+MAX_CATEGORIES = 50
+
+
+class SchemeError(ValueError):
+    """A scheme file that cannot be used: which question, what was found, what was expected."""
+
+
+class Scale(NamedTuple):
+    """What may be answered.
+
+    `values` are the numbers that votes store, in order: (0, 1) for yes/no, low..high for an
+    ordinal scale, 0.. for nominal labels. `labels` are the words for them, as files spell them.
+    """
+
+    kind: Literal["yes_no", "ordinal", "nominal"]
+    values: tuple[int, ...]
+    labels: tuple[str, ...]
+
+    def answer(self, text: str) -> int | None:
+        """Return the number that a file's answer stands for; None when the scale has no such."""
+        word = text.strip().lower()
+        if self.kind == "yes_no":
+            return {"yes": 1, "1": 1, "true": 1, "no": 0, "0": 0, "false": 0}.get(word)
+        if self.kind == "ordinal":
+            return next((v for v in self.values if word == str(v)), None)
+        labels = [label.lower() for label in self.labels]
+        return labels.index(word) if word in labels else None
+
+    def number(self, text: str) -> int:
+        """Return the number that an answer stands for.
+
+        Raises:
+            ValueError: the scale has no such answer.
+        """
+        answer = self.answer(text)
+        if answer is None:
+            raise ValueError(f"answer {text!r:.80}; expected {self.expected}")
+        return answer
+
+    def label(self, answer: int) -> str:
+        """Return the word for a stored answer, as exports write it."""
+        return self.labels[self.values.index(answer)]
+
+    @property
+    def expected(self) -> str:
+        """What a wrong answer is told was expected."""
+        if self.kind == "ordinal":
+            return f"a whole number from {self.values[0]} to {self.values[-1]}"
+        return " or ".join([", ".join(self.labels[:-1]), self.labels[-1]])
+
+
+YES_NO = Scale("yes_no", (0, 1), ("no", "yes"))
+
+
+class Example(NamedTuple):
+    """A worked example of one answer: the words judged, and the reason."""
+
+    answer: str
+    text: str
+    reason: str
+
+
+class Question(NamedTuple):
+    """One question of a scheme.
+
+    `after` names its gates: questions that must all be answered yes, else this one is an implied
+    no. `better` is the answer that speaks for the response, when one does.
+    """
+
+    key: str
+    wording: str
+    scale: Scale
+    help: str
+    examples: tuple[Example, ...]
+    ends: tuple[str, str] | None  # the words at the ends of an ordinal scale
+    after: tuple[str, ...]
+    stage: str
+    better: Literal["yes", "no"] | None
+
+
+class Scheme(NamedTuple):
+    """A set of rating questions, in the order they are asked."""
+
+    key: str
+    title: str
+    questions: tuple[Question, ...]
+    impossible: tuple[Mapping[str, int], ...]  # answers that cannot stand together
+
+    def question(self, key: str) -> Question | None:
+        """Return the question of that key; None when the scheme has none."""
+        return next((q for q in self.questions if q.key == key), None)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(question.key for question in self.questions)
+
+
+def load_scheme(data: object) -> Scheme:
+    """Return the scheme that a JSON object describes.
+
+    Raises:
+        SchemeError: naming the question, what was found and what was expected.
+    """
+    if not isinstance(data, Mapping):
+        raise SchemeError(f"scheme: found {type(data).__name__}; expected an object")
+    key = _text(data, "key", "scheme")
+    rows = data.get("questions")
+    if not isinstance(rows, Sequence) or isinstance(rows, str) or not rows:
+        raise SchemeError(f"scheme {key!r}: expected 'questions', a list of one or more objects")
+    questions: list[Question] = []
+    for row in rows:
+        question = _question(row, [q.key for q in questions])
+        questions.append(question)
+    title = _text(data, "title", f"scheme {key!r}", default=key)
+    by_key = {question.key: question for question in questions}
+    return Scheme(key, title, tuple(questions), _impossible(data.get("impossible", []), by_key))
+
+
+def _question(row: object, earlier: Collection[str]) -> Question:
+    if not isinstance(row, Mapping):
+        raise SchemeError(f"question {len(earlier) + 1}: found {row!r:.80}; expected an object")
+    key = _text(row, "key", f"question {len(earlier) + 1}")
+    where = f"question {key!r}"
+    if key in earlier:
+        raise SchemeError(f"{where}: is there twice; expected each key once")
+    if len(key) > 64:
+        raise SchemeError(f"{where}: found a key of {len(key)} characters; expected 64 at most")
+    after = row.get("after", [])
+    if not isinstance(after, list) or not set(after) <= set(earlier):
+        raise SchemeError(
+            f"{where}, after: found {after!r:.80}; expected keys of earlier questions"
+        )
+    better = row.get("better")
+    if better not in (None, "yes", "no"):
+        raise SchemeError(f"{where}, better: found {better!r:.80}; expected yes, no or nothing")
+    ends = row.get("ends")
+    if ends is not None and not (isinstance(ends, list) and len(ends) == 2):
+        raise SchemeError(f"{where}, ends: found {ends!r:.80}; expected the words of both ends")
+    return Question(
+        key=key,
+        wording=_text(row, "wording", where, default=key.replace("_", " ").capitalize()),
+        scale=_scale(row.get("scale"), where),
+        help=_text(row, "help", where, default=""),
+        examples=tuple(_example(example, where) for example in row.get("examples", [])),
+        ends=(str(ends[0]), str(ends[1])) if ends else None,
+        after=tuple(after),
+        stage=_text(row, "stage", where, default=""),
+        better=better,
+    )
+
+
+def _scale(scale: object, where: str) -> Scale:
+    if scale == "yes_no":
+        return YES_NO
+    if isinstance(scale, Mapping) and len(scale) == 1:
+        match scale:
+            case {"ordinal": [int(low), int(high)]} if low < high < low + MAX_CATEGORIES:
+                values = tuple(range(low, high + 1))
+                return Scale("ordinal", values, tuple(map(str, values)))
+            case {"nominal": [*labels]} if (
+                2 <= len(labels) <= MAX_CATEGORIES
+                and all(isinstance(label, str) and label for label in labels)
+                and len({label.lower() for label in labels}) == len(labels)
+            ):
+                return Scale("nominal", tuple(range(len(labels))), tuple(map(str, labels)))
+    raise SchemeError(
+        f'{where}, scale: found {json.dumps(scale)[:80]}; expected "yes_no", '
+        f'{{"ordinal": [1, 4]}} or {{"nominal": ["a", "b"]}} (2 to {MAX_CATEGORIES} different)'
+    )
+
+
+def _example(row: object, where: str) -> Example:
+    if not isinstance(row, Mapping):
+        raise SchemeError(f"{where}, examples: found {row!r:.80}; expected objects")
+    return Example(*(_text(row, name, f"{where}, examples") for name in Example._fields))
+
+
+def _impossible(rows: object, questions: Mapping[str, Question]) -> tuple[Mapping[str, int], ...]:
+    expected = "expected objects of question and answer"
+    if not isinstance(rows, list):
+        raise SchemeError(f"impossible: found {rows!r:.80}; {expected}")
+    combinations: list[Mapping[str, int]] = []
+    for row in rows:
+        if not isinstance(row, Mapping) or not set(row) <= set(questions):
+            raise SchemeError(f"impossible: found {row!r:.80}; {expected}")
+        answers = {key: questions[key].scale.answer(str(word)) for key, word in row.items()}
+        found = {key: answer for key, answer in answers.items() if answer is not None}
+        if len(found) != len(answers):
+            raise SchemeError(f"impossible: found {row!r:.80}; {expected}")
+        combinations.append(found)
+    return tuple(combinations)
+
+
+def _text(row: Mapping[Any, Any], name: str, where: str, default: str | None = None) -> str:
+    found = row.get(name, default)
+    if not isinstance(found, str) or (default is None and not found.strip()):
+        raise SchemeError(f"{where}, {name}: found {found!r:.80}; expected text")
+    return found
+
+
+@cache
+def built_in_schemes() -> Mapping[str, Mapping[str, Any]]:
+    """Return the schemes that Attest brings, as data, by key."""
+    files = sorted(SCHEME_FILES.glob("*.json"))
+    schemes = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    return {scheme["key"]: scheme for scheme in schemes}
+
+
+def matching_scheme(questions: Collection[str]) -> Mapping[str, Any] | None:
+    """Return the built-in scheme that asks exactly these questions; None when none does."""
+    for data in built_in_schemes().values():
+        if {row["key"] for row in data["questions"]} == set(questions):
+            return data
+    return None
+
+
+def guess_scheme(key: str, answers: Mapping[str, Mapping[str, int]]) -> Mapping[str, Any]:
+    """Return a scheme made from the answers found: question → {answer as written: how often}.
+
+    A question is yes/no when yes, no, 1 and 0 (or true and false) are most of its answers,
+    ordinal when whole numbers are, else nominal. Rare answers that do not fit are so told
+    apart from a scale: they are problems of their rows.
+    """
+    return {
+        "key": key,
+        "questions": [
+            {"key": question, "wording": question, "scale": _guess_scale(counts)}
+            for question, counts in answers.items()
+        ],
+    }
+
+
+def _guess_scale(counts: Mapping[str, int]) -> object:
+    n_answers = sum(counts.values())
+    n_yes_no = sum(n for word, n in counts.items() if YES_NO.answer(word) is not None)
+    if 2 * n_yes_no > n_answers and not _is_wider_than_yes_no(counts):
+        return "yes_no"
+    numbers = {int(word): n for word, n in counts.items() if _is_small_number(word)}
+    if 2 * sum(numbers.values()) > n_answers:
+        return {"ordinal": [min(numbers), max(max(numbers), min(numbers) + 1)]}
+    return {"nominal": sorted({word.lower(): word for word in counts}.values())[:MAX_CATEGORIES]}
+
+
+def _is_wider_than_yes_no(counts: Mapping[str, int]) -> bool:
+    """1 and 0 also begin an ordinal scale: more than 1 in 20 other numbers make it one."""
+    n_words = sum(n for word, n in counts.items() if word.lower() in ("yes", "no", "true", "false"))
+    n_others = sum(
+        n for word, n in counts.items() if _is_small_number(word) and word not in ("0", "1")
+    )
+    return n_words == 0 and 20 * n_others > sum(counts.values())
+
+
+def _is_small_number(word: str) -> bool:
+    return word.isascii() and word.isdigit() and int(word) < MAX_CATEGORIES

@@ -1,0 +1,80 @@
+"""study.json: what a file says about the study that its votes belong to."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+EVIDENCE_CHOICES = ("shown", "golden", "retrieved")
+MAX_RATERS = 1000
+MAX_SEED = 2**31 - 1
+COLUMNS = frozenset(
+    {"name", "scheme", "arms", "raters_per_unit", "evidence_choice", "seed", "guidelines"}
+)
+
+
+class StudyFileError(ValueError):
+    """A study.json that cannot be used: which key, what was found, what was expected."""
+
+
+class StudyFacts(NamedTuple):
+    """What is known of an imported study; `further` is kept as it is."""
+
+    name: str = ""
+    scheme: str = ""  # key of a built-in scheme, where there is no scheme.json
+    raters_per_unit: int | None = None  # None: N is the number of votes that an item has
+    evidence_choice: str = "shown"
+    seed: int = 13
+    guidelines: tuple[tuple[int, str], ...] = ()  # version, text
+    further: Mapping[str, Any] = {}
+
+
+def read_study_facts(data: Mapping[str, Any]) -> StudyFacts:
+    """Return what a study.json says.
+
+    Raises:
+        StudyFileError: a key has a value that it cannot have.
+    """
+    name, scheme = (data.get(key, "") for key in ("name", "scheme"))
+    for key, value in (("name", name), ("scheme", scheme)):
+        if not isinstance(value, str) or len(value) > 100:
+            raise StudyFileError(f"{key}: found {value!r:.80}; expected up to 100 characters")
+    raters_per_unit = data.get("raters_per_unit")
+    if raters_per_unit is not None:
+        raters_per_unit = _number(data, "raters_per_unit", 1, MAX_RATERS)
+    evidence_choice = data.get("evidence_choice", EVIDENCE_CHOICES[0])
+    if evidence_choice not in EVIDENCE_CHOICES:
+        expected = ", ".join(EVIDENCE_CHOICES)
+        found = f"{evidence_choice!r:.80}"
+        raise StudyFileError(f"evidence_choice: found {found}; expected one of {expected}")
+    return StudyFacts(
+        name=name.strip(),
+        scheme=scheme,
+        raters_per_unit=raters_per_unit,
+        evidence_choice=evidence_choice,
+        seed=_number(data, "seed", 0, MAX_SEED) if "seed" in data else StudyFacts().seed,
+        guidelines=_guidelines(data.get("guidelines", [])),
+        further={key: value for key, value in data.items() if key not in COLUMNS},
+    )
+
+
+def _number(data: Mapping[str, Any], key: str, low: int, high: int) -> int:
+    value = data[key]
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        expected = f"a whole number from {low} to {high}"
+        raise StudyFileError(f"{key}: found {value!r:.80}; expected {expected}")
+    return value
+
+
+def _guidelines(rows: object) -> tuple[tuple[int, str], ...]:
+    expected = 'expected a list of {"version": 1, "text": "…"}, each version once'
+    if not isinstance(rows, list):
+        raise StudyFileError(f"guidelines: found {rows!r:.80}; {expected}")
+    versions: dict[int, str] = {}
+    for row in rows:
+        match row:
+            case {"version": int(version), "text": str(text)} if 0 < version < 2**15:
+                if version in versions:
+                    raise StudyFileError(f"guidelines: version {version} twice; {expected}")
+                versions[version] = text
+            case _:
+                raise StudyFileError(f"guidelines: found {row!r:.80}; {expected}")
+    return tuple(versions.items())

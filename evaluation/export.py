@@ -1,0 +1,285 @@
+"""Export in the interchange format: what is exported imports again and gives the same figures."""
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from django.db.models import Model, Prefetch, QuerySet
+
+from annotation.models import Flag, Rater, Study, Vote
+from annotation.schemes import load_scheme
+from evaluation.models import AutoScore
+from generation.importers.records import SetupRecord
+from generation.importers.setups import setup_name
+from generation.importers.spreadsheet import csv_cell
+from generation.models import (
+    Dataset,
+    Entity,
+    Example,
+    ExamplePassage,
+    KGQuestion,
+    Response,
+    ResponsePassage,
+    Setup,
+)
+
+CHUNK = 1000
+
+Row = dict[str, Any]
+Write = Callable[[IO[str]], None]
+
+
+def export_files(dataset: Dataset, study: Study | None) -> dict[str, Write]:
+    """Return the files of an export: name → what writes it, row by row."""
+    files = {
+        "examples.jsonl": lambda out: _write_jsonl(out, _examples(dataset)),
+        "responses.jsonl": lambda out: _write_jsonl(out, _responses(dataset)),
+    }
+    if dataset.entities.exists():
+        files["entities.jsonl"] = lambda out: _write_jsonl(out, _entities(dataset))
+    if KGQuestion.objects.filter(example__dataset=dataset).exists():
+        files["kg_questions.jsonl"] = lambda out: _write_jsonl(out, _kg_questions(dataset))
+    scores = AutoScore.objects.filter(run__dataset=dataset)
+    if scores.exists():
+        files["scores.csv"] = lambda out: _write_csv(out, SCORE_COLUMNS, _scores(scores))
+    if study is None:
+        return files
+    files |= {
+        "study.json": lambda out: _write_json(out, _study(study)),
+        "scheme.json": lambda out: _write_json(out, study.scheme),
+        "raters.csv": lambda out: _write_csv(out, RATER_COLUMNS, _raters(study)),
+        "votes.csv": lambda out: _write_csv(out, VOTE_COLUMNS, _votes(study)),
+    }
+    if Flag.objects.filter(arm__study=study).exists():
+        files["flags.csv"] = lambda out: _write_csv(out, FLAG_COLUMNS, _flags(study))
+    return files
+
+
+def export_folder(dataset: Dataset, study: Study | None, folder: Path) -> None:
+    """Write an export into a new folder."""
+    folder.mkdir(parents=True)
+    for name, write in export_files(dataset, study).items():
+        with (folder / name).open("w", encoding="utf-8", newline="") as out:
+            write(out)
+
+
+def export_zip(dataset: Dataset, study: Study | None, out: IO[bytes]) -> None:
+    """Write an export as a zip."""
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, write in export_files(dataset, study).items():
+            with (
+                archive.open(name, "w", force_zip64=True) as member,
+                io.TextIOWrapper(member, encoding="utf-8", newline="") as text,
+            ):
+                write(text)
+
+
+def _write_json(out: IO[str], data: object) -> None:
+    json.dump(data, out, ensure_ascii=False, indent=2)
+    out.write("\n")
+
+
+def _write_jsonl(out: IO[str], rows: Iterable[Row]) -> None:
+    for row in rows:
+        out.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _write_csv(out: IO[str], columns: Mapping[str, str], rows: Iterable[Iterable[Any]]) -> None:
+    lines = csv.writer(out)
+    lines.writerow(columns)
+    for row in rows:
+        lines.writerow(map(csv_cell, row))
+
+
+def _said(row: Row) -> Row:
+    """Return a row without what is not known: an empty key says 'not known'."""
+    return {key: value for key, value in row.items() if value not in (None, "", {})}
+
+
+def _in_chunks(rows: QuerySet[Model]) -> Iterator[Any]:
+    return rows.order_by("pk").iterator(chunk_size=CHUNK)
+
+
+# --- the material ---------------------------------------------------------------------------
+
+
+def _examples(dataset: Dataset) -> Iterator[Row]:
+    evidence = Prefetch("evidence", ExamplePassage.objects.select_related("passage"))
+    examples = Example.objects.filter(dataset=dataset, kg_question=None)
+    for example in _in_chunks(examples.prefetch_related("turns", evidence)):
+        turns = [
+            {"speaker": turn.speaker, "text": turn.text, "parent": turn.parent_index}
+            for turn in example.turns.all()
+        ]
+        row = {
+            "id": example.key,
+            "dialog": example.dialog,
+            "golden_answer": example.golden_answer,
+            "meta": example.meta,
+        }
+        yield _said(row) | {
+            "turns": turns or None,  # null: the dialog is not known
+            "evidence": [
+                _said(
+                    {
+                        "id": shown.passage.key,
+                        "title": shown.passage.title,
+                        "url": shown.passage.url,
+                    }
+                )
+                | {"text": shown.passage.text, "golden": shown.is_golden}
+                for shown in example.evidence.all()
+            ],
+        }
+
+
+def _responses(dataset: Dataset) -> Iterator[Row]:
+    shown = Prefetch("shown", ResponsePassage.objects.select_related("passage"))
+    responses = Response.objects.filter(dataset=dataset).select_related("example", "setup")
+    for response in _in_chunks(responses.prefetch_related(shown)):
+        row = {
+            "id": response.key,
+            "example": response.example.key,
+            "setup": _setup(response.setup),
+            "graph_shown": response.graph_shown,
+            "removed": response.removed,
+            "meta": response.meta,
+        }
+        if response.is_evidence_stated:
+            row["evidence_shown"] = [shown.passage.key for shown in response.shown.all()]
+        yield {key: value for key, value in row.items() if value not in (None, {})} | {
+            "text": response.text
+        }
+
+
+def _setup(setup: Setup) -> str | Row:
+    """Return a setup as an object, or its name when nothing else is known of it."""
+    if not setup.model:
+        return setup.name
+    row = {
+        "model": setup.model,
+        "temperature": setup.temperature,
+        "prompt": setup.prompt,
+        "run": setup.run,
+    }
+    settings: Row = setup.settings
+    known = SetupRecord("", setup.model, setup.temperature, setup.prompt, setup.run, setup.settings)
+    if setup.name != setup_name(known):
+        row["name"] = setup.name
+    return _said(row) | settings
+
+
+def _entities(dataset: Dataset) -> Iterator[Row]:
+    entities = Entity.objects.filter(dataset=dataset).prefetch_related("aliases", "triples")
+    for entity in _in_chunks(entities):
+        row = {
+            "qid": entity.qid,
+            "label": entity.label,
+            "type": entity.type,
+            "aliases": [alias.name for alias in entity.aliases.order_by("pk")],
+            "text": entity.text,
+        }
+        yield _said(row) | {
+            "triples": [
+                {"relation": triple.relation, "value": triple.value}
+                | _said({"value_qid": triple.value_qid})
+                for triple in entity.triples.all()
+            ]
+        }
+
+
+def _kg_questions(dataset: Dataset) -> Iterator[Row]:
+    questions = KGQuestion.objects.filter(example__dataset=dataset).select_related("example")
+    for question in _in_chunks(questions.prefetch_related("entities", "minimum", "example__turns")):
+        row: Row = {
+            "id": question.example.key,
+            "question": question.example.turns.all()[0].text,
+            "entities": [e.qid for e in question.entities.all() if not e.is_retrieved],
+        }
+        if question.is_retrieved_known:
+            row["retrieved"] = [e.qid for e in question.entities.all() if e.is_retrieved]
+        if question.is_minimum_known:
+            row["minimum"] = [
+                [m.qid, m.relation, m.value, *([] if m.round is None else [m.round])]
+                for m in question.minimum.all()
+            ]
+        yield row
+
+
+# --- people and metrics ---------------------------------------------------------------------
+
+
+def _study(study: Study) -> Row:
+    further: Row = study.settings
+    return further | {
+        "name": study.name,
+        "scheme": study.scheme["key"],
+        "arms": [arm.kind for arm in study.arms.all()],
+        "raters_per_unit": study.raters_per_unit,
+        "evidence_choice": study.evidence_choice,
+        "seed": study.seed,
+        "guidelines": list(study.guidelines.values("version", "text")),
+    }
+
+
+RATER_COLUMNS = {
+    "rater": "code",
+    "excluded": "is_excluded",
+    "gold_score": "gold_score",
+    "simulated": "is_simulated",
+}
+VOTE_COLUMNS = {
+    "response": "target__response__key",
+    "rater": "rater__code",
+    "question": "question",
+    "answer": "answer",
+    "arm": "arm__kind",
+    "citation": "target__citation__number",
+    "position": "position",
+    "seconds": "seconds",
+    "at": "at",
+    "implied": "is_implied",
+}
+FLAG_COLUMNS = {
+    "response": "response__key",
+    "rater": "rater__code",
+    "arm": "arm__kind",
+    "reason": "reason",
+}
+SCORE_COLUMNS = {
+    "response": "target__response__key",
+    "metric": "run__metric",
+    "score": "score",
+    "citation": "target__citation__number",
+    "signature": "run__signature",
+}
+
+
+def _raters(study: Study) -> Iterator[tuple[Any, ...]]:
+    raters = Rater.objects.filter(study=study).order_by("code")
+    yield from raters.values_list(*RATER_COLUMNS.values())
+
+
+def _votes(study: Study) -> Iterator[list[Any]]:
+    """Yield the votes that count; surplus ones have no place in the format."""
+    scales = {q.key: q.scale for q in load_scheme(study.scheme).questions}
+    votes = Vote.objects.filter(arm__study=study, is_surplus=False).order_by("pk")
+    answer_at, question_at = (list(VOTE_COLUMNS).index(name) for name in ("answer", "question"))
+    for vote in votes.values_list(*VOTE_COLUMNS.values()).iterator(chunk_size=5 * CHUNK):
+        row = list(vote)
+        row[answer_at] = scales[row[question_at]].label(row[answer_at])
+        yield row
+
+
+def _flags(study: Study) -> Iterator[tuple[Any, ...]]:
+    flags = Flag.objects.filter(arm__study=study).order_by("pk")
+    yield from flags.values_list(*FLAG_COLUMNS.values()).iterator(chunk_size=5 * CHUNK)
+
+
+def _scores(scores: QuerySet[AutoScore]) -> Iterator[tuple[Any, ...]]:
+    rows = scores.order_by("pk").values_list(*SCORE_COLUMNS.values())
+    yield from rows.iterator(chunk_size=5 * CHUNK)

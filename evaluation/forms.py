@@ -1,0 +1,86 @@
+"""Forms for imports, reports and deletion."""
+
+from pathlib import Path
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.template.defaultfilters import filesizeformat
+
+from generation.importers import READERS
+from generation.models import Dataset
+
+FORMAT_NAMES = {
+    "interchange": "Interchange files (folder as zip, JSONL, CSV)",
+    "mtrag": "MTRAG human evaluation (JSON)",
+    "ais": "AIS ratings (CSV)",
+}
+
+
+class ImportForm(forms.Form):
+    """A file to import, and the name of the dataset it makes or adds to."""
+
+    file = forms.FileField(label="File", allow_empty_file=True, max_length=255)
+    name = forms.CharField(
+        label="Dataset",
+        max_length=100,
+        required=False,
+        help_text="A new name, or one to add to. Left empty, the file's name is taken.",
+    )
+    format = forms.ChoiceField(label="Format", required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["format"].choices = [  # type: ignore[attr-defined]
+            ("", "Recognise it"),
+            *((key, FORMAT_NAMES.get(key, key)) for key in READERS),
+        ]
+
+    def clean_file(self) -> "UploadedFile[bytes]":
+        file: UploadedFile[bytes] = self.cleaned_data["file"]
+        n_bytes = file.size or 0
+        if n_bytes > settings.MAX_UPLOAD_BYTES:
+            most = filesizeformat(settings.MAX_UPLOAD_BYTES)
+            raise forms.ValidationError(
+                f"The file has {filesizeformat(n_bytes)}; {most} is the most. "
+                "Larger ones go through the command import_dataset."
+            )
+        if not n_bytes:
+            raise forms.ValidationError("The file is empty.")
+        return file
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if cleaned.get("file") and not cleaned.get("name"):
+            cleaned["name"] = Path(cleaned["file"].name).name.split(".")[0][:100]
+        return cleaned
+
+
+class StoreImportForm(forms.Form):
+    """What to do with the bad rows of a checked import."""
+
+    skip_bad = forms.BooleanField(required=False)
+
+
+class DeleteDatasetForm(forms.Form):
+    """The dataset's name, typed, so that nobody deletes by a slip."""
+
+    name = forms.CharField(label="Type the dataset's name to delete it", strip=True)
+
+    def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.dataset = dataset
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if name != self.dataset.name:
+            raise forms.ValidationError(f"This is not its name, which is {self.dataset.name}.")
+        return name
+
+
+class ReportChoicesForm(forms.Form):
+    """What a report on raters counts; the fields are those of `reports.Choices`."""
+
+    with_implied = forms.BooleanField(label="Agreement over implied answers too", required=False)
+    with_excluded = forms.BooleanField(label="Count excluded raters", required=False)

@@ -1,0 +1,295 @@
+"""Which rows of an import are good: each once, fitting the scheme, referring to what is there."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from annotation.models import Flag, Study, Vote
+from annotation.schemes import Scheme
+from evaluation.models import AutoScore
+from generation.importers.errors import excerpt
+from generation.importers.records import (
+    EntityRecord,
+    ExampleRecord,
+    FlagRecord,
+    KGQuestionRecord,
+    Problem,
+    RaterRecord,
+    Record,
+    ResponseRecord,
+    ScoreRecord,
+    VoteRecord,
+)
+from generation.importers.seen import SeenKeys, is_content
+from generation.models import Dataset
+from generation.services import digest, record_digest
+
+Note = Callable[[Problem], None]
+
+
+class RowChecks:
+    """The checks of one pass over one import, batch by batch, in memory that does not grow.
+
+    `dataset` and `study` are those that exist already: their rows may be referred to, and a row
+    that is there with other content is a problem.
+    """
+
+    def __init__(self, dataset: Dataset | None, study: Study | None, scheme: Scheme) -> None:
+        self._dataset = dataset
+        self._study = study
+        self._scales = {question.key: question.scale for question in scheme.questions}
+        self._seen = SeenKeys()
+
+    def __enter__(self) -> "RowChecks":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._seen.__exit__(kind, error, trace)
+
+    def good_rows(
+        self, kind: str, records: Iterable[Record], note: Note
+    ) -> tuple[list[Record], int]:
+        """Return the good rows of a batch, and how many of them are stored already.
+
+        What is wrong with the others is noted.
+        """
+        rows = list(records)
+        keyed = {id(row): _key(row) for row in rows}
+        seen = self._seen.contents(keyed.values())
+        stored = self._stored(kind, rows)
+        known = self._known_references(rows)
+        parts = self._stored_parts(rows)
+
+        good: list[Record] = []
+        n_unchanged = 0
+        fresh: dict[str, str] = {}
+        for row in rows:
+            key = keyed[id(row)]
+            content = self._content(row)
+            problem = self._misfit(row) or _unknown_reference(row, known)
+            if not problem and (key in seen or key in fresh):
+                problem = Problem(row.where, "", f"{_name(row)} a second time", "each once")
+            if not problem and key in stored and stored[key] != content:
+                found = f"{_name(row)}, which is stored with other content"
+                problem = Problem(row.where, "", found, "the same content, or another id")
+            problem = problem or _changed_part(row, parts)
+            if problem:
+                note(problem)
+                continue
+            good.append(row)
+            n_unchanged += key in stored
+            fresh[key] = ""
+            new_parts = {part.key: part.content for part in _parts(row)}
+            parts |= new_parts
+            fresh |= new_parts
+        self._seen.add(fresh)
+        return good, n_unchanged
+
+    def _misfit(self, row: Record) -> Problem | None:
+        """Return what is wrong with a vote's question or answer."""
+        if not isinstance(row, VoteRecord):
+            return None
+        scale = self._scales.get(row.question)
+        if scale is None:
+            expected = "one of " + ", ".join(self._scales)
+            return Problem(row.where, "question", excerpt(row.question), expected)
+        if scale.answer(row.answer) is None:
+            return Problem(row.where, "answer", excerpt(row.answer), scale.expected)
+        return None
+
+    def _content(self, row: Record) -> str:
+        """Return what tells a repeat of a stored row from a change."""
+        match row:
+            case VoteRecord():
+                scale = self._scales.get(row.question)
+                return str(scale.answer(row.answer)) if scale else ""
+            case ScoreRecord():
+                return repr(float(row.score))
+            case ExampleRecord() | ResponseRecord() | EntityRecord() | KGQuestionRecord():
+                return record_digest(row)
+        return ""  # raters are brought up to date, a flag has nothing to change
+
+    def _stored(self, kind: str, rows: Sequence[Any]) -> dict[str, str]:
+        """Return the content of those rows of the batch that are stored, by key."""
+        dataset, study = self._dataset, self._study
+        if dataset is None or not rows:
+            return {}
+        if kind in ("examples", "kg_questions"):
+            examples = dataset.examples.filter(key__in=[row.key for row in rows])
+            return {f"example\0{k}": d for k, d in examples.values_list("key", "digest")}
+        if kind == "responses":
+            responses = dataset.responses.filter(key__in=[row.key for row in rows])
+            return {f"response\0{k}": d for k, d in responses.values_list("key", "digest")}
+        if kind == "entities":
+            entities = dataset.entities.filter(qid__in=[row.qid for row in rows])
+            return {f"entity\0{k}": d for k, d in entities.values_list("qid", "digest")}
+        responses_here = {row.response for row in rows} if kind != "raters" else set()
+        if kind == "scores":
+            scores = AutoScore.objects.filter(
+                run__dataset=dataset,
+                run__is_imported=True,
+                target__response__key__in=responses_here,
+            ).values_list(
+                "target__response__key",
+                "target__citation__number",
+                "run__metric",
+                "run__signature",
+                "score",
+            )
+            return {_join("score", *key): repr(score) for *key, score in scores}
+        if study is None:
+            return {}
+        if kind == "votes":
+            votes = Vote.objects.filter(
+                arm__study=study, target__response__key__in=responses_here
+            ).values_list(
+                "arm__kind",
+                "target__response__key",
+                "target__citation__number",
+                "question",
+                "rater__code",
+                "answer",
+            )
+            return {_join("vote", *key): str(answer) for *key, answer in votes}
+        if kind == "flags":
+            flags = Flag.objects.filter(arm__study=study, response__key__in=responses_here)
+            keys = flags.values_list("arm__kind", "response__key", "rater__code")
+            return {_join("flag", *key): "" for key in keys}
+        raters = study.raters.filter(code__in=[row.rater for row in rows])
+        return {_join("rater", code): "" for code in raters.values_list("code", flat=True)}
+
+    def _known_references(self, rows: Sequence[Record]) -> Collection[str]:
+        """Return which of the keys that the batch refers to are in the file or stored."""
+        wanted = {key for row in rows for _, key in _references(row)}
+        known = set(self._seen.contents(wanted))
+        if self._dataset is None or known == wanted:
+            return known
+        by_kind: dict[str, list[str]] = {"example": [], "response": [], "passage": []}
+        for key in wanted - known:
+            kind, name = key.split("\0", 1)
+            by_kind[kind].append(name)
+        for kind, names in by_kind.items():
+            stored = getattr(self._dataset, f"{kind}s").filter(key__in=names)
+            known |= {f"{kind}\0{name}" for name in stored.values_list("key", flat=True)}
+        return known
+
+    def _stored_parts(self, rows: Sequence[Record]) -> dict[str, str | bytes]:
+        """Return what is known about the passages and setups that the batch brings, by key."""
+        keys = {part.key for row in rows for part in _parts(row)}
+        known: dict[str, str | bytes] = {}
+        if self._dataset is not None and keys:
+            names = [key.split("\0", 1)[1] for key in keys]
+            for passage in self._dataset.passages.filter(key__in=names):
+                content = digest([passage.text, passage.title, passage.url])
+                known[_join("passage", passage.key)] = content
+            for setup in self._dataset.setups.filter(name__in=names):
+                content = digest(
+                    [setup.model, setup.temperature, setup.prompt, setup.run, setup.settings]
+                )
+                known[_join("setup", setup.name)] = content
+        return known | self._seen.contents(keys)
+
+
+class _Part(NamedTuple):
+    """A passage or a setup: it has a name of its own, and may come with many rows."""
+
+    key: str
+    content: str
+    field: str
+    name: str
+
+
+def _parts(row: Record) -> list[_Part]:
+    """Return the passages of an example, or the setup of a response."""
+    match row:
+        case ExampleRecord():
+            return [
+                _Part(_join("passage", p.key), digest([p.text, p.title, p.url]), "evidence", p.key)
+                for p in row.evidence
+            ]
+        case ResponseRecord():
+            content = digest(row.setup[1:])
+            return [_Part(_join("setup", row.setup.name), content, "setup", row.setup.name)]
+    return []
+
+
+def _changed_part(row: Record, known: Mapping[str, str | bytes]) -> Problem | None:
+    """Return the problem of a passage or setup whose name stands for something else already."""
+    for part in _parts(row):
+        found = known.get(part.key, part.content)
+        is_same = (
+            is_content(found, part.content) if isinstance(found, bytes) else found == part.content
+        )
+        if not is_same:
+            said = f"{excerpt(part.name)} with other content than before"
+            return Problem(row.where, part.field, said, "the same content wherever it is named")
+    return None
+
+
+def _references(row: Record) -> list[tuple[str, str]]:
+    """Return what a row refers to: field → key."""
+    match row:
+        case ResponseRecord():
+            shown = [("evidence_shown", f"passage\0{key}") for key in row.evidence_shown or ()]
+            return [("example", f"example\0{row.example}"), *shown]
+        case VoteRecord() | FlagRecord() | ScoreRecord():
+            return [("response", f"response\0{row.response}")]
+    return []
+
+
+def _unknown_reference(row: Record, known: Collection[str]) -> Problem | None:
+    """Return the problem of a row that refers to what is not there."""
+    for field, key in _references(row):
+        if key not in known:
+            kind, name = key.split("\0", 1)
+            expected = f"the id of {'an' if kind == 'example' else 'a'} {kind} of this dataset"
+            return Problem(row.where, field, excerpt(name), expected)
+    return None
+
+
+def _join(*parts: object) -> str:
+    return "\0".join("" if part is None else str(part) for part in parts)
+
+
+def _key(row: Record) -> str:
+    """Return what may be there once."""
+    match row:
+        case ExampleRecord() | KGQuestionRecord():
+            return _join("example", row.key)
+        case ResponseRecord():
+            return _join("response", row.key)
+        case EntityRecord():
+            return _join("entity", row.qid)
+        case RaterRecord():
+            return _join("rater", row.rater)
+        case VoteRecord():
+            return _join("vote", row.arm, row.response, row.citation, row.question, row.rater)
+        case FlagRecord():
+            return _join("flag", row.arm, row.response, row.rater)
+        case ScoreRecord():
+            return _join("score", row.response, row.citation, row.metric, row.signature)
+
+
+def _name(row: Record) -> str:
+    """Return a row's identity as a person would say it."""
+    match row:
+        case ExampleRecord() | KGQuestionRecord():
+            return f"example {excerpt(row.key)}"
+        case ResponseRecord():
+            return f"response {excerpt(row.key)}"
+        case EntityRecord():
+            return f"entity {excerpt(row.qid)}"
+        case RaterRecord():
+            return f"rater {excerpt(row.rater)}"
+        case VoteRecord():
+            of = f"on {row.question} of response {excerpt(row.response)}"
+            return f"vote of {excerpt(row.rater)} {of}"
+        case FlagRecord():
+            return f"flag of {excerpt(row.rater)} on response {excerpt(row.response)}"
+        case ScoreRecord():
+            return f"{row.metric} score of response {excerpt(row.response)}"

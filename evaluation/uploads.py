@@ -1,0 +1,232 @@
+"""Imports by page: an uploaded file is checked by a worker, looked at, then stored by a worker.
+
+The row says what somebody asked for and how it ended. Progress and the wish to cancel live in the
+cache: while the import's one transaction runs, no other connection could see them in a row (and on
+SQLite none could write one).
+"""
+
+import csv
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.core.cache import cache
+from django.core.files.uploadedfile import UploadedFile
+from django.utils import timezone
+
+from accounts.models import User
+from accounts.services import record as record_in_audit_trail
+from evaluation.interchange import BadRows, Outcome, import_dataset, plan_import
+from generation.importers import open_material
+from generation.importers.errors import DatasetError
+from generation.importers.records import Problem
+from generation.importers.spreadsheet import safe_cell
+from generation.models import Import
+from generation.models.datasets import new_token
+
+logger = logging.getLogger(__name__)
+
+# Without a sign of life for this long, a worker counts as dead and another may take over.
+SILENCE_SECONDS = 60.0
+REPORT_EVERY_SECONDS = 0.5
+PROBLEM_COLUMNS = ("file", "line", "field", "found", "expected")
+
+
+class ImportProgress(NamedTuple):
+    """How far a running import is: rows read, share of the bytes, seconds since it began."""
+
+    n_rows: int
+    share: float
+    seconds: float
+
+    @property
+    def percent(self) -> int:
+        return int(100 * self.share)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """What is left at this rate; None while there is too little to tell."""
+        return self.seconds * (1 - self.share) / self.share if self.share > 0.02 else None
+
+
+class Stopped(Exception):
+    """Somebody cancelled the import, or another worker has it now."""
+
+
+def request_import(file: "UploadedFile[bytes]", name: str, format_key: str, user: User) -> Import:
+    """Keep an uploaded file and return the import that a worker will check."""
+    return Import.objects.create(
+        requested_by=user,
+        file_name=Path(file.name or "upload").name[:255],
+        upload=file,
+        format=format_key,
+        name=name,
+    )
+
+
+def request_storing(upload: Import, *, skip_bad: bool) -> bool:
+    """Ask for a checked import to be stored; return whether that changed anything."""
+    checked = Import.objects.filter(pk=upload.pk, state=Import.State.CHECKED)
+    changed = checked.update(state=Import.State.IMPORTING, skip_bad=skip_bad, token=new_token())
+    return bool(changed)
+
+
+def request_cancelling(upload: Import) -> None:
+    """Ask for an import to stop; a worker that runs it does so at its next batch."""
+    waiting = Import.objects.filter(pk=upload.pk, state=Import.State.CHECKED)
+    if waiting.update(state=Import.State.CANCELLED, finished_at=timezone.now()):
+        _remove_file(upload)
+    else:
+        cache.set(_cache_key(upload.pk, "cancel"), True, timeout=24 * 3600)
+
+
+def progress_of(upload: Import) -> ImportProgress | None:
+    """Return the progress of a running import; None before its worker has reported any."""
+    found = cache.get(_cache_key(upload.pk, "progress"))
+    return ImportProgress(*found) if found else None
+
+
+def interrupted_imports() -> list[int]:
+    """Return the ids of imports that should be running and give no sign of life."""
+    running = Import.objects.filter(state__in=Import.RUNNING).values_list("pk", flat=True)
+    return [pk for pk in running if not cache.get(_cache_key(pk, "alive"))]
+
+
+def carry_on(import_id: int) -> None:
+    """Check or store one import, as its row asks. Safe to call twice: one caller does it.
+
+    Who adds the sign of life first has it. Should a worker go on that was thought dead, its
+    transaction fails at the end, because the row carries another token by then.
+    """
+    if not cache.add(_cache_key(import_id, "alive"), True, timeout=SILENCE_SECONDS):
+        return
+    token = new_token()
+    try:
+        if Import.objects.filter(pk=import_id, state__in=Import.RUNNING).update(token=token):
+            _run(Import.objects.select_related("requested_by").get(pk=import_id), token)
+    finally:
+        for name in ("alive", "progress", "cancel"):
+            cache.delete(_cache_key(import_id, name))
+
+
+def _run(upload: Import, token: str) -> None:
+    is_dry_run = upload.state == Import.State.CHECKING
+    mine = Import.objects.filter(pk=upload.pk, token=token, state=upload.state)
+
+    def before_commit() -> None:
+        if not mine.update(state=Import.State.DONE):
+            raise Stopped
+
+    finished = timezone.now
+    try:
+        with (
+            open_material(Path(upload.upload.path), upload.format or None) as material,
+            _ProblemFile(upload) as problem_file,
+        ):
+            on_progress = _reporter(upload.pk)
+            outcome = import_dataset(
+                material,
+                plan_import(material, upload.name, on_progress=on_progress),
+                dry_run=is_dry_run,
+                skip_bad=upload.skip_bad,
+                requested_by=upload.requested_by,
+                on_progress=on_progress,
+                on_problem=problem_file.write,
+                before_commit=before_commit,
+            )
+            report = _as_json(outcome, material.format)
+    except Stopped:
+        mine.update(state=Import.State.CANCELLED, finished_at=finished())
+        _remove_file(upload)
+    except BadRows as error:  # the data changed between check and import
+        report = _as_json(error.outcome, upload.format)
+        mine.update(
+            state=Import.State.FAILED, error=str(error), report=report, finished_at=finished()
+        )
+    except DatasetError as error:
+        mine.update(state=Import.State.FAILED, error=str(error), finished_at=finished())
+    except Exception:
+        logger.exception("import %s failed", upload.pk)
+        error_text = "Something went wrong on the server; its log says what. Nothing was stored."
+        mine.update(state=Import.State.FAILED, error=error_text, finished_at=finished())
+    else:
+        if is_dry_run:
+            mine.update(state=Import.State.CHECKED, report=report)
+            return
+        Import.objects.filter(pk=upload.pk, token=token).update(
+            report=report, dataset=outcome.dataset, finished_at=finished()
+        )
+        record_in_audit_trail(upload.requested_by, "dataset.imported", upload.name)
+        _remove_file(upload)
+
+
+def _reporter(import_id: int) -> Callable[[int, float], None]:
+    """Return what an import calls after each batch: says how far it is, stops when asked to."""
+    began = reported = time.monotonic()
+
+    def report(n_rows: int, share: float) -> None:
+        nonlocal reported
+        now = time.monotonic()
+        if now - reported < REPORT_EVERY_SECONDS:
+            return
+        reported = now
+        if cache.get(_cache_key(import_id, "cancel")):
+            raise Stopped
+        cache.set(_cache_key(import_id, "alive"), True, timeout=SILENCE_SECONDS)
+        progress = (n_rows, share, now - began)
+        cache.set(_cache_key(import_id, "progress"), progress, timeout=SILENCE_SECONDS)
+
+    return report
+
+
+def _cache_key(import_id: int, name: str) -> str:
+    return f"import:{import_id}:{name}"
+
+
+def problem_path(upload: Import) -> Path:
+    """Return where all problems of an import are kept, as CSV."""
+    return Path(f"{upload.upload.path}.problems.csv")
+
+
+class _ProblemFile:
+    """The CSV of all bad rows with their reasons, written as they are met."""
+
+    def __init__(self, upload: Import) -> None:
+        self._file = problem_path(upload).open("w", encoding="utf-8", newline="")
+        self._rows = csv.writer(self._file)
+        self._rows.writerow(PROBLEM_COLUMNS)
+
+    def __enter__(self) -> "_ProblemFile":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
+
+    def write(self, problem: Problem) -> None:
+        self._rows.writerow(map(safe_cell, (*problem.where, *problem[1:])))
+
+
+def _remove_file(upload: Import) -> None:
+    """Delete the uploaded file; its problems stay to be downloaded."""
+    Path(upload.upload.path).unlink(missing_ok=True)
+
+
+def _as_json(outcome: Outcome, format_key: str) -> dict[str, Any]:
+    """Return what the import page shows of an outcome."""
+    return {
+        "format": format_key,
+        "counts": outcome.counts,
+        "n_bad": sum(count["bad"] for count in outcome.counts.values()),
+        "n_problems": outcome.n_problems,
+        "problems": [
+            dict(zip(PROBLEM_COLUMNS, (*problem.where, *problem[1:]), strict=True))
+            for problem in outcome.problems
+        ],
+        "preview": outcome.preview,
+        "scheme": outcome.scheme_origin,
+        "study_slug": outcome.study.slug if outcome.study else "",
+        "ignored": outcome.ignored,
+        "left_out": outcome.left_out,
+    }

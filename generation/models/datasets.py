@@ -1,0 +1,154 @@
+"""Datasets: examples, their turns, and the passages that are their evidence."""
+
+import secrets
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class Dataset(models.Model):
+    """One named collection of examples, passages and responses."""
+
+    name = models.CharField(max_length=100, unique=True)
+    slug = models.SlugField(max_length=110, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Passage(models.Model):
+    """One piece of evidence text in a dataset's collection."""
+
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="passages")
+    key = models.CharField(max_length=200)
+    title = models.TextField(blank=True)
+    url = models.TextField(blank=True)
+    text = models.TextField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "key"], name="passage_once_per_dataset"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or self.key
+
+
+class Example(models.Model):
+    """A dialog up to and including its last user question, with golden answer and evidence.
+
+    `dialog` names the conversation it was cut from: the cluster of every interval.
+    """
+
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="examples")
+    key = models.CharField(max_length=200)
+    dialog = models.CharField(max_length=200)
+    golden_answer = models.TextField(null=True, blank=True)  # noqa: DJ001 - None: not known
+    meta = models.JSONField(default=dict, blank=True)
+    digest = models.CharField(max_length=32)  # of the imported row: tells a repeat from a change
+    passages = models.ManyToManyField(Passage, through="ExamplePassage", related_name="examples")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "key"], name="example_once_per_dataset"),
+        ]
+        indexes = [models.Index(fields=["dataset", "dialog"], name="example_by_dialog")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Turn(models.Model):
+    """One turn of an example's dialog; `parent_index` is -1 for the first."""
+
+    example = models.ForeignKey(Example, models.CASCADE, related_name="turns")
+    index = models.PositiveIntegerField()
+    parent_index = models.IntegerField()
+    speaker = models.CharField(max_length=100)
+    text = models.TextField()
+
+    class Meta:
+        ordering = ["index"]
+        constraints = [
+            models.UniqueConstraint(fields=["example", "index"], name="turn_index_once"),
+            models.CheckConstraint(
+                condition=Q(parent_index__gte=-1, parent_index__lt=models.F("index")),
+                name="turn_parent_is_earlier",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.index} {self.speaker}"
+
+
+class ExamplePassage(models.Model):
+    """A passage as evidence of one example, in the file's order; golden or a distractor."""
+
+    example = models.ForeignKey(Example, models.CASCADE, related_name="evidence")
+    passage = models.ForeignKey(Passage, models.CASCADE, related_name="+")
+    position = models.PositiveSmallIntegerField()
+    is_golden = models.BooleanField()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["example", "passage"], name="evidence_once_per_example"
+            ),
+            models.UniqueConstraint(fields=["example", "position"], name="evidence_position_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"evidence {self.position} of example {self.example_id}"
+
+
+def new_token() -> str:
+    """Return a random token: only who holds it may write the row it was written to."""
+    return secrets.token_hex(16)
+
+
+class Import(models.Model):
+    """One uploaded file on its way into a dataset: checked first, stored after."""
+
+    class State(models.TextChoices):
+        CHECKING = "checking"
+        CHECKED = "checked"
+        IMPORTING = "importing"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    RUNNING = (State.CHECKING, State.IMPORTING)
+
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, related_name="imports"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    file_name = models.CharField(max_length=255)
+    upload = models.FileField(upload_to="imports/")
+    format = models.CharField(max_length=32, blank=True)  # empty: recognised by content
+    name = models.CharField(max_length=100)  # of the dataset to make or to add to
+    skip_bad = models.BooleanField(default=False)
+    state = models.CharField(max_length=16, choices=State, default=State.CHECKING)
+    token = models.CharField(max_length=32, default=new_token)  # of the worker that has it now
+    # What the check found: {"counts", "problems", "n_problems", "preview", "scheme", ...}.
+    report = models.JSONField(default=dict)
+    error = models.TextField(blank=True)
+    dataset = models.ForeignKey(
+        Dataset, models.SET_NULL, null=True, blank=True, related_name="imports"
+    )
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"import {self.pk} of {self.file_name}"

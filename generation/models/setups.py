@@ -1,0 +1,86 @@
+"""Setups and the responses made under them."""
+
+from django.db import models
+from django.db.models import Q
+
+from generation.models.datasets import Dataset, Example, Passage
+
+
+class Setup(models.Model):
+    """Everything that fixes how a response was made. Raters never see it."""
+
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="setups")
+    name = models.CharField(max_length=300)
+    model = models.CharField(max_length=200, blank=True)  # empty: only the name is known
+    temperature = models.FloatField(null=True, blank=True)
+    prompt = models.CharField(max_length=200, blank=True)
+    run = models.CharField(max_length=100, blank=True)
+    settings = models.JSONField(default=dict, blank=True)  # whatever else the file says
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "name"], name="setup_once_per_dataset"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Response(models.Model):
+    """One generated text for one example under one setup."""
+
+    example = models.ForeignKey(Example, models.CASCADE, related_name="responses")
+    setup = models.ForeignKey(Setup, models.CASCADE, related_name="responses")
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="responses")
+    key = models.CharField(max_length=200)
+    text = models.TextField()
+    # False: the import did not say what was shown; the golden evidence counts as shown then.
+    is_evidence_stated = models.BooleanField()
+    evidence_shown = models.ManyToManyField(Passage, through="ResponsePassage", related_name="+")
+    graph_shown = models.JSONField(null=True, blank=True)  # [[qid, relation, value]]
+    removed = models.JSONField(null=True, blank=True)  # the same, taken out of the graph shown
+    meta = models.JSONField(default=dict, blank=True)
+    digest = models.CharField(max_length=32)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "key"], name="response_once_per_dataset"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class ResponsePassage(models.Model):
+    """A passage that the model was given for a response, in the order shown."""
+
+    response = models.ForeignKey(Response, models.CASCADE, related_name="shown")
+    passage = models.ForeignKey(Passage, models.CASCADE, related_name="+")
+    position = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["response", "position"], name="shown_position_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"passage {self.position} shown for response {self.response_id}"
+
+
+class Citation(models.Model):
+    """One citation of a response, numbered from 1 in reading order."""
+
+    response = models.ForeignKey(Response, models.CASCADE, related_name="citations")
+    number = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["response", "number"], name="citation_number_once"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="citation_number_from_1"),
+        ]
+
+    def __str__(self) -> str:
+        return f"citation {self.number} of response {self.response_id}"

@@ -1,0 +1,317 @@
+"""Every write to datasets, knowledge graphs, setups and responses.
+
+The `store_…` functions take one batch of records that were checked already, skip what the
+dataset has, and return how many rows are new. They cost a fixed number of statements each.
+"""
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Sequence
+from typing import TypeVar
+
+from django.utils.text import slugify
+
+from accounts.models import User
+from generation.importers.records import (
+    EntityRecord,
+    ExampleRecord,
+    KGQuestionRecord,
+    PassageRecord,
+    ResponseRecord,
+    SetupRecord,
+)
+from generation.models import (
+    Alias,
+    Citation,
+    Dataset,
+    Entity,
+    Example,
+    ExamplePassage,
+    KGQuestion,
+    MinimumTriple,
+    Passage,
+    QuestionEntity,
+    Response,
+    ResponsePassage,
+    Setup,
+    Triple,
+    Turn,
+)
+
+Keyed = TypeVar("Keyed", ExampleRecord, ResponseRecord, KGQuestionRecord)
+
+
+def digest(content: object) -> str:
+    """Return a short hash of what a record says, wherever it stood in its file."""
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def record_digest(record: ExampleRecord | ResponseRecord | EntityRecord | KGQuestionRecord) -> str:
+    """Return the digest of a record without its place in the file (the first field)."""
+    return digest(record[1:])
+
+
+def create_dataset(name: str, created_by: User | None = None) -> Dataset:
+    """Make an empty dataset with a slug of its own."""
+    return Dataset.objects.create(name=name, slug=free_slug(Dataset, name), created_by=created_by)
+
+
+# Addresses of pages where a dataset's or a study's slug would stand.
+RESERVED_SLUGS = {"import", "mine"}
+
+
+def free_slug(model: type, name: str) -> str:
+    """Return a slug for `name` that no row of `model` (with `slug`) has yet."""
+    base = slugify(name)[:100] or "unnamed"
+    taken = set(
+        model.objects.filter(slug__startswith=base).values_list("slug", flat=True)  # type: ignore[attr-defined]
+    )
+    taken |= RESERVED_SLUGS
+    numbered = (f"{base}-{n}" for n in range(2, len(taken) + 3))
+    return next(slug for slug in [base, *numbered] if slug not in taken)
+
+
+# --- examples and passages ------------------------------------------------------------------
+
+
+def store_examples(dataset: Dataset, records: Sequence[ExampleRecord]) -> int:
+    """Store examples with their turns and evidence; return how many are new."""
+    new = _missing(Example, dataset, records)
+    examples = Example.objects.bulk_create(
+        Example(
+            dataset=dataset,
+            key=record.key,
+            dialog=record.dialog,
+            golden_answer=record.golden_answer,
+            meta=dict(record.meta),
+            digest=record_digest(record),
+        )
+        for record in new
+    )
+    Turn.objects.bulk_create(
+        (
+            Turn(
+                example=example,
+                index=index,
+                parent_index=turn.parent,
+                speaker=turn.speaker,
+                text=turn.text,
+            )
+            for example, record in zip(examples, new, strict=True)
+            for index, turn in enumerate(record.turns)
+        ),
+        batch_size=2000,
+    )
+    passages = _store_passages(dataset, [p for record in new for p in record.evidence])
+    ExamplePassage.objects.bulk_create(
+        (
+            ExamplePassage(
+                example=example,
+                passage_id=passages[passage.key],
+                position=position,
+                is_golden=passage.is_golden,
+            )
+            for example, record in zip(examples, new, strict=True)
+            for position, passage in enumerate(record.evidence)
+        ),
+        batch_size=2000,
+    )
+    return len(new)
+
+
+def _store_passages(dataset: Dataset, records: Iterable[PassageRecord]) -> dict[str, int]:
+    """Store passages that are new; return the id of each by its key."""
+    by_key = {record.key: record for record in records}
+    known = dataset.passages.filter(key__in=by_key).values_list("key", flat=True)
+    Passage.objects.bulk_create(
+        (
+            Passage(
+                dataset=dataset,
+                key=record.key,
+                title=record.title,
+                url=record.url,
+                text=record.text,
+            )
+            for key, record in by_key.items()
+            if key not in set(known)
+        ),
+        batch_size=2000,
+    )
+    return dict(dataset.passages.filter(key__in=by_key).values_list("key", "pk"))
+
+
+def _missing(
+    model: type[Example] | type[Response], dataset: Dataset, records: Sequence[Keyed]
+) -> list[Keyed]:
+    """Return the records whose key the dataset does not have."""
+    keys = [record.key for record in records]
+    known = set(model.objects.filter(dataset=dataset, key__in=keys).values_list("key", flat=True))
+    return [record for record in records if record.key not in known]
+
+
+# --- setups and responses -------------------------------------------------------------------
+
+
+def store_responses(dataset: Dataset, records: Sequence[ResponseRecord]) -> int:
+    """Store responses, with setups that are new; return how many responses are new."""
+    new = _missing(Response, dataset, records)
+    setups = _store_setups(dataset, [record.setup for record in new])
+    examples = dict(
+        dataset.examples.filter(key__in={r.example for r in new}).values_list("key", "pk")
+    )
+    responses = Response.objects.bulk_create(
+        Response(
+            dataset=dataset,
+            example_id=examples[record.example],
+            setup_id=setups[record.setup.name],
+            key=record.key,
+            text=record.text,
+            is_evidence_stated=record.evidence_shown is not None,
+            graph_shown=record.graph_shown,
+            removed=record.removed,
+            meta=dict(record.meta),
+            digest=record_digest(record),
+        )
+        for record in new
+    )
+    shown = {key for record in new for key in record.evidence_shown or ()}
+    passages = dict(dataset.passages.filter(key__in=shown).values_list("key", "pk"))
+    ResponsePassage.objects.bulk_create(
+        (
+            ResponsePassage(response=response, passage_id=passages[key], position=position)
+            for response, record in zip(responses, new, strict=True)
+            for position, key in enumerate(record.evidence_shown or ())
+        ),
+        batch_size=2000,
+    )
+    return len(new)
+
+
+def _store_setups(dataset: Dataset, records: Iterable[SetupRecord]) -> dict[str, int]:
+    """Store setups that are new; return the id of each by its name."""
+    by_name = {record.name: record for record in records}
+    known = set(dataset.setups.filter(name__in=by_name).values_list("name", flat=True))
+    Setup.objects.bulk_create(
+        Setup(
+            dataset=dataset,
+            name=name,
+            model=record.model,
+            temperature=record.temperature,
+            prompt=record.prompt,
+            run=record.run,
+            settings=dict(record.settings),
+        )
+        for name, record in by_name.items()
+        if name not in known
+    )
+    return dict(dataset.setups.filter(name__in=by_name).values_list("name", "pk"))
+
+
+def store_citations(
+    dataset: Dataset, wanted: Collection[tuple[str, int]]
+) -> dict[tuple[str, int], int]:
+    """Make sure that the citations (response key, number) exist; return the id of each."""
+    keys = {key for key, _ in wanted}
+    responses = dict(dataset.responses.filter(key__in=keys).values_list("key", "pk"))
+    citations = Citation.objects.filter(response__dataset=dataset, response__key__in=keys)
+    known = set(citations.values_list("response__key", "number"))
+    Citation.objects.bulk_create(
+        Citation(response_id=responses[key], number=number)
+        for key, number in sorted(set(wanted) - known)
+    )
+    return {
+        (key, number): pk
+        for key, number, pk in citations.values_list("response__key", "number", "pk")
+    }
+
+
+# --- knowledge graphs -----------------------------------------------------------------------
+
+
+def store_entities(dataset: Dataset, records: Sequence[EntityRecord]) -> int:
+    """Store entities with aliases and triples; return how many are new."""
+    known = set(
+        dataset.entities.filter(qid__in=[r.qid for r in records]).values_list("qid", flat=True)
+    )
+    new = [record for record in records if record.qid not in known]
+    entities = Entity.objects.bulk_create(
+        Entity(
+            dataset=dataset,
+            qid=record.qid,
+            label=record.label,
+            type=record.type,
+            text=record.text,
+            digest=record_digest(record),
+        )
+        for record in new
+    )
+    Alias.objects.bulk_create(
+        (
+            Alias(entity=entity, name=name)
+            for entity, record in zip(entities, new, strict=True)
+            for name in dict.fromkeys(record.aliases)
+        ),
+        batch_size=2000,
+    )
+    Triple.objects.bulk_create(
+        (
+            Triple(
+                subject=entity,
+                position=position,
+                relation=triple.relation,
+                value=triple.value,
+                value_qid=triple.value_qid,
+            )
+            for entity, record in zip(entities, new, strict=True)
+            for position, triple in enumerate(record.triples)
+        ),
+        batch_size=2000,
+    )
+    return len(new)
+
+
+def store_kg_questions(dataset: Dataset, records: Sequence[KGQuestionRecord]) -> int:
+    """Store questions about the graph, each as an example with one user turn."""
+    new = _missing(Example, dataset, records)
+    examples = Example.objects.bulk_create(
+        Example(dataset=dataset, key=record.key, dialog=record.key, digest=record_digest(record))
+        for record in new
+    )
+    Turn.objects.bulk_create(
+        Turn(example=example, index=0, parent_index=-1, speaker="user", text=record.question)
+        for example, record in zip(examples, new, strict=True)
+    )
+    questions = KGQuestion.objects.bulk_create(
+        KGQuestion(
+            example=example,
+            is_minimum_known=record.minimum is not None,
+            is_retrieved_known=record.retrieved is not None,
+        )
+        for example, record in zip(examples, new, strict=True)
+    )
+    QuestionEntity.objects.bulk_create(
+        (
+            QuestionEntity(question=question, qid=qid, position=position, is_retrieved=retrieved)
+            for question, record in zip(questions, new, strict=True)
+            for retrieved, qids in ((False, record.entities), (True, record.retrieved or ()))
+            for position, qid in enumerate(qids)
+        ),
+        batch_size=2000,
+    )
+    MinimumTriple.objects.bulk_create(
+        (
+            MinimumTriple(
+                question=question,
+                position=position,
+                qid=triple.qid,
+                relation=triple.relation,
+                value=triple.value,
+                round=triple.round,
+            )
+            for question, record in zip(questions, new, strict=True)
+            for position, triple in enumerate(record.minimum or ())
+        ),
+        batch_size=2000,
+    )
+    return len(new)

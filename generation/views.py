@@ -1,0 +1,92 @@
+"""Datasets: the list of them, and the examples of one."""
+
+from django.core.paginator import Paginator
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest, render_page_or_fragment
+from generation.forms import ExampleFilter
+from generation.models import Dataset, Example, Response
+
+DATASETS_PER_PAGE = 50
+EXAMPLES_PER_PAGE = 25
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def datasets(request: SignedInRequest) -> HttpResponse:
+    """List the datasets with what they hold."""
+    page = Paginator(Dataset.objects.all(), DATASETS_PER_PAGE).get_page(request.GET.get("page"))
+    counts = {
+        kind: dict(
+            model.objects.filter(dataset__in=page.object_list)
+            .order_by()
+            .values_list("dataset")
+            .annotate(n=Count("pk"))
+        )
+        for kind, model in (("examples", Example), ("responses", Response))
+    }
+    rows = [
+        {
+            "dataset": dataset,
+            "n_examples": counts["examples"].get(dataset.pk, 0),
+            "n_responses": counts["responses"].get(dataset.pk, 0),
+        }
+        for dataset in page.object_list
+    ]
+    return render(request, "generation/datasets.html", {"page": page, "rows": rows})
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def dataset(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Browse the examples of a dataset: search, filter, page by page."""
+    found = get_object_or_404(Dataset, slug=slug)
+    form = ExampleFilter(found, request.GET)
+    choice = form.cleaned_data if form.is_valid() else {}
+    examples = _matching(found, choice).order_by("pk")
+    page = Paginator(examples, EXAMPLES_PER_PAGE).get_page(request.GET.get("page"))
+    page.object_list = page.object_list.annotate(n_responses=Count("responses")).prefetch_related(  # type: ignore[attr-defined]
+        "turns", "evidence"
+    )
+    return render_page_or_fragment(
+        request,
+        page="generation/dataset.html",
+        fragment="generation/_example_list.html",
+        context={
+            "dataset": found,
+            "form": form,
+            "page": page,
+            "n_passages": found.passages.count(),
+            "setups": found.setups.annotate(n_responses=Count("responses")),
+            "n_entities": found.entities.count(),
+        },
+    )
+
+
+def _matching(dataset: Dataset, choice: dict[str, str]) -> QuerySet[Example]:
+    """Return the examples that a filter leaves."""
+    examples = Example.objects.filter(dataset=dataset)
+    if words := choice.get("q"):
+        examples = examples.filter(
+            Q(key__icontains=words)
+            | Q(golden_answer__icontains=words)
+            | Q(pk__in=_with_text(dataset, words))
+        )
+    if dialog := choice.get("dialog"):
+        examples = examples.filter(dialog=dialog)
+    if setup := choice.get("setup"):
+        examples = examples.filter(
+            pk__in=Response.objects.filter(setup=int(setup)).values("example")
+        )
+    return examples
+
+
+def _with_text(dataset: Dataset, words: str) -> QuerySet[Example, int]:
+    """Return the ids of examples with these words in a turn or in a response."""
+    in_turns = dataset.examples.filter(turns__text__icontains=words).values_list("pk")
+    in_responses = dataset.examples.filter(responses__text__icontains=words).values_list("pk")
+    return in_turns.union(in_responses)  # type: ignore[return-value]

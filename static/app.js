@@ -1,0 +1,48 @@
+/* What every page may use. It only adds to pages that already work without it. */
+(() => {
+  const root = document.documentElement;
+
+  /* theme: the system's, the other one, then back by way of the system's own; the server reads the cookie */
+  const changeTheme = button => {
+    const system = matchMedia("(prefers-color-scheme: dark)").matches ? ["dark", "light"] : ["light", "dark"];
+    const order = ["", system[1], system[0]];
+    const theme = order[(order.indexOf(root.dataset.theme ?? "") + 1) % order.length];
+    if (theme) root.dataset.theme = theme; else delete root.dataset.theme;
+    const secure = location.protocol === "https:" ? "; Secure" : "";
+    document.cookie = `theme=${theme}; Path=/; Max-Age=${theme ? 31536000 : 0}; SameSite=Lax${secure}`;
+    button.setAttribute("aria-label", `Theme: ${theme || "same as system"}`);
+  };
+
+  /* copy: outside https there is no clipboard, but the text beside the button selects as a whole */
+  const copy = async button => {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    const label = button.textContent;
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = label; }, 2000);
+  };
+  if (!navigator.clipboard) root.classList.add("no-clipboard");
+
+  document.addEventListener("click", event => {
+    const button = event.target.closest("[data-theme-toggle], [data-copy]");
+    if (!button) return;
+    if (button.matches("[data-copy]")) copy(button); else changeTheme(button);
+  });
+
+  /* a file dropped anywhere on the drop area goes into its file input */
+  for (const area of document.querySelectorAll("[data-drop]")) {
+    const over = on => event => { event.preventDefault(); area.classList.toggle("is-over", on); };
+    area.addEventListener("dragover", over(true));
+    area.addEventListener("dragleave", over(false));
+    area.addEventListener("drop", event => {
+      over(false)(event);
+      area.querySelector("input[type=file]").files = event.dataTransfer.files;
+    });
+  }
+
+  /* an invalid form: go to its first error, on load and when htmx puts it in */
+  const focusFirstError = () => document.querySelector('[aria-invalid="true"]')?.focus();
+  focusFirstError();
+  document.addEventListener("htmx:afterSettle", event => {
+    event.detail.elt.querySelector('[aria-invalid="true"]')?.focus();
+  });
+})();

@@ -1,0 +1,111 @@
+"""Every address of the site says whom it is for, and keeps to it."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
+from django.urls.resolvers import RegexPattern, RoutePattern
+
+from accounts.access import Role, roles_of
+from accounts.models import User
+
+SIGN_IN = "/accounts/sign-in/"
+NOT_OURS: frozenset[str] = frozenset()  # names of addresses that packages bring along
+DUMMIES = {"IntConverter": 1}  # whatever is not a number may be 'x'
+
+
+class Page(NamedTuple):
+    name: str
+    url: str
+    view: Callable[..., Any]
+
+
+def pages(resolver: URLResolver, namespaces: tuple[str, ...] = (), **outer: Any) -> Iterator[Page]:
+    """Return every address below `resolver`, with made-up numbers and words in it."""
+    for entry in resolver.url_patterns:
+        kwargs = outer | dummies(entry.pattern)
+        if isinstance(entry, URLResolver):
+            inner = (*namespaces, entry.namespace) if entry.namespace else namespaces
+            yield from pages(entry, inner, **kwargs)
+        else:
+            name = ":".join((*namespaces, name_of(entry)))
+            if name not in NOT_OURS:
+                yield Page(name, reverse(name, kwargs=kwargs), entry.callback)
+
+
+def name_of(entry: URLPattern) -> str:
+    if not entry.name:
+        raise ValueError(f"The address {entry.pattern} has no name.")
+    return entry.name
+
+
+def dummies(pattern: Any) -> dict[str, Any]:
+    if isinstance(pattern, RoutePattern):
+        return {key: DUMMIES.get(type(c).__name__, "x") for key, c in pattern.converters.items()}
+    if isinstance(pattern, RegexPattern):
+        return dict.fromkeys(re.compile(pattern.regex).groupindex, "1")
+    return {}
+
+
+PAGES = list(pages(get_resolver()))
+each_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+
+
+@pytest.fixture
+def people(rachel: User, rosa: User, adam: User) -> list[User]:
+    return [rachel, rosa, adam]
+
+
+def ask(client: Client, url: str) -> Any:
+    """Open a page; what only takes POST is posted to."""
+    response = client.get(url)
+    return client.post(url) if response.status_code == 405 else response
+
+
+@each_page
+def test_every_view_says_whom_it_is_for(page: Page):
+    is_public = getattr(page.view, "is_public", False)
+    allowed_roles = getattr(page.view, "allowed_roles", None)
+
+    assert is_public != bool(allowed_roles), (
+        f"{page.name} needs one of @allowed(...), @allowed_to_all, @public"
+    )
+
+
+@each_page
+def test_no_address_hides_behind_another(page: Page):
+    assert resolve(page.url).view_name == page.name
+
+
+@each_page
+def test_nobody_gets_in_without_signing_in(page: Page, client: Client, db: None):
+    response = ask(client, page.url)
+
+    if getattr(page.view, "is_public", False):
+        assert not goes_to_sign_in(response)
+    else:
+        assert goes_to_sign_in(response)
+
+
+@each_page
+def test_every_role_gets_in_where_it_may_and_nowhere_else(
+    page: Page, people: list[User], client_for: Callable[[User], Client]
+):
+    allowed_roles = getattr(page.view, "allowed_roles", frozenset(Role))
+
+    for user in people:
+        client = client_for(user)
+        if roles_of(user) & allowed_roles:
+            response = client.get(page.url)
+            assert response.status_code != 403, user
+            assert response.status_code < 500, user
+            assert not goes_to_sign_in(response), user
+        else:
+            assert ask(client, page.url).status_code == 403, user
+
+
+def goes_to_sign_in(response: Any) -> bool:
+    return bool(response.status_code == 302 and response.url.startswith(SIGN_IN))
