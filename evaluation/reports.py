@@ -1,7 +1,7 @@
 """Reports: what pages, commands and the API show, each from one function here."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -47,15 +47,21 @@ class Choices(NamedTuple):
         return f"agreement over {implied}, excluded raters {excluded}"
 
 
-def raters_report(study: Study, choices: Choices = Choices()) -> Report:  # noqa: B008 - a tuple
+def raters_report(
+    study: Study,
+    choices: Choices = Choices(),  # noqa: B008 - a tuple
+    counts: Sequence[ArmCounts] | None = None,
+) -> Report:
     """Return what raters said and how far they agree: a row per arm × question (× setup).
+
+    `counts` are those of `study_counts`, when they were read already.
 
     The mean is that of majority votes (yes/no) or of medians (ordinal) over all votes, implied
     ones too, so that it has no hole; agreement uses given votes unless `choices` say otherwise.
     """
     scheme = load_scheme(study.scheme)
-    arms = list(study.arms.select_related("study"))
-    counts = [arm_counts(arm, scheme, with_excluded=choices.with_excluded) for arm in arms]
+    if counts is None:
+        counts = study_counts(study, choices)
     setups = dict(study.setups.values_list("pk", "name")) if choices.by_setup else {None: None}
     rows = [
         {"question": question.key, "arm": of_arm.arm.kind, "setup": setup}
@@ -74,6 +80,15 @@ def raters_report(study: Study, choices: Choices = Choices()) -> Report:  # noqa
         ]
     )
     return Report(study.name, "raters", rows, _left_out(study, counts, rows, choices), signature)
+
+
+def study_counts(study: Study, choices: Choices) -> list[ArmCounts]:
+    """Return the counted votes of each arm: what all reports on raters are made from."""
+    scheme = load_scheme(study.scheme)
+    return [
+        arm_counts(arm, scheme, with_excluded=choices.with_excluded)
+        for arm in study.arms.select_related("study")
+    ]
 
 
 def _items_of(of_arm: ArmCounts, setup_id: int | None) -> NDArray[np.bool_]:
@@ -193,7 +208,7 @@ def _number(figure: Any) -> float | None:
 
 
 def _left_out(
-    study: Study, counts: list[ArmCounts], rows: list[Row], choices: Choices
+    study: Study, counts: Sequence[ArmCounts], rows: list[Row], choices: Choices
 ) -> dict[str, int]:
     """Return how many votes, items and raters the figures are without, and for what reason."""
     excluded = Rater.objects.filter(study=study, is_excluded=True)

@@ -1,6 +1,6 @@
 """Intervals that resample dialogs, for any measure that is computed from sums over items.
 
-Items of one dialog are not independent, so the dialog is what is drawn (`SPEC.md`, section 4). A
+Items of one dialog are not independent, so the dialog is what is drawn. A
 measure comes in two parts: *statistics*, one row of numbers per item that may be added up, and a
 function from their sums to the figure. A resample is then a row of weights (how often each dialog
 was drawn) and a thousand of them are one matrix product.

@@ -13,7 +13,7 @@ from annotation.schemes import load_scheme
 from evaluation.export import export_zip
 from evaluation.forms import ReportChoicesForm
 from evaluation.report_formats import FORMATS, write_report
-from evaluation.reports import Choices, raters_report
+from evaluation.reports import Choices, raters_report, study_counts
 from evaluation.tidy_votes import tidy_votes_csv
 from generation.models import Dataset, Response
 
@@ -24,7 +24,8 @@ def study(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show what raters said and how far they agree."""
     found = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
     choices = _choices(request)
-    of_setups = raters_report(found, choices._replace(by_setup=True))
+    counts = study_counts(found, choices)
+    of_setups = raters_report(found, choices._replace(by_setup=True), counts)
     scheme = load_scheme(found.scheme)
     votes = Vote.objects.filter(arm__study=found)
     return render_page_or_fragment(
@@ -34,7 +35,7 @@ def study(request: SignedInRequest, slug: str) -> HttpResponse:
         context={
             "study": found,
             "scheme": scheme,
-            "report": raters_report(found, choices),
+            "report": raters_report(found, choices, counts),
             "of_setups": of_setups.rows,
             "setups": found.setups.all(),
             "arms": found.arms.all(),

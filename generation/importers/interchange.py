@@ -1,4 +1,4 @@
-"""Attest's own interchange format (SPEC 10): a folder or zip of files, or one of them alone."""
+"""Attest's own interchange format: a folder or zip of files, or one of them alone."""
 
 import re
 from collections.abc import Iterator

@@ -110,7 +110,7 @@ def published(request):
         return request.param, found, dict(material.n_left_out)
 
 
-# shared/reference/ais_figures.md: rows, examples, flagged, Q2 answers where INT = 0
+# Counted from the published CSV files: rows, examples, flagged, Q2 answers where INT = 0
 SIZES = {"qrecc": (1390, 200, 3, 22), "wow": (997, 757, 56, 2)}
 # ..., "Per-model rates": model → n, flagged, INT, INT & AIS
 PER_MODEL = {

@@ -1,4 +1,4 @@
-"""The interchange format of SPEC 10: every field, every way a row can be wrong."""
+"""The interchange format: every field, every way a row can be wrong."""
 
 import csv
 import json
