@@ -209,7 +209,7 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = DEBUG
 MEDIA_ROOT = DATA_DIR / "uploads"  # never served: imports are read from here by the worker
-FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+FILE_UPLOAD_HANDLERS = ["config.upload_handler.BoundedUploadHandler"]
 MAX_UPLOAD_BYTES = env.int("ATTEST_MAX_UPLOAD_BYTES", default=512 * 1024**2)
 
 LANGUAGE_CODE = "en"

@@ -21,7 +21,12 @@ FORMAT_NAMES = {
 class ImportForm(forms.Form):
     """A file to import, and the name of the dataset it makes or adds to."""
 
-    file = forms.FileField(label="File", allow_empty_file=True, max_length=255)
+    file = forms.FileField(
+        label="File",
+        allow_empty_file=True,
+        max_length=255,
+        widget=forms.FileInput(attrs={"data-max-bytes": settings.MAX_UPLOAD_BYTES}),
+    )
     name = forms.CharField(
         label="Dataset",
         max_length=100,

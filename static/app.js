@@ -35,9 +35,21 @@
     area.addEventListener("dragleave", over(false));
     area.addEventListener("drop", event => {
       over(false)(event);
-      area.querySelector("input[type=file]").files = event.dataTransfer.files;
+      const input = area.querySelector("input[type=file]");
+      input.files = event.dataTransfer.files;
+      input.dispatchEvent(new Event("change", { bubbles: true }));
     });
   }
+
+  /* a file that is too large is refused before it is sent */
+  document.addEventListener("change", event => {
+    const { files, dataset } = event.target;
+    if (!files || !dataset.maxBytes) return;
+    const isTooLarge = files[0]?.size > Number(dataset.maxBytes);
+    const most = Math.round(Number(dataset.maxBytes) / 2 ** 20);
+    event.target.setCustomValidity(isTooLarge ? `This file is larger than ${most} MB.` : "");
+    event.target.reportValidity();
+  });
 
   /* an invalid form: go to its first error, on load and when htmx puts it in */
   const focusFirstError = () => document.querySelector('[aria-invalid="true"]')?.focus();

@@ -1,8 +1,8 @@
 """Published ratings as interchange folders, and as raw vote matrices that our code never saw.
 
-Each `write_…(shared, folder)` turns raw files of the folder of real data (ATTEST_SHARED) into an interchange folder; each
-`…_matrix(shared)` returns {question: one list of answers per item} straight from the raw files,
-to be checked against the krippendorff and statsmodels packages.
+Each `write_…(shared, folder)` turns raw files of the folder of real data (ATTEST_SHARED) into an
+interchange folder; each `…_matrix(shared)` returns {question: one list of answers per item} as the
+raw files have it, to be checked against the krippendorff and statsmodels packages.
 """
 
 import ast
