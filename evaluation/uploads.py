@@ -74,12 +74,16 @@ def request_storing(upload: Import, *, skip_bad: bool) -> bool:
 
 
 def request_cancelling(upload: Import) -> None:
-    """Ask for an import to stop; a worker that runs it does so at its next batch."""
+    """Ask for an import to stop; a worker that runs it does so at its next batch.
+
+    While one runs, this writes nothing to the database: on SQLite it would wait for the import.
+    """
+    if upload.state in Import.RUNNING:
+        cache.set(_cache_key(upload.pk, "cancel"), True, timeout=24 * 3600)
+        return
     waiting = Import.objects.filter(pk=upload.pk, state=Import.State.CHECKED)
     if waiting.update(state=Import.State.CANCELLED, finished_at=timezone.now()):
         _remove_file(upload)
-    else:
-        cache.set(_cache_key(upload.pk, "cancel"), True, timeout=24 * 3600)
 
 
 def progress_of(upload: Import) -> ImportProgress | None:
@@ -119,13 +123,17 @@ def _run(upload: Import, token: str) -> None:
         if not mine.update(state=Import.State.DONE):
             raise Stopped
 
-    finished = timezone.now
+    def end(state: Import.State, **columns: Any) -> None:
+        if mine.update(state=state, finished_at=timezone.now(), **columns):
+            _remove_file(upload)
+
+    on_progress = _reporter(upload.pk)
     try:
+        on_progress(0, 0.0)  # somebody may have cancelled before a worker was free
         with (
             open_material(Path(upload.upload.path), upload.format or None) as material,
             _ProblemFile(upload) as problem_file,
         ):
-            on_progress = _reporter(upload.pk)
             outcome = import_dataset(
                 material,
                 plan_import(material, upload.name, on_progress=on_progress),
@@ -138,25 +146,23 @@ def _run(upload: Import, token: str) -> None:
             )
             report = _as_json(outcome, material.format)
     except Stopped:
-        mine.update(state=Import.State.CANCELLED, finished_at=finished())
-        _remove_file(upload)
+        end(Import.State.CANCELLED)
     except BadRows as error:  # the data changed between check and import
-        report = _as_json(error.outcome, upload.format)
-        mine.update(
-            state=Import.State.FAILED, error=str(error), report=report, finished_at=finished()
-        )
+        end(Import.State.FAILED, error=str(error), report=_as_json(error.outcome, upload.format))
     except DatasetError as error:
-        mine.update(state=Import.State.FAILED, error=str(error), finished_at=finished())
+        end(Import.State.FAILED, error=str(error))
     except Exception:
         logger.exception("import %s failed", upload.pk)
-        error_text = "Something went wrong on the server; its log says what. Nothing was stored."
-        mine.update(state=Import.State.FAILED, error=error_text, finished_at=finished())
+        end(
+            Import.State.FAILED,
+            error="Something went wrong on the server; its log says what. Nothing was stored.",
+        )
     else:
         if is_dry_run:
             mine.update(state=Import.State.CHECKED, report=report)
             return
         Import.objects.filter(pk=upload.pk, token=token).update(
-            report=report, dataset=outcome.dataset, finished_at=finished()
+            report=report, dataset=outcome.dataset, finished_at=timezone.now()
         )
         record_in_audit_trail(upload.requested_by, "dataset.imported", upload.name)
         _remove_file(upload)
@@ -164,14 +170,15 @@ def _run(upload: Import, token: str) -> None:
 
 def _reporter(import_id: int) -> Callable[[int, float], None]:
     """Return what an import calls after each batch: says how far it is, stops when asked to."""
-    began = reported = time.monotonic()
+    began = time.monotonic()
+    next_report = began
 
     def report(n_rows: int, share: float) -> None:
-        nonlocal reported
+        nonlocal next_report
         now = time.monotonic()
-        if now - reported < REPORT_EVERY_SECONDS:
+        if now < next_report:
             return
-        reported = now
+        next_report = now + REPORT_EVERY_SECONDS
         if cache.get(_cache_key(import_id, "cancel")):
             raise Stopped
         cache.set(_cache_key(import_id, "alive"), True, timeout=SILENCE_SECONDS)

@@ -66,7 +66,10 @@ def _format_of(source: Source) -> str:
     for name, reader in READERS.items():
         if reader.recognises(source):
             return name
-    files = ", ".join(list(source.sizes)[:10]) or "no files"
+    names = list(source.sizes)
+    files = ", ".join(names[:10]) or "no files"
+    if names == [source.path.name]:
+        files = "content of no format that is known"
     published = " or ".join(name for name in READERS if name != "interchange")
     raise DatasetError(
         source.path.name, files, f"a published file ({published}) or {interchange.expected_files()}"
