@@ -1,0 +1,27 @@
+"""The demo's passwords stand in the source, so they must open nothing in production."""
+
+import pytest
+from django.contrib.auth import authenticate
+
+from accounts.access import Role
+from accounts.backends import DEMO_PASSWORDS
+from accounts.services import create_user
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("is_debug", "is_let_in"), [(True, True), (False, False)])
+def test_a_demo_password_opens_only_a_site_under_development(rf, settings, is_debug, is_let_in):
+    settings.DEBUG = is_debug
+    create_user("admin", [Role.ADMIN], None, DEMO_PASSWORDS[Role.ADMIN])
+
+    user = authenticate(rf.post("/"), username="admin", password=DEMO_PASSWORDS[Role.ADMIN])
+
+    assert (user is not None) == is_let_in
+
+
+@pytest.mark.django_db
+def test_other_passwords_open_it_either_way(rf, settings):
+    settings.DEBUG = False
+    create_user("admin", [Role.ADMIN], None, "a better one")
+
+    assert authenticate(rf.post("/"), username="admin", password="a better one")
