@@ -45,6 +45,10 @@ def plain(value: Any) -> str:
     """Return a value of imported meta data as text: lists joined, nothing as a dash."""
     if isinstance(value, list):
         return ", ".join(map(plain, value)) or UNDEFINED
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {plain(part)}" for key, part in value.items()) or UNDEFINED
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return UNDEFINED if value in (None, "") else str(value)
 
 
