@@ -17,7 +17,7 @@ STUDIES_PER_PAGE = 50
 @allowed(Role.RESEARCHER)
 def studies(request: SignedInRequest) -> HttpResponse:
     """List the studies with scheme, state and number of raters."""
-    listed = Study.objects.select_related("dataset").prefetch_related("arms")
+    listed = Study.objects.select_related("dataset").prefetch_related("arms").order_by("-pk")
     page = Paginator(listed, STUDIES_PER_PAGE).get_page(request.GET.get("page"))
     page.object_list = page.object_list.annotate(n_raters=Count("raters"))  # type: ignore[attr-defined]
     return render(request, "annotation/studies.html", {"page": page})

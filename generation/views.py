@@ -61,7 +61,7 @@ def dataset(request: SignedInRequest, slug: str) -> HttpResponse:
             "form": form,
             "page": page,
             "n_passages": found.passages.count(),
-            "setups": found.setups.annotate(n_responses=Count("responses")),
+            "setups": found.setups.annotate(n_responses=Count("responses")).order_by("name"),
             "n_entities": found.entities.count(),
         },
     )
