@@ -1,8 +1,11 @@
 """Settings of the tests: as settings.py, with what only costs time taken out."""
 
 import os
+from pathlib import Path
 
 os.environ.setdefault("DJANGO_DEBUG", "1")
+# A queue and uploads of their own: a demo that runs here must not take the tests' work.
+os.environ.setdefault("ATTEST_DATA_DIR", str(Path(__file__).parent.parent / "var" / "test"))
 
 from config.settings import *  # noqa: F403 - a settings module is one namespace
 

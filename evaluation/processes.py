@@ -13,7 +13,7 @@ from types import FrameType
 from typing import NamedTuple, Self
 
 STARTS_WITHIN_SECONDS = 90.0
-STOPS_WITHIN_SECONDS = 5.0
+STOPS_WITHIN_SECONDS = 2.0
 LOOKS_EVERY_SECONDS = 0.1
 LOG_LINES_SHOWN = 12
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -49,8 +49,8 @@ class Supervisor:
         self._log_folder.mkdir(parents=True, exist_ok=True)
         self._previous = {number: signal.getsignal(number) for number in STOP_SIGNALS}
         self._is_detached = self._previous[signal.SIGHUP] == signal.SIG_IGN  # nohup
-        for number, handler in self._previous.items():
-            if handler != signal.SIG_IGN:
+        for number in STOP_SIGNALS:
+            if number != signal.SIGHUP or not self._is_detached:
                 signal.signal(number, self._stop)
         return self
 

@@ -1,13 +1,79 @@
-"""People that the tests know by name: Rachel rates, Rosa researches, Adam administers."""
+"""People that the tests know by name: Rachel rates, Rosa researches, Adam administers.
 
+Also what a test may need beyond Python: a service, a folder of real data, a database of its own.
+"""
+
+import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from django.conf import settings as django_settings
 from django.contrib.auth.models import Group
 from django.test import Client
 
 from accounts.access import Role
 from accounts.models import User
+from tests.published import shared_folder
+from tests.services import need, url_of
+
+DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "database: uses the database (set by conftest.py)")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what uses the database, so that it can be run again on another one."""
+    for item in items:
+        fixtures = getattr(item, "fixturenames", ())
+        if DATABASE_FIXTURES.intersection(fixtures) or item.get_closest_marker("django_db"):
+            item.add_marker("database")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip or fail a test whose services are not there."""
+    for marker in item.iter_markers("service"):
+        for service in marker.args:
+            need(service)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Give each run test databases of its own: two runs on one machine do not meet."""
+    database = django_settings.DATABASES["default"]
+    test = database.setdefault("TEST", {})
+    test["NAME"] = f"{test.get('NAME') or 'test_attest'}_{os.getpid()}"
+
+
+@pytest.fixture
+def redis_url() -> str:
+    need("redis")
+    return url_of("redis")
+
+
+@pytest.fixture
+def rabbitmq_url() -> str:
+    need("rabbitmq")
+    return url_of("rabbitmq")
+
+
+@pytest.fixture
+def postgresql_url() -> str:
+    need("postgresql")
+    return url_of("postgresql")
+
+
+@pytest.fixture
+def shared() -> Path:
+    """Return the folder of real data; without it the test is skipped, also in CI."""
+    folder = shared_folder()
+    if not folder.is_dir():
+        pytest.skip(f"no folder of real data at {folder}: set ATTEST_SHARED")
+    return folder
 
 
 def person(username: str, *roles: Role) -> User:

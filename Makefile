@@ -1,0 +1,85 @@
+# Every command a person types; `make` alone lists them.
+
+PORT ?= 8000
+VENV := .venv
+PY := $(VENV)/bin/python
+FAIL = { echo "attest: $$problem" >&2; exit 1; }
+
+.DEFAULT_GOAL := help
+.PHONY: install install-dev demo run worker test test-faults e2e bench lint types \
+	migrations-check ci help
+
+# Install a requirements file into .venv, unless just that is there: the stamp holds its checksum.
+# An install that was interrupted leaves .installing behind and is done again from nothing.
+define set_up
+wanted=$$(cat $(1) | cksum); stamp=$(VENV)/.installed-$(lastword $(1)); \
+if [ "$$(cat $$stamp 2>/dev/null)" = "$$wanted" ] && $(PY) -c '' 2>/dev/null; then exit 0; fi; \
+for python in $(PYTHON) python3 python3.13 python3.12 python3.11 ''; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; \
+done; \
+problem="Python 3.11 or newer is needed; python3 here is $$(python3 --version 2>&1)."; \
+[ -n "$$python" ] || $(FAIL); \
+problem="$$python lacks its venv module (on Debian: apt install python3-venv)."; \
+$$python -c 'import ensurepip, venv' 2>/dev/null || $(FAIL); \
+problem="Cannot write in $(CURDIR), where the virtual environment belongs."; \
+[ -w . ] || $(FAIL); \
+problem="Another install is running here."; busy=$(VENV)/.installing; \
+if [ -e $$busy ] && kill -0 "$$(cat $$busy)" 2>/dev/null; then $(FAIL); fi; \
+if [ -e $$busy ] || ! $(PY) -m pip --version >/dev/null 2>&1; then \
+	problem="Cannot make a virtual environment in $(CURDIR)/$(VENV)."; \
+	$$python -m venv --clear $(VENV) || $(FAIL); \
+fi; \
+echo "Installing $(lastword $(1)); the first time that takes minutes."; \
+echo $$$$ > $$busy; problem="pip could not install $(lastword $(1)); it says why above."; \
+$(PY) -m pip install -qq --disable-pip-version-check -r $(lastword $(1)) || $(FAIL); \
+echo "$$wanted" > $$stamp; rm -f $$busy
+endef
+
+install: # .venv with what Attest needs
+	@$(call set_up,requirements.txt)
+
+install-dev: # .venv with test, lint and type tools too
+	@$(call set_up,requirements.txt requirements-dev.txt)
+
+demo: install # the site with demo data and a worker, on 127.0.0.1:PORT (default 8000)
+	@folder="$${ATTEST_DATA_DIR:-var}"; problem="Cannot write in $$folder, where data are kept."; \
+	mkdir -p "$$folder" 2>/dev/null && [ -w "$$folder" ] || $(FAIL); \
+	problem="Cannot write .env in $(CURDIR)."; \
+	[ -e .env ] || { echo DJANGO_DEBUG=1 > .env; } 2>/dev/null || $(FAIL)
+	@$(PY) manage.py demo --port $(PORT)
+
+run: install # the site alone, with your settings, reloading when code changes
+	@$(PY) manage.py migrate --verbosity 0
+	@$(PY) manage.py runserver 127.0.0.1:$(PORT)
+
+worker: install # a worker with its beat, with your settings
+	@$(PY) -m celery --app=config worker -B --loglevel=INFO
+
+test: install-dev # all tests: SQLite, PostgreSQL, a browser (ARGS="-k words" for some)
+	@$(PY) -m tests.run $(ARGS)
+
+test-faults: install-dev # stress, kill and fuzz runs; slow
+	@$(PY) -m pytest -m faults --ignore=tests/e2e $(ARGS)
+
+e2e: install-dev # browser tests alone
+	@$(PY) -m pytest tests/e2e $(ARGS)
+
+bench: install-dev # every benchmark's table of ratios
+	@for file in benchmarks/*.py; do \
+		case $$file in */__init__.py | 'benchmarks/*.py') continue;; esac; \
+		name=$${file%.py}; echo "$$name"; $(PY) -m "benchmarks.$${name##*/}" || exit 1; \
+	done
+
+lint: install-dev # ruff: rules and format
+	@$(PY) -m ruff check . && $(PY) -m ruff format --check .
+
+types: install-dev # mypy --strict
+	@$(PY) -m mypy .
+
+migrations-check: install-dev # fails when models and migrations differ
+	@$(PY) manage.py makemigrations --check --dry-run --settings config.settings_test
+
+ci: lint types migrations-check test # what CI runs
+
+help:
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*# /\1|/p' Makefile | awk -F'|' '{printf "make %-18s%s\n", $$1, $$2}'

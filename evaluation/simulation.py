@@ -1,0 +1,185 @@
+"""Simulated raters for the demo: votes made from an estimate of what careful raters would say.
+
+They show how the tool works and say nothing about people or models.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from random import Random
+from statistics import NormalDist
+from typing import NamedTuple
+
+from annotation.schemes import Question, Scheme
+
+ANSWERS_GO_TOGETHER = 0.6  # share of a judgement's variance that all questions have in common
+PREFERENCE_WHEN_MERGED = 0.3  # side by side, T 0.0 looks that much better and the others worse
+MERGED_SAVES = 0.25  # of the time: dialog and evidence are read once
+NORMAL = NormalDist()
+
+
+class SimulatedRater(NamedTuple):
+    """One made-up rater.
+
+    `care`: from 0 to 1; below 1 their judgements scatter more. `leniency`: how much better than
+    others they find everything, in standard deviations. `seconds`: what a response of twenty
+    words takes them.
+    """
+
+    code: str
+    care: float
+    leniency: float
+    seconds: float
+
+
+class JudgedResponse(NamedTuple):
+    """A response with `truth`: question → share of careful raters who would say yes.
+
+    An implied no counts as a no in these shares.
+    """
+
+    key: str
+    example: str
+    temperature: float
+    n_words: int
+    truth: Mapping[str, float]
+
+
+class SimulatedVote(NamedTuple):
+    """One row of votes.csv; the fields are its columns."""
+
+    response: str
+    rater: str
+    question: str
+    answer: str
+    arm: str
+    position: int | None
+    seconds: float
+    implied: str
+
+
+def simulated_raters(n: int, random: Random) -> list[SimulatedRater]:
+    """Return raters of different care, leniency and speed; one in six hardly looks."""
+    return [
+        SimulatedRater(
+            code=f"simulated-{number:02}",
+            care=0.1 if number % 6 == 0 else random.uniform(0.5, 1.0),
+            leniency=random.gauss(0.0, 0.2),
+            seconds=random.uniform(25.0, 60.0),
+        )
+        for number in range(1, n + 1)
+    ]
+
+
+def simulated_votes(
+    scheme: Scheme,
+    responses: Sequence[JudgedResponse],
+    raters: Sequence[SimulatedRater],
+    random: Random,
+    *,
+    is_merged_too: bool,
+    raters_per_unit: int = 5,
+) -> Iterator[SimulatedVote]:
+    """Yield the votes of a whole study, `raters_per_unit` for each response and arm.
+
+    Args:
+        responses: those of one example together; in the merged arm they are one unit.
+        is_merged_too: with a merged arm, in which nobody gets a response that they have in the
+            separate one.
+
+    Raises:
+        ValueError: too few raters, or a scheme with other than yes/no questions.
+    """
+    n_needed = raters_per_unit * (2 if is_merged_too else 1)
+    if len(raters) < n_needed:
+        raise ValueError(f"{len(raters)} raters; expected {n_needed} or more")
+    n_units: Counter[tuple[str, str]] = Counter()  # by arm and rater
+
+    def panel(arm: str, candidates: Sequence[SimulatedRater]) -> list[SimulatedRater]:
+        """Take those with the fewest units in this arm; chance decides between equals."""
+        by_load = sorted(candidates, key=lambda r: (n_units[arm, r.code], random.random()))
+        chosen = by_load[:raters_per_unit]
+        n_units.update((arm, rater.code) for rater in chosen)
+        return chosen
+
+    for _, group in groupby(responses, key=lambda response: response.example):
+        unit = list(group)
+        merged = panel("merged", raters) if is_merged_too else []
+        others = [rater for rater in raters if rater not in merged]
+        for response in unit:
+            for rater in panel("separate", others):
+                yield from _votes(scheme, response, rater, random)
+        for rater in merged:
+            shown = random.sample(unit, len(unit))
+            for position, response in enumerate(shown, start=1):
+                yield from _votes(scheme, response, rater, random, position)
+
+
+def _votes(
+    scheme: Scheme,
+    response: JudgedResponse,
+    rater: SimulatedRater,
+    random: Random,
+    position: int | None = None,
+) -> Iterator[SimulatedVote]:
+    """Yield one rater's votes on one response; a position makes them votes of the merged arm."""
+    shift = rater.leniency
+    if position is not None:
+        shift += PREFERENCE_WHEN_MERGED * (1 if response.temperature == 0 else -1)
+    answers, implied = simulated_answers(scheme, response.truth, rater.care, shift, random)
+
+    seconds = rater.seconds * (0.5 + response.n_words / 40) * random.lognormvariate(0.0, 0.3)
+    seconds *= 1 - 0.8 * len(implied) / len(answers)  # a form that closes early is done early
+    if position is not None:
+        seconds *= 1 - MERGED_SAVES
+    for question in scheme.questions:
+        yield SimulatedVote(
+            response=response.key,
+            rater=rater.code,
+            question=question.key,
+            answer=question.scale.label(answers[question.key]),
+            arm="separate" if position is None else "merged",
+            position=position,
+            seconds=round(seconds, 1),
+            implied="yes" if question.key in implied else "no",
+        )
+
+
+def simulated_answers(
+    scheme: Scheme, truth: Mapping[str, float], care: float, shift: float, random: Random
+) -> tuple[dict[str, int], set[str]]:
+    """Return somebody's answer to each question, and which of these are implied noes.
+
+    One impression of the response runs through all questions, so that the answers go together.
+    """
+    impression = random.gauss(0.0, 1.0)
+    answers: dict[str, int] = {}
+    implied: set[str] = set()
+    for question in scheme.questions:
+        if question.scale.kind != "yes_no":
+            raise ValueError(f"question {question.key!r} has {question.scale.kind} answers")
+        if not all(answers[gate] for gate in question.after):
+            answers[question.key] = 0
+            implied.add(question.key)
+            continue
+        own = random.gauss(0.0, 1.0)
+        judgement = (
+            math.sqrt(ANSWERS_GO_TOGETHER) * impression + math.sqrt(1 - ANSWERS_GO_TOGETHER) * own
+        )
+        is_favourable = _favour(question, truth) + shift + (2 - care) * judgement > 0
+        answers[question.key] = int(is_favourable == (question.better != "no"))
+        if _is_impossible(scheme, answers):
+            answers[question.key] = 1 - answers[question.key]
+    return answers, implied
+
+
+def _favour(question: Question, truth: Mapping[str, float]) -> float:
+    """Return how far the answer that speaks for the response lies above even, as a z-score."""
+    reached = min((truth[gate] for gate in question.after), default=1.0)
+    share = min(0.995, max(0.005, truth[question.key] / max(reached, 0.005)))
+    return NORMAL.inv_cdf(1 - share if question.better == "no" else share)
+
+
+def _is_impossible(scheme: Scheme, answers: Mapping[str, int]) -> bool:
+    return any(combination.items() <= answers.items() for combination in scheme.impossible)

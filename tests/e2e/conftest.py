@@ -1,0 +1,116 @@
+"""A browser, signed-in people, and a real worker beside the live server."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.test import Client
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+from accounts.models import User
+from config.celery import app as celery_app
+from evaluation.processes import STARTS_WITHIN_SECONDS, Supervisor
+from tests.services import chromium, need
+
+# Playwright keeps an event loop in this thread, which Django takes for asynchronous code.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+HERE = Path(__file__).parent
+LAUNCH_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+WORKER = ["celery", "--app=config", "worker", "-B", "--concurrency=1", "--loglevel=INFO"]
+WORKER += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker("e2e")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    need("chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=LAUNCH_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def console_errors() -> list[str]:
+    """Errors of the page's console; a test that provokes some takes them out of the list."""
+    return []
+
+
+@pytest.fixture
+def page(browser: Browser, live_server, console_errors: list[str]) -> Iterator[Page]:
+    """Return an empty page whose addresses begin at the live server."""
+
+    def note(message: ConsoleMessage) -> None:
+        # An invalid form answers 422, which Chromium reports for every status of 400 and above.
+        if message.type == "error" and "status of 422" not in message.text:
+            console_errors.append(f"{message.text} ({message.location['url']})")
+
+    context = browser.new_context(base_url=live_server.url)
+    page = context.new_page()
+    page.set_default_timeout(10_000)
+    page.on("console", note)
+    page.on("pageerror", lambda error: console_errors.append(str(error)))
+    yield page
+    context.close()
+    assert not console_errors
+
+
+@pytest.fixture
+def sign_in(page: Page, live_server) -> Callable[[User], None]:
+    """Return a function that signs somebody in without the form."""
+
+    def sign_in(user: User) -> None:
+        client = Client()
+        client.force_login(user)
+        name = settings.SESSION_COOKIE_NAME
+        value = client.cookies[name].value
+        page.context.clear_cookies()
+        page.context.add_cookies([{"name": name, "value": value, "url": live_server.url}])
+
+    return sign_in
+
+
+@pytest.fixture
+def worker(transactional_db: None, tmp_path: Path) -> Iterator[Supervisor]:
+    """Run a Celery worker with its beat on the test database, until the test ends."""
+    celery_app.control.purge()  # what earlier tests sent and nobody took
+    environment = {
+        "DJANGO_SETTINGS_MODULE": "config.settings_test",
+        "DATABASE_URL": _test_database_url(),
+        "ATTEST_DATA_DIR": str(settings.DATA_DIR),
+        "ATTEST_LOG_LEVEL": "INFO",
+    }
+    with Supervisor(settings.BASE_DIR, tmp_path) as supervisor:
+        arguments = [*WORKER, f"--schedule={tmp_path / 'beat-schedule'}"]
+        supervisor.start("worker", arguments, signal.SIGQUIT, environment)
+        supervisor.wait(lambda: supervisor.says("worker", " ready."), STARTS_WITHIN_SECONDS)
+        yield supervisor
+
+
+def _test_database_url() -> str:
+    database = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{database['NAME']}"
+    who = f"{quote(database['USER'])}:{quote(database['PASSWORD'])}"
+    where = f"{quote(database['HOST'] or '127.0.0.1')}:{database['PORT'] or 5432}"
+    return f"postgres://{who}@{where}/{database['NAME']}"

@@ -1,0 +1,182 @@
+"""The demo's data: complete, labelled as simulated, loaded once, and never on a real site."""
+
+from collections import defaultdict
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db.models import Count
+
+from accounts.access import Role, roles_of
+from accounts.models import AuditEntry, User
+from accounts.services import deactivate, set_password
+from annotation.models import Study, Vote
+from evaluation.management.commands.load_demo import sign_ins
+from generation.models import Dataset, Example, Response
+
+ATTRIBUTION = "Demo: attribution (simulated raters)"
+SENSIBLENESS = "Demo: sensibleness (simulated raters)"
+
+
+@pytest.fixture
+def load_demo(db, settings):
+    settings.DEBUG = True
+
+    def load() -> str:
+        output = StringIO()
+        call_command("load_demo", stdout=output)
+        return output.getvalue()
+
+    return load
+
+
+def counts() -> dict[str, int]:
+    models = (User, AuditEntry, Dataset, Example, Response, Study, Vote)
+    return {model.__name__: model.objects.count() for model in models}
+
+
+def raters_by_response(study: str, arm: str) -> dict[str, set[str]]:
+    raters: dict[str, set[str]] = defaultdict(set)
+    votes = Vote.objects.filter(arm__study__name=study, arm__kind=arm)
+    for response, rater in votes.values_list("target__response__key", "rater__code"):
+        raters[response].add(rater)
+    return raters
+
+
+def test_it_is_refused_without_debug(db, settings):
+    settings.DEBUG = False
+
+    with pytest.raises(CommandError, match="needs DJANGO_DEBUG=1"):
+        call_command("load_demo")
+
+    assert not User.objects.exists()
+    assert not Dataset.objects.exists()
+
+
+def test_the_dataset_is_that_of_the_files(load_demo):
+    load_demo()
+
+    # evaluation/demo/README.md: 28 examples from 20 conversations, four setups.
+    assert Example.objects.count() == 28
+    assert Example.objects.values("dialog").distinct().count() == 20
+    assert Response.objects.count() == 28 * 4
+
+
+def test_attribution_has_both_arms_with_five_raters_each(load_demo):
+    load_demo()
+    study = Study.objects.get(name=ATTRIBUTION)
+    separate = raters_by_response(ATTRIBUTION, "separate")
+    merged = raters_by_response(ATTRIBUTION, "merged")
+
+    assert study.scheme["key"] == "AIS"
+    assert study.raters_per_unit == 5
+    assert {setup.prompt for setup in study.setups.all()} == {"golden"}
+    assert study.setups.count() == 2
+    assert set(separate) == set(merged)
+    assert len(separate) == 28 * 2
+    assert {len(found) for found in [*separate.values(), *merged.values()]} == {5}
+    assert not any(separate[response] & merged[response] for response in separate)
+
+
+def test_sensibleness_has_all_setups_in_the_separate_arm(load_demo):
+    load_demo()
+    study = Study.objects.get(name=SENSIBLENESS)
+    separate = raters_by_response(SENSIBLENESS, "separate")
+
+    assert study.scheme["key"] == "SSA"
+    assert study.setups.count() == 4
+    assert len(separate) == 28 * 4
+    assert {len(found) for found in separate.values()} == {5}
+    assert not raters_by_response(SENSIBLENESS, "merged")
+
+
+def test_all_its_raters_are_labelled_simulated(load_demo):
+    load_demo()
+
+    for study in Study.objects.all():
+        assert study.raters.count() >= 10
+        assert not study.raters.filter(is_simulated=False).exists()
+        assert all(
+            code.startswith("simulated-") for code in study.raters.values_list("code", flat=True)
+        )
+        assert "simulated" in study.name
+        assert "simulated" in study.guidelines.get().text
+
+
+def test_implied_noes_are_kept_as_implied(load_demo):
+    load_demo()
+    implied = Vote.objects.filter(arm__study__name=ATTRIBUTION, is_implied=True)
+
+    assert implied.exists()
+    assert not implied.filter(answer=1).exists()
+    assert not implied.filter(question="understand").exists()
+
+
+def test_a_second_run_changes_nothing(load_demo):
+    load_demo()
+    before = counts()
+
+    said = load_demo()
+
+    assert counts() == before
+    assert said == "The demo is there already; nothing was changed.\n"
+
+
+def test_a_second_run_is_quick(load_demo, django_assert_max_num_queries):
+    load_demo()
+
+    with django_assert_max_num_queries(5):
+        load_demo()
+
+
+def test_what_was_deleted_comes_back_without_touching_the_rest(load_demo):
+    load_demo()
+    before = counts()
+    Vote.objects.filter(arm__study__name=SENSIBLENESS).delete()
+    Study.objects.get(name=SENSIBLENESS).delete()
+
+    said = load_demo()
+
+    assert counts() == before
+    assert said == f"study: {SENSIBLENESS}\n"
+
+
+def test_votes_are_the_same_in_every_installation(load_demo):
+    load_demo()
+    n_yes = Vote.objects.filter(answer=1).aggregate(n=Count("pk"))["n"]
+    Vote.objects.all().delete()
+    Study.objects.all().delete()
+
+    load_demo()
+
+    assert Vote.objects.filter(answer=1).count() == n_yes
+
+
+def test_each_role_has_an_account_that_signs_in(load_demo):
+    load_demo()
+
+    for username, password in sign_ins():
+        user = User.objects.get(username=username)
+        assert user.check_password(password)
+        assert Role(username) in roles_of(user)
+    assert [username for username, _ in sign_ins()] == ["rater", "researcher", "admin"]
+
+
+def test_an_account_of_that_name_is_left_alone(load_demo):
+    User.objects.create_user("Admin", password="somebody's own")
+
+    load_demo()
+
+    assert User.objects.get(username__iexact="admin").check_password("somebody's own")
+    assert [username for username, _ in sign_ins()] == ["rater", "researcher"]
+
+
+def test_changed_passwords_and_closed_accounts_are_not_offered(load_demo):
+    load_demo()
+    set_password(User.objects.get(username="rater"), "my own now")
+    deactivate(User.objects.get(username="researcher"), None)
+
+    load_demo()
+
+    assert User.objects.get(username="rater").check_password("my own now")
+    assert [username for username, _ in sign_ins()] == ["admin"]

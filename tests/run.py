@@ -1,0 +1,73 @@
+"""Run every test (`make test`): on SQLite, database tests again on PostgreSQL, then in a browser.
+
+Arguments go to pytest: python -m tests.run -k import
+"""
+
+import os
+import subprocess
+import sys
+import time
+from tempfile import TemporaryDirectory
+
+from tests.services import is_required, missing, url_of
+
+NO_TESTS = 5  # pytest's exit status
+WITHOUT_BROWSER = ["--ignore=tests/e2e", "-n", "2"]
+NOT_FAULTS = "not faults"
+
+
+def main(arguments: list[str]) -> int:
+    reason = missing("postgresql")
+    n_failed = 0
+    lines = []
+    for name, database, selection in (
+        ("SQLite", None, [*WITHOUT_BROWSER, "-m", NOT_FAULTS]),
+        (
+            "PostgreSQL",
+            url_of("postgresql"),
+            [*WITHOUT_BROWSER, "-m", f"database and {NOT_FAULTS}"],
+        ),
+        ("browser", None, ["tests/e2e", "-m", NOT_FAULTS]),
+    ):
+        if database and reason:
+            n_failed += is_required()
+            lines.append(f"{name}: {'FAILED' if is_required() else 'skipped'}: {reason}")
+            continue
+        _say(f"\n{name}")
+        began = time.monotonic()
+        status = _pytest([*selection, *arguments], database)
+        is_failed = status != 0 and not (status == NO_TESTS and arguments)
+        n_failed += is_failed
+        how = f"FAILED (pytest's status {status})" if is_failed else "passed"
+        lines.append(f"{name}: {how} in {time.monotonic() - began:.0f} s")
+    _say("\n" + "\n".join(lines))
+    _say("Skips are listed above. With REQUIRE_SERVICES=1 a missing service is a failure.")
+    return 1 if n_failed else 0
+
+
+def _pytest(arguments: list[str], database: str | None) -> int:
+    """Run pytest with a data folder and settings of its own; return its exit status."""
+    with TemporaryDirectory(prefix="attest-test-", ignore_cleanup_errors=True) as folder:
+        environment = {
+            **os.environ,
+            "ATTEST_DATA_DIR": folder,
+            "DATABASE_URL": database or f"sqlite:///{folder}/attest.sqlite3",
+            "CELERY_BROKER_URL": "filesystem://",
+            "CACHE_URL": f"filecache://{folder}/cache",
+            "DJANGO_DEBUG": "1",
+            "DJANGO_SETTINGS_MODULE": "config.settings_test",
+        }
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", *arguments], env=environment, check=False
+        ).returncode
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)  # noqa: T201 - a program for the terminal
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

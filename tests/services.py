@@ -1,0 +1,65 @@
+"""Services that not every machine has: a test that needs one is skipped without it.
+
+With REQUIRE_SERVICES=1 it fails instead, so that CI cannot pass by skipping.
+"""
+
+import os
+import shutil
+from functools import cache
+
+import psycopg
+import pytest
+import redis
+from kombu.connection import Connection
+
+URLS = {
+    "postgresql": ("TEST_POSTGRESQL_URL", "postgres://postgres@127.0.0.1:5432/postgres"),
+    "redis": ("TEST_REDIS_URL", "redis://127.0.0.1:6379/15"),
+    "rabbitmq": ("TEST_RABBITMQ_URL", "amqp://guest:guest@127.0.0.1:5672//"),
+}
+ANSWERS_WITHIN_SECONDS = 3
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def url_of(service: str) -> str:
+    """Return where a service is expected."""
+    variable, default = URLS[service]
+    return os.environ.get(variable) or default
+
+
+def chromium() -> str | None:
+    """Return the path of an installed Chromium."""
+    return next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
+
+
+@cache
+def missing(service: str) -> str | None:
+    """Return why a service cannot be used; None when it can."""
+    if service == "chromium":
+        return None if chromium() else f"no {' or '.join(CHROMIUM_NAMES)} is installed"
+    url = url_of(service)
+    try:
+        if service == "postgresql":
+            psycopg.connect(url, connect_timeout=ANSWERS_WITHIN_SECONDS).close()
+        elif service == "redis":
+            redis.Redis.from_url(url, socket_timeout=ANSWERS_WITHIN_SECONDS).ping()
+        else:
+            with Connection(url, connect_timeout=ANSWERS_WITHIN_SECONDS) as connection:
+                connection.ensure_connection(max_retries=1, timeout=ANSWERS_WITHIN_SECONDS)
+    except Exception as error:  # each client has errors of its own
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        return f"no {service} at {URLS[service][0]} ({reason})"
+    return None
+
+
+def is_required() -> bool:
+    return os.environ.get("REQUIRE_SERVICES", "") not in ("", "0")
+
+
+def need(service: str) -> None:
+    """Skip the test without this service, or fail it with REQUIRE_SERVICES=1."""
+    reason = missing(service)
+    if reason and is_required():
+        pytest.fail(f"REQUIRE_SERVICES=1: {reason}", pytrace=False)
+    if reason:
+        pytest.skip(reason)

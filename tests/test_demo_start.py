@@ -1,0 +1,185 @@
+"""The demo's start and end, with the real site and worker in a data folder of its own."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.request import ProxyHandler, build_opener
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SECONDS = 60
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(), reason="reads Linux's /proc to find processes"
+)
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    ours = {"ATTEST_DATA_DIR": str(tmp_path / "data"), "DJANGO_DEBUG": "1"}
+    ours["DATABASE_URL"] = f"sqlite:///{tmp_path}/demo.sqlite3"
+    ours |= {"DJANGO_SETTINGS_MODULE": "config.settings", "CELERY_BROKER_URL": "filesystem://"}
+    return os.environ | ours | {"CACHE_URL": f"filecache://{tmp_path}/cache"}
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@pytest.fixture
+def started(environment: dict[str, str], port: int) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Start the demo; yield it with its greeting."""
+    process = subprocess.Popen(
+        command(port),
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        yield process, greeting(process)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=SECONDS)
+
+
+@pytest.fixture
+def demo(started: tuple[subprocess.Popen[str], str]) -> subprocess.Popen[str]:
+    return started[0]
+
+
+def command(port: int) -> list[str]:
+    return [sys.executable, "manage.py", "demo", "--port", str(port)]
+
+
+def greeting(process: subprocess.Popen[str]) -> str:
+    """Return what the demo says when site and worker run."""
+    assert process.stdout
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if "Ctrl-C stops it" in line:
+            return "".join(lines)
+    raise AssertionError("".join(lines))
+
+
+def run(command: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=SECONDS
+    )
+
+
+def descendants(pid: int) -> set[int]:
+    """Return the processes that a process and its children started and that still run."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+        except OSError:
+            continue  # it has just ended
+        if state != "Z":
+            parents[int(stat.parent.name)] = int(parent)
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {pid}
+
+
+def all_end(pids: set[int]) -> bool:
+    return wait_until(lambda: not any(is_running(pid) for pid in pids))
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until(condition) -> bool:
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def test_site_and_worker_run_and_sign_ins_are_printed(started, environment, port):
+    _, printed = started
+    url = f"http://127.0.0.1:{port}/"
+    for words in (url, "demo-rater", "demo-researcher", "demo-admin"):
+        assert words in printed
+    with build_opener(ProxyHandler({})).open(f"{url}accounts/sign-in/", timeout=10) as answer:
+        assert b"Sign in" in answer.read()
+
+    log = Path(environment["ATTEST_DATA_DIR"]) / "logs" / "worker.log"
+    task = "evaluation.tasks.resend_interrupted_imports"
+    sent = run([sys.executable, "-m", "celery", "-A", "config", "call", task], environment)
+
+    assert sent.returncode == 0, sent.stderr
+    assert wait_until(lambda: f"{task}[{sent.stdout.strip()}] succeeded" in log.read_text())
+
+
+def test_a_second_start_says_that_it_runs_already(demo, environment, port):
+    done = run(command(port), environment)
+
+    assert done.returncode == 1
+    assert done.stderr == f"CommandError: The demo runs already, at http://127.0.0.1:{port}/\n"
+
+
+def test_a_taken_port_gets_one_clear_line(environment, port):
+    with socket.create_server(("127.0.0.1", port)):
+        done = run(command(port), environment)
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"CommandError: Port {port} is taken. Choose another: make demo PORT=8001\n"
+    )
+
+
+def test_it_is_refused_without_debug(environment, port):
+    real_site = {
+        "DJANGO_DEBUG": "0",
+        "DJANGO_SECRET_KEY": "s" * 50,
+        "DJANGO_ALLOWED_HOSTS": "a.org",
+    }
+
+    done = run(command(port), environment | real_site)
+
+    assert done.returncode == 1
+    assert "needs DJANGO_DEBUG=1" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
+def test_nothing_is_left_running_however_it_ends(demo, name):
+    pids = descendants(demo.pid)
+    assert len(pids) >= 5  # site with its worker process; Celery with two children and the beat
+
+    demo.send_signal(signal.Signals[name])
+
+    assert demo.wait(timeout=SECONDS) == (-signal.SIGKILL if name == "SIGKILL" else 0)
+    assert all_end(pids)
+
+
+def test_when_the_worker_crashes_the_site_ends_and_says_so(demo, environment):
+    pids = descendants(demo.pid)
+    worker = min(pid for pid in pids if b"celery" in Path(f"/proc/{pid}/cmdline").read_bytes())
+
+    os.kill(worker, signal.SIGKILL)
+    said, _ = demo.communicate(timeout=SECONDS)
+
+    assert demo.returncode == 1
+    assert "The worker was ended by SIGKILL." in said
+    assert all_end(pids)
