@@ -6,10 +6,12 @@ With REQUIRE_SERVICES=1 it fails instead, so that CI cannot pass by skipping.
 import os
 import shutil
 from functools import cache
+from urllib.parse import quote
 
 import psycopg
 import pytest
 import redis
+from django.db import connection
 from kombu.connection import Connection
 
 URLS = {
@@ -63,3 +65,13 @@ def need(service: str) -> None:
         pytest.fail(f"REQUIRE_SERVICES=1: {reason}", pytrace=False)
     if reason:
         pytest.skip(reason)
+
+
+def database_url() -> str:
+    """Return the address of the database that the present test uses, for other processes."""
+    database = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{database['NAME']}"
+    who = f"{quote(database['USER'])}:{quote(database['PASSWORD'])}"
+    where = f"{quote(database['HOST'] or '127.0.0.1')}:{database['PORT'] or 5432}"
+    return f"postgres://{who}@{where}/{database['NAME']}"

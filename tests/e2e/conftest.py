@@ -4,18 +4,16 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 from django.conf import settings
-from django.db import connection
 from django.test import Client
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from accounts.models import User
 from config.celery import app as celery_app
 from evaluation.processes import STARTS_WITHIN_SECONDS, Supervisor
-from tests.services import chromium, need
+from tests.services import chromium, database_url, need
 
 # Playwright keeps an event loop in this thread, which Django takes for asynchronous code.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
@@ -96,7 +94,7 @@ def worker(transactional_db: None, tmp_path: Path) -> Iterator[Supervisor]:
     celery_app.control.purge()  # what earlier tests sent and nobody took
     environment = {
         "DJANGO_SETTINGS_MODULE": "config.settings_test",
-        "DATABASE_URL": _test_database_url(),
+        "DATABASE_URL": database_url(),
         "ATTEST_DATA_DIR": str(settings.DATA_DIR),
         "ATTEST_LOG_LEVEL": "INFO",
     }
@@ -105,12 +103,3 @@ def worker(transactional_db: None, tmp_path: Path) -> Iterator[Supervisor]:
         supervisor.start("worker", arguments, signal.SIGQUIT, environment)
         supervisor.wait(lambda: supervisor.says("worker", " ready."), STARTS_WITHIN_SECONDS)
         yield supervisor
-
-
-def _test_database_url() -> str:
-    database = connection.settings_dict
-    if connection.vendor == "sqlite":
-        return f"sqlite:///{database['NAME']}"
-    who = f"{quote(database['USER'])}:{quote(database['PASSWORD'])}"
-    where = f"{quote(database['HOST'] or '127.0.0.1')}:{database['PORT'] or 5432}"
-    return f"postgres://{who}@{where}/{database['NAME']}"
