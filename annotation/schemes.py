@@ -8,6 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 SCHEME_FILES = Path(__file__).parent / "scheme_files"
 MAX_CATEGORIES = 50
+LONGEST_KEY = 100
+LOWEST, HIGHEST = -(2**15), 2**15 - 1  # an answer, as the database stores it
 
 
 class SchemeError(ValueError):
@@ -113,19 +115,22 @@ def load_scheme(data: object) -> Scheme:
     if not isinstance(data, Mapping):
         raise SchemeError(f"scheme: found {type(data).__name__}; expected an object")
     key = _text(data, "key", "scheme")
+    if len(key) > LONGEST_KEY:
+        found = f"found {len(key)} characters; expected {LONGEST_KEY} at most"
+        raise SchemeError(f"scheme, key: {found}")
     rows = data.get("questions")
     if not isinstance(rows, Sequence) or isinstance(rows, str) or not rows:
         raise SchemeError(f"scheme {key!r}: expected 'questions', a list of one or more objects")
     questions: list[Question] = []
     for row in rows:
-        question = _question(row, [q.key for q in questions])
+        question = _question(row, {q.key: q for q in questions})
         questions.append(question)
     title = _text(data, "title", f"scheme {key!r}", default=key)
     by_key = {question.key: question for question in questions}
     return Scheme(key, title, tuple(questions), _impossible(data.get("impossible", []), by_key))
 
 
-def _question(row: object, earlier: Collection[str]) -> Question:
+def _question(row: object, earlier: Mapping[str, Question]) -> Question:
     if not isinstance(row, Mapping):
         raise SchemeError(f"question {len(earlier) + 1}: found {row!r:.80}; expected an object")
     key = _text(row, "key", f"question {len(earlier) + 1}")
@@ -135,22 +140,24 @@ def _question(row: object, earlier: Collection[str]) -> Question:
     if len(key) > 64:
         raise SchemeError(f"{where}: found a key of {len(key)} characters; expected 64 at most")
     after = row.get("after", [])
-    if not isinstance(after, list) or not set(after) <= set(earlier):
-        raise SchemeError(
-            f"{where}, after: found {after!r:.80}; expected keys of earlier questions"
-        )
+    if not isinstance(after, list) or not all(_is_gate(key, earlier) for key in after):
+        expected = "expected keys of earlier questions that are yes/no"
+        raise SchemeError(f"{where}, after: found {after!r:.80}; {expected}")
     better = row.get("better")
     if better not in (None, "yes", "no"):
         raise SchemeError(f"{where}, better: found {better!r:.80}; expected yes, no or nothing")
     ends = row.get("ends")
     if ends is not None and not (isinstance(ends, list) and len(ends) == 2):
         raise SchemeError(f"{where}, ends: found {ends!r:.80}; expected the words of both ends")
+    examples = row.get("examples", [])
+    if not isinstance(examples, list):
+        raise SchemeError(f"{where}, examples: found {examples!r:.80}; expected a list of objects")
     return Question(
         key=key,
         wording=_text(row, "wording", where, default=key.replace("_", " ").capitalize()),
         scale=_scale(row.get("scale"), where),
         help=_text(row, "help", where, default=""),
-        examples=tuple(_example(example, where) for example in row.get("examples", [])),
+        examples=tuple(_example(example, where) for example in examples),
         ends=(str(ends[0]), str(ends[1])) if ends else None,
         after=tuple(after),
         stage=_text(row, "stage", where, default=""),
@@ -158,20 +165,29 @@ def _question(row: object, earlier: Collection[str]) -> Question:
     )
 
 
+def _is_gate(key: object, earlier: Mapping[str, Question]) -> bool:
+    return isinstance(key, str) and key in earlier and earlier[key].scale == YES_NO
+
+
 def _scale(scale: object, where: str) -> Scale:
     if scale == "yes_no":
         return YES_NO
     if isinstance(scale, Mapping) and len(scale) == 1:
         match scale:
-            case {"ordinal": [int(low), int(high)]} if low < high < low + MAX_CATEGORIES:
+            case {"ordinal": [int(low), int(high)]} if (
+                LOWEST <= low < high < low + MAX_CATEGORIES
+                and high <= HIGHEST
+                and not isinstance(low, bool)
+            ):
                 values = tuple(range(low, high + 1))
                 return Scale("ordinal", values, tuple(map(str, values)))
             case {"nominal": [*labels]} if (
                 2 <= len(labels) <= MAX_CATEGORIES
-                and all(isinstance(label, str) and label for label in labels)
-                and len({label.lower() for label in labels}) == len(labels)
+                and all(isinstance(label, str) and label.strip() for label in labels)
+                and len({label.strip().lower() for label in labels}) == len(labels)
             ):
-                return Scale("nominal", tuple(range(len(labels))), tuple(map(str, labels)))
+                stripped = tuple(label.strip() for label in labels)
+                return Scale("nominal", tuple(range(len(labels))), stripped)
     raise SchemeError(
         f'{where}, scale: found {json.dumps(scale)[:80]}; expected "yes_no", '
         f'{{"ordinal": [1, 4]}} or {{"nominal": ["a", "b"]}} (2 to {MAX_CATEGORIES} different)'
@@ -247,7 +263,19 @@ def _guess_scale(counts: Mapping[str, int]) -> object:
     numbers = {int(word): n for word, n in counts.items() if _is_small_number(word)}
     if 2 * sum(numbers.values()) > n_answers:
         return {"ordinal": [min(numbers), max(max(numbers), min(numbers) + 1)]}
-    return {"nominal": sorted({word.lower(): word for word in counts}.values())[:MAX_CATEGORIES]}
+    return {"nominal": _guess_labels(counts)}
+
+
+def _guess_labels(counts: Mapping[str, int]) -> list[str]:
+    """Return the labels of a nominal scale, at most so many, the most frequent: two or more."""
+    by_frequency = sorted(counts, key=lambda word: -counts[word])
+    spellings: dict[str, str] = {}
+    for word in by_frequency:
+        spellings.setdefault(word.lower(), word)
+    labels = list(spellings.values())[:MAX_CATEGORIES]
+    if len(labels) == 1:  # everybody said the same: a scale has two answers all the same
+        labels.append("other" if "other" not in spellings else "another")
+    return sorted(labels, key=str.lower)
 
 
 def _is_wider_than_yes_no(counts: Mapping[str, int]) -> bool:

@@ -25,6 +25,7 @@ class BoundedUploadHandler(TemporaryFileUploadHandler):
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         if start + len(raw_data) > settings.MAX_UPLOAD_BYTES:
+            self.upload_interrupted()  # Django closes whole files only: this deletes the half one
             raise _too_big()
         super().receive_data_chunk(raw_data, start)
 

@@ -95,6 +95,11 @@ def _write_csv(out: IO[str], columns: Mapping[str, str], rows: Iterable[Iterable
         lines.writerow(map(csv_cell, row))
 
 
+def _known(row: Row) -> Row:
+    """Return a row without what is not known; an empty text is known to be empty."""
+    return {key: value for key, value in row.items() if value not in (None, {})}
+
+
 def _said(row: Row) -> Row:
     """Return a row without what is not known: an empty key says 'not known'."""
     return {key: value for key, value in row.items() if value not in (None, "", {})}
@@ -121,7 +126,7 @@ def _examples(dataset: Dataset) -> Iterator[Row]:
             "golden_answer": example.golden_answer,
             "meta": example.meta,
         }
-        yield _said(row) | {
+        yield _known(row) | {
             "turns": turns or None,  # null: the dialog is not known
             "evidence": [
                 _said(
@@ -151,9 +156,7 @@ def _responses(dataset: Dataset) -> Iterator[Row]:
         }
         if response.is_evidence_stated:
             row["evidence_shown"] = [shown.passage.key for shown in response.shown.all()]
-        yield {key: value for key, value in row.items() if value not in (None, {})} | {
-            "text": response.text
-        }
+        yield _known(row) | {"text": response.text}
 
 
 def _setup(setup: Setup) -> str | Row:

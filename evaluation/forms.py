@@ -58,7 +58,9 @@ class ImportForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if cleaned.get("file") and not cleaned.get("name"):
-            cleaned["name"] = Path(cleaned["file"].name).name.split(".")[0][:100]
+            cleaned["name"] = Path(cleaned["file"].name).name.split(".")[0][:100].strip()
+            if not cleaned["name"]:
+                self.add_error("name", "The file's name has none to take: type one.")
         return cleaned
 
 

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import islice
-from textwrap import shorten
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -30,6 +29,7 @@ from evaluation.row_checks import RowChecks
 from evaluation.services import store_scores
 from generation.importers import KINDS, Material
 from generation.importers.errors import DatasetError
+from generation.importers.fields import LONGEST_NAME
 from generation.importers.records import (
     ExampleRecord,
     Problem,
@@ -52,6 +52,7 @@ MAX_PROBLEMS_SHOWN = 200
 MAX_QUESTIONS = 200
 MAX_ANSWERS = 1000  # different answers to one question that a survey tells apart
 N_PREVIEWED = 5
+LONGEST_PREVIEW = 120  # characters of a cell
 
 Progress = Callable[[int, float], None]  # rows read, share of the bytes
 
@@ -95,7 +96,8 @@ class BadRows(DatasetError):
     def __init__(self, outcome: Outcome) -> None:
         first = outcome.problems[0]
         more = f" ({outcome.n_problems - 1:,} more problems)" if outcome.n_problems > 1 else ""
-        super().__init__(str(first.where), f"{first.field}: {first.found}", first.expected + more)
+        where = f"{first.where}, {first.field}" if first.field else str(first.where)
+        super().__init__(where, first.found, first.expected + more)
         self.outcome = outcome
 
 
@@ -112,6 +114,7 @@ def plan_import(
     Raises:
         DatasetError: a study of that name belongs elsewhere, or the scheme cannot be used.
     """
+    name = _name(name, "dataset")
     dataset = Dataset.objects.filter(name=name).first()
     if not NEEDS_STUDY & set(material.kinds):
         return Plan(name, dataset, None, None, StudyFacts(), {}, Scheme("", "", (), ()), "")
@@ -119,7 +122,7 @@ def plan_import(
         facts = read_study_facts(material.study or {})
     except StudyFileError as error:
         raise DatasetError(f"study.json, {error}") from error
-    study_name = study_name or facts.name or name
+    study_name = _name(study_name or facts.name or name, "study")
     study = Study.objects.select_related("dataset").filter(name=study_name).first()
     if study and (study.dataset != dataset or not study.is_imported):
         found = f"a study {study_name!r} of dataset {study.dataset.name!r}"
@@ -130,6 +133,19 @@ def plan_import(
     except SchemeError as error:
         raise DatasetError(f"scheme.json, {error}") from error
     return Plan(name, dataset, study_name, study, facts, scheme_data, scheme, origin)
+
+
+def _name(name: str, what: str) -> str:
+    """Return a dataset's or a study's name without blanks around it.
+
+    Raises:
+        DatasetError: it has none, or one that the database cannot store.
+    """
+    stripped = name.strip()
+    if not 0 < len(stripped) <= LONGEST_NAME:
+        found = f"a name of {len(stripped)} characters"
+        raise DatasetError(what, found, f"1 to {LONGEST_NAME} characters")
+    return stripped
 
 
 def _scheme_for(
@@ -150,6 +166,8 @@ def _scheme_for(
     if named := built_in_schemes().get(facts.scheme):
         return named, f"the built-in scheme {facts.scheme}, as the file says"
     answers = _survey(material, on_progress)
+    if not answers:
+        raise DatasetError("votes", "none", "one vote at least, or the questions in scheme.json")
     built_in = matching_scheme(answers)
     if built_in:
         return built_in, f"the built-in scheme {built_in['key']}, whose questions these are"
@@ -157,8 +175,13 @@ def _scheme_for(
 
 
 def _survey(material: Material, on_progress: Progress) -> dict[str, Counter[str]]:
-    """Return how often each question was answered in which words."""
+    """Return how often each question was answered in which words.
+
+    Raises:
+        DatasetError: too many questions, or nothing but bad rows; the first of them says why.
+    """
     answers: dict[str, Counter[str]] = {}
+    first_problem: Problem | None = None
     for n_rows, record in enumerate(material.records("votes")):
         if n_rows % BATCH == 0:
             on_progress(n_rows, 0.0)
@@ -170,6 +193,10 @@ def _survey(material: Material, on_progress: Progress) -> dict[str, Counter[str]
             if len(answers) > MAX_QUESTIONS:
                 found = f"more than {MAX_QUESTIONS} different questions"
                 raise DatasetError(str(record.where), found, "question keys in that column")
+        elif isinstance(record, Problem):
+            first_problem = first_problem or record
+    if first_problem and not answers:
+        raise DatasetError(str(first_problem))
     return answers
 
 
@@ -327,6 +354,11 @@ def _preview(record: Record) -> dict[str, str]:
             values = {name: getattr(record, name, None) for name in (*names, "score", "reason")}
             columns |= {name: value for name, value in values.items() if value is not None}
     return {
-        name: "—" if value is None else shorten(str(value), 120, placeholder=" …")
-        for name, value in columns.items()
+        name: "—" if value is None else _shortened(str(value)) for name, value in columns.items()
     }
+
+
+def _shortened(text: str) -> str:
+    """Return the beginning of a text on one line, also of one without blanks."""
+    line = " ".join(text[: 10 * LONGEST_PREVIEW].split())
+    return line if len(line) <= LONGEST_PREVIEW else f"{line[: LONGEST_PREVIEW - 2]} …"

@@ -13,7 +13,7 @@ def progress_bar(title: str, stream: Any) -> Iterator[Callable[[int, float], Non
     """Yield a function that takes the number of rows done and the share of the work."""
     console = Console(file=getattr(stream, "_out", stream))
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[n_rows]:,} rows"),
         TimeRemainingColumn(),

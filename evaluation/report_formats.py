@@ -81,7 +81,8 @@ def _latex(report: Report) -> str:
 
 
 def _table(report: Report) -> str:
-    console = Console(file=io.StringIO(), width=200)
+    # Without markup: a name such as 'pilot [/x]' is no instruction.
+    console = Console(file=io.StringIO(), width=200, markup=False, emoji=False)
     columns = _used(report)
     table = Table(
         *(name.replace("_", " ") for name in columns), title=f"{report.study}: {report.report}"
@@ -91,7 +92,7 @@ def _table(report: Report) -> str:
     console.print(table)
     left_out = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in report.left_out.items())
     console.print(f"Left out: {left_out}", soft_wrap=True, highlight=False)
-    console.print(report.signature, soft_wrap=True, highlight=False, markup=False)
+    console.print(report.signature, soft_wrap=True, highlight=False)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,7 +63,9 @@ def raters_report(
     scheme = load_scheme(study.scheme)
     if counts is None:
         counts = study_counts(study, choices)
-    setups = dict(study.setups.values_list("pk", "name")) if choices.by_setup else {None: None}
+    setups: dict[int | None, str | None] = {None: None}
+    if choices.by_setup:  # sorted here: databases differ in the order of names
+        setups = dict(sorted(study.setups.values_list("pk", "name"), key=itemgetter(1)))
     rows = [
         {"question": question.key, "arm": of_arm.arm.kind, "setup": setup}
         | _question_row(study, of_arm, question, _items_of(of_arm, setup_id), choices)
@@ -213,15 +216,15 @@ def _left_out(
     """Return how many votes, items and raters the figures are without, and for what reason."""
     excluded = Rater.objects.filter(study=study, is_excluded=True)
     votes = Vote.objects.filter(arm__study=study)
-    n_rated = len(set().union(*(of_arm.items.targets.tolist() for of_arm in counts)))
+    rated: set[int] = set().union(*(of_arm.items.responses.tolist() for of_arm in counts))
+    flagged: set[int] = set().union(*(of_arm.flagged for of_arm in counts))
     n_responses = Response.objects.filter(setup__in=study.setups.all()).count()
-    n_flagged = sum(of_arm.n_flagged for of_arm in counts)
     return {
         "undecided": sum(row["undecided"] for row in rows),
-        "flagged_responses": n_flagged,
+        "flagged_responses": len(flagged),
         "implied_votes": 0 if choices.with_implied else sum(row["n_implied"] for row in rows),
         "surplus_votes": votes.filter(is_surplus=True).count(),
         "excluded_raters": 0 if choices.with_excluded else excluded.count(),
         "excluded_votes": 0 if choices.with_excluded else votes.filter(rater__in=excluded).count(),
-        "unrated_responses": max(0, n_responses - n_rated - n_flagged),
+        "unrated_responses": n_responses - len(rated | flagged),
     }

@@ -1,5 +1,6 @@
 """Which rows of an import are good: each once, fitting the scheme, referring to what is there."""
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -18,13 +19,16 @@ from generation.importers.records import (
     Record,
     ResponseRecord,
     ScoreRecord,
+    SetupRecord,
     VoteRecord,
 )
 from generation.importers.seen import SeenKeys, is_content
-from generation.models import Dataset
-from generation.services import digest, record_digest
+from generation.models import Dataset, Setup
+from generation.services import digest, ids_by_key, in_lots, record_digest
 
 Note = Callable[[Problem], None]
+LARGEST_FLOAT = sys.float_info.max
+LARGEST_EXACT = 2**53  # from here on a float does not hold every whole number
 
 
 class RowChecks:
@@ -174,24 +178,21 @@ class RowChecks:
             kind, name = key.split("\0", 1)
             by_kind[kind].append(name)
         for kind, names in by_kind.items():
-            stored = getattr(self._dataset, f"{kind}s").filter(key__in=names)
-            known |= {f"{kind}\0{name}" for name in stored.values_list("key", flat=True)}
+            stored = ids_by_key(getattr(self._dataset, f"{kind}s").all(), names)
+            known |= {f"{kind}\0{name}" for name in stored}
         return known
 
     def _stored_parts(self, rows: Sequence[Record]) -> dict[str, str | bytes]:
         """Return what is known about the passages and setups that the batch brings, by key."""
         keys = {part.key for row in rows for part in _parts(row)}
         known: dict[str, str | bytes] = {}
-        if self._dataset is not None and keys:
-            names = [key.split("\0", 1)[1] for key in keys]
-            for passage in self._dataset.passages.filter(key__in=names):
-                content = digest([passage.text, passage.title, passage.url])
-                known[_join("passage", passage.key)] = content
-            for setup in self._dataset.setups.filter(name__in=names):
-                content = digest(
-                    [setup.model, setup.temperature, setup.prompt, setup.run, setup.settings]
-                )
-                known[_join("setup", setup.name)] = content
+        if self._dataset is not None:
+            for names in in_lots(key.split("\0", 1)[1] for key in keys):
+                for passage in self._dataset.passages.filter(key__in=names):
+                    content = digest([passage.text, passage.title, passage.url])
+                    known[_join("passage", passage.key)] = content
+                for setup in self._dataset.setups.filter(name__in=names):
+                    known[_join("setup", setup.name)] = _setup_content(setup)
         return known | self._seen.contents(keys)
 
 
@@ -213,9 +214,27 @@ def _parts(row: Record) -> list[_Part]:
                 for p in row.evidence
             ]
         case ResponseRecord():
-            content = digest(row.setup[1:])
+            content = _setup_content(row.setup)
             return [_Part(_join("setup", row.setup.name), content, "setup", row.setup.name)]
     return []
+
+
+def _setup_content(setup: Setup | SetupRecord) -> str:
+    settings = _with_plain_numbers(setup.settings)
+    return digest([setup.model, setup.temperature, setup.prompt, setup.run, settings])
+
+
+def _with_plain_numbers(value: Any) -> Any:
+    """Return JSON with each number in one form: PostgreSQL gives 1e16 back as an integer."""
+    if isinstance(value, Mapping):
+        return {key: _with_plain_numbers(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_with_plain_numbers(part) for part in value]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    if abs(value) < LARGEST_EXACT and value == int(value):
+        return int(value)
+    return f"{value:.17g}" if abs(value) <= LARGEST_FLOAT else str(value)
 
 
 def _changed_part(row: Record, known: Mapping[str, str | bytes]) -> Problem | None:

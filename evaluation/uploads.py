@@ -101,18 +101,20 @@ def interrupted_imports() -> list[int]:
 def carry_on(import_id: int) -> None:
     """Check or store one import, as its row asks. Safe to call twice: one caller does it.
 
-    Who adds the sign of life first has it. Should a worker go on that was thought dead, its
-    transaction fails at the end, because the row carries another token by then.
+    Who adds the sign of life first has it. Should a worker go on that was thought dead, it stops
+    when it sees the other's sign; else its transaction fails at the end, because the row carries
+    another token by then. What belongs to the other it leaves alone.
     """
-    if not cache.add(_cache_key(import_id, "alive"), True, timeout=SILENCE_SECONDS):
-        return
     token = new_token()
+    if not cache.add(_cache_key(import_id, "alive"), token, timeout=SILENCE_SECONDS):
+        return
     try:
         if Import.objects.filter(pk=import_id, state__in=Import.RUNNING).update(token=token):
             _run(Import.objects.select_related("requested_by").get(pk=import_id), token)
     finally:
-        for name in ("alive", "progress", "cancel"):
-            cache.delete(_cache_key(import_id, name))
+        if cache.get(_cache_key(import_id, "alive"), token) == token:
+            for name in ("alive", "progress", "cancel"):
+                cache.delete(_cache_key(import_id, name))
 
 
 def _run(upload: Import, token: str) -> None:
@@ -120,14 +122,14 @@ def _run(upload: Import, token: str) -> None:
     mine = Import.objects.filter(pk=upload.pk, token=token, state=upload.state)
 
     def before_commit() -> None:
-        if not mine.update(state=Import.State.DONE):
+        if _is_cancelled(upload.pk) or not mine.update(state=Import.State.DONE):
             raise Stopped
 
     def end(state: Import.State, **columns: Any) -> None:
         if mine.update(state=state, finished_at=timezone.now(), **columns):
             _remove_file(upload)
 
-    on_progress = _reporter(upload.pk)
+    on_progress = _reporter(upload.pk, token)
     try:
         on_progress(0, 0.0)  # somebody may have cancelled before a worker was free
         with (
@@ -145,6 +147,8 @@ def _run(upload: Import, token: str) -> None:
                 before_commit=before_commit,
             )
             report = _as_json(outcome, material.format)
+        if is_dry_run and _is_cancelled(upload.pk):
+            raise Stopped
     except Stopped:
         end(Import.State.CANCELLED)
     except BadRows as error:  # the data changed between check and import
@@ -168,7 +172,7 @@ def _run(upload: Import, token: str) -> None:
         _remove_file(upload)
 
 
-def _reporter(import_id: int) -> Callable[[int, float], None]:
+def _reporter(import_id: int, token: str) -> Callable[[int, float], None]:
     """Return what an import calls after each batch: says how far it is, stops when asked to."""
     began = time.monotonic()
     next_report = began
@@ -179,13 +183,18 @@ def _reporter(import_id: int) -> Callable[[int, float], None]:
         if now < next_report:
             return
         next_report = now + REPORT_EVERY_SECONDS
-        if cache.get(_cache_key(import_id, "cancel")):
+        is_taken_over = cache.get(_cache_key(import_id, "alive"), token) != token
+        if is_taken_over or _is_cancelled(import_id):
             raise Stopped
-        cache.set(_cache_key(import_id, "alive"), True, timeout=SILENCE_SECONDS)
+        cache.set(_cache_key(import_id, "alive"), token, timeout=SILENCE_SECONDS)
         progress = (n_rows, share, now - began)
         cache.set(_cache_key(import_id, "progress"), progress, timeout=SILENCE_SECONDS)
 
     return report
+
+
+def _is_cancelled(import_id: int) -> bool:
+    return bool(cache.get(_cache_key(import_id, "cancel")))
 
 
 def _cache_key(import_id: int, name: str) -> str:

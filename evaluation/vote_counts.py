@@ -28,6 +28,7 @@ class Items(NamedTuple):
     dialogs: Ints  # (n_items,) place of each item's dialog in the sorted list of dialogs
     n_dialogs: int
     setups: Ints  # (n_items,) ids
+    responses: Ints  # (n_items,) ids; a response may be several items, one for each citation
 
 
 class ArmCounts(NamedTuple):
@@ -40,7 +41,7 @@ class ArmCounts(NamedTuple):
     items: Items
     votes: Mapping[str, Ints]
     given: Mapping[str, Ints]
-    n_flagged: int  # responses left out because most of their raters flagged them
+    flagged: list[int]  # ids of responses left out because most of their raters flagged them
     data_hash: str
 
 
@@ -73,7 +74,7 @@ def arm_counts(arm: Arm, scheme: Scheme, *, with_excluded: bool) -> ArmCounts:
         for counts, kept in ((votes, 1), (given, is_given[here])):
             counts[question.key] = np.zeros(shape, np.int64)
             np.add.at(counts[question.key], (item[here], column), n_votes[here] * kept)
-    return ArmCounts(arm, items, votes, given, len(flagged), _hash(items, votes, given))
+    return ArmCounts(arm, items, votes, given, flagged, _hash(items, votes, given))
 
 
 def _counted(arm: Arm, with_excluded: bool) -> QuerySet[Vote]:
@@ -112,11 +113,12 @@ def _items(study: Study, rated: Ints) -> Items:
         "citation__number",
         "response__example__dialog",
         "response__setup",
+        "response",
     )
     wanted = set(rated.tolist())
     named = sorted(
-        (key, citation or 0, dialog, pk, setup)
-        for pk, key, citation, dialog, setup in rows.iterator()
+        (key, citation or 0, dialog, pk, setup, response)
+        for pk, key, citation, dialog, setup, response in rows.iterator()
         if pk in wanted
     )
     names, dialogs = np.unique([row[2] for row in named], return_inverse=True)
@@ -125,6 +127,7 @@ def _items(study: Study, rated: Ints) -> Items:
         dialogs=dialogs.astype(np.int64),
         n_dialogs=len(names),
         setups=np.array([row[4] for row in named], np.int64),
+        responses=np.array([row[5] for row in named], np.int64),
     )
 
 

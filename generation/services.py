@@ -6,9 +6,10 @@ dataset has, and return how many rows are new. They cost a fixed number of state
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
+from django.db.models import QuerySet
 from django.utils.text import slugify
 
 from accounts.models import User
@@ -38,6 +39,7 @@ from generation.models import (
     Turn,
 )
 
+MOST_KEYS = 10_000  # in one statement; SQLite takes 32,766 values as it comes
 Keyed = TypeVar("Keyed", ExampleRecord, ResponseRecord, KGQuestionRecord)
 
 
@@ -123,7 +125,7 @@ def store_examples(dataset: Dataset, records: Sequence[ExampleRecord]) -> int:
 def _store_passages(dataset: Dataset, records: Iterable[PassageRecord]) -> dict[str, int]:
     """Store passages that are new; return the id of each by its key."""
     by_key = {record.key: record for record in records}
-    known = dataset.passages.filter(key__in=by_key).values_list("key", flat=True)
+    known = ids_by_key(dataset.passages.all(), by_key)
     Passage.objects.bulk_create(
         (
             Passage(
@@ -134,11 +136,29 @@ def _store_passages(dataset: Dataset, records: Iterable[PassageRecord]) -> dict[
                 text=record.text,
             )
             for key, record in by_key.items()
-            if key not in set(known)
+            if key not in known
         ),
         batch_size=2000,
     )
-    return dict(dataset.passages.filter(key__in=by_key).values_list("key", "pk"))
+    return ids_by_key(dataset.passages.all(), by_key)
+
+
+def ids_by_key(rows: QuerySet[Any], keys: Iterable[str]) -> dict[str, int]:
+    """Return the ids of rows by their key, of those that are there."""
+    found: dict[str, int] = {}
+    for some in in_lots(keys):
+        found |= rows.filter(key__in=some).values_list("key", "pk")
+    return found
+
+
+def in_lots(keys: Iterable[str]) -> Iterator[list[str]]:
+    """Yield different keys in lots of `MOST_KEYS`.
+
+    One batch may name hundreds of thousands of passages: more than one statement can ask for.
+    """
+    asked = sorted(set(keys))
+    for start in range(0, len(asked), MOST_KEYS):
+        yield asked[start : start + MOST_KEYS]
 
 
 def _missing(
@@ -176,7 +196,7 @@ def store_responses(dataset: Dataset, records: Sequence[ResponseRecord]) -> int:
         for record in new
     )
     shown = {key for record in new for key in record.evidence_shown or ()}
-    passages = dict(dataset.passages.filter(key__in=shown).values_list("key", "pk"))
+    passages = ids_by_key(dataset.passages.all(), shown)
     ResponsePassage.objects.bulk_create(
         (
             ResponsePassage(response=response, passage_id=passages[key], position=position)

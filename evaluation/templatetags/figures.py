@@ -41,6 +41,12 @@ def item(mapping: dict[str, Any], key: str) -> Any:
 
 
 @register.filter
+def pairs(mapping: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return names and values of imported meta data, where one name may be 'items'."""
+    return list(mapping.items())
+
+
+@register.filter
 def plain(value: Any) -> str:
     """Return a value of imported meta data as text: lists joined, nothing as a dash."""
     if isinstance(value, list):

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from generation.importers.errors import excerpt
-from generation.importers.fields import LONGEST_NAME, NOTHING, Kind, Row
+from generation.importers.fields import LARGEST_COUNT, LONGEST_NAME, NOTHING, Kind, Row
 from generation.importers.json_text import JSONTrouble, parse_json
 from generation.importers.records import (
     EntityRecord,
@@ -61,7 +61,7 @@ def read_response(row: Row) -> ResponseRecord:
         example=row.key("example"),
         setup=read_setup(row),
         text=row.text("text"),
-        evidence_shown=_optional_keys(row, "evidence_shown"),
+        evidence_shown=_shown(row),
         graph_shown=_optional_triples(row, "graph_shown"),
         removed=_optional_triples(row, "removed"),
         meta=row.optional_object("meta") | row.unknown(RESPONSES.fields),
@@ -184,6 +184,7 @@ def _evidence(row: Row) -> tuple[PassageRecord, ...]:
     found = _list_or_text(row, "evidence")
     if isinstance(found, str):
         return (PassageRecord(passage_key("", found), found, "", "", True),)
+    _check_length(row, "evidence", found or [])
     passages: list[PassageRecord] = []
     keys: set[str] = set()
     for item in row.objects("evidence", found or []):
@@ -209,9 +210,18 @@ def _list_or_text(row: Row, name: str) -> list[Any] | str | None:
     return row.optional_list(name, "objects")
 
 
-def _optional_keys(row: Row, name: str) -> tuple[str, ...] | None:
-    items = row.optional_list(name, "ids")
-    return None if items is None else row.keys(name, items)
+def _shown(row: Row) -> tuple[str, ...] | None:
+    items = row.optional_list("evidence_shown", "ids")
+    if items is None:
+        return None
+    _check_length(row, "evidence_shown", items)
+    return row.keys("evidence_shown", items)
+
+
+def _check_length(row: Row, name: str, passages: list[Any]) -> None:
+    """Refuse more passages than have a place, counted from 0, in the database."""
+    if len(passages) > LARGEST_COUNT + 1:
+        row.refuse(name, f"{len(passages):,} passages", f"at most {LARGEST_COUNT + 1:,}")
 
 
 def _optional_triples(row: Row, name: str) -> tuple[TripleText, ...] | None:

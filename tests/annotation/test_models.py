@@ -1,0 +1,261 @@
+"""What the database itself promises, whatever code writes to it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, models, transaction
+from django.db.models import RestrictedError
+
+from accounts.models import User
+from annotation.models import (
+    Arm,
+    Assignment,
+    Flag,
+    Guideline,
+    Rater,
+    Study,
+    Target,
+    Unit,
+    Vote,
+)
+from evaluation.models import AutoScore, MetricRun
+from generation.models import (
+    Citation,
+    Dataset,
+    Example,
+    ExamplePassage,
+    Passage,
+    Response,
+    ResponsePassage,
+    Setup,
+    Turn,
+)
+
+pytestmark = pytest.mark.django_db
+Make = Callable[..., Any]
+
+
+def refused(make: Make, **fields: Any) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        make(**fields)
+
+
+class World:
+    """One of everything, to be added to."""
+
+    def __init__(self) -> None:
+        self.dataset = Dataset.objects.create(name="pilot", slug="pilot")
+        self.example = self.make(Example, key="e1", dialog="e1", dataset=self.dataset)
+        self.passage = self.make(Passage, key="p1", text="Evidence.", dataset=self.dataset)
+        self.setup = self.make(Setup, name="model-a", dataset=self.dataset)
+        self.response = self.add_response("r1")
+        self.target = self.make(Target, response=self.response)
+        self.study = self.add_study("pilot")
+        self.arm = self.make(Arm, study=self.study, kind="separate")
+        self.anna = self.make(Rater, study=self.study, code="anna")
+        self.ben = self.make(Rater, study=self.study, code="ben")
+        self.unit = self.make(Unit, arm=self.arm)
+
+    def make(self, model: type[models.Model], **fields: Any) -> Any:
+        return model._default_manager.create(**fields)
+
+    def add_response(self, key: str, dataset: Dataset | None = None) -> Any:
+        return self.make(
+            Response,
+            key=key,
+            text="It was in 1911.",
+            example=self.example,
+            setup=self.setup,
+            dataset=dataset or self.dataset,
+            is_evidence_stated=False,
+        )
+
+    def add_study(self, name: str, **fields: Any) -> Any:
+        known = {"slug": name, "dataset": self.dataset, "scheme": {}, "raters_per_unit": 5}
+        return self.make(Study, name=name, **(known | fields))
+
+    def vote(self, **fields: Any) -> Any:
+        known = {"arm": self.arm, "target": self.target, "rater": self.anna}
+        return self.make(Vote, **(known | {"question": "q", "answer": 1} | fields))
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    return World()
+
+
+def test_dataset_and_study_have_a_name_and_an_address_of_their_own(world):
+    refused(Dataset.objects.create, name="pilot", slug="other")
+    refused(Dataset.objects.create, name="other", slug="pilot")
+    refused(world.add_study, name="pilot", slug="other")
+    refused(world.add_study, name="other", slug="pilot")
+
+
+def test_a_study_says_how_many_raters_unless_it_is_imported(world):
+    refused(world.add_study, name="planned", raters_per_unit=None)
+
+    assert world.add_study("imported", raters_per_unit=None, is_imported=True).pk
+
+
+def test_a_study_has_each_arm_once(world):
+    refused(Arm.objects.create, study=world.study, kind="separate")
+
+    assert Arm.objects.create(study=world.study, kind="merged").pk
+
+
+def test_a_study_has_each_version_of_its_guidelines_once(world):
+    world.make(Guideline, study=world.study, version=1, text="Read first.")
+
+    refused(Guideline.objects.create, study=world.study, version=1, text="Read twice.")
+
+
+def test_a_code_is_one_rater_in_a_study_and_may_be_another_in_the_next(world):
+    refused(Rater.objects.create, study=world.study, code="anna")
+
+    assert Rater.objects.create(study=world.add_study("next"), code="anna").pk
+
+
+def test_a_person_is_one_rater_in_a_study(world):
+    person = User.objects.create_user("rachel")
+    world.make(Rater, study=world.study, code="R-1", user=person)
+
+    refused(Rater.objects.create, study=world.study, code="R-2", user=person)
+    assert Rater.objects.create(study=world.add_study("next"), code="R-1", user=person).pk
+
+
+def test_a_person_who_rated_cannot_be_deleted(world):
+    person = User.objects.create_user("rachel")
+    world.make(Rater, study=world.study, code="R-1", user=person)
+
+    with pytest.raises(models.ProtectedError):
+        person.delete()
+
+
+def test_a_response_is_one_target_and_each_citation_one_more(world):
+    citation = world.make(Citation, response=world.response, number=1)
+    world.make(Target, response=world.response, citation=citation)
+
+    refused(Target.objects.create, response=world.response)
+    refused(Target.objects.create, response=world.response, citation=citation)
+
+
+def test_citations_are_numbered_from_1_each_once(world):
+    world.make(Citation, response=world.response, number=1)
+
+    refused(Citation.objects.create, response=world.response, number=1)
+    refused(Citation.objects.create, response=world.response, number=0)
+
+
+def test_a_rater_answers_a_question_about_a_target_once_in_an_arm(world):
+    world.vote()
+    merged = world.make(Arm, study=world.study, kind="merged")
+
+    refused(world.vote)
+    refused(world.vote, answer=0, is_implied=True)
+    for other in ({"question": "p"}, {"rater": world.ben}, {"arm": merged}):
+        assert world.vote(**other).pk
+
+
+def test_a_rater_flags_a_response_once_in_an_arm(world):
+    flag = {"arm": world.arm, "response": world.response, "rater": world.anna}
+    world.make(Flag, **flag)
+
+    refused(Flag.objects.create, **flag, reason="again")
+    assert Flag.objects.create(**flag | {"rater": world.ben}).pk
+
+
+def test_a_slot_of_a_unit_is_planned_once_and_counts_from_1(world):
+    world.make(Assignment, unit=world.unit, slot=1)
+
+    refused(Assignment.objects.create, unit=world.unit, slot=1)
+    refused(Assignment.objects.create, unit=world.unit, slot=0)
+    assert Assignment.objects.create(unit=world.unit, slot=2).pk
+
+
+def test_a_rater_gets_a_unit_once_while_free_slots_are_many(world):
+    world.make(Assignment, unit=world.unit, slot=1, rater=world.anna)
+    world.make(Assignment, unit=world.unit, slot=2)
+    free = world.make(Assignment, unit=world.unit, slot=3)
+
+    refused(Assignment.objects.filter(pk=free.pk).update, rater=world.anna)
+    assert Assignment.objects.filter(pk=free.pk).update(rater=world.ben)
+
+
+def test_nobody_can_have_submitted_a_slot_that_nobody_took(world):
+    refused(Assignment.objects.create, unit=world.unit, slot=1, submitted_at="2026-01-02T03:04Z")
+
+    taken = world.make(
+        Assignment, unit=world.unit, slot=1, rater=world.anna, submitted_at="2026-01-02T03:04Z"
+    )
+    refused(Assignment.objects.filter(pk=taken.pk).update, rater=None)
+
+
+def test_a_rater_with_votes_cannot_be_deleted_alone(world):
+    world.vote()
+
+    with pytest.raises(RestrictedError):
+        world.anna.delete()
+
+
+@pytest.mark.parametrize(("index", "parent"), [(0, 0), (0, -2), (1, 1), (1, 2)])
+def test_a_turn_answers_an_earlier_turn_or_none(world, index, parent):
+    turn = {"example": world.example, "speaker": "user", "text": "Why?"}
+
+    refused(Turn.objects.create, index=index, parent_index=parent, **turn)
+    assert Turn.objects.create(index=index, parent_index=-1, **turn).pk
+
+
+def test_a_dialog_has_each_turn_once(world):
+    turn = {"example": world.example, "index": 0, "parent_index": -1, "speaker": "user"}
+    world.make(Turn, text="Why?", **turn)
+
+    refused(Turn.objects.create, text="When?", **turn)
+
+
+@pytest.mark.parametrize("kind", ["example", "passage", "response", "setup"])
+def test_an_id_is_there_once_in_a_dataset_and_may_come_again_in_another(world, kind):
+    other = Dataset.objects.create(name="other", slug="other")
+    make: dict[str, Make] = {
+        "example": lambda d: world.make(Example, key="e1", dialog="e1", dataset=d),
+        "passage": lambda d: world.make(Passage, key="p1", text="Other.", dataset=d),
+        "response": lambda d: world.add_response("r1", d),
+        "setup": lambda d: world.make(Setup, name="model-a", dataset=d),
+    }
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        make[kind](world.dataset)
+    assert make[kind](other).pk
+
+
+def test_a_passage_is_evidence_of_an_example_once_and_has_a_place_of_its_own(world):
+    second = world.make(Passage, key="p2", text="More.", dataset=world.dataset)
+    evidence = {"example": world.example, "is_golden": True}
+    world.make(ExamplePassage, passage=world.passage, position=0, **evidence)
+
+    refused(ExamplePassage.objects.create, passage=world.passage, position=1, **evidence)
+    refused(ExamplePassage.objects.create, passage=second, position=0, **evidence)
+
+
+def test_a_passage_may_be_shown_twice_but_at_different_places(world):
+    shown = {"response": world.response, "passage": world.passage}
+    world.make(ResponsePassage, position=0, **shown)
+
+    refused(ResponsePassage.objects.create, position=0, **shown)
+    assert ResponsePassage.objects.create(position=1, **shown).pk
+
+
+def test_a_run_scores_a_target_once(world):
+    run = world.make(MetricRun, dataset=world.dataset, metric="rouge")
+    world.make(AutoScore, run=run, target=world.target, score=0.5)
+
+    refused(AutoScore.objects.create, run=run, target=world.target, score=0.6)
+
+
+def test_only_imported_runs_are_one_per_metric_and_signature(world):
+    run = {"dataset": world.dataset, "metric": "rouge", "signature": "v1"}
+    world.make(MetricRun, is_imported=True, **run)
+
+    refused(MetricRun.objects.create, is_imported=True, **run)
+    assert MetricRun.objects.create(**run).pk
+    assert MetricRun.objects.create(**run).pk

@@ -1,0 +1,363 @@
+"""Schemes: what the built-in ones ask, what is refused in a file, and what is made from votes."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from annotation.schemes import (
+    YES_NO,
+    Scale,
+    SchemeError,
+    built_in_schemes,
+    guess_scheme,
+    load_scheme,
+    matching_scheme,
+)
+
+AIS_KEYS = (
+    "understand",
+    "relevant",
+    "consistent",
+    "evidence_relevant",
+    "evidence_contradicts",
+    "evidence_supports",
+    "attributable",
+)
+KEYS = {
+    "AIS": AIS_KEYS,
+    "AIS_2": ("interpretable", "attributable"),
+    "SSA": ("sensible", "specific"),
+    "ALIGNMENT": ("supports",),
+    "QUALITY": ("coherence", "consistency", "fluency", "relevance"),
+}
+each_built_in = pytest.mark.parametrize("key", KEYS)
+ONE_TO_FOUR = Scale("ordinal", (1, 2, 3, 4), ("1", "2", "3", "4"))
+
+
+def scale_of(data, question="q"):
+    found = load_scheme(data).question(question)
+    assert found
+    return found.scale
+
+
+def guessed(**counts):
+    """Return the scale guessed from how often each answer was given."""
+    return scale_of(guess_scheme("pilot", {"q": counts}))
+
+
+# --- the built-in schemes -------------------------------------------------------------------
+
+
+def test_there_are_just_the_five_built_in_schemes():
+    assert set(built_in_schemes()) == set(KEYS)
+
+
+@each_built_in
+def test_a_built_in_scheme_asks_its_questions_in_their_order(key):
+    assert load_scheme(built_in_schemes()[key]).keys == KEYS[key]
+
+
+@each_built_in
+def test_every_built_in_question_is_explained_with_examples_for_both_ends(key):
+    for question in load_scheme(built_in_schemes()[key]).questions:
+        answers = [example.answer for example in question.examples]
+        ends = {"yes", "no"} if question.scale == YES_NO else {"1", "5"}
+
+        assert question.wording.endswith("?")
+        assert question.help
+        assert ends <= set(answers), question.key
+        assert all(question.scale.answer(answer) is not None for answer in answers)
+        assert all(example.text and example.reason for example in question.examples)
+
+
+def test_ais_closes_after_a_response_that_cannot_be_understood():
+    questions = load_scheme(built_in_schemes()["AIS"]).questions
+
+    assert questions[0].after == ()
+    assert all("understand" in question.after for question in questions[1:])
+
+
+def test_ais_asks_three_questions_only_about_relevant_evidence():
+    questions = load_scheme(built_in_schemes()["AIS"]).questions
+
+    gated = [question.key for question in questions if "evidence_relevant" in question.after]
+    assert gated == ["evidence_contradicts", "evidence_supports", "attributable"]
+
+
+def test_ais_has_two_stages_of_three_and_four_questions():
+    stages = [question.stage for question in load_scheme(built_in_schemes()["AIS"]).questions]
+
+    assert len(set(stages)) == 2
+    assert [stages.count(stage) for stage in dict.fromkeys(stages)] == [3, 4]
+    assert stages == sorted(stages, key=stages.index)
+
+
+def test_in_ais_only_contradiction_speaks_against_a_response():
+    better = {q.key: q.better for q in load_scheme(built_in_schemes()["AIS"]).questions}
+
+    assert better == dict.fromkeys(AIS_KEYS, "yes") | {"evidence_contradicts": "no"}
+
+
+def test_ais_knows_the_two_pairs_of_answers_that_cannot_stand_together():
+    impossible = load_scheme(built_in_schemes()["AIS"]).impossible
+
+    assert list(impossible) == [
+        {"attributable": 1, "evidence_contradicts": 1},
+        {"attributable": 1, "evidence_supports": 0},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "first", "gated"),
+    [("AIS_2", "interpretable", "attributable"), ("SSA", "sensible", "specific")],
+)
+def test_the_second_question_of_a_pair_is_asked_only_after_a_yes(key, first, gated):
+    scheme = load_scheme(built_in_schemes()[key])
+
+    assert [q.after for q in scheme.questions] == [(), (first,)]
+    assert scheme.question(gated)
+
+
+def test_quality_is_rated_from_1_to_5_with_words_at_both_ends():
+    for question in load_scheme(built_in_schemes()["QUALITY"]).questions:
+        assert question.scale.kind == "ordinal"
+        assert question.scale.values == (1, 2, 3, 4, 5)
+        assert question.ends
+        assert all(question.ends)
+
+
+@each_built_in
+def test_a_built_in_scheme_is_found_by_its_questions_in_any_order(key):
+    data = matching_scheme(list(reversed(KEYS[key])))
+
+    assert data
+    assert data["key"] == key
+
+
+@pytest.mark.parametrize("questions", [["attributable"], [*KEYS["SSA"], "fluent"], []])
+def test_other_questions_match_no_built_in_scheme(questions):
+    assert matching_scheme(questions) is None
+
+
+# --- files that are refused -----------------------------------------------------------------
+
+
+def question_with(**keys):
+    return {"key": "s", "questions": [{"key": "q", "scale": "yes_no"} | keys]}
+
+
+TWO: dict[str, Any] = {
+    "key": "s",
+    "questions": [{"key": "a", "scale": "yes_no"}, {"key": "b", "scale": {"ordinal": [1, 4]}}],
+}
+
+
+@pytest.mark.parametrize(
+    ("data", "parts"),
+    [
+        (["a"], ["scheme", "found list", "expected an object"]),
+        ({"questions": []}, ["scheme, key", "found None", "expected text"]),
+        ({"key": 7, "questions": []}, ["scheme, key", "found 7", "expected text"]),
+        ({"key": "s" * 101, "questions": [{}]}, ["scheme, key", "101 characters", "100 at most"]),
+        ({"key": "s"}, ["scheme 's'", "expected 'questions'"]),
+        ({"key": "s", "questions": []}, ["scheme 's'", "one or more"]),
+        ({"key": "s", "questions": "understand"}, ["scheme 's'", "expected 'questions'"]),
+        ({"key": "s", "questions": ["understand"]}, ["question 1", "'understand'", "an object"]),
+        ({"key": "s", "questions": [{"scale": "yes_no"}]}, ["question 1, key", "found None"]),
+        ({"key": "s", "questions": [{"key": " "}]}, ["question 1, key", "found ' '"]),
+        (question_with(key="q" * 65), ["question 'qqq", "65 characters", "64 at most"]),
+        (
+            {"key": "s", "questions": [TWO["questions"][0]] * 2},
+            ["question 'a'", "is there twice", "each key once"],
+        ),
+        (question_with(wording=3), ["question 'q', wording", "found 3", "expected text"]),
+        (question_with(help=[]), ["question 'q', help", "found []", "expected text"]),
+        (question_with(stage=None), ["question 'q', stage", "found None", "expected text"]),
+        (question_with(better="maybe"), ["question 'q', better", "'maybe'", "yes, no or nothing"]),
+        (question_with(ends=["bad"]), ["question 'q', ends", "['bad']", "the words of both ends"]),
+        (question_with(after="q"), ["question 'q', after", "'q'", "keys of earlier questions"]),
+        (question_with(after=["q"]), ["question 'q', after", "['q']", "earlier questions"]),
+        (question_with(after=[["q"]]), ["question 'q', after", "[['q']]", "earlier questions"]),
+        (question_with(after=[{}]), ["question 'q', after", "[{}]", "earlier questions"]),
+        (question_with(scale=None), ["question 'q', scale", "found null", '"yes_no"']),
+        (question_with(scale="ordinal"), ["question 'q', scale", 'found "ordinal"', '"yes_no"']),
+        (question_with(scale={"ordinal": [4, 1]}), ["question 'q', scale", "[4, 1]", "[1, 4]"]),
+        (question_with(scale={"ordinal": [1, 1]}), ["question 'q', scale", "[1, 1]"]),
+        (question_with(scale={"ordinal": [1.5, 4]}), ["question 'q', scale", "[1.5, 4]"]),
+        (question_with(scale={"ordinal": [1, 100]}), ["question 'q', scale", "[1, 100]", "50"]),
+        (question_with(scale={"ordinal": [32766, 32768]}), ["question 'q', scale", "32768"]),
+        (question_with(scale={"ordinal": [True, 4]}), ["question 'q', scale", "[true, 4]"]),
+        (question_with(scale={"nominal": ["a"]}), ["question 'q', scale", '["a"]', "2 to 50"]),
+        (question_with(scale={"nominal": ["a", "A"]}), ["question 'q', scale", '["a", "A"]']),
+        (question_with(scale={"nominal": ["a", " a"]}), ["question 'q', scale", '["a", " a"]']),
+        (question_with(scale={"nominal": ["a", ""]}), ["question 'q', scale", '["a", ""]']),
+        (question_with(scale={"nominal": ["a", 2]}), ["question 'q', scale", '["a", 2]']),
+        (
+            question_with(scale={"nominal": [str(n) for n in range(51)]}),
+            ["question 'q', scale", "2 to 50"],
+        ),
+        (question_with(examples=["yes"]), ["question 'q', examples", "'yes'", "objects"]),
+        (question_with(examples=5), ["question 'q', examples", "5", "list"]),
+        (question_with(examples=None), ["question 'q', examples", "None", "list"]),
+        (
+            question_with(examples=[{"answer": "yes", "text": "It is."}]),
+            ["question 'q', examples, reason", "found None", "expected text"],
+        ),
+        (TWO | {"impossible": {}}, ["impossible", "found {}", "question and answer"]),
+        (TWO | {"impossible": ["a"]}, ["impossible", "'a'", "question and answer"]),
+        (TWO | {"impossible": [{"c": "yes"}]}, ["impossible", "'c'", "question and answer"]),
+        (TWO | {"impossible": [{"a": "maybe"}]}, ["impossible", "'maybe'", "question and answer"]),
+        (TWO | {"impossible": [{"b": "5"}]}, ["impossible", "'5'", "question and answer"]),
+        (TWO | {"title": 4}, ["scheme 's', title", "found 4", "expected text"]),
+    ],
+)
+def test_a_mistake_in_a_scheme_is_one_error_that_says_where_and_what(data, parts):
+    with pytest.raises(SchemeError) as error:
+        load_scheme(data)
+
+    for part in parts:
+        assert part in str(error.value)
+
+
+def test_only_a_yes_no_question_can_be_a_gate():
+    data = copy.deepcopy(TWO)
+    data["questions"].append({"key": "c", "scale": "yes_no", "after": ["b"]})
+
+    with pytest.raises(SchemeError, match=r"question 'c', after: found \['b'\].*yes/no"):
+        load_scheme(data)
+
+
+def test_a_question_needs_only_a_key_and_a_scale():
+    question = load_scheme(question_with(key="well_put")).questions[0]
+
+    assert question.wording == "Well put"
+    assert (question.help, question.examples, question.after, question.better) == ("", (), (), None)
+
+
+def test_two_hundred_questions_are_a_scheme_too():
+    rows = [{"key": f"q{n}", "scale": "yes_no"} for n in range(200)]
+
+    assert len(load_scheme({"key": "long", "questions": rows}).questions) == 200
+
+
+# --- scales ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [
+        "yes_no",
+        {"ordinal": [1, 4]},
+        {"ordinal": [0, 2]},
+        {"ordinal": [-2, 2]},
+        {"nominal": ["Neutral", "entailed", "Größe / ∞"]},
+    ],
+)
+def test_a_stored_answer_is_written_and_read_back_as_itself(scale):
+    found = scale_of(question_with(scale=scale))
+
+    assert [found.answer(found.label(value)) for value in found.values] == list(found.values)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("YES ", 1),
+        (" No", 0),
+        ("1", 1),
+        ("0", 0),
+        ("True", 1),
+        ("FALSE", 0),
+        ("y", None),
+        ("1.0", None),
+        ("2", None),
+        ("", None),
+    ],
+)
+def test_a_yes_no_answer_has_a_few_spellings(text, answer):
+    assert YES_NO.answer(text) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"), [("1", 1), (" 4 ", 4), ("0", None), ("5", None), ("4.0", None), ("x", None)]
+)
+def test_an_ordinal_answer_is_a_whole_number_of_the_scale(text, answer):
+    assert ONE_TO_FOUR.answer(text) == answer
+
+
+def test_a_nominal_answer_is_a_label_in_any_case():
+    scale = Scale("nominal", (0, 1), ("Entailed", "Neutral"))
+
+    assert [scale.answer(word) for word in ("entailed", " NEUTRAL ", "0")] == [0, 1, None]
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected"),
+    [
+        (YES_NO, "expected no or yes"),
+        (ONE_TO_FOUR, "expected a whole number from 1 to 4"),
+        (Scale("nominal", (0, 1, 2), ("a", "b", "c")), "expected a, b or c"),
+    ],
+)
+def test_a_wrong_answer_says_what_was_expected(scale, expected):
+    with pytest.raises(ValueError, match=f"answer 'perhaps'; {expected}"):
+        scale.number("perhaps")
+
+
+# --- schemes made from votes ----------------------------------------------------------------
+
+
+def test_yes_and_no_with_a_rare_odd_answer_is_a_yes_no_question():
+    scale = guessed(yes=60, no=39, mabye=1)
+
+    assert scale == YES_NO
+    assert scale.answer("mabye") is None
+
+
+def test_ones_and_zeros_alone_are_a_yes_no_question():
+    assert guessed(**{"1": 30, "0": 20}) == YES_NO
+
+
+def test_zero_to_two_is_an_ordinal_scale():
+    scale = guessed(**{"0": 20, "1": 50, "2": 30})
+
+    assert (scale.kind, scale.values) == ("ordinal", (0, 1, 2))
+
+
+def test_one_to_four_is_an_ordinal_scale():
+    scale = guessed(**{"1": 60, "2": 20, "3": 10, "4": 10})
+
+    assert (scale.kind, scale.values) == ("ordinal", (1, 2, 3, 4))
+
+
+def test_labels_are_a_nominal_scale_in_the_order_of_the_alphabet():
+    scale = guessed(neutral=5, Entailed=7, contradicted=3)
+
+    assert scale.kind == "nominal"
+    assert [label.lower() for label in scale.labels] == ["contradicted", "entailed", "neutral"]
+
+
+def test_two_spellings_of_a_label_are_one_label():
+    assert len(guessed(Neutral=5, neutral=7, entailed=3).labels) == 2
+
+
+def test_a_question_that_everybody_answered_alike_has_a_scale_all_the_same():
+    for word in ("supported", "other", "3"):
+        assert guessed(**{word: 4}).answer(word) is not None
+
+
+def test_of_more_labels_than_a_scale_holds_the_frequent_ones_stay():
+    counts = {f"typo {n:03}": 1 for n in range(60)} | {"valid": 500, "wrong": 400}
+
+    scale = guessed(**counts)
+
+    assert len(scale.labels) == 50
+    assert {"valid", "wrong"} <= set(scale.labels)
+
+
+def test_a_made_scheme_has_the_study_s_name_and_the_questions_as_found():
+    data = guess_scheme("My pilot", {"q b": {"yes": 3}, "q a": {"1": 1, "5": 4}})
+
+    assert data["key"] == "My pilot"
+    assert load_scheme(data).keys == ("q b", "q a")

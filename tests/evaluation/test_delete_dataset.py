@@ -1,0 +1,148 @@
+"""Deleting a dataset: only with its name typed, and then with all that hangs on it."""
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import AuditEntry
+from annotation.models import Arm, Assignment, Rater, Study, Target, Unit, Vote
+from generation.models import Dataset
+from tests.makers import (
+    contents,
+    example_row,
+    import_rows,
+    is_empty,
+    response_row,
+    row_counts,
+    scheme_of,
+    statements,
+    vote_row,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def make_everything(folder, name):
+    """Make a dataset that has a row in every table."""
+    evidence = [{"id": "p1", "text": "Passage.", "golden": True}]
+    outcome = import_rows(
+        folder,
+        name,
+        examples=[example_row("e1", evidence=evidence)],
+        responses=[response_row("r1", "e1", evidence_shown=["p1"]), response_row("r2", "e1")],
+        votes=[vote_row("r1", "anna"), vote_row("r1", "anna", arm="merged", citation=1)],
+        flags=[{"response": "r2", "rater": "ben"}],
+        scores=[{"response": "r1", "metric": "nli", "score": 1}],
+        entities=[
+            {
+                "qid": "Q1",
+                "label": "Ada",
+                "aliases": ["A"],
+                "triples": [{"relation": "born", "value": "1815"}],
+            }
+        ],
+        kg_questions=[
+            {"id": "k1", "question": "?", "entities": ["Q1"], "minimum": [["Q1", "born", "1815"]]}
+        ],
+        study={"guidelines": [{"version": 1, "text": "Read."}]},
+        scheme=scheme_of({"attributable": "yes_no"}),
+    )
+    unit = Unit.objects.create(arm=Arm.objects.filter(study=outcome.study)[0])
+    unit.targets.add(*Target.objects.filter(response__dataset=outcome.dataset))
+    rater = Rater.objects.get(study=outcome.study, code="anna")
+    taken = Assignment.objects.create(unit=unit, slot=1, rater=rater, submitted_at=timezone.now())
+    Vote.objects.filter(arm__study=outcome.study, rater=rater).update(assignment=taken)
+    return outcome.dataset
+
+
+def address(dataset):
+    return reverse("evaluation:delete-dataset", args=[dataset.slug])
+
+
+@pytest.fixture
+def admin(adam, client_for):
+    return client_for(adam)
+
+
+def test_the_right_name_deletes_every_row_and_leaves_an_audit_line(admin, adam, tmp_path):
+    dataset = make_everything(tmp_path / "a", "Pilot")
+    assert all(row_counts().values()), "a table that this test forgets"
+
+    answer = admin.post(address(dataset), {"name": " Pilot "}, follow=True)
+
+    assert "Deleted Pilot." in answer.text
+    assert is_empty()
+    entry = AuditEntry.objects.get(action="dataset.deleted")
+    assert (entry.actor, entry.subject) == (adam, "Pilot")
+    assert entry.details == {"n_examples": 2, "n_responses": 2, "n_votes": 2}
+
+
+def test_another_dataset_keeps_every_row(admin, tmp_path):
+    kept = make_everything(tmp_path / "a", "kept")
+    before = contents()
+    dataset = make_everything(tmp_path / "b", "pilot")
+
+    admin.post(address(dataset), {"name": "pilot"})
+
+    assert contents() == before
+    assert Dataset.objects.get() == kept
+
+
+def test_a_dataset_with_two_studies_loses_both(admin, tmp_path):
+    dataset = make_everything(tmp_path / "a", "pilot")
+    import_rows(tmp_path / "b", study_name="second", votes=[vote_row("r1", "eve", "5", "fluent")])
+
+    text = admin.get(address(dataset)).text
+    admin.post(address(dataset), {"name": "pilot"})
+
+    assert "2 studies with all votes: second, pilot" in text
+    assert is_empty()
+
+
+@pytest.mark.parametrize("name", ["", "pilo", "Pilot", "pilot2", "*"])
+def test_a_wrong_name_changes_nothing(admin, tmp_path, name):
+    dataset = make_everything(tmp_path / "a", "pilot")
+    before = contents()
+
+    answer = admin.post(address(dataset), {"name": name})
+
+    assert answer.status_code == 422
+    assert 'id="id_name_error"' in answer.text
+    assert contents() == before
+    assert not AuditEntry.objects.exists()
+
+
+def test_looking_at_the_page_deletes_nothing_and_says_what_would_go(admin, tmp_path):
+    dataset = make_everything(tmp_path / "a", "pilot")
+
+    answer = admin.get(address(dataset), {"name": "pilot"})
+
+    assert answer.status_code == 200
+    assert "2 examples and 2 responses" in answer.text
+    assert "1 study with all votes: pilot" in answer.text
+    assert Dataset.objects.exists()
+
+
+@pytest.mark.parametrize("user", ["rosa", "rachel"])
+def test_only_admins_delete(request, client_for, tmp_path, user):
+    dataset = make_everything(tmp_path / "a", "pilot")
+
+    answer = client_for(request.getfixturevalue(user)).post(address(dataset), {"name": "pilot"})
+
+    assert answer.status_code == 403
+    assert Study.objects.exists()
+
+
+def test_the_number_of_statements_does_not_grow_with_the_votes(admin, tmp_path):
+    def cost(name, n):
+        dataset = import_rows(
+            tmp_path / name,
+            name,
+            examples=[example_row()],
+            responses=[response_row(f"r{i}") for i in range(n)],
+            votes=[vote_row(f"r{i}", rater) for i in range(n) for rater in "abc"],
+        ).dataset
+        assert dataset
+        return statements(lambda: admin.post(address(dataset), {"name": name}))
+
+    assert len(cost("few", 3)) == len(cost("many", 90))

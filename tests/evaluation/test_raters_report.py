@@ -1,0 +1,475 @@
+"""The report on raters over small studies, with every figure worked out by hand."""
+
+import json
+from math import isnan
+
+import pytest
+from django.conf import settings
+
+from annotation.models import Assignment, Study, Unit, Vote
+from evaluation.report_formats import write_report
+from evaluation.reports import Choices, raters_report
+from tests.makers import example_row, import_rows, rated, response_row, scheme_of, statements
+
+pytestmark = pytest.mark.django_db
+
+FIVE_STARS = {"ordinal": [1, 5]}
+PAIR = scheme_of({"sensible": "yes_no", "specific": "yes_no"}, specific={"after": ["sensible"]})
+
+
+def only_row(study, **choices):
+    [row] = raters_report(study, Choices(**choices)).rows
+    return row
+
+
+def row_of(study, question, **choices):
+    return next(
+        r for r in raters_report(study, Choices(**choices)).rows if r["question"] == question
+    )
+
+
+def votes(**answers):
+    """Return votes on one question: response → answers of w1, w2, ... as letters or digits."""
+    words = {"y": "yes", "n": "no", "-": ""}
+    return {
+        response: {"q": [words.get(letter, letter) for letter in letters]}
+        for response, letters in answers.items()
+    }
+
+
+# --- means, majorities, undecided -----------------------------------------------------------
+
+
+def test_every_figure_of_a_yes_no_question(tmp_path):
+    study = rated(tmp_path, votes(a="yyn", b="yy-", c="nn-", d="yn-", e="n--"))
+
+    row = only_row(study)
+
+    # Majorities: yes, yes, no, undecided, no: the mean is over four items.
+    assert (row["n"], row["undecided"], row["mean"]) == (5, 1, 2 / 4)
+    assert (row["majority_yes"], row["majority_no"]) == (2, 2)
+    # Pairs: a has 3 (1 agrees), b 1 (1), c 1 (1), d 1 (0), e none: 3 of 6.
+    assert row["percent_agreement"] == pytest.approx(3 / 6)
+    # Yes votes: 2 + 2 + 0 + 1 + 0 of 3 + 2 + 2 + 2 + 1.
+    assert row["share_yes"] == pytest.approx(5 / 10)
+    assert row["n_votes"] == 10
+    # Kappa over b, c, d (two votes each is the most frequent number): P = 2/3, shares ½, so
+    # (2/3 - 1/2) / (1 - 1/2) = 1/3.
+    assert row["fleiss_kappa"] == pytest.approx(1 / 3)
+    assert (row["fleiss_items"], row["fleiss_votes_per_item"]) == (3, 2)
+    # Alpha over a, b, c, d. Coincidences: a: o_yy = 2·1/2 = 1, o_yn = o_ny = 1 (2·1/2); b: o_yy 2;
+    # c: o_nn 2; d: o_yn = o_ny = 1. So n_y = 1 + 1 + 2 + 1 = 5, n_n = 1 + 2 + 1 = 4, n = 9;
+    # observed 4/9, expected 2·5·4/(9·8) = 5/9; alpha = 1 - 4/5.
+    assert row["alpha"] == pytest.approx(1 - 4 / 5)
+    assert (row["alpha_level"], row["alpha_items"]) == ("nominal", 4)
+
+
+def test_a_majority_is_more_than_half_of_the_planned_raters(tmp_path):
+    study = rated(tmp_path, votes(a="yy-", b="yyy", c="nyn"), study={"raters_per_unit": 4})
+
+    row = only_row(study)
+
+    # a: 2 of 4 is no majority though both said yes; b: 3 of 4; c: 2 of 4 said no.
+    assert (row["majority_yes"], row["majority_no"], row["undecided"]) == (1, 0, 2)
+
+
+def test_an_item_with_more_votes_than_planned_raters_counts_all_of_them(tmp_path):
+    study = rated(tmp_path, votes(a="yyynn"), study={"raters_per_unit": 3})
+
+    assert only_row(study)["majority_yes"] == 1
+
+
+def test_the_mean_of_an_ordinal_question_is_over_medians(tmp_path):
+    scheme = scheme_of({"q": FIVE_STARS})
+
+    row = only_row(rated(tmp_path, votes(a="345", b="34-", c="115"), scheme=scheme))
+
+    # Medians 4, 3.5 and 1.
+    assert row["mean"] == pytest.approx((4 + 3.5 + 1) / 3)
+    assert row["alpha_level"] == "ordinal"
+    assert [row[f"majority_{n}"] for n in range(1, 6)] == [1, 0, 0, 0, 0]
+
+
+def test_an_ordinal_scale_from_0_has_means_from_0(tmp_path):
+    study = rated(
+        tmp_path, votes(a="00", b="02", c="22"), scheme=scheme_of({"q": {"ordinal": [0, 2]}})
+    )
+
+    assert only_row(study)["mean"] == pytest.approx((0 + 1 + 2) / 3)
+
+
+def test_a_nominal_question_has_majorities_and_shares_but_no_mean(tmp_path):
+    scheme = scheme_of({"q": {"nominal": ["a", "b", "c"]}})
+
+    report = raters_report(rated(tmp_path, votes(r="aab", s="abc"), scheme=scheme))
+    [row] = report.rows
+
+    assert "mean" not in row
+    assert row["undecided"] == 1
+    assert [row[f"majority_{label}"] for label in "abc"] == [1, 0, 0]
+    assert [row[f"share_{label}"] for label in "abc"] == pytest.approx([3 / 6, 2 / 6, 1 / 6])
+    assert ",—," not in write_report(report, "csv")
+
+
+def test_a_question_that_nobody_answered_has_no_figures(tmp_path):
+    scheme = scheme_of({"q": "yes_no", "other": "yes_no"})
+    study = rated(tmp_path, votes(a="yy"), scheme=scheme)
+
+    row = row_of(study, "other")
+
+    assert (row["n"], row["n_votes"], row["n_dialogs"], row["undecided"]) == (0, 0, 0, 0)
+    for name in ("mean", "mean_low", "percent_agreement", "fleiss_kappa", "alpha", "share_yes"):
+        assert row[name] is None, name
+    assert not row["no_variation"]
+
+
+def test_one_rater_alone_gives_means_and_no_agreement(tmp_path):
+    row = only_row(rated(tmp_path, votes(a="y", b="n", c="y")))
+
+    assert row["mean"] == pytest.approx(2 / 3)
+    assert (row["percent_agreement"], row["fleiss_kappa"], row["alpha"]) == (None, None, None)
+    assert (row["alpha_items"], row["fleiss_items"], row["no_variation"]) == (0, 0, False)
+
+
+def test_without_any_variation_agreement_is_whole_and_kappa_and_alpha_undefined(tmp_path):
+    row = only_row(rated(tmp_path, votes(a="yyy", b="yyy")))
+
+    assert row["percent_agreement"] == 1
+    assert (row["fleiss_kappa"], row["alpha"]) == (None, None)
+    assert row["no_variation"] is True
+
+
+# --- gates and implied votes ----------------------------------------------------------------
+
+
+@pytest.fixture
+def gated(tmp_path):
+    """Two responses are sensible by majority; the third is not, and its specific is implied."""
+    answers = {
+        "a": {"sensible": ["yes", "yes"], "specific": ["yes", "yes"]},
+        "b": {"sensible": ["yes", "yes"], "specific": ["no", "no"]},
+        "c": {"sensible": ["no", "no"], "specific": []},
+    }
+    implied = [
+        {"response": "c", "rater": f"w{n}", "question": "specific", "answer": "no", "implied": "1"}
+        for n in (1, 2)
+    ]
+    return rated(tmp_path, answers, scheme=PAIR, more_votes=implied)
+
+
+def test_implied_votes_count_for_the_mean_and_not_for_agreement(gated):
+    row = row_of(gated, "specific")
+
+    assert (row["n"], row["n_votes"], row["n_implied"]) == (3, 6, 2)
+    assert row["mean"] == pytest.approx(1 / 3)
+    assert row["alpha_items"] == 2
+    assert row["share_yes"] == pytest.approx(2 / 4)
+
+
+def test_a_switch_lets_implied_votes_count_for_agreement_too(gated):
+    row = row_of(gated, "specific", with_implied=True)
+
+    assert row["alpha_items"] == 3
+    assert row["share_yes"] == pytest.approx(2 / 6)
+    report = raters_report(gated, Choices(with_implied=True))
+    assert report.left_out["implied_votes"] == 0
+    assert "agreement over given and implied votes" in report.signature
+
+
+def test_left_out_counts_the_implied_votes(gated):
+    assert raters_report(gated).left_out["implied_votes"] == 2
+
+
+def test_the_mean_after_gates_is_over_items_whose_gate_has_a_majority_yes(gated):
+    row = row_of(gated, "specific")
+
+    assert row["mean_after_gates"] == pytest.approx(1 / 2)  # a yes, b no; c was not sensible
+    assert "mean_after_gates" not in row_of(gated, "sensible")
+
+
+def test_an_item_that_nobody_was_asked_the_gate_about_has_not_passed_it(tmp_path):
+    answers = {
+        "a": {"sensible": ["yes", "yes"], "specific": ["no", "no"]},
+        "b": {"specific": ["yes", "yes"]},
+        "c": {"sensible": ["yes", "no"], "specific": ["yes", "yes"]},
+    }
+
+    row = row_of(rated(tmp_path, answers, scheme=PAIR), "specific")
+
+    assert row["mean"] == pytest.approx(2 / 3)
+    assert row["mean_after_gates"] == 0  # over a alone
+
+
+# --- what is left out -----------------------------------------------------------------------
+
+
+def flags(*pairs, arm="separate"):
+    return [{"response": r, "rater": rater, "arm": arm} for r, rater in pairs]
+
+
+def test_a_response_that_most_of_its_raters_flagged_leaves_every_denominator(tmp_path):
+    two_of_three = flags(("a", "w1"), ("a", "w2"))
+
+    report = raters_report(rated(tmp_path, votes(a="yyy", b="nnn", c="nnn"), flags=two_of_three))
+    [row] = report.rows
+
+    assert (row["n"], row["mean"], row["n_votes"], row["share_yes"]) == (2, 0, 6, 0)
+    assert report.left_out["flagged_responses"] == 1
+
+
+def test_a_response_that_half_of_its_raters_flagged_stays(tmp_path):
+    report = raters_report(
+        rated(tmp_path, votes(a="yyyy", b="nnnn"), flags=flags(("a", "w1"), ("a", "w2")))
+    )
+
+    assert report.rows[0]["n"] == 2
+    assert report.left_out["flagged_responses"] == 0
+
+
+def test_who_flagged_without_voting_is_one_of_the_raters_of_that_response(tmp_path):
+    # a: w1 voted, w8 and w9 only flagged: 2 of 3. b: w1, w2 voted, w8, w9 flagged: 2 of 4.
+    flagged = flags(("a", "w8"), ("a", "w9"), ("b", "w8"), ("b", "w9"))
+
+    report = raters_report(rated(tmp_path, votes(a="y-", b="nn"), flags=flagged))
+
+    assert report.rows[0]["n"] == 1
+    assert report.left_out["flagged_responses"] == 1
+
+
+def test_with_planned_raters_flags_need_more_than_half_of_those(tmp_path):
+    flagged = flags(("a", "w1"), ("a", "w2"), ("b", "w1"), ("b", "w2"), ("b", "w3"))
+
+    report = raters_report(
+        rated(tmp_path, votes(a="yy-", b="yyy"), flags=flagged, study={"raters_per_unit": 5})
+    )
+
+    assert report.left_out["flagged_responses"] == 1  # b: 3 of 5
+    assert report.rows[0]["n"] == 1
+
+
+def test_excluded_raters_are_left_out_unless_the_switch_counts_them(tmp_path):
+    excluded = [{"rater": "w3", "excluded": "yes"}]
+    study = rated(tmp_path, votes(a="yyn", b="nny", c="--y"), raters=excluded)
+
+    without, with_them = raters_report(study), raters_report(study, Choices(with_excluded=True))
+
+    assert (without.rows[0]["n"], without.rows[0]["n_votes"]) == (2, 4)
+    assert without.rows[0]["percent_agreement"] == 1
+    assert without.left_out["excluded_raters"] == 1
+    assert without.left_out["excluded_votes"] == 3
+    assert without.left_out["unrated_responses"] == 1
+    assert "excluded raters left out" in without.signature
+    assert (with_them.rows[0]["n"], with_them.rows[0]["n_votes"]) == (3, 7)
+    assert with_them.rows[0]["percent_agreement"] == pytest.approx(2 / 6)
+    assert with_them.left_out["excluded_votes"] == with_them.left_out["excluded_raters"] == 0
+    assert "excluded raters counted" in with_them.signature
+
+
+def test_late_votes_whose_slot_was_gone_are_left_out_and_counted(tmp_path):
+    study = rated(tmp_path, votes(a="yyn"))
+    Vote.objects.filter(rater__code="w3").update(is_surplus=True)
+
+    report = raters_report(study)
+
+    assert (report.rows[0]["n_votes"], report.rows[0]["percent_agreement"]) == (2, 1)
+    assert report.left_out["surplus_votes"] == 1
+
+
+def test_responses_without_a_vote_are_counted(tmp_path):
+    study = rated(tmp_path, votes(a="yy"))
+    import_rows(
+        tmp_path / "more",
+        examples=[example_row("e9")],
+        responses=[response_row("r9", "e9"), response_row("r8", "e9", setup="not in the study")],
+    )
+
+    assert raters_report(study).left_out["unrated_responses"] == 1
+
+
+def test_a_response_with_several_rated_citations_is_one_rated_response(tmp_path):
+    on_citations = [
+        {"response": "a", "rater": "w1", "question": "q", "answer": "yes", "citation": n}
+        for n in (1, 2, 3)
+    ]
+    study = rated(tmp_path, votes(a="y", b="-", c="-"), more_votes=on_citations)
+
+    report = raters_report(study)
+
+    assert report.rows[0]["n"] == 4  # the response and three citations of it
+    assert report.left_out["unrated_responses"] == 2
+
+
+def test_a_response_flagged_in_both_arms_is_one_response_that_is_out(tmp_path):
+    flagged = [*flags(("a", "w1")), *flags(("a", "w1"), arm="merged")]
+    study = rated(tmp_path, votes(a="-", b="y", c="-"), flags=flagged)
+
+    left_out = raters_report(study).left_out
+
+    assert left_out["flagged_responses"] == 1
+    assert left_out["unrated_responses"] == 1  # c
+
+
+def test_left_out_names_every_reason_that_there_is(tmp_path):
+    left_out = raters_report(rated(tmp_path, votes(a="yy", b="yn"))).left_out
+
+    assert left_out == {
+        "undecided": 1,
+        "flagged_responses": 0,
+        "implied_votes": 0,
+        "surplus_votes": 0,
+        "excluded_raters": 0,
+        "excluded_votes": 0,
+        "unrated_responses": 0,
+    }
+
+
+# --- arms, setups, dialogs ------------------------------------------------------------------
+
+
+def test_each_arm_has_rows_of_its_own(tmp_path):
+    merged = [
+        {"response": r, "rater": "w1", "question": "q", "answer": answer, "arm": "merged"}
+        for r, answer in (("a", "no"), ("b", "no"))
+    ]
+    study = rated(tmp_path, votes(a="yy", b="yn"), more_votes=merged)
+
+    rows = raters_report(study).rows
+
+    assert [(row["arm"], row["n"], row["mean"]) for row in rows] == [
+        ("separate", 2, 1),
+        ("merged", 2, 0),
+    ]
+
+
+def test_by_setup_there_is_a_row_for_each_setup(tmp_path):
+    study = rated(tmp_path, votes(a="yy", b="nn", c="yy"), setups={"c": "model-b"})
+
+    rows = raters_report(study, Choices(by_setup=True)).rows
+
+    assert [(row["setup"], row["n"], row["mean"]) for row in rows] == [
+        ("model-a", 2, 1 / 2),
+        ("model-b", 1, 1),
+    ]
+    assert only_row(study)["setup"] is None
+
+
+def test_setups_come_in_the_same_order_on_every_database(tmp_path):
+    names = {"a": "beta", "b": "Alpha", "c": "_gamma", "d": "Ärger", "e": "alpha"}
+    study = rated(tmp_path, votes(a="y", b="y", c="y", d="y", e="y"), setups=names)
+
+    rows = raters_report(study, Choices(by_setup=True)).rows
+
+    assert [row["setup"] for row in rows] == ["Alpha", "_gamma", "alpha", "beta", "Ärger"]
+
+
+def test_items_of_one_dialog_are_one_dialog(tmp_path):
+    study = rated(tmp_path, votes(a="yy", b="nn", c="yy"), dialogs={"a": "d1", "b": "d1"})
+
+    assert only_row(study)["n_dialogs"] == 2
+
+
+def test_with_one_dialog_there_are_figures_and_no_intervals(tmp_path):
+    row = only_row(rated(tmp_path, votes(a="yy", b="yn"), dialogs={"a": "d", "b": "d"}))
+
+    assert (row["mean"], row["percent_agreement"]) == (1, 1 / 2)
+    for name in ("mean", "percent_agreement", "fleiss_kappa", "alpha"):
+        assert (row[f"{name}_low"], row[f"{name}_high"]) == (None, None)
+
+
+def test_an_interval_holds_its_figure_and_depends_on_the_seed_alone(tmp_path):
+    answers = votes(**{f"r{n}": ["yyn", "nny", "yyy", "nn-"][n % 4] for n in range(13)})
+    one = rated(tmp_path / "one", answers, name="one", study={"seed": 1})
+    two = rated(tmp_path / "two", answers, name="two", study={"seed": 1})
+    other = rated(tmp_path / "other", answers, name="other", study={"seed": 2})
+
+    row = only_row(one)
+
+    assert row["mean_low"] < row["mean"] < row["mean_high"]
+    assert only_row(one) == only_row(two)
+    assert only_row(other)["mean"] == row["mean"]
+    by_seed = {name for name, figure in only_row(other).items() if figure != row[name]}
+    assert by_seed
+    assert all(name.endswith(("_low", "_high")) for name in by_seed)
+
+
+def test_the_order_of_the_rows_in_a_file_changes_nothing(tmp_path):
+    answers = votes(**{f"r{n}": "yyn" if n % 3 else "nny" for n in range(9)})
+    backwards = dict(reversed(answers.items()))
+
+    one = raters_report(rated(tmp_path / "one", answers, name="one"))
+    two = raters_report(rated(tmp_path / "two", backwards, name="two"))
+
+    assert one.rows == two.rows
+    assert one.signature == two.signature
+
+
+# --- its form -------------------------------------------------------------------------------
+
+
+def test_the_signature_says_what_the_numbers_depend_on(tmp_path):
+    first = rated(tmp_path / "a", votes(a="yy", b="yn"), name="a", study={"seed": 42})
+    second = rated(tmp_path / "b", votes(a="yy", b="nn"), name="b", study={"seed": 42})
+
+    signature = raters_report(first).signature
+
+    assert "raters | agreement over given votes, excluded raters left out" in signature
+    assert "percentile bootstrap over dialogs, 1000 resamples, seed 42" in signature
+    assert f"attest {settings.VERSION}" in signature
+    assert signature != raters_report(second).signature  # other votes
+
+
+def no_constants(name):
+    raise ValueError(name)
+
+
+def test_as_json_it_is_one_flat_object_without_nan(tmp_path):
+    scheme = scheme_of({"q": "yes_no", "stars": FIVE_STARS, "kind": {"nominal": ["a", "b"]}})
+    study = rated(tmp_path, votes(a="yy", b="yn"), scheme=scheme)
+
+    text = write_report(raters_report(study), "json")
+    found = json.loads(text, parse_constant=no_constants)
+
+    assert list(found) == ["study", "report", "rows", "left_out", "signature"]
+    assert (found["study"], found["report"]) == ("pilot", "raters")
+    assert [row["question"] for row in found["rows"]] == ["q", "stars", "kind"]
+    for row in found["rows"]:
+        for name, value in row.items():
+            assert value is None or isinstance(value, (str, int, float, bool)), name
+            assert not (isinstance(value, float) and isnan(value)), name
+    assert found["rows"][1]["mean"] is None
+
+
+def test_a_study_without_a_vote_has_a_report_without_rows(tmp_path):
+    import_rows(
+        tmp_path / "a",
+        examples=[example_row()],
+        responses=[response_row()],
+        raters=[{"rater": "w1"}],
+        scheme=PAIR,
+    )
+
+    report = raters_report(Study.objects.get())
+
+    assert report.rows == []
+    assert json.loads(write_report(report, "json"))["rows"] == []
+    for format_key in ("csv", "latex", "table"):
+        assert write_report(report, format_key)
+
+
+@pytest.mark.parametrize("by_setup", [False, True])
+def test_the_number_of_statements_does_not_grow_with_the_responses(tmp_path, by_setup):
+    def cost(name, n):
+        answers = votes(**{f"r{i}": "yyn" for i in range(n)})
+        study = rated(tmp_path / name, answers, name=name)
+        return statements(lambda: raters_report(study, Choices(by_setup=by_setup)))
+
+    assert len(cost("few", 10)) == len(cost("many", 300))
+
+
+def test_assignments_without_votes_change_nothing(tmp_path):
+    study = rated(tmp_path, votes(a="yy", b="nn"))
+    before = raters_report(study)
+    unit = Unit.objects.create(arm=study.arms.get())
+    Assignment.objects.create(unit=unit, slot=1)
+
+    assert raters_report(study) == before
