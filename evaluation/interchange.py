@@ -5,13 +5,13 @@ transaction that is rolled back when there were bad rows and nobody asked to ski
 is the same pass without storing.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from itertools import islice
 from typing import Any, NamedTuple
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from accounts.models import User
 from annotation.models import Study
@@ -45,6 +45,8 @@ from generation.services import (
     store_kg_questions,
     store_responses,
 )
+
+logger = logging.getLogger(__name__)
 
 NEEDS_STUDY = frozenset({"raters", "votes", "flags"})
 BATCH = 2000
@@ -80,6 +82,7 @@ class Outcome(NamedTuple):
     problems: list[Problem]  # the first of them
     preview: dict[str, list[dict[str, str]]]
     scheme_origin: str
+    answers: dict[str, str]  # question → what may be answered
     ignored: list[str]
     left_out: dict[str, int]
 
@@ -209,7 +212,7 @@ def import_dataset(
     requested_by: User | None = None,
     on_progress: Progress = lambda n_rows, share: None,
     on_problem: Callable[[Problem], None] = lambda problem: None,
-    before_commit: Callable[[], None] = lambda: None,
+    before_commit: Callable[[Outcome], None] = lambda outcome: None,
 ) -> Outcome:
     """Import all of the material, or nothing; importing it again changes nothing.
 
@@ -220,64 +223,101 @@ def import_dataset(
 
     Raises:
         BadRows: there were bad rows, and neither `dry_run` nor `skip_bad`; nothing was stored.
+        DatasetError: another import stored the same rows meanwhile; nothing was stored.
     """
-    problems: list[Problem] = []
-    preview: dict[str, list[dict[str, str]]] = {}
-    counts: dict[str, dict[str, int]] = {}
-    n_problems = 0
+    tally = _Tally(on_problem)
+    if dry_run:
+        _go_through(material, plan, tally, on_progress, lambda kind, good: None)
+        return tally.outcome(material, plan, plan.dataset, plan.study)
+    try:
+        with transaction.atomic():
+            dataset, study = _places(plan, requested_by)
 
-    def note(problem: Problem) -> None:
-        nonlocal n_problems
-        n_problems += 1
-        if len(problems) < MAX_PROBLEMS_SHOWN:
-            problems.append(problem)
-        on_problem(problem)
+            def store(kind: str, good: Sequence[Record]) -> int | None:
+                if tally.n_problems and not skip_bad:
+                    return None  # it will be rolled back: only go on looking for problems
+                return _store(kind, good, dataset, study, plan.scheme)
 
-    def outcome(dataset: Dataset | None, study: Study | None) -> Outcome:
+            _go_through(material, plan, tally, on_progress, store)
+            if tally.n_problems and not skip_bad:
+                raise BadRows(tally.outcome(material, plan, None, None))
+            outcome = tally.outcome(material, plan, dataset, study)
+            before_commit(outcome)
+    except IntegrityError as error:
+        logger.warning("import into %s broke a constraint", plan.name, exc_info=True)
+        found = "rows that another import has stored meanwhile"
+        raise DatasetError(plan.name, found, "one import at a time: try again") from error
+    return outcome
+
+
+class _Tally:
+    """What one pass has met so far."""
+
+    def __init__(self, on_problem: Callable[[Problem], None]) -> None:
+        self._on_problem = on_problem
+        self.n_problems = 0
+        self.problems: list[Problem] = []
+        self.counts: dict[str, dict[str, int]] = {}
+        self.preview: dict[str, list[dict[str, str]]] = {}
+
+    def note(self, problem: Problem) -> None:
+        self.n_problems += 1
+        if len(self.problems) < MAX_PROBLEMS_SHOWN:
+            self.problems.append(problem)
+        self._on_problem(problem)
+
+    def outcome(
+        self, material: Material, plan: Plan, dataset: Dataset | None, study: Study | None
+    ) -> Outcome:
         return Outcome(
             dataset=dataset,
             study=study,
-            counts=counts,
-            n_problems=n_problems,
-            problems=problems,
-            preview=preview,
+            counts=self.counts,
+            n_problems=self.n_problems,
+            problems=self.problems,
+            preview=self.preview,
             scheme_origin=plan.scheme_origin,
+            answers={q.key: q.scale.expected for q in plan.scheme.questions},
             ignored=list(material.ignored),
             left_out=dict(material.n_left_out),
         )
 
+
+def _places(plan: Plan, requested_by: User | None) -> tuple[Dataset, Study | None]:
+    """Return the dataset and the study that an import adds to, made where they are new."""
+    dataset = plan.dataset or create_dataset(plan.name, requested_by)
+    if plan.study or not plan.study_name:
+        return dataset, plan.study
+    return dataset, create_imported_study(plan.study_name, dataset, plan.scheme_data, plan.facts)
+
+
+def _go_through(
+    material: Material,
+    plan: Plan,
+    tally: _Tally,
+    on_progress: Progress,
+    store: Callable[[str, Sequence[Record]], int | None],
+) -> None:
+    """Check every row and hand the good ones on, batch by batch.
+
+    `store` gets the kind and the good rows and returns how many are new; None when it did not
+    store them.
+    """
     bytes_before, n_rows = material.bytes_read, 0
-    with (
-        nullcontext() if dry_run else transaction.atomic(),
-        RowChecks(plan.dataset, plan.study, plan.scheme) as checks,
-    ):
-        dataset, study = plan.dataset, plan.study
-        if not dry_run:
-            dataset = dataset or create_dataset(plan.name, requested_by)
-            if plan.study_name and not study:
-                study = create_imported_study(
-                    plan.study_name, dataset, plan.scheme_data, plan.facts
-                )
+    with RowChecks(plan.dataset, plan.study, plan.scheme) as checks:
         for kind in (kind for kind in KINDS if kind in material.kinds):
-            count = counts[kind] = {"new": 0, "unchanged": 0, "bad": 0}
+            count = tally.counts[kind] = {"new": 0, "unchanged": 0, "bad": 0}
+            shown = tally.preview[kind] = []
             for batch in _batches(material.records(kind)):
-                good, unchanged = checks.good_rows(kind, _readable(batch, note), note)
+                good, unchanged = checks.good_rows(kind, _readable(batch, tally.note), tally.note)
+                new = store(kind, good)
+                count["new"] += len(good) - unchanged if new is None else new
                 count["unchanged"] += unchanged
                 count["bad"] += len({row.where for row in batch} - {row.where for row in good})
-                if dataset is None or dry_run or (n_problems and not skip_bad):
-                    count["new"] += len(good) - unchanged
-                else:
-                    count["new"] += _store(kind, good, dataset, study, plan.scheme)
-                shown = preview.setdefault(kind, [])
                 shown += map(_preview, good[: N_PREVIEWED - len(shown)])
                 n_rows += len(batch)
                 share = (material.bytes_read - bytes_before) / max(1, material.bytes_total)
                 on_progress(n_rows, min(1.0, share))
-        if not dry_run:
-            if n_problems and not skip_bad:
-                raise BadRows(outcome(None, None))
-            before_commit()
-    return outcome(dataset, study)
 
 
 def _batches(rows: Iterable[Record | Problem]) -> Iterator[list[Record | Problem]]:

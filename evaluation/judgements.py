@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from annotation.models import Flag, Study, Vote
+from annotation.models import Flag, Rater, Study, Vote
 from annotation.schemes import Question, load_scheme
 from evaluation.metrics.human import UNDECIDED, majority_category
 from evaluation.models import AutoScore
@@ -27,7 +27,7 @@ class Judgement(NamedTuple):
     study: Study
     arm: str
     citation: int | None
-    raters: list[str]
+    raters: list[Rater]
     questions: list[QuestionVotes]
     flags: list[Flag]
 
@@ -60,7 +60,7 @@ def judgements(responses: Iterable[Response]) -> dict[int, list[Judgement]]:
                 study=arms[arm].study,
                 arm=arms[arm].kind,
                 citation=number,
-                raters=sorted({vote.rater.code for vote in of_target}),
+                raters=sorted({vote.rater for vote in of_target}, key=lambda rater: rater.code),
                 questions=_by_question(arms[arm].study, of_target),
                 flags=flags_of[response, arm],
             )
@@ -74,7 +74,7 @@ def _by_question(study: Study, votes: list[Vote]) -> list[QuestionVotes]:
         here = [vote for vote in votes if vote.question == question.key]
         if not here:
             continue
-        counted = [vote.answer for vote in here if not vote.is_surplus]
+        counted = [v.answer for v in here if not v.is_surplus and not v.rater.is_excluded]
         counts = [counted.count(value) for value in question.scale.values]
         n_raters = max(study.raters_per_unit or 0, len(counted))
         column = int(majority_category([counts], n_raters)[0])

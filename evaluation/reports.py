@@ -220,11 +220,14 @@ def _left_out(
     flagged: set[int] = set().union(*(of_arm.flagged for of_arm in counts))
     n_responses = Response.objects.filter(setup__in=study.setups.all()).count()
     return {
-        "undecided": sum(row["undecided"] for row in rows),
+        # Only yes/no questions have a mean of majorities, which these are missing from.
+        "undecided": sum(row["undecided"] for row in rows if row["scale"] == "yes_no"),
         "flagged_responses": len(flagged),
         "implied_votes": 0 if choices.with_implied else sum(row["n_implied"] for row in rows),
         "surplus_votes": votes.filter(is_surplus=True).count(),
         "excluded_raters": 0 if choices.with_excluded else excluded.count(),
-        "excluded_votes": 0 if choices.with_excluded else votes.filter(rater__in=excluded).count(),
+        "excluded_votes": 0
+        if choices.with_excluded
+        else votes.filter(rater__in=excluded, is_surplus=False).count(),
         "unrated_responses": n_responses - len(rated | flagged),
     }

@@ -52,8 +52,12 @@ def _imported_runs(dataset: Dataset, wanted: set[tuple[str, str]]) -> dict[tuple
 def delete_dataset(dataset: Dataset, actor: User) -> None:
     """Delete a dataset with its studies, votes and scores, and say so in the audit trail.
 
-    The large tables go first, one statement each: a cascade would load every row.
+    The large tables go first, one statement each: a cascade would load every row. Its imports
+    stay as names and dates; what they showed of its texts goes.
     """
+    for upload in dataset.imports.all():
+        upload.problem_path.unlink(missing_ok=True)
+    dataset.imports.update(report={})
     votes = Vote.objects.filter(arm__study__dataset=dataset)
     record_in_audit_trail(
         actor,

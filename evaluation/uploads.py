@@ -121,9 +121,12 @@ def _run(upload: Import, token: str) -> None:
     is_dry_run = upload.state == Import.State.CHECKING
     mine = Import.objects.filter(pk=upload.pk, token=token, state=upload.state)
 
-    def before_commit() -> None:
-        if _is_cancelled(upload.pk) or not mine.update(state=Import.State.DONE):
+    def before_commit(outcome: Outcome) -> None:
+        report = _as_json(outcome, material.format)
+        done = {"state": Import.State.DONE, "finished_at": timezone.now(), "report": report}
+        if _is_cancelled(upload.pk) or not mine.update(dataset=outcome.dataset, **done):
             raise Stopped
+        record_in_audit_trail(upload.requested_by, "dataset.imported", upload.name)
 
     def end(state: Import.State, **columns: Any) -> None:
         if mine.update(state=state, finished_at=timezone.now(), **columns):
@@ -146,7 +149,6 @@ def _run(upload: Import, token: str) -> None:
                 on_problem=problem_file.write,
                 before_commit=before_commit,
             )
-            report = _as_json(outcome, material.format)
         if is_dry_run and _is_cancelled(upload.pk):
             raise Stopped
     except Stopped:
@@ -163,13 +165,9 @@ def _run(upload: Import, token: str) -> None:
         )
     else:
         if is_dry_run:
-            mine.update(state=Import.State.CHECKED, report=report)
-            return
-        Import.objects.filter(pk=upload.pk, token=token).update(
-            report=report, dataset=outcome.dataset, finished_at=timezone.now()
-        )
-        record_in_audit_trail(upload.requested_by, "dataset.imported", upload.name)
-        _remove_file(upload)
+            mine.update(state=Import.State.CHECKED, report=_as_json(outcome, material.format))
+        else:
+            _remove_file(upload)
 
 
 def _reporter(import_id: int, token: str) -> Callable[[int, float], None]:
@@ -201,16 +199,11 @@ def _cache_key(import_id: int, name: str) -> str:
     return f"import:{import_id}:{name}"
 
 
-def problem_path(upload: Import) -> Path:
-    """Return where all problems of an import are kept, as CSV."""
-    return Path(f"{upload.upload.path}.problems.csv")
-
-
 class _ProblemFile:
     """The CSV of all bad rows with their reasons, written as they are met."""
 
     def __init__(self, upload: Import) -> None:
-        self._file = problem_path(upload).open("w", encoding="utf-8", newline="")
+        self._file = upload.problem_path.open("w", encoding="utf-8", newline="")
         self._rows = csv.writer(self._file)
         self._rows.writerow(PROBLEM_COLUMNS)
 
@@ -242,6 +235,7 @@ def _as_json(outcome: Outcome, format_key: str) -> dict[str, Any]:
         ],
         "preview": outcome.preview,
         "scheme": outcome.scheme_origin,
+        "answers": outcome.answers,
         "study_slug": outcome.study.slug if outcome.study else "",
         "ignored": outcome.ignored,
         "left_out": outcome.left_out,

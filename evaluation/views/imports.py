@@ -10,7 +10,6 @@ from accounts.http import SignedInRequest, render_page_or_fragment
 from evaluation.forms import ImportForm, StoreImportForm
 from evaluation.tasks import carry_on_import
 from evaluation.uploads import (
-    problem_path,
     progress_of,
     request_cancelling,
     request_import,
@@ -81,7 +80,7 @@ def cancel_import(request: SignedInRequest, pk: int) -> HttpResponse:
 @allowed(Role.ADMIN)
 def import_problems(request: SignedInRequest, pk: int) -> FileResponse:
     """Download every bad row of an import with its reason, as CSV."""
-    path = problem_path(get_object_or_404(Import, pk=pk))
+    path = get_object_or_404(Import, pk=pk).problem_path
     if not path.exists():
         raise Http404("The check has not begun yet.")
     return FileResponse(path.open("rb"), as_attachment=True, filename=f"import-{pk}-problems.csv")

@@ -1,6 +1,7 @@
 """Datasets: examples, their turns, and the passages that are their evidence."""
 
 import secrets
+from pathlib import Path
 
 from django.conf import settings
 from django.db import models
@@ -152,3 +153,8 @@ class Import(models.Model):
 
     def __str__(self) -> str:
         return f"import {self.pk} of {self.file_name}"
+
+    @property
+    def problem_path(self) -> Path:
+        """Where all problems of the file are kept, as CSV."""
+        return Path(f"{self.upload.path}.problems.csv")

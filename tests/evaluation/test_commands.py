@@ -67,6 +67,7 @@ def test_an_import_says_what_is_new_and_where_the_scheme_came_from(pilot, capsys
         "responses: 2 new",
         "votes: 3 new",
         "scheme: made from the questions and answers found",
+        "  attributable: no or yes",
         "Imported into 'pilot', study 'pilot'.",
     ]
     assert err == ""

@@ -1,12 +1,13 @@
 """Deleting a dataset: only with its name typed, and then with all that hangs on it."""
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import AuditEntry
 from annotation.models import Arm, Assignment, Rater, Study, Target, Unit, Vote
-from generation.models import Dataset
+from generation.models import Dataset, Import
 from tests.makers import (
     contents,
     example_row,
@@ -75,6 +76,22 @@ def test_the_right_name_deletes_every_row_and_leaves_an_audit_line(admin, adam, 
     entry = AuditEntry.objects.get(action="dataset.deleted")
     assert (entry.actor, entry.subject) == (adam, "Pilot")
     assert entry.details == {"n_examples": 2, "n_responses": 2, "n_votes": 2}
+
+
+def test_its_import_keeps_a_name_and_a_date_and_none_of_its_texts(admin, adam, tmp_path, settings):
+    settings.MEDIA_ROOT = tmp_path
+    dataset = make_everything(tmp_path / "a", "pilot")
+    file = SimpleUploadedFile("pilot.zip", b"")
+    upload = Import.objects.create(
+        requested_by=adam, upload=file, dataset=dataset, report={"preview": "a text"}
+    )
+    upload.problem_path.write_text("a text")
+
+    admin.post(address(dataset), {"name": "pilot"})
+
+    upload.refresh_from_db()
+    assert (upload.report, upload.dataset) == ({}, None)
+    assert not upload.problem_path.exists()
 
 
 def test_another_dataset_keeps_every_row(admin, tmp_path):

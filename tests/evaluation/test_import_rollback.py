@@ -10,7 +10,7 @@ from annotation.models import Flag, Vote
 from evaluation import interchange
 from evaluation.interchange import import_dataset, plan_import
 from generation import services
-from generation.importers import open_material
+from generation.importers import DatasetError, open_material
 from generation.models import (
     Dataset,
     Example,
@@ -185,3 +185,16 @@ def test_a_batch_with_many_passages_asks_for_them_in_several_statements(tmp_path
 
     assert Passage.objects.count() == 20 * n + 1
     assert Response.objects.get().evidence_shown.count() == 20 * n
+
+
+def test_of_two_imports_that_make_the_same_dataset_the_later_is_told_so(pilot, tmp_path):
+    other = write_files(tmp_path / "other", examples=[example_row("e9")])
+    with open_material(pilot) as first, open_material(other) as second:
+        plans = [plan_import(first, "pilot"), plan_import(second, "pilot")]
+        import_dataset(first, plans[0])
+        before = contents()
+
+        with pytest.raises(DatasetError, match="another import has stored meanwhile"):
+            import_dataset(second, plans[1])
+
+    assert contents() == before

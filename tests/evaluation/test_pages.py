@@ -218,6 +218,15 @@ def test_a_late_vote_is_shown_as_surplus_and_not_counted(researcher, pilot):
     assert "Sensible undecided 1 of 2 yes no no surplus" in text
 
 
+def test_an_excluded_rater_s_vote_is_shown_as_such_and_not_counted(researcher, pilot):
+    Rater.objects.filter(code="cleo").update(is_excluded=True)
+
+    text = words(researcher.get(response_address("r1")))
+
+    assert "cleo excluded" in text
+    assert "Sensible undecided 1 of 2 yes no no" in text
+
+
 # --- whatever the data are ------------------------------------------------------------------
 
 

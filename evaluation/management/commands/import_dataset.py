@@ -62,6 +62,8 @@ class Command(BaseCommand):
             self.stdout.write(f"not read: {', '.join(outcome.ignored)}")
         if outcome.scheme_origin:
             self.stdout.write(f"scheme: {outcome.scheme_origin}")
+            for question, expected in outcome.answers.items():
+                self.stdout.write(f"  {question}: {expected}")
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was imported.")
         elif outcome.dataset:

@@ -1,0 +1,224 @@
+"""The import's pages: choose a file, see what the check found, store it, or stop."""
+
+import json
+
+import pytest
+from django.core.cache import cache
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from evaluation.forms import ImportForm
+from evaluation.uploads import (
+    request_import,
+)
+from generation.models import Import
+from tests.makers import (
+    example_row,
+)
+from tests.uploading import State, checked, zipped
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_cache_and_folder")]
+
+
+IMPORT = "/data/import/"
+
+
+@pytest.fixture
+def admin(adam, client_for):
+    return client_for(adam)
+
+
+def page_of(upload: Import, name: str = "import-progress") -> str:
+    return reverse(f"evaluation:{name}", args=[upload.pk])
+
+
+def test_choosing_a_file_keeps_it_and_sends_it_to_be_checked(
+    admin, tmp_path, django_capture_on_commit_callbacks
+):
+    with django_capture_on_commit_callbacks() as sent:
+        answer = admin.post(IMPORT, {"file": zipped(tmp_path / "pilot"), "name": " My pilot "})
+
+    upload = Import.objects.get()
+    assert (answer.status_code, answer.url) == (302, page_of(upload))
+    assert (upload.name, upload.format, upload.state) == ("My pilot", "", State.CHECKING)
+    assert len(sent) == 1
+    assert "pilot.zip" in admin.get(IMPORT).text
+
+
+@pytest.mark.parametrize(
+    ("file_name", "name"),
+    [("ratings.v2.csv.gz", "ratings"), ("a" * 120 + ".csv", "a" * 100), ("數據.zip", "數據")],
+)
+def test_without_a_name_the_dataset_is_called_as_the_file(admin, file_name, name):
+    admin.post(IMPORT, {"file": SimpleUploadedFile(file_name, b"x")})
+
+    assert Import.objects.get().name == name
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        ({}, "This field is required."),
+        ({"file": SimpleUploadedFile("votes.csv", b"")}, "The file is empty."),
+        (
+            {"file": SimpleUploadedFile("v.csv", b"x"), "format": "exe"},
+            "Select a valid choice. exe is not one of the available choices.",
+        ),
+        ({"file": SimpleUploadedFile("v.csv", b"x"), "name": "n" * 101}, "at most 100 characters"),
+        ({"file": SimpleUploadedFile(" .csv", b"x")}, "type one"),
+    ],
+)
+def test_a_form_that_is_not_right_says_so_and_keeps_nothing(admin, data, error):
+    for value in data.values():
+        if isinstance(value, SimpleUploadedFile):
+            value.seek(0)
+
+    answer = admin.post(IMPORT, data)
+
+    assert answer.status_code == 422
+    assert error in answer.text
+    assert not Import.objects.exists()
+
+
+def test_the_form_knows_the_limit_too(settings):
+    settings.MAX_UPLOAD_BYTES = 10
+
+    form = ImportForm({}, {"file": SimpleUploadedFile("votes.csv", b"x" * 11)})
+
+    assert "10" in form.errors["file"][0]
+    assert "import_dataset" in form.errors["file"][0]
+
+
+def test_an_upload_that_is_refused_half_way_leaves_no_file(admin, settings, tmp_path):
+    settings.MAX_UPLOAD_BYTES = 1000
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "half"
+    settings.FILE_UPLOAD_TEMP_DIR.mkdir()
+
+    answer = admin.post(IMPORT, {"file": SimpleUploadedFile("votes.csv", b"x" * 1001)})
+
+    assert answer.status_code == 400
+    assert list(settings.FILE_UPLOAD_TEMP_DIR.iterdir()) == []
+    assert not Import.objects.exists()
+
+
+def test_the_page_of_a_running_import_asks_again_by_itself(admin, upload):
+    page = admin.get(page_of(upload))
+    fragment = admin.get(page_of(upload), headers={"HX-Request": "true"})
+
+    assert page.status_code == fragment.status_code == 200
+    assert "<html" in page.text
+    assert "<html" not in fragment.text
+    for text in (page.text, fragment.text):
+        assert f'hx-get="{page_of(upload)}" hx-trigger="every 1s"' in text
+        assert "Waiting for a worker" in text
+
+
+def test_the_page_shows_how_far_a_running_import_is(admin, upload):
+    cache.set(f"import:{upload.pk}:progress", (1234, 0.5, 10.0))
+
+    text = admin.get(page_of(upload)).text
+
+    assert "1,234" in text
+    assert 'value="50"' in text
+    assert "about 10 s left" in text
+
+
+@pytest.mark.parametrize("state", [State.CHECKED, State.DONE, State.FAILED, State.CANCELLED])
+def test_the_page_of_an_import_that_does_not_run_asks_no_more(admin, upload, state):
+    checked(upload)
+    Import.objects.update(state=state, error="votes.csv, line 3: no")
+
+    text = admin.get(page_of(upload), headers={"HX-Request": "true"}).text
+
+    assert "hx-trigger" not in text
+    assert 'id="import"' in text
+    assert ("votes.csv, line 3: no" in text) == (state == State.FAILED)
+
+
+def test_a_checked_import_shows_counts_preview_and_the_button_to_store(admin, upload):
+    text = admin.get(page_of(checked(upload))).text
+
+    assert page_of(upload, "store-import") in text
+    assert "Text of r1." in text
+    assert 'name="skip_bad"' not in text
+
+
+def test_bad_rows_are_shown_and_storing_needs_a_tick(
+    admin, bad_upload, django_capture_on_commit_callbacks
+):
+    checked(bad_upload)
+    text = admin.get(page_of(bad_upload)).text
+    assert "votes.csv" in text
+    assert 'name="skip_bad"' in text
+
+    with django_capture_on_commit_callbacks() as sent:
+        answer = admin.post(page_of(bad_upload, "store-import"), follow=True)
+
+    bad_upload.refresh_from_db()
+    assert (bad_upload.state, len(sent)) == (State.CHECKED, 0)
+    assert "Nothing was imported: tick" in answer.text
+
+
+def test_with_the_tick_the_rest_is_sent_to_be_stored(
+    admin, bad_upload, django_capture_on_commit_callbacks
+):
+    checked(bad_upload)
+
+    with django_capture_on_commit_callbacks() as sent:
+        admin.post(page_of(bad_upload, "store-import"), {"skip_bad": "on"})
+        admin.post(page_of(bad_upload, "store-import"), {"skip_bad": "on"})  # a second click
+
+    bad_upload.refresh_from_db()
+    assert (bad_upload.state, bad_upload.skip_bad) == (State.IMPORTING, True)
+    assert len(sent) == 1
+
+
+def test_all_problems_can_be_downloaded(admin, bad_upload):
+    address = page_of(bad_upload, "import-problems")
+    assert admin.get(address).status_code == 404  # not checked yet
+
+    checked(bad_upload)
+    answer = admin.get(address)
+
+    assert answer.status_code == 200
+    assert b"".join(answer.streaming_content).startswith(b"file,line,field,found,expected\r\n")
+    assert "attachment" in answer["Content-Disposition"]
+
+
+def test_cancelling_by_page_stops_an_import(admin, upload):
+    checked(upload)
+
+    answer = admin.post(page_of(upload, "cancel-import"), follow=True)
+
+    assert "Nothing of this file was kept." in answer.text
+    upload.refresh_from_db()
+    assert upload.state == State.CANCELLED
+
+
+def test_what_a_file_holds_cannot_run_on_the_page(admin, adam):
+    row = json.dumps(example_row("<script>alert(1)</script>")) + '\n{"id": "<img src=x>"}\n'
+    file = SimpleUploadedFile("<b>examples.jsonl", row.encode())
+    upload = checked(request_import(file, "<i>pilot", "", adam))
+
+    text = admin.get(page_of(upload)).text
+
+    assert "&lt;script&gt;alert(1)" in text
+    for tag in ("<script>alert", "<img", "<b>", "<i>"):
+        assert tag not in text
+
+
+@pytest.mark.parametrize("user", ["rosa", "rachel"])
+def test_only_admins_may_see_and_touch_an_import(request, client_for, upload, user):
+    checked(upload)
+    client = client_for(request.getfixturevalue(user))
+
+    answers = [
+        client.get(page_of(upload)),
+        client.get(page_of(upload, "import-problems")),
+        client.post(page_of(upload, "store-import")),
+        client.post(page_of(upload, "cancel-import")),
+    ]
+
+    assert [answer.status_code for answer in answers] == [403] * 4
+    upload.refresh_from_db()
+    assert upload.state == State.CHECKED

@@ -1,0 +1,45 @@
+"""An import by page, taken as far as a test needs it. `carry_on` is what a worker calls."""
+
+import shutil
+from pathlib import Path
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from evaluation.uploads import carry_on, request_storing
+from generation.models import Import
+from tests.makers import example_row, response_row, vote_row, write_files
+
+State = Import.State
+
+
+def zipped(folder: Path, *, bad: bool = False) -> SimpleUploadedFile:
+    """Return a small study as an uploaded zip; `bad`: one of its two votes cannot be read."""
+    write_files(
+        folder,
+        examples=[example_row()],
+        responses=[response_row()],
+        votes=[vote_row("r1", "anna"), vote_row("=r9" if bad else "r1", "ben", "no")],
+    )
+    path = shutil.make_archive(str(folder), "zip", folder)
+    return SimpleUploadedFile("pilot.zip", Path(path).read_bytes())
+
+
+def carried_on(upload: Import) -> Import:
+    carry_on(upload.pk)
+    upload.refresh_from_db()
+    return upload
+
+
+def checked(upload: Import) -> Import:
+    assert carried_on(upload).state == State.CHECKED, upload.error
+    return upload
+
+
+def asked_to_store(upload: Import, *, skip_bad: bool = False) -> Import:
+    assert request_storing(checked(upload), skip_bad=skip_bad)
+    upload.refresh_from_db()
+    return upload
+
+
+def file_of(upload: Import) -> Path:
+    return Path(upload.upload.path)
