@@ -53,6 +53,13 @@ class Study(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def n_raters(self, n_there: int) -> int:
+        """Return N, which a majority is more than half of, for an item with so many raters.
+
+        That is the planned number; imported votes may be more, or have no plan.
+        """
+        return max(self.raters_per_unit or 0, n_there)
+
 
 class Arm(models.Model):
     """One way of showing responses in a study: each alone, or all of an example together."""

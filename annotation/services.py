@@ -89,26 +89,34 @@ def _raters(study: Study, codes: Collection[str]) -> dict[str, int]:
 
 
 def store_raters(study: Study, records: Sequence[RaterRecord]) -> int:
-    """Store what is known about raters, also about those that have votes already."""
-    known = set(
-        study.raters.filter(code__in=[r.rater for r in records]).values_list("code", flat=True)
-    )
+    """Store what is known about raters, also about those that are there; return the new ones.
+
+    What a file does not say about somebody stays as it is.
+    """
+    codes = [record.rater for record in records]
+    known = {rater.code: rater for rater in study.raters.filter(code__in=codes)}
     Rater.objects.bulk_create(
-        (
-            Rater(
-                study=study,
-                code=record.rater,
-                is_excluded=record.is_excluded,
-                is_simulated=record.is_simulated,
-                gold_score=record.gold_score,
-            )
-            for record in records
-        ),
+        (_rater_with_facts(study, known.get(record.rater), record) for record in records),
         update_conflicts=True,
         unique_fields=["study", "code"],
-        update_fields=["is_excluded", "is_simulated", "gold_score"],
+        update_fields=RATER_FACTS,
     )
-    return len({record.rater for record in records} - known)
+    return len(set(codes) - set(known))
+
+
+RATER_FACTS = ("is_excluded", "is_simulated", "gold_score")
+
+
+def _rater_with_facts(study: Study, known: Rater | None, record: RaterRecord) -> Rater:
+    """Return a new row for a rater: what the file says, else what is known."""
+    before = {name: getattr(known, name) for name in RATER_FACTS} if known else {}
+    return Rater(study=study, code=record.rater, **before | rater_facts(record))
+
+
+def rater_facts(record: RaterRecord) -> dict[str, Any]:
+    """Return what a file says about a rater, by column."""
+    facts = {name: getattr(record, name) for name in RATER_FACTS}
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def store_votes(study: Study, scheme: Scheme, records: Sequence[VoteRecord]) -> int:

@@ -77,7 +77,7 @@ class Outcome(NamedTuple):
 
     dataset: Dataset | None
     study: Study | None
-    counts: dict[str, dict[str, int]]  # kind → {"new", "unchanged", "bad"}
+    counts: dict[str, dict[str, int]]  # kind → {"new", "unchanged", "bad"}, raters also {"changed"}
     n_problems: int
     problems: list[Problem]  # the first of them
     preview: dict[str, list[dict[str, str]]]
@@ -130,6 +130,10 @@ def plan_import(
     if study and (study.dataset != dataset or not study.is_imported):
         found = f"a study {study_name!r} of dataset {study.dataset.name!r}"
         raise DatasetError("study", found, f"an imported study of {name!r}, or a new name")
+    for key in ("raters_per_unit", "evidence_choice", "seed"):
+        if study and key in (material.study or {}) and getattr(facts, key) != getattr(study, key):
+            expected = f"{getattr(study, key)}, as study {study_name!r} has it"
+            raise DatasetError(f"study.json, {key}", str(getattr(facts, key)), expected)
     scheme_data, origin = _scheme_for(material, study, facts, study_name, on_progress)
     try:
         scheme = load_scheme(scheme_data)
@@ -311,9 +315,14 @@ def _go_through(
             for batch in _batches(material.records(kind)):
                 good, unchanged = checks.good_rows(kind, _readable(batch, tally.note), tally.note)
                 new = store(kind, good)
-                count["new"] += len(good) - unchanged if new is None else new
+                new = len(good) - unchanged if new is None else new
+                count["new"] += new
+                if n_changed := len(good) - unchanged - new:  # raters: facts are added later
+                    count["changed"] = count.get("changed", 0) + n_changed
                 count["unchanged"] += unchanged
-                count["bad"] += len({row.where for row in batch} - {row.where for row in good})
+                unread = {row.where for row in batch if isinstance(row, Problem)}
+                n_records = sum(not isinstance(row, Problem) for row in batch)
+                count["bad"] += len(unread) + n_records - len(good)
                 shown += map(_preview, good[: N_PREVIEWED - len(shown)])
                 n_rows += len(batch)
                 share = (material.bytes_read - bytes_before) / max(1, material.bytes_total)

@@ -30,6 +30,7 @@ class Judgement(NamedTuple):
     raters: list[Rater]
     questions: list[QuestionVotes]
     flags: list[Flag]
+    is_flagged: bool  # by more than half of its raters: reports leave it out
 
 
 def judgements(responses: Iterable[Response]) -> dict[int, list[Judgement]]:
@@ -63,9 +64,17 @@ def judgements(responses: Iterable[Response]) -> dict[int, list[Judgement]]:
                 raters=sorted({vote.rater for vote in of_target}, key=lambda rater: rater.code),
                 questions=_by_question(arms[arm].study, of_target),
                 flags=flags_of[response, arm],
+                is_flagged=_is_flagged(arms[arm].study, of_target, flags_of[response, arm]),
             )
         )
     return found
+
+
+def _is_flagged(study: Study, votes: list[Vote], flags: list[Flag]) -> bool:
+    """Return whether most raters flagged it; the rule of `vote_counts.flagged_responses`."""
+    flaggers = {flag.rater_id for flag in flags if not flag.rater.is_excluded}
+    voters = {v.rater_id for v in votes if not v.rater.is_excluded and not v.is_surplus}
+    return 2 * len(flaggers) > study.n_raters(len(flaggers | voters))
 
 
 def _by_question(study: Study, votes: list[Vote]) -> list[QuestionVotes]:
@@ -76,8 +85,7 @@ def _by_question(study: Study, votes: list[Vote]) -> list[QuestionVotes]:
             continue
         counted = [v.answer for v in here if not v.is_surplus and not v.rater.is_excluded]
         counts = [counted.count(value) for value in question.scale.values]
-        n_raters = max(study.raters_per_unit or 0, len(counted))
-        column = int(majority_category([counts], n_raters)[0])
+        column = int(majority_category([counts], study.n_raters(len(counted)))[0])
         majority = "undecided" if column == UNDECIDED else question.scale.labels[column]
         rows.append(
             QuestionVotes(

@@ -14,7 +14,7 @@ from annotation.models import Rater, Study, Vote
 from annotation.schemes import Question, load_scheme
 from evaluation.metrics import agreement, human
 from evaluation.metrics.intervals import METHOD, Figure, Floats, Measure, bootstrap_intervals
-from evaluation.vote_counts import ArmCounts, Ints, arm_counts
+from evaluation.vote_counts import ArmCounts, Ints, arm_counts, n_raters
 from generation.models import Response
 
 N_RESAMPLES = 1000
@@ -110,9 +110,8 @@ def _question_row(
     here = here & (votes.sum(axis=1) > 0)
     votes, given = votes[here], of_arm.given[question.key][here]
     compared = votes if choices.with_implied else given
-    n_raters = np.maximum(study.raters_per_unit or 0, votes.sum(axis=1))
-    majority = human.majority_category(votes, n_raters)
-    item_values = _item_values(question, votes, n_raters)
+    majority = human.majority_category(votes, n_raters(study, votes))
+    item_values = _item_values(question, votes, n_raters(study, votes))
     level: agreement.Level = "ordinal" if question.scale.kind == "ordinal" else "nominal"
 
     figures: dict[str, tuple[Floats, Measure]] = {}
@@ -156,6 +155,7 @@ def _question_row(
             "fleiss_items": int(fleiss_items.sum()),
             "fleiss_votes_per_item": int(compared[fleiss_items].sum(axis=1).max(initial=0)),
             "no_variation": agreement.has_no_variation(compared),
+            "fleiss_no_variation": agreement.has_no_variation(compared[fleiss_items]),
         }
         | {
             f"share_{label}": _number(share)
@@ -164,10 +164,10 @@ def _question_row(
     )
 
 
-def _item_values(question: Question, votes: Ints, n_raters: Ints) -> Floats | None:
+def _item_values(question: Question, votes: Ints, raters: Ints) -> Floats | None:
     """Return what the mean is over: majority labels, or medians; None for nominal questions."""
     if question.scale.kind == "yes_no":
-        return human.majority_label(votes, n_raters)
+        return human.majority_label(votes, raters)
     if question.scale.kind == "ordinal":
         return human.consensus(votes, question.scale.values)
     return None
@@ -180,8 +180,7 @@ def _passed_gates(
     passed = np.ones(int(here.sum()), bool)
     for gate in question.after:
         votes = of_arm.votes[gate][here]
-        n_raters = np.maximum(study.raters_per_unit or 0, votes.sum(axis=1))
-        passed &= human.majority_label(votes, n_raters) == 1
+        passed &= human.majority_label(votes, n_raters(study, votes)) == 1
     return passed
 
 
@@ -205,6 +204,21 @@ def _with_intervals(
         yield f"{name}_high", _number(interval.high)
 
 
+def _missing_behind_gates(of_arm: ArmCounts, study: Study) -> int:
+    """Return how many votes are missing on gated questions: the gate was answered, they not.
+
+    Votes made here have none: what is not asked is an implied no. Imported ones may.
+    """
+    return sum(
+        int(np.maximum(0, of_arm.votes[gate].sum(axis=1) - of_arm.votes[key].sum(axis=1)).sum())
+        for key, gate in (
+            (question.key, question.after[0])
+            for question in load_scheme(study.scheme).questions
+            if question.after
+        )
+    )
+
+
 def _number(figure: Any) -> float | None:
     """Return a figure as JSON knows it: None, never NaN, when it is undefined."""
     return None if math.isnan(figure) else float(figure)
@@ -224,6 +238,7 @@ def _left_out(
         "undecided": sum(row["undecided"] for row in rows if row["scale"] == "yes_no"),
         "flagged_responses": len(flagged),
         "implied_votes": 0 if choices.with_implied else sum(row["n_implied"] for row in rows),
+        "missing_behind_gates": sum(_missing_behind_gates(of_arm, study) for of_arm in counts),
         "surplus_votes": votes.filter(is_surplus=True).count(),
         "excluded_raters": 0 if choices.with_excluded else excluded.count(),
         "excluded_votes": 0

@@ -2,11 +2,13 @@
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from annotation.models import Flag, Study, Vote
+from annotation.models import Flag, Rater, Study, Vote
 from annotation.schemes import Scheme
+from annotation.services import rater_facts
 from evaluation.models import AutoScore
 from generation.importers.errors import excerpt
 from generation.importers.records import (
@@ -41,7 +43,7 @@ class RowChecks:
     def __init__(self, dataset: Dataset | None, study: Study | None, scheme: Scheme) -> None:
         self._dataset = dataset
         self._study = study
-        self._scales = {question.key: question.scale for question in scheme.questions}
+        self._questions = {question.key: question for question in scheme.questions}
         self._seen = SeenKeys()
 
     def __enter__(self) -> "RowChecks":
@@ -78,7 +80,8 @@ class RowChecks:
             problem = self._misfit(row) or _unknown_reference(row, known)
             if not problem and (key in seen or key in fresh):
                 problem = Problem(row.where, "", f"{_name(row)} a second time", "each once")
-            if not problem and key in stored and stored[key] != content:
+            is_change = key in stored and stored[key] != content
+            if not problem and is_change and not isinstance(row, RaterRecord):
                 found = f"{_name(row)}, which is stored with other content"
                 problem = Problem(row.where, "", found, "the same content, or another id")
             problem = problem or _changed_part(row, parts)
@@ -86,7 +89,7 @@ class RowChecks:
                 note(problem)
                 continue
             good.append(row)
-            n_unchanged += key in stored
+            n_unchanged += key in stored and not is_change
             fresh[key] = ""
             new_parts = {part.key: part.content for part in _parts(row)}
             parts |= new_parts
@@ -98,25 +101,32 @@ class RowChecks:
         """Return what is wrong with a vote's question or answer."""
         if not isinstance(row, VoteRecord):
             return None
-        scale = self._scales.get(row.question)
-        if scale is None:
-            expected = "one of " + ", ".join(self._scales)
+        question = self._questions.get(row.question)
+        if question is None:
+            expected = "one of " + ", ".join(self._questions)
             return Problem(row.where, "question", excerpt(row.question), expected)
-        if scale.answer(row.answer) is None:
-            return Problem(row.where, "answer", excerpt(row.answer), scale.expected)
+        answer = question.scale.answer(row.answer)
+        if answer is None:
+            return Problem(row.where, "answer", excerpt(row.answer), question.scale.expected)
+        if row.is_implied and (answer != 0 or not question.after):
+            expected = "an implied vote is a no to a question that has gates ('after')"
+            return Problem(row.where, "implied", f"{row.answer}, implied", expected)
         return None
 
     def _content(self, row: Record) -> str:
         """Return what tells a repeat of a stored row from a change."""
         match row:
             case VoteRecord():
-                scale = self._scales.get(row.question)
-                return str(scale.answer(row.answer)) if scale else ""
+                question = self._questions.get(row.question)
+                answer = question.scale.answer(row.answer) if question else None
+                return _vote_content(answer, row.is_implied, row.position, row.seconds, row.at)
+            case FlagRecord():
+                return row.reason
             case ScoreRecord():
                 return repr(float(row.score))
             case ExampleRecord() | ResponseRecord() | EntityRecord() | KGQuestionRecord():
                 return record_digest(row)
-        return ""  # raters are brought up to date, a flag has nothing to change
+        return ""  # a rater: see `_stored`
 
     def _stored(self, kind: str, rows: Sequence[Any]) -> dict[str, str]:
         """Return the content of those rows of the batch that are stored, by key."""
@@ -157,15 +167,19 @@ class RowChecks:
                 "target__citation__number",
                 "question",
                 "rater__code",
-                "answer",
+                *VOTE_CONTENT,
             )
-            return {_join("vote", *key): str(answer) for *key, answer in votes}
+            return {_join("vote", *key[:5]): _vote_content(*key[5:]) for key in votes}
         if kind == "flags":
             flags = Flag.objects.filter(arm__study=study, response__key__in=responses_here)
-            keys = flags.values_list("arm__kind", "response__key", "rater__code")
-            return {_join("flag", *key): "" for key in keys}
-        raters = study.raters.filter(code__in=[row.rater for row in rows])
-        return {_join("rater", code): "" for code in raters.values_list("code", flat=True)}
+            columns = flags.values_list("arm__kind", "response__key", "rater__code", "reason")
+            return {_join("flag", *key): reason for *key, reason in columns}
+        raters = {r.code: r for r in study.raters.filter(code__in=[row.rater for row in rows])}
+        return {
+            _key(row): "" if _says_nothing_new(row, raters[row.rater]) else "something new"
+            for row in rows
+            if row.rater in raters
+        }
 
     def _known_references(self, rows: Sequence[Record]) -> Collection[str]:
         """Return which of the keys that the batch refers to are in the file or stored."""
@@ -194,6 +208,25 @@ class RowChecks:
                 for setup in self._dataset.setups.filter(name__in=names):
                     known[_join("setup", setup.name)] = _setup_content(setup)
         return known | self._seen.contents(keys)
+
+
+# What tells a repeat of a vote from a change, beside the answer; all of it is exported.
+VOTE_CONTENT = ("answer", "is_implied", "position", "seconds", "at")
+
+
+def _vote_content(
+    answer: int | None,
+    is_implied: bool,
+    position: int | None,
+    seconds: float | None,
+    at: datetime | None,
+) -> str:
+    return repr((answer, is_implied, position, seconds, at and at.astimezone(UTC)))
+
+
+def _says_nothing_new(record: RaterRecord, rater: Rater) -> bool:
+    facts = rater_facts(record)
+    return all(getattr(rater, name) == value for name, value in facts.items())
 
 
 class _Part(NamedTuple):

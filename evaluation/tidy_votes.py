@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from annotation.models import Study, Vote
 from annotation.schemes import load_scheme
+from evaluation.vote_counts import flagged_responses
 from generation.importers.spreadsheet import csv_cell
 
 COLUMNS = {
@@ -21,6 +22,7 @@ COLUMNS = {
     "implied": "is_implied",
     "surplus": "is_surplus",
     "excluded": "rater__is_excluded",
+    "flagged": "target__response",
     "simulated": "rater__is_simulated",
     "position": "position",
     "seconds": "seconds",
@@ -42,9 +44,16 @@ def tidy_votes_csv(study: Study) -> Iterator[str]:
     yield rows.writerow(COLUMNS)
     scheme = load_scheme(study.scheme)
     scales = {question.key: question.scale for question in scheme.questions}
-    question_at, answer_at = list(COLUMNS).index("question"), list(COLUMNS).index("answer")
+    question_at, answer_at, flagged_at, arm_at = (
+        list(COLUMNS).index(name) for name in ("question", "answer", "flagged", "arm")
+    )
+    flagged = {
+        arm.kind: set(flagged_responses(arm, with_excluded=False))
+        for arm in study.arms.select_related("study")
+    }
     votes = Vote.objects.filter(arm__study=study).order_by("pk").values_list(*COLUMNS.values())
     for vote in votes.iterator(chunk_size=CHUNK):
         cells = [csv_cell(value) for value in vote]
         cells[answer_at] = csv_cell(scales[vote[question_at]].label(vote[answer_at]))
+        cells[flagged_at] = csv_cell(vote[flagged_at] in flagged[vote[arm_at]])
         yield rows.writerow(cells)

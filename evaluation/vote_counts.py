@@ -50,7 +50,7 @@ def arm_counts(arm: Arm, scheme: Scheme, *, with_excluded: bool) -> ArmCounts:
 
     `with_excluded` counts the votes of excluded raters too.
     """
-    flagged = flagged_responses(arm)
+    flagged = flagged_responses(arm, with_excluded=with_excluded)
     rows = np.array(
         _counted(arm, with_excluded)
         .exclude(target__response__in=flagged)
@@ -85,24 +85,32 @@ def _counted(arm: Arm, with_excluded: bool) -> QuerySet[Vote]:
     return votes
 
 
-def flagged_responses(arm: Arm) -> list[int]:
+def flagged_responses(arm: Arm, *, with_excluded: bool) -> list[int]:
     """Return the ids of responses that more than half of their raters flagged as malformed.
 
-    N is the study's number of raters; in an imported study, those who voted on it or flagged it.
+    Raters of a response are those who voted on it or flagged it.
     """
     flaggers: dict[int, set[int]] = {}
-    for response, rater in Flag.objects.filter(arm=arm).values_list("response", "rater"):
+    flags = Flag.objects.filter(arm=arm)
+    if not with_excluded:
+        flags = flags.exclude(rater__is_excluded=True)
+    for response, rater in flags.values_list("response", "rater"):
         flaggers.setdefault(response, set()).add(rater)
-    raters = {response: set(flags) for response, flags in flaggers.items()}
-    voters = Vote.objects.filter(arm=arm, target__response__in=flaggers)
+    raters = {response: set(by) for response, by in flaggers.items()}
+    voters = _counted(arm, with_excluded).filter(target__response__in=flaggers)
     for response, rater in voters.values_list("target__response", "rater").distinct():
         raters[response].add(rater)
-    planned = arm.study.raters_per_unit
     return [
         response
-        for response, flags in flaggers.items()
-        if 2 * len(flags) > (planned or len(raters[response]))
+        for response, by in flaggers.items()
+        if 2 * len(by) > arm.study.n_raters(len(raters[response]))
     ]
+
+
+def n_raters(study: Study, votes: Ints) -> Ints:
+    """Return N of each item: (n_items, n_categories) to (n_items,)."""
+    raters: Ints = np.maximum(study.n_raters(0), votes.sum(axis=1))
+    return raters
 
 
 def _items(study: Study, rated: Ints) -> Items:

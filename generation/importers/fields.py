@@ -160,6 +160,10 @@ class Row:
             return False
         return answer
 
+    def optional_yes_no(self, name: str) -> bool | None:
+        """Return a yes/no; None: not there."""
+        return None if self.values.get(name) is None else self.yes_no(name)
+
     def moment(self, name: str) -> datetime | None:
         """Return a moment in UTC from ISO 8601 (no zone: UTC) or Unix seconds; None: not there."""
         value = self.values.get(name)

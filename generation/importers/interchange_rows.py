@@ -109,9 +109,9 @@ def read_rater(row: Row) -> RaterRecord:
     return RaterRecord(
         where=row.where,
         rater=row.key("rater", longest=LONGEST_NAME),
-        is_excluded=row.yes_no("excluded"),
+        is_excluded=row.optional_yes_no("excluded"),
         gold_score=row.optional_number("gold_score"),
-        is_simulated=row.yes_no("simulated"),
+        is_simulated=row.optional_yes_no("simulated"),
     )
 
 

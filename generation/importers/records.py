@@ -123,11 +123,13 @@ class KGQuestionRecord(NamedTuple):
 
 
 class RaterRecord(NamedTuple):
+    """What a file says about a rater; None: it does not say."""
+
     where: Where
     rater: str
-    is_excluded: bool
+    is_excluded: bool | None
     gold_score: float | None
-    is_simulated: bool
+    is_simulated: bool | None
 
 
 class VoteRecord(NamedTuple):

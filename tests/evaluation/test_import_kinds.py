@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from annotation.models import Arm, Flag, Target, Vote
+from annotation.models import Arm, Flag, Rater, Target, Vote
 from evaluation.interchange import BadRows
 from evaluation.models import AutoScore, MetricRun
+from generation.importers.errors import DatasetError
 from generation.models import (
     Citation,
     Entity,
@@ -27,6 +28,7 @@ from tests.makers import (
     import_path,
     import_rows,
     pilot_rows,
+    problems_of,
     response_row,
     scheme_of,
     vote_row,
@@ -76,7 +78,7 @@ def test_votes_on_citations_are_about_targets_of_their_own(tmp_path):
 def test_both_arms_keep_their_votes_apart(tmp_path):
     votes = [
         vote_row("r1", "anna", "yes", arm="separate", position="1"),
-        vote_row("r1", "anna", "no", arm="merged", position="2", seconds="4.5", implied="yes"),
+        vote_row("r1", "anna", "no", arm="merged", position="2", seconds="4.5"),
     ]
     flags = [{"response": "r1", "rater": "anna", "arm": "merged"}]
 
@@ -85,8 +87,55 @@ def test_both_arms_keep_their_votes_apart(tmp_path):
     assert {arm.kind for arm in Arm.objects.all()} == {"separate", "merged"}
     merged = Vote.objects.get(arm__kind="merged")
     assert (merged.answer, merged.position, merged.seconds) == (0, 2, 4.5)
-    assert merged.is_implied
     assert Flag.objects.get().arm.kind == "merged"
+
+
+GATED = scheme_of({"sensible": "yes_no", "specific": "yes_no"}, specific={"after": ["sensible"]})
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [("specific", "yes"), ("sensible", "no"), ("sensible", "yes")],
+)
+def test_an_implied_vote_is_a_no_behind_a_gate(tmp_path, question, answer):
+    votes = [
+        vote_row("r1", "anna", "no", "sensible"),
+        vote_row("r1", "ben", answer, question, implied="yes"),
+    ]
+    rows = pilot_rows() | {"votes": votes}
+
+    with pytest.raises(BadRows) as error:
+        import_rows(tmp_path / "a", **rows | {"scheme": GATED})
+
+    assert problems_of(error.value) == [("votes.csv", 3, "implied")]
+
+
+def test_what_a_file_does_not_say_about_a_rater_stays(tmp_path, pilot):
+    import_path(pilot)
+    import_rows(tmp_path / "a", raters=[{"rater": "anna", "excluded": "yes"}])
+
+    outcome = import_rows(tmp_path / "b", raters=[{"rater": "anna", "gold_score": "0.8"}])
+
+    anna = Rater.objects.get(code="anna")
+    assert (anna.is_excluded, anna.gold_score) == (True, 0.8)
+    assert outcome.counts["raters"] == {"new": 0, "unchanged": 0, "bad": 0, "changed": 1}
+
+
+@pytest.mark.parametrize("change", [{"seconds": "5"}, {"position": "2"}, {"at": "2026-01-01"}])
+def test_a_vote_with_other_facts_is_another_vote(tmp_path, pilot, change):
+    import_path(pilot)
+    [vote, *_] = pilot_rows()["votes"]
+
+    with pytest.raises(BadRows, match="stored with other content"):
+        import_rows(tmp_path / "a", votes=[vote | change])
+
+
+@pytest.mark.parametrize("fact", [{"raters_per_unit": 5}, {"seed": 99}])
+def test_facts_of_a_study_that_is_there_cannot_be_changed_by_the_way(tmp_path, pilot, fact):
+    import_path(pilot)
+
+    with pytest.raises(DatasetError, match=f"study.json, {next(iter(fact))}"):
+        import_rows(tmp_path / "a", votes=pilot_rows()["votes"], study=fact)
 
 
 def test_scores_belong_to_one_run_per_metric_and_signature(tmp_path, pilot):

@@ -508,6 +508,7 @@ def test_the_tidy_csv_has_one_row_per_vote(researcher, pilot):
         "implied": "yes",
         "surplus": "no",
         "excluded": "no",
+        "flagged": "no",
         "simulated": "no",
         "position": "",
         "seconds": "",

@@ -247,6 +247,34 @@ def test_with_planned_raters_flags_need_more_than_half_of_those(tmp_path):
     assert report.rows[0]["n"] == 1
 
 
+def test_flags_of_excluded_raters_count_as_little_as_their_votes(tmp_path):
+    excluded = [{"rater": rater, "excluded": "yes"} for rater in ("w1", "w2")]
+    flagged = flags(("a", "w1"), ("a", "w2"))
+    study = rated(tmp_path, votes(a="yyy", b="nnn"), flags=flagged, raters=excluded)
+
+    assert raters_report(study).left_out["flagged_responses"] == 0
+    counted = raters_report(study, Choices(with_excluded=True))
+    assert counted.left_out["flagged_responses"] == 1
+
+
+def test_votes_that_an_import_left_out_behind_a_gate_are_counted(tmp_path):
+    # w1 and w2 answered the gate; only w1 has a vote behind it, and nobody an implied one.
+    answers = {"a": {"sensible": ["yes", "no"], "specific": ["yes", ""]}}
+
+    report = raters_report(rated(tmp_path, answers, scheme=PAIR))
+
+    assert report.left_out["missing_behind_gates"] == 1
+
+
+def test_kappa_says_when_its_own_items_have_no_variation(tmp_path):
+    # Items of three votes are all yes; the item of two votes brings alpha its variation.
+    row = only_row(rated(tmp_path, votes(a="yyy", b="yyy", c="yn")))
+
+    assert (row["fleiss_kappa"], row["fleiss_no_variation"]) == (None, True)
+    assert row["alpha"] is not None
+    assert row["no_variation"] is False
+
+
 def test_excluded_raters_are_left_out_unless_the_switch_counts_them(tmp_path):
     excluded = [{"rater": "w3", "excluded": "yes"}]
     study = rated(tmp_path, votes(a="yyn", b="nny", c="--y"), raters=excluded)
@@ -316,6 +344,7 @@ def test_left_out_names_every_reason_that_there_is(tmp_path):
         "undecided": 1,
         "flagged_responses": 0,
         "implied_votes": 0,
+        "missing_behind_gates": 0,
         "surplus_votes": 0,
         "excluded_raters": 0,
         "excluded_votes": 0,

@@ -360,8 +360,8 @@ def test_flags_and_raters(tmp_path):
             ("r1", "anna", "merged", "empty")
         ]
         assert [rater[1:] for rater in material.records("raters")] == [
-            ("anna", True, 0.8, False),
-            ("ben", False, None, False),
+            ("anna", True, 0.8, None),
+            ("ben", None, None, None),
         ]
         assert material.ignored == []
 
