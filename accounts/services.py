@@ -64,6 +64,7 @@ def deactivate(user: User, actor: User | None) -> None:
     if user == actor:
         raise AccountError("Only another admin can deactivate you.")
     if User.objects.filter(pk=user.pk, is_active=True).update(is_active=False):
+        user.sign_in_links.filter(used_at=None).update(expires_at=timezone.now())
         record(actor, "user.deactivated", user.username)
 
 

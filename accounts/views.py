@@ -1,5 +1,7 @@
 """Signing in and out, one's password; for admins the users and the audit trail."""
 
+import time
+
 from django.contrib import messages
 from django.contrib.auth import login, logout, update_session_auth_hash
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, SetPasswordForm
@@ -20,7 +22,8 @@ from accounts.models import AuditEntry, User
 
 USERS_PER_PAGE = 25
 ENTRIES_PER_PAGE = 50
-CAME_BY_LINK = "came_by_link"
+CAME_BY_LINK = "came_by_link"  # when, in seconds
+LINK_COUNTS_FOR = 15 * 60  # seconds: who came by a link may set a password without the old one
 
 
 class SignIn(LoginView):
@@ -52,7 +55,7 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     """Show whom a link signs in; only the button does it, since mail scanners open links."""
     if request.method == "POST" and (user := services.use_sign_in_link(token)):
         login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-        request.session[CAME_BY_LINK] = True
+        request.session[CAME_BY_LINK] = time.time()
         return redirect("accounts:change-password")
     link = services.valid_links(token).select_related("user").first()
     status = 200 if link else 410
@@ -65,7 +68,8 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
 def change_password(request: SignedInRequest) -> HttpResponse:
     posted = request.method == "POST"
     # Whoever came by a link has just proved who they are, and may have forgotten the old one.
-    came_by_link = CAME_BY_LINK in request.session or not request.user.has_usable_password()
+    since_link = time.time() - request.session.get(CAME_BY_LINK, 0)
+    came_by_link = since_link < LINK_COUNTS_FOR or not request.user.has_usable_password()
     form_class = SetPasswordForm if came_by_link else PasswordChangeForm
     form = form_class(request.user, request.POST if posted else None)
     if posted and form.is_valid():

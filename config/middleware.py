@@ -12,6 +12,19 @@ from django_htmx.http import HttpResponseClientRedirect
 from accounts.http import page_to_return_to
 
 
+def client_address(request: HttpRequest) -> str:
+    """Return the address that a request comes from, behind as many proxies as there are.
+
+    Each proxy adds the address it was called from at the end of X-Forwarded-For; what stands
+    before those is the caller's own word.
+    """
+    addresses = request.headers.get("X-Forwarded-For", "").split(",")
+    if not settings.N_PROXIES or len(addresses) < settings.N_PROXIES:
+        return str(request.META.get("REMOTE_ADDR", ""))
+    caller: str = addresses[-settings.N_PROXIES]
+    return caller.strip()
+
+
 def sign_in_again_with_htmx(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:

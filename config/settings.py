@@ -31,13 +31,19 @@ if not SECRET_KEY:
     raise ImproperlyConfigured("Set DJANGO_SECRET_KEY, or DJANGO_DEBUG=1 for development.")
 if not DEBUG and (not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS):
     raise ImproperlyConfigured("DJANGO_ALLOWED_HOSTS must name the site's hosts, without '*'.")
+if DEBUG and not set(ALLOWED_HOSTS) <= {"127.0.0.1", "localhost", "[::1]"}:
+    # `make demo` leaves DJANGO_DEBUG=1 in .env: no server may run with that by oversight.
+    raise ImproperlyConfigured("DJANGO_DEBUG=1 is for this machine alone: unset it, or the hosts.")
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("DJANGO_CSRF_TRUSTED_ORIGINS", default=[])
 
 SECURE_SSL_REDIRECT = not DEBUG
 SECURE_HSTS_SECONDS = 0 if DEBUG else 365 * 24 * 3600
 SECURE_HSTS_INCLUDE_SUBDOMAINS = not DEBUG
 SECURE_HSTS_PRELOAD = not DEBUG
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if not DEBUG else None
+# How many proxies stand in front, each of which sets X-Forwarded-Proto and adds to
+# X-Forwarded-For. With none these headers are anybody's word and are not read.
+N_PROXIES = env.int("DJANGO_PROXIES", default=0)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if N_PROXIES else None
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SECURE = not DEBUG
 CSRF_COOKIE_SECURE = not DEBUG
@@ -127,6 +133,7 @@ LOGIN_URL = "accounts:sign-in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "accounts:sign-in"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_CLIENT_IP_CALLABLE = "config.middleware.client_address"
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_RESET_ON_SUCCESS = True
@@ -191,6 +198,10 @@ CELERY_BEAT_SCHEDULE = {
     "resend-interrupted-imports": {
         "task": "evaluation.tasks.resend_interrupted_imports",
         "schedule": 20.0,
+    },
+    "forget-old-imports": {
+        "task": "evaluation.tasks.forget_old_imports",
+        "schedule": 24 * 3600.0,
     },
 }
 

@@ -3,14 +3,21 @@
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import RequestDataTooBig
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
 
-FORM_BYTES = 64 * 1024  # what a form may hold beside its file
+from accounts.access import Role, roles_of
+
+FORM_BYTES = 64 * 1024  # what a form may hold beside its file, and what others may send
 
 
 class BoundedUploadHandler(TemporaryFileUploadHandler):
-    """Refuses an upload that says it is too large, and one that turns out to be."""
+    """Refuses an upload that says it is too large, and one that turns out to be.
+
+    It is asked before any view is, when the CSRF check reads the form: so it looks itself whether
+    somebody may import, and lets nobody else fill the disk.
+    """
 
     def handle_raw_input(
         self,
@@ -20,15 +27,16 @@ class BoundedUploadHandler(TemporaryFileUploadHandler):
         boundary: str,
         encoding: str | None = None,
     ) -> None:
-        if content_length > settings.MAX_UPLOAD_BYTES + FORM_BYTES:
-            raise _too_big()
+        user = getattr(self.request, "user", AnonymousUser())
+        self._most = settings.MAX_UPLOAD_BYTES if Role.ADMIN in roles_of(user) else 0
+        if content_length > self._most + FORM_BYTES:
+            raise self._too_big()
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
-        if start + len(raw_data) > settings.MAX_UPLOAD_BYTES:
+        if start + len(raw_data) > self._most:
             self.upload_interrupted()  # Django closes whole files only: this deletes the half one
-            raise _too_big()
+            raise self._too_big()
         super().receive_data_chunk(raw_data, start)
 
-
-def _too_big() -> RequestDataTooBig:
-    return RequestDataTooBig(f"An upload may have {settings.MAX_UPLOAD_BYTES:,} bytes.")
+    def _too_big(self) -> RequestDataTooBig:
+        return RequestDataTooBig(f"An upload may have {self._most:,} bytes.")

@@ -33,6 +33,12 @@ class ImportForm(forms.Form):
         required=False,
         help_text="A new name, or one to add to. Left empty, the file's name is taken.",
     )
+    study = forms.CharField(
+        label="Study",
+        max_length=100,
+        required=False,
+        help_text="For its votes. Left empty, the name in study.json, else the dataset's.",
+    )
     format = forms.ChoiceField(label="Format", required=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

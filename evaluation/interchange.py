@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from django.db import IntegrityError, transaction
 
 from accounts.models import User
+from accounts.services import record as record_in_audit_trail
 from annotation.models import Study
 from annotation.schemes import (
     Scheme,
@@ -246,6 +247,7 @@ def import_dataset(
             if tally.n_problems and not skip_bad:
                 raise BadRows(tally.outcome(material, plan, None, None))
             outcome = tally.outcome(material, plan, dataset, study)
+            record_in_audit_trail(requested_by, "dataset.imported", plan.name)
             before_commit(outcome)
     except IntegrityError as error:
         logger.warning("import into %s broke a constraint", plan.name, exc_info=True)

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from evaluation.uploads import carry_on, interrupted_imports
+from evaluation.uploads import cancel_forgotten_imports, carry_on, interrupted_imports
 
 
 @shared_task(acks_late=True)
@@ -16,3 +16,9 @@ def resend_interrupted_imports() -> None:
     """Send imports again whose worker died, so that no broker has to be trusted."""
     for import_id in interrupted_imports():
         carry_on_import.delay(import_id)
+
+
+@shared_task
+def forget_old_imports() -> None:
+    """Cancel imports that wait for somebody's decision since long, and delete their files."""
+    cancel_forgotten_imports()

@@ -7,8 +7,10 @@ SQLite none could write one).
 
 import csv
 import logging
+import shutil
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +19,6 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
 from accounts.models import User
-from accounts.services import record as record_in_audit_trail
 from evaluation.interchange import BadRows, Outcome, import_dataset, plan_import
 from generation.importers import open_material
 from generation.importers.errors import DatasetError
@@ -30,6 +31,7 @@ logger = logging.getLogger(__name__)
 
 # Without a sign of life for this long, a worker counts as dead and another may take over.
 SILENCE_SECONDS = 60.0
+KEPT_CHECKED = timedelta(days=7)
 REPORT_EVERY_SECONDS = 0.5
 PROBLEM_COLUMNS = ("file", "line", "field", "found", "expected")
 
@@ -55,7 +57,9 @@ class Stopped(Exception):
     """Somebody cancelled the import, or another worker has it now."""
 
 
-def request_import(file: "UploadedFile[bytes]", name: str, format_key: str, user: User) -> Import:
+def request_import(
+    file: "UploadedFile[bytes]", name: str, format_key: str, user: User, study_name: str = ""
+) -> Import:
     """Keep an uploaded file and return the import that a worker will check."""
     return Import.objects.create(
         requested_by=user,
@@ -63,6 +67,7 @@ def request_import(file: "UploadedFile[bytes]", name: str, format_key: str, user
         upload=file,
         format=format_key,
         name=name,
+        study_name=study_name,
     )
 
 
@@ -82,8 +87,17 @@ def request_cancelling(upload: Import) -> None:
         cache.set(_cache_key(upload.pk, "cancel"), True, timeout=24 * 3600)
         return
     waiting = Import.objects.filter(pk=upload.pk, state=Import.State.CHECKED)
-    if waiting.update(state=Import.State.CANCELLED, finished_at=timezone.now()):
+    if waiting.update(state=Import.State.CANCELLED, finished_at=timezone.now(), report={}):
         _remove_file(upload)
+
+
+def cancel_forgotten_imports() -> int:
+    """Cancel imports that were checked long ago and never stored; return how many."""
+    long_ago = timezone.now() - KEPT_CHECKED
+    forgotten = Import.objects.filter(state=Import.State.CHECKED, created_at__lt=long_ago)
+    for upload in forgotten:
+        request_cancelling(upload)
+    return len(forgotten)
 
 
 def progress_of(upload: Import) -> ImportProgress | None:
@@ -101,9 +115,9 @@ def interrupted_imports() -> list[int]:
 def carry_on(import_id: int) -> None:
     """Check or store one import, as its row asks. Safe to call twice: one caller does it.
 
-    Who adds the sign of life first has it. Should a worker go on that was thought dead, it stops
-    when it sees the other's sign; else its transaction fails at the end, because the row carries
-    another token by then. What belongs to the other it leaves alone.
+    Who adds the sign of life has it. Should two get through, or a worker go on that was thought
+    dead, it stops when it sees the other's sign; else its transaction fails at the end, because
+    the row carries another token by then. What belongs to the other it leaves alone.
     """
     token = new_token()
     if not cache.add(_cache_key(import_id, "alive"), token, timeout=SILENCE_SECONDS):
@@ -122,11 +136,10 @@ def _run(upload: Import, token: str) -> None:
     mine = Import.objects.filter(pk=upload.pk, token=token, state=upload.state)
 
     def before_commit(outcome: Outcome) -> None:
-        report = _as_json(outcome, material.format)
+        report = _as_json(outcome, material.format) | {"preview": {}}
         done = {"state": Import.State.DONE, "finished_at": timezone.now(), "report": report}
         if _is_cancelled(upload.pk) or not mine.update(dataset=outcome.dataset, **done):
             raise Stopped
-        record_in_audit_trail(upload.requested_by, "dataset.imported", upload.name)
 
     def end(state: Import.State, **columns: Any) -> None:
         if mine.update(state=state, finished_at=timezone.now(), **columns):
@@ -141,7 +154,7 @@ def _run(upload: Import, token: str) -> None:
         ):
             outcome = import_dataset(
                 material,
-                plan_import(material, upload.name, on_progress=on_progress),
+                plan_import(material, upload.name, upload.study_name or None, on_progress),
                 dry_run=is_dry_run,
                 skip_bad=upload.skip_bad,
                 requested_by=upload.requested_by,
@@ -154,7 +167,11 @@ def _run(upload: Import, token: str) -> None:
     except Stopped:
         end(Import.State.CANCELLED)
     except BadRows as error:  # the data changed between check and import
-        end(Import.State.FAILED, error=str(error), report=_as_json(error.outcome, upload.format))
+        end(
+            Import.State.FAILED,
+            error=str(error),
+            report=_as_json(error.outcome, upload.format) | {"preview": {}},
+        )
     except DatasetError as error:
         end(Import.State.FAILED, error=str(error))
     except Exception:
@@ -203,6 +220,7 @@ class _ProblemFile:
     """The CSV of all bad rows with their reasons, written as they are met."""
 
     def __init__(self, upload: Import) -> None:
+        upload.problem_path.parent.mkdir(parents=True, exist_ok=True)
         self._file = upload.problem_path.open("w", encoding="utf-8", newline="")
         self._rows = csv.writer(self._file)
         self._rows.writerow(PROBLEM_COLUMNS)
@@ -219,7 +237,7 @@ class _ProblemFile:
 
 def _remove_file(upload: Import) -> None:
     """Delete the uploaded file; its problems stay to be downloaded."""
-    Path(upload.upload.path).unlink(missing_ok=True)
+    shutil.rmtree(Path(upload.upload.path).parent, ignore_errors=True)  # a folder of its own
 
 
 def _as_json(outcome: Outcome, format_key: str) -> dict[str, Any]:

@@ -28,7 +28,9 @@ def import_file(request: SignedInRequest) -> HttpResponse:
     form = ImportForm(request.POST, request.FILES) if posted else ImportForm()
     if posted and form.is_valid():
         choice = form.cleaned_data
-        upload = request_import(choice["file"], choice["name"], choice["format"], request.user)
+        upload = request_import(
+            choice["file"], choice["name"], choice["format"], request.user, choice["study"]
+        )
         carry_on_import.delay_on_commit(upload.pk)
         return redirect("evaluation:import-progress", upload.pk)
     recent = Import.objects.select_related("dataset", "requested_by")[:RECENT]

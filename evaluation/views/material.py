@@ -52,6 +52,7 @@ def response(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     others = found.example.responses.select_related("setup").exclude(pk=found.pk)
     context = {
         "response": found,
+        "golden": [shown for shown in found.example.evidence.all() if shown.is_golden],
         "judgements": judgements([found]).get(found.pk, []),
         "scores": scores([found]).get(found.pk, []),
         "others": others.order_by("setup__name", "key"),

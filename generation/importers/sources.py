@@ -54,8 +54,8 @@ class Store(Protocol):
 class Source:
     """A folder, a zip or one file as named streams of lines, within `limits`.
 
-    `bytes_read` counts stored (compressed) bytes over all passes, for a progress bar; the
-    limits hold for the latest pass over each file.
+    `bytes_read` counts bytes over all passes, as stored in a folder and as unpacked in a zip, for
+    a progress bar; the limits hold for the latest pass over each file.
     """
 
     def __init__(self, path: Path, limits: Limits | None = None) -> None:

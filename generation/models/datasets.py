@@ -116,6 +116,11 @@ def new_token() -> str:
     return secrets.token_hex(16)
 
 
+def folder_of_its_own(upload: "Import", file_name: str) -> str:
+    """Return where to keep an upload, so that it keeps its name, which problems are told by."""
+    return f"imports/{secrets.token_hex(8)}/{file_name}"
+
+
 class Import(models.Model):
     """One uploaded file on its way into a dataset: checked first, stored after."""
 
@@ -135,9 +140,10 @@ class Import(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     file_name = models.CharField(max_length=255)
-    upload = models.FileField(upload_to="imports/")
+    upload = models.FileField(upload_to=folder_of_its_own)
     format = models.CharField(max_length=32, blank=True)  # empty: recognised by content
     name = models.CharField(max_length=100)  # of the dataset to make or to add to
+    study_name = models.CharField(max_length=100, blank=True)  # empty: what the file says
     skip_bad = models.BooleanField(default=False)
     state = models.CharField(max_length=16, choices=State, default=State.CHECKING)
     token = models.CharField(max_length=32, default=new_token)  # of the worker that has it now
@@ -157,4 +163,4 @@ class Import(models.Model):
     @property
     def problem_path(self) -> Path:
         """Where all problems of the file are kept, as CSV."""
-        return Path(f"{self.upload.path}.problems.csv")
+        return Path(settings.MEDIA_ROOT) / "import-problems" / f"{self.pk}.csv"

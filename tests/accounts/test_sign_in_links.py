@@ -1,4 +1,5 @@
 import threading
+import time
 from datetime import timedelta
 
 import pytest
@@ -140,3 +141,25 @@ def test_links_leave_their_lines_in_the_audit_trail(rachel, adam):
     used, created = AuditEntry.objects.all()
     assert (created.actor, created.action, created.subject) == (adam, "link.created", "rachel")
     assert (used.actor, used.action, used.subject) == (rachel, "link.used", "rachel")
+
+
+def test_deactivation_ends_links_for_good(rachel, adam):
+    token = create_sign_in_link(rachel, adam)
+
+    deactivate(rachel, adam)
+    reactivate(rachel, adam)
+
+    assert use_sign_in_link(token) is None
+
+
+def test_a_link_spares_the_old_password_for_a_quarter_of_an_hour(rachel, adam, client, monkeypatch):
+    rachel.set_password("an old password")
+    rachel.save()
+    client.post(page_of(create_sign_in_link(rachel, adam)))
+    change = reverse("accounts:change-password")
+    assert "Old password" not in client.get(change).text
+
+    later = time.time() + 15 * 60 + 1
+    monkeypatch.setattr(time, "time", lambda: later)
+
+    assert "Old password" in client.get(change).text

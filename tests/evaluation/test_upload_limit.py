@@ -2,6 +2,7 @@
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 from django.urls import reverse
 
 from generation.models import Import
@@ -17,4 +18,20 @@ def test_a_file_beyond_the_limit_is_refused(client_for, adam, settings, size):
     )
 
     assert answer.status_code == 400
+    assert not Import.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("who", [None, "rachel", "rosa"])
+def test_who_may_not_import_cannot_fill_the_disk_either(request, settings, who):
+    client = Client(enforce_csrf_checks=True)
+    if who:
+        client.force_login(request.getfixturevalue(who))
+    client.cookies[settings.CSRF_COOKIE_NAME] = "a" * 32
+
+    # Also where no file is expected: the form is read before any view is asked.
+    for address in (reverse("evaluation:import"), reverse("accounts:sign-in")):
+        file = SimpleUploadedFile("votes.csv", b"x" * 100_000)
+        assert client.post(address, {"file": file}).status_code == 400
+
     assert not Import.objects.exists()

@@ -6,17 +6,19 @@ No worker runs here: `carry_on` is what a worker calls.
 import csv
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
+from django.utils import timezone
 
 from annotation.models import Study, Vote
 from evaluation import interchange, uploads
 from evaluation.interchange import plan_import
-from evaluation.tasks import resend_interrupted_imports
+from evaluation.tasks import forget_old_imports, resend_interrupted_imports
 from evaluation.uploads import (
     carry_on,
     interrupted_imports,
@@ -408,10 +410,58 @@ def test_the_end_of_an_import_is_part_of_it(upload, monkeypatch):
         raise RuntimeError("the worker dies while it writes the audit line")
 
     asked_to_store(upload)
-    monkeypatch.setattr(uploads, "record_in_audit_trail", fail)
+    monkeypatch.setattr(interchange, "record_in_audit_trail", fail)
 
     carried_on(upload)
 
     assert upload.state == State.FAILED
     assert upload.dataset is None
     assert is_empty()
+
+
+def test_uploads_of_one_name_keep_their_own_problems(tmp_path, adam):
+    first = request_import(zipped(tmp_path / "a", bad=True), "pilot", "", adam)
+    asked_to_store(first, skip_bad=True)
+    carried_on(first)
+    problems = first.problem_path.read_text()
+
+    second = request_import(zipped(tmp_path / "b"), "pilot", "", adam)
+    carried_on(second)
+
+    assert first.problem_path.read_text() == problems
+    assert '"=r9"' in problems.replace('""', '"')
+    assert second.problem_path.read_text().count("\n") == 1  # the header alone
+
+
+def test_a_problem_names_the_file_as_it_was_uploaded(adam):
+    row = b"response,rater,question,answer\nr1,anna,good,yes\n"
+    uploads_of_one_name = [
+        request_import(SimpleUploadedFile("votes_may.csv", row), "pilot", "", adam)
+        for _ in range(2)
+    ]
+
+    for upload in uploads_of_one_name:
+        [problem] = checked(upload).report["problems"]
+        assert problem["file"] == "votes_may.csv"
+
+
+def test_the_study_of_an_upload_may_have_a_name_of_its_own(tmp_path, adam):
+    upload = request_import(zipped(tmp_path / "a"), "pilot", "", adam, "first round")
+
+    carried_on(asked_to_store(upload))
+
+    assert Study.objects.get().name == "first round"
+
+
+def test_what_nobody_decided_for_a_week_is_cancelled(upload, bad_upload):
+    for one in (checked(upload), checked(bad_upload)):
+        assert file_of(one).exists()
+    Import.objects.filter(pk=upload.pk).update(created_at=timezone.now() - timedelta(days=8))
+
+    forget_old_imports()
+
+    upload.refresh_from_db()
+    bad_upload.refresh_from_db()
+    assert (upload.state, upload.report) == (State.CANCELLED, {})
+    assert not file_of(upload).exists()
+    assert bad_upload.state == State.CHECKED

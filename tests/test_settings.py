@@ -1,0 +1,59 @@
+"""What the settings refuse, and whose word about an address they take."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from config.middleware import client_address
+
+SERVER = {"DJANGO_SECRET_KEY": "x", "DJANGO_ALLOWED_HOSTS": "attest.example.org"}
+
+
+def start(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    kept = {name: os.environ[name] for name in ("PATH", "ATTEST_DATA_DIR") if name in os.environ}
+    return subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        env=kept | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("environment", "says"),
+    [
+        ({"DJANGO_DEBUG": "0"}, "DJANGO_SECRET_KEY"),
+        (SERVER | {"DJANGO_DEBUG": "0", "DJANGO_ALLOWED_HOSTS": ""}, "DJANGO_ALLOWED_HOSTS"),
+        (SERVER | {"DJANGO_DEBUG": "0", "DJANGO_ALLOWED_HOSTS": "*"}, "DJANGO_ALLOWED_HOSTS"),
+        (SERVER | {"DJANGO_DEBUG": "1"}, "DJANGO_DEBUG=1 is for this machine alone"),
+    ],
+)
+def test_the_site_does_not_start_with_settings_that_let_others_in(environment, says):
+    ended = start(environment)
+
+    assert ended.returncode != 0
+    assert says in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("environment", [SERVER | {"DJANGO_DEBUG": "0"}, {"DJANGO_DEBUG": "1"}])
+def test_the_site_starts_as_a_server_and_as_a_developer_s(environment):
+    assert start(environment).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("n_proxies", "forwarded", "address"),
+    [
+        (0, "6.6.6.6", "127.0.0.1"),  # anybody's word
+        (1, "6.6.6.6, 9.9.9.9", "9.9.9.9"),  # what our proxy added
+        (2, "6.6.6.6, 9.9.9.9, 10.0.0.1", "9.9.9.9"),
+        (2, "9.9.9.9", "127.0.0.1"),  # it did not come through both
+    ],
+)
+def test_the_caller_s_address_is_what_our_proxies_say(rf, settings, n_proxies, forwarded, address):
+    settings.N_PROXIES = n_proxies
+
+    assert client_address(rf.get("/", HTTP_X_FORWARDED_FOR=forwarded)) == address
