@@ -280,13 +280,18 @@ class _Tally:
             study=study,
             counts=self.counts,
             n_problems=self.n_problems,
-            problems=self.problems,
+            problems=self._problems_by_line(),
             preview=self.preview,
             scheme_origin=plan.scheme_origin,
             answers={q.key: q.scale.expected for q in plan.scheme.questions},
             ignored=list(material.ignored),
             left_out=dict(material.n_left_out),
         )
+
+    def _problems_by_line(self) -> list[Problem]:
+        """Return the problems by file and line; a batch has its unreadable rows first."""
+        files = list(dict.fromkeys(problem.where.file for problem in self.problems))
+        return sorted(self.problems, key=lambda p: (files.index(p.where.file), p.where.line))
 
 
 def _places(plan: Plan, requested_by: User | None) -> tuple[Dataset, Study | None]:
