@@ -79,10 +79,11 @@ def arm_counts(arm: Arm, scheme: Scheme, *, with_excluded: bool) -> ArmCounts:
 
 def _counted(arm: Arm, with_excluded: bool) -> QuerySet[Vote]:
     votes = Vote.objects.filter(arm=arm, is_surplus=False)
-    excluded = list(Rater.objects.filter(study=arm.study_id, is_excluded=True).values_list("pk"))
-    if excluded and not with_excluded:
-        votes = votes.exclude(rater__study=arm.study_id, rater__is_excluded=True)
-    return votes
+    if with_excluded:
+        return votes
+    # The ids, not a subquery: without excluded raters, the usual case, nothing is joined.
+    excluded = Rater.objects.filter(study=arm.study_id, is_excluded=True)
+    return votes.exclude(rater__in=list(excluded.values_list("pk", flat=True)))
 
 
 def flagged_responses(arm: Arm, *, with_excluded: bool) -> list[int]:

@@ -67,7 +67,7 @@ def postgresql_url() -> str:
     return url_of("postgresql")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared() -> Path:
     """Return the folder of real data; without it the test is skipped, also in CI."""
     folder = shared_folder()

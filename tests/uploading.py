@@ -1,10 +1,15 @@
 """An import by page, taken as far as a test needs it. `carry_on` is what a worker calls."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from evaluation import uploads
+from evaluation.interchange import plan_import
 from evaluation.uploads import carry_on, request_storing
 from generation.models import Import
 from tests.makers import example_row, response_row, vote_row, write_files
@@ -43,3 +48,18 @@ def asked_to_store(upload: Import, *, skip_bad: bool = False) -> Import:
 
 def file_of(upload: Import) -> Path:
     return Path(upload.upload.path)
+
+
+def in_the_middle(monkeypatch: pytest.MonkeyPatch, what: Callable[[], object]) -> None:
+    """Let something happen once, when the next import has planned and not yet begun to read."""
+    real, happened = plan_import, list[bool]()
+
+    def planned(*args: Any, **kwargs: Any) -> Any:
+        plan = real(*args, **kwargs)
+        if not happened:
+            happened.append(True)
+            what()
+        return plan
+
+    monkeypatch.setattr(uploads, "plan_import", planned)
+    monkeypatch.setattr(uploads, "REPORT_EVERY_SECONDS", 0)

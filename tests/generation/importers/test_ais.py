@@ -8,7 +8,6 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 
 from generation.importers import open_material
 from generation.importers.records import Problem
-from tests.published import shared_folder
 
 HEADER = (
     "ex-idx ,doc-url,doc-url-hash,model-name,output,INT,INT & AIS,Flagged,Q1,Q2,"
@@ -101,11 +100,8 @@ def test_a_row_that_breaks_the_rules_is_reported_once_and_gives_no_record(tmp_pa
 
 
 @pytest.fixture(scope="module", params=["qrecc", "wow"])
-def published(request):
-    path = shared_folder() / "data/ais" / f"ann_{request.param}.csv"
-    if not path.exists():
-        pytest.skip(f"no real data at {path}")
-    with open_material(path) as material:
+def published(request, shared):
+    with open_material(shared / "data/ais" / f"ann_{request.param}.csv") as material:
         found = {kind: list(material.records(kind)) for kind in material.kinds}
         return request.param, found, dict(material.n_left_out)
 

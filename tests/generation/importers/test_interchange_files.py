@@ -382,10 +382,7 @@ PUBLISHED = {
 
 
 @pytest.fixture(scope="module", params=sorted(PUBLISHED))
-def real(request, tmp_path_factory):
-    shared = published.shared_folder()
-    if not (shared / "data").exists():
-        pytest.skip(f"no real data at {shared}")
+def real(request, shared, tmp_path_factory):
     write, matrix, *sizes = PUBLISHED[request.param]
     folder = tmp_path_factory.mktemp(request.param)
     write(shared, folder)

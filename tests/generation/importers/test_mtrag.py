@@ -11,7 +11,6 @@ import pytest
 from annotation.schemes import load_scheme
 from generation.importers import DatasetError, Limits, open_material
 from generation.importers.records import Problem
-from tests.published import shared_folder
 
 RATING = {"timestamp": 1727777347.0, "duration": 1407.0, "value": "4"}
 DATA: dict[str, Any] = {
@@ -148,10 +147,8 @@ def test_a_file_of_another_shape_or_size_stops_the_import(tmp_path):
         open_material(tmp_path / "mtrag.json", "mtrag", Limits(max_whole_json_bytes=20))
 
 
-def test_the_published_part_is_read_whole():
-    path = shared_folder() / "data/mtrag_human_eval/mtrag_human_eval_part1.json"
-    if not path.exists():
-        pytest.skip(f"no real data at {path}")
+def test_the_published_part_is_read_whole(shared):
+    path = shared / "data/mtrag_human_eval/mtrag_human_eval_part1.json"
 
     with open_material(path) as material:
         found: dict[str, Any] = {k: list(material.records(k)) for k in material.kinds}
