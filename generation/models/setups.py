@@ -70,10 +70,17 @@ class ResponsePassage(models.Model):
 
 
 class Citation(models.Model):
-    """One citation of a response, numbered from 1 in reading order."""
+    """One citation of a response, numbered from 1 in reading order.
+
+    An imported one has only a number until the response's text is parsed.
+    """
 
     response = models.ForeignKey(Response, models.CASCADE, related_name="citations")
     number = models.PositiveSmallIntegerField()
+    sentence = models.TextField(blank=True, default="")  # what it supports, without citations
+    qid = models.CharField(max_length=100, blank=True, default="")
+    relation = models.CharField(max_length=300, blank=True, default="")
+    value = models.TextField(blank=True, default="")
 
     class Meta:
         ordering = ["number"]

@@ -1,0 +1,1 @@
+"""Finding what a model should be shown: passages by words, entities by names."""

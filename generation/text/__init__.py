@@ -1,0 +1,1 @@
+"""Pure code about text: sentences, citations, prompts."""
