@@ -18,6 +18,8 @@ class User(AbstractUser):
     """One person with an account."""
 
     rater_code = models.CharField(max_length=16, unique=True, default=new_rater_code)
+    # WCAG 2.1.4: who speaks to the computer, or slips, can switch keys of one letter off.
+    has_letter_keys = models.BooleanField(default=True)
 
 
 class SignInLink(models.Model):

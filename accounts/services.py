@@ -83,6 +83,12 @@ def set_password(user: User, password: str) -> None:
     record(user, "user.password_changed", user.username)
 
 
+def set_letter_keys(user: User, on: bool) -> None:
+    """Switch single-letter keys of the rating pages on or off for somebody."""
+    user.has_letter_keys = on
+    user.save(update_fields=["has_letter_keys"])
+
+
 @transaction.atomic
 def create_sign_in_link(user: User, actor: User | None) -> str:
     """Return the token of a new one-time link; older unused links of this person expire."""

@@ -9,6 +9,7 @@ urlpatterns = [
     path("sign-out/", views.sign_out, name="sign-out"),
     path("sign-in-link/<str:token>/", views.sign_in_link, name="sign-in-link"),
     path("change-password/", views.change_password, name="change-password"),
+    path("letter-keys/", views.letter_keys, name="letter-keys"),
     path("users/", views.users, name="users"),
     path("users/<int:user_id>/", views.user, name="user"),
     path("users/<int:user_id>/deactivate/", views.deactivate_user, name="deactivate-user"),

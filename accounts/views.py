@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts import services
 from accounts.access import Role, allowed, allowed_to_all, public
 from accounts.forms import NewUserForm, RolesForm, SearchForm
-from accounts.http import SignedInRequest, render_page_or_fragment
+from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
 from accounts.models import AuditEntry, User
 
 USERS_PER_PAGE = 25
@@ -80,6 +80,14 @@ def change_password(request: SignedInRequest) -> HttpResponse:
         return redirect("home")
     context = {"form": form, "came_by_link": came_by_link}
     return render(request, "accounts/change_password.html", context, status=422 if posted else 200)
+
+
+@require_POST
+@allowed(Role.RATER)
+def letter_keys(request: SignedInRequest) -> HttpResponse:
+    """Switch single-letter keys on or off, and go back to the page that asked."""
+    services.set_letter_keys(request.user, request.POST.get("on") == "1")
+    return redirect(page_to_return_to(request))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

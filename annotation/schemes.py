@@ -90,12 +90,17 @@ class Question(NamedTuple):
 
 
 class Scheme(NamedTuple):
-    """A set of rating questions, in the order they are asked."""
+    """A set of rating questions, in the order they are asked.
+
+    `evidence`: needed (a response without any is not rated), shown where there is some, or none.
+    """
 
     key: str
     title: str
     questions: tuple[Question, ...]
     impossible: tuple[Mapping[str, int], ...]  # answers that cannot stand together
+    target: Literal["response", "citation"] = "response"  # what a question is asked about
+    evidence: Literal["needed", "shown", "none"] = "needed"
 
     def question(self, key: str) -> Question | None:
         """Return the question of that key; None when the scheme has none."""
@@ -127,7 +132,14 @@ def load_scheme(data: object) -> Scheme:
         questions.append(question)
     title = _text(data, "title", f"scheme {key!r}", default=key)
     by_key = {question.key: question for question in questions}
-    return Scheme(key, title, tuple(questions), _impossible(data.get("impossible", []), by_key))
+    return Scheme(
+        key,
+        title,
+        tuple(questions),
+        _impossible(data.get("impossible", []), by_key),
+        _one_of(data, "target", Scheme._field_defaults["target"], ("response", "citation")),
+        _one_of(data, "evidence", Scheme._field_defaults["evidence"], ("needed", "shown", "none")),
+    )
 
 
 def _question(row: object, earlier: Mapping[str, Question]) -> Question:
@@ -214,6 +226,13 @@ def _impossible(rows: object, questions: Mapping[str, Question]) -> tuple[Mappin
             raise SchemeError(f"impossible: found {row!r:.80}; {expected}")
         combinations.append(found)
     return tuple(combinations)
+
+
+def _one_of(row: Mapping[Any, Any], name: str, default: str, known: Sequence[str]) -> Any:
+    found = row.get(name, default)
+    if found not in known:
+        raise SchemeError(f"{name}: found {found!r:.80}; expected {', '.join(known)}")
+    return found
 
 
 def _text(row: Mapping[Any, Any], name: str, where: str, default: str | None = None) -> str:

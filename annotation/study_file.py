@@ -7,7 +7,17 @@ EVIDENCE_CHOICES = ("shown", "golden", "retrieved")
 MAX_RATERS = 1000
 MAX_SEED = 2**31 - 1
 COLUMNS = frozenset(
-    {"name", "scheme", "arms", "raters_per_unit", "evidence_choice", "seed", "guidelines"}
+    {
+        "name",
+        "scheme",
+        "arms",
+        "raters_per_unit",
+        "evidence_choice",
+        "seed",
+        "stops_when_decided",
+        "full_share",
+        "guidelines",
+    }
 )
 
 
@@ -23,6 +33,8 @@ class StudyFacts(NamedTuple):
     raters_per_unit: int | None = None  # None: N is the number of votes that an item has
     evidence_choice: str = "shown"
     seed: int = 13
+    stops_when_decided: bool = False  # then agreement is taken from the examples of full_share
+    full_share: float = 0.25
     guidelines: tuple[tuple[int, str], ...] = ()  # version, text
     further: Mapping[str, Any] = {}
 
@@ -45,12 +57,19 @@ def read_study_facts(data: Mapping[str, Any]) -> StudyFacts:
         expected = ", ".join(EVIDENCE_CHOICES)
         found = f"{evidence_choice!r:.80}"
         raise StudyFileError(f"evidence_choice: found {found}; expected one of {expected}")
+    stops, share = data.get("stops_when_decided", False), data.get("full_share", 0.25)
+    if not isinstance(stops, bool):
+        raise StudyFileError(f"stops_when_decided: found {stops!r:.80}; expected true or false")
+    if not isinstance(share, int | float) or isinstance(share, bool) or not 0 <= share <= 1:
+        raise StudyFileError(f"full_share: found {share!r:.80}; expected a number from 0 to 1")
     return StudyFacts(
         name=name.strip(),
         scheme=scheme,
         raters_per_unit=raters_per_unit,
         evidence_choice=evidence_choice,
         seed=_number(data, "seed", 0, MAX_SEED) if "seed" in data else StudyFacts().seed,
+        stops_when_decided=stops,
+        full_share=float(share),
         guidelines=_guidelines(data.get("guidelines", [])),
         further={key: value for key, value in data.items() if key not in COLUMNS},
     )

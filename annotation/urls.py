@@ -2,10 +2,30 @@
 
 from django.urls import path
 
-from annotation import views
+from annotation.views import gold, guidelines, lists, rating, setup
 
 app_name = "annotation"
 urlpatterns = [
-    path("", views.studies, name="studies"),
-    path("mine/", views.my_studies, name="my-studies"),
+    path("", lists.studies, name="studies"),
+    path("mine/", lists.my_studies, name="my-studies"),
+    # raters
+    path("<slug:slug>/next/", rating.next_unit, name="next-unit"),
+    path("<slug:slug>/units/<int:unit_id>/", rating.rate_unit, name="rate-unit"),
+    path("<slug:slug>/units/<int:unit_id>/draft/", rating.save_draft, name="save-draft"),
+    path("<slug:slug>/units/<int:unit_id>/skip/", rating.skip_unit, name="skip-unit"),
+    path("<slug:slug>/units/<int:unit_id>/flag/", rating.flag_unit, name="flag-unit"),
+    path("<slug:slug>/answers/", lists.my_answers, name="my-answers"),
+    # raters and researchers
+    path("<slug:slug>/guidelines/", guidelines.guidelines, name="guidelines"),
+    # researchers
+    path("new/", setup.new_study, name="new-study"),
+    path("<slug:slug>/setup/", setup.study_setup, name="study-setup"),
+    path("<slug:slug>/edit/", setup.edit_study, name="edit-study"),
+    path("<slug:slug>/state/", setup.change_state, name="change-state"),
+    path("<slug:slug>/extend/", setup.extend_study, name="extend-study"),
+    path("<slug:slug>/raters/", setup.add_raters, name="add-raters"),
+    path("<slug:slug>/raters/<int:rater_id>/release/", setup.release_units, name="release-units"),
+    path("<slug:slug>/gold/", gold.gold, name="gold"),
+    path("<slug:slug>/preview/", setup.preview, name="preview"),
+    path("<slug:slug>/guidelines/edit/", guidelines.edit_guidelines, name="edit-guidelines"),
 ]

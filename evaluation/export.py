@@ -13,6 +13,7 @@ from django.db.models import Model, Prefetch, QuerySet
 from annotation.models import Flag, Rater, Study, Vote
 from annotation.schemes import load_scheme
 from evaluation.models import AutoScore
+from evaluation.vote_counts import gold_targets
 from generation.importers.records import SetupRecord
 from generation.importers.setups import setup_name
 from generation.importers.spreadsheet import csv_cell
@@ -216,8 +217,21 @@ def _kg_questions(dataset: Dataset) -> Iterator[Row]:
 # --- people and metrics ---------------------------------------------------------------------
 
 
+STUDY_DESIGN = (
+    "introduction",
+    "mixing",
+    "may_meet_both_arms",
+    "merged_layout",
+    "response_order",
+    "lease_minutes",
+    "n_sampled",
+)
+
+
 def _study(study: Study) -> Row:
     further: Row = study.settings
+    if not study.is_imported:
+        further = further | {name: getattr(study, name) for name in STUDY_DESIGN}
     return further | {
         "name": study.name,
         "scheme": study.scheme["key"],
@@ -225,6 +239,8 @@ def _study(study: Study) -> Row:
         "raters_per_unit": study.raters_per_unit,
         "evidence_choice": study.evidence_choice,
         "seed": study.seed,
+        "stops_when_decided": study.stops_when_decided,
+        "full_share": study.full_share,
         "guidelines": list(study.guidelines.values("version", "text")),
     }
 
@@ -268,9 +284,10 @@ def _raters(study: Study) -> Iterator[tuple[Any, ...]]:
 
 
 def _votes(study: Study) -> Iterator[list[Any]]:
-    """Yield the votes that count; surplus ones have no place in the format."""
+    """Yield the votes that count; surplus ones and those on gold items have no place here."""
     scales = {q.key: q.scale for q in load_scheme(study.scheme).questions}
     votes = Vote.objects.filter(arm__study=study, is_surplus=False).order_by("pk")
+    votes = votes.exclude(target__in=list(gold_targets(study)))
     answer_at, question_at = (list(VOTE_COLUMNS).index(name) for name in ("answer", "question"))
     for vote in votes.values_list(*VOTE_COLUMNS.values()).iterator(chunk_size=5 * CHUNK):
         row = list(vote)

@@ -24,7 +24,12 @@ from annotation.schemes import (
     load_scheme,
     matching_scheme,
 )
-from annotation.services import create_imported_study, store_flags, store_raters, store_votes
+from annotation.services.imported import (
+    create_imported_study,
+    store_flags,
+    store_raters,
+    store_votes,
+)
 from annotation.study_file import StudyFacts, StudyFileError, read_study_facts
 from evaluation.row_checks import RowChecks
 from evaluation.services import store_scores

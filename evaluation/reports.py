@@ -10,11 +10,11 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
-from annotation.models import Rater, Study, Vote
+from annotation.models import Rater, Study, UnitTarget, Vote
 from annotation.schemes import Question, load_scheme
 from evaluation.metrics import agreement, human
 from evaluation.metrics.intervals import METHOD, Figure, Floats, Measure, bootstrap_intervals
-from evaluation.vote_counts import ArmCounts, Ints, arm_counts, n_raters
+from evaluation.vote_counts import ArmCounts, Ints, arm_counts, gold_targets, n_raters
 from generation.models import Response
 
 N_RESAMPLES = 1000
@@ -110,6 +110,7 @@ def _question_row(
     here = here & (votes.sum(axis=1) > 0)
     votes, given = votes[here], of_arm.given[question.key][here]
     compared = votes if choices.with_implied else given
+    compared = compared * of_arm.items.is_always_full[here, np.newaxis]
     majority = human.majority_category(votes, n_raters(study, votes))
     item_values = _item_values(question, votes, n_raters(study, votes))
     level: agreement.Level = "ordinal" if question.scale.kind == "ordinal" else "nominal"
@@ -232,13 +233,22 @@ def _left_out(
     votes = Vote.objects.filter(arm__study=study)
     rated: set[int] = set().union(*(of_arm.items.responses.tolist() for of_arm in counts))
     flagged: set[int] = set().union(*(of_arm.flagged for of_arm in counts))
-    n_responses = Response.objects.filter(setup__in=study.setups.all()).count()
+    if study.is_imported:
+        n_responses = Response.objects.filter(setup__in=study.setups.all()).count()
+    else:
+        planned = UnitTarget.objects.filter(unit__arm__study=study, unit__is_gold=False)
+        n_responses = planned.values("target__response").distinct().count()
     return {
         # Only yes/no questions have a mean of majorities, which these are missing from.
         "undecided": sum(row["undecided"] for row in rows if row["scale"] == "yes_no"),
         "flagged_responses": len(flagged),
         "implied_votes": 0 if choices.with_implied else sum(row["n_implied"] for row in rows),
         "missing_behind_gates": sum(_missing_behind_gates(of_arm, study) for of_arm in counts),
+        # Where a study stops when decided: rated items that agreement is not taken from.
+        "items_outside_full_share": sum(
+            int(np.count_nonzero(~of_arm.items.is_always_full)) for of_arm in counts
+        ),
+        "gold_items": len(gold_targets(study)),
         "surplus_votes": votes.filter(is_surplus=True).count(),
         "excluded_raters": 0 if choices.with_excluded else excluded.count(),
         "excluded_votes": 0

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from annotation.models import Flag, Rater, Study, Vote
 from annotation.schemes import Scheme
-from annotation.services import rater_facts
+from annotation.services.imported import rater_facts
 from evaluation.models import AutoScore
 from generation.importers.errors import excerpt
 from generation.importers.records import (

@@ -7,8 +7,20 @@ from django.db import transaction
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
-from annotation.models import Arm, Assignment, Flag, Rater, Target, Unit, Vote
-from annotation.services import targets_of
+from annotation.models import (
+    Arm,
+    Assignment,
+    Exposure,
+    Flag,
+    GoldAnswer,
+    Rater,
+    Skip,
+    Target,
+    Unit,
+    Vote,
+    VoteChange,
+)
+from annotation.services.imported import targets_of
 from evaluation.models import AutoScore, MetricRun
 from generation.importers.records import ScoreRecord
 from generation.models import Dataset, Example, Response
@@ -69,10 +81,14 @@ def delete_dataset(dataset: Dataset, actor: User) -> None:
         n_votes=votes.count(),
     )
     for rows in (
+        GoldAnswer.objects.filter(study__dataset=dataset),
+        VoteChange.objects.filter(vote__arm__study__dataset=dataset),
         votes,
         AutoScore.objects.filter(run__dataset=dataset),
         Flag.objects.filter(arm__study__dataset=dataset),
         Assignment.objects.filter(unit__arm__study__dataset=dataset),
+        Exposure.objects.filter(rater__study__dataset=dataset),
+        Skip.objects.filter(rater__study__dataset=dataset),
         Unit.objects.filter(arm__study__dataset=dataset),
         Rater.objects.filter(study__dataset=dataset),
         Arm.objects.filter(study__dataset=dataset),

@@ -11,7 +11,8 @@ import numpy as np
 from django.db.models import Count, QuerySet
 from numpy.typing import NDArray
 
-from annotation.models import Arm, Flag, Rater, Study, Target, Vote
+from annotation.models import Arm, Flag, GoldAnswer, Rater, Study, Target, Vote
+from annotation.ordering import share_is_drawn
 from annotation.schemes import Scheme
 
 Ints = NDArray[np.int64]
@@ -29,6 +30,9 @@ class Items(NamedTuple):
     n_dialogs: int
     setups: Ints  # (n_items,) ids
     responses: Ints  # (n_items,) ids; a response may be several items, one for each citation
+    # (n_items,) False where a study that stops when decided may have stopped asking: which votes
+    # an item then has depends on what they say, so agreement is taken from the others alone.
+    is_always_full: NDArray[np.bool_]
 
 
 class ArmCounts(NamedTuple):
@@ -79,11 +83,20 @@ def arm_counts(arm: Arm, scheme: Scheme, *, with_excluded: bool) -> ArmCounts:
 
 def _counted(arm: Arm, with_excluded: bool) -> QuerySet[Vote]:
     votes = Vote.objects.filter(arm=arm, is_surplus=False)
+    gold = list(gold_targets(arm.study))
+    if gold:
+        votes = votes.exclude(target__in=gold)
     if with_excluded:
         return votes
     # The ids, not a subquery: without excluded raters, the usual case, nothing is joined.
     excluded = Rater.objects.filter(study=arm.study_id, is_excluded=True)
     return votes.exclude(rater__in=list(excluded.values_list("pk", flat=True)))
+
+
+def gold_targets(study: Study) -> QuerySet[GoldAnswer, int]:
+    """Return the ids of the targets whose answers are known: they are in no figure."""
+    answers = GoldAnswer.objects.filter(study=study)
+    return answers.order_by().values_list("target", flat=True).distinct()
 
 
 def flagged_responses(arm: Arm, *, with_excluded: bool) -> list[int]:
@@ -123,11 +136,12 @@ def _items(study: Study, rated: Ints) -> Items:
         "response__example__dialog",
         "response__setup",
         "response",
+        "response__example__key",
     )
     wanted = set(rated.tolist())
     named = sorted(
-        (key, citation or 0, dialog, pk, setup, response)
-        for pk, key, citation, dialog, setup, response in rows.iterator()
+        (key, citation or 0, dialog, pk, setup, response, example)
+        for pk, key, citation, dialog, setup, response, example in rows.iterator()
         if pk in wanted
     )
     names, dialogs = np.unique([row[2] for row in named], return_inverse=True)
@@ -137,6 +151,13 @@ def _items(study: Study, rated: Ints) -> Items:
         n_dialogs=len(names),
         setups=np.array([row[4] for row in named], np.int64),
         responses=np.array([row[5] for row in named], np.int64),
+        is_always_full=np.array([_is_always_full(study, row[6]) for row in named], bool),
+    )
+
+
+def _is_always_full(study: Study, example: str) -> bool:
+    return not study.stops_when_decided or share_is_drawn(
+        study.seed, example, "full", study.full_share
     )
 
 

@@ -11,12 +11,16 @@ from accounts.models import User
 from annotation.models import (
     Arm,
     Assignment,
+    Draft,
+    Exposure,
     Flag,
     Guideline,
     Rater,
+    Skip,
     Study,
     Target,
     Unit,
+    UnitTarget,
     Vote,
 )
 from evaluation.models import AutoScore, MetricRun
@@ -34,6 +38,7 @@ from generation.models import (
 
 pytestmark = pytest.mark.django_db
 Make = Callable[..., Any]
+THEN = "2026-01-02T03:04Z"
 
 
 def refused(make: Make, **fields: Any) -> None:
@@ -55,7 +60,7 @@ class World:
         self.arm = self.make(Arm, study=self.study, kind="separate")
         self.anna = self.make(Rater, study=self.study, code="anna")
         self.ben = self.make(Rater, study=self.study, code="ben")
-        self.unit = self.make(Unit, arm=self.arm)
+        self.unit = self.make(Unit, arm=self.arm, example=self.example)
 
     def make(self, model: type[models.Model], **fields: Any) -> Any:
         return model._default_manager.create(**fields)
@@ -70,6 +75,10 @@ class World:
             dataset=dataset or self.dataset,
             is_evidence_stated=False,
         )
+
+    def add_slot(self, slot: int, **fields: Any) -> Any:
+        known = {"study": self.study, "unit": self.unit, "group": 0, "key": 1}
+        return self.make(Assignment, slot=slot, **known | fields)
 
     def add_study(self, name: str, **fields: Any) -> Any:
         known = {"slug": name, "dataset": self.dataset, "scheme": {}, "raters_per_unit": 5}
@@ -166,29 +175,67 @@ def test_a_rater_flags_a_response_once_in_an_arm(world):
 
 
 def test_a_slot_of_a_unit_is_planned_once_and_counts_from_1(world):
-    world.make(Assignment, unit=world.unit, slot=1)
+    world.add_slot(1)
 
-    refused(Assignment.objects.create, unit=world.unit, slot=1)
-    refused(Assignment.objects.create, unit=world.unit, slot=0)
-    assert Assignment.objects.create(unit=world.unit, slot=2).pk
+    refused(world.add_slot, slot=1)
+    refused(world.add_slot, slot=0)
+    assert world.add_slot(2).pk
 
 
 def test_a_rater_gets_a_unit_once_while_free_slots_are_many(world):
-    world.make(Assignment, unit=world.unit, slot=1, rater=world.anna)
-    world.make(Assignment, unit=world.unit, slot=2)
-    free = world.make(Assignment, unit=world.unit, slot=3)
+    world.add_slot(1, rater=world.anna, submitted_at=THEN)
+    world.add_slot(2)
+    free = world.add_slot(3)
 
     refused(Assignment.objects.filter(pk=free.pk).update, rater=world.anna)
     assert Assignment.objects.filter(pk=free.pk).update(rater=world.ben)
 
 
-def test_nobody_can_have_submitted_a_slot_that_nobody_took(world):
-    refused(Assignment.objects.create, unit=world.unit, slot=1, submitted_at="2026-01-02T03:04Z")
+def test_a_rater_has_one_unit_in_hand(world):
+    another = world.make(Unit, arm=world.arm, example=world.example)
+    taken = world.add_slot(1, rater=world.anna)
+    free = world.add_slot(1, unit=another)
 
-    taken = world.make(
-        Assignment, unit=world.unit, slot=1, rater=world.anna, submitted_at="2026-01-02T03:04Z"
-    )
+    refused(Assignment.objects.filter(pk=free.pk).update, rater=world.anna)
+    taken.submitted_at = THEN
+    taken.save()
+    assert Assignment.objects.filter(pk=free.pk).update(rater=world.anna)
+
+
+def test_nobody_can_have_submitted_a_slot_that_nobody_took_or_that_was_let_go(world):
+    refused(world.add_slot, slot=1, submitted_at=THEN)
+
+    taken = world.add_slot(1, rater=world.anna, submitted_at=THEN)
     refused(Assignment.objects.filter(pk=taken.pk).update, rater=None)
+    refused(Assignment.objects.filter(pk=taken.pk).update, is_let_go=True)
+
+
+def test_a_rater_meets_a_target_once_or_once_in_each_arm_where_a_study_allows_it(world):
+    met = {"rater": world.anna, "target": world.target, "unit": world.unit}
+    world.make(Exposure, **met)
+    world.make(Exposure, **met, scope="separate")
+    world.make(Exposure, **met, scope="merged")
+
+    refused(Exposure.objects.create, **met)
+    refused(Exposure.objects.create, **met, scope="merged")
+
+
+def test_a_unit_shows_a_target_once_and_one_target_in_each_place(world):
+    other = world.make(Target, response=world.add_response("r2"))
+    world.make(UnitTarget, unit=world.unit, target=world.target, place=0)
+
+    refused(UnitTarget.objects.create, unit=world.unit, target=world.target, place=1)
+    refused(UnitTarget.objects.create, unit=world.unit, target=other, place=0)
+
+
+def test_a_rater_has_one_draft_of_a_unit_and_skips_it_once(world):
+    draft = {"unit": world.unit, "rater": world.anna, "saved_at": THEN}
+    skip = {"unit": world.unit, "rater": world.anna, "reason": "Another reason", "at": THEN}
+    world.make(Draft, **draft)
+    world.make(Skip, **skip)
+
+    refused(Draft.objects.create, **draft)
+    refused(Skip.objects.create, **skip)
 
 
 def test_a_rater_with_votes_cannot_be_deleted_alone(world):

@@ -6,8 +6,22 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import AuditEntry
-from annotation.models import Arm, Assignment, Rater, Study, Target, Unit, Vote
-from generation.models import Dataset, Import
+from annotation.models import (
+    Assignment,
+    Draft,
+    Exposure,
+    GoldAnswer,
+    Rater,
+    Skip,
+    Study,
+    Target,
+    Unit,
+    UnitPassage,
+    UnitTarget,
+    Vote,
+    VoteChange,
+)
+from generation.models import Dataset, Import, Passage
 from tests.makers import (
     contents,
     example_row,
@@ -48,12 +62,37 @@ def make_everything(folder, name):
         study={"guidelines": [{"version": 1, "text": "Read."}]},
         scheme=scheme_of({"attributable": "yes_no"}),
     )
-    unit = Unit.objects.create(arm=Arm.objects.filter(study=outcome.study)[0])
-    unit.targets.add(*Target.objects.filter(response__dataset=outcome.dataset))
-    rater = Rater.objects.get(study=outcome.study, code="anna")
-    taken = Assignment.objects.create(unit=unit, slot=1, rater=rater, submitted_at=timezone.now())
-    Vote.objects.filter(arm__study=outcome.study, rater=rater).update(assignment=taken)
+    assert outcome.study is not None
+    rate_something(outcome.study)
     return outcome.dataset
+
+
+def rate_something(study: Study) -> None:
+    """Add what people leave in a study that they rate in here."""
+    rater = Rater.objects.get(study=study, code="anna")
+    target = Target.objects.filter(response__dataset=study.dataset)[0]
+    now = timezone.now()
+    unit = Unit.objects.create(arm=study.arms.all()[0], example=target.response.example)
+    UnitTarget.objects.create(unit=unit, target=target, place=0)
+    passage = Passage.objects.filter(dataset=study.dataset)[0]
+    UnitPassage.objects.create(unit=unit, passage=passage, position=1)
+    taken = Assignment.objects.create(
+        study=study, unit=unit, group=0, slot=1, key=1, rater=rater, submitted_at=now
+    )
+    Exposure.objects.create(rater=rater, target=target, unit=unit)
+    Draft.objects.create(rater=rater, unit=unit, saved_at=now)
+    Skip.objects.create(rater=rater, unit=unit, reason="Another reason", at=now)
+    votes = Vote.objects.filter(arm__study=study, rater=rater)
+    votes.update(assignment=taken)
+    GoldAnswer.objects.create(study=study, target=target, question="attributable", answer=1)
+    VoteChange.objects.create(
+        vote=votes[0],
+        at=now,
+        old_answer=0,
+        old_is_implied=False,
+        new_answer=1,
+        new_is_implied=False,
+    )
 
 
 def address(dataset):

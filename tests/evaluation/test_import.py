@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Guideline, Rater, Study, Target, Vote
-from annotation.services import store_votes
+from annotation.services.imported import store_votes
 from evaluation.interchange import BadRows, plan_import
 from generation.importers import open_material
 from generation.importers.records import VoteRecord

@@ -11,6 +11,8 @@ from accounts.access import Role, roles_of
 from accounts.models import AuditEntry, User
 from accounts.services import deactivate, set_password
 from annotation.models import Study, Vote
+from annotation.planning import rater_needs
+from annotation.services.rating import claim_next_unit
 from evaluation.management.commands.load_demo import sign_ins
 from generation.models import Dataset, Example, Response
 
@@ -62,6 +64,19 @@ def test_the_dataset_is_that_of_the_files(load_demo):
     assert Response.objects.count() == 28 * 4
 
 
+def test_one_study_is_open_and_unrated_with_raters_enough_for_both_arms(load_demo):
+    load_demo()
+    study = Study.objects.get(name="Demo: rate these yourself")
+
+    assert study.state == Study.State.OPEN
+    assert not Vote.objects.filter(arm__study=study).exists()
+    # 28 examples, two setups with evidence, five raters each: alone, and both together.
+    assert {arm.kind: arm.n_units for arm in study.arms.all()} == {"separate": 56, "merged": 28}
+    assert study.assignments.count() == (56 + 28) * 5
+    assert not any(need.n_missing for need in rater_needs(study))
+    assert claim_next_unit(study.raters.get(user__username="rater")) is not None
+
+
 def test_attribution_has_both_arms_with_five_raters_each(load_demo):
     load_demo()
     study = Study.objects.get(name=ATTRIBUTION)
@@ -93,7 +108,7 @@ def test_sensibleness_has_all_setups_in_the_separate_arm(load_demo):
 def test_all_its_raters_are_labelled_simulated(load_demo):
     load_demo()
 
-    for study in Study.objects.all():
+    for study in Study.objects.exclude(name="Demo: rate these yourself"):
         assert study.raters.count() >= 10
         assert not study.raters.filter(is_simulated=False).exists()
         assert all(

@@ -319,6 +319,8 @@ def test_left_out_names_every_reason_that_there_is(tmp_path):
         "flagged_responses": 0,
         "implied_votes": 0,
         "missing_behind_gates": 0,
+        "items_outside_full_share": 0,
+        "gold_items": 0,
         "surplus_votes": 0,
         "excluded_raters": 0,
         "excluded_votes": 0,

@@ -161,7 +161,8 @@ def test_the_number_of_statements_does_not_grow_with_the_responses(tmp_path, by_
 def test_assignments_without_votes_change_nothing(tmp_path):
     study = rated(tmp_path, votes(a="yy", b="nn"))
     before = raters_report(study)
-    unit = Unit.objects.create(arm=study.arms.get())
-    Assignment.objects.create(unit=unit, slot=1)
+    example = study.dataset.examples.all()[0]
+    unit = Unit.objects.create(arm=study.arms.get(), example=example)
+    Assignment.objects.create(study=study, unit=unit, group=0, slot=1, key=1)
 
     assert raters_report(study) == before

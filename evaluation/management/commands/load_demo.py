@@ -1,4 +1,4 @@
-"""Load the demo: three accounts, the dataset 'Demo' and two studies rated by simulated raters.
+"""Load the demo: accounts, the dataset 'Demo', two studies rated by simulated raters, one open.
 
 Called again it adds what is missing and changes nothing else. Its passwords are well known, so
 it does this with DJANGO_DEBUG=1 only.
@@ -22,8 +22,10 @@ from accounts.access import Role
 from accounts.backends import DEMO_PASSWORDS
 from accounts.models import AuditEntry, User
 from accounts.services import create_user, record
-from annotation.models import Study
+from annotation.guidelines import default_guideline
+from annotation.models import Arm, Study
 from annotation.schemes import built_in_schemes, load_scheme
+from annotation.services.studies import StudyPlan, create_study, open_study
 from evaluation.interchange import import_dataset, plan_import
 from evaluation.simulation import (
     JudgedResponse,
@@ -34,6 +36,7 @@ from evaluation.simulation import (
 )
 from generation.importers import open_material
 from generation.importers.errors import DatasetError
+from generation.models import Dataset
 
 DEMO_FILES = Path(__file__).resolve().parents[2] / "demo"
 DATASET = "Demo"
@@ -67,6 +70,12 @@ STUDIES = [
     DemoStudy("Demo: attribution (simulated raters)", "AIS", True, True, 12, 41),
     DemoStudy("Demo: sensibleness (simulated raters)", "SSA", False, False, 12, 42),
 ]
+OPEN_STUDY = "Demo: rate these yourself"
+OTHER_RATERS = [f"demo-rater-{number}" for number in range(2, 11)]  # two arms of five, with 'rater'
+INTRODUCTION = (
+    "Read a short dialog and its evidence, then answer seven yes/no questions: sometimes about "
+    "one response, sometimes about two side by side. Nobody has rated anything here yet."
+)
 
 
 class Command(BaseCommand):
@@ -79,19 +88,23 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         if not settings.DEBUG:
             raise CommandError("The demo's passwords are well known: it needs DJANGO_DEBUG=1.")
-        accounts = [account for account in ACCOUNTS if _create_account(account)]
+        accounts = [account.username for account in ACCOUNTS if _create_account(account)]
         there = set(Study.objects.values_list("name", flat=True))
         studies = [study for study in STUDIES if study.name not in there]
+        names = [study.name for study in studies]
         try:
             for study in studies:
                 _import_study(study)
+            if OPEN_STUDY not in there:
+                _open_study()
+                names.append(OPEN_STUDY)
         except DatasetError as error:
             raise CommandError(f"{error}\nIs there another dataset named {DATASET!r}?") from error
-        if not accounts and not studies:
+        if not accounts and not names:
             self.stdout.write("The demo is there already; nothing was changed.")
-        for what, added in (("account", accounts), ("study", studies)):
-            for item in added:
-                self.stdout.write(f"{what}: {item[0]}")
+        for what, added in (("account", accounts), ("study", names)):
+            for name in added:
+                self.stdout.write(f"{what}: {name}")
 
 
 def sign_ins() -> list[tuple[str, str]]:
@@ -123,6 +136,29 @@ def _import_study(study: DemoStudy) -> None:
         write_interchange_folder(study, Path(folder))
         with open_material(Path(folder)) as material:
             import_dataset(material, plan_import(material, DATASET, study.name))
+
+
+@transaction.atomic
+def _open_study() -> None:
+    """Open a study for the demo's rater; nine more have accounts, so that its plan can be met."""
+    for name in OTHER_RATERS:
+        if not User.objects.filter(username__iexact=name).exists():
+            create_user(name, [Role.RATER], None)
+    names = [*OTHER_RATERS, *(a.username for a in ACCOUNTS if a.role == Role.RATER)]
+    dataset = Dataset.objects.get(name=DATASET)
+    with_evidence = dataset.setups.filter(responses__shown__isnull=False).distinct()
+    plan = StudyPlan(
+        name=OPEN_STUDY,
+        dataset=dataset,
+        scheme=built_in_schemes()["AIS"],
+        setups=list(with_evidence),
+        arms=[Arm.Kind.SEPARATE, Arm.Kind.MERGED],
+        raters_per_unit=RATERS_PER_UNIT,
+        seed=43,
+        introduction=INTRODUCTION,
+    )
+    raters = User.objects.filter(username__in=names, groups__name=Role.RATER)
+    open_study(create_study(plan, default_guideline("AIS"), raters, None), None)
 
 
 def write_interchange_folder(study: DemoStudy, folder: Path) -> None:

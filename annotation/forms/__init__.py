@@ -1,0 +1,1 @@
+"""Forms: what raters fill in, and how researchers set up a study."""

@@ -1,0 +1,91 @@
+"""Forms about a study that is there: opening and closing it, letting it grow."""
+
+from typing import Any
+
+from django import forms
+
+from accounts.models import User
+from annotation.forms.setup import RatersField, SetupsField, accounts_of_raters, setups_of
+from annotation.models import Study
+from annotation.planning import GroupNeed
+from generation.models import Setup
+
+
+class OpenForm(forms.Form):
+    """Opening a study; with too few raters only when somebody says that more will come."""
+
+    open_anyway = forms.BooleanField(label="Open anyway, raters follow", required=False)
+
+    def __init__(self, needs: list[GroupNeed], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.is_short = any(need.n_missing for need in needs)
+        if not self.is_short:
+            del self.fields["open_anyway"]
+
+    def clean_open_anyway(self) -> bool:
+        is_meant: bool = self.cleaned_data["open_anyway"]
+        if not is_meant:
+            raise forms.ValidationError(
+                "There are too few raters to fill every slot. Add some first, or tick this."
+            )
+        return is_meant
+
+
+class CloseForm(forms.Form):
+    """Closing a study, which cannot be undone."""
+
+    is_final = forms.BooleanField(
+        label="Close it for good: nobody can rate or change votes any more",
+        error_messages={"required": "Closing is final. Tick this when you mean it."},
+    )
+
+
+class ExtendForm(forms.Form):
+    """What to add to a running study; without a choice, what came to its dataset since."""
+
+    setups = SetupsField(Setup.objects.none(), label="Further setups", required=False)
+    n_sampled = forms.IntegerField(label="Examples in the sample", required=False, min_value=1)
+    is_confirmed = forms.BooleanField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        fields: Any = self.fields
+        fields["setups"].queryset = setups_of(study.dataset).exclude(
+            pk__in=study.setups.values("pk")
+        )
+        if study.n_sampled is None:
+            del fields["n_sampled"]
+        else:
+            fields["n_sampled"].widget.attrs["placeholder"] = str(study.n_sampled)
+            fields[
+                "n_sampled"
+            ].help_text = f"{study.n_sampled:,} now. A larger sample holds the smaller one."
+
+    def choice(self) -> dict[str, Any]:
+        """Return what a valid form adds, as `extend_study` takes it."""
+        return {
+            "setups": list(self.cleaned_data["setups"]),
+            "n_sampled": self.cleaned_data.get("n_sampled"),
+        }
+
+
+class AddRatersForm(forms.Form):
+    """Raters that a study has not got yet."""
+
+    all_raters = forms.BooleanField(label="All of them", required=False)
+    raters = RatersField(User.objects.none(), label="Raters to add", required=False)
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        others = accounts_of_raters().exclude(
+            pk__in=study.raters.filter(user__isnull=False).values("user")
+        )
+        self.fields["raters"].offer(others)  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if cleaned.get("all_raters"):
+            cleaned["raters"] = self.fields["raters"].queryset  # type: ignore[attr-defined]
+        if not self.errors and not cleaned.get("raters"):
+            self.add_error("raters", "Choose one or more.")
+        return cleaned

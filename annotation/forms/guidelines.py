@@ -1,0 +1,51 @@
+"""The form that a study's guidelines are written in."""
+
+from typing import Any
+
+from django import forms
+
+from annotation.guidelines import LONGEST_GUIDELINE
+from annotation.models import Guideline
+
+
+class GuidelineForm(forms.Form):
+    """A guideline's text, and the version it was written from."""
+
+    text = forms.CharField(
+        label="Text, as Markdown",
+        max_length=LONGEST_GUIDELINE,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 28, "class": "mono"}),
+        help_text=(
+            "A line that begins with ## is a heading, with - an item of a list, with &gt; a quote; "
+            "**two stars** make bold. Questions, help and examples follow by themselves."
+        ),
+    )
+    based_on = forms.IntegerField(widget=forms.HiddenInput)
+
+    def __init__(self, newest: Guideline | None, *args: Any, **kwargs: Any) -> None:
+        version = newest.version if newest else 0
+        kwargs.setdefault("initial", {"text": newest.text if newest else "", "based_on": version})
+        super().__init__(*args, **kwargs)
+        self.newest_version = version
+        self.is_outdated = False  # somebody saved another version meanwhile
+
+    def clean_text(self) -> str:
+        # Browsers send line ends as CR LF: a version must not differ by that alone.
+        text: str = self.cleaned_data["text"].replace("\r\n", "\n").strip()
+        if not text:
+            raise forms.ValidationError("Write something: raters begin here.")
+        return f"{text}\n"
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if cleaned.get("based_on", self.newest_version) != self.newest_version:
+            self.add_error(
+                "text",
+                f"Version {self.newest_version} was saved while you wrote. Look at what it changed,"
+                " take over what you need, and save again.",
+            )
+            self.is_outdated = True
+            # Whoever saves again has been told.
+            self.data = {**self.data.dict(), "based_on": str(self.newest_version)}  # type: ignore[attr-defined]
+        return cleaned

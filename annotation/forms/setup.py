@@ -1,0 +1,418 @@
+"""The form of a study before it opens."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.db.models import Count, QuerySet
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from accounts.access import Role
+from accounts.models import User
+from annotation.models import Arm, Study
+from annotation.schemes import Scheme, built_in_schemes, load_scheme
+from annotation.services.studies import StudyError, StudyPlan, scheme_to_rate_by
+from generation.models import Dataset, Example, Setup
+
+OWN_SCHEME = "own"
+BOTH = "both"
+ARMS_OF: Mapping[str, tuple[str, ...]] = {
+    "separate": (Arm.Kind.SEPARATE,),
+    "merged": (Arm.Kind.MERGED,),
+    BOTH: (Arm.Kind.SEPARATE, Arm.Kind.MERGED),
+}
+SAME_AS_COLUMN = (
+    "name",
+    "n_sampled",
+    "evidence_choice",
+    "raters_per_unit",
+    "merged_layout",
+    "response_order",
+    "mixing",
+    "may_meet_both_arms",
+    "seed",
+    "lease_minutes",
+    "stops_when_decided",
+    "introduction",
+)
+MOST_RATERS_PER_UNIT = 99
+LONGEST_SCHEME = 200_000  # characters
+LONGEST_LEASE = 24 * 60  # minutes
+SHOWN = Study.EvidenceChoice
+LAYOUT = Study.MergedLayout
+ORDER = Study.ResponseOrder
+MIXING = Study.Mixing
+
+
+def explained(label: str, hint: str) -> SafeString:
+    """Return the label of a choice with one line on what it means."""
+    return format_html('<span>{} <span class="hint">{}</span></span>', label, hint)
+
+
+class SchemeSelect(forms.RadioSelect):
+    """Schemes to choose from, which say whether they need evidence and which arms they allow.
+
+    The form folds by that, in CSS: what makes no sense for a scheme is not shown.
+    """
+
+    def __init__(self, schemes: Mapping[str, Scheme]) -> None:
+        super().__init__()
+        self.schemes = schemes
+
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        option = super().create_option(name, value, *args, **kwargs)
+        if scheme := self.schemes.get(value):
+            option["attrs"] |= {"data-evidence": scheme.evidence, "data-target": scheme.target}
+        return option
+
+
+class SetupsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    """Setups of a dataset to tick, each with its number of responses."""
+
+    widget = forms.CheckboxSelectMultiple
+
+    def label_from_instance(self, setup: Any) -> str:
+        return explained(setup.name, f"{setup.n_responses:,} responses")
+
+
+class RatersField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    """Raters to tick, by name and code."""
+
+    widget = forms.CheckboxSelectMultiple
+
+    def offer(self, users: QuerySet[User]) -> None:
+        """Let these be chosen; they are read once, for the page to say that there are none."""
+        self.queryset = users
+        self.choices = [(user.pk, explained(user.username, user.rater_code)) for user in users]
+
+
+def setups_of(dataset: Dataset) -> QuerySet[Setup]:
+    """Return a dataset's setups with `n_responses` each."""
+    return Setup.objects.filter(dataset=dataset).annotate(n_responses=Count("responses"))
+
+
+def accounts_of_raters() -> QuerySet[User]:
+    """Return everybody who may rate, by name."""
+    return User.objects.filter(groups__name=Role.RATER, is_active=True).order_by("username")
+
+
+class ChooseDatasetForm(forms.Form):
+    """The first thing to choose for a study: what its responses are taken from."""
+
+    dataset = forms.ModelChoiceField(
+        Dataset.objects.none(), to_field_name="slug", empty_label="Choose a dataset"
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        with_responses = Dataset.objects.filter(setups__responses__isnull=False).distinct()
+        self.fields["dataset"].queryset = with_responses  # type: ignore[attr-defined]
+
+
+class StudyForm(forms.Form):
+    """A study before it opens. Only its name and one setup have to be given."""
+
+    name = forms.CharField(label="Name", max_length=100)
+    setups = SetupsField(
+        Setup.objects.none(), label="Setups", error_messages={"required": "Choose one or more."}
+    )
+    n_sampled = forms.IntegerField(label="Examples", required=False, min_value=1)
+    evidence_choice = forms.ChoiceField(
+        label="Evidence",
+        required=False,
+        initial=SHOWN.SHOWN,
+        widget=forms.RadioSelect,
+        choices=[
+            (
+                SHOWN.SHOWN.value,
+                explained(
+                    "Shown",
+                    "What the model was given. A response made without evidence is not rated where "
+                    "the scheme needs some: it counts as not attributable.",
+                ),
+            ),
+            (
+                SHOWN.GOLDEN.value,
+                explained("Golden", "The example's golden passages, whatever the model was given."),
+            ),
+            (
+                SHOWN.RETRIEVED.value,
+                explained(
+                    "Retrieved",
+                    "What a search (BM25) finds for dialog and response among the dataset's "
+                    "passages. Responses with different finds are not merged.",
+                ),
+            ),
+        ],
+    )
+    scheme = forms.ChoiceField(label="Questions", required=False, initial="AIS")
+    own_scheme = forms.CharField(
+        label="The scheme as JSON",
+        required=False,
+        max_length=LONGEST_SCHEME,
+        widget=forms.Textarea(attrs={"rows": 12, "class": "mono", "spellcheck": "false"}),
+        help_text=(
+            "An object with <code>key</code>, <code>title</code> and <code>questions</code>; each "
+            "question has a <code>key</code>, a <code>wording</code>, a <code>scale</code>, a "
+            "<code>help</code> text and worked <code>examples</code>."
+        ),
+    )
+    arms = forms.ChoiceField(
+        label="Arms",
+        required=False,
+        initial="separate",
+        widget=forms.RadioSelect,
+        choices=[
+            (
+                "separate",
+                explained("Separate", "Each response alone: dialog and evidence are read anew."),
+            ),
+            (
+                "merged",
+                explained(
+                    "Merged",
+                    "All responses of an example together: quicker, but raters compare them.",
+                ),
+            ),
+            (BOTH, explained("Both", "To see what comparing does to the answers.")),
+        ],
+    )
+    raters_per_unit = forms.IntegerField(
+        label="Raters per unit",
+        required=False,
+        min_value=1,
+        max_value=MOST_RATERS_PER_UNIT,
+        widget=forms.NumberInput(attrs={"placeholder": "5"}),
+        help_text="Odd, so that there is a majority. Left empty: 5, or 2 for citations.",
+    )
+    merged_layout = forms.ChoiceField(
+        label="Merged layout",
+        required=False,
+        initial=LAYOUT.SIDE_BY_SIDE,
+        widget=forms.RadioSelect,
+        choices=[
+            (
+                LAYOUT.SIDE_BY_SIDE.value,
+                explained("Side by side", "One table: a question is answered for all responses."),
+            ),
+            (
+                LAYOUT.IN_TURN.value,
+                explained("In turn", "One response in full, then the next, under one dialog."),
+            ),
+        ],
+    )
+    response_order = forms.ChoiceField(
+        label="Order of responses",
+        required=False,
+        initial=ORDER.RANDOM,
+        widget=forms.RadioSelect,
+        choices=[
+            (
+                ORDER.RANDOM.value,
+                explained("Random for each rater", "No setup gains by its place."),
+            ),
+            (
+                ORDER.FIXED.value,
+                explained(
+                    "Fixed, by setup",
+                    "The same for everybody, lowest temperature first. This mixes position with "
+                    "setup; the published study of merged rating did so.",
+                ),
+            ),
+        ],
+    )
+    mixing = forms.ChoiceField(
+        label="Who meets which arm",
+        required=False,
+        initial=MIXING.ORDER,
+        widget=forms.RadioSelect,
+        choices=[
+            (
+                MIXING.ORDER.value,
+                explained(
+                    "Both arms for everybody", "In random order, with different examples in each."
+                ),
+            ),
+            (
+                MIXING.RATERS.value,
+                explained("One arm for each rater", "Drawn by the seed, in equal parts."),
+            ),
+        ],
+    )
+    may_meet_both_arms = forms.BooleanField(
+        label="A rater may judge one response in both arms",
+        required=False,
+        help_text="Needs half as many raters; the second judgement knows the first.",
+    )
+    seed = forms.IntegerField(
+        label="Seed",
+        required=False,
+        initial=13,
+        min_value=0,
+        max_value=2**31 - 1,
+        help_text="Fixes sample, orders and groups, so that they can be told again.",
+    )
+    lease_minutes = forms.IntegerField(
+        label="Minutes that a unit stays reserved",
+        required=False,
+        initial=30,
+        min_value=1,
+        max_value=LONGEST_LEASE,
+        help_text="Every answer begins them anew; then the unit goes to the next rater.",
+    )
+    stops_when_decided = forms.BooleanField(
+        label="Stop asking when the majority is decided",
+        required=False,
+        help_text="About a third fewer votes with five raters, and the same majorities.",
+    )
+    full_percent = forms.IntegerField(
+        label="Percent of the examples that get all raters all the same",
+        required=False,
+        initial=25,
+        min_value=0,
+        max_value=100,
+        help_text="Agreement and rater scores are taken from these alone.",
+    )
+    introduction = forms.CharField(
+        label="Introduction for raters",
+        required=False,
+        max_length=5000,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="What raters read before they begin: what it is for, how long it takes, the pay.",
+    )
+    all_raters = forms.BooleanField(label="Everybody with the rater role", required=False)
+    raters = RatersField(User.objects.none(), label="Raters", required=False)
+
+    def __init__(
+        self, dataset: Dataset, *args: Any, study: Study | None = None, **kwargs: Any
+    ) -> None:
+        if study:
+            kwargs.setdefault("initial", _initial(study))
+        super().__init__(*args, **kwargs)
+        self.dataset, self.study = dataset, study
+        fields: Any = self.fields
+        setups = setups_of(dataset)
+        fields["setups"].queryset = setups
+        if len(setups) == 1:
+            fields["setups"].initial = setups
+        with_responses = Example.objects.filter(dataset=dataset, responses__isnull=False)
+        self.n_examples = with_responses.distinct().count()
+        fields["n_sampled"].widget.attrs["placeholder"] = f"all {self.n_examples:,}"
+        fields["n_sampled"].help_text = (
+            f"How many of the {self.n_examples:,} with responses, drawn by the seed. "
+            "Left empty: all."
+        )
+        schemes = {key: load_scheme(data) for key, data in built_in_schemes().items()}
+        fields["scheme"].widget = SchemeSelect(schemes)
+        fields["scheme"].choices = [
+            *((key, explained(key, _about(scheme))) for key, scheme in schemes.items()),
+            (OWN_SCHEME, explained("A scheme of your own", "Questions as JSON, pasted below.")),
+        ]
+        if study:
+            del fields["raters"], fields["all_raters"]
+        else:
+            fields["raters"].offer(accounts_of_raters())
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        taken = Study.objects.filter(name=name)
+        if (taken.exclude(pk=self.study.pk) if self.study else taken).exists():
+            raise forms.ValidationError(f"There is a study named {name} already.")
+        return name
+
+    def clean_n_sampled(self) -> int | None:
+        n_sampled: int | None = self.cleaned_data["n_sampled"]
+        if n_sampled and n_sampled > self.n_examples:
+            raise forms.ValidationError(f"The dataset has {self.n_examples:,} with responses.")
+        return n_sampled
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        for name, field in self.fields.items():
+            if cleaned.get(name) in (None, "") and field.initial is not None:
+                cleaned[name] = field.initial
+        scheme = self._scheme(cleaned)
+        if scheme:
+            self._check_together(scheme, cleaned)
+        return cleaned
+
+    def _scheme(self, cleaned: dict[str, Any]) -> Scheme | None:
+        """Put the scheme's data into `cleaned`, and return the scheme; None when it is no good."""
+        is_own = cleaned.get("scheme") == OWN_SCHEME
+        field = "own_scheme" if is_own else "scheme"
+        if field in self.errors or "scheme" in self.errors:
+            return None
+        try:
+            text = cleaned["own_scheme"]
+            cleaned["data"] = json.loads(text) if is_own else built_in_schemes()[cleaned["scheme"]]
+            return scheme_to_rate_by(cleaned["data"])
+        except json.JSONDecodeError as error:
+            found = f"line {error.lineno}, column {error.colno}: {error.msg}" if text else "nothing"
+            self.add_error(field, f"Found {found}; expected a scheme as JSON.")
+        except RecursionError:
+            self.add_error(field, "Found lists or objects nested too deep; expected a scheme.")
+        except StudyError as error:
+            self.add_error(field, f"{error}.".replace("..", "."))
+        return None
+
+    def _check_together(self, scheme: Scheme, cleaned: dict[str, Any]) -> None:
+        if scheme.target == "citation" and cleaned.get("arms") != "separate":
+            self.add_error("arms", f"{scheme.key} asks about single citations: choose Separate.")
+        if "raters_per_unit" not in self.errors:
+            default = 2 if scheme.target == "citation" else 5
+            cleaned["raters_per_unit"] = cleaned.get("raters_per_unit") or default
+            if scheme.target == "response" and cleaned["raters_per_unit"] % 2 == 0:
+                self.add_error("raters_per_unit", "Choose an odd number: an even one can be split.")
+
+    def to_mend(self) -> list[forms.BoundField]:
+        """Return the fields with an error, in the order of the page."""
+        return [field for field in self if field.errors]
+
+    def plan(self) -> StudyPlan:
+        """Return what a valid form says."""
+        chosen = self.cleaned_data
+        return StudyPlan(
+            name=chosen["name"],
+            dataset=self.dataset,
+            scheme=chosen["data"],
+            setups=list(chosen["setups"]),
+            arms=ARMS_OF[chosen["arms"]],
+            raters_per_unit=chosen["raters_per_unit"],
+            evidence_choice=chosen["evidence_choice"],
+            merged_layout=chosen["merged_layout"],
+            response_order=chosen["response_order"],
+            mixing=chosen["mixing"],
+            may_meet_both_arms=chosen["may_meet_both_arms"],
+            seed=chosen["seed"],
+            lease_minutes=chosen["lease_minutes"],
+            stops_when_decided=chosen["stops_when_decided"],
+            full_share=chosen["full_percent"] / 100,
+            n_sampled=chosen["n_sampled"],
+            introduction=chosen["introduction"],
+        )
+
+    def chosen_raters(self) -> list[User]:
+        """Return the raters of a valid form for a new study."""
+        chosen = self.cleaned_data
+        return list(accounts_of_raters() if chosen["all_raters"] else chosen["raters"])
+
+
+def _about(scheme: Scheme) -> str:
+    n_questions = len(scheme.questions)
+    return f"{scheme.title}: {n_questions} question{'s' if n_questions > 1 else ''}"
+
+
+def _initial(study: Study) -> dict[str, Any]:
+    """Return what the form of a planned study begins with."""
+    kinds = tuple(arm.kind for arm in study.arms.all())
+    key = study.scheme["key"]
+    is_built_in = built_in_schemes().get(key) == study.scheme
+    return {name: getattr(study, name) for name in SAME_AS_COLUMN} | {
+        "setups": list(study.setups.all()),
+        "scheme": key if is_built_in else OWN_SCHEME,
+        "own_scheme": "" if is_built_in else json.dumps(study.scheme, indent=2, ensure_ascii=False),
+        "arms": next((name for name, arms in ARMS_OF.items() if set(arms) == set(kinds)), BOTH),
+        "full_percent": round(100 * study.full_share),
+    }

@@ -1,0 +1,126 @@
+"""Guidelines: the text that a study begins with, how text becomes a page, what changed in it."""
+
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import slugify
+from markdown_it import MarkdownIt
+
+from annotation.schemes import YES_NO, Scheme
+
+GUIDELINE_FILES = Path(__file__).parent / "guideline_files"
+LONGEST_GUIDELINE = 100_000  # characters
+LINES_AROUND = 1  # shown above and below a change
+
+# Markup in the text is shown as it was typed, and a link can only be http, https or mailto.
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).disable("image")
+
+
+class Heading(NamedTuple):
+    """A heading of a guideline's own text, for the list of contents."""
+
+    anchor: str
+    text: str
+
+
+class NotAsked(NamedTuple):
+    """One row of 'what is not asked': an answer, and what the form does then."""
+
+    answers: str
+    consequence: str
+    stored_as: str
+
+
+class ChangedLine(NamedTuple):
+    """One line of a comparison of two versions; `gap` stands for lines that are left out."""
+
+    kind: Literal["same", "added", "removed", "gap"]
+    text: str
+
+
+def default_guideline(scheme_key: str) -> str:
+    """Return the text that a study with a built-in scheme begins with; empty for others."""
+    files = {file.stem.upper(): file for file in GUIDELINE_FILES.glob("*.md")}
+    return files[scheme_key].read_text(encoding="utf-8") if scheme_key in files else ""
+
+
+def render_guideline(text: str) -> tuple[SafeString, list[Heading]]:
+    """Return a guideline's Markdown as HTML without any markup of its own, and its headings.
+
+    The page has the heading of the first rank: '#' and '##' both become one of the second.
+    """
+    tokens = _MARKDOWN.parse(text)
+    headings: list[Heading] = []
+    for token, inline in pairwise(tokens):
+        if token.type == "heading_open":
+            words = "".join(part.content for part in inline.children or [])
+            anchor = f"text-{len(headings) + 1}-{slugify(words)}".rstrip("-")
+            headings.append(Heading(anchor, words))
+            token.attrSet("id", anchor)
+        if token.type in ("heading_open", "heading_close") and token.tag == "h1":
+            token.tag = "h2"
+    html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
+    return mark_safe(html), headings  # the parser escapes what is not Markdown
+
+
+def not_asked(scheme: Scheme) -> list[NotAsked]:
+    """Return what a rater is not asked after which answer, and which answers exclude each other."""
+    place = {question.key: number for number, question in enumerate(scheme.questions, start=1)}
+
+    def named(key: str, answer: str) -> str:
+        return f"{place[key]} {key.replace('_', ' ')}: {answer}"
+
+    rows: list[NotAsked] = []
+    for gate in scheme.keys:
+        behind = [
+            question for question in scheme.questions if _is_behind(scheme, question.key, gate)
+        ]
+        if behind:
+            numbers = ", ".join(str(place[question.key]) for question in behind)
+            is_yes_no = all(question.scale == YES_NO for question in behind)
+            stored_as = "implied no" if is_yes_no else "implied no (yes/no); else no answer"
+            rows.append(NotAsked(named(gate, "no"), numbers, stored_as))
+    for together in scheme.impossible:
+        answers = [
+            named(question.key, question.scale.label(together[question.key]))
+            for question in scheme.questions
+            if question.key in together
+        ]
+        rows.append(
+            NotAsked(" and ".join(answers), "the form asks you to change one", "not stored")
+        )
+    return rows
+
+
+def _is_behind(scheme: Scheme, key: str, gate: str) -> bool:
+    """Return whether a question is not asked when `gate` is answered no, also by another gate."""
+    question = scheme.question(key)
+    gates = question.after if question else ()
+    return gate in gates or any(_is_behind(scheme, other, gate) for other in gates)
+
+
+def changed_lines(before: str, after: str) -> list[ChangedLine]:
+    """Return what was added to and removed from a text, line by line, with a line around each."""
+    old, new = before.splitlines(), after.splitlines()
+    matcher = SequenceMatcher(a=old, b=new, autojunk=False)
+    lines: list[ChangedLine] = []
+    for number, group in enumerate(matcher.get_grouped_opcodes(LINES_AROUND)):
+        if number:
+            lines.append(ChangedLine("gap", ""))
+        lines += _lines_of(group, old, new)
+    return lines
+
+
+def _lines_of(
+    group: Sequence[tuple[str, int, int, int, int]], old: Sequence[str], new: Sequence[str]
+) -> Iterator[ChangedLine]:
+    for tag, old_start, old_end, new_start, new_end in group:
+        if tag == "equal":
+            yield from (ChangedLine("same", line) for line in old[old_start:old_end])
+        else:
+            yield from (ChangedLine("removed", line) for line in old[old_start:old_end])
+            yield from (ChangedLine("added", line) for line in new[new_start:new_end])

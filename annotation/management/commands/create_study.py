@@ -1,0 +1,180 @@
+"""Plan a study, and open it with --open."""
+
+import json
+from argparse import RawDescriptionHelpFormatter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+
+from accounts.models import User
+from annotation.forms.setup import accounts_of_raters
+from annotation.guidelines import default_guideline
+from annotation.models import Arm, Study
+from annotation.planning import rater_needs
+from annotation.schemes import SchemeError, built_in_schemes, load_scheme
+from annotation.services.studies import StudyError, StudyPlan, create_study, open_study
+from generation.models import Dataset, Setup
+
+EXAMPLE = """example:
+  manage.py create_study "Pilot, AIS" --dataset pilot --arms separate merged --raters all
+  manage.py create_study "Pilot, SSA" --dataset pilot --scheme SSA --setups "large T 0.0" --open
+"""
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.epilog = EXAMPLE
+        parser.add_argument("name", help="of the study to make")
+        parser.add_argument("--dataset", required=True, help="name or slug of a dataset")
+        parser.add_argument("--setups", nargs="+", help="names (default: all of the dataset)")
+        schemes = parser.add_mutually_exclusive_group()
+        schemes.add_argument("--scheme", default="AIS", choices=built_in_schemes())
+        schemes.add_argument("--scheme-file", type=Path, help="a scheme of your own, as JSON")
+        parser.add_argument(
+            "--arms", nargs="+", default=[Arm.Kind.SEPARATE.value], choices=Arm.Kind.values
+        )
+        parser.add_argument(
+            "--raters-per-unit", type=int, help="odd (default: 5, or 2 for citations)"
+        )
+        parser.add_argument(
+            "--raters", nargs="+", default=[], help="rater codes or user names, or 'all'"
+        )
+        parser.add_argument("--sample", type=int, help="examples to draw (default: all)")
+        parser.add_argument("--seed", type=int, default=13)
+        parser.add_argument(
+            "--evidence", default=Study.EvidenceChoice.SHOWN, choices=Study.EvidenceChoice.values
+        )
+        parser.add_argument(
+            "--merged-layout",
+            default=Study.MergedLayout.SIDE_BY_SIDE,
+            choices=Study.MergedLayout.values,
+        )
+        parser.add_argument(
+            "--response-order",
+            default=Study.ResponseOrder.RANDOM,
+            choices=Study.ResponseOrder.values,
+        )
+        parser.add_argument("--mixing", default=Study.Mixing.ORDER, choices=Study.Mixing.values)
+        parser.add_argument(
+            "--may-meet-both-arms", action="store_true", help="one rater, one response, both arms"
+        )
+        parser.add_argument("--lease-minutes", type=int, default=30)
+        parser.add_argument(
+            "--stop-when-decided", action="store_true", help="ask no more once majorities are set"
+        )
+        parser.add_argument(
+            "--full-share", type=float, default=0.25, help="of examples that get all raters"
+        )
+        parser.add_argument("--introduction", default="", help="what raters read at first")
+        parser.add_argument("--open", action="store_true", help="open it at once")
+
+    def handle(self, *, name: str, open: bool, **options: Any) -> None:
+        scheme = _scheme(options["scheme"], options["scheme_file"])
+        plan = _plan(name, scheme, options)
+        raters = _raters(options["raters"])
+        key = "" if options["scheme_file"] else options["scheme"]
+        try:
+            with transaction.atomic():
+                study = create_study(plan, default_guideline(key), raters, None)
+                if open:
+                    open_study(study, None)
+        except StudyError as error:
+            raise CommandError(f"{error}\nNothing was made.") from error
+        units = f" with {sum(arm.n_units for arm in study.arms.all()):,} units" if open else ""
+        done = f"{'Opened' if open else 'Planned'} {study.name}{units}, {len(raters)} raters."
+        self.stdout.write(self.style.SUCCESS(done))
+        n_missing = sum(need.n_missing for need in rater_needs(study))
+        if n_missing:
+            self.stderr.write(f"Too few raters to fill every slot: {n_missing} more will do.")
+
+
+def _scheme(key: str, path: Path | None) -> Mapping[str, Any]:
+    if path is None:
+        return built_in_schemes()[key]
+    try:
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
+        load_scheme(data)
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from error
+    except (RecursionError, SchemeError, ValueError) as error:
+        raise CommandError(f"{path}: {error}") from error
+    scheme: Mapping[str, Any] = data
+    return scheme
+
+
+def _plan(name: str, scheme: Mapping[str, Any], options: Mapping[str, Any]) -> StudyPlan:
+    """Return the plan that the options describe, with what the page checks too."""
+    dataset = _dataset(options["dataset"])
+    is_of_citations = scheme.get("target") == "citation"
+    if not name.strip() or len(name) > 100:
+        raise CommandError(f"name: found {len(name)} characters; expected 1 to 100")
+    for option, low, high in (
+        ("sample", 1, None),
+        ("seed", 0, 2**31 - 1),
+        ("raters_per_unit", 1, 99),
+        ("lease_minutes", 1, 24 * 60),
+        ("full_share", 0, 1),
+    ):
+        given = options[option]
+        if given is not None and (given < low or (high is not None and given > high)):
+            wanted = f"{low} to {high}" if high is not None else f"{low} or more"
+            raise CommandError(f"--{option.replace('_', '-')}: found {given}; expected {wanted}")
+    return StudyPlan(
+        name=name.strip(),
+        dataset=dataset,
+        scheme=scheme,
+        setups=_setups(dataset, options["setups"]),
+        arms=[kind for kind in (Arm.Kind.SEPARATE, Arm.Kind.MERGED) if kind in options["arms"]],
+        raters_per_unit=options["raters_per_unit"] or (2 if is_of_citations else 5),
+        evidence_choice=options["evidence"],
+        merged_layout=options["merged_layout"],
+        response_order=options["response_order"],
+        mixing=options["mixing"],
+        may_meet_both_arms=options["may_meet_both_arms"],
+        seed=options["seed"],
+        lease_minutes=options["lease_minutes"],
+        stops_when_decided=options["stop_when_decided"],
+        full_share=options["full_share"],
+        n_sampled=options["sample"],
+        introduction=options["introduction"],
+    )
+
+
+def _dataset(name: str) -> Dataset:
+    datasets = Dataset.objects
+    found = datasets.filter(name=name).first() or datasets.filter(slug=name).first()
+    if found is None:
+        raise CommandError(f"There is no dataset {name!r}. There are: {_listed(datasets.all())}.")
+    return found
+
+
+def _setups(dataset: Dataset, names: Sequence[str] | None) -> list[Setup]:
+    there = {setup.name: setup for setup in dataset.setups.all()}
+    for name in names or ():
+        if name not in there:
+            raise CommandError(f"{dataset.name} has no setup {name!r}. It has: {_listed(there)}.")
+    return [there[name] for name in dict.fromkeys(names or there)]
+
+
+def _raters(names: Sequence[str]) -> list[User]:
+    accounts = list(accounts_of_raters())
+    if "all" in names:
+        return accounts
+    by_name = {user.username: user for user in accounts}
+    by_name |= {user.rater_code: user for user in accounts}
+    for name in names:
+        if name not in by_name:
+            raise CommandError(f"Nobody called {name!r} has the rater role.")
+    return list(dict.fromkeys(by_name[name] for name in names))
+
+
+def _listed(things: Any) -> str:
+    """Return the first names of some things."""
+    names = [str(thing) for thing in things]
+    return ", ".join(names[:10]) + (", …" if len(names) > 10 else "") or "none"

@@ -1,0 +1,33 @@
+"""People's judgements: studies, raters, what they rated and how they voted."""
+
+from annotation.models.studies import Arm, Guideline, Rater, Study
+from annotation.models.units import (
+    Assignment,
+    Draft,
+    Exposure,
+    Skip,
+    Target,
+    Unit,
+    UnitPassage,
+    UnitTarget,
+)
+from annotation.models.votes import Flag, GoldAnswer, Vote, VoteChange
+
+__all__ = [
+    "Arm",
+    "Assignment",
+    "Draft",
+    "Exposure",
+    "Flag",
+    "GoldAnswer",
+    "Guideline",
+    "Rater",
+    "Skip",
+    "Study",
+    "Target",
+    "Unit",
+    "UnitPassage",
+    "UnitTarget",
+    "Vote",
+    "VoteChange",
+]

@@ -1,0 +1,197 @@
+"""Studies, their arms and guidelines, and who rates in them."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from generation.models import Dataset, Setup
+
+
+class Study(models.Model):
+    """Examples × setups rated under one scheme.
+
+    An imported study is born closed. `scheme` is a copy of the scheme's file: what was asked
+    then stays what was asked.
+    """
+
+    class State(models.TextChoices):
+        PLANNED = "planned"
+        OPEN = "open"
+        PAUSED = "paused"
+        CLOSED = "closed"
+
+    class EvidenceChoice(models.TextChoices):
+        SHOWN = "shown"
+        GOLDEN = "golden"
+        RETRIEVED = "retrieved"
+
+    class Mixing(models.TextChoices):
+        """What is random when a study has both arms."""
+
+        ORDER = "order", "both arms for everybody, in random order"
+        RATERS = "raters", "each rater in one arm, at random"
+
+    class MergedLayout(models.TextChoices):
+        SIDE_BY_SIDE = "side_by_side", "side by side"
+        IN_TURN = "in_turn", "one response in full, then the next"
+
+    class ResponseOrder(models.TextChoices):
+        """How the responses of a merged unit are ordered."""
+
+        RANDOM = "random", "random for each rater"
+        FIXED = "fixed", "by setup, the same for everybody"
+
+    name = models.CharField(max_length=100, unique=True)
+    slug = models.SlugField(max_length=110, unique=True)
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="studies")
+    setups = models.ManyToManyField(Setup, related_name="studies", blank=True)
+    scheme = models.JSONField()
+    state = models.CharField(max_length=8, choices=State, default=State.PLANNED)
+    is_imported = models.BooleanField(default=False)
+    # None in imported studies: there N = the votes that an item has.
+    raters_per_unit = models.PositiveSmallIntegerField(null=True, blank=True)
+    evidence_choice = models.CharField(
+        max_length=10, choices=EvidenceChoice, default=EvidenceChoice.SHOWN
+    )
+    seed = models.PositiveIntegerField(default=13)
+    introduction = models.TextField(blank=True)  # what raters read before they begin
+    mixing = models.CharField(max_length=8, choices=Mixing, default=Mixing.ORDER)
+    may_meet_both_arms = models.BooleanField(default=False)  # one rater, one response, both arms
+    merged_layout = models.CharField(
+        max_length=12, choices=MergedLayout, default=MergedLayout.SIDE_BY_SIDE
+    )
+    response_order = models.CharField(
+        max_length=8, choices=ResponseOrder, default=ResponseOrder.RANDOM
+    )
+    lease_minutes = models.PositiveSmallIntegerField(default=30)
+    stops_when_decided = models.BooleanField(default=False)
+    # Share of the examples that get all raters all the same: agreement is taken from these.
+    full_share = models.FloatField(default=0.25)
+    # How many of the dataset's examples are rated, drawn by the seed; None: all of them.
+    n_sampled = models.PositiveIntegerField(null=True, blank=True)
+    # Gold items: responses with known answers, mixed in for every rater.
+    n_gold_units = models.PositiveIntegerField(default=0)
+    n_qualifying = models.PositiveSmallIntegerField(default=0)  # of them, before anything else
+    gold_threshold = models.FloatField(null=True, blank=True)  # below it: no further units
+    n_units_by_group = models.JSONField(default=list, blank=True)  # planned so far
+    settings = models.JSONField(default=dict, blank=True)  # study.json: what it says beyond these
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(raters_per_unit__isnull=False) | Q(is_imported=True),
+                name="study_rated_here_has_raters_per_unit",
+            ),
+            models.CheckConstraint(
+                condition=Q(full_share__gte=0, full_share__lte=1),
+                name="study_full_share_is_a_share",
+            ),
+            models.CheckConstraint(
+                condition=Q(gold_threshold__isnull=True)
+                | Q(gold_threshold__gte=0, gold_threshold__lte=1),
+                name="study_gold_threshold_is_a_share",
+            ),
+            models.CheckConstraint(
+                condition=Q(n_qualifying__lte=F("n_gold_units")),
+                name="study_qualifies_by_gold_it_has",
+            ),
+            models.CheckConstraint(
+                condition=Q(lease_minutes__gte=1), name="study_lease_of_a_minute_or_more"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def n_raters(self, n_there: int) -> int:
+        """Return N, which a majority is more than half of, for an item with so many raters.
+
+        That is the planned number; imported votes may be more, or have no plan.
+        """
+        return max(self.raters_per_unit or 0, n_there)
+
+    @property
+    def is_split_into_groups(self) -> bool:
+        """Whether raters are in two groups, so that nobody meets a response in both arms."""
+        return len(self.arms.all()) == 2 and not self.may_meet_both_arms
+
+    @property
+    def n_groups(self) -> int:
+        return 2 if self.is_split_into_groups else 1
+
+
+class Arm(models.Model):
+    """One way of showing responses in a study: each alone, or all of an example together."""
+
+    class Kind(models.TextChoices):
+        SEPARATE = "separate"
+        MERGED = "merged"
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="arms")
+    kind = models.CharField(max_length=8, choices=Kind)
+    n_units = models.PositiveIntegerField(default=0)  # planned so far
+
+    class Meta:
+        ordering = ["-kind"]  # separate, merged
+        constraints = [models.UniqueConstraint(fields=["study", "kind"], name="arm_once_per_study")]
+
+    def __str__(self) -> str:
+        return self.kind
+
+
+class Guideline(models.Model):
+    """One version of a study's guidelines; a vote keeps the version it was given under."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="guidelines")
+    version = models.PositiveSmallIntegerField()
+    text = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["version"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "version"], name="guideline_version_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"version {self.version}"
+
+
+class Rater(models.Model):
+    """One person in one study. Raters of imported votes have a code and no account."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="raters")
+    code = models.CharField(max_length=100)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    # In a study of two arms: who meets which example in which arm (see `planning.group_of`).
+    group = models.PositiveSmallIntegerField(default=0)
+    is_excluded = models.BooleanField(default=False)
+    is_simulated = models.BooleanField(default=False)
+    gold_score = models.FloatField(null=True, blank=True)  # share of gold answers met
+    n_gold = models.PositiveIntegerField(default=0)  # gold units submitted
+
+    class Meta:
+        ordering = ["code"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "code"], name="rater_code_once_per_study"),
+            models.UniqueConstraint(
+                fields=["study", "user"],
+                condition=Q(user__isnull=False),
+                name="rater_once_per_study",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.code
+
+    @property
+    def is_under_threshold(self) -> bool:
+        """Whether this rater has met too few gold answers to get further units."""
+        threshold = self.study.gold_threshold
+        if threshold is None or self.gold_score is None:
+            return False
+        return self.n_gold >= max(1, self.study.n_qualifying) and self.gold_score < threshold

@@ -1,0 +1,201 @@
+"""What is rated, and the queue: units, their slots, and who was given what."""
+
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.studies import Arm, Rater, Study
+from generation.models import Citation, Example, Passage, Response
+
+
+class Target(models.Model):
+    """The one thing a question is asked about: a response, or one citation of it."""
+
+    response = models.ForeignKey(Response, models.CASCADE, related_name="targets")
+    citation = models.ForeignKey(
+        Citation, models.CASCADE, null=True, blank=True, related_name="targets"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["response"],
+                condition=Q(citation__isnull=True),
+                name="target_once_per_response",
+            ),
+            models.UniqueConstraint(
+                fields=["citation"],
+                condition=Q(citation__isnull=False),
+                name="target_once_per_citation",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"target {self.pk}"
+
+
+class Unit(models.Model):
+    """What a rater sees at once: one target, or in the merged arm several of one example.
+
+    Its passages are the evidence that the form shows, fixed when the unit is planned.
+    """
+
+    arm = models.ForeignKey(Arm, models.CASCADE, related_name="units")
+    example = models.ForeignKey(Example, models.CASCADE, related_name="units")
+    targets = models.ManyToManyField(Target, through="UnitTarget", related_name="units")
+    passages = models.ManyToManyField(Passage, through="UnitPassage", related_name="+")
+    group = models.PositiveSmallIntegerField(default=0)  # of the raters who may take it
+    is_gold = models.BooleanField(default=False)  # its answers are known: outside every figure
+    is_always_full = models.BooleanField(default=False)  # never let go before all have rated it
+
+    def __str__(self) -> str:
+        return f"unit {self.pk}"
+
+
+class UnitTarget(models.Model):
+    """A target in a unit, with its place in the order that a fixed layout shows."""
+
+    unit = models.ForeignKey(Unit, models.CASCADE, related_name="places")
+    target = models.ForeignKey(Target, models.CASCADE, related_name="places")
+    place = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ["place"]
+        constraints = [
+            models.UniqueConstraint(fields=["unit", "place"], name="unit_place_once"),
+            models.UniqueConstraint(fields=["unit", "target"], name="unit_target_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"place {self.place} in unit {self.unit_id}"
+
+
+class UnitPassage(models.Model):
+    """A passage that a unit shows as evidence, in the order shown."""
+
+    unit = models.ForeignKey(Unit, models.CASCADE, related_name="evidence")
+    passage = models.ForeignKey(Passage, models.CASCADE, related_name="+")
+    position = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["unit", "position"], name="unit_passage_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"passage {self.position} of unit {self.unit_id}"
+
+
+class Assignment(models.Model):
+    """One wanted judgement of one unit: a slot, planned with the study, taken by one rater.
+
+    `study` and `group` repeat what the unit says, so that the first free slot is found in one
+    narrow index. `key` is random: the order in which slots of the same number are handed out.
+    """
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="assignments")
+    unit = models.ForeignKey(Unit, models.CASCADE, related_name="assignments")
+    group = models.PositiveSmallIntegerField()
+    slot = models.PositiveSmallIntegerField()  # 1 .. study.raters_per_unit
+    key = models.PositiveIntegerField()
+    rater = models.ForeignKey(
+        Rater, models.RESTRICT, null=True, blank=True, related_name="assignments"
+    )
+    claimed_at = models.DateTimeField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    is_let_go = models.BooleanField(default=False)  # not needed: its unit was decided before
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["unit", "slot"], name="assignment_slot_planned_once"),
+            models.CheckConstraint(condition=Q(slot__gte=1), name="assignment_slot_from_1"),
+            models.UniqueConstraint(
+                fields=["unit", "rater"],
+                condition=Q(rater__isnull=False),
+                name="assignment_once_per_rater",
+            ),
+            models.UniqueConstraint(
+                fields=["rater"],
+                condition=Q(rater__isnull=False, submitted_at__isnull=True, is_let_go=False),
+                name="assignment_one_open_per_rater",
+            ),
+            models.CheckConstraint(
+                condition=Q(submitted_at__isnull=True) | Q(rater__isnull=False),
+                name="assignment_submitted_by_somebody",
+            ),
+            models.CheckConstraint(
+                condition=Q(submitted_at__isnull=True) | Q(is_let_go=False),
+                name="assignment_submitted_is_not_let_go",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["study", "group", "slot", "key"],
+                condition=Q(submitted_at__isnull=True, is_let_go=False),
+                name="assignment_to_hand_out",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"slot {self.slot} of unit {self.unit_id}"
+
+
+class Exposure(models.Model):
+    """A rater was given a target in a unit, whatever became of it: never a second time.
+
+    `scope` is empty where a study forbids meeting a response in both arms, else the arm's kind.
+    """
+
+    rater = models.ForeignKey(Rater, models.RESTRICT, related_name="exposures")
+    target = models.ForeignKey(Target, models.CASCADE, related_name="exposures")
+    scope = models.CharField(max_length=8, choices=Arm.Kind, blank=True)
+    unit = models.ForeignKey(Unit, models.CASCADE, related_name="exposures")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["rater", "target", "scope"], name="exposure_once_per_rater"
+            ),
+        ]
+        indexes = [models.Index(fields=["rater", "unit"], name="exposure_of_unit")]
+
+    def __str__(self) -> str:
+        return f"target {self.target_id} shown to rater {self.rater_id}"
+
+
+class Draft(models.Model):
+    """What a rater has answered in a unit and not submitted; kept after the lease is gone.
+
+    `answers`: id of the target (as text) → question → answer.
+    """
+
+    unit = models.ForeignKey(Unit, models.CASCADE, related_name="drafts")
+    rater = models.ForeignKey(Rater, models.CASCADE, related_name="drafts")
+    answers = models.JSONField(default=dict)
+    seconds = models.FloatField(default=0.0)  # on task so far
+    saved_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["unit", "rater"], name="draft_once_per_rater"),
+        ]
+
+    def __str__(self) -> str:
+        return f"draft of rater {self.rater_id} on unit {self.unit_id}"
+
+
+class Skip(models.Model):
+    """A rater did not want to judge a unit, and why. Its slot went back."""
+
+    unit = models.ForeignKey(Unit, models.CASCADE, related_name="skips")
+    rater = models.ForeignKey(Rater, models.RESTRICT, related_name="skips")
+    reason = models.CharField(max_length=100)
+    note = models.TextField(blank=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["unit", "rater"], name="skip_once")]
+
+    def __str__(self) -> str:
+        return f"unit {self.unit_id} skipped by rater {self.rater_id}"

@@ -1,0 +1,230 @@
+"""A rater's own work: their studies, what is half answered, what they have submitted. Reads only.
+
+Each page costs a fixed number of statements, however many studies and units there are.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from accounts.models import User
+from annotation.models import (
+    Assignment,
+    Draft,
+    Exposure,
+    Flag,
+    Guideline,
+    Rater,
+    Study,
+    Unit,
+    Vote,
+)
+from annotation.rated_units import fair_share
+from annotation.schemes import Scheme
+
+
+class OwnStudy(NamedTuple):
+    """One study as the rater's first page shows it."""
+
+    study: Study
+    guideline_version: int
+    n_submitted: int
+    n_share: int
+    has_answers: bool  # in time or late
+    is_anything_left: bool
+    last_at: datetime | None  # when the rater submitted last
+    n_questions: int
+    thing: str  # what one unit is called: unit, or pair
+
+    @property
+    def is_finished(self) -> bool:
+        return self.study.state == Study.State.CLOSED or not self.is_anything_left
+
+
+class HalfAnswered(NamedTuple):
+    """The unit that a rater has in hand."""
+
+    study: Study
+    unit_id: int
+    n_answers: int  # in its draft
+    minutes: int  # for which it is reserved; 0: somebody else may get it
+
+
+def own_studies(user: User) -> list[OwnStudy]:
+    """Return the studies that somebody rates in, the one worked on last first."""
+    in_study, now = {"study": OuterRef("study")}, timezone.now()
+    mine = Assignment.objects.filter(rater=OuterRef("pk"))
+    done = mine.filter(submitted_at__isnull=False).order_by().values("rater")
+    free = Assignment.objects.filter(
+        Q(rater=None) | Q(rater=OuterRef("pk")) | Q(lease_until__lt=now),
+        submitted_at=None,
+        is_let_go=False,
+        group=OuterRef("group"),
+        **in_study,
+    )
+    met = Exposure.objects.filter(rater=OuterRef(OuterRef("pk")), unit=OuterRef("unit"))
+    in_hand = mine.filter(submitted_at=None, is_let_go=False)
+    colleagues = Rater.objects.filter(group=OuterRef("group"), is_excluded=False, **in_study)
+    newest = Guideline.objects.filter(**in_study).order_by("-version")
+    raters = (
+        Rater.objects.filter(user=user)
+        .exclude(study__state=Study.State.PLANNED)
+        .select_related("study")
+        .annotate(
+            n_submitted=Coalesce(Subquery(done.annotate(n=Count("pk")).values("n")), 0),
+            last_at=Subquery(done.annotate(at=Max("submitted_at")).values("at")),
+            n_colleagues=Subquery(
+                colleagues.order_by().values("group").annotate(n=Count("pk")).values("n")
+            ),
+            version=Subquery(newest.values("version")[:1]),
+            has_answers=Exists(Vote.objects.filter(rater=OuterRef("pk")))
+            | Exists(mine.filter(submitted_at__isnull=False)),
+            is_left=Exists(free.filter(~Exists(met))) | Exists(in_hand),
+        )
+        .order_by(F("last_at").desc(nulls_last=True), "-study")
+    )
+    return [
+        OwnStudy(
+            study=rater.study,
+            guideline_version=rater.version or 0,
+            n_submitted=rater.n_submitted,
+            n_share=max(rater.n_submitted, fair_share(rater, rater.n_colleagues or 0)),
+            has_answers=rater.has_answers,
+            is_anything_left=rater.is_left and not rater.is_under_threshold,
+            last_at=rater.last_at,
+            n_questions=len(rater.study.scheme["questions"]),
+            thing="pair" if rater.study.scheme.get("target") == "citation" else "unit",
+        )
+        for rater in raters
+    ]
+
+
+def half_answered(user: User) -> list[HalfAnswered]:
+    """Return what somebody has in hand, the unit with the newest lease first."""
+    running = (Study.State.OPEN, Study.State.PAUSED)
+    draft = Draft.objects.filter(unit=OuterRef("unit"), rater=OuterRef("rater"))
+    in_hand = (
+        Assignment.objects.filter(rater__user=user, submitted_at=None, is_let_go=False)
+        .filter(study__state__in=running)
+        .select_related("study")
+        .annotate(draft=Subquery(draft.values("answers")))
+        .order_by("-lease_until")
+    )
+    now = timezone.now()
+    return [
+        HalfAnswered(
+            study=assignment.study,
+            unit_id=assignment.unit_id,
+            n_answers=sum(len(given) for given in (assignment.draft or {}).values()),
+            minutes=max(0, math.ceil((assignment.lease_until - now).total_seconds() / 60)),
+        )
+        for assignment in in_hand
+        if assignment.lease_until
+    ]
+
+
+# --- what was submitted ---------------------------------------------------------------------
+
+
+class OwnAnswer(NamedTuple):
+    """One answer in words."""
+
+    question: str
+    answer: str
+
+
+class OwnResponse(NamedTuple):
+    """One response, or one citation of it, with the answers given to it."""
+
+    text: str
+    cited: str  # the fact that a citation claims; empty for a response
+    answers: list[OwnAnswer]
+    n_implied: int
+    flag: str | None
+
+
+class OwnUnit(NamedTuple):
+    """One unit that a rater has submitted."""
+
+    unit_id: int
+    arm: str
+    at: datetime
+    is_surplus: bool
+    responses: list[OwnResponse]
+
+
+def submitted_units(rater: Rater) -> QuerySet[Unit]:
+    """Return the units that a rater has submitted, in time or not, newest first."""
+    in_time = Assignment.objects.filter(unit=OuterRef("pk"), rater=rater)
+    late = Vote.objects.filter(
+        arm=OuterRef("arm"), rater=rater, is_surplus=True, target__places__unit=OuterRef("pk")
+    )
+    return (
+        Unit.objects.filter(exposures__in=Exposure.objects.filter(rater=rater))
+        .annotate(
+            done_at=Coalesce(
+                Subquery(in_time.values("submitted_at")[:1]),
+                Subquery(late.order_by("-at").values("at")[:1]),
+            )
+        )
+        .filter(done_at__isnull=False)
+        .distinct()
+        .order_by("-done_at", "-pk")
+    )
+
+
+def own_units(rater: Rater, scheme: Scheme, units: Sequence[Unit]) -> list[OwnUnit]:
+    """Return what a rater said about these units, with their targets prefetched by the caller."""
+    targets = [place.target_id for unit in units for place in unit.places.all()]
+    votes: dict[tuple[int, int], dict[str, Vote]] = defaultdict(dict)
+    for vote in Vote.objects.filter(rater=rater, target__in=targets):
+        votes[vote.arm_id, vote.target_id][vote.question] = vote
+    flags = {
+        (flag.arm_id, flag.response_id): flag.reason
+        for flag in Flag.objects.filter(rater=rater, response__targets__in=targets)
+    }
+    shown: list[OwnUnit] = []
+    for unit in units:
+        places = list(unit.places.all())
+        of_unit = [votes[unit.arm_id, place.target_id] for place in places]
+        both = sorted(
+            zip(places, of_unit, strict=True),
+            key=lambda pair: next((v.position or 0 for v in pair[1].values()), 99),
+        )
+        shown.append(
+            OwnUnit(
+                unit_id=unit.pk,
+                arm=unit.arm.kind,
+                at=unit.done_at,  # type: ignore[attr-defined]
+                is_surplus=any(v.is_surplus for given in of_unit for v in given.values()),
+                responses=[
+                    OwnResponse(
+                        text=place.target.citation.sentence
+                        if place.target.citation
+                        else place.target.response.text,
+                        cited=f"{place.target.citation.relation}: {place.target.citation.value}"
+                        if place.target.citation
+                        else "",
+                        answers=_in_words(scheme, given),
+                        n_implied=sum(vote.is_implied for vote in given.values()),
+                        flag=flags.get((unit.arm_id, place.target.response_id)),
+                    )
+                    for place, given in both
+                ],
+            )
+        )
+    return shown
+
+
+def _in_words(scheme: Scheme, given: dict[str, Vote]) -> list[OwnAnswer]:
+    return [
+        OwnAnswer(question.key.replace("_", " "), question.scale.label(given[question.key].answer))
+        for question in scheme.questions
+        if question.key in given and not given[question.key].is_implied
+    ]

@@ -1,0 +1,354 @@
+"""What a study needs: its units, its raters, their hours. Reads only; services write the plan."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.db.models import F, QuerySet, Sum
+from django.db.models.functions import Length
+
+from annotation.models import Arm, GoldAnswer, Study, UnitTarget
+from annotation.ordering import random_key, share_is_drawn
+from annotation.schemes import Scheme, load_scheme
+from generation.models import (
+    Citation,
+    Example,
+    ExamplePassage,
+    Passage,
+    Response,
+    ResponsePassage,
+    Turn,
+)
+from generation.retrieval.bm25 import PassageIndex
+
+MOST_IN_A_UNIT = 8  # responses that a merged unit can show
+RETRIEVED_PASSAGES = 3
+# Silent reading of English non-fiction: 238 words a minute (Brysbaert 2019), 6 characters a word.
+CHARACTERS_PER_SECOND = 238 * 6 / 60
+SECONDS_PER_ANSWER = 4.0  # our assumption
+
+NO_DIALOG = "responses to examples without a dialog"
+NO_EVIDENCE = "responses without evidence, rated by nobody: attributable 0 is assumed"
+NO_TEXT_OF_GRAPH = "responses whose evidence is a graph"
+NO_CITATION = "responses without a complete citation"
+NO_PARTNER = "responses that no other of the example shares its evidence with: not merged"
+TOO_MANY = f"responses beyond the {MOST_IN_A_UNIT} that a merged unit can show"
+
+TargetIds = tuple[int, int | None]  # response, citation
+
+
+class PlannedUnit(NamedTuple):
+    """A unit to be made. `name` is made of keys, so that it is the same on every machine."""
+
+    arm: str
+    example: int
+    name: str
+    targets: tuple[TargetIds, ...]  # in the order that a fixed layout shows
+    passages: tuple[int, ...]
+    group: int
+    is_always_full: bool
+    is_gold: bool
+    n_characters: int  # to read
+
+
+class UnitPlan(NamedTuple):
+    """The units that a study has not got yet, and the responses it leaves out, by reason."""
+
+    units: list[PlannedUnit]
+    n_examples: int
+    n_responses: int
+    left_out: dict[str, int]
+
+
+class GroupNeed(NamedTuple):
+    """How many raters a group has, and how many it takes to fill every slot."""
+
+    group: int
+    n_there: int
+    n_needed: int
+
+    @property
+    def n_missing(self) -> int:
+        return max(0, self.n_needed - self.n_there)
+
+
+class _Candidate(NamedTuple):
+    """One response that may be rated."""
+
+    pk: int
+    key: str
+    n_characters: int
+    is_evidence_stated: bool
+    has_graph: bool
+
+
+def plan_units(study: Study) -> UnitPlan:
+    """Return the units that a study still lacks: all of them before it opens.
+
+    What is planned stays as it is: a response that comes later is merged with others that are
+    new as well, or stays out of the merged arm.
+    """
+    scheme = load_scheme(study.scheme)
+    arms = [arm.kind for arm in study.arms.all()]
+    keys = _sampled(study)
+    left_out: Counter[str] = Counter()
+    dialogs = _dialog_lengths(study)
+    candidates = _candidates(study, keys)
+    for example in candidates.keys() - dialogs.keys():
+        left_out[NO_DIALOG] += len(candidates.pop(example))
+    evidence = _evidence(study, scheme, candidates, left_out)
+    targets = _targets(study, scheme, candidates, left_out)
+    lengths = _passage_lengths(study)
+    planned = _planned(study)
+    gold = _gold(study)
+    groups = range(2 if study.is_split_into_groups else 1)
+
+    def unit(
+        arm: str,
+        example: int,
+        shown: Sequence[tuple[_Candidate, TargetIds]],
+        gold_for: int | None = None,
+    ) -> PlannedUnit:
+        passages = evidence[shown[0][0].pk]
+        names = [f"{r.key}\x1f{targets[r.pk].index(target)}" for r, target in shown]
+        return PlannedUnit(
+            arm=arm,
+            example=example,
+            name="\x1f".join([arm, keys[example], *names]),
+            targets=tuple(target for _, target in shown),
+            passages=passages,
+            group=group_of(study, arms, keys[example], arm) if gold_for is None else gold_for,
+            is_always_full=share_is_drawn(study.seed, keys[example], "full", study.full_share),
+            is_gold=gold_for is not None,
+            n_characters=dialogs[example]
+            + sum(lengths[passage] for passage in passages)
+            + sum(response.n_characters for response, _ in shown),
+        )
+
+    units: list[PlannedUnit] = []
+    for example, responses in candidates.items():
+        units += [
+            unit("separate", example, [(response, target)], gold_for=group)
+            for response in responses
+            for target in targets[response.pk]
+            if Arm.Kind.SEPARATE in arms and target in gold and ("separate", target) not in planned
+            for group in groups
+        ]
+        if Arm.Kind.SEPARATE in arms:
+            units += [
+                unit("separate", example, [(response, target)])
+                for response in responses
+                for target in targets[response.pk]
+                if ("separate", target) not in planned and target not in gold
+            ]
+        if Arm.Kind.MERGED in arms:
+            new = [
+                r
+                for r in responses
+                if ("merged", (r.pk, None)) not in planned and (r.pk, None) not in gold
+            ]
+            for together in _with_same_evidence(new, evidence):
+                left_out[TOO_MANY] += len(together[MOST_IN_A_UNIT:])
+                shown = [(response, (response.pk, None)) for response in together[:MOST_IN_A_UNIT]]
+                if len(shown) > 1:
+                    units.append(unit("merged", example, shown))
+                else:
+                    left_out[NO_PARTNER] += 1
+    rated = [planned_unit for planned_unit in units if not planned_unit.is_gold]
+    n_responses = len({response for planned_unit in rated for response, _ in planned_unit.targets})
+    n_examples = len({planned_unit.example for planned_unit in rated})
+    return UnitPlan(units, n_examples, n_responses, dict(+left_out))
+
+
+def group_of(study: Study, arms: Collection[str], example: str, arm: str) -> int:
+    """Return the group of raters who meet an example in this arm.
+
+    Two arms need two groups, so that nobody meets a response twice: either a group for each arm,
+    or both groups meet both arms, with different examples (a crossover design, by the seed).
+    """
+    if len(arms) < 2 or study.may_meet_both_arms:
+        return 0
+    is_merged = int(arm == Arm.Kind.MERGED)
+    if study.mixing == Study.Mixing.RATERS:
+        return is_merged
+    return (random_key(study.seed, "group", example) + is_merged) % 2
+
+
+def rater_needs(study: Study) -> list[GroupNeed]:
+    """Return what each group of a study's raters has and needs: N different raters per slot."""
+    there = Counter(study.raters.filter(is_excluded=False).values_list("group", flat=True))
+    groups = range(2 if study.is_split_into_groups else 1)
+    return [GroupNeed(group, there[group], study.raters_per_unit or 0) for group in groups]
+
+
+def estimated_hours(study: Study, plan: UnitPlan) -> dict[str, float]:
+    """Return the hours that all raters together need for a plan's units, by arm.
+
+    Time to read dialog, evidence and responses once per unit, and a fixed time per answer.
+    """
+    n_questions = len(study.scheme["questions"])
+    seconds = {arm.kind: 0.0 for arm in study.arms.all()}
+    raters = {need.group: need.n_there for need in rater_needs(study)}
+    for unit in plan.units:
+        once = unit.n_characters / CHARACTERS_PER_SECOND
+        once += SECONDS_PER_ANSWER * n_questions * len(unit.targets)
+        n_slots = raters[unit.group] if unit.is_gold else study.raters_per_unit or 0
+        seconds[unit.arm] += once * n_slots
+    return {arm: total / 3600 for arm, total in seconds.items()}
+
+
+# --- what is there to rate ------------------------------------------------------------------
+
+
+def responses_of(study: Study) -> QuerySet[Response]:
+    """Return the responses of a study's setups, sample or no sample."""
+    return Response.objects.filter(dataset=study.dataset_id, setup__in=study.setups.all())
+
+
+def _sampled(study: Study) -> dict[int, str]:
+    """Return the keys of the study's examples by id: all with responses, or those drawn.
+
+    A larger sample of the same seed contains the smaller one.
+    """
+    examples = Example.objects.filter(pk__in=responses_of(study).values("example"))
+    keys = dict(examples.order_by("key").values_list("pk", "key"))
+    if study.n_sampled is None:
+        return keys
+    drawn = sorted(keys, key=lambda pk: random_key(study.seed, "sample", keys[pk]))
+    chosen = set(drawn[: study.n_sampled])
+    return {pk: key for pk, key in keys.items() if pk in chosen}
+
+
+def _candidates(study: Study, examples: Collection[int]) -> dict[int, list[_Candidate]]:
+    """Return the responses of each example, coolest setup first, then by name."""
+    rows = (
+        responses_of(study)
+        .order_by(
+            "example__key", F("setup__temperature").asc(nulls_last=True), "setup__name", "key"
+        )
+        .values_list("example", "pk", "key", Length("text"), "is_evidence_stated", "graph_shown")
+    )
+    candidates: dict[int, list[_Candidate]] = defaultdict(list)
+    for example, pk, key, n_characters, is_stated, graph in rows.iterator(chunk_size=5000):
+        if example in examples:
+            candidates[example].append(_Candidate(pk, key, n_characters, is_stated, bool(graph)))
+    return candidates
+
+
+def _dialog_lengths(study: Study) -> dict[int, int]:
+    """Return the number of characters of each dialog; examples without turns are left out."""
+    turns = Turn.objects.filter(example__dataset=study.dataset_id).order_by()
+    return dict(turns.values_list("example").annotate(n=Sum(Length("text"))))
+
+
+def _passage_lengths(study: Study) -> dict[int, int]:
+    passages = Passage.objects.filter(dataset=study.dataset_id)
+    return dict(passages.values_list("pk", Length("text")))
+
+
+def _evidence(
+    study: Study,
+    scheme: Scheme,
+    candidates: dict[int, list[_Candidate]],
+    left_out: Counter[str],
+) -> dict[int, tuple[int, ...]]:
+    """Return the passages to show with each response, by its id.
+
+    Takes the responses out of `candidates` that cannot be rated for want of evidence.
+    """
+    if scheme.evidence == "none":
+        return {r.pk: () for responses in candidates.values() for r in responses}
+    golden = _passages(
+        ExamplePassage.objects.filter(example__dataset=study.dataset_id, is_golden=True), "example"
+    )
+    evidence: dict[int, tuple[int, ...]] = {}
+    if study.evidence_choice == Study.EvidenceChoice.RETRIEVED:
+        evidence = _retrieved(study, candidates)
+    else:
+        is_shown = study.evidence_choice == Study.EvidenceChoice.SHOWN
+        shown = _passages(
+            ResponsePassage.objects.filter(response__in=responses_of(study)), "response"
+        )
+        for example, responses in candidates.items():
+            for r in responses:
+                what_was_shown = is_shown and r.is_evidence_stated
+                evidence[r.pk] = shown[r.pk] if what_was_shown else golden[example]
+    if scheme.evidence == "needed":
+        for example, responses in candidates.items():
+            without = [r for r in responses if not evidence[r.pk]]
+            left_out[NO_TEXT_OF_GRAPH] += sum(r.has_graph for r in without)
+            left_out[NO_EVIDENCE] += sum(not r.has_graph for r in without)
+            candidates[example] = [r for r in responses if evidence[r.pk]]
+    return evidence
+
+
+def _passages(rows: QuerySet[Any], of: str) -> Mapping[int, tuple[int, ...]]:
+    """Return the passages of each example or response, in their order."""
+    passages: dict[int, tuple[int, ...]] = defaultdict(tuple)
+    for owner, passage in rows.order_by(of, "position").values_list(of, "passage").iterator():
+        passages[owner] += (passage,)
+    return passages
+
+
+def _retrieved(
+    study: Study, candidates: Mapping[int, list[_Candidate]]
+) -> dict[int, tuple[int, ...]]:
+    """Return the best passages of the dataset for each dialog + response, by BM25."""
+    passages = list(
+        Passage.objects.filter(dataset=study.dataset_id).order_by("key").values_list("pk", "text")
+    )
+    index = PassageIndex([text for _, text in passages])
+    dialogs: dict[int, str] = defaultdict(str)
+    turns = Turn.objects.filter(example__dataset=study.dataset_id).order_by("example", "index")
+    for example, text in turns.values_list("example", "text").iterator():
+        dialogs[example] += f"{text} "
+    wanted = {r.pk for responses in candidates.values() for r in responses}
+    return {
+        pk: tuple(passages[i][0] for i in index.top(dialogs[example] + text, RETRIEVED_PASSAGES))
+        for pk, example, text in responses_of(study).values_list("pk", "example", "text")
+        if pk in wanted
+    }
+
+
+def _targets(
+    study: Study,
+    scheme: Scheme,
+    candidates: Mapping[int, list[_Candidate]],
+    left_out: Counter[str],
+) -> dict[int, list[TargetIds]]:
+    """Return what is asked about in each response: the response itself, or its citations."""
+    responses = [r.pk for of_example in candidates.values() for r in of_example]
+    if scheme.target == "response":
+        return {pk: [(pk, None)] for pk in responses}
+    targets: dict[int, list[TargetIds]] = {pk: [] for pk in responses}
+    citations = Citation.objects.filter(response__in=responses_of(study)).exclude(relation="")
+    for pk, response in citations.order_by("response", "number").values_list("pk", "response"):
+        if response in targets:
+            targets[response].append((response, pk))
+    left_out[NO_CITATION] += sum(not of_response for of_response in targets.values())
+    return targets
+
+
+def _planned(study: Study) -> set[tuple[str, TargetIds]]:
+    """Return the arm and target of everything planned already."""
+    places = UnitTarget.objects.filter(unit__arm__study=study)
+    rows = places.values_list("unit__arm__kind", "target__response", "target__citation")
+    return {(arm, (response, citation)) for arm, response, citation in rows.iterator()}
+
+
+def _gold(study: Study) -> set[TargetIds]:
+    """Return the targets whose answers are known: everybody rates them, alone, in no figure."""
+    rows = GoldAnswer.objects.filter(study=study).values_list(
+        "target__response", "target__citation"
+    )
+    return set(rows)
+
+
+def _with_same_evidence(
+    responses: Iterable[_Candidate], evidence: Mapping[int, tuple[int, ...]]
+) -> Iterable[list[_Candidate]]:
+    """Return responses in groups that were given the same passages, whatever their order."""
+    groups: dict[frozenset[int], list[_Candidate]] = defaultdict(list)
+    for response in responses:
+        groups[frozenset(evidence[response.pk])].append(response)
+    return groups.values()

@@ -1,0 +1,278 @@
+"""What a rater sees of a unit: its texts in their order, and what they have answered. Reads only.
+
+Nothing here says which setup made a response.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+from django.db.models import Count, Exists, QuerySet, Subquery
+
+from annotation.models import (
+    Assignment,
+    Draft,
+    Exposure,
+    Flag,
+    Guideline,
+    Rater,
+    Skip,
+    Study,
+    Target,
+    Unit,
+    UnitPassage,
+    UnitTarget,
+    Vote,
+)
+from annotation.ordering import shown_order
+from annotation.planning import PlannedUnit, plan_units
+from annotation.schemes import Scheme, load_scheme
+from generation.models import Citation, Passage, Response, Turn
+
+State = Literal["open", "submitted", "surplus", "gone", "skipped", "closed", "preview"]
+
+
+class Share(NamedTuple):
+    """How much of a study a rater has done, and what a fair share of it is."""
+
+    guideline_version: int
+    n_submitted: int
+    n_share: int
+
+
+class ShownResponse(NamedTuple):
+    """One response, or one citation of it, as it stands in a unit."""
+
+    position: int  # from 1
+    target_id: int
+    text: str
+    citation: Citation | None
+    flag: str | None  # the rater's reason, which may be empty; None: not flagged
+
+
+class RatedUnit(NamedTuple):
+    """A unit as one rater sees it.
+
+    `state`: open (in hand), submitted, surplus (submitted after the slot was gone), gone (to
+    another rater), skipped, closed (the study is, and nothing was submitted), or preview.
+    `answers` are those of the draft, else of the rater's own votes: target → question → answer.
+    """
+
+    study: Study
+    scheme: Scheme
+    unit: Unit
+    arm: str
+    state: State
+    lease_until: datetime | None
+    turns: list[Turn]
+    passages: list[Passage]
+    responses: list[ShownResponse]
+    answers: dict[int, dict[str, int]]
+    seconds: float  # on task so far, from the draft
+    share: Share
+    saved_at: datetime | None = None  # the draft
+
+    @property
+    def is_changeable(self) -> bool:
+        """Whether what was submitted may be changed still."""
+        running = (Study.State.OPEN, Study.State.PAUSED)
+        return self.state in ("submitted", "surplus") and self.study.state in running
+
+
+def share_of(rater: Rater) -> Share:
+    """Return a rater's progress: the slots of their group, divided among its raters."""
+    raters = Rater.objects.filter(study=rater.study_id, group=rater.group, is_excluded=False)
+    mine = Assignment.objects.filter(rater=rater, submitted_at__isnull=False)
+    newest = Guideline.objects.filter(study=rater.study_id).order_by("-version")
+    version, n_raters, n_submitted = (
+        Study.objects.filter(pk=rater.study_id)
+        .values_list(
+            Subquery(newest.values("version")[:1]),
+            _count(raters, "study"),
+            _count(mine, "rater"),
+        )
+        .get()
+    )
+    return Share(version or 0, n_submitted or 0, fair_share(rater, n_raters or 0))
+
+
+def fair_share(rater: Rater, n_raters: int) -> int:
+    """Return how many units are a rater's fair share, in a group of so many raters."""
+    study = rater.study
+    n_units = study.n_units_by_group[rater.group] if study.n_units_by_group else 0
+    share = math.ceil(n_units * (study.raters_per_unit or 0) / max(1, n_raters))
+    return min(share, n_units) + study.n_gold_units
+
+
+def _count(rows: QuerySet[Any], of: str) -> Subquery:
+    """Return a subquery that counts rows, which all have the same `of`."""
+    return Subquery(rows.order_by().values(of).annotate(n=Count("pk")).values("n"))
+
+
+def rated_unit(rater: Rater, unit_id: int, *, with_texts: bool = True) -> RatedUnit | None:
+    """Return a unit that a rater was given; None when they were not, or it does not exist.
+
+    What only a page shows (dialog, evidence, progress) can be left out: a draft or a submit
+    needs none of it, and there are many of them.
+    """
+    given = Exposure.objects.filter(rater=rater, unit=unit_id)
+    places = list(
+        UnitTarget.objects.filter(Exists(given), unit=unit_id)
+        .select_related("unit__arm", "target__response", "target__citation")
+        .order_by("place")
+    )
+    if not places:
+        return None
+    unit = places[0].unit
+    targets = [place.target for place in places]
+    assignment = Assignment.objects.filter(unit=unit, rater=rater).first()
+    draft = Draft.objects.filter(unit=unit, rater=rater).first()
+    flags = Flag.objects.filter(arm=unit.arm_id, rater=rater)
+    reasons = dict(
+        flags.filter(response__in=[target.response_id for target in targets]).values_list(
+            "response", "reason"
+        )
+    )
+    state: State = "open"
+    answers = {int(target): given for target, given in draft.answers.items()} if draft else {}
+    if assignment is None or assignment.submitted_at:
+        votes = _votes(rater, unit, targets)
+        state = _state_without_slot(rater, unit, assignment, is_voted=bool(votes))
+        answers = votes or answers
+    return RatedUnit(
+        study=rater.study,
+        scheme=load_scheme(rater.study.scheme),
+        unit=unit,
+        arm=unit.arm.kind,
+        state=state,
+        lease_until=assignment.lease_until if assignment else None,
+        turns=_turns(unit.example_id) if with_texts else [],
+        passages=_passages_of(unit) if with_texts else [],
+        responses=_shown(targets, _order(rater.study, rater.code, unit.pk, len(targets)), reasons),
+        answers=answers,
+        seconds=draft.seconds if draft else 0.0,
+        share=share_of(rater) if with_texts else Share(0, 0, 0),
+        saved_at=draft.saved_at if draft else None,
+    )
+
+
+def _state_without_slot(
+    rater: Rater, unit: Unit, assignment: Assignment | None, *, is_voted: bool
+) -> State:
+    """Return how a unit stands of which a rater has no open slot."""
+    if assignment:
+        return "submitted"
+    if is_voted:
+        return "surplus"
+    if Skip.objects.filter(unit=unit, rater=rater).exists():
+        return "skipped"
+    return "closed" if rater.study.state == Study.State.CLOSED else "gone"
+
+
+def _votes(rater: Rater, unit: Unit, targets: Sequence[Target]) -> dict[int, dict[str, int]]:
+    """Return the answers that a rater gave to a unit's targets."""
+    given: dict[int, dict[str, int]] = {}
+    votes = Vote.objects.filter(arm=unit.arm_id, rater=rater, target__in=targets, is_implied=False)
+    for target, question, answer in votes.values_list("target", "question", "answer"):
+        given.setdefault(target, {})[question] = answer
+    return given
+
+
+def _turns(example: int) -> list[Turn]:
+    return list(Turn.objects.filter(example=example).order_by("index"))
+
+
+def _passages_of(unit: Unit) -> list[Passage]:
+    shown = UnitPassage.objects.filter(unit=unit).select_related("passage").order_by("position")
+    return [row.passage for row in shown]
+
+
+def _order(study: Study, rater: str, unit: int, n: int) -> Sequence[int]:
+    """Return which place stands first, second, … in a unit of n responses."""
+    if study.response_order == Study.ResponseOrder.FIXED:
+        return range(n)
+    return shown_order(study.seed, rater, unit, n)
+
+
+def _shown(
+    targets: Sequence[Target], order: Sequence[int], reasons: Mapping[int, str]
+) -> list[ShownResponse]:
+    return [
+        ShownResponse(
+            position=position,
+            target_id=targets[place].pk,
+            text=targets[place].response.text,
+            citation=targets[place].citation,
+            flag=reasons.get(targets[place].response_id),
+        )
+        for position, place in enumerate(order, start=1)
+    ]
+
+
+# --- preview --------------------------------------------------------------------------------
+
+
+class Preview(NamedTuple):
+    """One unit of an arm as a rater would see it, and how many there are."""
+
+    unit: RatedUnit
+    n_units: int
+
+
+def preview_unit(study: Study, arm: str, number: int) -> Preview | None:
+    """Return the unit of that number (from 1) of a study, planned or made; None: there is none.
+
+    Nothing is stored, and no rater is meant: the order of responses is one that a rater may get.
+    """
+    made = Unit.objects.filter(arm__study=study, arm__kind=arm).order_by("pk")
+    if study.state == Study.State.PLANNED:
+        planned = [unit for unit in plan_units(study).units if unit.arm == arm]
+        if not 1 <= number <= len(planned):
+            return None
+        plan = planned[number - 1]
+        unit = Unit(example_id=plan.example)
+        n_units, targets = len(planned), _unsaved_targets(plan)
+        texts = Passage.objects.in_bulk(plan.passages)
+        passages = [texts[passage] for passage in plan.passages]
+    else:
+        n_units = made.count()
+        if not 1 <= number <= n_units:
+            return None
+        unit = made[number - 1]
+        places = unit.places.select_related("target__response", "target__citation")
+        targets = [place.target for place in places.order_by("place")]
+        passages = _passages_of(unit)
+    newest = study.guidelines.order_by("-version").values_list("version", flat=True).first()
+    shown = RatedUnit(
+        study=study,
+        scheme=load_scheme(study.scheme),
+        unit=unit,
+        arm=arm,
+        state="preview",
+        lease_until=None,
+        turns=_turns(unit.example_id),
+        passages=passages,
+        responses=_shown(targets, _order(study, "preview", number, len(targets)), {}),
+        answers={},
+        seconds=0.0,
+        share=Share(newest or 0, 0, n_units),
+    )
+    return Preview(shown, n_units)
+
+
+def _unsaved_targets(plan: PlannedUnit) -> list[Target]:
+    """Return what a planned unit would ask about; the targets need not exist yet.
+
+    They are numbered by place, since a form tells them apart by their ids.
+    """
+    responses = Response.objects.in_bulk([response for response, _ in plan.targets])
+    citations = Citation.objects.in_bulk([pk for _, pk in plan.targets if pk is not None])
+    return [
+        Target(
+            pk=place,
+            response=responses[response],
+            citation=None if citation is None else citations[citation],
+        )
+        for place, (response, citation) in enumerate(plan.targets, start=1)
+    ]

@@ -1,0 +1,1 @@
+"""Every write to studies and votes: imported ones, those planned here, and rating itself."""

@@ -1,0 +1,57 @@
+"""Writes of gold items: responses of a study whose answers are known."""
+
+from collections.abc import Mapping
+
+from django.db import transaction
+
+from accounts.models import User
+from accounts.services import record
+from annotation.models import Arm, Study
+from annotation.planning import responses_of
+from annotation.schemes import load_scheme
+from annotation.services.studies import StudyError, lock_study
+from annotation.services.units import store_known_answers, target_ids
+from annotation.voting import with_implied
+
+
+@transaction.atomic
+def set_gold(
+    study: Study,
+    answers: Mapping[str, Mapping[str, int]],
+    by: User | None,
+    *,
+    n_qualifying: int = 0,
+    threshold: float | None = None,
+) -> None:
+    """Set the gold items of a planned study: response key → question → known answer.
+
+    Everybody rates them, one at a time, among the other units; the first `n_qualifying` come
+    before anything else. Who meets less than `threshold` of their answers gets no further units
+    and is excluded.
+
+    Raises:
+        StudyError: a response that is not of this study, answers that are not a full form, or
+            numbers that do not fit.
+    """
+    lock_study(study, Study.State.PLANNED)
+    scheme = load_scheme(study.scheme)
+    if scheme.target == "citation" or not study.arms.filter(kind=Arm.Kind.SEPARATE).exists():
+        raise StudyError("Gold items are single responses: they need the separate arm.")
+    ids = dict(responses_of(study).filter(key__in=answers).values_list("key", "pk"))
+    for key, given in answers.items():
+        judgement = with_implied(scheme, given)
+        if key not in ids:
+            raise StudyError(f"response {key!r}: no setup of this study has it")
+        if judgement.missing or judgement.impossible:
+            wrong = judgement.missing or [" and ".join(judgement.impossible[0])]
+            raise StudyError(f"response {key!r}: expected one full form; see {', '.join(wrong)}")
+    if n_qualifying > len(answers):
+        raise StudyError(
+            f"{n_qualifying} to qualify; expected no more than the {len(answers)} that are there"
+        )
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise StudyError(f"threshold {threshold:g}; expected a share from 0 to 1")
+    targets = target_ids({(pk, None) for pk in ids.values()})
+    known = {targets[ids[key], None]: with_implied(scheme, answers[key]) for key in answers}
+    store_known_answers(study, known, n_qualifying, threshold)
+    record(by, "study.gold-set", study.name, n_items=len(answers))

@@ -1,0 +1,195 @@
+"""Writes of imports: studies, raters, targets, votes and flags that came in a file.
+
+The `store_…` functions take one batch of records that were checked already, skip what the study
+has, and return how many rows are new. They cost a fixed number of statements each.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from django.db.models import Q
+
+from annotation.models import Arm, Flag, Guideline, Rater, Study, Target, Vote
+from annotation.schemes import Scheme
+from annotation.study_file import StudyFacts
+from generation.importers.records import FlagRecord, RaterRecord, VoteRecord
+from generation.models import Dataset, Response, Setup
+from generation.services import free_slug, store_citations
+
+TargetKey = tuple[str, int | None]  # response key, citation number
+
+
+def create_imported_study(
+    name: str, dataset: Dataset, scheme: Mapping[str, Any], facts: StudyFacts
+) -> Study:
+    """Make the closed study that imported votes belong to."""
+    study = Study.objects.create(
+        name=name,
+        slug=free_slug(Study, name),
+        dataset=dataset,
+        scheme=scheme,
+        state=Study.State.CLOSED,
+        is_imported=True,
+        raters_per_unit=facts.raters_per_unit,
+        evidence_choice=facts.evidence_choice,
+        seed=facts.seed,
+        stops_when_decided=facts.stops_when_decided,
+        full_share=facts.full_share,
+        settings=facts.further,
+    )
+    Guideline.objects.bulk_create(
+        Guideline(study=study, version=version, text=text) for version, text in facts.guidelines
+    )
+    return study
+
+
+def targets_of(dataset: Dataset, wanted: Collection[TargetKey]) -> dict[TargetKey, int]:
+    """Make sure that the targets exist; return the id of each by (response key, citation)."""
+    citations = store_citations(dataset, {(key, n) for key, n in wanted if n is not None})
+    responses = dict(
+        dataset.responses.filter(key__in={key for key, _ in wanted}).values_list("key", "pk")
+    )
+
+    def known() -> dict[tuple[int, int | None], int]:
+        targets = Target.objects.filter(
+            Q(response__in=responses.values(), citation=None) | Q(citation__in=citations.values())
+        )
+        return {
+            (response, citation): pk
+            for response, citation, pk in targets.values_list("response", "citation", "pk")
+        }
+
+    def ids(key: TargetKey) -> tuple[int, int | None]:
+        response, number = key
+        return responses[response], None if number is None else citations[response, number]
+
+    missing = {ids(key) for key in wanted} - set(known())
+    if missing:
+        Target.objects.bulk_create(
+            (Target(response_id=response, citation_id=citation) for response, citation in missing),
+            batch_size=2000,
+        )
+    found = known()
+    return {key: found[ids(key)] for key in wanted}
+
+
+def _arms(study: Study, kinds: Collection[str]) -> dict[str, int]:
+    """Make sure that the arms exist; return the id of each by its kind."""
+    known = dict(study.arms.values_list("kind", "pk"))
+    Arm.objects.bulk_create(Arm(study=study, kind=kind) for kind in sorted(set(kinds) - set(known)))
+    return dict(study.arms.values_list("kind", "pk"))
+
+
+def _raters(study: Study, codes: Collection[str]) -> dict[str, int]:
+    """Make sure that the raters exist; return the id of each by its code."""
+    known = dict(study.raters.filter(code__in=codes).values_list("code", "pk"))
+    missing = sorted(set(codes) - set(known))
+    if not missing:
+        return known
+    Rater.objects.bulk_create(Rater(study=study, code=code) for code in missing)
+    return dict(study.raters.filter(code__in=codes).values_list("code", "pk"))
+
+
+def store_raters(study: Study, records: Sequence[RaterRecord]) -> int:
+    """Store what is known about raters, also about those that are there; return the new ones.
+
+    What a file does not say about somebody stays as it is.
+    """
+    codes = [record.rater for record in records]
+    known = {rater.code: rater for rater in study.raters.filter(code__in=codes)}
+    Rater.objects.bulk_create(
+        (_rater_with_facts(study, known.get(record.rater), record) for record in records),
+        update_conflicts=True,
+        unique_fields=["study", "code"],
+        update_fields=RATER_FACTS,
+    )
+    return len(set(codes) - set(known))
+
+
+RATER_FACTS = ("is_excluded", "is_simulated", "gold_score")
+
+
+def _rater_with_facts(study: Study, known: Rater | None, record: RaterRecord) -> Rater:
+    """Return a new row for a rater: what the file says, else what is known."""
+    before = {name: getattr(known, name) for name in RATER_FACTS} if known else {}
+    return Rater(study=study, code=record.rater, **before | rater_facts(record))
+
+
+def rater_facts(record: RaterRecord) -> dict[str, Any]:
+    """Return what a file says about a rater, by column."""
+    facts = {name: getattr(record, name) for name in RATER_FACTS}
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def store_votes(study: Study, scheme: Scheme, records: Sequence[VoteRecord]) -> int:
+    """Store votes that fit the scheme; return how many are new."""
+    arms = _arms(study, {record.arm for record in records})
+    raters = _raters(study, {record.rater for record in records})
+    targets = targets_of(study.dataset, {(record.response, record.citation) for record in records})
+    known = set(
+        Vote.objects.filter(arm__in=arms.values(), target__in=targets.values())
+        .filter(rater__in=raters.values())
+        .values_list("arm", "target", "question", "rater")
+    )
+    scales = {question.key: question.scale for question in scheme.questions}
+    votes = [
+        Vote(
+            arm_id=arms[record.arm],
+            target_id=targets[record.response, record.citation],
+            question=record.question,
+            rater_id=raters[record.rater],
+            answer=scales[record.question].number(record.answer),
+            is_implied=record.is_implied,
+            position=record.position,
+            seconds=record.seconds,
+            at=record.at,
+        )
+        for record in records
+    ]
+    new = [
+        vote
+        for vote in votes
+        if (vote.arm_id, vote.target_id, vote.question, vote.rater_id) not in known
+    ]
+    Vote.objects.bulk_create(new, batch_size=5000)
+    _note_setups(study, {record.response for record in records})
+    return len(new)
+
+
+def _note_setups(study: Study, responses: Collection[str]) -> None:
+    """Add the setups of these responses to the study's."""
+    setups = (
+        Response.objects.filter(dataset=study.dataset, key__in=responses)
+        .values_list("setup", flat=True)
+        .distinct()
+    )
+    study.setups.add(*Setup.objects.filter(pk__in=setups))
+
+
+def store_flags(study: Study, records: Sequence[FlagRecord]) -> int:
+    """Store flags; return how many are new."""
+    arms = _arms(study, {record.arm for record in records})
+    raters = _raters(study, {record.rater for record in records})
+    responses = dict(
+        study.dataset.responses.filter(key__in={r.response for r in records}).values_list(
+            "key", "pk"
+        )
+    )
+    known = set(
+        Flag.objects.filter(arm__study=study, response__in=responses.values()).values_list(
+            "arm", "response", "rater"
+        )
+    )
+    flags = [
+        Flag(
+            arm_id=arms[record.arm],
+            response_id=responses[record.response],
+            rater_id=raters[record.rater],
+            reason=record.reason,
+        )
+        for record in records
+    ]
+    new = [flag for flag in flags if (flag.arm_id, flag.response_id, flag.rater_id) not in known]
+    Flag.objects.bulk_create(new)
+    _note_setups(study, {record.response for record in records})
+    return len(new)

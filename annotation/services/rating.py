@@ -1,0 +1,465 @@
+"""Writes of raters: taking a unit, drafts, submitting, changing, skipping and flagging.
+
+The database decides every race. Slots are rows that exist, so nothing is counted to see what is
+free; constraints keep N raters per unit, one open unit per rater, and no response twice.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import NamedTuple
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.utils import timezone
+
+from annotation.models import (
+    Assignment,
+    Draft,
+    Exposure,
+    Flag,
+    GoldAnswer,
+    Guideline,
+    Rater,
+    Skip,
+    Study,
+    Unit,
+    UnitTarget,
+    Vote,
+    VoteChange,
+)
+from annotation.ordering import start_of
+from annotation.voting import Answer, is_decided
+
+ATTEMPTS = 5  # two tabs, or a slot that went to somebody else: then look again
+AS_GOOD_AS_NEW = timedelta(seconds=10)  # a lease of that age is not renewed: one write less
+PAUSE = 0.01  # seconds before looking again, doubled each time: a claim takes about as long
+
+
+class JudgedTarget(NamedTuple):
+    """A rater's answers to one target, as `voting.with_implied` gives them; empty when flagged."""
+
+    target_id: int
+    position: int  # in which it was shown, from 1
+    answers: Mapping[str, Answer]
+
+
+class Outcome(Enum):
+    """What became of submitted votes."""
+
+    STORED = "stored"
+    CHANGED = "changed"  # they had been submitted: other answers now
+    UNCHANGED = "unchanged"  # they had been submitted: the very same
+    SURPLUS = "surplus"  # the slot was gone: kept beside the vote
+    CLOSED = "closed"  # the study is: nothing changed
+
+
+# --- taking a unit --------------------------------------------------------------------------
+
+
+def claim_next_unit(rater: Rater) -> Assignment | None:
+    """Return the slot that a rater has open, else the next free one; None when none is left.
+
+    A slot is a lease: free are those that nobody took, or whose lease has run out. Lowest slot
+    number first, so that all units get their first rater before one gets its last; among these
+    from the rater's own seeded start, so that raters do not queue for the same row. A paused or
+    closed study hands out nothing new. Five statements at most.
+    """
+    for attempt in range(ATTEMPTS):
+        in_hand = _open_assignment(rater)
+        if in_hand:
+            return in_hand
+        try:
+            with transaction.atomic():
+                claimed = _claim_free_slot(rater)
+            return claimed or _open_assignment(rater)  # another tab of theirs took the last one
+        except IntegrityError:
+            if attempt == ATTEMPTS - 1:
+                raise
+        except _TakenBySomebodyElse:
+            time.sleep(PAUSE * 2**attempt)
+    return None
+
+
+class _TakenBySomebodyElse(Exception):
+    """A slot is free, and somebody is taking it just now; they may not succeed."""
+
+
+def _open_assignment(rater: Rater) -> Assignment | None:
+    """Return what the rater has in hand, with its lease renewed."""
+    in_hand = rater.assignments.filter(submitted_at=None, is_let_go=False)
+    assignment = in_hand.first()
+    if assignment is None:
+        return None
+    lease_until = _lease(rater.study)
+    if assignment.lease_until and lease_until - assignment.lease_until < AS_GOOD_AS_NEW:
+        return assignment
+    assignment.lease_until = lease_until
+    is_mine_still = in_hand.filter(pk=assignment.pk).update(lease_until=assignment.lease_until)
+    return assignment if is_mine_still else None  # else it had run out, and somebody took it
+
+
+def _claim_free_slot(rater: Rater) -> Assignment | None:
+    study = rater.study
+    if study.state != Study.State.OPEN or rater.is_under_threshold:
+        return None
+    now = timezone.now()
+    is_qualifying = rater.n_gold < study.n_qualifying
+    assignment = _first_unlocked(rater, now, gold_first=is_qualifying)
+    if assignment is None:
+        met_before = Exposure.objects.filter(rater=rater, unit=OuterRef("unit"))
+        mine_to_take = _free(now).filter(~Exists(met_before), study=study, group=rater.group)
+        if mine_to_take.exists():
+            raise _TakenBySomebodyElse
+        return None
+    assignment.rater, assignment.claimed_at, assignment.lease_until = rater, now, _lease(study)
+    mine = {name: getattr(assignment, name) for name in ("rater", "claimed_at", "lease_until")}
+    if not _free(now).filter(pk=assignment.pk).update(**mine):
+        raise _TakenBySomebodyElse
+    shown = UnitTarget.objects.filter(unit=assignment.unit_id)
+    Exposure.objects.bulk_create(
+        Exposure(
+            rater=rater,
+            target_id=target,
+            unit_id=assignment.unit_id,
+            scope=arm if study.may_meet_both_arms else "",
+        )
+        for target, arm in shown.values_list("target", "unit__arm__kind")
+    )
+    return assignment
+
+
+# As `_free` below, for one rater. Written out: Django needs 3 ms to put this query together, ten
+# times what a database needs to run it, and every unit that is rated waits for it.
+FREE_SLOTS = """
+    FROM annotation_assignment AS slots
+    WHERE study_id = %(study)s AND "group" = %(group)s
+      AND submitted_at IS NULL AND NOT is_let_go
+      AND (rater_id IS NULL OR lease_until < %(now)s)
+      AND NOT EXISTS (
+        SELECT 1 FROM annotation_exposure AS met
+        WHERE met.rater_id = %(rater)s AND met.unit_id = slots.unit_id
+      )
+"""
+GOLD = "AND unit_id IN (SELECT id FROM annotation_unit WHERE is_gold)"
+FROM_START = f"""
+    AND slot = (SELECT slot {FREE_SLOTS} ORDER BY slot, key LIMIT 1) AND key >= %(start)s
+"""
+
+
+def _first_unlocked(rater: Rater, now: datetime, *, gold_first: bool) -> Assignment | None:
+    """Return the free slot that comes first, seen from the rater's start, then wrapping round.
+
+    A rater who has to qualify gets units with known answers before all others. That one row is
+    locked and no other, so that nobody misses a slot that stays free; rows that others lock are
+    passed over. (SQLite has no row locks: its transaction is IMMEDIATE already.)
+    """
+    can_lock = connection.features.has_select_for_update_skip_locked
+    lock = "FOR UPDATE SKIP LOCKED" if can_lock else ""
+    in_order = ", ".join(
+        f"(SELECT id {FREE_SLOTS} {which} ORDER BY slot, key LIMIT 1 {lock})"
+        for which in ([GOLD] if gold_first else []) + [FROM_START, ""]
+    )
+    found = Assignment.objects.raw(
+        f"SELECT * FROM annotation_assignment WHERE id = COALESCE({in_order})",
+        {
+            "study": rater.study_id,
+            "group": rater.group,
+            "rater": rater.pk,
+            "start": start_of(rater.study.seed, rater.code),
+            "now": connection.ops.adapt_datetimefield_value(now),
+        },
+    )
+    return next(iter(found), None)
+
+
+def _free(now: datetime) -> QuerySet[Assignment]:
+    nobody_has_it = Q(rater=None) | Q(lease_until__lt=now)
+    return Assignment.objects.filter(nobody_has_it, submitted_at=None, is_let_go=False)
+
+
+def _lease(study: Study) -> datetime:
+    return timezone.now() + timedelta(minutes=study.lease_minutes)
+
+
+def _in_hand(unit: Unit, rater: Rater) -> QuerySet[Assignment]:
+    return unit.assignments.filter(rater=rater, submitted_at=None, is_let_go=False)
+
+
+# --- drafts, skips, flags -------------------------------------------------------------------
+
+
+@transaction.atomic
+def save_draft(
+    unit: Unit, rater: Rater, answers: Mapping[int, Mapping[str, int]], seconds: float
+) -> datetime | None:
+    """Keep what a rater has typed, and renew the lease; return its new end.
+
+    Args:
+        answers: target → question → answer, as far as given.
+        seconds: on task so far.
+
+    Returns:
+        None when the slot is gone: the draft is kept all the same, unless it was submitted.
+    """
+    lease_until = _lease(rater.study)
+    is_mine = bool(_in_hand(unit, rater).update(lease_until=lease_until))
+    if not is_mine and _votes_of(unit, rater).exists():
+        return None
+    Draft.objects.bulk_create(
+        [
+            Draft(
+                unit=unit,
+                rater=rater,
+                answers={str(target): dict(given) for target, given in answers.items()},
+                seconds=max(0.0, seconds),
+                saved_at=timezone.now(),
+            )
+        ],
+        update_conflicts=True,
+        unique_fields=["unit", "rater"],
+        update_fields=["answers", "seconds", "saved_at"],
+    )
+    return lease_until if is_mine else None
+
+
+@transaction.atomic
+def skip_unit(unit: Unit, rater: Rater, reason: str, note: str = "") -> bool:
+    """Give a unit back with a reason; return whether the rater had it.
+
+    They do not get it again. Their draft stays and counts nowhere.
+    """
+    free_again = {"rater": None, "claimed_at": None, "lease_until": None}
+    if not _in_hand(unit, rater).update(**free_again):
+        return False
+    Skip.objects.create(unit=unit, rater=rater, reason=reason, note=note, at=timezone.now())
+    return True
+
+
+@transaction.atomic
+def flag_responses(unit: Unit, rater: Rater, target_ids: Collection[int], reason: str) -> None:
+    """Say that no judgement is possible on these responses; a second time changes the reason."""
+    responses = unit.targets.filter(pk__in=target_ids).values_list("response", flat=True)
+    Flag.objects.bulk_create(
+        (
+            Flag(arm_id=unit.arm_id, response_id=response, rater=rater, reason=reason)
+            for response in responses
+        ),
+        update_conflicts=True,
+        unique_fields=["arm", "response", "rater"],
+        update_fields=["reason"],
+    )
+
+
+def take_flags_back(unit: Unit, rater: Rater) -> None:
+    """Remove a rater's flags on the responses of a unit."""
+    responses = unit.targets.values("response")
+    Flag.objects.filter(arm=unit.arm_id, response__in=responses, rater=rater).delete()
+
+
+# --- votes ----------------------------------------------------------------------------------
+
+
+def submit_votes(
+    unit: Unit, rater: Rater, judged: Sequence[JudgedTarget], seconds: float | None
+) -> Outcome:
+    """Store one rater's votes on one unit, all or none; what had been submitted is changed.
+
+    Args:
+        judged: every target of the unit once; no answers only for one that is flagged.
+        seconds: active time on the unit; each vote keeps the time per response.
+
+    Six statements at most for a first submit.
+    """
+    try:
+        return _submit(unit, rater, judged, seconds)
+    except IntegrityError:  # the same form from another tab, at the same moment
+        return _submit(unit, rater, judged, seconds)
+
+
+@transaction.atomic
+def _submit(
+    unit: Unit, rater: Rater, judged: Sequence[JudgedTarget], seconds: float | None
+) -> Outcome:
+    now = timezone.now()
+    slot = _lock(unit, rater)
+    is_running = rater.study.state in (Study.State.OPEN, Study.State.PAUSED)
+    is_in_time = is_running and bool(_in_hand(unit, rater).update(submitted_at=now))
+    if not is_in_time:
+        stored = {(vote.target_id, vote.question): vote for vote in _votes_of(unit, rater)}
+        was_submitted = bool(stored) or _is_submitted(unit, rater)
+        if was_submitted and not is_running:
+            return Outcome.CLOSED
+        if was_submitted:
+            return _change(unit, rater, judged, stored, slot)
+    votes = _new_votes(unit, rater, judged, seconds, slot, is_surplus=not is_in_time)
+    Vote.objects.bulk_create(votes)
+    Draft.objects.filter(unit=unit, rater=rater).delete()
+    if not is_in_time:
+        return Outcome.SURPLUS
+    _after_voting(unit, rater, len(judged))
+    return Outcome.STORED
+
+
+class _Slot(NamedTuple):
+    """What votes are stored with: the guidelines in force, and the slot that a rater has."""
+
+    guideline: int | None
+    assignment: int | None
+    claimed_at: datetime | None
+
+
+def _lock(unit: Unit, rater: Rater) -> _Slot:
+    """Let submits of one unit come one after the other, so that each counts the votes before it."""
+    newest = Guideline.objects.filter(study=rater.study_id).order_by("-version").values("pk")[:1]
+    mine = Assignment.objects.filter(unit=unit, rater=rater)
+    units = Unit.objects.select_for_update(no_key=True).filter(pk=unit.pk)
+    row = units.values_list(
+        Subquery(newest), Subquery(mine.values("pk")), Subquery(mine.values("claimed_at"))
+    )
+    return _Slot(*row.get())
+
+
+def _votes_of(unit: Unit, rater: Rater) -> QuerySet[Vote]:
+    return Vote.objects.filter(arm=unit.arm_id, target__in=unit.targets.values("pk"), rater=rater)
+
+
+def _is_submitted(unit: Unit, rater: Rater) -> bool:
+    """Return whether a rater is done with a unit, also by flagging it without a vote."""
+    return unit.assignments.filter(rater=rater, submitted_at__isnull=False).exists()
+
+
+def _new_votes(
+    unit: Unit,
+    rater: Rater,
+    judged: Sequence[JudgedTarget],
+    seconds: float | None,
+    slot: _Slot,
+    *,
+    is_surplus: bool,
+) -> list[Vote]:
+    """Return votes to store, with the guidelines in force and the slot they fill."""
+    now = timezone.now()
+    if seconds is not None:
+        since = (now - slot.claimed_at).total_seconds() if slot.claimed_at else seconds
+        seconds = round(min(max(0.0, seconds), since) / len(judged), 1)
+    return [
+        Vote(
+            arm_id=unit.arm_id,
+            target_id=target.target_id,
+            question=question,
+            rater=rater,
+            answer=answer.value,
+            is_implied=answer.is_implied,
+            is_surplus=is_surplus,
+            assignment_id=None if is_surplus else slot.assignment,
+            guideline_id=slot.guideline,
+            position=target.position,
+            seconds=seconds,
+            at=now,
+        )
+        for target in judged
+        for question, answer in target.answers.items()
+    ]
+
+
+def _change(
+    unit: Unit,
+    rater: Rater,
+    judged: Sequence[JudgedTarget],
+    stored: Mapping[tuple[int, str], Vote],
+    slot: _Slot,
+) -> Outcome:
+    """Change submitted votes to what is judged now, and keep what they were."""
+    now = timezone.now()
+    changed: list[Vote] = []
+    changes: list[VoteChange] = []
+    for target in judged:
+        for question, (value, is_implied) in target.answers.items():
+            vote = stored.get((target.target_id, question))
+            if vote is None or (vote.answer, vote.is_implied) == (value, is_implied):
+                continue
+            changes.append(
+                VoteChange(
+                    vote=vote,
+                    at=now,
+                    old_answer=vote.answer,
+                    old_is_implied=vote.is_implied,
+                    new_answer=value,
+                    new_is_implied=is_implied,
+                )
+            )
+            vote.answer, vote.is_implied = value, is_implied
+            changed.append(vote)
+    # A response that was flagged without answers may be answered after all.
+    unanswered = [t for t in judged if not any(target == t.target_id for target, _ in stored)]
+    is_surplus = any(vote.is_surplus for vote in stored.values())
+    added = _new_votes(unit, rater, unanswered, None, slot, is_surplus=is_surplus)
+    if not changed and not added:
+        return Outcome.UNCHANGED
+    Vote.objects.bulk_update(changed, ["answer", "is_implied"])
+    VoteChange.objects.bulk_create(changes)
+    Vote.objects.bulk_create(added)
+    _after_voting(unit, rater, len(judged))
+    return Outcome.CHANGED
+
+
+def _after_voting(unit: Unit, rater: Rater, n_targets: int) -> None:
+    if unit.is_gold:
+        _score_gold(rater)
+    elif rater.study.stops_when_decided and not unit.is_always_full:
+        _let_go_when_decided(unit, rater.study, n_targets)
+
+
+def _score_gold(rater: Rater) -> None:
+    """Set a rater's gold score: the share of known answers that they gave.
+
+    Under the study's threshold they are excluded as well; a researcher can take that back.
+    """
+    known = GoldAnswer.objects.filter(
+        study=rater.study_id, target=OuterRef("target"), question=OuterRef("question")
+    )
+    scored = (
+        Vote.objects.filter(rater=rater, is_surplus=False)
+        .annotate(known=Subquery(known.values("answer")))
+        .filter(known__isnull=False)
+        .aggregate(
+            n_votes=Count("pk"),
+            n_met=Count("pk", filter=Q(answer=F("known"))),
+            n_units=Count("target", distinct=True),
+        )
+    )
+    rater.n_gold = scored["n_units"]
+    rater.gold_score = scored["n_met"] / scored["n_votes"] if scored["n_votes"] else None
+    rater.is_excluded = rater.is_excluded or rater.is_under_threshold
+    rater.save(update_fields=["n_gold", "gold_score", "is_excluded"])
+
+
+def _let_go_when_decided(unit: Unit, study: Study, n_targets: int) -> None:
+    """Where a study stops when decided: let the free slots of a decided unit go, or take them back.
+
+    Decided is a unit when every question of every target is. They are taken back when somebody
+    changes a vote and the majority is open again.
+    """
+    counts: dict[int, dict[str, dict[int, int]]] = defaultdict(lambda: defaultdict(dict))
+    rows = (
+        Vote.objects.filter(arm=unit.arm_id, target__in=unit.targets.values("pk"))
+        .filter(is_surplus=False, rater__is_excluded=False)
+        .values_list("target", "question", "answer")
+        .annotate(n=Count("pk"))
+    )
+    for target, question, answer, n in rows:
+        counts[target][question][answer] = n
+    questions = [question["key"] for question in study.scheme["questions"]]
+    n_raters = study.n_raters(0)
+    is_settled = len(counts) == n_targets and all(
+        is_decided({key: of_target[key] for key in questions}, n_raters)
+        for of_target in counts.values()
+    )
+    if is_settled:
+        free = _free(timezone.now()).filter(unit=unit)
+        free.update(is_let_go=True, rater=None, claimed_at=None, lease_until=None)
+    else:
+        unit.assignments.filter(is_let_go=True).update(is_let_go=False)

@@ -1,0 +1,309 @@
+"""Writes of researchers: planning a study, opening and closing it, letting it grow."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.db.models import Q
+
+from accounts.models import User
+from accounts.services import record
+from annotation.models import Arm, Assignment, Guideline, Rater, Study
+from annotation.ordering import random_key
+from annotation.planning import UnitPlan, plan_units, responses_of
+from annotation.schemes import YES_NO, Scheme, SchemeError, load_scheme
+from annotation.services.units import (
+    give_gold_a_slot_per_rater,
+    store_known_answers,
+    store_plan,
+)
+from generation.models import Dataset, Setup
+from generation.services import free_slug, store_cited_facts
+
+
+class StudyError(ValueError):
+    """Something that cannot be done to a study, said so that a page can show it."""
+
+
+class StudyPlan(NamedTuple):
+    """Everything that a researcher decides about a study before it opens."""
+
+    name: str
+    dataset: Dataset
+    scheme: Mapping[str, Any]
+    setups: Sequence[Setup]
+    arms: Sequence[str] = (Arm.Kind.SEPARATE,)
+    raters_per_unit: int = 5
+    evidence_choice: str = Study.EvidenceChoice.SHOWN
+    merged_layout: str = Study.MergedLayout.SIDE_BY_SIDE
+    response_order: str = Study.ResponseOrder.RANDOM
+    mixing: str = Study.Mixing.ORDER
+    may_meet_both_arms: bool = False
+    seed: int = 13
+    lease_minutes: int = 30
+    stops_when_decided: bool = False
+    full_share: float = 0.25
+    n_sampled: int | None = None
+    introduction: str = ""
+
+
+def scheme_to_rate_by(data: Mapping[str, Any]) -> Scheme:
+    """Return a scheme that people can rate by.
+
+    Raises:
+        StudyError: what is missing for that, or wrong with the scheme.
+    """
+    try:
+        scheme = load_scheme(data)
+    except SchemeError as error:
+        raise StudyError(str(error)) from error
+    for question in scheme.questions:
+        if not question.help or not question.examples:
+            raise StudyError(
+                f"question {question.key!r}: found no help or no examples; raters need both"
+            )
+        if question.after and question.scale != YES_NO:
+            raise StudyError(
+                f"question {question.key!r}: comes after a gate and is not yes/no; a closed gate "
+                "implies a no"
+            )
+    return scheme
+
+
+@transaction.atomic
+def create_study(
+    plan: StudyPlan, guideline: str, raters: Collection[User], by: User | None
+) -> Study:
+    """Make a planned study with its arms, its first guideline and its raters.
+
+    Raises:
+        StudyError: a name that is taken, or choices that do not go together.
+    """
+    _check(plan)
+    if Study.objects.filter(name=plan.name).exists():
+        raise StudyError(f"There is a study named {plan.name!r} already.")
+    study = Study(slug=free_slug(Study, plan.name), **_columns(plan))
+    study.save()
+    _set_material(study, plan)
+    Guideline.objects.create(study=study, version=1, text=guideline)
+    record(by, "study.created", study.name)
+    add_raters(study, raters, by)
+    return study
+
+
+@transaction.atomic
+def change_study(study: Study, plan: StudyPlan, by: User | None) -> None:
+    """Change a study that has not been opened yet.
+
+    Raises:
+        StudyError: it has been, the name is taken, or choices do not go together.
+    """
+    _check(plan)
+    lock_study(study, Study.State.PLANNED)
+    if Study.objects.filter(name=plan.name).exclude(pk=study.pk).exists():
+        raise StudyError(f"There is a study named {plan.name!r} already.")
+    if plan.scheme != study.scheme or Arm.Kind.SEPARATE not in plan.arms:
+        store_known_answers(study, {}, 0, None)  # known answers to questions that are not asked
+    for name, value in _columns(plan).items():
+        setattr(study, name, value)
+    study.save()
+    study.arms.exclude(kind__in=plan.arms).delete()
+    _set_material(study, plan)
+    raters = list(study.raters.order_by("pk"))
+    for place, rater in enumerate(raters):
+        rater.group = place % study.n_groups
+    Rater.objects.bulk_update(raters, ["group"])
+    record(by, "study.changed", study.name)
+
+
+def _check(plan: StudyPlan) -> None:
+    scheme = scheme_to_rate_by(plan.scheme)
+    if not plan.setups:
+        raise StudyError("Choose one setup or more: their responses are rated.")
+    if not plan.arms:
+        raise StudyError("Choose one arm or both.")
+    if Arm.Kind.MERGED in plan.arms and scheme.target == "citation":
+        raise StudyError("Citations are rated one by one: choose the separate arm alone.")
+    if plan.raters_per_unit % 2 == 0 and scheme.target == "response":
+        raise StudyError(
+            f"{plan.raters_per_unit} raters per unit; expected an odd number, so that a majority "
+            "always exists."
+        )
+
+
+def _columns(plan: StudyPlan) -> dict[str, Any]:
+    return {name: value for name, value in plan._asdict().items() if name not in ("setups", "arms")}
+
+
+def _set_material(study: Study, plan: StudyPlan) -> None:
+    """Set setups and arms, and read what responses cite when citations are to be rated."""
+    study.setups.set(plan.setups)
+    there = set(study.arms.values_list("kind", flat=True))
+    Arm.objects.bulk_create(Arm(study=study, kind=kind) for kind in plan.arms if kind not in there)
+    _read_citations(study)
+
+
+def _read_citations(study: Study) -> None:
+    if load_scheme(study.scheme).target == "citation":
+        store_cited_facts(list(responses_of(study).values_list("pk", flat=True)))
+
+
+def lock_study(study: Study, *states: str) -> None:
+    """Lock a study's row and read it again.
+
+    Raises:
+        StudyError: it is in none of these states.
+    """
+    now = Study.objects.select_for_update().get(pk=study.pk)
+    study.state = now.state
+    if now.state not in states:
+        raise StudyError(f"{study.name} is {now.get_state_display().lower()} now.")
+
+
+# --- opening, growing, closing --------------------------------------------------------------
+
+
+@transaction.atomic
+def open_study(study: Study, by: User | None) -> None:
+    """Make a planned study's units and slots, and open it.
+
+    Raises:
+        StudyError: it is not planned any more, or there is nothing to rate.
+    """
+    lock_study(study, Study.State.PLANNED)
+    scheme_to_rate_by(study.scheme)
+    n_units = store_plan(study)
+    if not n_units:
+        raise StudyError("There is nothing to rate: no response of this plan can be shown.")
+    _set_state(study, Study.State.OPEN)
+    record(by, "study.opened", study.name, n_units=n_units)
+
+
+@transaction.atomic
+def extend_study(
+    study: Study, by: User | None, *, setups: Collection[Setup] = (), n_sampled: int | None = None
+) -> int:
+    """Add setups, or examples up to a larger sample, to a running study; return the new units.
+
+    Without either, what came to its dataset since is added.
+
+    Raises:
+        StudyError: it is not running, or the sample would not grow.
+    """
+    _grow(study, setups, n_sampled)
+    n_units = store_plan(study)
+    record(by, "study.extended", study.name, n_units=n_units, setups=[s.name for s in setups])
+    return n_units
+
+
+def plan_extension(
+    study: Study, *, setups: Collection[Setup] = (), n_sampled: int | None = None
+) -> UnitPlan:
+    """Return what `extend_study` would add; nothing is stored.
+
+    Raises:
+        StudyError: as `extend_study`.
+    """
+    was_sampled = study.n_sampled
+    with transaction.atomic():
+        _grow(study, setups, n_sampled)
+        plan = plan_units(study)
+        transaction.set_rollback(True)
+    study.n_sampled = was_sampled
+    return plan
+
+
+def _grow(study: Study, setups: Collection[Setup], n_sampled: int | None) -> None:
+    lock_study(study, Study.State.OPEN, Study.State.PAUSED)
+    if n_sampled is not None:
+        if study.n_sampled is not None and n_sampled < study.n_sampled:
+            raise StudyError(f"The sample has {study.n_sampled} examples; it can only grow.")
+        study.n_sampled = n_sampled
+        study.save(update_fields=["n_sampled"])
+    study.setups.add(*setups)
+    _read_citations(study)
+
+
+@transaction.atomic
+def pause_study(study: Study, by: User | None) -> None:
+    """Hand out no further units; what raters have begun they may finish."""
+    lock_study(study, Study.State.OPEN)
+    _set_state(study, Study.State.PAUSED)
+    record(by, "study.paused", study.name)
+
+
+@transaction.atomic
+def resume_study(study: Study, by: User | None) -> None:
+    """Open a paused study again."""
+    lock_study(study, Study.State.PAUSED)
+    _set_state(study, Study.State.OPEN)
+    record(by, "study.resumed", study.name)
+
+
+@transaction.atomic
+def close_study(study: Study, by: User | None) -> None:
+    """End a study: from now on no vote of it changes, and what comes late is surplus.
+
+    Units in hand are given back; their drafts stay.
+    """
+    lock_study(study, Study.State.OPEN, Study.State.PAUSED)
+    in_hand = study.assignments.filter(rater__isnull=False, submitted_at=None)
+    in_hand.update(rater=None, claimed_at=None, lease_until=None)
+    _set_state(study, Study.State.CLOSED)
+    record(by, "study.closed", study.name)
+
+
+def _set_state(study: Study, state: str) -> None:
+    study.state = state
+    study.save(update_fields=["state"])
+
+
+# --- raters and guidelines ------------------------------------------------------------------
+
+
+@transaction.atomic
+def add_raters(study: Study, users: Iterable[User], by: User | None) -> int:
+    """Let these people rate in a study, each in the group that has fewest; return the new ones.
+
+    Raises:
+        StudyError: the study is closed.
+    """
+    lock_study(study, Study.State.PLANNED, Study.State.OPEN, Study.State.PAUSED)
+    there = list(study.raters.values_list("user", "group"))
+    sizes = Counter(dict.fromkeys(range(study.n_groups), 0))
+    sizes.update(group for _, group in there)
+    new = [user for user in users if user.pk not in {pk for pk, _ in there}]
+    raters = []
+    for user in sorted(new, key=lambda user: random_key(study.seed, "rater", user.rater_code)):
+        group = min(sizes, key=lambda group: (sizes[group], group))
+        sizes[group] += 1
+        raters.append(Rater(study=study, user=user, code=user.rater_code, group=group))
+    Rater.objects.bulk_create(raters)
+    give_gold_a_slot_per_rater(study)
+    if raters:
+        record(by, "study.raters-added", study.name, raters=[rater.code for rater in raters])
+    return len(raters)
+
+
+@transaction.atomic
+def release_units(rater: Rater, by: User | None) -> int:
+    """Give back the slot that a rater holds; return how many that were. Their draft is kept."""
+    n_released = Assignment.objects.filter(
+        Q(rater=rater), submitted_at=None, is_let_go=False
+    ).update(rater=None, claimed_at=None, lease_until=None)
+    if n_released:
+        record(by, "study.units-released", rater.study.name, rater=rater.code)
+    return n_released
+
+
+@transaction.atomic
+def write_guideline(study: Study, text: str, by: User | None) -> Guideline:
+    """Return the newest guideline: a new version, unless the text is that of the last one."""
+    Study.objects.select_for_update().get(pk=study.pk)
+    newest = study.guidelines.order_by("-version").first()
+    if newest and newest.text == text:
+        return newest
+    version = newest.version + 1 if newest else 1
+    record(by, "study.guideline-written", study.name, version=version)
+    return Guideline.objects.create(study=study, version=version, text=text)

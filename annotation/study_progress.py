@@ -1,0 +1,168 @@
+"""How far a study is: slots by arm, what each rater has done, what was skipped and flagged.
+
+Reads only, in a number of statements that does not grow with the study.
+"""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
+
+from annotation.models import Arm, Assignment, Flag, Rater, Skip, Study, Vote
+from annotation.planning import GroupNeed, UnitPlan, estimated_hours
+
+MOST_LISTED = 20  # skips and flags: the newest
+
+
+class ArmProgress(NamedTuple):
+    """The slots of one arm: all of them, and what became of each."""
+
+    kind: str
+    n_units: int
+    n_slots: int
+    n_done: int
+    n_let_go: int  # not needed: their units were decided before
+    n_in_hand: int  # a rater has it, and the lease runs
+
+    @property
+    def n_wanted(self) -> int:
+        return self.n_slots - self.n_let_go
+
+
+class RaterProgress(NamedTuple):
+    """What one rater has done in a study."""
+
+    rater: Rater
+    group: str
+    n_submitted: int
+    open_until: datetime | None  # end of the lease of the unit in hand
+    is_expired: bool
+    n_surplus: int  # judgements that came after the slot was gone
+    n_skips: int
+    n_flags: int
+
+
+class PlannedArm(NamedTuple):
+    """What a plan asks for in one arm."""
+
+    kind: str
+    n_units: int
+    n_slots: int
+    hours: float  # of all raters together
+
+
+class PlanFigures(NamedTuple):
+    """A plan in numbers."""
+
+    n_examples: int
+    n_responses: int
+    n_units: int
+    n_slots: int
+    arms: list[PlannedArm]
+    left_out: dict[str, int]
+    hours: float
+    hours_per_rater: float
+    n_raters: int  # that the hours are divided among
+    n_gold: int  # responses with known answers: every rater meets them, no figure counts them
+
+
+def plan_figures(study: Study, plan: UnitPlan, needs: Collection[GroupNeed]) -> PlanFigures:
+    """Return a plan in numbers; its hours are divided among the raters who are to be there."""
+    hours = estimated_hours(study, plan)
+    rated = [unit for unit in plan.units if not unit.is_gold]
+    arms = []
+    for arm in study.arms.all():
+        n_units = sum(unit.arm == arm.kind for unit in rated)
+        n_slots = n_units * (study.raters_per_unit or 0)
+        arms.append(PlannedArm(arm.kind, n_units, n_slots, hours[arm.kind]))
+    n_raters = sum(max(need.n_there, need.n_needed) for need in needs)
+    total = sum(hours.values())
+    return PlanFigures(
+        n_examples=plan.n_examples,
+        n_responses=plan.n_responses,
+        n_units=len(rated),
+        n_slots=sum(arm.n_slots for arm in arms),
+        arms=arms,
+        left_out={reason: n for reason, n in plan.left_out.items() if n},
+        hours=total,
+        hours_per_rater=total / max(1, n_raters),
+        n_raters=n_raters,
+        n_gold=len({unit.targets for unit in plan.units if unit.is_gold}),
+    )
+
+
+def arm_progress(study: Study) -> list[ArmProgress]:
+    """Return how far each arm is, gold items aside."""
+    is_open = Q(rater__isnull=False, submitted_at=None, is_let_go=False)
+    rows = (
+        Assignment.objects.filter(study=study, unit__is_gold=False)
+        .order_by()
+        .values_list("unit__arm")
+        .annotate(
+            n_slots=Count("pk"),
+            n_done=Count("pk", filter=Q(submitted_at__isnull=False)),
+            n_let_go=Count("pk", filter=Q(is_let_go=True)),
+            n_in_hand=Count("pk", filter=is_open & Q(lease_until__gt=timezone.now())),
+        )
+    )
+    counts: dict[int, tuple[int, int, int, int]] = {arm: tuple(of_arm) for arm, *of_arm in rows}
+    return [
+        ArmProgress(arm.kind, arm.n_units, *counts.get(arm.pk, (0, 0, 0, 0)))
+        for arm in study.arms.all()
+    ]
+
+
+def group_name(study: Study, group: int) -> str:
+    """Return what a group of raters is called; empty when there is only one."""
+    if not study.is_split_into_groups:
+        return ""
+    if study.mixing == Study.Mixing.RATERS:
+        return f"{(Arm.Kind.SEPARATE, Arm.Kind.MERGED)[group].label.lower()} arm"
+    return f"group {group + 1}"
+
+
+def rater_progress(study: Study, raters: Collection[Rater]) -> list[RaterProgress]:
+    """Return what these raters have done, in their order."""
+    now = timezone.now()
+    slots = Assignment.objects.filter(rater__in=raters, is_let_go=False).order_by()
+    submitted = _counts(slots.filter(submitted_at__isnull=False))
+    in_hand = dict(slots.filter(submitted_at=None).values_list("rater", "lease_until"))
+    late = Vote.objects.filter(rater__in=raters, is_surplus=True).order_by()
+    n_late = late.values("rater").annotate(n=Count("target", distinct=True))
+    surplus = {row["rater"]: row["n"] for row in n_late}
+    skips = _counts(Skip.objects.filter(rater__in=raters).order_by())
+    flags = _counts(Flag.objects.filter(rater__in=raters).order_by())
+    return [
+        RaterProgress(
+            rater=rater,
+            group=group_name(study, rater.group),
+            n_submitted=submitted.get(rater.pk, 0),
+            open_until=in_hand.get(rater.pk),
+            is_expired=(in_hand.get(rater.pk) or now) < now,
+            n_surplus=surplus.get(rater.pk, 0),
+            n_skips=skips.get(rater.pk, 0),
+            n_flags=flags.get(rater.pk, 0),
+        )
+        for rater in raters
+    ]
+
+
+def _counts(
+    rows: QuerySet[Assignment] | QuerySet[Skip] | QuerySet[Flag],
+) -> dict[int, int]:
+    """Return how many rows belong to each rater."""
+    return dict(rows.values_list("rater").annotate(n=Count("pk")))
+
+
+def newest_skips(study: Study) -> QuerySet[Skip]:
+    """Return what was skipped last, with why."""
+    of_study = Skip.objects.filter(unit__arm__study=study)
+    return of_study.select_related("rater", "unit__arm", "unit__example").order_by("-pk")
+
+
+def newest_flags(study: Study) -> QuerySet[Flag]:
+    """Return what was flagged last, with why."""
+    of_study = Flag.objects.filter(arm__study=study)
+    return of_study.select_related("rater", "arm", "response").order_by("-pk")

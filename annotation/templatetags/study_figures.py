@@ -1,0 +1,43 @@
+"""How a study's plan is written on pages."""
+
+from collections.abc import Mapping
+
+from django import template
+
+from annotation.planning import GroupNeed
+
+register = template.Library()
+
+
+@register.filter
+def hours(figure: float) -> str:
+    """Return hours as people say them: 0.2 → '12 min', 2.44 → '2.4 h'."""
+    if figure * 60 < 1:
+        return "under 1 min" if figure else "0 min"
+    if figure < 1:
+        return f"{figure * 60:.0f} min"
+    return f"{figure:.1f} h" if figure < 100 else f"{figure:,.0f} h"
+
+
+@register.filter
+def in_words(need: GroupNeed, name: str) -> str:
+    """Return what a group of raters has and needs: 'Group 1: 4 of 5 there; one more will do.'"""
+    n_more = need.n_missing
+    of = f" of {need.n_needed}" if n_more else ""
+    more = f"; {'one' if n_more == 1 else n_more} more will do" if n_more else ""
+    text = (
+        f"{name}: {need.n_there}{of} there{more}." if name else f"{need.n_there}{of} there{more}."
+    )
+    return text[:1].upper() + text[1:]
+
+
+@register.filter
+def total(counts: Mapping[str, int]) -> int:
+    """Return the sum of counts by name."""
+    return sum(counts.values())
+
+
+@register.filter
+def as_words(key: str) -> str:
+    """Return a question's key as words: 'evidence_relevant' → 'Evidence relevant'."""
+    return key.replace("_", " ").capitalize()

@@ -1,0 +1,1 @@
+"""Pages of studies: lists, rating, set-up, guidelines."""

@@ -1,0 +1,80 @@
+"""Guidelines of a study: what its raters read, and where researchers write them."""
+
+from collections.abc import Sequence
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.access import Role, allowed, roles_of
+from accounts.http import SignedInRequest
+from annotation.forms.guidelines import GuidelineForm
+from annotation.guidelines import changed_lines, not_asked, render_guideline
+from annotation.models import Guideline, Study
+from annotation.schemes import load_scheme
+from annotation.services.studies import write_guideline
+from annotation.views.setup import rated_here
+
+
+@require_safe
+@allowed(Role.RATER, Role.RESEARCHER)
+def guidelines(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show a study's guidelines: the newest version, or an older one that is asked for."""
+    study = get_object_or_404(Study, slug=slug, is_imported=False)
+    is_rater_here = study.raters.filter(user=request.user).exists()
+    if not is_rater_here and Role.RESEARCHER not in roles_of(request.user):
+        raise Http404("You do not rate in this study.")
+    versions = list(study.guidelines.order_by("-version"))
+    shown, before = _shown_and_before(versions, request.GET.get("version", ""))
+    html, headings = render_guideline(shown.text)
+    scheme = load_scheme(study.scheme)
+    context = {
+        "study": study,
+        "scheme": scheme,
+        "is_rater_here": is_rater_here,
+        "guideline": shown,
+        "newest": versions[0],
+        "versions": versions,
+        "before": before,
+        "changes": changed_lines(before.text, shown.text) if before else [],
+        "html": html,
+        "headings": headings,
+        "not_asked": not_asked(scheme),
+    }
+    return render(request, "annotation/guidelines.html", context)
+
+
+def _shown_and_before(
+    versions: Sequence[Guideline], wanted: str
+) -> tuple[Guideline, Guideline | None]:
+    """Return the version that is asked for, the newest for none, and the one before it."""
+    for place, version in enumerate(versions):
+        if wanted in ("", str(version.version)):
+            return version, versions[place + 1] if place + 1 < len(versions) else None
+    raise Http404("There is no such version.")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RESEARCHER)
+def edit_guidelines(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Write a new version of a study's guidelines; the old ones stay."""
+    study = rated_here(slug)
+    if study.state == Study.State.CLOSED:
+        messages.error(request, f"{study.name} is closed: nobody rates by a new version.")
+        return redirect("annotation:guidelines", slug)
+    newest = study.guidelines.order_by("-version").first()
+    posted = request.method == "POST"
+    form = GuidelineForm(newest, request.POST if posted else None)
+    is_good = posted and form.is_valid()
+    if is_good and "preview" not in request.POST:
+        written = write_guideline(study, form.cleaned_data["text"], request.user)
+        if written == newest:
+            messages.info(request, "The text is the same: no new version was made.")
+        else:
+            messages.success(request, f"Version {written.version} is in use from now on.")
+        return redirect("annotation:guidelines", slug)
+    text = form.cleaned_data["text"] if is_good else form["text"].value() or ""
+    context = {"study": study, "newest": newest, "form": form, "html": render_guideline(text)[0]}
+    status = 422 if posted and not is_good else 200
+    return render(request, "annotation/edit_guidelines.html", context, status=status)

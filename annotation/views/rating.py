@@ -1,0 +1,181 @@
+"""What a rater does: take a unit, answer, keep a draft, submit, skip, flag."""
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest
+from annotation.forms.rating import FLAG_REASONS, SKIP_REASONS, FlagForm, RatingForm, SkipForm
+from annotation.models import Rater, Study
+from annotation.rated_units import RatedUnit, rated_unit
+from annotation.services import rating
+from annotation.services.rating import JudgedTarget, Outcome
+
+NOTHING_LEFT = "Nothing is left to rate. Thank you."
+
+
+@require_POST
+@allowed(Role.RATER)
+def next_unit(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Hand out the rater's next unit, or say that none is left."""
+    return _go_on(request, _rater(request, slug))
+
+
+@never_cache  # a unit's texts are not to stay in the browser, and going back shows it as it is
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RATER)
+def rate_unit(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse:
+    """Show a unit with what is answered so far; take its votes, also changed ones."""
+    rater = _rater(request, slug)
+    if request.method != "POST":
+        return _desk(request, RatingForm(_given(rater, unit_id)))
+    form = RatingForm(_given(rater, unit_id, with_texts=False), request.POST)
+    if not form.is_valid():
+        refused = RatingForm(_given(rater, unit_id), request.POST)  # with its texts, to be shown
+        refused.is_valid()
+        return _desk(request, refused, status=422)
+    outcome = rating.submit_votes(form.unit.unit, rater, _judged(form), form.seconds)
+    return _after_submit(request, rater, form, outcome)
+
+
+def _judged(form: RatingForm) -> list[JudgedTarget]:
+    return [
+        JudgedTarget(vote.shown.target_id, vote.shown.position, vote.judgement.answers)
+        for vote in form.forms
+    ]
+
+
+def _after_submit(
+    request: SignedInRequest, rater: Rater, form: RatingForm, outcome: Outcome
+) -> HttpResponse:
+    """Say what became of the votes where that is not plain, and go on."""
+    slug, unit_id = rater.study.slug, form.unit.unit.pk
+    if outcome is Outcome.CLOSED:
+        return redirect("annotation:rate-unit", slug, unit_id)
+    if outcome is Outcome.CHANGED:
+        messages.success(request, "Your changes are saved.")
+    if outcome is Outcome.SURPLUS:
+        messages.info(request, "Your answers came after the slot was gone: kept beside the vote.")
+    if "from_answers" in request.POST:
+        return redirect("annotation:my-answers", slug)
+    return _go_on(request, rater, last=form if form.layout == "judge" else None)
+
+
+@never_cache
+@require_POST
+@allowed(Role.RATER)
+def save_draft(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse:
+    """Keep what is answered so far; a script asks for JSON, a browser without one gets the unit."""
+    rater = _rater(request, slug)
+    unit = _given(rater, unit_id, with_texts=False)
+    form = RatingForm(unit, request.POST)
+    form.is_valid()  # a draft may have holes and contradictions: only the answers count
+    seconds = unit.seconds if form.seconds is None else form.seconds
+    lease_until = rating.save_draft(unit.unit, rater, form.answers, seconds)
+    if request.get_preferred_type(["application/json", "text/html"]) == "text/html":
+        return redirect("annotation:rate-unit", slug, unit_id)
+    if lease_until is None:
+        return JsonResponse({"state": "gone"})
+    now = timezone.now().isoformat(timespec="seconds")
+    return JsonResponse({"saved_at": now, "lease_until": lease_until.isoformat()})
+
+
+@require_POST
+@allowed(Role.RATER)
+def skip_unit(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse:
+    """Give a unit back with a reason, and go on to the next."""
+    rater = _rater(request, slug)
+    unit = _given(rater, unit_id)
+    form = SkipForm(request.POST)
+    if not form.is_valid():
+        problem = "say why you skip it."
+        return _desk(request, RatingForm(unit), status=422, action="skipped", problem=problem)
+    rating.skip_unit(unit.unit, rater, form.cleaned_data["reason"], form.cleaned_data["note"])
+    return _go_on(request, rater)
+
+
+@require_POST
+@allowed(Role.RATER)
+def flag_unit(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse:
+    """Flag responses of a unit with a reason, or take the flags back; the unit stays open."""
+    rater = _rater(request, slug)
+    unit = _given(rater, unit_id)
+    if unit.study.state == Study.State.CLOSED:
+        return redirect("annotation:rate-unit", slug, unit_id)
+    if "take_back" in request.POST:
+        rating.take_flags_back(unit.unit, rater)
+        return redirect("annotation:rate-unit", slug, unit_id)
+    form = FlagForm(unit, request.POST)
+    if not form.is_valid():
+        problem = "say what is wrong" + (", and with which." if len(unit.responses) > 1 else ".")
+        return _desk(request, RatingForm(unit), status=422, action="flagged", problem=problem)
+    rating.flag_responses(unit.unit, rater, form.target_ids, form.words)
+    return redirect("annotation:rate-unit", slug, unit_id)
+
+
+# --- parts ----------------------------------------------------------------------------------
+
+
+def _rater(request: SignedInRequest, slug: str) -> Rater:
+    raters = Rater.objects.select_related("study")
+    return get_object_or_404(raters, study__slug=slug, user=request.user)
+
+
+def _given(rater: Rater, unit_id: int, *, with_texts: bool = True) -> RatedUnit:
+    unit = rated_unit(rater, unit_id, with_texts=with_texts)
+    if unit is None:
+        raise Http404("You were not given such a unit.")
+    return unit
+
+
+def _go_on(
+    request: SignedInRequest, rater: Rater, last: RatingForm | None = None
+) -> HttpResponseRedirect:
+    """Go to the next unit; where one key submits, with a way back to the last."""
+    study = rater.study
+    assignment = rating.claim_next_unit(rater)
+    if assignment:
+        path = reverse("annotation:rate-unit", args=[study.slug, assignment.unit_id])
+        return redirect(f"{path}?{_pointer(last)}" if last else path)
+    if study.state == Study.State.OPEN:
+        messages.success(request, NOTHING_LEFT)
+    else:
+        messages.info(request, f"{study.name} is {study.state} now. Your answers are kept.")
+    return redirect("annotation:my-studies")
+
+
+def _pointer(last: RatingForm) -> str:
+    """Return the unit that was just judged, and its answer, for the address of the next."""
+    said = "&".join(f"said={answer}" for answer in last.forms[0].given.values())
+    return f"last={last.unit.unit.pk}&{said}"
+
+
+def _desk(
+    request: SignedInRequest,
+    form: RatingForm,
+    *,
+    status: int = 200,
+    action: str = "submitted",
+    problem: str = "",
+) -> HttpResponse:
+    context = {
+        "unit": form.unit,
+        "study": form.unit.study,
+        "form": form,
+        "action": action,
+        "problem": problem or form.problem,
+        "skip_reasons": SKIP_REASONS,
+        "flag_reasons": FLAG_REASONS,
+        "last": last if (last := request.GET.get("last", "")).isdecimal() else "",
+        "said": {"1": "yes", "0": "no"}.get(request.GET.get("said", ""), "nothing, flagged"),
+        "from_answers": "from_answers" in request.GET or "from_answers" in request.POST,
+    }
+    response = render(request, "annotation/rate_unit.html", context, status=status)
+    if status != 200:
+        response["HX-Push-Url"] = "false"  # the address stays that of the unit
+    return response

@@ -1,0 +1,268 @@
+"""Setting a study up: planning, previewing, opening, letting it grow, closing."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest
+from accounts.models import User
+from annotation.forms.changes import AddRatersForm, CloseForm, ExtendForm, OpenForm
+from annotation.forms.rating import FLAG_REASONS, SKIP_REASONS, RatingForm
+from annotation.forms.setup import ChooseDatasetForm, StudyForm
+from annotation.guidelines import default_guideline
+from annotation.models import Rater, Study
+from annotation.planning import plan_units, rater_needs
+from annotation.rated_units import preview_unit
+from annotation.services import studies as services
+from annotation.services.studies import StudyError
+from annotation.study_progress import (
+    MOST_LISTED,
+    PlanFigures,
+    arm_progress,
+    group_name,
+    newest_flags,
+    newest_skips,
+    plan_figures,
+    rater_progress,
+)
+from generation.models import Dataset
+
+RATERS_PER_PAGE = 50
+RUNNING = (Study.State.OPEN, Study.State.PAUSED)
+
+
+def rated_here(slug: str) -> Study:
+    """Return a study that is rated on this site, or say that there is none: not an imported one."""
+    return get_object_or_404(
+        Study.objects.select_related("dataset").prefetch_related("arms"),
+        slug=slug,
+        is_imported=False,
+    )
+
+
+# --- before it opens ------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RESEARCHER)
+def new_study(request: SignedInRequest) -> HttpResponse:
+    """Plan a study: first its dataset, then everything else."""
+    dataset = Dataset.objects.filter(slug=request.GET.get("dataset", "")).first()
+    choose = ChooseDatasetForm(request.GET if "dataset" in request.GET else None)
+    if dataset is None:
+        return render(request, "annotation/study_form.html", {"choose": choose})
+    posted = request.method == "POST"
+    form = StudyForm(dataset, request.POST if posted else None)
+    if posted and form.is_valid():
+        guideline = default_guideline(form.cleaned_data["scheme"])
+        try:
+            plan, raters = form.plan(), form.chosen_raters()
+            study = services.create_study(plan, guideline, raters, request.user)
+        except StudyError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, "The study is planned. Look at the plan, then open it.")
+            return redirect("annotation:study-setup", study.slug)
+    context = {"choose": choose, "dataset": dataset, "form": form}
+    return render(request, "annotation/study_form.html", context, status=422 if posted else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RESEARCHER)
+def edit_study(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Change a study that has not been opened yet."""
+    study = rated_here(slug)
+    if study.state != Study.State.PLANNED:
+        messages.error(request, f"{study.name} was opened: what is rated does not change any more.")
+        return redirect("annotation:study-setup", slug)
+    was_default = default_guideline(study.scheme["key"])
+    posted = request.method == "POST"
+    form = StudyForm(study.dataset, request.POST if posted else None, study=study)
+    if posted and form.is_valid():
+        try:
+            services.change_study(study, form.plan(), request.user)
+        except StudyError as error:
+            form.add_error(None, str(error))
+        else:
+            _follow_scheme(study, was_default, form.cleaned_data["scheme"], request.user)
+            messages.success(request, "The changes are saved.")
+            return redirect("annotation:study-setup", slug)
+    context = {"study": study, "dataset": study.dataset, "form": form}
+    return render(request, "annotation/study_form.html", context, status=422 if posted else 200)
+
+
+def _follow_scheme(study: Study, was_default: str, scheme: str, by: User) -> None:
+    """Give a study the guideline of its new scheme, unless somebody has written one."""
+    newest = study.guidelines.order_by("-version").first()
+    if newest and newest.text == was_default:
+        services.write_guideline(study, default_guideline(scheme), by)
+
+
+# --- the set-up page ------------------------------------------------------------------------
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def study_setup(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show a study's plan or progress, its raters, and what can be done with it now."""
+    return _setup_page(request, rated_here(slug))
+
+
+def _setup_page(
+    request: SignedInRequest, study: Study, status: int = 200, **more: object
+) -> HttpResponse:
+    """Render the set-up page, with the form that was refused if there is one."""
+    needs = rater_needs(study)
+    is_planned = study.state == Study.State.PLANNED
+    raters = Rater.objects.filter(study=study).select_related("user", "study")
+    page = Paginator(raters, RATERS_PER_PAGE).get_page(request.GET.get("page"))
+    skips, flags = newest_skips(study), newest_flags(study)
+    context: dict[str, Any] = {
+        "study": study,
+        "setups": study.setups.all(),
+        "needs": [(group_name(study, need.group), need) for need in needs],
+        "n_missing": sum(need.n_missing for need in needs),
+        "plan": plan_figures(study, plan_units(study), needs) if is_planned else None,
+        "arms": [] if is_planned else arm_progress(study),
+        "page": page,
+        "raters": rater_progress(study, list(page.object_list)),
+        "skips": skips[:MOST_LISTED],
+        "n_skips": skips.count(),
+        "flags": flags[:MOST_LISTED],
+        "n_flags": flags.count(),
+        "guideline": study.guidelines.order_by("-version").first(),
+        "open_form": OpenForm(needs),
+        "close_form": CloseForm(),
+        "extend_form": ExtendForm(study) if study.state in RUNNING else None,
+        "raters_form": AddRatersForm(study) if study.state != Study.State.CLOSED else None,
+    }
+    return render(request, "annotation/study_setup.html", context | more, status=status)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def change_state(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Open, pause, resume or close a study."""
+    study = rated_here(slug)
+    action = request.POST.get("action", "")
+    if action not in CHANGES:
+        raise Http404("A study can be opened, paused, resumed and closed.")
+    change, done = CHANGES[action]
+    if action == "open":
+        open_form = OpenForm(rater_needs(study), request.POST)
+        if study.state == Study.State.PLANNED and not open_form.is_valid():
+            return _setup_page(request, study, 422, open_form=open_form)
+    elif action == "close":
+        close_form = CloseForm(request.POST)
+        if study.state in RUNNING and not close_form.is_valid():
+            return _setup_page(request, study, 422, close_form=close_form)
+    try:
+        change(study, request.user)
+    except StudyError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, done)
+    return redirect("annotation:study-setup", slug)
+
+
+CHANGES: Mapping[str, tuple[Callable[[Study, User], None], str]] = {
+    "open": (services.open_study, "The study is open: its raters find it under My studies."),
+    "pause": (services.pause_study, "The study is paused: no further units are handed out."),
+    "resume": (services.resume_study, "The study is open again."),
+    "close": (services.close_study, "The study is closed."),
+}
+
+
+# --- letting it grow ------------------------------------------------------------------------
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def extend_study(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Add setups and examples to a running study: first show what that adds, then do it."""
+    study = rated_here(slug)
+    form = ExtendForm(study, request.POST)
+    if not form.is_valid():
+        return _setup_page(request, study, 422, extend_form=form)
+    try:
+        if not form.cleaned_data["is_confirmed"]:
+            return _setup_page(
+                request, study, extend_form=form, extension=_extension(study, form.choice())
+            )
+        n_units = services.extend_study(study, request.user, **form.choice())
+    except StudyError as error:
+        form.add_error(None, str(error))
+        return _setup_page(request, rated_here(slug), 422, extend_form=form)
+    messages.success(request, f"Added {n_units:,} unit{'s' if n_units != 1 else ''}.")
+    return redirect("annotation:study-setup", slug)
+
+
+def _extension(study: Study, choice: Mapping[str, Any]) -> PlanFigures:
+    """Return what an extension would add; nothing is stored."""
+    return plan_figures(study, services.plan_extension(study, **choice), rater_needs(study))
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def add_raters(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Let more people rate in a study."""
+    study = rated_here(slug)
+    form = AddRatersForm(study, request.POST)
+    if not form.is_valid():
+        return _setup_page(request, study, 422, raters_form=form)
+    try:
+        n_new = services.add_raters(study, form.cleaned_data["raters"], request.user)
+    except StudyError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"Added {n_new} rater{'s' if n_new != 1 else ''}.")
+    return redirect("annotation:study-setup", slug)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def release_units(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
+    """Give a rater's open unit to whoever comes next."""
+    rater = get_object_or_404(Rater, study=rated_here(slug), pk=rater_id)
+    if services.release_units(rater, request.user):
+        messages.success(request, f"{rater.code} gave back a unit. What was typed is kept.")
+    else:
+        messages.info(request, f"{rater.code} had no unit in hand.")
+    return redirect("annotation:study-setup", slug)
+
+
+# --- preview --------------------------------------------------------------------------------
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def preview(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show a unit as a rater sees it; nothing is stored."""
+    study = rated_here(slug)
+    kinds = [arm.kind for arm in study.arms.all()]
+    kind = request.GET.get("arm", kinds[0])
+    typed = request.GET.get("number", "1")
+    number = int(typed) if typed.isdecimal() and len(typed) < 9 else 0
+    previewed = preview_unit(study, kind, number) if kind in kinds else None
+    if previewed is None and (kind not in kinds or number != 1):
+        raise Http404("There is no such unit to preview.")
+    context = {"study": study, "kinds": kinds, "kind": kind, "number": number}
+    if previewed is None:
+        return render(request, "annotation/nothing_to_preview.html", context)
+    context |= {
+        "unit": previewed.unit,
+        "form": RatingForm(previewed.unit),
+        "n_units": previewed.n_units,
+        "unit_before": number - 1,
+        "unit_after": number + 1 if number < previewed.n_units else None,
+        "action": "submitted",
+        "skip_reasons": SKIP_REASONS,
+        "flag_reasons": FLAG_REASONS,
+    }
+    return render(request, "annotation/preview.html", context)

@@ -1,0 +1,234 @@
+"""Gold items: known answers that everybody meets, a qualification, and who falls below."""
+
+from html import unescape
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Assignment, GoldAnswer, Unit, Vote
+from annotation.rated_units import share_of
+from annotation.schemes import built_in_schemes
+from annotation.services.gold import set_gold
+from annotation.services.rating import claim_next_unit
+from annotation.services.studies import (
+    StudyError,
+    StudyPlan,
+    add_raters,
+    change_study,
+    open_study,
+)
+from evaluation.export import export_folder
+from evaluation.reports import Choices, raters_report
+from tests.annotation.makers import (
+    claimed,
+    material,
+    planned,
+    rate,
+    rater_users,
+    raters_of,
+    researcher,
+)
+from tests.makers import statements
+
+pytestmark = pytest.mark.django_db
+GOOD = {"sensible": 1, "specific": 1}
+BAD = {"sensible": 0}
+
+
+@pytest.fixture
+def study(tmp_path):
+    """An SSA study of six responses, of which e1-cool is known to be bad and e2-cool good."""
+    dataset = material(tmp_path / "data", n_examples=3)
+    study = planned(dataset, scheme="SSA", raters=6)
+    set_gold(
+        study,
+        {"e1-cool": BAD, "e2-cool": GOOD},
+        researcher(),
+        n_qualifying=2,
+        threshold=0.6,
+    )
+    open_study(study, researcher())
+    return study
+
+
+def response_of(assignment: Assignment) -> str:
+    return assignment.unit.targets.get().response.key
+
+
+def known_or_good(assignment: Assignment) -> dict[str, int]:
+    return BAD if response_of(assignment) == "e1-cool" else GOOD
+
+
+def test_known_answers_are_a_full_form_with_what_gates_imply(study):
+    known = GoldAnswer.objects.filter(target__response__key="e1-cool")
+
+    assert dict(known.values_list("question", "answer")) == {"sensible": 0, "specific": 0}
+
+
+def test_everybody_gets_all_gold_items_first_and_each_once(study):
+    for rater in raters_of(study):
+        met = []
+        for _ in range(2):
+            held = claimed(rater)
+            met.append(response_of(held))
+            rate(rater, held, known_or_good(held))
+        assert sorted(met) == ["e1-cool", "e2-cool"]
+        assert rater.gold_score == 1.0
+
+    assert Unit.objects.filter(is_gold=True).count() == 2
+    assert Unit.objects.filter(is_gold=False).count() == 4
+
+
+def test_who_is_under_the_threshold_gets_nothing_more_and_is_excluded(study):
+    careless, careful, *_ = raters_of(study)
+    for _ in range(2):
+        rate(careless, claimed(careless), GOOD)
+        held = claimed(careful)
+        rate(careful, held, known_or_good(held))
+
+    # e1-cool: both answers wrong, e2-cool: both right, so 2 of 4
+    assert careless.gold_score == 0.5
+    assert careless.is_excluded
+    assert claim_next_unit(careless) is None
+    assert not careful.is_excluded
+    assert claim_next_unit(careful) is not None
+
+
+def test_gold_items_are_in_no_figure_and_in_no_export(study, tmp_path):
+    rater, *_ = raters_of(study)
+    while (held := claim_next_unit(rater)) is not None:
+        rate(rater, held, known_or_good(held))
+
+    report = raters_report(study, Choices())
+    export_folder(study.dataset, study, tmp_path / "out")
+
+    assert Vote.objects.filter(question="sensible").count() == 6
+    assert report.rows[0]["n"] == 4
+    assert report.left_out["gold_items"] == 2
+    assert report.left_out["unrated_responses"] == 0
+    votes = (tmp_path / "out" / "votes.csv").read_text()
+    assert "e1-warm" in votes
+    assert "e1-cool" not in votes
+
+
+def test_who_joins_later_meets_the_gold_items_too(study):
+    [newcomer] = rater_users(7)[6:]
+    add_raters(study, [newcomer], researcher())
+
+    held = claimed(study.raters.select_related("study").get(user=newcomer))
+
+    assert held.unit.is_gold
+
+
+def test_a_share_counts_gold_items_for_everybody(study):
+    # four units × five raters / six raters, rounded up, and two gold items
+    assert share_of(raters_of(study)[0]).n_share == 4 + 2
+
+
+def test_a_gold_item_costs_no_more_statements_than_another(study):
+    rater, *_ = raters_of(study)
+    costs = []
+    for _ in range(3):
+        n_claim = len(statements(lambda: claim_next_unit(rater)))
+        held = claimed(rater)
+        costs.append((held.unit.is_gold, n_claim))
+        rate(rater, held, known_or_good(held))
+
+    assert [is_gold for is_gold, _ in costs] == [True, True, False]
+    assert len({n_claim for _, n_claim in costs}) == 1
+
+
+@pytest.mark.parametrize(
+    ("answers", "numbers", "said"),
+    [
+        ({"nobody": GOOD}, {}, "no setup of this study"),
+        ({"e1-cool": {"specific": 1}}, {}, "one full form"),
+        ({"e1-cool": GOOD}, {"n_qualifying": 2}, "no more than the 1"),
+        ({"e1-cool": GOOD}, {"threshold": 1.5}, "from 0 to 1"),
+    ],
+)
+def test_gold_that_does_not_fit_is_refused_and_changes_nothing(tmp_path, answers, numbers, said):
+    study = planned(material(tmp_path), scheme="SSA")
+
+    with pytest.raises(StudyError, match=said):
+        set_gold(study, answers, researcher(), **numbers)
+
+    assert not GoldAnswer.objects.exists()
+
+
+def test_gold_needs_the_separate_arm(tmp_path):
+    study = planned(material(tmp_path), scheme="SSA", arms=["merged"])
+
+    with pytest.raises(StudyError, match="separate arm"):
+        set_gold(study, {"e1-cool": GOOD}, researcher())
+
+
+# --- the page -------------------------------------------------------------------------------
+
+
+def address(study):
+    return reverse("annotation:gold", args=[study.slug])
+
+
+CSV = "response,question,answer\ne1-cool,sensible,no\ne2-cool,sensible,yes\ne2-cool,specific,yes\n"
+
+
+def test_a_researcher_pastes_known_answers_and_finds_them_again(tmp_path, rosa, client_for):
+    study = planned(material(tmp_path), scheme="SSA")
+    client = client_for(rosa)
+
+    answer = client.post(
+        address(study), {"answers": CSV, "n_qualifying": 1, "threshold": "0.5"}, follow=True
+    )
+
+    study.refresh_from_db()
+    assert "2 gold items are set." in answer.text
+    assert (study.n_gold_units, study.n_qualifying, study.gold_threshold) == (2, 1, 0.5)
+    assert "e1-cool,specific,no" in client.get(address(study)).text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b\n1,2\n", "Line 1: found the columns a, b; expected response, question, answer."),
+        ("response,question,answer\nr,colour,yes\n", "Line 2, question: found 'colour'"),
+        ("response,question,answer\nr,sensible,maybe\n", "Line 2: answer 'maybe'"),
+        (CSV + "e1-cool,sensible,no\n", "Line 5: sensible of response 'e1-cool' is there twice"),
+        (CSV + "e9,sensible,no\n", "response 'e9': no setup of this study has it"),
+    ],
+)
+def test_a_mistake_in_the_answers_is_told_by_its_line_and_sets_nothing(
+    tmp_path, rosa, client_for, text, said
+):
+    study = planned(material(tmp_path), scheme="SSA")
+
+    answer = client_for(rosa).post(address(study), {"answers": text, "n_qualifying": 0})
+
+    assert answer.status_code == 422
+    assert said in unescape(answer.text)
+    assert not GoldAnswer.objects.exists()
+
+
+def test_an_open_study_keeps_its_gold_items(study, rosa, client_for):
+    answer = client_for(rosa).post(address(study), {"answers": "", "n_qualifying": 0})
+
+    assert answer.status_code == 422
+    assert GoldAnswer.objects.filter(study=study).count() == 4
+
+
+def test_another_scheme_forgets_the_known_answers(tmp_path):
+    study = planned(material(tmp_path), scheme="SSA")
+    set_gold(study, {"e1-cool": GOOD}, researcher(), n_qualifying=1)
+    plan = StudyPlan("Pilot", study.dataset, built_in_schemes()["AIS"], list(study.setups.all()))
+
+    change_study(study, plan, researcher())
+
+    study.refresh_from_db()
+    assert (study.n_gold_units, study.n_qualifying) == (0, 0)
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_raters_and_strangers_do_not_see_known_answers(study, rachel, client_for, method):
+    assert getattr(client_for(rachel), method)(address(study)).status_code == 403
+    assert getattr(Client(), method)(address(study)).status_code == 302

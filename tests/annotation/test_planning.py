@@ -1,0 +1,226 @@
+"""What becomes a unit, who may take it, what is left out and why."""
+
+from collections import Counter
+
+import pytest
+
+from accounts.models import User
+from annotation.models import Assignment, Study, Unit
+from annotation.planning import (
+    CHARACTERS_PER_SECOND,
+    NO_DIALOG,
+    NO_EVIDENCE,
+    NO_PARTNER,
+    SECONDS_PER_ANSWER,
+    TOO_MANY,
+    estimated_hours,
+    plan_units,
+    rater_needs,
+)
+from annotation.services.studies import StudyError, StudyPlan, create_study, open_study
+from tests.annotation.makers import material, opened, planned, researcher
+from tests.makers import example_row, response_row, scheme_of, statements
+
+pytestmark = pytest.mark.django_db
+
+
+def shown(*passages: str) -> dict[str, list[str]]:
+    return {"evidence_shown": list(passages)}
+
+
+def by_arm(plan):
+    return Counter(unit.arm for unit in plan.units)
+
+
+def test_a_separate_unit_has_one_response_and_a_merged_one_all_of_the_example(tmp_path):
+    study = planned(material(tmp_path, n_examples=3), arms=["separate", "merged"])
+
+    plan = plan_units(study)
+
+    assert by_arm(plan) == {"separate": 6, "merged": 3}
+    assert (plan.n_examples, plan.n_responses, plan.left_out) == (3, 6, {})
+    assert {len(unit.targets) for unit in plan.units if unit.arm == "merged"} == {2}
+
+
+def test_a_merged_unit_shows_the_coolest_setup_first_when_the_order_is_fixed(tmp_path):
+    rows = [
+        response_row("r1", "e1", setup={"model": "m", "temperature": 0.7}),
+        response_row("r2", "e1", setup={"model": "m", "temperature": 0.0}),
+    ]
+    dataset = material(tmp_path, n_examples=1, responses=rows)
+
+    [unit] = plan_units(planned(dataset, arms=["merged"])).units
+
+    keys = dict(dataset.responses.values_list("pk", "key"))
+    assert [keys[response] for response, _ in unit.targets] == ["r2", "r1"]
+
+
+def test_a_response_that_was_shown_nothing_is_assumed_not_attributable_and_not_rated(tmp_path):
+    rows = [
+        response_row("r1", "e1", setup="with", **shown("p-e1")),
+        response_row("r2", "e1", setup="without", **shown()),
+        response_row("r3", "e2", setup="with"),  # does not say: the golden evidence counts
+    ]
+    dataset = material(tmp_path, responses=rows)
+
+    of_shown = plan_units(planned(dataset))
+    of_golden = plan_units(planned(dataset, name="golden", evidence_choice="golden"))
+    of_ssa = plan_units(planned(dataset, name="ssa", scheme="SSA"))
+
+    assert (of_shown.n_responses, of_shown.left_out) == (2, {NO_EVIDENCE: 1})
+    assert (of_golden.n_responses, of_golden.left_out) == (3, {})
+    assert (of_ssa.n_responses, of_ssa.left_out) == (3, {})
+    assert all(unit.passages for unit in of_golden.units)
+    assert not any(unit.passages for unit in of_ssa.units)
+
+
+def test_only_responses_with_the_same_evidence_are_merged(tmp_path):
+    evidence = [{"id": key, "text": f"About {key}."} for key in ("p1", "p2")]
+    rows = [
+        response_row("r1", "e1", setup="a", **shown("p1", "p2")),
+        response_row("r2", "e1", setup="b", **shown("p2", "p1")),
+        response_row("r3", "e1", setup="c", **shown("p1")),
+    ]
+    examples = [example_row("e1", evidence=evidence)]
+    dataset = material(tmp_path, examples=examples, responses=rows)
+
+    plan = plan_units(planned(dataset, arms=["separate", "merged"]))
+
+    assert by_arm(plan) == {"separate": 3, "merged": 1}
+    assert plan.left_out == {NO_PARTNER: 1}
+
+
+def test_a_merged_unit_shows_eight_responses_at_most(tmp_path):
+    dataset = material(tmp_path, n_examples=1, setups=[f"s{n}" for n in range(10)])
+
+    plan = plan_units(planned(dataset, arms=["merged"]))
+
+    assert [len(unit.targets) for unit in plan.units] == [8]
+    assert plan.left_out == {TOO_MANY: 2}
+
+
+def test_what_has_no_dialog_cannot_be_rated(tmp_path):
+    dataset = material(tmp_path, n_examples=1)
+    dataset.examples.get().turns.all().delete()
+    study = planned(dataset)
+
+    assert plan_units(study).left_out == {NO_DIALOG: 2}
+    with pytest.raises(StudyError, match="nothing to rate"):
+        open_study(study, researcher())
+    study.refresh_from_db()
+    assert study.state == Study.State.PLANNED
+
+
+def test_retrieved_evidence_is_what_shares_words_with_dialog_and_response(tmp_path):
+    passages = [
+        {"id": "mill", "text": "The mill closed in 1971 after a flood."},
+        {"id": "cat", "text": "Cats sleep most of the day."},
+    ]
+    examples = [example_row("e1", evidence=passages)]
+    rows = [response_row("r1", "e1", text="Cats do sleep a lot.")]
+    dataset = material(tmp_path, examples=examples, responses=rows)
+
+    [unit] = plan_units(planned(dataset, evidence_choice="retrieved")).units
+
+    keys = dict(dataset.passages.values_list("pk", "key"))
+    assert keys[unit.passages[0]] == "cat"
+
+
+def test_each_citation_of_a_response_is_a_unit(tmp_path):
+    text = "He painted [Q1, occupation: painter]. He died young [Q1, born: 1840, died: 1863]."
+    rows = [response_row("r1", "e1", text=text), response_row("r2", "e1", setup="b")]
+    dataset = material(tmp_path, n_examples=1, responses=rows)
+
+    study = opened(dataset, scheme="ALIGNMENT", raters_per_unit=2, raters=2)
+
+    units = Unit.objects.filter(arm__study=study).order_by("pk")
+    cited = [citation for unit in units if (citation := unit.targets.get().citation)]
+    assert [(c.number, c.relation, c.value) for c in cited] == [
+        (1, "occupation", "painter"),
+        (2, "born", "1840"),
+        (3, "died", "1863"),
+    ]
+    assert cited[0].sentence == "He painted."
+    with pytest.raises(StudyError, match="separate arm"):
+        planned(dataset, name="no", scheme="ALIGNMENT", arms=["merged"], raters_per_unit=2)
+
+
+def test_two_arms_need_twice_the_raters(tmp_path):
+    dataset = material(tmp_path)
+
+    one = rater_needs(planned(dataset, raters=4))
+    two = rater_needs(planned(dataset, name="two", raters=7, arms=["separate", "merged"]))
+
+    assert [(need.n_there, need.n_needed, need.n_missing) for need in one] == [(4, 5, 1)]
+    assert [(need.n_there, need.n_needed, need.n_missing) for need in two] == [
+        (4, 5, 1),
+        (3, 5, 2),
+    ]
+
+
+def test_hours_are_reading_once_per_unit_and_a_time_per_answer(tmp_path):
+    dataset = material(tmp_path, n_examples=1)
+    study = planned(dataset, arms=["separate", "merged"])
+
+    hours = estimated_hours(study, plan_units(study))
+
+    dialog, passage = len("Question of e1?"), len("Passage of e1.")
+    responses = len("Text of e1-cool.") + len("Text of e1-warm.")
+    answers = 2 * 7 * SECONDS_PER_ANSWER
+    separate = (2 * (dialog + passage) + responses) / CHARACTERS_PER_SECOND + answers
+    merged = (dialog + passage + responses) / CHARACTERS_PER_SECOND + answers
+    assert hours["separate"] == pytest.approx(5 * separate / 3600)
+    assert hours["merged"] == pytest.approx(5 * merged / 3600)
+
+
+def test_a_sample_is_drawn_by_the_seed_and_a_larger_one_contains_it(tmp_path):
+    dataset = material(tmp_path, n_examples=20, setups=["cool"])
+
+    def drawn(name, **plan):
+        units = plan_units(planned(dataset, name=name, **plan)).units
+        return {unit.example for unit in units}
+
+    five = drawn("five", n_sampled=5)
+    assert len(five) == 5
+    assert five < drawn("ten", n_sampled=10)
+    assert five == drawn("again", n_sampled=5)
+    assert five != drawn("other", n_sampled=5, seed=14)
+
+
+def test_slots_get_random_keys_of_their_own(tmp_path):
+    opened(material(tmp_path, n_examples=10))
+
+    keys = list(Assignment.objects.order_by("unit", "slot").values_list("key", flat=True))
+
+    assert len(set(keys)) == len(keys) == 10 * 2 * 5
+    assert keys != sorted(keys)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"raters_per_unit": 4}, "odd number"),
+        ({"arms": []}, "one arm"),
+        ({"setups": []}, "one setup"),
+        ({"scheme": scheme_of({"good": "yes_no"})}, "no help or no examples"),
+        ({"scheme": {"key": "x"}}, "questions"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused_and_makes_nothing(tmp_path, wrong, said):
+    study = planned(material(tmp_path))
+    plan = StudyPlan("Other", study.dataset, study.scheme, list(study.setups.all()))
+    n_users = User.objects.count()
+
+    with pytest.raises(StudyError, match=said):
+        create_study(plan._replace(**wrong), "", [], researcher())
+
+    assert Study.objects.count() == 1
+    assert User.objects.count() == n_users
+
+
+def test_planning_costs_the_same_statements_for_few_and_many(tmp_path):
+    def cost(n):
+        study = planned(material(tmp_path / str(n), n_examples=n), name=str(n))
+        return len(statements(lambda: plan_units(study)))
+
+    assert cost(3) == cost(60)

@@ -1,0 +1,285 @@
+"""What a filled-in form amounts to, whatever the scheme and the layout. No database."""
+
+from typing import Any
+
+import pytest
+
+from annotation.forms.rating import (
+    AskedQuestion,
+    RatingForm,
+    VoteForm,
+    asked_questions,
+    gates_of,
+    impossible_in_words,
+)
+from annotation.models import Study
+from annotation.rated_units import RatedUnit, Share, ShownResponse
+from annotation.schemes import Scheme, built_in_schemes, load_scheme
+from annotation.voting import Answer
+from generation.models import Citation
+
+AIS = load_scheme(built_in_schemes()["AIS"])
+ALL_YES = dict.fromkeys(AIS.keys, "1") | {"evidence_contradicts": "0"}
+CHAIN = load_scheme(
+    {
+        "key": "chain",
+        "questions": [
+            {"key": "a", "scale": "yes_no"},
+            {"key": "b", "scale": "yes_no", "after": ["a"]},
+            {"key": "c", "scale": {"ordinal": [1, 4]}, "after": ["b"]},
+        ],
+    }
+)
+
+
+def shown(position: int = 1, *, flag: str | None = None, text: str = "Rome.") -> ShownResponse:
+    return ShownResponse(position, 100 + position, text, None, flag)
+
+
+def unit(scheme: Scheme = AIS, n: int = 1, **changes: Any) -> RatedUnit:
+    """Return a unit of n responses, as a rater has it in hand."""
+    plain = RatedUnit(
+        study=Study(name="Pilot", slug="pilot", state=Study.State.OPEN),
+        scheme=scheme,
+        unit=None,  # type: ignore[arg-type]
+        arm="separate" if n == 1 else "merged",
+        state="open",
+        lease_until=None,
+        turns=[],
+        passages=[],
+        responses=[shown(position) for position in range(1, n + 1)],
+        answers={},
+        seconds=0.0,
+        share=Share(1, 0, 10),
+    )
+    return plain._replace(**changes)
+
+
+def posted(position: int = 1, **answers: str) -> dict[str, str]:
+    """Return all answers in favour of a response but for these, as a browser posts them."""
+    return {f"{key}-{position}": answer for key, answer in (ALL_YES | answers).items() if answer}
+
+
+def ais_form(data: dict[str, str], *, flag: str | None = None) -> VoteForm:
+    return VoteForm(AIS, shown(flag=flag), {}, data)
+
+
+# --- one response ---------------------------------------------------------------------------
+
+
+def test_all_answers_make_a_judgement():
+    form = ais_form(posted())
+
+    assert form.is_valid()
+    assert form.judgement.answers["evidence_contradicts"] == Answer(0, is_implied=False)
+    assert len(form.judgement.answers) == 7
+
+
+def test_a_question_without_an_answer_is_an_error_beside_it():
+    form = ais_form(posted(relevant=""))
+
+    assert not form.is_valid()
+    assert form.errors == {"relevant": ["No answer yet."]}
+
+
+def test_behind_a_closed_gate_nothing_is_missing_and_nothing_else_counts():
+    form = ais_form({"understand-1": "0", "attributable-1": "1"})
+
+    assert form.is_valid()
+    assert form.judgement.answers["understand"] == Answer(0, is_implied=False)
+    assert form.judgement.answers["attributable"] == Answer(0, is_implied=True)
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ({"evidence_contradicts": "1"}, "5 and 7 cannot both be yes. Change one of them."),
+        ({"evidence_supports": "0"}, "6 cannot be no while 7 is yes. Change one of them."),
+    ],
+)
+def test_what_cannot_stand_together_is_said_in_words(answers, said):
+    form = ais_form(posted(**answers))
+
+    assert not form.is_valid()
+    assert form.errors == {"attributable": [said]}
+    assert [wrong.text for wrong in form.contradictions if wrong.is_there] == [said]
+
+
+def test_more_than_two_answers_that_cannot_stand_together_are_listed():
+    together = {"understand": 1, "relevant": 0, "attributable": 1}
+
+    said = "These answers cannot stand together: 1 yes, 2 no, 7 yes. Change one of them."
+    assert impossible_in_words(AIS, together) == said
+
+
+def test_a_flagged_response_may_stay_without_answers_or_with_some():
+    assert ais_form({}, flag="garbled").is_valid()
+    assert ais_form({"understand-1": "1"}, flag="").is_valid()
+    assert not ais_form(posted(evidence_contradicts="1"), flag="garbled").is_valid()
+
+
+@pytest.mark.parametrize("answer", ["2", "-1", "yes", "", "1.0", "٣", "<b>"])
+def test_an_answer_that_the_scale_does_not_have_is_none(answer):
+    form = ais_form(posted(relevant=answer))
+
+    assert not form.is_valid()
+    assert "relevant" not in form.given
+
+
+def test_an_answer_for_another_position_is_not_this_response_s():
+    assert not VoteForm(AIS, shown(2), {}, posted(1)).is_valid()
+
+
+# --- what is asked --------------------------------------------------------------------------
+
+
+def test_gates_have_numbers_for_the_stylesheet():
+    asked = {row.question.key: row for row in asked_questions(AIS)}
+
+    assert (asked["understand"].gate, asked["understand"].after) == ("1", "")
+    assert (asked["relevant"].gate, asked["relevant"].after) == ("", "1")
+    assert (asked["evidence_relevant"].gate, asked["evidence_relevant"].after) == ("2", "1")
+    assert asked["attributable"].after == "1 2"
+
+
+def test_a_question_is_also_behind_the_gates_of_its_gate():
+    a, b, c = asked_questions(CHAIN)
+
+    assert (a.gate, b.gate, c.gate) == ("1", "2", "")
+    assert (b.after, c.after) == ("1", "1 2")
+
+
+def test_a_closed_gate_says_what_is_not_asked():
+    understand, evidence_relevant = gates_of(asked_questions(AIS))
+
+    assert understand.closed == "2 to 7 are not asked."
+    assert evidence_relevant.closed == "5 to 7 are not asked."
+    assert "implied no" in understand.stored
+    assert [gate.closed for gate in gates_of(asked_questions(CHAIN))] == [
+        "2 and 3 are not asked.",
+        "3 is not asked.",
+    ]
+    # There is no implied no on a scale of 1 to 4.
+    assert not any("implied" in gate.stored for gate in gates_of(asked_questions(CHAIN)))
+
+
+def test_a_stage_stands_where_it_begins():
+    stages = [row.stage for row in asked_questions(AIS)]
+
+    assert [bool(stage) for stage in stages] == [True, False, False, True, False, False, False]
+
+
+def test_yes_comes_first_and_a_scale_from_its_low_end():
+    (_, yes_no), *_ = _cells(RatingForm(unit()))
+    (_, ordinal), *_ = _cells(RatingForm(unit(load_scheme(built_in_schemes()["QUALITY"]))))
+
+    assert [(option.value, option.label) for option in yes_no.options] == [(1, "Yes"), (0, "No")]
+    assert [option.value for option in ordinal.options] == [1, 2, 3, 4, 5]
+
+
+def _cells(form: RatingForm) -> list[tuple[AskedQuestion, Any]]:
+    return next(form.blocks())[1]
+
+
+def test_a_draft_is_put_back():
+    form = RatingForm(unit(answers={101: {"understand": 1, "relevant": 0}}))
+
+    chosen = [o.value for _, cell in _cells(form) for o in cell.options if o.is_chosen]
+    assert chosen == [1, 0]
+    assert (form.n_answered, form.n_asked) == (2, 7)
+
+
+def test_what_a_gate_closes_is_not_counted_as_asked():
+    form = RatingForm(unit(answers={101: {"understand": 1, "evidence_relevant": 0}}))
+
+    assert (form.n_answered, form.n_asked) == (2, 4)
+
+
+# --- a whole unit ---------------------------------------------------------------------------
+
+
+def test_each_response_of_a_merged_unit_has_fields_of_its_own():
+    form = RatingForm(unit(n=2), posted(1) | posted(2, understand="0"))
+
+    assert form.is_valid()
+    first, second = form.forms
+    assert first.judgement.answers["attributable"].value == 1
+    assert second.judgement.answers["attributable"] == Answer(0, is_implied=True)
+    assert form.answers.keys() == {101, 102}
+
+
+@pytest.mark.parametrize(
+    ("merged_layout", "first"),
+    [("side_by_side", "question 2 of response 2"), ("in_turn", "question 6 of response 1")],
+)
+def test_the_first_error_is_the_first_that_the_page_asks(merged_layout, first):
+    study = Study(merged_layout=merged_layout)
+    data = posted(1, evidence_supports="") | posted(2, relevant="")
+
+    form = RatingForm(unit(n=2, study=study), data)
+
+    assert not form.is_valid()
+    assert form.problem == f"{first} has no answer."
+    moved_to = {"side_by_side": "relevant-2", "in_turn": "evidence_supports-1"}[merged_layout]
+    assert form.first_error_name == moved_to
+
+
+@pytest.mark.parametrize(
+    ("typed", "seconds"),
+    [
+        ("12.5", 12.5),
+        ("0.0", 0.0),
+        ("", None),
+        ("-1", None),
+        ("nan", None),
+        ("inf", None),
+        ("1e9", None),
+        ("soon", None),
+    ],
+)
+def test_seconds_are_what_a_browser_can_have_counted(typed, seconds):
+    assert RatingForm(unit(), {"seconds": typed}).seconds == seconds
+
+
+def test_the_layout_is_decided_by_data():
+    citation = ShownResponse(1, 1, "He painted.", Citation(sentence="He painted."), None)
+    alignment = load_scheme(built_in_schemes()["ALIGNMENT"])
+    ssa = load_scheme(built_in_schemes()["SSA"])
+    in_turn = Study(merged_layout=Study.MergedLayout.IN_TURN)
+
+    def layout(rated: RatedUnit) -> tuple[str, str]:
+        form = RatingForm(rated)
+        return form.layout, form.desk
+
+    assert layout(unit()) == ("questions", "desk desk--three")
+    assert layout(unit(ssa)) == ("questions", "desk desk--two")
+    assert layout(unit(n=4)) == ("matrix", "desk desk--matrix")
+    assert layout(unit(n=2, study=in_turn)) == ("in_turn", "desk desk--three")
+    assert layout(unit(alignment, responses=[citation])) == ("judge", "judge-page")
+
+
+def test_several_questions_about_a_citation_stand_beside_it():
+    data = {"target": "citation", "evidence": "none", "key": "two-of-citations"}
+    scheme = load_scheme(data | {"questions": [{"key": k, "scale": "yes_no"} for k in "ab"]})
+
+    assert RatingForm(unit(scheme)).desk == "desk desk--two"
+
+
+@pytest.mark.parametrize(
+    ("state", "study_state", "in_hand", "read_only"),
+    [
+        ("open", "open", True, False),
+        ("gone", "open", True, False),
+        ("submitted", "open", False, False),
+        ("submitted", "paused", False, False),
+        ("surplus", "open", False, False),
+        ("submitted", "closed", False, True),
+        ("skipped", "open", False, True),
+        ("closed", "closed", False, True),
+        ("preview", "planned", False, False),
+    ],
+)
+def test_what_may_be_done_follows_from_the_state(state, study_state, in_hand, read_only):
+    form = RatingForm(unit(state=state, study=Study(state=study_state)))
+
+    assert (form.is_in_hand, form.is_read_only) == (in_hand, read_only)

@@ -1,0 +1,112 @@
+"""A study is planned, previewed and opened in a browser, also without a script and by keyboard."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.urls import reverse
+from playwright.sync_api import Browser, Page, expect
+
+from annotation.models import Study
+from tests.annotation.planned import make_dataset, make_raters, make_study
+from tests.makers import contents
+
+
+@pytest.fixture
+def dataset(transactional_db, tmp_path):
+    return make_dataset(tmp_path)
+
+
+@pytest.fixture
+def plain_page(browser: Browser, live_server, rosa) -> Iterator[Page]:
+    """Return a page of a browser that runs no scripts, in which Rosa is signed in."""
+    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
+    client = Client()
+    client.force_login(rosa)
+    name = settings.SESSION_COOKIE_NAME
+    value = client.cookies[name].value
+    context.add_cookies([{"name": name, "value": value, "url": live_server.url}])
+    page = context.new_page()
+    page.set_default_timeout(10_000)
+    yield page
+    context.close()
+
+
+def test_a_study_is_planned_and_opened_by_keyboard_without_a_script(plain_page, dataset):
+    make_raters(5)
+    page, keys = plain_page, plain_page.keyboard
+    page.goto(reverse("annotation:new-study"))
+
+    page.get_by_role("combobox", name="Dataset").focus()
+    for key in ("m", "Tab", "Enter"):  # the dataset's first letter chooses it
+        keys.press(key)
+    page.get_by_label("Name").focus()
+    keys.type("Mills")
+    for key in ("Tab", "Space", "Tab", "Space"):
+        keys.press(key)
+    page.get_by_label("Everybody with the rater role").focus()
+    keys.press("Space")
+    page.get_by_role("button", name="Plan the study").focus()
+    keys.press("Enter")
+    expect(page.get_by_role("heading", name="Mills", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Open the study").focus()
+    keys.press("Enter")
+
+    expect(page.get_by_text("The study is open")).to_be_visible()
+    study = Study.objects.get()
+    assert study.state == Study.State.OPEN
+    assert study.raters.count() == 5
+    assert [setup.name for setup in study.setups.all()] == ["model-a", "model-b"]
+
+
+def test_fields_that_make_no_sense_fold_away(page, sign_in, dataset, rosa):
+    sign_in(rosa)
+    page.goto(f"{reverse('annotation:new-study')}?dataset={dataset.slug}")
+    layout = page.get_by_role("group", name="Merged layout")
+    evidence = page.get_by_role("group", name="Evidence")
+    own = page.get_by_label("The scheme as JSON")
+
+    expect(layout).to_be_hidden()
+    page.get_by_label("Merged All responses").check()
+    expect(layout).to_be_visible()
+
+    expect(evidence).to_be_visible()
+    page.get_by_role("radio", name="SSA Sensibleness").check()
+    expect(evidence).to_be_hidden()
+
+    expect(own).to_be_hidden()
+    page.get_by_label("A scheme of your own").check()
+    expect(own).to_be_visible()
+
+
+def test_a_refused_form_keeps_what_was_typed_and_goes_to_the_first_error(
+    page, sign_in, dataset, rosa
+):
+    sign_in(rosa)
+    page.goto(f"{reverse('annotation:new-study')}?dataset={dataset.slug}")
+    page.get_by_label("Introduction for raters").fill("An hour.")
+    page.get_by_label("Name").fill("Mills")
+
+    page.get_by_role("button", name="Plan the study").click()
+
+    expect(page.get_by_role("alert")).to_contain_text("Nothing is saved yet. Look at Setups.")
+    expect(page.get_by_label("model-a")).to_be_focused()
+    expect(page.get_by_label("Introduction for raters")).to_have_value("An hour.")
+
+
+def test_answering_in_a_preview_stores_nothing(page, sign_in, dataset, rosa):
+    study = make_study(dataset, rosa, arms=["separate", "merged"])
+    sign_in(rosa)
+    page.goto(reverse("annotation:preview", args=[study.slug]))
+    before = contents()
+
+    question = page.get_by_role("group", name="Can you understand the response?")
+    question.get_by_role("radio", name="Yes").check()
+    page.get_by_role("link", name="Next", exact=True).click()
+    expect(page.get_by_text("2 of 8")).to_be_visible()
+    page.get_by_role("link", name="Merged").click()
+    expect(page.get_by_text("1 of 4")).to_be_visible()
+
+    expect(page.get_by_role("button", name="Submit")).to_be_disabled()
+    assert contents() == before
