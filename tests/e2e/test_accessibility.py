@@ -1,0 +1,50 @@
+"""axe finds nothing on any page in any state; nothing scrolls sideways on a small screen."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.annotation.makers import material, opened
+from tests.e2e.walk import ARABIC, in_hand, rows_of, sideways, visits
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_axe_finds_nothing(page, sign_in, tmp_path, theme, width):
+    page.set_viewport_size({"width": width, "height": 900 if width > 500 else 844})
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    axe, found = Axe(), []
+
+    for stop in visits(page, sign_in, tmp_path):
+        for violation in axe.run(page).response["violations"]:
+            nodes = [node["html"][:160] for node in violation["nodes"]][:3]
+            found.append(f"{stop.name}: {violation['id']} {nodes}")
+        found += sideways(page, stop)
+
+    assert not found, "\n".join(found)
+
+
+def test_nothing_is_cut_off_on_a_small_screen(page, sign_in, tmp_path):
+    page.set_viewport_size({"width": 320, "height": 800})
+
+    found = [
+        complaint for stop in visits(page, sign_in, tmp_path) for complaint in sideways(page, stop)
+    ]
+
+    assert not found, "\n".join(found)
+
+
+def test_texts_are_shown_as_texts_in_their_own_direction(page, sign_in, tmp_path):
+    study = opened(material(tmp_path, **rows_of(3)), arms=["merged"])
+    user, path = in_hand(study)
+
+    sign_in(user)
+    page.goto(path)
+
+    expect(page.get_by_text(re.compile("<script>alert"))).to_be_visible()
+    arabic = page.locator(".response", has_text=ARABIC).first
+    assert arabic.evaluate("e => getComputedStyle(e).direction") == "rtl"

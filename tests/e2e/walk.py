@@ -1,0 +1,190 @@
+"""A walk over every page of rating and set-up, in every state that looks different."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.urls import reverse
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from accounts.models import User
+from annotation.models import Assignment, Rater, Study
+from annotation.services.rating import flag_responses, save_draft, skip_unit
+from annotation.services.studies import close_study, pause_study, write_guideline
+from tests.annotation.makers import (
+    claimed,
+    material,
+    opened,
+    planned,
+    rate,
+    raters_of,
+    researcher,
+)
+from tests.makers import example_row, response_row
+
+LONG = "A very long passage about the mill and the flood. " * 400  # 20,000 characters
+ARABIC = "أغلق المصنع عام 1971 بعد الفيضان."
+SCRIPT = "<script>alert('x')</script><b>bold</b> " + "incomprehensibilities" * 12
+
+
+class Stop(NamedTuple):
+    """One page in one state: who looks, where, and what they do there."""
+
+    name: str
+    user: User
+    path: str
+    act: Callable[[Page], object] = lambda page: None
+
+
+def first_answer_no(page: Page) -> None:
+    page.keyboard.press("n")
+
+
+def contradict(page: Page) -> None:
+    for key in "yyyyyyy":
+        page.keyboard.press(key)
+
+
+def submit_empty(page: Page) -> None:
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".callout--bad").first).to_be_visible()
+
+
+def press(key: str) -> Callable[[Page], None]:
+    return lambda page: page.keyboard.press(key)
+
+
+def rows_of(n_setups: int) -> dict[str, Any]:
+    texts = ["The mill closed in 1971.", ARABIC, SCRIPT, "It did not close.", "Rome.", LONG[:400]]
+    turns = [
+        {"speaker": "user", "text": "Tell me about the mill."},
+        {"speaker": "assistant", "text": ARABIC},
+        {"speaker": "user", "text": "When did it close?"},
+    ]
+    evidence = [{"id": "p1", "text": LONG, "title": "The mill"}, {"id": "p2", "text": ARABIC}]
+    return {
+        "examples": [example_row("e1", turns=turns, evidence=evidence)],
+        "responses": [
+            response_row(
+                f"r{n}", "e1", setup=f"setup-{n}", text=texts[n], evidence_shown=["p1", "p2"]
+            )
+            for n in range(n_setups)
+        ],
+    }
+
+
+def unit_path(assignment: Assignment) -> str:
+    return reverse("annotation:rate-unit", args=[assignment.study.slug, assignment.unit_id])
+
+
+def account(rater: Rater) -> User:
+    assert rater.user is not None
+    return rater.user
+
+
+def in_hand(study: Study, number: int = 0) -> tuple[User, str]:
+    """Return a rater and the address of the unit they get."""
+    rater = raters_of(study)[number]
+    assert rater.user is not None
+    return account(rater), unit_path(claimed(rater))
+
+
+def all_stops(folder: Path) -> Iterator[Stop]:
+    """Yield every page of rating and set-up, in every state that looks different."""
+    two = material(folder / "two", **rows_of(2))
+    six = material(folder / "six", **rows_of(6))
+    text = "He painted [Q1, occupation: painter]. He died [Q1, died: 1863, place: Rome]."
+    cited = material(
+        folder / "cited", n_examples=1, responses=[response_row("c1", "e1", text=text)]
+    )
+
+    ais = opened(two, name="Attribution")
+    user, path = in_hand(ais)
+    yield Stop("separate", user, path)
+    yield Stop("separate, not valid", user, path, submit_empty)
+    yield Stop("separate, first answer no", user, path, first_answer_no)
+    yield Stop("separate, contradiction", user, path, contradict)
+    for key, name in (("s", "skip"), ("f", "flag"), ("?", "keys"), ("e", "help")):
+        yield Stop(f"separate, {name}", user, path, press(key))
+    rater = raters_of(ais)[1]
+    held = claimed(rater)
+    flag_responses(held.unit, rater, [held.unit.targets.get().pk], "Text is cut off")
+    yield Stop("separate, flagged", account(rater), unit_path(held))
+    rater = raters_of(ais)[2]
+    done = claimed(rater)
+    rate(rater, done)
+    yield Stop("submitted", account(rater), unit_path(done))
+    yield Stop("my answers", account(rater), reverse("annotation:my-answers", args=[ais.slug]))
+    skipped = claimed(rater)
+    skip_unit(skipped.unit, rater, "Another reason")
+    yield Stop("skipped", account(rater), unit_path(skipped))
+    yield Stop("my studies, nothing left", account(rater), reverse("annotation:my-studies"))
+    late, quick = raters_of(ais)[3:5]
+    lost = claimed(late)
+    save_draft(lost.unit, late, {lost.unit.targets.get().pk: {"understand": 1}}, 3.0)
+    yield Stop("my studies, half answered", account(late), reverse("annotation:my-studies"))
+    Assignment.objects.filter(pk=lost.pk).update(lease_until=timezone.now(), rater=quick)
+    yield Stop("gone to another rater", account(late), unit_path(lost))
+    yield Stop("my answers, none", account(late), reverse("annotation:my-answers", args=[ais.slug]))
+
+    for n, dataset in ((2, two), (6, six)):
+        merged = opened(dataset, arms=["merged"], name=f"Merged {n}")
+        user, path = in_hand(merged)
+        yield Stop(f"merged {n}", user, path)
+        yield Stop(f"merged {n}, not valid", user, path, submit_empty)
+        yield Stop(f"merged {n}, first answer no", user, path, first_answer_no)
+    in_turn = opened(two, arms=["merged"], merged_layout="in_turn", name="In turn")
+    yield Stop("in turn", *in_hand(in_turn))
+    for scheme in ("SSA", "AIS_2", "QUALITY"):
+        yield Stop(scheme, *in_hand(opened(two, scheme=scheme, name=scheme)))
+    pairs = opened(cited, scheme="ALIGNMENT", raters_per_unit=2, name="Pairs")
+    yield Stop("ALIGNMENT", *in_hand(pairs))
+
+    paused = opened(two, name="Paused")
+    user, path = in_hand(paused)
+    pause_study(paused, researcher())
+    yield Stop("paused", user, path)
+    closed = opened(two, scheme="SSA", name="Closed")
+    rater = raters_of(closed)[0]
+    done = claimed(rater)
+    rate(rater, done)
+    half = claimed(rater)
+    close_study(closed, researcher())
+    yield Stop("closed, submitted", account(rater), unit_path(done))
+    yield Stop("closed, not submitted", account(rater), unit_path(half))
+
+    plans = researcher()
+    write_guideline(ais, "## Rules\n\nThe evidence is the *only* source.", plans)
+    bare = planned(two, name="Planned", arms=["separate", "merged"], raters=3)
+    for study in (ais, bare, paused, closed):
+        for page in ("study-setup", "guidelines", "edit-guidelines", "preview", "gold"):
+            path = reverse(f"annotation:{page}", args=[study.slug])
+            yield Stop(f"{page} of {study.name}", plans, path)
+    yield Stop("edit", plans, reverse("annotation:edit-study", args=[bare.slug]))
+    yield Stop("report, few votes", plans, reverse("evaluation:study", args=[ais.slug]))
+    yield Stop("report, no votes", plans, reverse("evaluation:study", args=[bare.slug]))
+    new = reverse("annotation:new-study")
+    yield Stop("new study", plans, new)
+    yield Stop("new study of a dataset", plans, f"{new}?dataset={two.slug}")
+    yield Stop("studies", plans, reverse("annotation:studies"))
+    yield Stop("dataset", plans, reverse("generation:dataset", args=[two.slug]))
+
+
+def visits(page: Page, sign_in, folder: Path) -> Iterator[Stop]:
+    """Go from page to page, as whoever it is for, and stop at each."""
+    user = None
+    for stop in all_stops(folder):
+        if stop.user != user:
+            page.goto("about:blank")  # a draft may still be on its way: let it arrive first
+            sign_in(stop.user)
+            user = stop.user
+        page.goto(stop.path)
+        stop.act(page)
+        yield stop
+
+
+def sideways(page: Page, stop: Stop) -> list[str]:
+    """Return a complaint when a page is wider than the screen."""
+    width, room = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    return [f"{stop.name}: {width} px wide on {room} px"] if width > room else []
