@@ -8,7 +8,6 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.db.models import prefetch_related_objects
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
@@ -32,12 +31,11 @@ class Role(StrEnum):
 def roles_of(user: User | AnonymousUser) -> frozenset[Role]:
     """Return what somebody may act as: admins also as researchers, but only raters rate.
 
-    One query for a user object at most: its groups stay with it.
+    One query for a user object at most: the names of its groups stay with it.
     """
     if not isinstance(user, User):
         return frozenset()
-    prefetch_related_objects([user], "groups")
-    groups = {group.name for group in user.groups.all()}
+    groups = user.group_names
     roles = {role for role in Role if role in groups}
     if user.is_superuser:
         roles.add(Role.ADMIN)

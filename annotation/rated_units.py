@@ -6,16 +6,16 @@ Nothing here says which setup made a response.
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from django.db.models import Count, Exists, QuerySet, Subquery
+from django.db import connection
+from django.db.models import QuerySet
 
 from annotation.models import (
     Assignment,
     Draft,
     Exposure,
     Flag,
-    Guideline,
     Rater,
     Skip,
     Study,
@@ -80,21 +80,25 @@ class RatedUnit(NamedTuple):
         return self.state in ("submitted", "surplus") and self.study.state in running
 
 
+# Written out, as this stands on every rating page: Django needs longer to put three subqueries
+# together than a database needs to answer them.
+PROGRESS = """
+    SELECT
+      (SELECT MAX(version) FROM annotation_guideline WHERE study_id = %(study)s),
+      (SELECT COUNT(*) FROM annotation_rater
+       WHERE study_id = %(study)s AND "group" = %(group)s AND NOT is_excluded),
+      (SELECT COUNT(*) FROM annotation_assignment
+       WHERE rater_id = %(rater)s AND submitted_at IS NOT NULL)
+"""
+
+
 def share_of(rater: Rater) -> Share:
     """Return a rater's progress: the slots of their group, divided among its raters."""
-    raters = Rater.objects.filter(study=rater.study_id, group=rater.group, is_excluded=False)
-    mine = Assignment.objects.filter(rater=rater, submitted_at__isnull=False)
-    newest = Guideline.objects.filter(study=rater.study_id).order_by("-version")
-    version, n_raters, n_submitted = (
-        Study.objects.filter(pk=rater.study_id)
-        .values_list(
-            Subquery(newest.values("version")[:1]),
-            _count(raters, "study"),
-            _count(mine, "rater"),
-        )
-        .get()
-    )
-    return Share(version or 0, n_submitted or 0, fair_share(rater, n_raters or 0))
+    of = {"study": rater.study_id, "group": rater.group, "rater": rater.pk}
+    with connection.cursor() as cursor:
+        cursor.execute(PROGRESS, of)
+        version, n_raters, n_submitted = cursor.fetchone()
+    return Share(version or 0, n_submitted, fair_share(rater, n_raters))
 
 
 def fair_share(rater: Rater, n_raters: int) -> int:
@@ -105,28 +109,17 @@ def fair_share(rater: Rater, n_raters: int) -> int:
     return min(share, n_units) + study.n_gold_units
 
 
-def _count(rows: QuerySet[Any], of: str) -> Subquery:
-    """Return a subquery that counts rows, which all have the same `of`."""
-    return Subquery(rows.order_by().values(of).annotate(n=Count("pk")).values("n"))
-
-
-def rated_unit(rater: Rater, unit_id: int, *, with_texts: bool = True) -> RatedUnit | None:
-    """Return a unit that a rater was given; None when they were not, or it does not exist.
-
-    What only a page shows (dialog, evidence, progress) can be left out: a draft or a submit
-    needs none of it, and there are many of them.
-    """
-    given = Exposure.objects.filter(rater=rater, unit=unit_id)
-    places = list(
-        UnitTarget.objects.filter(Exists(given), unit=unit_id)
-        .select_related("unit__arm", "target__response", "target__citation")
-        .order_by("place")
-    )
-    if not places:
+def rated_unit(rater: Rater, unit_id: int) -> RatedUnit | None:
+    """Return a unit that a rater was given; None when they were not, or it does not exist."""
+    given = _given(rater, unit_id)
+    if given is None:
         return None
-    unit = places[0].unit
-    targets = [place.target for place in places]
-    assignment = Assignment.objects.filter(unit=unit, rater=rater).first()
+    unit, assignment = given
+    scheme = load_scheme(rater.study.scheme)
+    asked_about = ["target__response"]
+    if scheme.target == "citation":
+        asked_about.append("target__citation")
+    targets = [place.target for place in _places(unit).select_related(*asked_about)]
     draft = Draft.objects.filter(unit=unit, rater=rater).first()
     flags = Flag.objects.filter(arm=unit.arm_id, rater=rater)
     reasons = dict(
@@ -142,19 +135,65 @@ def rated_unit(rater: Rater, unit_id: int, *, with_texts: bool = True) -> RatedU
         answers = votes or answers
     return RatedUnit(
         study=rater.study,
-        scheme=load_scheme(rater.study.scheme),
+        scheme=scheme,
         unit=unit,
         arm=unit.arm.kind,
         state=state,
         lease_until=assignment.lease_until if assignment else None,
-        turns=_turns(unit.example_id) if with_texts else [],
-        passages=_passages_of(unit) if with_texts else [],
+        turns=_turns(unit.example_id),
+        passages=_passages_of(unit),
         responses=_shown(targets, _order(rater.study, rater.code, unit.pk, len(targets)), reasons),
         answers=answers,
         seconds=draft.seconds if draft else 0.0,
-        share=share_of(rater) if with_texts else Share(0, 0, 0),
+        share=share_of(rater),
         saved_at=draft.saved_at if draft else None,
     )
+
+
+def unit_to_judge(rater: Rater, unit_id: int) -> RatedUnit | None:
+    """Return a unit with what is asked, and without what a page shows: no texts, flags, answers.
+
+    For drafts and submits, of which there are many; None as for `rated_unit`.
+    """
+    given = _given(rater, unit_id)
+    if given is None:
+        return None
+    unit, _ = given
+    targets = list(_places(unit).values_list("target", flat=True))
+    return RatedUnit(
+        study=rater.study,
+        scheme=load_scheme(rater.study.scheme),
+        unit=unit,
+        arm=unit.arm.kind,
+        state="open",
+        lease_until=None,
+        turns=[],
+        passages=[],
+        responses=[
+            ShownResponse(position, targets[place], "", None, None)
+            for position, place in enumerate(
+                _order(rater.study, rater.code, unit.pk, len(targets)), start=1
+            )
+        ],
+        answers={},
+        seconds=0.0,
+        share=Share(0, 0, 0),
+    )
+
+
+def _given(rater: Rater, unit_id: int) -> tuple[Unit, Assignment | None] | None:
+    """Return a unit that a rater has or had, with their slot if they still have it."""
+    slots = Assignment.objects.filter(unit=unit_id, rater=rater).select_related("unit__arm")
+    for assignment in slots:
+        return assignment.unit, assignment
+    met = Exposure.objects.filter(unit=unit_id, rater=rater).select_related("unit__arm")
+    for exposure in met[:1]:
+        return exposure.unit, None
+    return None
+
+
+def _places(unit: Unit) -> QuerySet[UnitTarget]:
+    return UnitTarget.objects.filter(unit=unit).order_by("place")
 
 
 def _state_without_slot(
@@ -203,7 +242,7 @@ def _shown(
             position=position,
             target_id=targets[place].pk,
             text=targets[place].response.text,
-            citation=targets[place].citation,
+            citation=targets[place].citation if targets[place].citation_id else None,
             flag=reasons.get(targets[place].response_id),
         )
         for position, place in enumerate(order, start=1)

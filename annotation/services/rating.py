@@ -7,7 +7,7 @@ free; constraints keep N raters per unit, one open unit per rater, and no respon
 import time
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import NamedTuple
 
@@ -21,12 +21,10 @@ from annotation.models import (
     Exposure,
     Flag,
     GoldAnswer,
-    Guideline,
     Rater,
     Skip,
     Study,
     Unit,
-    UnitTarget,
     Vote,
     VoteChange,
 )
@@ -59,16 +57,20 @@ class Outcome(Enum):
 # --- taking a unit --------------------------------------------------------------------------
 
 
-def claim_next_unit(rater: Rater) -> Assignment | None:
+def claim_next_unit(rater: Rater, *, has_just_submitted: bool = False) -> Assignment | None:
     """Return the slot that a rater has open, else the next free one; None when none is left.
 
     A slot is a lease: free are those that nobody took, or whose lease has run out. Lowest slot
     number first, so that all units get their first rater before one gets its last; among these
     from the rater's own seeded start, so that raters do not queue for the same row. A paused or
     closed study hands out nothing new. Five statements at most.
+
+    Who has just submitted has nothing in hand, as a rule; where they have after all, the
+    database refuses them a second unit, and it is looked up then.
     """
     for attempt in range(ATTEMPTS):
-        in_hand = _open_assignment(rater)
+        is_sure = has_just_submitted and attempt == 0
+        in_hand = None if is_sure else _open_assignment(rater)
         if in_hand:
             return in_hand
         try:
@@ -106,28 +108,16 @@ def _claim_free_slot(rater: Rater) -> Assignment | None:
     if study.state != Study.State.OPEN or rater.is_under_threshold:
         return None
     now = timezone.now()
-    is_qualifying = rater.n_gold < study.n_qualifying
-    assignment = _first_unlocked(rater, now, gold_first=is_qualifying)
+    assignment = _take_first(rater, now, gold_first=rater.n_gold < study.n_qualifying)
     if assignment is None:
         met_before = Exposure.objects.filter(rater=rater, unit=OuterRef("unit"))
         mine_to_take = _free(now).filter(~Exists(met_before), study=study, group=rater.group)
         if mine_to_take.exists():
             raise _TakenBySomebodyElse
         return None
-    assignment.rater, assignment.claimed_at, assignment.lease_until = rater, now, _lease(study)
-    mine = {name: getattr(assignment, name) for name in ("rater", "claimed_at", "lease_until")}
-    if not _free(now).filter(pk=assignment.pk).update(**mine):
-        raise _TakenBySomebodyElse
-    shown = UnitTarget.objects.filter(unit=assignment.unit_id)
-    Exposure.objects.bulk_create(
-        Exposure(
-            rater=rater,
-            target_id=target,
-            unit_id=assignment.unit_id,
-            scope=arm if study.may_meet_both_arms else "",
-        )
-        for target, arm in shown.values_list("target", "unit__arm__kind")
-    )
+    with connection.cursor() as cursor:
+        scope = "annotation_arm.kind" if study.may_meet_both_arms else "''"
+        cursor.execute(EXPOSE.format(scope=scope), [rater.pk, assignment.unit_id])
     return assignment
 
 
@@ -147,10 +137,18 @@ GOLD = "AND unit_id IN (SELECT id FROM annotation_unit WHERE is_gold)"
 FROM_START = f"""
     AND slot = (SELECT slot {FREE_SLOTS} ORDER BY slot, key LIMIT 1) AND key >= %(start)s
 """
+EXPOSE = """
+    INSERT INTO annotation_exposure (rater_id, unit_id, target_id, scope)
+    SELECT %s, unit_id, target_id, {scope}
+    FROM annotation_unittarget
+      JOIN annotation_unit ON annotation_unit.id = unit_id
+      JOIN annotation_arm ON annotation_arm.id = arm_id
+    WHERE unit_id = %s
+"""
 
 
-def _first_unlocked(rater: Rater, now: datetime, *, gold_first: bool) -> Assignment | None:
-    """Return the free slot that comes first, seen from the rater's start, then wrapping round.
+def _take_first(rater: Rater, now: datetime, *, gold_first: bool) -> Assignment | None:
+    """Take the free slot that comes first, seen from the rater's start, then wrapping round.
 
     A rater who has to qualify gets units with known answers before all others. That one row is
     locked and no other, so that nobody misses a slot that stays free; rows that others lock are
@@ -162,17 +160,24 @@ def _first_unlocked(rater: Rater, now: datetime, *, gold_first: bool) -> Assignm
         f"(SELECT id {FREE_SLOTS} {which} ORDER BY slot, key LIMIT 1 {lock})"
         for which in ([GOLD] if gold_first else []) + [FROM_START, ""]
     )
-    found = Assignment.objects.raw(
-        f"SELECT * FROM annotation_assignment WHERE id = COALESCE({in_order})",
+    as_stored = connection.ops.adapt_datetimefield_value
+    taken = Assignment.objects.raw(
+        f"""
+        UPDATE annotation_assignment
+        SET rater_id = %(rater)s, claimed_at = %(now)s, lease_until = %(lease)s
+        WHERE id = COALESCE({in_order})
+        RETURNING *
+        """,
         {
             "study": rater.study_id,
             "group": rater.group,
             "rater": rater.pk,
             "start": start_of(rater.study.seed, rater.code),
-            "now": connection.ops.adapt_datetimefield_value(now),
+            "now": as_stored(now),
+            "lease": as_stored(_lease(rater.study)),
         },
     )
-    return next(iter(found), None)
+    return next(iter(list(taken)), None)  # read to its end, or SQLite could not commit
 
 
 def _free(now: datetime) -> QuerySet[Assignment]:
@@ -193,13 +198,13 @@ def _in_hand(unit: Unit, rater: Rater) -> QuerySet[Assignment]:
 
 @transaction.atomic
 def save_draft(
-    unit: Unit, rater: Rater, answers: Mapping[int, Mapping[str, int]], seconds: float
+    unit: Unit, rater: Rater, answers: Mapping[int, Mapping[str, int]], seconds: float | None
 ) -> datetime | None:
     """Keep what a rater has typed, and renew the lease; return its new end.
 
     Args:
         answers: target → question → answer, as far as given.
-        seconds: on task so far.
+        seconds: on task so far; None keeps what is known.
 
     Returns:
         None when the slot is gone: the draft is kept all the same, unless it was submitted.
@@ -214,13 +219,13 @@ def save_draft(
                 unit=unit,
                 rater=rater,
                 answers={str(target): dict(given) for target, given in answers.items()},
-                seconds=max(0.0, seconds),
+                seconds=max(0.0, seconds or 0.0),
                 saved_at=timezone.now(),
             )
         ],
         update_conflicts=True,
         unique_fields=["unit", "rater"],
-        update_fields=["answers", "seconds", "saved_at"],
+        update_fields=["answers", "saved_at"] + (["seconds"] if seconds is not None else []),
     )
     return lease_until if is_mine else None
 
@@ -311,15 +316,32 @@ class _Slot(NamedTuple):
     claimed_at: datetime | None
 
 
+SLOT = """
+    SELECT
+      (SELECT id FROM annotation_guideline
+       WHERE study_id = %(study)s ORDER BY version DESC LIMIT 1),
+      mine.id,
+      mine.claimed_at
+    FROM annotation_unit AS unit
+      LEFT JOIN annotation_assignment AS mine
+        ON mine.unit_id = unit.id AND mine.rater_id = %(rater)s
+    WHERE unit.id = %(unit)s
+"""
+
+
 def _lock(unit: Unit, rater: Rater) -> _Slot:
     """Let submits of one unit come one after the other, so that each counts the votes before it."""
-    newest = Guideline.objects.filter(study=rater.study_id).order_by("-version").values("pk")[:1]
-    mine = Assignment.objects.filter(unit=unit, rater=rater)
-    units = Unit.objects.select_for_update(no_key=True).filter(pk=unit.pk)
-    row = units.values_list(
-        Subquery(newest), Subquery(mine.values("pk")), Subquery(mine.values("claimed_at"))
-    )
-    return _Slot(*row.get())
+    lock = "FOR NO KEY UPDATE OF unit" if connection.features.has_select_for_no_key_update else ""
+    with connection.cursor() as cursor:
+        of = {"study": rater.study_id, "rater": rater.pk, "unit": unit.pk}
+        cursor.execute(SLOT + lock, of)
+        guideline, assignment, claimed_at = cursor.fetchone()
+    return _Slot(guideline, assignment, _in_utc(claimed_at))
+
+
+def _in_utc(stored: datetime | None) -> datetime | None:
+    """Return a moment as plain SQL gives it; SQLite's are in UTC and do not say so."""
+    return stored.replace(tzinfo=UTC) if stored and timezone.is_naive(stored) else stored
 
 
 def _votes_of(unit: Unit, rater: Rater) -> QuerySet[Vote]:

@@ -12,7 +12,7 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from annotation.forms.rating import FLAG_REASONS, SKIP_REASONS, FlagForm, RatingForm, SkipForm
 from annotation.models import Rater, Study
-from annotation.rated_units import RatedUnit, rated_unit
+from annotation.rated_units import RatedUnit, rated_unit, unit_to_judge
 from annotation.services import rating
 from annotation.services.rating import JudgedTarget, Outcome
 
@@ -34,11 +34,11 @@ def rate_unit(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse
     rater = _rater(request, slug)
     if request.method != "POST":
         return _desk(request, RatingForm(_given(rater, unit_id)))
-    form = RatingForm(_given(rater, unit_id, with_texts=False), request.POST)
+    form = RatingForm(_to_judge(rater, unit_id), request.POST)
     if not form.is_valid():
-        refused = RatingForm(_given(rater, unit_id), request.POST)  # with its texts, to be shown
-        refused.is_valid()
-        return _desk(request, refused, status=422)
+        form = RatingForm(_given(rater, unit_id), request.POST)  # with texts, and what is flagged
+        if not form.is_valid():
+            return _desk(request, form, status=422)
     outcome = rating.submit_votes(form.unit.unit, rater, _judged(form), form.seconds)
     return _after_submit(request, rater, form, outcome)
 
@@ -63,7 +63,8 @@ def _after_submit(
         messages.info(request, "Your answers came after the slot was gone: kept beside the vote.")
     if "from_answers" in request.POST:
         return redirect("annotation:my-answers", slug)
-    return _go_on(request, rater, last=form if form.layout == "judge" else None)
+    last = form if form.layout == "judge" else None
+    return _go_on(request, rater, last, has_just_submitted=True)
 
 
 @never_cache
@@ -72,11 +73,9 @@ def _after_submit(
 def save_draft(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse:
     """Keep what is answered so far; a script asks for JSON, a browser without one gets the unit."""
     rater = _rater(request, slug)
-    unit = _given(rater, unit_id, with_texts=False)
-    form = RatingForm(unit, request.POST)
+    form = RatingForm(_to_judge(rater, unit_id), request.POST)
     form.is_valid()  # a draft may have holes and contradictions: only the answers count
-    seconds = unit.seconds if form.seconds is None else form.seconds
-    lease_until = rating.save_draft(unit.unit, rater, form.answers, seconds)
+    lease_until = rating.save_draft(form.unit.unit, rater, form.answers, form.seconds)
     if request.get_preferred_type(["application/json", "text/html"]) == "text/html":
         return redirect("annotation:rate-unit", slug, unit_id)
     if lease_until is None:
@@ -126,19 +125,30 @@ def _rater(request: SignedInRequest, slug: str) -> Rater:
     return get_object_or_404(raters, study__slug=slug, user=request.user)
 
 
-def _given(rater: Rater, unit_id: int, *, with_texts: bool = True) -> RatedUnit:
-    unit = rated_unit(rater, unit_id, with_texts=with_texts)
+def _given(rater: Rater, unit_id: int) -> RatedUnit:
+    return _or_404(rated_unit(rater, unit_id))
+
+
+def _to_judge(rater: Rater, unit_id: int) -> RatedUnit:
+    return _or_404(unit_to_judge(rater, unit_id))
+
+
+def _or_404(unit: RatedUnit | None) -> RatedUnit:
     if unit is None:
         raise Http404("You were not given such a unit.")
     return unit
 
 
 def _go_on(
-    request: SignedInRequest, rater: Rater, last: RatingForm | None = None
+    request: SignedInRequest,
+    rater: Rater,
+    last: RatingForm | None = None,
+    *,
+    has_just_submitted: bool = False,
 ) -> HttpResponseRedirect:
     """Go to the next unit; where one key submits, with a way back to the last."""
     study = rater.study
-    assignment = rating.claim_next_unit(rater)
+    assignment = rating.claim_next_unit(rater, has_just_submitted=has_just_submitted)
     if assignment:
         path = reverse("annotation:rate-unit", args=[study.slug, assignment.unit_id])
         return redirect(f"{path}?{_pointer(last)}" if last else path)

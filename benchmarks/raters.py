@@ -1,0 +1,435 @@
+"""Raters who never stop to think, against gunicorn: pairs a second, waits, and kept promises.
+
+A pair is POST *next*, GET of the rating page that it leads to, and POST *submit* of a full form, as
+a browser sends them: one connection and one session per rater, the page's own form, address and
+CSRF token; the submit with htmx's headers. `next_ms` is what a rater waits for the page (POST and
+GET); `submit_ms` lasts until the votes are confirmed. The time of all pairs ends with the last
+submit. Everything is on this machine: server, database and load.
+
+    .venv/bin/python benchmarks/raters.py --raters 10 --units 2000 --database postgresql
+"""
+
+import argparse
+import html
+import http.client
+import json
+import os
+import random
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT)]
+
+from benchmarks.reports import database_url  # noqa: E402 - found by the line above
+
+HOST = "localhost"
+ANSWERS = {"evidence_contradicts": 0}  # a yes to all else
+RATERS_PER_UNIT = 5
+RESPONSES_PER_EXAMPLE = 4
+TURNS = 5
+WORDS_OF_PASSAGE = 150
+PROSE = (
+    "the mill on north bank was built when river trade grew and closed after last flood "
+    "its owner sold land to town council which kept tower as store for grain until new road "
+    "came through valley in spring of that year people moved away because work had become "
+    "rare but school stayed open with forty children from farms nearby museum shows tools "
+    "letters maps photographs found by students who measured every wall"
+)
+
+
+# --- material -------------------------------------------------------------------------------
+
+
+def write_material(folder: Path, n_units: int, seed: int = 1) -> None:
+    """Write an interchange folder: dialogs of five turns, two passages, four responses each."""
+    draw = random.Random(seed)
+
+    def text(n_words: int) -> str:
+        words = draw.choices(PROSE.split(), k=n_words)
+        sentences = [words[i : i + 14] for i in range(0, n_words, 14)]
+        return " ".join(" ".join(sentence).capitalize() + "." for sentence in sentences)
+
+    with (
+        (folder / "examples.jsonl").open("w") as examples,
+        (folder / "responses.jsonl").open("w") as responses,
+    ):
+        for i in range(-(-n_units // RESPONSES_PER_EXAMPLE)):
+            turns = [
+                {"speaker": ("user", "system")[turn % 2], "text": text((12, 30)[turn % 2])}
+                for turn in range(TURNS)
+            ]
+            passages = [
+                {"id": f"p{i}-{n}", "title": text(4), "text": text(WORDS_OF_PASSAGE)}
+                for n in range(2)
+            ]
+            example = {"id": f"e{i}", "dialog": f"d{i // 2}", "turns": turns, "evidence": passages}
+            examples.write(json.dumps(example) + "\n")
+            for k in range(min(RESPONSES_PER_EXAMPLE, n_units - i * RESPONSES_PER_EXAMPLE)):
+                response = {
+                    "id": f"r{i}-{k}",
+                    "example": f"e{i}",
+                    "setup": {"model": "m", "temperature": k / 10},
+                    "text": text(35),
+                    "evidence_shown": [passage["id"] for passage in passages],
+                }
+                responses.write(json.dumps(response) + "\n")
+
+
+def set_up(folder: Path, n_units: int, n_raters: int) -> tuple[str, list[str]]:
+    """Make the database, an open AIS study and signed-in raters; return its slug and their keys."""
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+    from django.contrib.auth.models import Group
+    from django.contrib.sessions.backends.db import SessionStore
+    from django.core.management import call_command
+
+    from accounts.access import Role
+    from accounts.models import User
+    from annotation.schemes import built_in_schemes
+    from annotation.services.studies import StudyPlan, create_study, open_study
+    from generation.models import Dataset
+
+    call_command("migrate", verbosity=0)
+    call_command("collectstatic", verbosity=0, interactive=False)
+    (folder / "material").mkdir()
+    write_material(folder / "material", n_units)
+    call_command("import_dataset", str(folder / "material"), stdout=sys.stderr)
+    researcher = User.objects.create_user("who-plans")
+    raters = [User.objects.create_user(f"rater-{n}") for n in range(1, n_raters + 1)]
+    Group.objects.get(name=Role.RATER).user_set.set(raters)
+    dataset = Dataset.objects.get()
+    scheme = built_in_schemes()["AIS"]
+    plan = StudyPlan("Pilot", dataset, scheme, list(dataset.setups.all()))
+    study = create_study(plan, "Read, then judge.", raters, researcher)
+    open_study(study, researcher)
+    sessions = []
+    for rater in raters:
+        session = SessionStore()
+        session[SESSION_KEY] = str(rater.pk)
+        session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+        session[HASH_SESSION_KEY] = rater.get_session_auth_hash()
+        session.save()
+        sessions.append(str(session.session_key))
+    return study.slug, sessions
+
+
+# --- the server -----------------------------------------------------------------------------
+
+
+@contextmanager
+def server(folder: Path, workers: int, threads: int) -> Iterator[tuple[int, int]]:
+    """Run gunicorn as README says; yield its port and process id. It writes into server.log."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    options = f"--bind 127.0.0.1:{port} --worker-class gthread --keep-alive 30 --no-control-socket"
+    command = [sys.executable, "-m", "gunicorn", "config.wsgi", *options.split()]
+    with (folder / "server.log").open("wb") as log:
+        process = subprocess.Popen(
+            [*command, "--workers", str(workers), "--threads", str(threads)], cwd=ROOT, stderr=log
+        )
+        try:
+            _wait_for(port, process)
+            yield port, process.pid
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def worker_seconds(server: int) -> float:
+    """Return the processor time that gunicorn's workers have had (0 where there is no /proc)."""
+    children = Path(f"/proc/{server}/task/{server}/children")
+    if not children.exists():
+        return 0.0
+    ticks = 0
+    for worker in children.read_text().split():
+        fields = Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])  # user and system, as proc(5) counts them
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    sys.exit("gunicorn did not start")
+
+
+# --- a rater's browser ----------------------------------------------------------------------
+
+
+class Page(NamedTuple):
+    status: int
+    location: str  # the path that a redirect leads to
+    text: str
+
+
+class Form(NamedTuple):
+    action: str
+    fields: dict[str, str]  # hidden ones
+    radios: list[str]  # names
+
+
+class Browser:
+    """One connection, one session, and the cookies that come with it."""
+
+    def __init__(self, port: int, session: str) -> None:
+        self.port = port
+        self.cookies = {"sessionid": session}
+        self.at = ""
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def get(self, path: str) -> Page:
+        self.at = path
+        return self._send("GET", path, None, {})
+
+    def post(self, path: str, fields: Mapping[str, str], *, is_htmx: bool = False) -> Page:
+        address = f"https://{HOST}:{self.port}"
+        headers = {
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Origin": address,
+            "Referer": address + self.at,
+        }
+        if is_htmx:
+            headers |= {"HX-Request": "true", "HX-Current-URL": address + self.at}
+        return self._send("POST", path, urlencode(fields), headers)
+
+    def _send(self, method: str, path: str, body: str | None, headers: Mapping[str, str]) -> Page:
+        common = {
+            "Host": f"{HOST}:{self.port}",
+            "X-Forwarded-Proto": "https",
+            "X-Forwarded-For": "127.0.0.1",
+            "Accept": "text/html,application/xhtml+xml,*/*;q=0.8",
+            "Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items()),
+        }
+        self.connection.request(method, path, body, common | dict(headers))
+        response = self.connection.getresponse()
+        text = response.read().decode()
+        for cookie in response.headers.get_all("Set-Cookie") or []:
+            name, _, value = cookie.partition(";")[0].partition("=")
+            self.cookies[name] = value
+        to = response.headers.get("Location") or response.headers.get("HX-Redirect") or ""
+        split = urlsplit(to)
+        return Page(response.status, split.path + (f"?{split.query}" if split.query else ""), text)
+
+
+def forms_of(page: str) -> list[Form]:
+    """Return a page's forms as a browser would fill them in."""
+    forms = []
+    for attributes, inside in re.findall(r"<form\b([^>]*)>(.*?)</form>", page, re.S):
+        action = re.search(r'\baction="([^"]*)"', attributes)
+        hidden = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', inside)
+        radios = re.findall(r'<input type="radio" name="([^"]*)"', inside)
+        forms.append(
+            Form(
+                html.unescape(action[1]) if action else "",
+                {name: html.unescape(value) for name, value in hidden},
+                list(dict.fromkeys(radios)),
+            )
+        )
+    return forms
+
+
+class Pair(NamedTuple):
+    """One unit rated: seconds on the performance counter."""
+
+    rater: int
+    unit: int
+    asked: float
+    shown: float
+    filled_in: float  # what the load itself takes to read the page is nobody's wait
+    submitted: float
+
+
+class Load:
+    """All raters at work, and what they saw."""
+
+    def __init__(self, port: int, slug: str, sessions: Sequence[str]) -> None:
+        self.slug = slug
+        self.browsers = [Browser(port, session) for session in sessions]
+        self.starts: list[Form] = []  # the button that asks for the next unit
+        self.pairs: list[Pair] = []
+        self.errors: list[str] = []
+        self.began = 0.0
+
+    def warm_up(self) -> None:
+        """Open every rater's studies, as they would before they begin."""
+        for browser in self.browsers:
+            page = browser.get("/studies/mine/")
+            [start] = [form for form in forms_of(page.text) if form.action.endswith("/next/")]
+            self.starts.append(start)
+
+    def run(self, seconds: float) -> None:
+        """Let all rate until the time is up or nothing is left."""
+        threads = [
+            threading.Thread(target=self._rate, args=(number, seconds))
+            for number in range(1, len(self.browsers) + 1)
+        ]
+        self.began = time.perf_counter()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def _rate(self, number: int, seconds: float) -> None:
+        browser, start = self.browsers[number - 1], self.starts[number - 1]
+        while time.perf_counter() < self.began + seconds:
+            try:
+                pair = self._pair(number, browser, start)
+            except Exception as error:  # as a person does, try again
+                self.errors.append(f"rater {number}: {error!r}")
+                browser.connection.close()
+                continue
+            if pair is None:
+                return
+            self.pairs.append(pair)
+
+    def _pair(self, number: int, browser: Browser, start: Form) -> Pair | None:
+        asked = time.perf_counter()
+        given = browser.post(start.action, start.fields)
+        if given.status == 302 and given.location == "/studies/mine/":
+            return None  # nothing is left
+        if given.status != 302 or "/units/" not in given.location:
+            raise ValueError(f"next answered {given.status} {given.location}")
+        page = browser.get(given.location)
+        shown = time.perf_counter()
+        path = given.location.partition("?")[0]
+        [form] = [form for form in forms_of(page.text) if form.action == path]
+        answers = {name: str(ANSWERS.get(name.rpartition("-")[0], 1)) for name in form.radios}
+        fields = form.fields | answers | {"seconds": "21.5"}
+        filled_in = time.perf_counter()
+        taken = browser.post(form.action, fields, is_htmx=True)
+        submitted = time.perf_counter()
+        if taken.status != 302 or "sign-in" in taken.location:
+            raise ValueError(f"submit answered {taken.status} {taken.location}")
+        unit = int(path.rstrip("/").rpartition("/")[2])
+        return Pair(number, unit, asked, shown, filled_in, submitted)
+
+
+# --- figures --------------------------------------------------------------------------------
+
+
+def integrity(pairs: Collection[Pair]) -> dict[str, int]:
+    """Count in the database what must not be: read from votes, not from the queue's own rows."""
+    from django.db.models import Count
+
+    from annotation.models import UnitTarget, Vote
+
+    counting = Vote.objects.filter(is_surplus=False).order_by()
+    raters = counting.values("arm", "target").annotate(n=Count("rater", distinct=True))
+    twice = Vote.objects.order_by().values("arm", "target", "question", "rater")
+    targets = dict(UnitTarget.objects.values_list("unit", "target"))
+    votes = Vote.objects.order_by().values_list("rater__user__username", "target")
+    stored = {(rater, target): n for rater, target, n in votes.annotate(n=Count("question"))}
+    keys = [(f"rater-{pair.rater}", targets[pair.unit]) for pair in pairs]
+    return {
+        "over_assigned": raters.filter(n__gt=RATERS_PER_UNIT).count(),
+        "rated_twice": twice.annotate(n=Count("pk")).filter(n__gt=1).count()
+        + len(keys)
+        - len(set(keys)),
+        "lost": sum(stored.get(key) != 7 for key in keys),
+    }
+
+
+def percentile(seconds: Sequence[float], share: int) -> float:
+    """Return a percentile in milliseconds."""
+    if len(seconds) < 2:
+        return float("nan")
+    return round(1000 * statistics.quantiles(seconds, n=100)[share - 1], 1)
+
+
+def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Return the figures of one run in a fresh database."""
+    import django
+    from django.db import connections
+
+    django.setup()
+    began = time.perf_counter()
+    slug, sessions = set_up(folder, options.units, options.raters)
+    connections.close_all()
+    sys.stderr.write(f"set up in {time.perf_counter() - began:.1f} s\n")
+    with server(folder, options.workers, options.threads) as (port, pid):
+        load = Load(port, slug, sessions)
+        load.warm_up()
+        server_cpu, load_cpu = worker_seconds(pid), time.process_time()
+        load.run(options.seconds)
+        server_cpu = worker_seconds(pid) - server_cpu
+        load_cpu = time.process_time() - load_cpu
+    log = (folder / "server.log").read_text(encoding="utf-8")
+    for line in load.errors[:10]:
+        sys.stderr.write(line + "\n")
+    if "Traceback" in log or load.errors:
+        sys.stderr.write(log[-5000:])
+    pairs = load.pairs
+    took = max((pair.submitted for pair in pairs), default=load.began) - load.began
+    waits = [pair.shown - pair.asked for pair in pairs]
+    submits = [pair.submitted - pair.filled_in for pair in pairs]
+    return {
+        "pairs_per_second": round(len(pairs) / took, 1) if took else 0.0,
+        "p50_next_ms": percentile(waits, 50),
+        "p95_next_ms": percentile(waits, 95),
+        "p50_submit_ms": percentile(submits, 50),
+        "p95_submit_ms": percentile(submits, 95),
+        **integrity(pairs),
+        "errors": len(load.errors) + log.count("Traceback"),
+        "locked": log.count("database is locked"),
+        "pairs": len(pairs),
+        "seconds": round(took, 2),
+        # Processor time per pair: what stays comparable when the machine has other work.
+        "server_cpu_ms": round(1000 * server_cpu / max(1, len(pairs)), 1),
+        "load_cpu_ms": round(1000 * load_cpu / max(1, len(pairs)), 1),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--raters", type=int, default=10)
+    parser.add_argument("--units", type=int, default=2000)
+    parser.add_argument("--database", choices=["postgresql", "sqlite"], default="postgresql")
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--workers", type=int, default=2, help="processes of gunicorn")
+    parser.add_argument("--threads", type=int, default=2, help="threads of each")
+    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="attest-raters-") as temporary:
+        folder = Path(temporary)
+        with database_url(options.database, folder) as url:
+            os.environ.update(
+                {
+                    "DJANGO_SETTINGS_MODULE": "config.settings",
+                    "DATABASE_URL": url,
+                    "ATTEST_DATA_DIR": str(folder / "var"),
+                    "DJANGO_DEBUG": "0",
+                    "DJANGO_SECRET_KEY": "benchmark",
+                    "DJANGO_ALLOWED_HOSTS": HOST,
+                    "DJANGO_PROXIES": "1",  # the load says that it came by https
+                }
+            )
+            figures = measure(options, folder)
+    write = sys.stdout.write
+    write(f"{options.raters} raters, {options.units:,} units, {options.database}\n")
+    for name, value in figures.items():
+        write(f"{name:<18}{value:>12,}\n")
+    if options.json:
+        setting = {"raters": options.raters, "units": options.units, "database": options.database}
+        write(json.dumps(figures | setting) + "\n")
+
+
+if __name__ == "__main__":
+    main()

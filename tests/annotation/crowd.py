@@ -1,0 +1,182 @@
+"""Raters in a hurry: many at once, in threads and in processes that may be killed at any time."""
+
+import json
+import multiprocessing
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from functools import partial
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from django.db import connection, connections
+from django.utils import timezone
+
+from annotation.models import Assignment, Rater
+from annotation.ordering import random_key
+from annotation.services.rating import Outcome, claim_next_unit, save_draft, skip_unit
+from tests.annotation.makers import rate
+
+T = TypeVar("T")
+LATE = 0.08  # share of the units on which a rater's lease runs out
+TWICE = 0.2  # share of the units that are submitted twice
+DRAFTED = 0.2
+SKIPPED = 0.02
+# Two tabs are two connections, and a PostgreSQL as it is installed has 100 of them.
+WITH_TWO_TABS = 15
+IDLE_SECONDS = 0.3
+
+
+def at_once(*actions: Callable[[], T]) -> list[T]:
+    """Run actions at the same moment, each in a thread and a connection of its own."""
+    barrier = threading.Barrier(len(actions))
+
+    def run(action: Callable[[], T]) -> T:
+        try:
+            barrier.wait()
+            return action()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(actions)) as threads:
+        return [done.result() for done in [threads.submit(run, action) for action in actions]]
+
+
+def answers_of(rater: Rater, unit: int) -> dict[str, int]:
+    """Return what a rater says about a unit (SSA): the same at any time."""
+    said = random_key(1, rater.code, unit)
+    return {"sensible": said % 2, "specific": said // 2 % 2}
+
+
+class Acknowledged(NamedTuple):
+    """A submit that came back: `is_late` after the rater let the lease run out."""
+
+    rater: int
+    unit: int
+    outcome: Outcome
+    is_late: bool
+
+
+def acknowledged(folder: Path) -> Iterator[Acknowledged]:
+    """Read what the raters of a crowd wrote down, each in a file."""
+    for file in folder.iterdir():
+        for line in file.read_text(encoding="utf-8").splitlines():
+            unit, outcome, is_late = json.loads(line)
+            yield Acknowledged(int(file.name), unit, Outcome(outcome), is_late)
+
+
+# --- one rater ------------------------------------------------------------------------------
+
+
+def rate_in_haste(rater_id: int, folder: Path, seed: int, *, has_two_tabs: bool) -> None:
+    """Claim and submit until the study has no open slot: late, twice, and with drafts at times.
+
+    A submit is written down only when it has come back.
+    """
+    draw = random.Random(seed)
+    rater = Rater.objects.select_related("study").get(pk=rater_id)
+    slots = Assignment.objects.filter(study=rater.study_id, is_let_go=False)
+    log = os.open(folder / str(rater_id), os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+    while True:
+        claim = [partial(claim_next_unit, rater)] * (1 + (has_two_tabs and draw.random() < TWICE))
+        held, *again = at_once(*claim) if len(claim) > 1 else [claim_next_unit(rater)]
+        if held is None:
+            if not slots.filter(submitted_at=None).exists():
+                return
+            time.sleep(IDLE_SECONDS)
+            continue
+        if any(other != held for other in again):
+            raise AssertionError(f"two tabs of rater {rater_id}: {held} and {again}")
+        is_late = _dawdle(rater, held, draw)
+        if draw.random() < SKIPPED:
+            skip_unit(held.unit, rater, "I cannot judge this topic")
+            continue
+        for outcome in _submit(rater, held, draw, has_two_tabs=has_two_tabs):
+            os.write(log, (json.dumps([held.unit_id, outcome.value, is_late]) + "\n").encode())
+
+
+def _dawdle(rater: Rater, held: Assignment, draw: random.Random) -> bool:
+    """Save a draft at times, or sit there until the lease is over; return whether that happened."""
+    if draw.random() < DRAFTED:
+        save_draft(held.unit, rater, {}, 1.0)
+    is_late = draw.random() < LATE
+    if is_late:
+        past = timezone.now() - timedelta(seconds=1)
+        mine = Assignment.objects.filter(pk=held.pk, rater=rater, submitted_at=None)
+        mine.update(lease_until=past)
+        time.sleep(draw.uniform(0, 0.6))
+    return is_late
+
+
+def _submit(
+    rater: Rater, held: Assignment, draw: random.Random, *, has_two_tabs: bool
+) -> list[Outcome]:
+    """Submit a unit, at times twice: from two tabs at the same moment, or one after the other."""
+    answers = answers_of(rater, held.unit_id)
+    held.unit.arm  # noqa: B018 - read once, not by two threads
+    if draw.random() >= TWICE:
+        return [rate(rater, held, answers)]
+    if has_two_tabs:
+        return at_once(*[partial(rate, rater, held, answers)] * 2)
+    return [rate(rater, held, answers), rate(rater, held, answers)]
+
+
+# --- a crowd of processes -------------------------------------------------------------------
+
+
+def rate_as_a_crowd(
+    raters: Collection[Rater], folder: Path, *, n_kills: int, seed: int, seconds: float
+) -> int:
+    """Let each rater rate in a process of their own until no slot is open; return the kills.
+
+    One after another is killed, at whatever it was doing, and started again.
+
+    Raises:
+        AssertionError: a process failed by itself, or some are busy after so many seconds.
+    """
+    draw = random.Random(seed)
+    fork = multiprocessing.get_context("fork")
+
+    def start(place: int, rater: Rater) -> BaseProcess:
+        connections.close_all()  # or parent and child would talk over one connection
+        process = fork.Process(
+            target=rate_in_haste,
+            args=(rater.pk, folder, draw.getrandbits(32)),
+            kwargs={"has_two_tabs": place < WITH_TWO_TABS},
+        )
+        process.start()
+        return process
+
+    crowd = dict(enumerate(raters))
+    at_work = {place: start(place, rater) for place, rater in crowd.items()}
+    killed = 0
+    deadline = time.monotonic() + seconds
+    try:
+        while at_work:
+            time.sleep(draw.uniform(0, 0.05))
+            for place, process in list(at_work.items()):
+                if process.exitcode is not None:
+                    assert process.exitcode == 0, "a rater's process failed: its error is above"
+                    del at_work[place]
+            assert time.monotonic() < deadline, f"{len(at_work)} raters still at work"
+            if at_work and killed < n_kills:
+                place = draw.choice(list(at_work))
+                if _kill(at_work[place]):
+                    killed += 1
+                    at_work[place] = start(place, crowd[place])
+    finally:
+        for process in at_work.values():
+            _kill(process)
+    return killed
+
+
+def _kill(process: BaseProcess) -> bool:
+    """End a process as a power cut would; return False when it had ended by itself."""
+    process.kill()
+    process.join()
+    return process.exitcode != 0

@@ -1,0 +1,89 @@
+"""What the rating queue promises, read from the stored rows and not from its own bookkeeping."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import Count, F, Q, QuerySet
+
+from annotation.models import Assignment, Rater, Study, UnitTarget, Vote
+from annotation.schemes import load_scheme
+from annotation.services.rating import Outcome
+from annotation.voting import with_implied
+from tests.annotation.crowd import Acknowledged, answers_of
+
+
+def broken_promises(study: Study) -> dict[str, int]:
+    """Count what must never be, by promise; empty when all are kept."""
+    votes = Vote.objects.filter(arm__study=study)
+    counting = votes.filter(is_surplus=False)
+    slots = Assignment.objects.filter(study=study)
+    taken = slots.filter(rater__isnull=False)
+    found = {
+        "targets with votes of more than N raters": _groups(
+            counting, "arm", "target", of="rater", above=study.raters_per_unit or 0
+        ),
+        "questions answered twice by one rater": _groups(
+            votes, "arm", "target", "question", "rater", of="pk"
+        ),
+        "responses rated in both arms by one rater": _groups(votes, "target", "rater", of="arm"),
+        "units taken twice by one rater": _groups(taken, "unit", "rater", of="pk"),
+        "raters with two open units": _groups(
+            taken.filter(submitted_at=None, is_let_go=False), "rater", of="pk"
+        ),
+        "votes that count without a slot": counting.filter(
+            Q(assignment=None) | Q(assignment__submitted_at=None) | ~Q(assignment__rater=F("rater"))
+        ).count(),
+        "submitted slots without all their votes": _incomplete(study),
+    }
+    return {promise: n for promise, n in found.items() if n}
+
+
+def _groups(rows: QuerySet[Any], *by: str, of: str, above: int = 1) -> int:
+    """Return how many groups of rows have more than so many different values of something."""
+    counted = rows.order_by().values(*by).annotate(n=Count(of, distinct=True))
+    return int(counted.filter(n__gt=above).count())
+
+
+def _incomplete(study: Study) -> int:
+    n_targets = Counter(
+        UnitTarget.objects.filter(unit__arm__study=study).values_list("unit", flat=True)
+    )
+    stored = Counter(Vote.objects.filter(arm__study=study).values_list("assignment", flat=True))
+    n_questions = len(study.scheme["questions"])
+    submitted = Assignment.objects.filter(study=study, submitted_at__isnull=False)
+    return sum(
+        stored[slot] != n_targets[unit] * n_questions
+        for slot, unit in submitted.values_list("pk", "unit")
+    )
+
+
+def lost_votes(study: Study, acknowledged: Iterable[Acknowledged]) -> list[Acknowledged]:
+    """Return the submits that came back and are not stored as they were said (SSA).
+
+    Stored votes must count, surplus ones must not; after a repeat either is right.
+    """
+    scheme = load_scheme(study.scheme)
+    raters = {rater.pk: rater for rater in Rater.objects.filter(study=study)}
+    targets: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for unit, arm, target in UnitTarget.objects.filter(unit__arm__study=study).values_list(
+        "unit", "unit__arm", "target"
+    ):
+        targets[unit].append((arm, target))
+    votes: dict[tuple[int, int, int], dict[str, int]] = defaultdict(dict)
+    is_surplus = {}
+    for rater, arm, target, question, answer, surplus in Vote.objects.filter(
+        arm__study=study
+    ).values_list("rater", "arm", "target", "question", "answer", "is_surplus"):
+        votes[rater, arm, target][question] = answer
+        is_surplus[rater, arm, target] = surplus
+    lost = []
+    for submit in acknowledged:
+        said = with_implied(scheme, answers_of(raters[submit.rater], submit.unit)).answers
+        expected = {question: answer.value for question, answer in said.items()}
+        places = [(submit.rater, *place) for place in targets[submit.unit]]
+        is_there = all(votes[place] == expected for place in places)
+        wrong = {Outcome.STORED: True, Outcome.SURPLUS: False}.get(submit.outcome)
+        if not is_there or any(is_surplus[place] == wrong for place in places):
+            lost.append(submit)
+    return lost
