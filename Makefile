@@ -58,8 +58,8 @@ worker: install # a worker with its beat, with your settings
 test: install-dev # all tests: SQLite, PostgreSQL, a browser (ARGS="-k words" for some)
 	@$(PY) -m tests.run $(ARGS)
 
-test-faults: install-dev # stress, kill and fuzz runs; slow
-	@$(PY) -m pytest -m faults --ignore=tests/e2e $(ARGS)
+test-faults: install-dev # stress, kill and fuzz runs on both databases; slow
+	@$(PY) -m tests.run --faults $(ARGS)
 
 e2e: install-dev # browser tests alone
 	@$(PY) -m pytest tests/e2e $(ARGS)

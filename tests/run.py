@@ -1,6 +1,7 @@
 """Run every test (`make test`): on SQLite, database tests again on PostgreSQL, then in a browser.
 
-Arguments go to pytest: python -m tests.run -k import
+With --faults (`make test-faults`) the slow ones that stress and kill, on both databases. All other
+arguments go to pytest: python -m tests.run -k import
 """
 
 import os
@@ -14,21 +15,16 @@ from tests.services import is_required, missing, url_of
 NO_TESTS = 5  # pytest's exit status
 WITHOUT_BROWSER = ["--ignore=tests/e2e", "-n", "2"]
 NOT_FAULTS = "not faults"
+FAULTS = "--faults"
 
 
 def main(arguments: list[str]) -> int:
+    is_faults = FAULTS in arguments
+    arguments = [argument for argument in arguments if argument != FAULTS]
     reason = missing("postgresql")
     n_failed = 0
     lines = []
-    for name, database, selection in (
-        ("SQLite", None, [*WITHOUT_BROWSER, "-m", NOT_FAULTS]),
-        (
-            "PostgreSQL",
-            url_of("postgresql"),
-            [*WITHOUT_BROWSER, "-m", f"database and {NOT_FAULTS}"],
-        ),
-        ("browser", None, ["tests/e2e", "-m", NOT_FAULTS]),
-    ):
+    for name, database, selection in _faults() if is_faults else _tests():
         if database and reason:
             n_failed += is_required()
             lines.append(f"{name}: {'FAILED' if is_required() else 'skipped'}: {reason}")
@@ -43,6 +39,25 @@ def main(arguments: list[str]) -> int:
     _say("\n" + "\n".join(lines))
     _say("Skips are listed above. With REQUIRE_SERVICES=1 a missing service is a failure.")
     return 1 if n_failed else 0
+
+
+def _tests() -> list[tuple[str, str | None, list[str]]]:
+    """Return a name, a database (None: SQLite) and pytest's arguments for each round."""
+    again = [*WITHOUT_BROWSER, "-m", f"database and {NOT_FAULTS}"]
+    return [
+        ("SQLite", None, [*WITHOUT_BROWSER, "-m", NOT_FAULTS]),
+        ("PostgreSQL", url_of("postgresql"), again),
+        ("browser", None, ["tests/e2e", "-m", NOT_FAULTS]),
+    ]
+
+
+def _faults() -> list[tuple[str, str | None, list[str]]]:
+    """Return the same for the slow tests: one after the other, as each takes both cores."""
+    one_by_one = ["--ignore=tests/e2e"]
+    return [
+        ("SQLite", None, [*one_by_one, "-m", "faults"]),
+        ("PostgreSQL", url_of("postgresql"), [*one_by_one, "-m", "faults and database"]),
+    ]
 
 
 def _pytest(arguments: list[str], database: str | None) -> int:
