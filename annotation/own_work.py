@@ -107,21 +107,21 @@ def own_studies(user: User) -> list[OwnStudy]:
 
 def half_answered(user: User) -> list[HalfAnswered]:
     """Return what somebody has in hand, the unit with the newest lease first."""
-    running = (Study.State.OPEN, Study.State.PAUSED)
-    draft = Draft.objects.filter(unit=OuterRef("unit"), rater=OuterRef("rater"))
     in_hand = (
-        Assignment.objects.filter(rater__user=user, submitted_at=None, is_let_go=False)
-        .filter(study__state__in=running)
+        Assignment.objects.in_hand()
+        .filter(rater__user=user)
+        .exclude(study__state=Study.State.CLOSED)
         .select_related("study")
-        .annotate(draft=Subquery(draft.values("answers")))
         .order_by("-lease_until")
     )
+    drafts = Draft.objects.filter(rater__user=user, unit__in=in_hand.values("unit"))
+    answers = dict(drafts.values_list("unit", "answers"))
     now = timezone.now()
     return [
         HalfAnswered(
             study=assignment.study,
             unit_id=assignment.unit_id,
-            n_answers=sum(len(given) for given in (assignment.draft or {}).values()),
+            n_answers=sum(len(given) for given in answers.get(assignment.unit_id, {}).values()),
             minutes=max(0, math.ceil((assignment.lease_until - now).total_seconds() / 60)),
         )
         for assignment in in_hand

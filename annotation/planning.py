@@ -28,7 +28,7 @@ CHARACTERS_PER_SECOND = 238 * 6 / 60
 SECONDS_PER_ANSWER = 4.0  # our assumption
 
 NO_DIALOG = "responses to examples without a dialog"
-NO_EVIDENCE = "responses without evidence, rated by nobody: attributable 0 is assumed"
+NO_EVIDENCE = "responses without evidence: nobody rates them"
 NO_TEXT_OF_GRAPH = "responses whose evidence is a graph"
 NO_CITATION = "responses without a complete citation"
 NO_PARTNER = "responses that no other of the example shares its evidence with: not merged"
@@ -101,7 +101,7 @@ def plan_units(study: Study) -> UnitPlan:
     lengths = _passage_lengths(study)
     planned = _planned(study)
     gold = _gold(study)
-    groups = range(2 if study.is_split_into_groups else 1)
+    groups = range(study.n_groups)
 
     def unit(
         arm: str,
@@ -177,7 +177,7 @@ def group_of(study: Study, arms: Collection[str], example: str, arm: str) -> int
 def rater_needs(study: Study) -> list[GroupNeed]:
     """Return what each group of a study's raters has and needs: N different raters per slot."""
     there = Counter(study.raters.filter(is_excluded=False).values_list("group", flat=True))
-    groups = range(2 if study.is_split_into_groups else 1)
+    groups = range(study.n_groups)
     return [GroupNeed(group, there[group], study.raters_per_unit or 0) for group in groups]
 
 

@@ -76,8 +76,7 @@ class RatedUnit(NamedTuple):
     @property
     def is_changeable(self) -> bool:
         """Whether what was submitted may be changed still."""
-        running = (Study.State.OPEN, Study.State.PAUSED)
-        return self.state in ("submitted", "surplus") and self.study.state in running
+        return self.state in ("submitted", "surplus") and self.study.is_running
 
 
 # Written out, as this stands on every rating page: Django needs longer to put three subqueries
@@ -127,7 +126,7 @@ def rated_unit(rater: Rater, unit_id: int) -> RatedUnit | None:
             "response", "reason"
         )
     )
-    state: State = "open"
+    state: State = "closed" if rater.study.state == Study.State.CLOSED else "open"
     answers = {int(target): given for target, given in draft.answers.items()} if draft else {}
     if assignment is None or assignment.submitted_at:
         votes = _votes(rater, unit, targets)

@@ -10,10 +10,10 @@ from typing import IO, Any
 
 from django.db.models import Model, Prefetch, QuerySet
 
-from annotation.models import Flag, Rater, Study, Vote
+from annotation.models import Flag, GoldAnswer, Rater, Study, Vote
 from annotation.schemes import load_scheme
 from evaluation.models import AutoScore
-from evaluation.vote_counts import gold_targets
+from evaluation.vote_counts import gold_targets, n_responses
 from generation.importers.records import SetupRecord
 from generation.importers.setups import setup_name
 from generation.importers.spreadsheet import csv_cell
@@ -232,6 +232,7 @@ def _study(study: Study) -> Row:
     further: Row = study.settings
     if not study.is_imported:
         further = further | {name: getattr(study, name) for name in STUDY_DESIGN}
+        further |= {"n_responses": n_responses(study), "n_gold_items": len(gold_targets(study))}
     return further | {
         "name": study.name,
         "scheme": study.scheme["key"],
@@ -296,7 +297,8 @@ def _votes(study: Study) -> Iterator[list[Any]]:
 
 
 def _flags(study: Study) -> Iterator[tuple[Any, ...]]:
-    flags = Flag.objects.filter(arm__study=study).order_by("pk")
+    gold = GoldAnswer.objects.filter(study=study).values("target__response")
+    flags = Flag.objects.filter(arm__study=study).exclude(response__in=gold).order_by("pk")
     yield from flags.values_list(*FLAG_COLUMNS.values()).iterator(chunk_size=5 * CHUNK)
 
 

@@ -10,12 +10,18 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
-from annotation.models import Rater, Study, UnitTarget, Vote
+from annotation.models import Rater, Study, Vote
 from annotation.schemes import Question, load_scheme
 from evaluation.metrics import agreement, human
 from evaluation.metrics.intervals import METHOD, Figure, Floats, Measure, bootstrap_intervals
-from evaluation.vote_counts import ArmCounts, Ints, arm_counts, gold_targets, n_raters
-from generation.models import Response
+from evaluation.vote_counts import (
+    ArmCounts,
+    Ints,
+    arm_counts,
+    n_gold_items,
+    n_raters,
+    n_responses,
+)
 
 N_RESAMPLES = 1000
 
@@ -233,11 +239,6 @@ def _left_out(
     votes = Vote.objects.filter(arm__study=study)
     rated: set[int] = set().union(*(of_arm.items.responses.tolist() for of_arm in counts))
     flagged: set[int] = set().union(*(of_arm.flagged for of_arm in counts))
-    if study.is_imported:
-        n_responses = Response.objects.filter(setup__in=study.setups.all()).count()
-    else:
-        planned = UnitTarget.objects.filter(unit__arm__study=study, unit__is_gold=False)
-        n_responses = planned.values("target__response").distinct().count()
     return {
         # Only yes/no questions have a mean of majorities, which these are missing from.
         "undecided": sum(row["undecided"] for row in rows if row["scale"] == "yes_no"),
@@ -248,11 +249,11 @@ def _left_out(
         "items_outside_full_share": sum(
             int(np.count_nonzero(~of_arm.items.is_always_full)) for of_arm in counts
         ),
-        "gold_items": len(gold_targets(study)),
+        "gold_items": n_gold_items(study),
         "surplus_votes": votes.filter(is_surplus=True).count(),
         "excluded_raters": 0 if choices.with_excluded else excluded.count(),
         "excluded_votes": 0
         if choices.with_excluded
         else votes.filter(rater__in=excluded, is_surplus=False).count(),
-        "unrated_responses": n_responses - len(rated | flagged),
+        "unrated_responses": n_responses(study) - len(rated | flagged),
     }

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from annotation.models import Study, Vote
 from annotation.schemes import load_scheme
-from evaluation.vote_counts import flagged_responses
+from evaluation.vote_counts import flagged_responses, gold_targets
 from generation.importers.spreadsheet import csv_cell
 
 COLUMNS = {
@@ -23,6 +23,7 @@ COLUMNS = {
     "surplus": "is_surplus",
     "excluded": "rater__is_excluded",
     "flagged": "target__response",
+    "gold": "target",
     "simulated": "rater__is_simulated",
     "position": "position",
     "seconds": "seconds",
@@ -44,9 +45,10 @@ def tidy_votes_csv(study: Study) -> Iterator[str]:
     yield rows.writerow(COLUMNS)
     scheme = load_scheme(study.scheme)
     scales = {question.key: question.scale for question in scheme.questions}
-    question_at, answer_at, flagged_at, arm_at = (
-        list(COLUMNS).index(name) for name in ("question", "answer", "flagged", "arm")
+    question_at, answer_at, flagged_at, gold_at, arm_at = (
+        list(COLUMNS).index(name) for name in ("question", "answer", "flagged", "gold", "arm")
     )
+    gold = set(gold_targets(study))
     flagged = {
         arm.kind: set(flagged_responses(arm, with_excluded=False))
         for arm in study.arms.select_related("study")
@@ -56,4 +58,5 @@ def tidy_votes_csv(study: Study) -> Iterator[str]:
         cells = [csv_cell(value) for value in vote]
         cells[answer_at] = csv_cell(scales[vote[question_at]].label(vote[answer_at]))
         cells[flagged_at] = csv_cell(vote[flagged_at] in flagged[vote[arm_at]])
+        cells[gold_at] = csv_cell(vote[gold_at] in gold)
         yield rows.writerow(cells)

@@ -11,9 +11,10 @@ import numpy as np
 from django.db.models import Count, QuerySet
 from numpy.typing import NDArray
 
-from annotation.models import Arm, Flag, GoldAnswer, Rater, Study, Target, Vote
+from annotation.models import Arm, Flag, GoldAnswer, Rater, Study, Target, UnitTarget, Vote
 from annotation.ordering import share_is_drawn
 from annotation.schemes import Scheme
+from generation.models import Response
 
 Ints = NDArray[np.int64]
 
@@ -105,7 +106,8 @@ def flagged_responses(arm: Arm, *, with_excluded: bool) -> list[int]:
     Raters of a response are those who voted on it or flagged it.
     """
     flaggers: dict[int, set[int]] = {}
-    flags = Flag.objects.filter(arm=arm)
+    gold = Target.objects.filter(pk__in=list(gold_targets(arm.study)))
+    flags = Flag.objects.filter(arm=arm).exclude(response__in=gold.values("response"))
     if not with_excluded:
         flags = flags.exclude(rater__is_excluded=True)
     for response, rater in flags.values_list("response", "rater"):
@@ -119,6 +121,26 @@ def flagged_responses(arm: Arm, *, with_excluded: bool) -> list[int]:
         for response, by in flaggers.items()
         if 2 * len(by) > arm.study.n_raters(len(raters[response]))
     ]
+
+
+def n_gold_items(study: Study) -> int:
+    """Return how many gold items a study has, or had where it was exported."""
+    said = study.settings.get("n_gold_items")
+    return said if isinstance(said, int) else len(gold_targets(study))
+
+
+def n_responses(study: Study) -> int:
+    """Return how many responses a study is about, rated or not; gold items are not among them.
+
+    Of an imported study that is what its file says, else every response of its setups.
+    """
+    if study.is_imported:
+        said = study.settings.get("n_responses")
+        if isinstance(said, int):
+            return said
+        return Response.objects.filter(setup__in=study.setups.all()).count()
+    planned = UnitTarget.objects.filter(unit__arm__study=study, unit__is_gold=False)
+    return planned.values("target__response").distinct().count()
 
 
 def n_raters(study: Study, votes: Ints) -> Ints:

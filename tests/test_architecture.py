@@ -18,6 +18,7 @@ PURE = [
     "annotation/schemes.py",
     "annotation/voting.py",
     "annotation/ordering.py",
+    "annotation/asked.py",
     "evaluation/metrics/*.py",
 ]
 LIBRARIES = {"numpy", "scipy", "statsmodels", "sklearn", "rank_bm25"}

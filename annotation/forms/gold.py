@@ -1,7 +1,8 @@
 """Known answers, pasted as CSV by a researcher."""
 
 import csv
-from collections.abc import Mapping
+import io
+from collections.abc import Iterator, Mapping
 
 from django import forms
 
@@ -48,19 +49,8 @@ class GoldForm(forms.Form):
 
     def clean_answers(self) -> dict[str, dict[str, int]]:
         """Return response → question → answer."""
-        lines = self.cleaned_data["answers"].strip().splitlines()
-        if not lines:
-            return {}
-        rows = csv.DictReader(lines)
-        if not set(COLUMNS) <= set(rows.fieldnames or ()):
-            found = ", ".join(rows.fieldnames or ()) or "nothing"
-            raise forms.ValidationError(
-                f"Line 1: found the columns {found}; expected {', '.join(COLUMNS)}."
-            )
         answers: dict[str, dict[str, int]] = {}
-        for row in rows:
-            where = f"Line {rows.line_num}"
-            response, key, word = ((row[name] or "").strip() for name in COLUMNS)
+        for where, response, key, word in _rows(self.cleaned_data["answers"]):
             question = self.scheme.question(key)
             if question is None:
                 expected = ", ".join(self.scheme.keys)
@@ -79,14 +69,33 @@ class GoldForm(forms.Form):
         return answers
 
 
+def _rows(text: str) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the line that each row ends in, as a mistake names it, and its three cells."""
+    # A browser posts the line breaks of a quoted key as CR LF: here they are LF again.
+    rows = csv.DictReader(io.StringIO(text.strip(), newline=None))
+    try:
+        if rows.fieldnames is None:
+            return
+        if not set(COLUMNS) <= set(rows.fieldnames):
+            found = ", ".join(rows.fieldnames)
+            raise forms.ValidationError(
+                f"Line 1: found the columns {found}; expected {', '.join(COLUMNS)}."
+            )
+        for row in rows:
+            response, key, word = ((row[name] or "").strip() for name in COLUMNS)
+            yield f"Line {rows.reader.line_num}", response, key, word
+    except csv.Error as error:
+        raise forms.ValidationError(f"Line {rows.reader.line_num}: {error}.") from error
+
+
 def known_answers_csv(study: Study, scheme: Scheme) -> str:
     """Return a study's known answers as the form takes them; empty when there are none."""
     rows = study.gold_answers.order_by("target__response__key", "pk").values_list(
         "target__response__key", "question", "answer"
     )
     scales = {question.key: question.scale for question in scheme.questions}
-    lines = [
-        f"{response},{question},{scales[question].label(answer)}"
-        for response, question, answer in rows
-    ]
-    return "\n".join([",".join(COLUMNS), *lines]) if lines else ""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows((key, name, scales[name].label(answer)) for key, name, answer in rows)
+    return out.getvalue().rstrip("\n") if rows else ""

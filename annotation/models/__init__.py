@@ -3,6 +3,7 @@
 from annotation.models.studies import Arm, Guideline, Rater, Study
 from annotation.models.units import (
     Assignment,
+    AssignmentQuerySet,
     Draft,
     Exposure,
     Skip,
@@ -16,6 +17,7 @@ from annotation.models.votes import Flag, GoldAnswer, Vote, VoteChange
 __all__ = [
     "Arm",
     "Assignment",
+    "AssignmentQuerySet",
     "Draft",
     "Exposure",
     "Flag",

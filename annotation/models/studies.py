@@ -113,6 +113,11 @@ class Study(models.Model):
         return max(self.raters_per_unit or 0, n_there)
 
     @property
+    def is_running(self) -> bool:
+        """Whether raters may submit and change: it was opened, and is not closed."""
+        return self.state in (self.State.OPEN, self.State.PAUSED)
+
+    @property
     def is_split_into_groups(self) -> bool:
         """Whether raters are in two groups, so that nobody meets a response in both arms."""
         return len(self.arms.all()) == 2 and not self.may_meet_both_arms
@@ -172,7 +177,7 @@ class Rater(models.Model):
     is_excluded = models.BooleanField(default=False)
     is_simulated = models.BooleanField(default=False)
     gold_score = models.FloatField(null=True, blank=True)  # share of gold answers met
-    n_gold = models.PositiveIntegerField(default=0)  # gold units submitted
+    n_gold = models.PositiveIntegerField(default=0)  # gold units submitted, also flagged ones
 
     class Meta:
         ordering = ["code"]

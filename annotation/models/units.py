@@ -1,5 +1,7 @@
 """What is rated, and the queue: units, their slots, and who was given what."""
 
+from datetime import datetime
+
 from django.db import models
 from django.db.models import Q
 
@@ -86,17 +88,36 @@ class UnitPassage(models.Model):
         return f"passage {self.position} of unit {self.unit_id}"
 
 
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    """Slots by what can be done with them."""
+
+    def free(self, now: datetime) -> "AssignmentQuerySet":
+        """Return those that may be taken: nobody's, or with a lease that has run out."""
+        is_nobodys = Q(rater=None) | Q(lease_until__lt=now)
+        return self.filter(is_nobodys, submitted_at=None, is_let_go=False)
+
+    def in_hand(self) -> "AssignmentQuerySet":
+        """Return those that somebody has taken and not submitted."""
+        return self.filter(rater__isnull=False, submitted_at=None, is_let_go=False)
+
+    def give_back(self) -> int:
+        """Make them nobody's again; return how many."""
+        return self.update(rater=None, claimed_at=None, lease_until=None)
+
+
 class Assignment(models.Model):
     """One wanted judgement of one unit: a slot, planned with the study, taken by one rater.
 
     `study` and `group` repeat what the unit says, so that the first free slot is found in one
-    narrow index. `key` is random: the order in which slots of the same number are handed out.
+    narrow index. Slots are handed out turn by turn, in the order of random keys within a turn.
+    A slot's turn is its number; gold units have more slots than others, so theirs begin again.
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="assignments")
     unit = models.ForeignKey(Unit, models.CASCADE, related_name="assignments")
     group = models.PositiveSmallIntegerField()
     slot = models.PositiveSmallIntegerField()  # 1 .. study.raters_per_unit
+    turn = models.PositiveSmallIntegerField()  # 1 .. study.raters_per_unit
     key = models.PositiveIntegerField()
     rater = models.ForeignKey(
         Rater, models.RESTRICT, null=True, blank=True, related_name="assignments"
@@ -105,6 +126,8 @@ class Assignment(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     is_let_go = models.BooleanField(default=False)  # not needed: its unit was decided before
+
+    objects = AssignmentQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -131,7 +154,7 @@ class Assignment(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["study", "group", "slot", "key"],
+                fields=["study", "group", "turn", "key"],
                 condition=Q(submitted_at__isnull=True, is_let_go=False),
                 name="assignment_to_hand_out",
             ),

@@ -5,22 +5,21 @@ free; constraints keep N raters per unit, one open unit per rater, and no respon
 """
 
 import time
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import NamedTuple
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation.models import (
     Assignment,
+    AssignmentQuerySet,
     Draft,
     Exposure,
     Flag,
-    GoldAnswer,
     Rater,
     Skip,
     Study,
@@ -29,7 +28,8 @@ from annotation.models import (
     VoteChange,
 )
 from annotation.ordering import start_of
-from annotation.voting import Answer, is_decided
+from annotation.services.deciding import after_voting, let_go_when_decided
+from annotation.voting import Answer
 
 ATTEMPTS = 5  # two tabs, or a slot that went to somebody else: then look again
 AS_GOOD_AS_NEW = timedelta(seconds=10)  # a lease of that age is not renewed: one write less
@@ -91,9 +91,9 @@ class _TakenBySomebodyElse(Exception):
 
 def _open_assignment(rater: Rater) -> Assignment | None:
     """Return what the rater has in hand, with its lease renewed."""
-    in_hand = rater.assignments.filter(submitted_at=None, is_let_go=False)
+    in_hand = rater.assignments.in_hand()
     assignment = in_hand.first()
-    if assignment is None:
+    if assignment is None or rater.study.state == Study.State.CLOSED:
         return None
     lease_until = _lease(rater.study)
     if assignment.lease_until and lease_until - assignment.lease_until < AS_GOOD_AS_NEW:
@@ -108,10 +108,13 @@ def _claim_free_slot(rater: Rater) -> Assignment | None:
     if study.state != Study.State.OPEN or rater.is_under_threshold:
         return None
     now = timezone.now()
-    assignment = _take_first(rater, now, gold_first=rater.n_gold < study.n_qualifying)
+    is_qualifying = rater.n_gold < study.n_qualifying
+    assignment = _take_first(rater, now, is_qualifying=is_qualifying)
     if assignment is None:
         met_before = Exposure.objects.filter(rater=rater, unit=OuterRef("unit"))
-        mine_to_take = _free(now).filter(~Exists(met_before), study=study, group=rater.group)
+        mine_to_take = study.assignments.free(now).filter(~Exists(met_before), group=rater.group)
+        if is_qualifying:
+            mine_to_take = mine_to_take.filter(unit__is_gold=True)
         if mine_to_take.exists():
             raise _TakenBySomebodyElse
         return None
@@ -121,12 +124,12 @@ def _claim_free_slot(rater: Rater) -> Assignment | None:
     return assignment
 
 
-# As `_free` below, for one rater. Written out: Django needs 3 ms to put this query together, ten
-# times what a database needs to run it, and every unit that is rated waits for it.
+# As `AssignmentQuerySet.free`, for one rater. Written out: Django needs 3 ms to put it together,
+# ten times what a database needs to run it, and every unit that is rated waits for it.
 FREE_SLOTS = """
     FROM annotation_assignment AS slots
-    WHERE study_id = %(study)s AND "group" = %(group)s
-      AND submitted_at IS NULL AND NOT is_let_go
+    WHERE study_id = (SELECT id FROM annotation_study WHERE id = %(study)s AND state = 'open')
+      AND "group" = %(group)s AND submitted_at IS NULL AND NOT is_let_go
       AND (rater_id IS NULL OR lease_until < %(now)s)
       AND NOT EXISTS (
         SELECT 1 FROM annotation_exposure AS met
@@ -135,7 +138,7 @@ FREE_SLOTS = """
 """
 GOLD = "AND unit_id IN (SELECT id FROM annotation_unit WHERE is_gold)"
 FROM_START = f"""
-    AND slot = (SELECT slot {FREE_SLOTS} ORDER BY slot, key LIMIT 1) AND key >= %(start)s
+    AND turn = (SELECT turn {FREE_SLOTS} ORDER BY turn, key LIMIT 1) AND key >= %(start)s
 """
 EXPOSE = """
     INSERT INTO annotation_exposure (rater_id, unit_id, target_id, scope)
@@ -147,25 +150,25 @@ EXPOSE = """
 """
 
 
-def _take_first(rater: Rater, now: datetime, *, gold_first: bool) -> Assignment | None:
+def _take_first(rater: Rater, now: datetime, *, is_qualifying: bool) -> Assignment | None:
     """Take the free slot that comes first, seen from the rater's start, then wrapping round.
 
-    A rater who has to qualify gets units with known answers before all others. That one row is
+    A rater who has to qualify gets units with known answers and no others. That one row is
     locked and no other, so that nobody misses a slot that stays free; rows that others lock are
     passed over. (SQLite has no row locks: its transaction is IMMEDIATE already.)
     """
     can_lock = connection.features.has_select_for_update_skip_locked
     lock = "FOR UPDATE SKIP LOCKED" if can_lock else ""
     in_order = ", ".join(
-        f"(SELECT id {FREE_SLOTS} {which} ORDER BY slot, key LIMIT 1 {lock})"
-        for which in ([GOLD] if gold_first else []) + [FROM_START, ""]
+        f"(SELECT id {FREE_SLOTS} {which} ORDER BY turn, key LIMIT 1 {lock})"
+        for which in ([GOLD] if is_qualifying else [FROM_START, ""])
     )
     as_stored = connection.ops.adapt_datetimefield_value
     taken = Assignment.objects.raw(
         f"""
         UPDATE annotation_assignment
         SET rater_id = %(rater)s, claimed_at = %(now)s, lease_until = %(lease)s
-        WHERE id = COALESCE({in_order})
+        WHERE id = COALESCE({in_order}, NULL)
         RETURNING *
         """,
         {
@@ -180,17 +183,12 @@ def _take_first(rater: Rater, now: datetime, *, gold_first: bool) -> Assignment 
     return next(iter(list(taken)), None)  # read to its end, or SQLite could not commit
 
 
-def _free(now: datetime) -> QuerySet[Assignment]:
-    nobody_has_it = Q(rater=None) | Q(lease_until__lt=now)
-    return Assignment.objects.filter(nobody_has_it, submitted_at=None, is_let_go=False)
-
-
 def _lease(study: Study) -> datetime:
     return timezone.now() + timedelta(minutes=study.lease_minutes)
 
 
-def _in_hand(unit: Unit, rater: Rater) -> QuerySet[Assignment]:
-    return unit.assignments.filter(rater=rater, submitted_at=None, is_let_go=False)
+def _in_hand(unit: Unit, rater: Rater) -> AssignmentQuerySet:
+    return unit.assignments.in_hand().filter(rater=rater)
 
 
 # --- drafts, skips, flags -------------------------------------------------------------------
@@ -236,16 +234,22 @@ def skip_unit(unit: Unit, rater: Rater, reason: str, note: str = "") -> bool:
 
     They do not get it again. Their draft stays and counts nowhere.
     """
-    free_again = {"rater": None, "claimed_at": None, "lease_until": None}
-    if not _in_hand(unit, rater).update(**free_again):
+    if not _in_hand(unit, rater).give_back():
         return False
     Skip.objects.create(unit=unit, rater=rater, reason=reason, note=note, at=timezone.now())
+    let_go_when_decided(unit, rater.study, unit.targets.count())
     return True
 
 
 @transaction.atomic
-def flag_responses(unit: Unit, rater: Rater, target_ids: Collection[int], reason: str) -> None:
-    """Say that no judgement is possible on these responses; a second time changes the reason."""
+def flag_responses(unit: Unit, rater: Rater, target_ids: Collection[int], reason: str) -> bool:
+    """Say that no judgement is possible on these responses; a second time changes the reason.
+
+    Returns:
+        False when the study is closed: nothing changed.
+    """
+    if not rater.study.is_running:
+        return False
     responses = unit.targets.filter(pk__in=target_ids).values_list("response", flat=True)
     Flag.objects.bulk_create(
         (
@@ -256,12 +260,27 @@ def flag_responses(unit: Unit, rater: Rater, target_ids: Collection[int], reason
         unique_fields=["arm", "response", "rater"],
         update_fields=["reason"],
     )
+    return True
 
 
-def take_flags_back(unit: Unit, rater: Rater) -> None:
-    """Remove a rater's flags on the responses of a unit."""
-    responses = unit.targets.values("response")
-    Flag.objects.filter(arm=unit.arm_id, response__in=responses, rater=rater).delete()
+@transaction.atomic
+def take_flags_back(unit: Unit, rater: Rater) -> bool:
+    """Remove a rater's flags on the responses of a unit.
+
+    Returns:
+        False, and nothing changed, when the study is closed or a flag stands for a judgement: of
+        a submitted unit, a response without votes is answered first.
+    """
+    if not rater.study.is_running:
+        return False
+    answered = _votes_of(unit, rater).values("target__response")
+    flags = Flag.objects.filter(
+        arm=unit.arm_id, response__in=unit.targets.values("response"), rater=rater
+    )
+    if _is_submitted(unit, rater) and flags.exclude(response__in=answered).exists():
+        return False
+    flags.delete()
+    return True
 
 
 # --- votes ----------------------------------------------------------------------------------
@@ -290,7 +309,7 @@ def _submit(
 ) -> Outcome:
     now = timezone.now()
     slot = _lock(unit, rater)
-    is_running = rater.study.state in (Study.State.OPEN, Study.State.PAUSED)
+    is_running = rater.study.is_running
     is_in_time = is_running and bool(_in_hand(unit, rater).update(submitted_at=now))
     if not is_in_time:
         stored = {(vote.target_id, vote.question): vote for vote in _votes_of(unit, rater)}
@@ -304,7 +323,7 @@ def _submit(
     Draft.objects.filter(unit=unit, rater=rater).delete()
     if not is_in_time:
         return Outcome.SURPLUS
-    _after_voting(unit, rater, len(judged))
+    after_voting(unit, rater, len(judged))
     return Outcome.STORED
 
 
@@ -320,6 +339,7 @@ SLOT = """
     SELECT
       (SELECT id FROM annotation_guideline
        WHERE study_id = %(study)s ORDER BY version DESC LIMIT 1),
+      (SELECT state FROM annotation_study WHERE id = %(study)s),
       mine.id,
       mine.claimed_at
     FROM annotation_unit AS unit
@@ -330,12 +350,15 @@ SLOT = """
 
 
 def _lock(unit: Unit, rater: Rater) -> _Slot:
-    """Let submits of one unit come one after the other, so that each counts the votes before it."""
+    """Let submits of one unit come one after the other, so that each counts the votes before it.
+
+    Reads the study's state again as well: it may have been closed since the page was asked for.
+    """
     lock = "FOR NO KEY UPDATE OF unit" if connection.features.has_select_for_no_key_update else ""
     with connection.cursor() as cursor:
         of = {"study": rater.study_id, "rater": rater.pk, "unit": unit.pk}
         cursor.execute(SLOT + lock, of)
-        guideline, assignment, claimed_at = cursor.fetchone()
+        guideline, rater.study.state, assignment, claimed_at = cursor.fetchone()
     return _Slot(guideline, assignment, _in_utc(claimed_at))
 
 
@@ -416,7 +439,16 @@ def _change(
             vote.answer, vote.is_implied = value, is_implied
             changed.append(vote)
     # A response that was flagged without answers may be answered after all.
-    unanswered = [t for t in judged if not any(target == t.target_id for target, _ in stored)]
+    unanswered = [
+        target._replace(
+            answers={
+                question: answer
+                for question, answer in target.answers.items()
+                if (target.target_id, question) not in stored
+            }
+        )
+        for target in judged
+    ]
     is_surplus = any(vote.is_surplus for vote in stored.values())
     added = _new_votes(unit, rater, unanswered, None, slot, is_surplus=is_surplus)
     if not changed and not added:
@@ -424,64 +456,5 @@ def _change(
     Vote.objects.bulk_update(changed, ["answer", "is_implied"])
     VoteChange.objects.bulk_create(changes)
     Vote.objects.bulk_create(added)
-    _after_voting(unit, rater, len(judged))
+    after_voting(unit, rater, len(judged))
     return Outcome.CHANGED
-
-
-def _after_voting(unit: Unit, rater: Rater, n_targets: int) -> None:
-    if unit.is_gold:
-        _score_gold(rater)
-    elif rater.study.stops_when_decided and not unit.is_always_full:
-        _let_go_when_decided(unit, rater.study, n_targets)
-
-
-def _score_gold(rater: Rater) -> None:
-    """Set a rater's gold score: the share of known answers that they gave.
-
-    Under the study's threshold they are excluded as well; a researcher can take that back.
-    """
-    known = GoldAnswer.objects.filter(
-        study=rater.study_id, target=OuterRef("target"), question=OuterRef("question")
-    )
-    scored = (
-        Vote.objects.filter(rater=rater, is_surplus=False)
-        .annotate(known=Subquery(known.values("answer")))
-        .filter(known__isnull=False)
-        .aggregate(
-            n_votes=Count("pk"),
-            n_met=Count("pk", filter=Q(answer=F("known"))),
-            n_units=Count("target", distinct=True),
-        )
-    )
-    rater.n_gold = scored["n_units"]
-    rater.gold_score = scored["n_met"] / scored["n_votes"] if scored["n_votes"] else None
-    rater.is_excluded = rater.is_excluded or rater.is_under_threshold
-    rater.save(update_fields=["n_gold", "gold_score", "is_excluded"])
-
-
-def _let_go_when_decided(unit: Unit, study: Study, n_targets: int) -> None:
-    """Where a study stops when decided: let the free slots of a decided unit go, or take them back.
-
-    Decided is a unit when every question of every target is. They are taken back when somebody
-    changes a vote and the majority is open again.
-    """
-    counts: dict[int, dict[str, dict[int, int]]] = defaultdict(lambda: defaultdict(dict))
-    rows = (
-        Vote.objects.filter(arm=unit.arm_id, target__in=unit.targets.values("pk"))
-        .filter(is_surplus=False, rater__is_excluded=False)
-        .values_list("target", "question", "answer")
-        .annotate(n=Count("pk"))
-    )
-    for target, question, answer, n in rows:
-        counts[target][question][answer] = n
-    questions = [question["key"] for question in study.scheme["questions"]]
-    n_raters = study.n_raters(0)
-    is_settled = len(counts) == n_targets and all(
-        is_decided({key: of_target[key] for key in questions}, n_raters)
-        for of_target in counts.values()
-    )
-    if is_settled:
-        free = _free(timezone.now()).filter(unit=unit)
-        free.update(is_let_go=True, rater=None, claimed_at=None, lease_until=None)
-    else:
-        unit.assignments.filter(is_let_go=True).update(is_let_go=False)

@@ -5,14 +5,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import Q
 
 from accounts.models import User
 from accounts.services import record
-from annotation.models import Arm, Assignment, Guideline, Rater, Study
+from annotation.models import Arm, Guideline, Rater, Study, Target, Unit
 from annotation.ordering import random_key
 from annotation.planning import UnitPlan, plan_units, responses_of
 from annotation.schemes import YES_NO, Scheme, SchemeError, load_scheme
+from annotation.services.deciding import let_go_when_decided
 from annotation.services.units import (
     give_gold_a_slot_per_rater,
     store_known_answers,
@@ -150,15 +150,14 @@ def _read_citations(study: Study) -> None:
 
 
 def lock_study(study: Study, *states: str) -> None:
-    """Lock a study's row and read it again.
+    """Lock a study's row and read it again, so that nobody plans from what has changed.
 
     Raises:
         StudyError: it is in none of these states.
     """
-    now = Study.objects.select_for_update().get(pk=study.pk)
-    study.state = now.state
-    if now.state not in states:
-        raise StudyError(f"{study.name} is {now.get_state_display().lower()} now.")
+    study.refresh_from_db(from_queryset=Study.objects.select_for_update())
+    if study.state not in states:
+        raise StudyError(f"{study.name} is {study.get_state_display().lower()} now.")
 
 
 # --- opening, growing, closing --------------------------------------------------------------
@@ -176,6 +175,12 @@ def open_study(study: Study, by: User | None) -> None:
     n_units = store_plan(study)
     if not n_units:
         raise StudyError("There is nothing to rate: no response of this plan can be shown.")
+    n_gold_units = Target.objects.filter(units__arm__study=study, units__is_gold=True)
+    if n_gold_units.distinct().count() != study.n_gold_units:
+        raise StudyError(
+            f"{study.n_gold_units} gold items, of which {n_gold_units.distinct().count()} can be "
+            "shown in this plan: set the gold items again."
+        )
     _set_state(study, Study.State.OPEN)
     record(by, "study.opened", study.name, n_units=n_units)
 
@@ -248,8 +253,7 @@ def close_study(study: Study, by: User | None) -> None:
     Units in hand are given back; their drafts stay.
     """
     lock_study(study, Study.State.OPEN, Study.State.PAUSED)
-    in_hand = study.assignments.filter(rater__isnull=False, submitted_at=None)
-    in_hand.update(rater=None, claimed_at=None, lease_until=None)
+    study.assignments.in_hand().give_back()
     _set_state(study, Study.State.CLOSED)
     record(by, "study.closed", study.name)
 
@@ -289,9 +293,10 @@ def add_raters(study: Study, users: Iterable[User], by: User | None) -> int:
 @transaction.atomic
 def release_units(rater: Rater, by: User | None) -> int:
     """Give back the slot that a rater holds; return how many that were. Their draft is kept."""
-    n_released = Assignment.objects.filter(
-        Q(rater=rater), submitted_at=None, is_let_go=False
-    ).update(rater=None, claimed_at=None, lease_until=None)
+    units = list(Unit.objects.filter(assignments__in=rater.assignments.in_hand()))
+    n_released = rater.assignments.in_hand().give_back()
+    for unit in units:
+        let_go_when_decided(unit, rater.study, unit.targets.count())
     if n_released:
         record(by, "study.units-released", rater.study.name, rater=rater.code)
     return n_released

@@ -68,6 +68,7 @@ def _store_units(study: Study, arms: Mapping[str, Arm], planned: Sequence[Planne
             unit=unit,
             group=plan.group,
             slot=slot,
+            turn=slot,
             key=random_key(study.seed, "slot", plan.name, slot),
         )
         for unit, plan in both
@@ -87,6 +88,7 @@ def give_gold_a_slot_per_rater(study: Study) -> None:
             unit=unit,
             group=unit.group,
             slot=slot,
+            turn=(slot - 1) % (study.raters_per_unit or 1) + 1,
             key=random_key(study.seed, "gold", unit.pk, slot),
         )
         for unit in units

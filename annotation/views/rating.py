@@ -44,8 +44,13 @@ def rate_unit(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse
 
 
 def _judged(form: RatingForm) -> list[JudgedTarget]:
+    """Return what a form says; a flagged response that is answered in part is not judged."""
     return [
-        JudgedTarget(vote.shown.target_id, vote.shown.position, vote.judgement.answers)
+        JudgedTarget(
+            vote.shown.target_id,
+            vote.shown.position,
+            {} if vote.judgement.missing else vote.judgement.answers,
+        )
         for vote in form.forms
     ]
 
@@ -107,7 +112,11 @@ def flag_unit(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse
     if unit.study.state == Study.State.CLOSED:
         return redirect("annotation:rate-unit", slug, unit_id)
     if "take_back" in request.POST:
-        rating.take_flags_back(unit.unit, rater)
+        if not rating.take_flags_back(unit.unit, rater):
+            problem = "answer every question first, then take the flag back."
+            return _desk(
+                request, RatingForm(unit), status=422, action="taken back", problem=problem
+            )
         return redirect("annotation:rate-unit", slug, unit_id)
     form = FlagForm(unit, request.POST)
     if not form.is_valid():

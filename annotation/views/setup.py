@@ -34,7 +34,6 @@ from annotation.study_progress import (
 from generation.models import Dataset
 
 RATERS_PER_PAGE = 50
-RUNNING = (Study.State.OPEN, Study.State.PAUSED)
 
 
 def rated_here(slug: str) -> Study:
@@ -139,7 +138,7 @@ def _setup_page(
         "guideline": study.guidelines.order_by("-version").first(),
         "open_form": OpenForm(needs),
         "close_form": CloseForm(),
-        "extend_form": ExtendForm(study) if study.state in RUNNING else None,
+        "extend_form": ExtendForm(study) if study.is_running else None,
         "raters_form": AddRatersForm(study) if study.state != Study.State.CLOSED else None,
     }
     return render(request, "annotation/study_setup.html", context | more, status=status)
@@ -160,7 +159,7 @@ def change_state(request: SignedInRequest, slug: str) -> HttpResponse:
             return _setup_page(request, study, 422, open_form=open_form)
     elif action == "close":
         close_form = CloseForm(request.POST)
-        if study.state in RUNNING and not close_form.is_valid():
+        if study.is_running and not close_form.is_valid():
             return _setup_page(request, study, 422, close_form=close_form)
     try:
         change(study, request.user)

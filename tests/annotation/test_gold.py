@@ -1,5 +1,8 @@
 """Gold items: known answers that everybody meets, a qualification, and who falls below."""
 
+import csv
+import re
+from collections.abc import Iterator
 from html import unescape
 
 import pytest
@@ -10,7 +13,12 @@ from annotation.models import Assignment, GoldAnswer, Unit, Vote
 from annotation.rated_units import share_of
 from annotation.schemes import built_in_schemes
 from annotation.services.gold import set_gold
-from annotation.services.rating import claim_next_unit
+from annotation.services.rating import (
+    claim_next_unit,
+    flag_responses,
+    skip_unit,
+    submit_votes,
+)
 from annotation.services.studies import (
     StudyError,
     StudyPlan,
@@ -22,14 +30,16 @@ from evaluation.export import export_folder
 from evaluation.reports import Choices, raters_report
 from tests.annotation.makers import (
     claimed,
+    judged,
     material,
     planned,
     rate,
+    rate_next,
     rater_users,
     raters_of,
     researcher,
 )
-from tests.makers import statements
+from tests.makers import example_row, forget, import_path, response_row, statements
 
 pytestmark = pytest.mark.django_db
 GOOD = {"sensible": 1, "specific": 1}
@@ -164,6 +174,76 @@ def test_gold_needs_the_separate_arm(tmp_path):
         set_gold(study, {"e1-cool": GOOD}, researcher())
 
 
+def test_who_skips_or_flags_gold_items_does_not_qualify(study):
+    skipping, flagging, *_ = raters_of(study)
+    for _ in range(2):
+        skip_unit(claimed(skipping).unit, skipping, "Another reason")
+        held = claimed(flagging)
+        flag_responses(held.unit, flagging, [held.unit.targets.get().pk], "garbled")
+        nothing = [target._replace(answers={}) for target in judged(flagging, held)]
+        submit_votes(held.unit, flagging, nothing, None)
+
+    assert claim_next_unit(skipping) is None
+    assert (flagging.n_gold, flagging.gold_score) == (2, 0.0)
+    assert claim_next_unit(flagging) is None
+
+
+def test_gold_outside_the_plan_is_told_before_a_study_opens(tmp_path):
+    study = planned(material(tmp_path, n_examples=6), scheme="SSA", n_sampled=2)
+    keys = [f"e{n}-cool" for n in range(1, 7)]
+    set_gold(study, dict.fromkeys(keys, GOOD), researcher(), n_qualifying=6)
+
+    with pytest.raises(StudyError, match="6 gold items, of which 2 can be shown"):
+        open_study(study, researcher())
+
+    assert not Unit.objects.exists()
+
+
+def test_without_qualifying_gold_is_met_among_the_others_by_more_raters_than_slots(tmp_path):
+    study = planned(material(tmp_path, n_examples=40), scheme="SSA", raters=10, seed=5)
+    set_gold(study, {f"e{n}-cool": GOOD for n in range(1, 5)}, researcher())
+    open_study(study, researcher())
+    raters = raters_of(study)
+    place: dict[str, list[int]] = {rater.code: [] for rater in raters}
+
+    n_rounds = 0
+    while [rater for rater in raters if (held := rate_next(rater)) and note(held, n_rounds, place)]:
+        n_rounds += 1
+
+    # 76 ordinary units × 5 raters and 4 gold × 10: 42 rounds. Spread evenly, the 40 meetings have
+    # a mean of 20.5 and a standard error of 12.1 / √40 = 1.9.
+    assert all(len(rounds) == 4 for rounds in place.values())
+    assert abs(sum(map(sum, place.values())) / 40 - 20.5) < 4 * 1.9
+
+
+def note(held: Assignment, n_rounds: int, place: dict[str, list[int]]) -> bool:
+    assert held.rater is not None
+    if held.unit.is_gold:
+        place[held.rater.code].append(n_rounds)
+    return True
+
+
+def test_a_flagged_gold_item_is_in_no_figure_either_and_the_export_keeps_the_counts(
+    study, tmp_path
+):
+    for rater in raters_of(study):
+        while (held := claim_next_unit(rater)) is not None:
+            if response_of(held) == "e1-cool":
+                flag_responses(held.unit, rater, [held.unit.targets.get().pk], "garbled")
+            rate(rater, held, known_or_good(held))
+    before = raters_report(study)
+
+    export_folder(study.dataset, study, tmp_path / "out")
+    forget(study.dataset)
+    again = import_path(tmp_path / "out", "again").study
+
+    assert again is not None
+    after = raters_report(again)
+    assert before.left_out["flagged_responses"] == 0
+    assert before.left_out["unrated_responses"] == 0
+    assert (after.rows, after.left_out) == (before.rows, before.left_out)
+
+
 # --- the page -------------------------------------------------------------------------------
 
 
@@ -232,3 +312,51 @@ def test_another_scheme_forgets_the_known_answers(tmp_path):
 def test_raters_and_strangers_do_not_see_known_answers(study, rachel, client_for, method):
     assert getattr(client_for(rachel), method)(address(study)).status_code == 403
     assert getattr(Client(), method)(address(study)).status_code == 302
+
+
+@pytest.mark.parametrize("key", ['e1, the "cool" one', "e1\ncool"])
+def test_known_answers_of_an_awkward_key_survive_the_page(tmp_path, rosa, client_for, key):
+    dataset = material(
+        tmp_path / "m",
+        examples=[example_row("e1")],
+        responses=[response_row(key, "e1", evidence_shown=["p-e1"])],
+    )
+    study = planned(dataset, scheme="SSA")
+    client = client_for(rosa)
+    quoted = key.replace('"', '""')
+    text = f'response,question,answer\n"{quoted}",sensible,yes\n"{quoted}",specific,no\n'
+    known = {(key, "sensible", 1), (key, "specific", 0)}
+
+    for _ in range(2):
+        as_browser = text.replace("\n", "\r\n")
+        answer = client.post(address(study), {"answers": as_browser, "n_qualifying": 0})
+        assert answer.status_code == 302, unescape(answer.text)
+        stored = study.gold_answers.values_list("target__response__key", "question", "answer")
+        assert set(stored) == known
+        area = re.search(r"<textarea[^>]*>(.*?)</textarea>", client.get(address(study)).text, re.S)
+        assert area is not None
+        text = unescape(area[1]).removeprefix("\n")
+
+
+@pytest.fixture
+def short_fields() -> Iterator[int]:
+    """Let a CSV field have this many characters: imports in the same process raise the limit."""
+    before = csv.field_size_limit(1000)
+    yield 1000
+    csv.field_size_limit(before)
+
+
+@pytest.mark.parametrize(
+    ("before", "line"), [("", 1), ("response,question,answer\ne1-cool,sensible,no\n", 3)]
+)
+def test_an_over_long_field_is_told_by_its_line(
+    tmp_path, rosa, client_for, short_fields, before, line
+):
+    study = planned(material(tmp_path), scheme="SSA")
+    text = f"{before}{'x' * (short_fields + 1)},sensible,no\n"
+
+    answer = client_for(rosa).post(address(study), {"answers": text, "n_qualifying": 0})
+
+    assert answer.status_code == 422
+    assert f"Line {line}: field larger than field limit (1000)." in answer.text
+    assert not GoldAnswer.objects.exists()

@@ -77,7 +77,7 @@ class World:
         )
 
     def add_slot(self, slot: int, **fields: Any) -> Any:
-        known = {"study": self.study, "unit": self.unit, "group": 0, "key": 1}
+        known = {"study": self.study, "unit": self.unit, "group": 0, "turn": 1, "key": 1}
         return self.make(Assignment, slot=slot, **known | fields)
 
     def add_study(self, name: str, **fields: Any) -> Any:

@@ -7,18 +7,22 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotation.models import Arm, Assignment, Draft, Exposure, Rater, Skip, Study, Vote
+from annotation.models import Arm, Assignment, Draft, Exposure, Flag, Rater, Skip, Study, Vote
 from annotation.rated_units import rated_unit
 from annotation.services.rating import (
     Outcome,
     claim_next_unit,
+    flag_responses,
     save_draft,
     skip_unit,
     submit_votes,
+    take_flags_back,
 )
 from annotation.services.studies import (
     StudyError,
+    StudyPlan,
     add_raters,
+    change_study,
     close_study,
     extend_study,
     open_study,
@@ -288,7 +292,7 @@ def test_the_database_itself_refuses_a_second_open_unit_and_a_second_meeting(tmp
         Exposure.objects.create(rater=rater, target=held.unit.targets.get(), unit=free.unit)
     with pytest.raises(IntegrityError), transaction.atomic():
         Assignment.objects.create(
-            study=study, unit=held.unit, group=0, slot=held.slot, key=1, rater=other
+            study=study, unit=held.unit, group=0, slot=held.slot, turn=1, key=1, rater=other
         )
 
 
@@ -385,3 +389,76 @@ def test_who_is_added_later_joins_the_smaller_group(tmp_path):
     add_raters(study, rater_users(6), researcher())
 
     assert Counter(rater.group for rater in raters_of(study)) == {0: 3, 1: 3}
+
+
+# --- corners --------------------------------------------------------------------------------
+
+
+def test_raters_are_dealt_into_groups_anew_when_a_plan_changes_its_arms(tmp_path):
+    study = planned(material(tmp_path), raters=10)
+    study = Study.objects.prefetch_related("arms").get(pk=study.pk)  # as a page reads it
+    plan = StudyPlan("Pilot", study.dataset, study.scheme, list(study.setups.all()))
+
+    change_study(study, plan._replace(arms=["separate", "merged"]), researcher())
+    both = Counter(study.raters.values_list("group", flat=True))
+    study = Study.objects.prefetch_related("arms").get(pk=study.pk)
+    change_study(study, plan, researcher())
+
+    assert both == {0: 5, 1: 5}
+    assert Counter(study.raters.values_list("group", flat=True)) == {0: 10}
+
+
+def test_a_flag_that_stands_for_a_judgement_is_taken_back_only_after_the_answers(tmp_path):
+    study = opened(material(tmp_path), scheme="SSA")
+    [rater, *_] = raters_of(study)
+    held = claimed(rater)
+    flag_responses(held.unit, rater, [held.unit.targets.get().pk], "garbled")
+    nothing = [target._replace(answers={}) for target in judged(rater, held)]
+    assert submit_votes(held.unit, rater, nothing, None) == Outcome.STORED
+
+    too_early = take_flags_back(held.unit, rater)
+    answered = rate(rater, held)
+    in_time = take_flags_back(held.unit, rater)
+
+    assert (too_early, answered, in_time) == (False, Outcome.CHANGED, True)
+    assert Vote.objects.filter(rater=rater).count() == 2
+    assert not Flag.objects.exists()
+
+
+def test_answers_that_were_missing_are_added_to_those_that_are_there(tmp_path):
+    study = opened(material(tmp_path), scheme="SSA")
+    [rater, *_] = raters_of(study)
+    held = claimed(rater)
+    whole = judged(rater, held)
+    half = [t._replace(answers={"sensible": t.answers["sensible"]}) for t in whole]
+    submit_votes(held.unit, rater, half, None)
+
+    outcome = submit_votes(held.unit, rater, whole, None)
+
+    assert outcome == Outcome.CHANGED
+    assert set(Vote.objects.values_list("question", flat=True)) == {"sensible", "specific"}
+
+
+def test_who_asks_while_a_study_closes_gets_nothing_and_changes_nothing(tmp_path):
+    study = opened(material(tmp_path), scheme="SSA")
+    done, idle, *_ = raters_of(study)  # these still believe that the study is open
+    held = claimed(done)
+    rate(done, held)
+    close_study(study, researcher())
+
+    assert claim_next_unit(idle) is None
+    assert rate(done, held, {"sensible": 0}) == Outcome.CLOSED
+    assert not Vote.objects.filter(answer=0).exists()
+
+
+def test_a_slot_of_a_decided_unit_that_is_given_back_goes_to_nobody(tmp_path):
+    dataset = material(tmp_path, n_examples=1, setups=["cool"])
+    study = opened(dataset, scheme="SSA", stops_when_decided=True, full_share=0.0)
+    raters = raters_of(study)
+    slow = claimed(raters[4])
+    for rater in raters[:3]:
+        rate_next(rater)
+
+    assert skip_unit(slow.unit, raters[4], "Another reason")
+
+    assert claim_next_unit(raters[3]) is None

@@ -11,11 +11,21 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Assignment, Draft, Flag, Rater, Skip, Study, Vote, VoteChange
+from annotation.models import (
+    Assignment,
+    Draft,
+    Flag,
+    Rater,
+    Skip,
+    Study,
+    Target,
+    Vote,
+    VoteChange,
+)
 from annotation.schemes import built_in_schemes
 from annotation.services.rating import claim_next_unit
 from annotation.services.studies import add_raters, close_study, pause_study
-from generation.models import Entity
+from generation.models import Entity, Response
 from tests.annotation.makers import claimed, material, opened, rate_next, raters_of, researcher
 from tests.makers import example_row, response_row
 
@@ -265,6 +275,7 @@ def test_a_pair_names_its_subject(tmp_path, db, sit_down):
 
 
 def test_a_page_says_nothing_of_setups_models_scores_votes_and_ids(tmp_path, db, sit_down):
+    fill_tables(tmp_path / "others")
     secret = {"model": "secret-model", "temperature": 0.7, "prompt": "secret-prompt"}
     dataset = material(
         tmp_path / "m",
@@ -294,10 +305,25 @@ def test_a_page_says_nothing_of_setups_models_scores_votes_and_ids(tmp_path, db,
     asked = {f"{key}-{position}" for key in ALL_YES for position in (1, 2)}
     around = {"csrfmiddlewaretoken", "seconds", "reason", "note", "responses", "take_back", "on"}
     assert names == asked | around
-    target_ids = desk.assignment.unit.targets.values_list("pk", flat=True)
+    ids = {
+        str(pk) for row in desk.assignment.unit.targets.values_list("pk", "response") for pk in row
+    }
     attributes = set(re.findall(r' data-[a-z-]+="([^"]*)"', page))
-    assert not {str(pk) for pk in target_ids if pk > 8} & attributes
+    assert len(ids) == 4
+    assert min(map(int, ids)) > 100
+    assert attributes
+    assert not ids & attributes
     assert not re.search(r"target[-_]id|data-target", page)
+
+
+def fill_tables(folder: Path) -> None:
+    """Store responses and targets of another dataset, so that no id is as small as a position.
+
+    There are fewer targets than responses: what comes next has another id as a target.
+    """
+    material(folder, n_examples=50, setups=list("abcdef"))
+    responses = Response.objects.order_by("pk")[:150]
+    Target.objects.bulk_create(Target(response=response) for response in responses)
 
 
 def test_time_on_task_is_counted_and_never_shown(desk):
@@ -518,14 +544,14 @@ def test_my_studies_have_one_primary_button_and_a_fixed_cost(
     client = client_for(rater.user)
     url = reverse("annotation:my-studies")
 
-    with django_assert_num_queries(5):  # session, user, groups, studies, unit in hand
+    with django_assert_num_queries(6):  # session, user, groups, studies, units in hand, drafts
         page = client.get(url).text
     assert "Read, then answer." in page
     assert "7 questions a response" in page
     assert "Guidelines v1" in page
     for name in ("Second", "Third"):
         opened(dataset, name=name, raters=[rater.user])
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         page = client.get(url).text
 
     assert page.count("Rate next unit") == 3

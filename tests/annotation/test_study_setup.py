@@ -309,7 +309,7 @@ def test_the_plan_shows_units_slots_and_what_is_left_out(researcher, dataset, ro
 
     # 4 examples x 2 setups with evidence; the third setup was shown none.
     assert re.search(r"separate 8 5 40 ", page)
-    assert "4 responses without evidence, rated by nobody" in page
+    assert "4 responses without evidence: nobody rates them" in page
 
 
 def test_both_arms_have_units_slots_and_time_each(researcher, dataset, rosa):

@@ -77,7 +77,7 @@ def rate_something(study: Study) -> None:
     passage = Passage.objects.filter(dataset=study.dataset)[0]
     UnitPassage.objects.create(unit=unit, passage=passage, position=1)
     taken = Assignment.objects.create(
-        study=study, unit=unit, group=0, slot=1, key=1, rater=rater, submitted_at=now
+        study=study, unit=unit, group=0, slot=1, turn=1, key=1, rater=rater, submitted_at=now
     )
     Exposure.objects.create(rater=rater, target=target, unit=unit)
     Draft.objects.create(rater=rater, unit=unit, saved_at=now)

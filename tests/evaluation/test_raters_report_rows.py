@@ -163,6 +163,6 @@ def test_assignments_without_votes_change_nothing(tmp_path):
     before = raters_report(study)
     example = study.dataset.examples.all()[0]
     unit = Unit.objects.create(arm=study.arms.get(), example=example)
-    Assignment.objects.create(study=study, unit=unit, group=0, slot=1, key=1)
+    Assignment.objects.create(study=study, unit=unit, group=0, slot=1, turn=1, key=1)
 
     assert raters_report(study) == before

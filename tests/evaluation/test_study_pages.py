@@ -199,6 +199,7 @@ def test_the_tidy_csv_has_one_row_per_vote(researcher, pilot):
         "surplus": "no",
         "excluded": "no",
         "flagged": "no",
+        "gold": "no",
         "simulated": "no",
         "position": "",
         "seconds": "",
