@@ -1,8 +1,8 @@
 """Raters who never stop to think, against gunicorn: pairs a second, waits, and kept promises.
 
 A pair is POST *next*, GET of the rating page that it leads to, and POST *submit* of a full form, as
-a browser sends them: one connection and one session per rater, the page's own form, address and
-CSRF token; the submit with htmx's headers. `next_ms` is what a rater waits for the page (POST and
+a browser behind a proxy sends them: one session per rater, the page's own form, address and CSRF
+token; the submit with htmx's headers. `next_ms` is what a rater waits for the page (POST and
 GET); `submit_ms` lasts until the votes are confirmed. The time of all pairs ends with the last
 submit. Everything is on this machine: server, database and load.
 
@@ -129,11 +129,15 @@ def set_up(folder: Path, n_units: int, n_raters: int) -> tuple[str, list[str]]:
 
 @contextmanager
 def server(folder: Path, workers: int, threads: int) -> Iterator[tuple[int, int]]:
-    """Run gunicorn as README says; yield its port and process id. It writes into server.log."""
+    """Run gunicorn as README says; yield its port and process id. It writes into server.log.
+
+    Each request has a connection of its own, as behind a proxy. Connections that are kept stay
+    with the worker that took them: ten may fall to one of two workers, and halve the figures.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
-    options = f"--bind 127.0.0.1:{port} --worker-class gthread --keep-alive 30 --no-control-socket"
+    options = f"--bind 127.0.0.1:{port} --worker-class gthread --keep-alive 0 --no-control-socket"
     command = [sys.executable, "-m", "gunicorn", "config.wsgi", *options.split()]
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(
