@@ -328,6 +328,17 @@
     if (document.visibilityState === "hidden" && saving) save();
   });
 
+  /* a form that came back with an error: to the first one, also where dialog and evidence stand
+     above the questions; a moment later, since htmx scrolls to the top itself */
+  const goToError = () => {
+    const wrong = one("input[autofocus]", form())?.closest(isMatrix() ? "td" : ".question");
+    if (!wrong) return;
+    requestAnimationFrame(() => {
+      goTo(wrong);
+      wrong.scrollIntoView({ block: "center" });
+    });
+  };
+
   const begin = () => {
     clearTimeout(saving);
     clearTimeout(retrying);
@@ -351,6 +362,7 @@
       checkContradictions();
       mark(document.activeElement?.closest?.(".question, td") ?? cells().find(cell => !chosen(cell)) ?? cells()[0]);
     }
+    goToError();
     if (matchMedia("(min-width: 60.01rem)").matches) {
       for (const pane of all("[data-scroll-end]")) pane.scrollTop = pane.scrollHeight;
     }

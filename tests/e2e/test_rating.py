@@ -160,6 +160,17 @@ def test_what_cannot_stand_together_is_said_at_once_and_not_sent(page, study, ra
     assert Vote.objects.count() == 7
 
 
+@pytest.mark.parametrize("width", [390, 768])
+def test_a_form_with_a_hole_comes_back_to_the_hole_on_a_small_screen(page, study, rating, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    rating(study)
+    page.evaluate("scrollTo(0, 0)")
+    page.keyboard.press("Control+Enter")
+
+    expect(page.locator(".error").first).to_be_in_viewport()
+    expect(page.locator("input[name=understand-1]").first).to_be_focused()
+
+
 def test_a_closed_gate_folds_what_is_not_asked(page, study, rating):
     rating(study)
 

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from annotation.models import Assignment, Study, Vote
 from evaluation.reports import raters_report
 from tests.annotation.makers import material, opened, raters_of
+from tests.makers import response_row
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -69,3 +70,26 @@ def test_ten_raters_rate_a_study_in_both_arms(page, sign_in, tmp_path):
     assert set(merged.values_list("position", flat=True)) == {1, 2}
     assert not votes.filter(seconds=None).exists()
     assert {row["n"] for row in raters_report(study).rows} == {4}
+
+
+def test_two_raters_judge_every_citation_with_one_key_each(page, sign_in, tmp_path):
+    text = "He painted [Q1, occupation: painter]. He died young [Q1, born: 1840, died: 1863]."
+    rows = [response_row("r1", "e1", text=text), response_row("r2", "e2", text=text)]
+    dataset = material(tmp_path, responses=rows)
+    study = opened(dataset, scheme="ALIGNMENT", raters_per_unit=2, raters=2)
+
+    for rater, key in zip(raters_of(study), "yn", strict=True):
+        assert rater.user is not None
+        sign_in(rater.user)
+        begin(page)
+        for _ in range(6):
+            expect(page.locator("form[data-keys=judge]")).to_be_visible()
+            here = page.url
+            page.keyboard.press(key)
+            page.wait_for_url(lambda url: url != here)  # noqa: B023 - awaited in this round
+        expect(page.get_by_text("Nothing is left to rate. Thank you.")).to_be_visible()
+
+    [row] = raters_report(study).rows
+    # One yes and one no for each of two responses × three citations: nobody agrees.
+    assert (row["n"], row["undecided"], row["percent_agreement"]) == (6, 6, 0.0)
+    assert not Assignment.objects.filter(submitted_at=None).exists()
