@@ -77,7 +77,7 @@ def test_a_study_is_rated_from_the_keyboard_alone(page, study, sign_in):
     page.goto(reverse("annotation:my-studies"))
     page.get_by_role("button", name="Rate next unit").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Questions", exact=True)).to_be_visible()
+    expect(page.locator(".question.is-now")).to_have_count(1)  # the keys are listened to
     page.evaluate("window.sameDocument = true")
 
     for _ in range(3):
@@ -161,9 +161,15 @@ def test_what_cannot_stand_together_is_said_at_once_and_not_sent(page, study, ra
 
 
 @pytest.mark.parametrize("width", [390, 768])
-def test_a_form_with_a_hole_comes_back_to_the_hole_on_a_small_screen(page, study, rating, width):
+def test_a_form_with_a_hole_comes_back_to_the_hole_on_a_small_screen(
+    page, tmp_path, rating, live_server, width
+):
+    evidence = [{"id": "p-e1", "text": "A long passage. " * 600}]
+    dataset = material(
+        tmp_path / "m", n_examples=1, examples=[example_row("e1", evidence=evidence)]
+    )
     page.set_viewport_size({"width": width, "height": 800})
-    rating(study)
+    rating(opened(dataset))
     page.evaluate("scrollTo(0, 0)")
     page.keyboard.press("Control+Enter")
 

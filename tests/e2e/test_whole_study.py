@@ -37,6 +37,7 @@ def rate_all(page: Page) -> int:
         expect(form.or_(page.get_by_text("Nothing is left to rate. Thank you."))).to_be_visible()
         if not form.count():
             return n_units
+        page.wait_for_load_state()  # the keys are listened to
         here = page.url
         for key in BESIDE if form.get_attribute("data-keys") == "matrix" else ALONE:
             page.keyboard.press(key)
@@ -84,6 +85,7 @@ def test_two_raters_judge_every_citation_with_one_key_each(page, sign_in, tmp_pa
         begin(page)
         for _ in range(6):
             expect(page.locator("form[data-keys=judge]")).to_be_visible()
+            page.wait_for_load_state()
             here = page.url
             page.keyboard.press(key)
             page.wait_for_url(lambda url: url != here)  # noqa: B023 - awaited in this round
