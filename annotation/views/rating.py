@@ -14,6 +14,7 @@ from annotation.forms.rating import FLAG_REASONS, SKIP_REASONS, FlagForm, Rating
 from annotation.models import Rater, Study
 from annotation.rated_units import RatedUnit, rated_unit, unit_to_judge
 from annotation.services import rating
+from annotation.services.claiming import claim_next_unit
 from annotation.services.rating import JudgedTarget, Outcome
 
 NOTHING_LEFT = "Nothing is left to rate. Thank you."
@@ -157,7 +158,7 @@ def _go_on(
 ) -> HttpResponseRedirect:
     """Go to the next unit; where one key submits, with a way back to the last."""
     study = rater.study
-    assignment = rating.claim_next_unit(rater, has_just_submitted=has_just_submitted)
+    assignment = claim_next_unit(rater, has_just_submitted=has_just_submitted)
     if assignment:
         path = reverse("annotation:rate-unit", args=[study.slug, assignment.unit_id])
         return redirect(f"{path}?{_pointer(last)}" if last else path)

@@ -19,7 +19,8 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Rater
 from annotation.ordering import random_key
-from annotation.services.rating import Outcome, claim_next_unit, save_draft, skip_unit
+from annotation.services.claiming import claim_next_unit
+from annotation.services.rating import Outcome, save_draft, skip_unit
 from tests.annotation.makers import rate
 
 T = TypeVar("T")

@@ -1,6 +1,6 @@
 """Studies that are open for rating, made by the services that researchers use."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,12 @@ from accounts.access import Role
 from accounts.models import User
 from annotation.models import Assignment, Rater, Study
 from annotation.schemes import Scheme, built_in_schemes, load_scheme
-from annotation.services.rating import JudgedTarget, Outcome, claim_next_unit, submit_votes
+from annotation.services.claiming import claim_next_unit
+from annotation.services.rating import JudgedTarget, Outcome, submit_votes
 from annotation.services.studies import StudyPlan, create_study, open_study
 from annotation.voting import with_implied
 from generation.models import Dataset
-from tests.makers import example_row, import_rows, response_row
+from tests.makers import example_row, import_rows, response_row, statements
 
 
 def researcher() -> User:
@@ -121,3 +122,9 @@ def rate_next(rater: Rater, answers: Mapping[str, int] | None = None) -> Assignm
     if assignment:
         rate(rater, assignment, answers)
     return assignment
+
+
+def n_statements(action: Callable[[], object]) -> int:
+    """Return how many statements an action costs, those that begin and end a transaction aside."""
+    framing = ("SAVEPOINT", "RELEASE", "BEGIN", "COMMIT")
+    return len([sql for sql in statements(action) if not sql.startswith(framing)])

@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterator
+from functools import partial
 from html import unescape
 
 import pytest
@@ -12,9 +13,9 @@ from django.urls import reverse
 from annotation.models import Assignment, GoldAnswer, Unit, Vote
 from annotation.rated_units import share_of
 from annotation.schemes import built_in_schemes
+from annotation.services.claiming import claim_next_unit
 from annotation.services.gold import set_gold
 from annotation.services.rating import (
-    claim_next_unit,
     flag_responses,
     skip_unit,
     submit_votes,
@@ -32,6 +33,7 @@ from tests.annotation.makers import (
     claimed,
     judged,
     material,
+    n_statements,
     planned,
     rate,
     rate_next,
@@ -39,7 +41,7 @@ from tests.annotation.makers import (
     raters_of,
     researcher,
 )
-from tests.makers import example_row, forget, import_path, response_row, statements
+from tests.makers import example_row, forget, import_path, response_row
 
 pytestmark = pytest.mark.django_db
 GOOD = {"sensible": 1, "specific": 1}
@@ -140,13 +142,15 @@ def test_a_gold_item_costs_no_more_statements_than_another(study):
     rater, *_ = raters_of(study)
     costs = []
     for _ in range(3):
-        n_claim = len(statements(lambda: claim_next_unit(rater)))
+        n_claim = n_statements(lambda: claim_next_unit(rater))
         held = claimed(rater)
-        costs.append((held.unit.is_gold, n_claim))
-        rate(rater, held, known_or_good(held))
+        answers, unit = judged(rater, held, known_or_good(held)), held.unit
+        n_submit = n_statements(partial(submit_votes, unit, rater, answers, 5.0))
+        costs.append((unit.is_gold, n_claim, n_submit))
 
-    assert [is_gold for is_gold, _ in costs] == [True, True, False]
-    assert len({n_claim for _, n_claim in costs}) == 1
+    assert [is_gold for is_gold, *_ in costs] == [True, True, False]
+    assert len({n_claim for _, n_claim, _ in costs}) == 1
+    assert max(n_submit for *_, n_submit in costs) <= 6
 
 
 @pytest.mark.parametrize(

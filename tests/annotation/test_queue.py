@@ -7,11 +7,11 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotation.models import Arm, Assignment, Draft, Exposure, Flag, Rater, Skip, Study, Vote
+from annotation.models import Arm, Assignment, Draft, Exposure, Flag, Rater, Skip, Study, Unit, Vote
 from annotation.rated_units import rated_unit
+from annotation.services.claiming import claim_next_unit
 from annotation.services.rating import (
     Outcome,
-    claim_next_unit,
     flag_responses,
     save_draft,
     skip_unit,
@@ -33,6 +33,7 @@ from tests.annotation.makers import (
     claimed,
     judged,
     material,
+    n_statements,
     opened,
     planned,
     rate,
@@ -41,7 +42,6 @@ from tests.annotation.makers import (
     raters_of,
     researcher,
 )
-from tests.makers import statements
 
 pytestmark = pytest.mark.django_db
 
@@ -64,19 +64,10 @@ def is_free(assignment: Assignment) -> bool:
     return assignment.rater is None
 
 
-def _reads_or_writes(statement: str) -> bool:
-    return not statement.startswith(("SAVEPOINT", "RELEASE", "BEGIN", "COMMIT"))
-
-
 def _taken(rater: Rater) -> Assignment:
     assignment = claimed(rater)
     rate(rater, assignment)
     return assignment
-
-
-def n_statements(action) -> int:
-    """Return how many statements an action costs, those that begin and end a transaction aside."""
-    return len([sql for sql in statements(action) if _reads_or_writes(sql)])
 
 
 def test_a_unit_never_gets_more_raters_than_the_study_asks_for(tmp_path):
@@ -326,30 +317,32 @@ def test_a_random_share_of_examples_gets_all_raters_all_the_same(tmp_path):
     assert 9 <= per_item[5] <= 31
 
 
-def test_claiming_costs_five_statements_and_submitting_six_whatever_the_size(tmp_path):
-    costs = set()
-    for n_examples in (5, 500):
-        study = opened(
+def test_claiming_costs_five_statements_and_submitting_six_for_10_units_and_10_000(tmp_path):
+    few, many = (
+        opened(
             material(tmp_path / str(n_examples), n_examples=n_examples),
             name=f"of {n_examples}",
-            arms=["separate", "merged"],
-            raters=10,
             stops_when_decided=True,
             full_share=0.0,
         )
-        rater = raters_of(study)[0]
-        n_claim = n_statements(lambda: claim_next_unit(rater))  # noqa: B023
-        n_again = n_statements(lambda: claim_next_unit(rater))  # noqa: B023
-        held = claimed(rater)
-        held.unit.arm  # noqa: B018 - a page has read it already
-        answers = judged(rater, held)
-        n_submit = n_statements(lambda: submit_votes(held.unit, rater, answers, 5.0))  # noqa: B023
-        costs.add((n_claim, n_again, n_submit))
+        for n_examples in (5, 5000)
+    )
 
-    [(n_claim, n_again, n_submit)] = costs
-    assert n_claim <= 5
-    assert n_again <= 2
-    assert n_submit <= 6
+    assert (few.n_units_by_group, many.n_units_by_group) == ([10], [10_000])
+    n_claim, n_again, n_submit = costs(few)
+    assert costs(many) == (n_claim, n_again, n_submit)
+    assert (n_claim <= 5, n_again <= 2, n_submit <= 6) == (True, True, True)
+
+
+def costs(study: Study) -> tuple[int, int, int]:
+    """Return the statements of a claim, of asking again, and of a submit."""
+    rater = raters_of(study)[0]
+    n_claim = n_statements(lambda: claim_next_unit(rater))
+    n_again = n_statements(lambda: claim_next_unit(rater))
+    held = claimed(rater)
+    answers = judged(rater, held)
+    unit = Unit.objects.select_related("arm").get(pk=held.unit_id)  # as a page has read it
+    return n_claim, n_again, n_statements(lambda: submit_votes(unit, rater, answers, 5.0))
 
 
 def test_an_open_study_grows_by_setups_and_examples_and_what_is_planned_stays(tmp_path):

@@ -9,7 +9,8 @@ from django.db import connection, transaction
 
 from annotation.models import Assignment, Rater, Study, Vote
 from annotation.ordering import start_of
-from annotation.services.rating import Outcome, claim_next_unit
+from annotation.services.claiming import claim_next_unit
+from annotation.services.rating import Outcome
 from generation.models import Dataset
 from tests.annotation.crowd import acknowledged, answers_of, at_once, rate_as_a_crowd
 from tests.annotation.makers import claimed, material, opened, rate, rate_next, raters_of

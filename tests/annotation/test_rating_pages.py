@@ -23,7 +23,7 @@ from annotation.models import (
     VoteChange,
 )
 from annotation.schemes import built_in_schemes
-from annotation.services.rating import claim_next_unit
+from annotation.services.claiming import claim_next_unit
 from annotation.services.studies import add_raters, close_study, pause_study
 from generation.models import Entity, Response
 from tests.annotation.makers import claimed, material, opened, rate_next, raters_of, researcher

@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.models import Arm, Assignment, Flag, Skip, Study, Unit, Vote
 from annotation.planning import GroupNeed
 from annotation.schemes import built_in_schemes
-from annotation.services import rating
+from annotation.services.claiming import claim_next_unit
 from annotation.services.studies import pause_study
 from annotation.templatetags.study_figures import hours, in_words
 from tests.annotation.planned import (
@@ -520,7 +520,7 @@ def test_a_researcher_cannot_be_added_as_a_rater(researcher, planned, rosa):
 
 def test_the_table_tells_what_each_rater_has_done(researcher, opened):
     rater = opened.raters.get(code="R-1")
-    assignment = rating.claim_next_unit(rater)
+    assignment = claim_next_unit(rater)
     assert assignment is not None
     other = Unit.objects.filter(arm__study=opened).exclude(pk=assignment.unit_id)[0]
     target = other.targets.get()
@@ -545,7 +545,7 @@ def test_the_table_tells_what_each_rater_has_done(researcher, opened):
 
 def test_a_researcher_releases_a_unit(researcher, opened):
     rater = opened.raters.get(code="R-1")
-    rating.claim_next_unit(rater)
+    claim_next_unit(rater)
     url = reverse("annotation:release-units", args=[opened.slug, rater.pk])
 
     first = researcher.post(url, follow=True)
@@ -559,7 +559,7 @@ def test_a_researcher_releases_a_unit(researcher, opened):
 def test_a_rater_of_another_study_is_not_released_here(researcher, dataset, rosa, opened):
     other = make_study(dataset, rosa, name="Other")
     rater = opened.raters.get(code="R-1")
-    rating.claim_next_unit(rater)
+    claim_next_unit(rater)
 
     answer = researcher.post(reverse("annotation:release-units", args=[other.slug, rater.pk]))
 
@@ -568,8 +568,8 @@ def test_a_rater_of_another_study_is_not_released_here(researcher, dataset, rosa
 
 
 def test_progress_counts_the_slots_of_each_arm(researcher, opened):
-    rating.claim_next_unit(opened.raters.get(code="R-1"))
-    done = rating.claim_next_unit(opened.raters.get(code="R-2"))
+    claim_next_unit(opened.raters.get(code="R-1"))
+    done = claim_next_unit(opened.raters.get(code="R-2"))
     assert done is not None
     Assignment.objects.filter(pk=done.pk).update(submitted_at=timezone.now())
     free = Assignment.objects.filter(rater=None)[0]
@@ -610,7 +610,7 @@ def test_the_page_costs_the_same_statements_however_large_the_study(
         study = make(dataset, rosa, raters[:n_raters], name=f"s{n_examples}")
         if is_open:
             for rater in study.raters.all():
-                rating.claim_next_unit(rater)
+                claim_next_unit(rater)
         client.get(page_of(study))  # what a first page loads once
         return len(statements(lambda: client.get(page_of(study))))
 
@@ -718,7 +718,7 @@ def test_pausing_stops_what_is_handed_out(researcher, opened, rosa):
     pause_study(opened, rosa)
     rater = opened.raters.select_related("study").get(code="R-1")
 
-    assert rating.claim_next_unit(rater) is None
+    assert claim_next_unit(rater) is None
 
 
 # --- figures in words -----------------------------------------------------------------------

@@ -12,7 +12,7 @@ from accounts.models import AuditEntry, User
 from accounts.services import deactivate, set_password
 from annotation.models import Study, Vote
 from annotation.planning import rater_needs
-from annotation.services.rating import claim_next_unit
+from annotation.services.claiming import claim_next_unit
 from evaluation.management.commands.load_demo import sign_ins
 from generation.models import Dataset, Example, Response
 

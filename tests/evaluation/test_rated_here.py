@@ -4,7 +4,8 @@ import pytest
 
 from annotation.models import Assignment, Study, Unit, Vote
 from annotation.ordering import share_is_drawn
-from annotation.services.rating import claim_next_unit, flag_responses, submit_votes
+from annotation.services.claiming import claim_next_unit
+from annotation.services.rating import flag_responses, submit_votes
 from evaluation.export import export_folder
 from evaluation.reports import raters_report
 from tests.annotation.makers import (

@@ -1,0 +1,150 @@
+"""How a rater gets a unit.
+
+The database decides every race. Slots are rows that exist, so nothing is counted to see what is
+free; constraints keep N raters per unit, one open unit per rater, and no response twice.
+"""
+
+import time
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from annotation.models import Assignment, Exposure, Rater, Study
+from annotation.ordering import start_of
+
+ATTEMPTS = 5  # two tabs, or a slot that went to somebody else: then look again
+AS_GOOD_AS_NEW = timedelta(seconds=10)  # a lease of that age is not renewed: one write less
+PAUSE = 0.01  # seconds before looking again, doubled each time: a claim takes about as long
+
+
+def claim_next_unit(rater: Rater, *, has_just_submitted: bool = False) -> Assignment | None:
+    """Return the slot that a rater has open, else the next free one; None when none is left.
+
+    A slot is a lease: free are those that nobody took, or whose lease has run out. Lowest slot
+    number first, so that all units get their first rater before one gets its last; among these
+    from the rater's own seeded start, so that raters do not queue for the same row. A paused or
+    closed study hands out nothing new. Five statements at most.
+
+    Who has just submitted has nothing in hand, as a rule; where they have after all, the
+    database refuses them a second unit, and it is looked up then.
+    """
+    for attempt in range(ATTEMPTS):
+        is_sure = has_just_submitted and attempt == 0
+        in_hand = None if is_sure else _open_assignment(rater)
+        if in_hand:
+            return in_hand
+        try:
+            with transaction.atomic():
+                claimed = _claim_free_slot(rater)
+            return claimed or _open_assignment(rater)  # another tab of theirs took the last one
+        except IntegrityError:
+            if attempt == ATTEMPTS - 1:
+                raise
+        except _TakenBySomebodyElse:
+            time.sleep(PAUSE * 2**attempt)
+    return None
+
+
+class _TakenBySomebodyElse(Exception):
+    """A slot is free, and somebody is taking it just now; they may not succeed."""
+
+
+def _open_assignment(rater: Rater) -> Assignment | None:
+    """Return what the rater has in hand, with its lease renewed."""
+    in_hand = rater.assignments.in_hand()
+    assignment = in_hand.first()
+    if assignment is None or rater.study.state == Study.State.CLOSED:
+        return None
+    lease_until = lease_from_now(rater.study)
+    if assignment.lease_until and lease_until - assignment.lease_until < AS_GOOD_AS_NEW:
+        return assignment
+    assignment.lease_until = lease_until
+    is_mine_still = in_hand.filter(pk=assignment.pk).update(lease_until=assignment.lease_until)
+    return assignment if is_mine_still else None  # else it had run out, and somebody took it
+
+
+def _claim_free_slot(rater: Rater) -> Assignment | None:
+    study = rater.study
+    if study.state != Study.State.OPEN or rater.is_under_threshold:
+        return None
+    now = timezone.now()
+    is_qualifying = rater.n_gold < study.n_qualifying
+    assignment = _take_first(rater, now, is_qualifying=is_qualifying)
+    if assignment is None:
+        met_before = Exposure.objects.filter(rater=rater, unit=OuterRef("unit"))
+        mine_to_take = study.assignments.free(now).filter(~Exists(met_before), group=rater.group)
+        if is_qualifying:
+            mine_to_take = mine_to_take.filter(unit__is_gold=True)
+        if mine_to_take.exists():
+            raise _TakenBySomebodyElse
+        return None
+    with connection.cursor() as cursor:
+        scope = "annotation_arm.kind" if study.may_meet_both_arms else "''"
+        cursor.execute(EXPOSE.format(scope=scope), [rater.pk, assignment.unit_id])
+    return assignment
+
+
+# As `AssignmentQuerySet.free`, for one rater. Written out: Django needs 3 ms to put it together,
+# ten times what a database needs to run it, and every unit that is rated waits for it.
+FREE_SLOTS = """
+    FROM annotation_assignment AS slots
+    WHERE study_id = (SELECT id FROM annotation_study WHERE id = %(study)s AND state = 'open')
+      AND "group" = %(group)s AND submitted_at IS NULL AND NOT is_let_go
+      AND (rater_id IS NULL OR lease_until < %(now)s)
+      AND NOT EXISTS (
+        SELECT 1 FROM annotation_exposure AS met
+        WHERE met.rater_id = %(rater)s AND met.unit_id = slots.unit_id
+      )
+"""
+GOLD = "AND unit_id IN (SELECT id FROM annotation_unit WHERE is_gold)"
+FROM_START = f"""
+    AND turn = (SELECT turn {FREE_SLOTS} ORDER BY turn, key LIMIT 1) AND key >= %(start)s
+"""
+EXPOSE = """
+    INSERT INTO annotation_exposure (rater_id, unit_id, target_id, scope)
+    SELECT %s, unit_id, target_id, {scope}
+    FROM annotation_unittarget
+      JOIN annotation_unit ON annotation_unit.id = unit_id
+      JOIN annotation_arm ON annotation_arm.id = arm_id
+    WHERE unit_id = %s
+"""
+
+
+def _take_first(rater: Rater, now: datetime, *, is_qualifying: bool) -> Assignment | None:
+    """Take the free slot that comes first, seen from the rater's start, then wrapping round.
+
+    A rater who has to qualify gets units with known answers and no others. That one row is
+    locked and no other, so that nobody misses a slot that stays free; rows that others lock are
+    passed over. (SQLite has no row locks: its transaction is IMMEDIATE already.)
+    """
+    can_lock = connection.features.has_select_for_update_skip_locked
+    lock = "FOR UPDATE SKIP LOCKED" if can_lock else ""
+    in_order = ", ".join(
+        f"(SELECT id {FREE_SLOTS} {which} ORDER BY turn, key LIMIT 1 {lock})"
+        for which in ([GOLD] if is_qualifying else [FROM_START, ""])
+    )
+    as_stored = connection.ops.adapt_datetimefield_value
+    taken = Assignment.objects.raw(
+        f"""
+        UPDATE annotation_assignment
+        SET rater_id = %(rater)s, claimed_at = %(now)s, lease_until = %(lease)s
+        WHERE id = COALESCE({in_order}, NULL)
+        RETURNING *
+        """,
+        {
+            "study": rater.study_id,
+            "group": rater.group,
+            "rater": rater.pk,
+            "start": start_of(rater.study.seed, rater.code),
+            "now": as_stored(now),
+            "lease": as_stored(lease_from_now(rater.study)),
+        },
+    )
+    return next(iter(list(taken)), None)  # read to its end, or SQLite could not commit
+
+
+def lease_from_now(study: Study) -> datetime:
+    """Return until when a unit that is taken or worked on now is reserved."""
+    return timezone.now() + timedelta(minutes=study.lease_minutes)
