@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import F, QuerySet, Sum
 from django.db.models.functions import Length
@@ -10,19 +10,16 @@ from django.db.models.functions import Length
 from annotation.models import Arm, GoldAnswer, Study, UnitTarget
 from annotation.ordering import random_key, share_is_drawn
 from annotation.schemes import Scheme, load_scheme
+from generation.evidence import evidence_of
 from generation.models import (
     Citation,
     Example,
-    ExamplePassage,
     Passage,
     Response,
-    ResponsePassage,
     Turn,
 )
-from generation.retrieval.bm25 import PassageIndex
 
 MOST_IN_A_UNIT = 8  # responses that a merged unit can show
-RETRIEVED_PASSAGES = 3
 # Silent reading of English non-fiction: 238 words a minute (Brysbaert 2019), 6 characters a word.
 CHARACTERS_PER_SECOND = 238 * 6 / 60
 SECONDS_PER_ANSWER = 4.0  # our assumption
@@ -251,28 +248,15 @@ def _evidence(
     scheme: Scheme,
     candidates: dict[int, list[_Candidate]],
     left_out: Counter[str],
-) -> dict[int, tuple[int, ...]]:
+) -> Mapping[int, tuple[int, ...]]:
     """Return the passages to show with each response, by its id.
 
     Takes the responses out of `candidates` that cannot be rated for want of evidence.
     """
     if scheme.evidence == "none":
         return {r.pk: () for responses in candidates.values() for r in responses}
-    golden = _passages(
-        ExamplePassage.objects.filter(example__dataset=study.dataset_id, is_golden=True), "example"
-    )
-    evidence: dict[int, tuple[int, ...]] = {}
-    if study.evidence_choice == Study.EvidenceChoice.RETRIEVED:
-        evidence = _retrieved(study, candidates)
-    else:
-        is_shown = study.evidence_choice == Study.EvidenceChoice.SHOWN
-        shown = _passages(
-            ResponsePassage.objects.filter(response__in=responses_of(study)), "response"
-        )
-        for example, responses in candidates.items():
-            for r in responses:
-                what_was_shown = is_shown and r.is_evidence_stated
-                evidence[r.pk] = shown[r.pk] if what_was_shown else golden[example]
+    wanted = {r.pk for responses in candidates.values() for r in responses}
+    evidence = evidence_of(responses_of(study), study.evidence_choice, wanted)
     if scheme.evidence == "needed":
         for example, responses in candidates.items():
             without = [r for r in responses if not evidence[r.pk]]
@@ -280,34 +264,6 @@ def _evidence(
             left_out[NO_EVIDENCE] += sum(not r.has_graph for r in without)
             candidates[example] = [r for r in responses if evidence[r.pk]]
     return evidence
-
-
-def _passages(rows: QuerySet[Any], of: str) -> Mapping[int, tuple[int, ...]]:
-    """Return the passages of each example or response, in their order."""
-    passages: dict[int, tuple[int, ...]] = defaultdict(tuple)
-    for owner, passage in rows.order_by(of, "position").values_list(of, "passage").iterator():
-        passages[owner] += (passage,)
-    return passages
-
-
-def _retrieved(
-    study: Study, candidates: Mapping[int, list[_Candidate]]
-) -> dict[int, tuple[int, ...]]:
-    """Return the best passages of the dataset for each dialog + response, by BM25."""
-    passages = list(
-        Passage.objects.filter(dataset=study.dataset_id).order_by("key").values_list("pk", "text")
-    )
-    index = PassageIndex([text for _, text in passages])
-    dialogs: dict[int, str] = defaultdict(str)
-    turns = Turn.objects.filter(example__dataset=study.dataset_id).order_by("example", "index")
-    for example, text in turns.values_list("example", "text").iterator():
-        dialogs[example] += f"{text} "
-    wanted = {r.pk for responses in candidates.values() for r in responses}
-    return {
-        pk: tuple(passages[i][0] for i in index.top(dialogs[example] + text, RETRIEVED_PASSAGES))
-        for pk, example, text in responses_of(study).values_list("pk", "example", "text")
-        if pk in wanted
-    }
 
 
 def _targets(

@@ -14,6 +14,7 @@ from accounts.models import User
 from annotation.models import Arm, Study
 from annotation.schemes import Scheme, built_in_schemes, load_scheme
 from annotation.services.studies import StudyError, StudyPlan, scheme_to_rate_by
+from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Example, Setup
 
 OWN_SCHEME = "own"
@@ -40,7 +41,7 @@ SAME_AS_COLUMN = (
 MOST_RATERS_PER_UNIT = 99
 LONGEST_SCHEME = 200_000  # characters
 LONGEST_LEASE = 24 * 60  # minutes
-SHOWN = Study.EvidenceChoice
+
 LAYOUT = Study.MergedLayout
 ORDER = Study.ResponseOrder
 MIXING = Study.Mixing
@@ -122,11 +123,11 @@ class StudyForm(forms.Form):
     evidence_choice = forms.ChoiceField(
         label="Evidence",
         required=False,
-        initial=SHOWN.SHOWN,
+        initial=EvidenceChoice.SHOWN,
         widget=forms.RadioSelect,
         choices=[
             (
-                SHOWN.SHOWN.value,
+                EvidenceChoice.SHOWN.value,
                 explained(
                     "Shown",
                     "What the model was given. A response made without evidence is not rated where "
@@ -134,11 +135,11 @@ class StudyForm(forms.Form):
                 ),
             ),
             (
-                SHOWN.GOLDEN.value,
+                EvidenceChoice.GOLDEN.value,
                 explained("Golden", "The example's golden passages, whatever the model was given."),
             ),
             (
-                SHOWN.RETRIEVED.value,
+                EvidenceChoice.RETRIEVED.value,
                 explained(
                     "Retrieved",
                     "What a search (BM25) finds for dialog and response among the dataset's "

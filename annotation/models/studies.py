@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Setup
 
 
@@ -19,11 +20,6 @@ class Study(models.Model):
         OPEN = "open"
         PAUSED = "paused"
         CLOSED = "closed"
-
-    class EvidenceChoice(models.TextChoices):
-        SHOWN = "shown"
-        GOLDEN = "golden"
-        RETRIEVED = "retrieved"
 
     class Mixing(models.TextChoices):
         """What is random when a study has both arms."""

@@ -18,6 +18,7 @@ from annotation.services.units import (
     store_known_answers,
     store_plan,
 )
+from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Setup
 from generation.services import free_slug, store_cited_facts
 
@@ -35,7 +36,7 @@ class StudyPlan(NamedTuple):
     setups: Sequence[Setup]
     arms: Sequence[str] = (Arm.Kind.SEPARATE,)
     raters_per_unit: int = 5
-    evidence_choice: str = Study.EvidenceChoice.SHOWN
+    evidence_choice: str = EvidenceChoice.SHOWN
     merged_layout: str = Study.MergedLayout.SIDE_BY_SIDE
     response_order: str = Study.ResponseOrder.RANDOM
     mixing: str = Study.Mixing.ORDER

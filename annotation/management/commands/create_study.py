@@ -16,6 +16,7 @@ from annotation.models import Arm, Study
 from annotation.planning import rater_needs
 from annotation.schemes import SchemeError, built_in_schemes, load_scheme
 from annotation.services.studies import StudyError, StudyPlan, create_study, open_study
+from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Setup
 
 EXAMPLE = """example:
@@ -48,7 +49,7 @@ class Command(BaseCommand):
         parser.add_argument("--sample", type=int, help="examples to draw (default: all)")
         parser.add_argument("--seed", type=int, default=13)
         parser.add_argument(
-            "--evidence", default=Study.EvidenceChoice.SHOWN, choices=Study.EvidenceChoice.values
+            "--evidence", default=EvidenceChoice.SHOWN, choices=EvidenceChoice.values
         )
         parser.add_argument(
             "--merged-layout",
