@@ -1,0 +1,171 @@
+"""Auto-AIS: the pairs that an entailment model is asked about, and the score that its answers make.
+
+Attribution/fluency paper, 5.1. E is the evidence, Q the last user question, A the response:
+
+    flavor  premise  hypothesis
+    v1      E Q      A
+    v2      E        Q A
+    v3      E Q      Q A
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from generation.text.sentences import split_sentences
+
+Flavor = Literal["v1", "v2", "v3"]
+Split = Literal["whole", "mean", "min"]
+
+QUESTION_IN_PREMISE = {"v1": True, "v2": False, "v3": True}
+QUESTION_IN_HYPOTHESIS = {"v1": False, "v2": True, "v3": True}
+
+
+class EntailmentError(ValueError):
+    """A response about which nothing can be asked."""
+
+
+class Pair(NamedTuple):
+    """What a model is asked: does the premise entail the hypothesis?"""
+
+    premise: str
+    hypothesis: str
+
+
+class Passage(NamedTuple):
+    """One piece of the evidence."""
+
+    pk: int
+    text: str
+
+
+class Window(NamedTuple):
+    """A stretch of evidence: sentences `first` to `last` of a passage, both included, from 0.
+
+    `start` and `end` are its characters in the passage. Without a passage it is the whole
+    evidence, and they are those of the joined text.
+    """
+
+    passage: int | None
+    first: int
+    last: int
+    start: int
+    end: int
+    text: str
+
+
+class AutoAis(NamedTuple):
+    """Every choice of Auto-AIS that changes a score, apart from evidence and model."""
+
+    flavor: Flavor = "v3"
+    window: int = 2  # sentences; 0: the whole evidence at once
+    hypothesis: Split = "whole"  # or sentence by sentence, then the mean or the lowest
+
+    def __str__(self) -> str:
+        evidence = f"localized:{self.window}" if self.window else "whole"
+        answer = "whole" if self.hypothesis == "whole" else f"sentences:{self.hypothesis}"
+        return f"{self.flavor}|{evidence}|{answer}"
+
+
+class Question(NamedTuple):
+    """What is asked about one response: hypothesis by hypothesis, each with every window."""
+
+    pairs: list[Pair]
+    windows: list[Window]
+    n_hypotheses: int
+
+
+class Verdict(NamedTuple):
+    """The score of a response, and the index of the best window of each hypothesis."""
+
+    score: float
+    best: list[int]
+
+
+def windows(passages: Sequence[Passage], k: int) -> list[Window]:
+    """Return each passage's runs of `k` consecutive sentences, in order of passages and sentences.
+
+    A passage of `k` sentences or fewer is one window; a text is the passage's own characters, from
+    the first sentence's start to the last one's end. For 0 it is one window, all passages joined
+    by line breaks. A passage of white space gives none.
+
+    Raises:
+        ValueError: `k` is negative.
+    """
+    if k < 0:
+        raise ValueError(f"windows of {k} sentences, expected 0 (the whole evidence) or more")
+    if k == 0:
+        text = "\n".join(stripped for each in passages if (stripped := each.text.strip()))
+        last = len(split_sentences(text)) - 1
+        return [Window(None, 0, last, 0, len(text), text)] if text else []
+    return [window for passage in passages for window in _windows_of(passage, k)]
+
+
+def _windows_of(passage: Passage, k: int) -> list[Window]:
+    sentences = split_sentences(passage.text)
+    found = []
+    for first in range(min(len(sentences), max(1, len(sentences) - k + 1))):
+        last = min(first + k, len(sentences)) - 1
+        start, end = sentences[first].start, sentences[last].end
+        found.append(Window(passage.pk, first, last, start, end, passage.text[start:end]))
+    return found
+
+
+def ask(choices: AutoAis, passages: Sequence[Passage], user_question: str, answer: str) -> Question:
+    """Return the pairs that decide whether the passages entail an answer.
+
+    Texts lose the white space around them, and are joined by one space.
+
+    Args:
+        passages: the evidence, in the order shown.
+        user_question: the last user turn; left out where it is empty.
+        answer: the response.
+
+    Raises:
+        EntailmentError: the response is empty, or the evidence is.
+    """
+    if not answer.strip():
+        raise EntailmentError("the response is empty")
+    evidence = windows(passages, choices.window)
+    if not evidence:
+        raise EntailmentError("there is no evidence text")
+    is_whole = choices.hypothesis == "whole"
+    claims = [answer] if is_whole else [sentence.text for sentence in split_sentences(answer)]
+    in_premise = user_question if QUESTION_IN_PREMISE[choices.flavor] else ""
+    in_hypothesis = user_question if QUESTION_IN_HYPOTHESIS[choices.flavor] else ""
+    premises = [_joined(window.text, in_premise) for window in evidence]
+    hypotheses = [_joined(in_hypothesis, claim) for claim in claims]
+    pairs = [Pair(premise, hypothesis) for hypothesis in hypotheses for premise in premises]
+    return Question(pairs, evidence, len(hypotheses))
+
+
+def _joined(before: str, after: str) -> str:
+    return f"{before.strip()} {after.strip()}".strip()
+
+
+def verdict(choices: AutoAis, question: Question, probabilities: Sequence[float]) -> Verdict:
+    """Return the mean (or minimum) over hypotheses of the highest probability over windows.
+
+    Args:
+        probabilities: of the question's pairs, in their order. Of equal ones the first window wins.
+
+    Returns:
+        A score in [0, 1], and one window per hypothesis.
+
+    Raises:
+        ValueError: not one probability in [0, 1] per pair. A pair that failed (NaN) is the
+            caller's matter: a score without it would be another score.
+    """
+    if len(probabilities) != len(question.pairs):
+        raise ValueError(f"{len(probabilities)} probabilities for {len(question.pairs)} pairs")
+    if wrong := [p for p in probabilities if not 0 <= p <= 1]:
+        raise ValueError(f"probability {wrong[0]}, expected 0 to 1")
+    n_windows = len(question.windows)
+    rows = [
+        probabilities[row * n_windows : (row + 1) * n_windows]
+        for row in range(question.n_hypotheses)
+    ]
+    highest = [max(row) for row in rows]
+    score = min(highest) if choices.hypothesis == "min" else math.fsum(highest) / len(highest)
+    best = [list(row).index(top) for row, top in zip(rows, highest, strict=True)]
+    return Verdict(float(score), best)
