@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.intervals import Floats, ratio
+from evaluation.metrics.intervals import Floats, ratio, share_from
 
 Level = Literal["nominal", "ordinal"]
 
@@ -65,9 +65,7 @@ def percent_agreement_statistics(counts: ArrayLike) -> Floats:
     return np.column_stack([agreeing, n_votes * (n_votes - 1) / 2])
 
 
-def percent_agreement_from(sums: Floats) -> Floats:
-    """Return percent agreement from summed statistics, (..., 2) to (...)."""
-    return ratio(sums[..., 0], sums[..., 1])
+percent_agreement_from = share_from  # of summed statistics, (..., 2) to (...)
 
 
 def fleiss_kappa(counts: ArrayLike) -> float:

@@ -5,7 +5,8 @@ category to each item. Yes/no questions have the columns no, yes. `values` are t
 columns of a scale stand for, rising: [1, 2, 3, 4, 5], or [0, 1] for no and yes.
 
 A function here gives one float per item, NaN for an item that has no such number. For an interval
-around their mean, hand `mean_statistics` of them with `mean_from` to `bootstrap_interval`.
+around their mean, hand `mean_statistics` of them to `bootstrap_interval`, with `share_from` where
+they are labels, with `mean_from` where they are other numbers.
 """
 
 from collections.abc import Sequence
@@ -64,7 +65,7 @@ def question_mean(counts: ArrayLike, n_raters: ArrayLike) -> QuestionMean:
     """Return the mean of majority votes over items, the 'single number' of a yes/no question.
 
     Undecided and unrated items are left out and counted. For its interval:
-    `mean_statistics(majority_label(counts, n_raters))`.
+    `mean_statistics(majority_label(counts, n_raters))` with `share_from`.
     """
     labels = majority_label(counts, n_raters)
     n = int(np.count_nonzero(~np.isnan(labels)))
@@ -93,8 +94,8 @@ def rater_score(counts: ArrayLike, values: Sequence[float]) -> Floats:
     """
     votes = votes_per_category(counts)
     scale = _scale(values, votes)
-    rescaled = (scale - scale[0]) / (scale[-1] - scale[0])
-    return ratio(votes @ rescaled, votes.sum(axis=1))
+    # Divided last: equal means of whole numbers are then equal floats, and ties stay ties.
+    return ratio(votes @ (scale - scale[0]), (scale[-1] - scale[0]) * votes.sum(axis=1))
 
 
 def mean(item_values: Floats) -> float:
@@ -109,7 +110,10 @@ def mean_statistics(item_values: Floats) -> Floats:
 
 
 def mean_from(sums: Floats) -> Floats:
-    """Return the mean from summed statistics, (..., 2) to (...)."""
+    """Return the mean from summed statistics, (..., 2) to (...).
+
+    For values in [0, 1], such as labels, `intervals.share_from` is the same with a better interval.
+    """
     return ratio(sums[..., 0], sums[..., 1])
 
 

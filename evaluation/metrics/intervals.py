@@ -1,9 +1,13 @@
-"""Intervals that resample dialogs, for any measure that is computed from sums over items.
+"""Intervals that keep the items of a dialog together, for any measure of sums over items.
 
-Items of one dialog are not independent, so the dialog is what is drawn. A
-measure comes in two parts: *statistics*, one row of numbers per item that may be added up, and a
-function from their sums to the figure. A resample is then a row of weights (how often each dialog
-was drawn) and a thousand of them are one matrix product.
+Items of one dialog are not independent, so the dialog is what varies. A measure comes in two parts:
+*statistics*, one row of numbers per item that may be added up, and a function from their sums to
+the figure. A resample is then a row of weights (how often each dialog was drawn) and a thousand of
+them are one matrix product.
+
+A *share* is a figure whose measure is `share_from`: means of labels, accuracy, percent agreement.
+It gets a Wilson interval, which also has a width where the share is 0 or 1; every other figure gets
+a bootstrap over dialogs. `benchmarks/coverage.py` holds both against their 95 %.
 
 A paired difference is a measure like any other: put the statistics of both sides next to each
 other in one row and let the measure subtract.
@@ -11,12 +15,16 @@ other in one row and let the measure subtract.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, stdtrit
 
-METHOD = "percentile bootstrap over dialogs"
+SHARE_METHOD = "Wilson interval with the design effect of dialogs"
+BOOTSTRAP_METHOD = "expanded percentile bootstrap over dialogs"
+METHOD = f"{SHARE_METHOD} for shares, else {BOOTSTRAP_METHOD}"
 CHUNK_BYTES = 32 * 2**20  # of weights; two chunks are alive while one is followed by the next
 
 Floats = NDArray[np.float64]
@@ -47,6 +55,36 @@ def ratio(numerator: Floats, denominator: Floats) -> Floats:
     undefined = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), math.nan)
     quotient: Floats = np.divide(numerator, denominator, out=undefined, where=denominator != 0)
     return quotient
+
+
+def share_from(sums: Floats) -> Floats:
+    """Return a share in [0, 1] from summed statistics, part and whole: (..., 2) to (...).
+
+    As the measure of a figure it says that the figure is a share, 0 <= part <= whole in each item.
+    """
+    return ratio(sums[..., 0], sums[..., 1])
+
+
+def difference_of_shares(figure: Figure, other: Figure) -> Figure:
+    """Return one share minus another as a figure; each is over its own items, dialogs are paired.
+
+    It is in [-1, 1] and no share itself.
+    """
+    here, there = figure.statistics, other.statistics
+    return Figure(
+        np.block([[here, np.zeros_like(here)], [np.zeros_like(there), there]]),
+        np.concatenate([figure.dialogs, other.dialogs]),
+        _difference_of_shares_from,
+    )
+
+
+def _difference_of_shares_from(sums: Floats) -> Floats:
+    return share_from(sums[..., :2]) - share_from(sums[..., 2:])
+
+
+def method_of(figure: Figure) -> str:
+    """Return the name of the method that `bootstrap_intervals` uses for a figure."""
+    return SHARE_METHOD if figure.measure is share_from else BOOTSTRAP_METHOD
 
 
 def sum_by_dialog(statistics: Floats, dialogs: Indexes, n_dialogs: int) -> Floats:
@@ -83,14 +121,30 @@ def resample_dialogs(
     """
     if not n_dialogs:
         return
-    random = np.random.default_rng(seed)
     chunk = max(1, chunk_bytes // (8 * n_dialogs))
+    if 8 * n_dialogs * n_resamples <= CHUNK_BYTES:
+        kept = _kept_resamples(n_dialogs, n_resamples, seed)
+        yield from (kept[start : start + chunk] for start in range(0, n_resamples, chunk))
+        return
+    random = np.random.default_rng(seed)
     for start in range(0, n_resamples, chunk):
-        weights = np.empty((min(chunk, n_resamples - start), n_dialogs))
-        for row in weights:
-            drawn = random.integers(n_dialogs, size=n_dialogs)
-            row[:] = np.bincount(drawn, minlength=n_dialogs)
-        yield weights
+        yield _draw(random, min(chunk, n_resamples - start), n_dialogs)
+
+
+@lru_cache(maxsize=2)  # the two arms of a study may number different dialogs
+def _kept_resamples(n_dialogs: int, n_resamples: int, seed: int) -> Floats:
+    """Return all resamples at once: every figure of a report asks for the same ones."""
+    weights = _draw(np.random.default_rng(seed), n_resamples, n_dialogs)
+    weights.flags.writeable = False
+    return weights
+
+
+def _draw(random: np.random.Generator, n_resamples: int, n_dialogs: int) -> Floats:
+    weights = np.empty((n_resamples, n_dialogs))
+    for row in weights:
+        drawn = random.integers(n_dialogs, size=n_dialogs)
+        row[:] = np.bincount(drawn, minlength=n_dialogs)
+    return weights
 
 
 def bootstrap_interval(
@@ -103,7 +157,7 @@ def bootstrap_interval(
     n_resamples: int = 1000,
     level: float = 0.95,
 ) -> Interval:
-    """Return the percentile interval of one figure; see `bootstrap_intervals`."""
+    """Return the interval of one figure; see `bootstrap_intervals`."""
     figure = Figure(statistics, dialogs, measure)
     [interval] = bootstrap_intervals(
         [figure], n_dialogs, seed=seed, n_resamples=n_resamples, level=level
@@ -119,18 +173,18 @@ def bootstrap_intervals(
     n_resamples: int = 1000,
     level: float = 0.95,
 ) -> list[Interval]:
-    """Return the percentile interval of each figure, all from the same resampled dialogs.
+    """Return the interval of each figure, all bootstrapped ones from the same resampled dialogs.
 
-    The middle `level` of what the measure gives over the resamples (Efron and Tibshirani, 1993,
-    chapter 13), with dialogs as the unit that is drawn. Sharing the resamples costs one pass over
-    the weights for any number of figures; each figure gets what it would get alone.
+    Shares (see the top of this module) get `share_interval`, which draws nothing; the others get
+    `percentile_interval` of what their measure gives over the resamples. Sharing the resamples
+    costs one pass over the weights for any number of figures; each gets what it would get alone.
 
     Args:
         figures: what to put intervals around; each has its own items, all number the dialogs alike.
         n_dialogs: how many dialogs there are to draw from, also those without items.
         seed: of the resamples; stored with the figure.
         n_resamples: how many; 1000 leave an end uncertain by about 2 % of the interval's width.
-        level: the share of resamples inside the interval, between 0 and 1.
+        level: the share of all such intervals that hold the true figure, between 0 and 1.
 
     Returns:
         One interval per figure, in order. Resamples in which the measure is undefined (kappa when
@@ -142,32 +196,116 @@ def bootstrap_intervals(
     if n_resamples < 1:
         raise ValueError(f"{n_resamples} resamples, expected 1 or more")
     by_dialog = [sum_by_dialog(each.statistics, each.dialogs, n_dialogs) for each in figures]
-    if not by_dialog or n_dialogs < 2:
-        return [UNDEFINED] * len(figures)
-    all_figures = np.hstack(by_dialog)
+    intervals = [
+        share_interval(sums, _most_items(figure), level) if _is_share(figure) else UNDEFINED
+        for figure, sums in zip(figures, by_dialog, strict=True)
+    ]
+    drawn = [
+        place
+        for place, figure in enumerate(figures)
+        if not _is_share(figure) and n_dialogs_with_data(by_dialog[place]) >= 2
+    ]
+    if not drawn:
+        return intervals
+    all_figures = np.hstack([by_dialog[place] for place in drawn])
     resampled = np.vstack(
         [weights @ all_figures for weights in resample_dialogs(n_dialogs, n_resamples, seed)]
     )
-    ends = np.cumsum([sums.shape[1] for sums in by_dialog])[:-1]
-    return [
-        _percentile_interval(figure.measure, own, level) if _has_data(sums) else UNDEFINED
-        for figure, sums, own in zip(
-            figures, by_dialog, np.split(resampled, ends, axis=1), strict=True
+    ends = np.cumsum([by_dialog[place].shape[1] for place in drawn])[:-1]
+    for place, own in zip(drawn, np.split(resampled, ends, axis=1), strict=True):
+        with np.errstate(divide="ignore", invalid="ignore"):  # a measure may divide by 0: undefined
+            resampled_figures = figures[place].measure(own)
+        intervals[place] = percentile_interval(
+            resampled_figures, n_dialogs_with_data(by_dialog[place]), level
         )
-    ]
+    return intervals
 
 
-def _has_data(sums: Floats) -> bool:
-    """Return whether two dialogs or more have a statistic that is not 0."""
-    return int(np.count_nonzero(sums.any(axis=1))) >= 2
+def n_dialogs_with_data(sums: Floats) -> int:
+    """Return how many dialogs have a sum that is not 0, from sums (n_dialogs, S)."""
+    return int(np.count_nonzero(sums.any(axis=1)))
 
 
-def _percentile_interval(measure: Measure, sums: Floats, level: float) -> Interval:
-    """Return the middle `level` of the figures that resampled sums (n_resamples, S) give."""
-    with np.errstate(divide="ignore", invalid="ignore"):  # a measure may divide by 0: undefined
-        figures = measure(sums)
-    defined = figures[np.isfinite(figures)]
-    if 2 * len(defined) < len(figures):
+def share_interval(
+    by_dialog: Floats, most_items: float = math.inf, level: float = 0.95
+) -> Interval:
+    """Return the Wilson interval of a share whose items come in dialogs.
+
+    Wilson's formula (1927) with Student's t of one degree less than there are dialogs, and instead
+    of n the number of independent items that would make the share as uncertain as it is between
+    dialogs: p (1 - p) / V, V the linearised variance of a ratio of sums over dialogs (Franco,
+    Little, Louis and Slud, 2019). When the share is 0 or 1 nothing varies, and n is the number of
+    dialogs, as if all items of a dialog were one.
+
+    Args:
+        by_dialog: the two sums of each dialog, (n_dialogs, 2).
+        most_items: n is at most this. For items that are 0 or 1 it is their number: dialogs that
+            happen to be alike do not tell more than that.
+        level: the share of such intervals that hold the true share.
+
+    Returns:
+        Both ends in [0, 1]; undefined with fewer than two dialogs that have data.
+    """
+    sums = by_dialog[by_dialog[:, 1] > 0]
+    n_dialogs = len(sums)
+    if n_dialogs < 2:
         return UNDEFINED
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    total = float(sums[:, 1].sum())
+    share = float(sums[:, 0].sum() / total)
+    residuals = sums[:, 0] - share * sums[:, 1]
+    variance = float(residuals @ residuals) / total**2 * n_dialogs / (n_dialogs - 1)
+    spread = share * (1 - share)
+    if spread <= 0:
+        n = float(n_dialogs)
+    else:
+        n = min(spread / variance if variance > spread * 1e-18 else math.inf, most_items)
+    t2 = float(stdtrit(n_dialogs - 1, (1 + level) / 2)) ** 2
+    middle = (share + t2 / n / 2) / (1 + t2 / n)
+    half = math.sqrt(t2 / n * (spread + t2 / n / 4)) / (1 + t2 / n)
+    return Interval(
+        max(0.0, float(min(middle - half, share))), min(1.0, float(max(middle + half, share)))
+    )
+
+
+def percentile_interval(resampled: Floats, n_dialogs: int, level: float = 0.95) -> Interval:
+    """Return the expanded percentile interval of a figure from its resamples, NaN left out.
+
+    The middle of the resamples (Efron and Tibshirani, 1993, chapter 13), a little more than `level`
+    of them: percentiles as far out as Student's t is beyond the normal distribution, times
+    sqrt(n / (n - 1)), without which few dialogs give too short intervals (Hesterberg, 2015).
+
+    Args:
+        resampled: the figure in each resample.
+        n_dialogs: how many dialogs have data.
+        level: the share of such intervals that hold the true figure.
+
+    Returns:
+        Undefined when more than half of the resamples are, or with fewer than two dialogs.
+    """
+    defined = resampled[np.isfinite(resampled)]
+    if n_dialogs < 2 or not defined.size or 2 * len(defined) < len(resampled):
+        return UNDEFINED
+    t = float(stdtrit(n_dialogs - 1, (1 + level) / 2))
+    tail = float(ndtr(-t * math.sqrt(n_dialogs / (n_dialogs - 1))))
+    low, high = np.quantile(defined, [tail, 1 - tail])
     return Interval(float(low), float(high))
+
+
+def _is_share(figure: Figure) -> bool:
+    """Return whether a figure is a share.
+
+    Raises:
+        ValueError: it is said to be one, but a part is negative or above its whole.
+    """
+    if figure.measure is not share_from:
+        return False
+    part, whole = figure.statistics.T
+    if (part < 0).any() or (part > whole).any():
+        raise ValueError("a share has a part that is negative or above its whole")
+    return True
+
+
+def _most_items(figure: Figure) -> float:
+    """Return the number of items of a share when each is 0 or 1, else infinity."""
+    part, whole = figure.statistics.T
+    return float(whole.sum()) if ((part == 0) | (part == whole)).all() else math.inf

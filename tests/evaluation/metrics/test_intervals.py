@@ -1,4 +1,4 @@
-"""Intervals that resample dialogs: the weights, the sums, and what the interval covers."""
+"""Intervals over dialogs: the weights, the sums, shares, and what the interval covers."""
 
 import math
 from functools import partial
@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
+from scipy.stats import t as student
+from statsmodels.stats.proportion import proportion_confint
 
 from evaluation.metrics.agreement import (
     fleiss_kappa_from,
@@ -23,8 +25,11 @@ from evaluation.metrics.intervals import (
     Figure,
     bootstrap_interval,
     bootstrap_intervals,
+    percentile_interval,
     ratio,
     resample_dialogs,
+    share_from,
+    share_interval,
     sum_by_dialog,
 )
 
@@ -41,6 +46,13 @@ def mean_interval(item_values, dialogs, **choices):
     )
 
 
+def interval_of_share(labels, dialogs):
+    labels = np.array(labels, dtype=float)
+    figure = Figure(mean_statistics(labels), np.array(dialogs), share_from)
+    [interval] = bootstrap_intervals([figure], max(dialogs) + 1, seed=1)
+    return interval
+
+
 def width(interval):
     return interval.high - interval.low
 
@@ -50,7 +62,10 @@ def is_undefined(interval):
 
 
 def test_the_method_has_a_name():
-    assert METHOD == "percentile bootstrap over dialogs"
+    assert METHOD == (
+        "Wilson interval with the design effect of dialogs for shares, "
+        "else expanded percentile bootstrap over dialogs"
+    )
 
 
 # Ratio
@@ -130,6 +145,108 @@ def test_another_seed_gives_other_weights():
 
 def test_no_dialogs_give_no_resamples():
     assert list(resample_dialogs(0, 10, seed=1)) == []
+
+
+# Shares
+
+
+@pytest.mark.parametrize(("n_yes", "n"), [(10, 100), (50, 100), (99, 100), (3, 12)])
+def test_a_share_of_one_item_a_dialog_has_wilsons_interval(n_yes, n):
+    labels = np.arange(n) < n_yes
+    t = student.ppf(0.975, n - 1)
+
+    interval = interval_of_share(labels, range(n))
+
+    # Wilson's formula with t for z; the variance has n - 1 below, so the effective n is n - 1
+    expected = proportion_confint(n_yes / n * (n - 1), n - 1, alpha=2 * norm.sf(t), method="wilson")
+    assert interval == pytest.approx(expected)
+
+
+def test_the_effective_number_of_items_by_hand():
+    # Three dialogs of two: yes yes, yes no, no no: share 1/2, residuals 1, 0, -1,
+    # variance 2 / 6^2 * 3/2 = 1/12, so n = 1/4 / (1/12) = 3; t of 2 degrees squared = 18.513
+    interval = interval_of_share([1, 1, 1, 0, 0, 0], [0, 0, 1, 1, 2, 2])
+
+    half = math.sqrt(18.513 / 3 * (1 / 4 + 18.513 / 12)) / (1 + 18.513 / 3)
+    assert interval == pytest.approx((1 / 2 - half, 1 / 2 + half), abs=1e-4)
+
+
+def test_equal_labels_of_a_dialog_tell_no_more_than_one_of_them():
+    labels = np.random.default_rng(1).random(50) < 0.7
+
+    one_each = interval_of_share(labels, range(50))
+
+    assert interval_of_share(np.repeat(labels, 8), np.repeat(range(50), 8)) == pytest.approx(
+        one_each
+    )
+
+
+@pytest.mark.parametrize(("label", "low", "high"), [(1, 1, 1), (0, 0, 0)])
+def test_a_share_of_0_or_1_is_as_uncertain_as_its_dialogs_are_few(label, low, high):
+    # 20 dialogs, t of 19 degrees squared = 4.3808: the far end is n / (n + t^2) or t^2 / (n + t^2)
+    beyond = 4.3808 / 24.3808
+
+    interval = interval_of_share([label] * 40, np.repeat(range(20), 2))
+
+    assert interval == pytest.approx((max(0, low - beyond), min(1, high + beyond)), abs=1e-5)
+
+
+def test_dialogs_that_happen_to_be_alike_tell_no_more_than_their_items():
+    # every dialog has one yes and one no: no variance between dialogs, but only 20 labels
+    alike = interval_of_share([1, 0] * 10, np.repeat(range(10), 2))
+
+    t = student.ppf(0.975, 9)
+    expected = proportion_confint(10, 20, alpha=2 * norm.sf(t), method="wilson")
+    assert alike == pytest.approx(expected)
+
+
+def test_a_share_of_nothing_or_of_one_dialog_has_no_interval():
+    assert is_undefined(share_interval(np.zeros((5, 2))))
+    assert is_undefined(share_interval(np.array([[1.0, 2.0], [0, 0]])))
+
+
+def test_a_share_needs_no_resamples_and_does_not_depend_on_the_seed():
+    labels = np.random.default_rng(2).random(30) < 0.4
+    figure = Figure(mean_statistics(labels.astype(float)), np.arange(30), share_from)
+
+    one, two = (bootstrap_intervals([figure], 30, seed=seed) for seed in (1, 2))
+
+    assert one == two
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=30),
+    st.sampled_from([0.5, 0.95, 0.99]),
+)
+def test_a_share_lies_in_its_interval_and_that_in_0_to_1(dialogs, level):
+    by_dialog = np.array([[min(pair), max(pair)] for pair in dialogs], dtype=float)
+
+    low, high = share_interval(by_dialog, level=level)
+
+    if math.isnan(low):
+        assert np.count_nonzero(by_dialog[:, 1]) < 2
+    else:
+        assert 0 <= low <= share_from(by_dialog.sum(axis=0)) <= high <= 1
+
+
+@pytest.mark.parametrize("statistics", [[[2.0, 1.0]], [[-1.0, 1.0]]])
+def test_what_is_no_share_is_refused(statistics):
+    with pytest.raises(ValueError, match="a share has a part"):
+        bootstrap_interval(np.array(statistics), np.array([0]), 1, share_from, seed=1)
+
+
+# Percentiles
+
+
+def test_percentiles_are_expanded_as_students_t_is():
+    n_dialogs = 20
+    resampled = norm.ppf((np.arange(100_000) + 0.5) / 100_000)  # a bootstrap of unit error
+
+    low, high = percentile_interval(resampled, n_dialogs)
+
+    # the bootstrap's error has n below; unbiased it is sqrt(n / (n - 1)) times that
+    expected = student.ppf(0.975, 19) * math.sqrt(20 / 19)
+    assert (low, high) == pytest.approx((-expected, expected), abs=1e-3)
 
 
 # Intervals

@@ -1,0 +1,271 @@
+"""Do 95 % intervals hold the true figure in 95 % of all studies? Counted over simulated studies.
+
+Every study has 100 or 400 dialogs, rated in four setups that are alike within a dialog. Its figures
+get their intervals as on every page. A coverage outside 93 to 97 %, widened by two Monte-Carlo
+errors, makes the exit status 1.
+
+    .venv/bin/python benchmarks/coverage.py --runs 2000
+"""
+
+import argparse
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from evaluation.metrics.agreement import (
+    fleiss_kappa_from,
+    fleiss_kappa_statistics,
+    krippendorff_alpha_from,
+    krippendorff_alpha_statistics,
+    percent_agreement_from,
+    percent_agreement_statistics,
+)
+from evaluation.metrics.human import mean_from, mean_statistics
+from evaluation.metrics.intervals import (
+    Figure,
+    Floats,
+    bootstrap_intervals,
+    difference_of_shares,
+    method_of,
+    share_from,
+)
+from evaluation.metrics.uncertainty import accuracy_statistics
+
+TRUE_VALUES = tuple(round(0.1 * step, 1) for step in range(1, 10))
+N_DIALOGS = (100, 400)
+N_SETUPS = 4
+N_RATERS = 5
+ALIKE = 0.5  # how many items are like their dialog; two of one dialog correlate by its square
+DECIDED = 0.92  # the share of items with a majority
+CEILING = 0.93
+YES = 0.8  # the share of yes among votes whose agreement is measured
+BATCH = 100  # studies that share their resamples
+LOWEST, HIGHEST = 0.93, 0.97
+
+
+class Simulated(NamedTuple):
+    """A figure of one simulated study, and its true value."""
+
+    figure: Figure
+    truth: float
+
+
+class Coverage(NamedTuple):
+    """How often the intervals of one statistic held its true value."""
+
+    method: str
+    statistic: str
+    true_value: float
+    n_dialogs: int
+    coverage: float
+    mean_width: float
+
+
+Simulation = Callable[[np.random.Generator, float, int], Simulated]
+
+
+def labels(random: np.random.Generator, share: float, of_dialog: Floats, n_setups: int) -> Floats:
+    """Return 1 or 0 per dialog and setup, `share` of them 1: (n_dialogs, n_setups).
+
+    `of_dialog` are uniform numbers (n_dialogs, 1) that items of one dialog have in common.
+    """
+    shape = (len(of_dialog), n_setups)
+    drawn = np.where(random.random(shape) < ALIKE, of_dialog, random.random(shape))
+    return (drawn < share).astype(np.float64)
+
+
+def dialogs_of(items: Floats) -> np.ndarray:
+    return np.repeat(np.arange(items.shape[0]), items.shape[1])
+
+
+def mean_of_one_setup(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
+    majority = labels(random, value, random.random((n_dialogs, 1)), 1)
+    figure = Figure(mean_statistics(majority.ravel()), dialogs_of(majority), share_from)
+    return Simulated(figure, value)
+
+
+def mean_of_all_setups(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
+    majority = labels(random, value, random.random((n_dialogs, 1)), N_SETUPS)
+    majority[random.random(majority.shape) > DECIDED] = math.nan
+    figure = Figure(mean_statistics(majority.ravel()), dialogs_of(majority), share_from)
+    return Simulated(figure, value)
+
+
+def accuracy(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
+    """Merged against separate majorities, or a metric's labels against majorities."""
+    of_dialog = random.random((n_dialogs, 1))
+    truth = labels(random, 0.6, random.random((n_dialogs, 1)), N_SETUPS)
+    is_right = labels(random, value, of_dialog, N_SETUPS)
+    truth[random.random(truth.shape) > DECIDED] = math.nan
+    label = np.where(is_right == 1, truth, 1 - truth)
+    statistics = accuracy_statistics(truth.ravel(), label.ravel())
+    return Simulated(Figure(statistics, dialogs_of(truth), share_from), value)
+
+
+def metric_minus_ceiling(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
+    of_dialog = random.random((n_dialogs, 1))
+    of_metric, of_raters = (
+        labels(random, share, of_dialog, N_SETUPS) for share in (value, CEILING)
+    )
+    dialogs = dialogs_of(of_metric)
+    metric, raters = (
+        Figure(mean_statistics(each.ravel()), dialogs, share_from)
+        for each in (of_metric, of_raters)
+    )
+    return Simulated(difference_of_shares(metric, raters), value - CEILING)
+
+
+def shift(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
+    """Merged - separate majorities of one setup: noes that become yes, and 5 % of yeses no."""
+    yes_before = min(0.4, 0.9 * (1 - value) / 2)
+    separate = random.random(n_dialogs) < yes_before
+    becomes_no = 0.05
+    becomes_yes = (value + yes_before * becomes_no) / (1 - yes_before)
+    chance = np.where(separate, 1 - becomes_no, becomes_yes)
+    merged = random.random(n_dialogs) < chance
+    differences = merged.astype(np.float64) - separate
+    return Simulated(Figure(mean_statistics(differences), np.arange(n_dialogs), mean_from), value)
+
+
+def votes(random: np.random.Generator, kappa: float, shares: Floats, n_dialogs: int) -> Floats:
+    """Return counts (n_items, n_categories) of raters who know the answer, or vote at random.
+
+    Each knows it with a chance of sqrt(kappa), so two agree beyond chance with a chance of kappa.
+    """
+    ends = shares.cumsum()[:-1]
+    of_dialog = np.searchsorted(ends, random.random((n_dialogs, 1)))
+    shape = (n_dialogs, N_SETUPS)
+    own = np.searchsorted(ends, random.random(shape))
+    truth = np.where(random.random(shape) < ALIKE, of_dialog, own).reshape(-1, 1)
+    guessed = np.searchsorted(ends, random.random((truth.size, N_RATERS)))
+    given = np.where(random.random(guessed.shape) < math.sqrt(kappa), truth, guessed)
+    place = given + len(shares) * np.arange(truth.size)[:, np.newaxis]
+    counts = np.bincount(place.ravel(), minlength=len(shares) * truth.size)
+    return counts.reshape(truth.size, len(shares)).astype(np.float64)
+
+
+def percent_agreement(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
+    """Ten categories: with two, five raters cannot agree in less than 40 % of pairs."""
+    counts = votes(random, (value - 0.1) / 0.9, np.full(10, 0.1), n_dialogs)
+    dialogs = np.repeat(np.arange(n_dialogs), N_SETUPS)
+    statistics = percent_agreement_statistics(counts)
+    return Simulated(Figure(statistics, dialogs, percent_agreement_from), value)
+
+
+def fleiss_kappa(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
+    counts = votes(random, value, np.array([1 - YES, YES]), n_dialogs)
+    dialogs = np.repeat(np.arange(n_dialogs), N_SETUPS)
+    return Simulated(Figure(fleiss_kappa_statistics(counts), dialogs, fleiss_kappa_from), value)
+
+
+def alpha(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
+    """Nominal alpha; a fifth of the votes is missing."""
+    counts = votes(random, value, np.array([1 - YES, YES]), n_dialogs)
+    counts = random.binomial(counts.astype(np.int64), 0.8).astype(np.float64)
+    dialogs = np.repeat(np.arange(n_dialogs), N_SETUPS)
+    measure = partial(krippendorff_alpha_from, level="nominal")
+    return Simulated(Figure(krippendorff_alpha_statistics(counts), dialogs, measure), value)
+
+
+SIMULATIONS: dict[str, Simulation] = {
+    "question mean, one setup": mean_of_one_setup,
+    "question mean, all setups": mean_of_all_setups,
+    "merged vs separate accuracy": accuracy,
+    "shift, one setup": shift,
+    "percent agreement": percent_agreement,
+    "Fleiss kappa": fleiss_kappa,
+    "alpha": alpha,
+    "metric accuracy": accuracy,
+    "metric − ceiling": metric_minus_ceiling,
+}
+
+
+def coverage(
+    statistic: str, value: float, n_dialogs: int, n_runs: int, n_resamples: int, seed: int
+) -> Coverage:
+    """Return how often the intervals of one statistic hold its true value."""
+    place = list(SIMULATIONS).index(statistic)
+    random = np.random.default_rng([seed, place, n_dialogs, round(10 * value)])
+    n_held, widths, method, truth = 0, 0.0, "", value
+    for start in range(0, n_runs, BATCH):
+        simulated = [
+            SIMULATIONS[statistic](random, value, n_dialogs)
+            for _ in range(min(BATCH, n_runs - start))
+        ]
+        intervals = bootstrap_intervals(
+            [each.figure for each in simulated],
+            n_dialogs,
+            seed=int(random.integers(2**32)),
+            n_resamples=n_resamples,
+        )
+        for (figure, truth), interval in zip(simulated, intervals, strict=True):
+            n_held += interval.low <= truth <= interval.high  # an undefined one does not
+            widths += interval.high - interval.low
+            method = method_of(figure)
+    return Coverage(method, statistic, round(truth, 3), n_dialogs, n_held / n_runs, widths / n_runs)
+
+
+def coverages(options: argparse.Namespace) -> Iterator[Coverage]:
+    for statistic in SIMULATIONS:
+        for n_dialogs in N_DIALOGS:
+            for value in TRUE_VALUES:
+                yield coverage(
+                    statistic, value, n_dialogs, options.runs, options.resamples, options.seed
+                )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--runs", type=int, default=2000, help="simulated studies for each line")
+    parser.add_argument("--resamples", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+    options = parser.parse_args()
+    began = time.perf_counter()
+    error = math.sqrt(0.95 * 0.05 / options.runs)
+    lowest, highest = LOWEST - 2 * error, HIGHEST + 2 * error
+    write = sys.stdout.write
+    write(f"{'method':<52}{'statistic':<30}{'true':>7}{'dialogs':>9}{'coverage':>10}{'width':>8}\n")
+    rows = []
+    for row in coverages(options):
+        is_outside = not lowest <= row.coverage <= highest
+        rows.append(row._asdict() | {"is_outside": is_outside})
+        write(
+            f"{row.method:<52}{row.statistic:<30}{row.true_value:>7.2f}{row.n_dialogs:>9}"
+            f"{row.coverage:>10.4f}{row.mean_width:>8.3f}{'  outside' if is_outside else ''}\n"
+        )
+        sys.stdout.flush()
+    n_outside = sum(row["is_outside"] for row in rows)
+    seconds = round(time.perf_counter() - began, 1)
+    write(
+        f"{n_outside} of {len(rows)} outside {lowest:.2%} to {highest:.2%}, "
+        f"{options.runs} runs each, {seconds} seconds\n"
+    )
+    if options.json:
+        summary = {
+            "runs": options.runs,
+            "resamples": options.resamples,
+            "seed": options.seed,
+            "lowest": round(lowest, 4),
+            "highest": round(highest, 4),
+            "n_outside": n_outside,
+            "seconds": seconds,
+            "rows": rows,
+        }
+        write(json.dumps(summary) + "\n")
+    sys.exit(1 if n_outside else 0)
+
+
+if __name__ == "__main__":
+    main()
