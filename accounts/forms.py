@@ -1,4 +1,4 @@
-"""Forms of the users pages."""
+"""Forms of the users pages and of one's own API tokens."""
 
 from django import forms
 from django.contrib.auth.validators import UnicodeUsernameValidator
@@ -58,3 +58,13 @@ class SearchForm(forms.Form):
         wanted = self.cleaned_data.get("q", "") if self.is_valid() else ""
         matches = Q(username__icontains=wanted) | Q(rater_code__icontains=wanted)
         return User.objects.filter(matches).prefetch_related("groups").order_by("username")
+
+
+class NewTokenForm(forms.Form):
+    """A new API token: what it is for."""
+
+    name = forms.CharField(
+        max_length=100,
+        help_text="What it is for, such as “notebook on my laptop”.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )

@@ -1,4 +1,4 @@
-"""Who somebody is, how they are let in once, and what they changed."""
+"""Who somebody is, how they and their programs are let in, and what they changed."""
 
 import secrets
 
@@ -61,3 +61,22 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.action} {self.subject}"
+
+
+class ApiToken(models.Model):
+    """One key that lets a program in as one person. Only a hash of it is kept."""
+
+    user = models.ForeignKey(User, models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=100)  # what it is for, so that the right one is revoked
+    token_hash = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)  # to the minute
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "name"], name="api_token_name_once_per_user"),
+        ]
+
+    def __str__(self) -> str:
+        return f"API token {self.pk} of user {self.user_id}"

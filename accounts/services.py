@@ -11,9 +11,11 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.access import Role
-from accounts.models import AuditEntry, SignInLink, User
+from accounts.models import ApiToken, AuditEntry, SignInLink, User
 
 LINK_IS_VALID_FOR = timedelta(days=7)
+TOKEN_PREFIX = "attest_"  # tells a leaked token for what it is
+TOKEN_USE_IS_NOTED_EVERY = timedelta(minutes=1)
 
 
 class AccountError(Exception):
@@ -60,11 +62,15 @@ def set_roles(user: User, roles: Collection[Role], actor: User | None) -> None:
 
 @transaction.atomic
 def deactivate(user: User, actor: User | None) -> None:
-    """Shut somebody out, at once also from open sessions; votes and code stay theirs."""
+    """Shut somebody out, at once also from open sessions; votes and code stay theirs.
+
+    Links and API tokens end for good.
+    """
     if user == actor:
         raise AccountError("Only another admin can deactivate you.")
     if User.objects.filter(pk=user.pk, is_active=True).update(is_active=False):
         user.sign_in_links.filter(used_at=None).update(expires_at=timezone.now())
+        user.api_tokens.all().delete()
         record(actor, "user.deactivated", user.username)
 
 
@@ -124,6 +130,41 @@ def use_sign_in_link(token: str) -> User | None:
     user = User.objects.get(sign_in_links__token_hash=_hash(token))
     record(user, "link.used", user.username)
     return user
+
+
+@transaction.atomic
+def create_api_token(user: User, name: str) -> str:
+    """Return a new token that lets programs in as somebody; it cannot be shown again."""
+    token = TOKEN_PREFIX + secrets.token_urlsafe()
+    try:
+        with transaction.atomic():
+            ApiToken.objects.create(user=user, name=name, token_hash=_hash(token))
+    except IntegrityError as exc:
+        raise AccountError(f"You already have a token named {name}.") from exc
+    record(user, "token.created", user.username, name=name)
+    return token
+
+
+@transaction.atomic
+def revoke_api_token(token: ApiToken) -> None:
+    """Delete a token: nothing gets in by it any more."""
+    deleted, _ = ApiToken.objects.filter(pk=token.pk).delete()
+    if deleted:
+        record(token.user, "token.revoked", token.user.username, name=token.name)
+
+
+def valid_token(token: str) -> ApiToken | None:
+    """Return the token that lets an active user in, with that user; None for any other text."""
+    tokens = ApiToken.objects.select_related("user")
+    return tokens.filter(token_hash=_hash(token), user__is_active=True).first()
+
+
+def note_token_use(token: ApiToken) -> None:
+    """Write down that a token was used, once a minute at most."""
+    now = timezone.now()
+    if token.last_used_at and now - token.last_used_at < TOKEN_USE_IS_NOTED_EVERY:
+        return
+    ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
 
 
 def _groups(roles: Collection[Role]) -> list[Group]:

@@ -1,4 +1,4 @@
-"""Signing in and out, one's password; for admins the users and the audit trail."""
+"""Signing in and out, one's password and tokens; for admins the users and the audit trail."""
 
 import time
 
@@ -16,9 +16,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts import services
 from accounts.access import Role, allowed, allowed_to_all, public
-from accounts.forms import NewUserForm, RolesForm, SearchForm
+from accounts.forms import NewTokenForm, NewUserForm, RolesForm, SearchForm
 from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
-from accounts.models import AuditEntry, User
+from accounts.models import ApiToken, AuditEntry, User
 
 USERS_PER_PAGE = 25
 ENTRIES_PER_PAGE = 50
@@ -88,6 +88,38 @@ def letter_keys(request: SignedInRequest) -> HttpResponse:
     """Switch single-letter keys on or off, and go back to the page that asked."""
     services.set_letter_keys(request.user, request.POST.get("on") == "1")
     return redirect(page_to_return_to(request))
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RESEARCHER)
+def api_tokens(request: SignedInRequest) -> HttpResponse:
+    """List one's tokens. A new one is shown once: a redirect to it would have to keep it."""
+    posted = request.method == "POST"
+    form = NewTokenForm(request.POST if posted else None)
+    context: dict[str, object] = {}
+    if posted and form.is_valid():
+        name = form.cleaned_data["name"]
+        try:
+            context = {"token": services.create_api_token(request.user, name), "name": name}
+        except services.AccountError as exc:
+            form.add_error("name", str(exc))
+        else:
+            form = NewTokenForm()
+    context |= {"form": form, "tokens": request.user.api_tokens.all()}
+    status = 422 if form.is_bound else 200
+    return render(request, "accounts/api_tokens.html", context, status=status)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def revoke_api_token(request: SignedInRequest, token_id: int) -> HttpResponse:
+    token = get_object_or_404(
+        ApiToken.objects.select_related("user"), pk=token_id, user=request.user
+    )
+    services.revoke_api_token(token)
+    messages.success(request, f"{token.name} lets nothing in any more.")
+    return redirect("accounts:api-tokens")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -87,7 +87,7 @@ def plan_units(study: Study) -> UnitPlan:
     """
     scheme = load_scheme(study.scheme)
     arms = [arm.kind for arm in study.arms.all()]
-    keys = _sampled(study)
+    keys = sampled(study)
     left_out: Counter[str] = Counter()
     dialogs = _dialog_lengths(study)
     candidates = _candidates(study, keys)
@@ -202,7 +202,7 @@ def responses_of(study: Study) -> QuerySet[Response]:
     return Response.objects.filter(dataset=study.dataset_id, setup__in=study.setups.all())
 
 
-def _sampled(study: Study) -> dict[int, str]:
+def sampled(study: Study) -> dict[int, str]:
     """Return the keys of the study's examples by id: all with responses, or those drawn.
 
     A larger sample of the same seed contains the smaller one.

@@ -1,6 +1,9 @@
-"""Import a synthetic study of N votes and report on it: seconds, peak memory, and how both grow.
+"""Import a synthetic study of N votes in two arms and report on it: seconds, memory, growth.
 
-Everything runs twice, with N/10 and with N votes, in processes and databases of their own.
+`cold_seconds`: all figures of the study from nothing, in a fresh process; `start_seconds`: what
+that process takes before, to load Django and the reports. `warm_seconds`: the study's whole page
+with figures that are stored and current, the middle of several visits. Everything runs twice, with
+N/10 and with N votes, in processes and databases of their own.
 
     .venv/bin/python benchmarks/reports.py --votes 1000000 --database postgresql
 """
@@ -10,6 +13,8 @@ import csv
 import json
 import os
 import random
+import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -21,6 +26,7 @@ from pathlib import Path
 import psycopg
 
 ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT)]
 SERVER = os.environ.get("TEST_POSTGRESQL_URL", "postgres://postgres@127.0.0.1:5432/postgres")
 QUESTIONS = (
     "understand",
@@ -31,15 +37,20 @@ QUESTIONS = (
     "evidence_supports",
     "attributable",
 )
+ARMS = ("separate", "merged")
 RATERS_PER_RESPONSE = 5
 RESPONSES_PER_EXAMPLE = 4
 N_RATERS = 200
+N_VISITS = 7
 
 
 def write_study(folder: Path, n_votes: int, seed: int = 1) -> None:
-    """Write an interchange folder: AIS, five raters a response, four responses an example."""
+    """Write an interchange folder: AIS in both arms, five raters each, four responses an example.
+
+    Beside it a score of each response as word overlap gives it: shares of a few words, with ties.
+    """
     draw = random.Random(seed)
-    n_responses = n_votes // (len(QUESTIONS) * RATERS_PER_RESPONSE)
+    n_responses = n_votes // (len(QUESTIONS) * RATERS_PER_RESPONSE * len(ARMS))
     with (folder / "examples.jsonl").open("w") as out:
         for i in range(n_responses // RESPONSES_PER_EXAMPLE + 1):
             turn = {"speaker": "user", "text": f"Question {i}, as long as questions are?"}
@@ -52,16 +63,26 @@ def write_study(folder: Path, n_votes: int, seed: int = 1) -> None:
             example = f"e{i // RESPONSES_PER_EXAMPLE}"
             row = {"id": f"r{i}", "example": example, "setup": setup, "text": "A response. " * 10}
             out.write(json.dumps(row) + "\n")
+    shares = [draw.random() for _ in range(n_responses)]
+    with (folder / "scores.csv").open("w", newline="") as out:
+        rows = csv.writer(out)
+        rows.writerow(["response", "metric", "score", "signature"])
+        for i, share in enumerate(shares):
+            n_words = draw.randint(5, 25)
+            n_found = sum(draw.random() < (share + 1) / 2 for _ in range(n_words))
+            rows.writerow([f"r{i}", "overlap", round(n_found / n_words, 4), "words"])
     with (folder / "votes.csv").open("w", newline="") as out:
         rows = csv.writer(out)
-        rows.writerow(["response", "rater", "question", "answer", "seconds"])
-        for i in range(n_responses):
-            share = draw.random()
-            for k in range(RATERS_PER_RESPONSE):
-                rater = f"rater{(i * 7 + k * 13) % N_RATERS}"
-                for question in QUESTIONS:
-                    answer = "yes" if draw.random() < share else "no"
-                    rows.writerow([f"r{i}", rater, question, answer, round(60 * draw.random(), 1)])
+        rows.writerow(["response", "rater", "question", "answer", "seconds", "arm", "position"])
+        for i, share in enumerate(shares):
+            for place, arm in enumerate(ARMS):
+                for k in range(RATERS_PER_RESPONSE):
+                    rater = f"rater{(i * 7 + (k + 5 * place) * 13) % N_RATERS}"
+                    seconds = round(60 * draw.random(), 1)
+                    position = draw.randint(1, RESPONSES_PER_EXAMPLE) if place else ""
+                    for question in QUESTIONS:
+                        answer = "yes" if draw.random() < share else "no"
+                        rows.writerow([f"r{i}", rater, question, answer, seconds, arm, position])
 
 
 @contextmanager
@@ -80,7 +101,7 @@ def database_url(kind: str, folder: Path) -> Iterator[str]:
 
 
 def measure(kind: str, n_votes: int) -> dict[str, float]:
-    """Return seconds and peak MB of an import and of a report in fresh processes."""
+    """Return seconds and peak MB of an import, of all figures and of the page, each on its own."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         (folder / "study").mkdir()
@@ -92,6 +113,7 @@ def measure(kind: str, n_votes: int) -> dict[str, float]:
                 "DJANGO_DEBUG": "0",  # with it, Django remembers every statement
                 "DJANGO_SECRET_KEY": "benchmark",
                 "DJANGO_ALLOWED_HOSTS": "localhost",
+                "DJANGO_SETTINGS_MODULE": "config.settings",
             }
 
             def run(*command: str) -> tuple[float, float]:
@@ -106,14 +128,81 @@ def measure(kind: str, n_votes: int) -> dict[str, float]:
                     sys.exit(f"manage.py {command[0]} failed")
                 return time.perf_counter() - began, usage.ru_maxrss / 1024
 
+            def figures_of(part: str) -> dict[str, float]:
+                done = subprocess.run(
+                    [sys.executable, __file__, "--inside", part],
+                    env=environment,
+                    check=True,
+                    stdout=subprocess.PIPE,
+                )
+                found: dict[str, float] = json.loads(done.stdout)
+                return found
+
             run("migrate", "-v0")
+            run("collectstatic", "-v0", "--no-input")
             import_seconds, import_peak = run("import_dataset", str(folder / "study"))
-            cold_seconds, peak = run("report", "raters", "--study", "study", "--format", "json")
+            cold, warm = figures_of("cold"), figures_of("warm")
     return {
         "import_seconds": round(import_seconds, 2),
         "import_peak_mb": round(import_peak, 1),
-        "cold_seconds": round(cold_seconds, 2),
-        "peak_mb": round(peak, 1),
+        **cold,
+        **warm,
+    }
+
+
+def cold() -> dict[str, float]:
+    """Make and store all figures of the only study, as the worker does; in a process of its own."""
+    import django
+
+    began = time.perf_counter()
+    django.setup()
+    from annotation.models import Study
+    from evaluation.reports.base import Choices
+    from evaluation.stored_figures import compute_and_store
+
+    study = Study.objects.get()
+    started = time.perf_counter()
+    compute_and_store(study.pk, Choices())
+    return {
+        "start_seconds": round(started - began, 2),
+        "cold_seconds": round(time.perf_counter() - started, 2),
+        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+    }
+
+
+def warm() -> dict[str, float]:
+    """Visit the page of the only study as a researcher, with its figures stored and current."""
+    import django
+
+    django.setup()
+    from django.contrib.auth.models import Group
+    from django.test import Client
+    from django.urls import reverse
+
+    from accounts.models import User
+    from annotation.models import Study
+    from evaluation.reports.base import Choices
+    from evaluation.stored_figures import stored_figures
+
+    study = Study.objects.get()
+    researcher = User.objects.create_user("researcher")
+    researcher.groups.add(Group.objects.get(name="researcher"))
+    client = Client(headers={"host": "localhost", "x-forwarded-proto": "https"})
+    client.force_login(researcher)
+    address = reverse("evaluation:study", args=[study.slug])
+    seconds = []
+    for _ in range(N_VISITS + 1):
+        began = time.perf_counter()
+        answer = client.get(address, secure=True)
+        assert answer.status_code == 200, answer.status_code
+        seconds.append(time.perf_counter() - began)
+    began = time.perf_counter()
+    stored = stored_figures(study, Choices())
+    assert stored.is_current, "the page's figures are not those that were stored"
+    return {
+        "first_visit_seconds": round(seconds[0], 3),  # of this process: templates are read
+        "warm_seconds": round(statistics.median(seconds[1:]), 3),
+        "stored_seconds": round(time.perf_counter() - began, 3),
     }
 
 
@@ -124,14 +213,19 @@ def main() -> None:
     parser.add_argument("--votes", type=int, default=100_000)
     parser.add_argument("--database", choices=["postgresql", "sqlite"], default="postgresql")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+    parser.add_argument("--inside", choices=["cold", "warm"], help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.inside:
+        part = {"cold": cold, "warm": warm}[options.inside]
+        sys.stdout.write(json.dumps(part()))
+        return
     small = measure(options.database, options.votes // 10)
     large = measure(options.database, options.votes)
     write = sys.stdout.write
-    write(f"{'':<18}{options.votes // 10:>12,}{options.votes:>12,}{'ratio':>8}\n")
+    write(f"{'':<20}{options.votes // 10:>12,}{options.votes:>12,}{'ratio':>8}\n")
     for name, value in large.items():
-        ratio = value / small[name]
-        write(f"{name:<18}{small[name]:>12,}{value:>12,}{ratio:>8.2f}\n")
+        ratio = f"{value / small[name]:.2f}" if small[name] else ""
+        write(f"{name:<20}{small[name]:>12,}{value:>12,}{ratio:>8}\n")
     if options.json:
         growth = round(large["import_peak_mb"] / small["import_peak_mb"], 3)
         figures = large | {"import_peak_ratio": growth}

@@ -80,6 +80,9 @@ INSTALLED_APPS = [
     "django_htmx",
     "csp",
     "axes",
+    # rest_framework and django_filters are used and not listed: no HTML of theirs is shown.
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -141,6 +144,41 @@ AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_TEMPLATE = "accounts/locked_out.html"
 AXES_HTTP_RESPONSE_CODE = 429
 
+# --- API ------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "accounts.authentication.BearerAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.authentication.IsResearcher"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_THROTTLE_CLASSES": ["accounts.authentication.PerToken"],
+    "DEFAULT_THROTTLE_RATES": {"api": env.str("ATTEST_API_RATE", default="600/minute")},
+    "URL_FORMAT_OVERRIDE": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Attest",
+    "DESCRIPTION": "Data, votes, metric runs and reports; raters are codes. Programs send a token "
+    "of [yours](/accounts/api-tokens/); this page asks as you. [Back to Attest](/)",
+    "VERSION": VERSION,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["accounts.authentication.IsResearcher"],
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "ENUM_NAME_OVERRIDES": {
+        "ArmEnum": "annotation.models.Arm.Kind",
+        "EvidenceChoiceEnum": "generation.evidence.EvidenceChoice",
+    },
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "accounts.api.document_errors",
+    ],
+}
+
 # --- database, cache, queue -----------------------------------------------------------------
 
 DATABASE: dict[str, Any] = env.db(
@@ -166,16 +204,28 @@ DATABASES = {"default": DATABASE}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Progress of a running import is read from the cache, so it must be shared by site and worker.
-CACHES = {"default": env.cache("CACHE_URL", default=f"filecache://{DATA_DIR / 'cache'}")}
+CACHE: dict[str, Any] = env.cache("CACHE_URL", default=f"filecache://{DATA_DIR / 'cache'}")
+if CACHE["BACKEND"].endswith("FileBasedCache"):
+    # Beyond that many it drops a third at random, the figures of studies among them.
+    CACHE["OPTIONS"] = {"MAX_ENTRIES": 10_000}
+CACHES = {"default": CACHE}
 
 QUEUE_DIR = DATA_DIR / "queue"
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://")
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# Here and not on the command line: a model takes its share of the cores by it.
+CELERY_WORKER_CONCURRENCY = env.int("ATTEST_WORKER_PROCESSES", default=2)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+# Two installations may share a broker, each with a queue of its own.
+CELERY_TASK_DEFAULT_QUEUE = env.str("ATTEST_QUEUE", default="celery")
+# Chunks of runs wait in a queue of their own: a worker takes from both in turn, so that an import
+# or a figure does not wait until a long run is over.
+CHUNK_QUEUE = f"{CELERY_TASK_DEFAULT_QUEUE}-chunks"
+CELERY_TASK_ROUTES = {"evaluation.tasks.execute_chunk": {"queue": CHUNK_QUEUE}}
 CELERY_TASK_TIME_LIMIT = 3600
 CELERY_TASK_SOFT_TIME_LIMIT = 3540
 if CELERY_BROKER_URL.startswith("filesystem"):
@@ -198,17 +248,29 @@ else:
     CELERY_TASK_DEFAULT_QUEUE_TYPE = "quorum"
     CELERY_WORKER_DETECT_QUORUM_QUEUES = True
     CELERY_BROKER_TRANSPORT_OPTIONS = {"confirm_publish": True}
+_QUEUE_TYPE = {"x-queue-type": "quorum"} if CELERY_BROKER_URL.startswith("amqp") else None
+CELERY_TASK_QUEUES = {
+    name: {"exchange": name, "routing_key": name, "queue_arguments": _QUEUE_TYPE}
+    for name in (CELERY_TASK_DEFAULT_QUEUE, CHUNK_QUEUE)
+}
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     "resend-interrupted-imports": {
         "task": "evaluation.tasks.resend_interrupted_imports",
         "schedule": 20.0,
     },
+    "resend-lost-chunks": {
+        "task": "evaluation.tasks.resend_lost_chunks",
+        "schedule": 5.0,
+        "options": {"expires": 30.0},  # they pile up behind long work
+    },
     "forget-old-imports": {
         "task": "evaluation.tasks.forget_old_imports",
         "schedule": 24 * 3600.0,
     },
 }
+# Without a sign of life for this long, a worker that scores a chunk of a run counts as dead.
+CHUNK_LEASE_SECONDS = env.int("ATTEST_CHUNK_LEASE_SECONDS", default=60)
 
 # --- files, time, logs ----------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ def home(request: SignedInRequest) -> HttpResponse:
 urlpatterns = [
     path("", home, name="home"),
     path("accounts/", include("accounts.urls")),
+    path("api/", include("config.api")),
     # In this order: studies/mine/ is no study, and data/import/ is no dataset.
     path("studies/", include("annotation.urls")),
     path("", include("evaluation.urls")),

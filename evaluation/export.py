@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from django.db.models import Model, Prefetch, QuerySet
+from django.db.models import Case, Exists, Model, OuterRef, Prefetch, Q, QuerySet, Value, When
+from django.db.models.functions import Concat
 
 from annotation.models import Flag, GoldAnswer, Rater, Study, Vote
 from annotation.schemes import load_scheme
 from evaluation.models import AutoScore
-from evaluation.vote_counts import gold_targets, n_responses
+from evaluation.vote_counts import gold_targets, n_assumed_responses, n_responses
 from generation.importers.records import SetupRecord
 from generation.importers.setups import setup_name
 from generation.importers.spreadsheet import csv_cell
@@ -44,7 +45,7 @@ def export_files(dataset: Dataset, study: Study | None) -> dict[str, Write]:
         files["entities.jsonl"] = lambda out: _write_jsonl(out, _entities(dataset))
     if KGQuestion.objects.filter(example__dataset=dataset).exists():
         files["kg_questions.jsonl"] = lambda out: _write_jsonl(out, _kg_questions(dataset))
-    scores = AutoScore.objects.filter(run__dataset=dataset)
+    scores = AutoScore.objects.filter(run__dataset=dataset, score__isnull=False)
     if scores.exists():
         files["scores.csv"] = lambda out: _write_csv(out, SCORE_COLUMNS, _scores(scores))
     if study is None:
@@ -232,7 +233,11 @@ def _study(study: Study) -> Row:
     further: Row = study.settings
     if not study.is_imported:
         further = further | {name: getattr(study, name) for name in STUDY_DESIGN}
-        further |= {"n_responses": n_responses(study), "n_gold_items": len(gold_targets(study))}
+        further |= {
+            "n_responses": n_responses(study),
+            "n_gold_items": len(gold_targets(study)),
+            "n_assumed": n_assumed_responses(study),
+        }
     return further | {
         "name": study.name,
         "scheme": study.scheme["key"],
@@ -275,7 +280,8 @@ SCORE_COLUMNS = {
     "metric": "run__metric",
     "score": "score",
     "citation": "target__citation__number",
-    "signature": "run__signature",
+    "signature": "full_signature",
+    "assumed": "is_assumed",
 }
 
 
@@ -303,5 +309,16 @@ def _flags(study: Study) -> Iterator[tuple[Any, ...]]:
 
 
 def _scores(scores: QuerySet[AutoScore]) -> Iterator[tuple[Any, ...]]:
-    rows = scores.order_by("pk").values_list(*SCORE_COLUMNS.values())
-    yield from rows.iterator(chunk_size=5 * CHUNK)
+    # As `MetricRun.full_signature` says it: what was scored here is told apart by its model.
+    with_revision = Concat("run__signature", Value("|revision:"), "run__revision")
+    signature = Case(When(run__revision="", then="run__signature"), default=with_revision)
+    signed = scores.annotate(full_signature=signature)
+    # An export that was imported where it came from: the same rows, which a file says once.
+    same_here = signed.filter(
+        run__is_imported=False,
+        run__metric=OuterRef("run__metric"),
+        full_signature=OuterRef("full_signature"),
+        target=OuterRef("target"),
+    )
+    once = signed.filter(Q(run__is_imported=False) | ~Exists(same_here)).order_by("pk")
+    yield from once.values_list(*SCORE_COLUMNS.values()).iterator(chunk_size=5 * CHUNK)

@@ -32,7 +32,7 @@ from annotation.services.imported import (
 )
 from annotation.study_file import StudyFacts, StudyFileError, read_study_facts
 from evaluation.row_checks import RowChecks
-from evaluation.services import store_scores
+from evaluation.services.scores import store_scores
 from generation.importers import KINDS, Material
 from generation.importers.errors import DatasetError
 from generation.importers.fields import LONGEST_NAME
@@ -54,6 +54,7 @@ from generation.services import (
 
 logger = logging.getLogger(__name__)
 
+IN_AUDIT_TRAIL = "dataset.imported"  # with the dataset's name; written with the rows
 NEEDS_STUDY = frozenset({"raters", "votes", "flags"})
 BATCH = 2000
 MAX_PROBLEMS_SHOWN = 200
@@ -252,7 +253,7 @@ def import_dataset(
             if tally.n_problems and not skip_bad:
                 raise BadRows(tally.outcome(material, plan, None, None))
             outcome = tally.outcome(material, plan, dataset, study)
-            record_in_audit_trail(requested_by, "dataset.imported", plan.name)
+            record_in_audit_trail(requested_by, IN_AUDIT_TRAIL, plan.name)
             before_commit(outcome)
     except IntegrityError as error:
         logger.warning("import into %s broke a constraint", plan.name, exc_info=True)

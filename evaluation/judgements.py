@@ -1,14 +1,17 @@
 """What people and metrics said about responses, for the pages that show one example or response."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import NamedTuple
 
-from annotation.models import Flag, Rater, Study, Vote
+from annotation.models import Flag, GoldAnswer, Rater, Study, Vote
 from annotation.schemes import Question, load_scheme
 from evaluation.metrics.human import UNDECIDED, majority_category
-from evaluation.models import AutoScore
+from evaluation.models import Adjudication, AutoScore
 from generation.models import Response
+
+UNDECIDABLE = "cannot be decided"
 
 
 class QuestionVotes(NamedTuple):
@@ -16,9 +19,11 @@ class QuestionVotes(NamedTuple):
 
     question: Question
     by_rater: dict[str, Vote]  # code → vote
-    majority: str  # the label, 'undecided', or '' without a counted vote
+    majority: str  # the label, 'undecided', or '' without a counted vote and on gold items
     n_majority: int
     n_votes: int
+    known: str = ""  # of a gold item: the label of the known answer
+    n_met: int = 0  # votes that are the known answer
 
 
 class Judgement(NamedTuple):
@@ -31,10 +36,25 @@ class Judgement(NamedTuple):
     questions: list[QuestionVotes]
     flags: list[Flag]
     is_flagged: bool  # by more than half of its raters: reports leave it out
+    is_gold: bool  # its answers are known: it is in no figure
+
+
+class Decision(NamedTuple):
+    """An adjudication in words; the newest of a question counts."""
+
+    study: Study
+    question: Question
+    citation: int | None
+    answer: str  # a label of the question's scale, or 'cannot be decided'
+    note: str
+    by: str  # who, as researchers know them
+    code: str  # the same person as exports name them
+    at: datetime
 
 
 def judgements(responses: Iterable[Response]) -> dict[int, list[Judgement]]:
-    """Return all votes and flags on some responses by response id, in three queries."""
+    """Return all votes and flags on some responses by response id, in four queries."""
+    gold = _known_answers(responses)
     votes = (
         Vote.objects.filter(target__response__in=responses)
         .select_related("arm__study", "rater", "target__citation")
@@ -56,18 +76,33 @@ def judgements(responses: Iterable[Response]) -> dict[int, list[Judgement]]:
             grouped[flag.response_id, flag.arm_id, None] = []
     found: dict[int, list[Judgement]] = defaultdict(list)
     for (response, arm, number), of_target in grouped.items():
+        study = arms[arm].study
+        known = gold.get((study.pk, response, number), {})
         found[response].append(
             Judgement(
-                study=arms[arm].study,
+                study=study,
                 arm=arms[arm].kind,
                 citation=number,
                 raters=sorted({vote.rater for vote in of_target}, key=lambda rater: rater.code),
-                questions=_by_question(arms[arm].study, of_target),
+                questions=_by_question(study, of_target, known),
                 flags=flags_of[response, arm],
-                is_flagged=_is_flagged(arms[arm].study, of_target, flags_of[response, arm]),
+                is_flagged=_is_flagged(study, of_target, flags_of[response, arm]),
+                is_gold=bool(known),
             )
         )
     return found
+
+
+def _known_answers(
+    responses: Iterable[Response],
+) -> dict[tuple[int, int, int | None], dict[str, int]]:
+    """Return question → known answer by study, response and citation."""
+    known: dict[tuple[int, int, int | None], dict[str, int]] = defaultdict(dict)
+    for study, response, citation, question, answer in GoldAnswer.objects.filter(
+        target__response__in=responses
+    ).values_list("study", "target__response", "target__citation__number", "question", "answer"):
+        known[study, response, citation][question] = answer
+    return known
 
 
 def _is_flagged(study: Study, votes: list[Vote], flags: list[Flag]) -> bool:
@@ -77,7 +112,8 @@ def _is_flagged(study: Study, votes: list[Vote], flags: list[Flag]) -> bool:
     return 2 * len(flaggers) > study.n_raters(len(flaggers | voters))
 
 
-def _by_question(study: Study, votes: list[Vote]) -> list[QuestionVotes]:
+def _by_question(study: Study, votes: list[Vote], known: Mapping[str, int]) -> list[QuestionVotes]:
+    """Return the votes question by question; on a gold item they are no majority of the study."""
     rows = []
     for question in load_scheme(study.scheme).questions:
         here = [vote for vote in votes if vote.question == question.key]
@@ -87,13 +123,16 @@ def _by_question(study: Study, votes: list[Vote]) -> list[QuestionVotes]:
         counts = [counted.count(value) for value in question.scale.values]
         column = int(majority_category([counts], study.n_raters(len(counted)))[0])
         majority = "undecided" if column == UNDECIDED else question.scale.labels[column]
+        answer = known.get(question.key)
         rows.append(
             QuestionVotes(
                 question=question,
                 by_rater={vote.rater.code: vote for vote in here},
-                majority=majority if counted else "",
+                majority=majority if counted and not known else "",
                 n_majority=max(counts),
                 n_votes=len(counted),
+                known="" if answer is None else question.scale.label(answer),
+                n_met=counted.count(answer) if answer is not None else 0,
             )
         )
     return rows
@@ -106,3 +145,29 @@ def scores(responses: Iterable[Response]) -> dict[int, list[AutoScore]]:
     for score in rows.select_related("run", "target__citation").order_by("run__metric", "run"):
         found[score.target.response_id].append(score)
     return found
+
+
+def decisions(responses: Iterable[Response]) -> dict[int, list[Decision]]:
+    """Return the adjudications of some responses by response id, newest first, in one query."""
+    found: dict[int, list[Decision]] = defaultdict(list)
+    rows = Adjudication.objects.filter(target__response__in=responses)
+    for adjudication in rows.select_related("study", "target__citation", "by"):
+        question = load_scheme(adjudication.study.scheme).question(adjudication.question)
+        if question is not None:
+            found[adjudication.target.response_id].append(decision(adjudication, question))
+    return found
+
+
+def decision(adjudication: Adjudication, question: Question) -> Decision:
+    """Return an adjudication in words."""
+    citation, answer = adjudication.target.citation, adjudication.answer
+    return Decision(
+        study=adjudication.study,
+        question=question,
+        citation=citation.number if citation else None,
+        answer=UNDECIDABLE if answer is None else question.scale.label(answer),
+        note=adjudication.note,
+        by=adjudication.by.username,
+        code=adjudication.by.rater_code,
+        at=adjudication.at,
+    )

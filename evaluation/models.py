@@ -1,48 +1,190 @@
-"""Numbers: runs of auto-metrics and the scores they gave."""
+"""Numbers: runs of auto-metrics, the scores they gave, and what people decided about them."""
 
+from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
-from annotation.models import Target
+from annotation.models import Study, Target
 from generation.models import Dataset
+
+
+class Checkpoint(models.Model):
+    """An entailment model that runs may use: admins say which, so that nobody else names files."""
+
+    name = models.CharField(max_length=100, unique=True)  # what runs and signatures call it
+    location = models.CharField(max_length=500)  # a folder on the server, or a name on the hub
+    # Which output means entailment, where the model's labels have no names.
+    entailment_index = models.PositiveSmallIntegerField(null=True, blank=True)
+    added_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class MetricRun(models.Model):
     """One execution of one auto-metric over a dataset, here or (imported) elsewhere.
 
-    `signature` names every choice that changes the number; imported runs carry the file's.
+    `signature` names every choice that changes the number; imported runs carry the file's. Asking
+    for the same again adds what has no score yet to the run that is there.
     """
+
+    class State(models.TextChoices):
+        RUNNING = "running"  # somebody asked for it, and chunks are left
+        CANCELLED = "cancelled"
+        FAILED = "failed"  # its backend cannot be used; `error` says why
+        DONE = "done"
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="metric_runs")
     metric = models.CharField(max_length=100)
     signature = models.CharField(max_length=500, blank=True)
     is_imported = models.BooleanField(default=False)
+    backend = models.CharField(max_length=20, blank=True)
+    model_name = models.CharField(max_length=100, blank=True)  # as its checkpoint is called
+    model_location = models.CharField(max_length=500, blank=True)
+    revision = models.CharField(max_length=64, blank=True)  # of the model, once it was loaded
+    parameters = models.JSONField(default=dict, blank=True)
+    threshold = models.FloatField(default=0.5)  # a higher score is a yes
+    state = models.CharField(max_length=9, choices=State, default=State.DONE)
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
+    resumed_at = models.DateTimeField(null=True, blank=True)  # rates are counted from here
+    finished_at = models.DateTimeField(null=True, blank=True)
+    error = models.TextField(blank=True)
 
     class Meta:
         ordering = ["metric", "signature"]
         constraints = [
             models.UniqueConstraint(
                 fields=["dataset", "metric", "signature"],
-                condition=models.Q(is_imported=True),
+                condition=Q(is_imported=True),
                 name="imported_run_once_per_dataset",
+            ),
+            models.UniqueConstraint(
+                fields=["dataset", "metric", "signature"],
+                condition=Q(is_imported=False),
+                name="run_once_per_dataset",
             ),
         ]
 
     def __str__(self) -> str:
         return f"{self.metric} {self.signature}".strip()
 
+    @property
+    def full_signature(self) -> str:
+        """The signature with the revision of the model that was loaded."""
+        return f"{self.signature}|revision:{self.revision}" if self.revision else self.signature
+
+
+class RunChunk(models.Model):
+    """Some targets of a run, scored by one worker at a time: what a task claims.
+
+    Whoever holds the token may write, as long as it is still theirs; a lease that has run out
+    lets another take over.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+
+    run = models.ForeignKey(MetricRun, models.CASCADE, related_name="chunks")
+    number = models.PositiveIntegerField()
+    targets = models.JSONField()  # ids
+    state = models.CharField(max_length=7, choices=State, default=State.QUEUED)
+    token = models.CharField(max_length=32, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    sent_at = models.DateTimeField(null=True, blank=True)  # to the broker, the last time
+    attempts = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "number"], name="chunk_number_once"),
+            models.CheckConstraint(
+                condition=Q(state="running", lease_until__isnull=False)
+                | (~Q(state="running") & Q(lease_until__isnull=True)),
+                name="chunk_lease_while_running",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["run", "number"], condition=~Q(state="done"), name="chunk_to_score"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"chunk {self.number} of run {self.run_id}"
+
 
 class AutoScore(models.Model):
-    """What one run said about one target."""
+    """What one run said about one target: a score, or why there is none.
+
+    `windows`: the evidence that gave the score, one entry per hypothesis (the response, or each
+    of its sentences): {"sentence": number or null, "passage": id or null, "first", "last":
+    sentences of the passage from 0, "start", "end": its characters, "probability"}. Empty when
+    the whole evidence was one premise.
+    """
 
     run = models.ForeignKey(MetricRun, models.CASCADE, related_name="scores")
     target = models.ForeignKey(Target, models.CASCADE, related_name="scores")
-    score = models.FloatField()
+    score = models.FloatField(null=True, blank=True)
+    problem = models.TextField(blank=True)  # why there is no score
+    is_assumed = models.BooleanField(default=False)  # nothing was shown: 0 without asking a model
+    windows = models.JSONField(default=list, blank=True)
+    n_pairs = models.PositiveIntegerField(default=0)  # that the backend was asked
+    n_truncated = models.PositiveIntegerField(default=0)  # pairs whose premise was cut
+    digest = models.CharField(max_length=16, blank=True)  # of the pairs, in their order
+    created_at = models.DateTimeField(auto_now_add=True, null=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["run", "target"], name="score_once_per_run"),
+            models.CheckConstraint(
+                condition=Q(score__isnull=False, problem="")
+                | (Q(score__isnull=True) & ~Q(problem="")),
+                name="score_or_problem",
+            ),
+            models.CheckConstraint(
+                condition=Q(is_assumed=False) | Q(score=0), name="score_assumed_is_0"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["run"], condition=Q(score__isnull=True), name="score_failed"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.score:.3f}"
+        return self.problem if self.score is None else f"{self.score:.3f}"
+
+
+class Adjudication(models.Model):
+    """What a researcher decided about one question on one target, with the reason.
+
+    Rows are only added: the newest counts, and no vote is touched. Without an answer: it cannot be
+    decided.
+    """
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="adjudications")
+    target = models.ForeignKey(Target, models.CASCADE, related_name="adjudications")
+    question = models.CharField(max_length=64)
+    answer = models.SmallIntegerField(null=True, blank=True)
+    note = models.TextField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(condition=~Q(note=""), name="adjudication_has_a_note"),
+        ]
+        indexes = [models.Index(fields=["study", "target", "question"], name="adjudication_of")]
+
+    def __str__(self) -> str:
+        return f"{self.question} = {self.answer}, adjudicated"

@@ -9,13 +9,15 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 
 @contextmanager
-def progress_bar(title: str, stream: Any) -> Iterator[Callable[[int, float], None]]:
+def progress_bar(
+    title: str, stream: Any, unit: str = "rows"
+) -> Iterator[Callable[[int, float], None]]:
     """Yield a function that takes the number of rows done and the share of the work."""
     console = Console(file=getattr(stream, "_out", stream))
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn("{task.fields[n_rows]:,} rows"),
+        TextColumn(f"{{task.fields[n_rows]:,}} {unit}"),
         TimeRemainingColumn(),
     )
     with Progress(

@@ -7,7 +7,7 @@ import json
 from rich.console import Console
 from rich.table import Table
 
-from evaluation.reports import Report, Row
+from evaluation.reports.base import Report, Row
 from generation.importers.spreadsheet import safe_cell
 
 # Format → content type and file suffix.
@@ -17,19 +17,67 @@ FORMATS = {
     "latex": ("text/plain; charset=utf-8", "tex"),
 }
 
-# What fits on a terminal and on a page; JSON and CSV hold everything.
-SHORT_COLUMNS = (
-    "question",
-    "arm",
-    "setup",
-    "n",
-    "undecided",
-    "mean",
-    "percent_agreement",
-    "fleiss_kappa",
-    "alpha",
-    "alpha_level",
-)
+# What fits on a terminal and on a page, for each report; JSON and CSV hold everything.
+SHORT_COLUMNS = {
+    "raters": (
+        "question",
+        "arm",
+        "setup",
+        "n",
+        "undecided",
+        "mean",
+        "percent_agreement",
+        "fleiss_kappa",
+        "alpha",
+        "alpha_level",
+    ),
+    "scenarios": ("question", "scenario", "setup", "arm", "n", "undecided", "mean"),
+    "uncertainty": (
+        "question",
+        "setup",
+        "n",
+        "accuracy",
+        "disagreement",
+        "n_up",
+        "n_down",
+        "shift",
+        "p",
+        "p_holm",
+        "visible_shift",
+        "favours",
+        "helps",
+        "direction_p_holm",
+        "visible_direction",
+        "why",
+    ),
+    "agreement": (
+        "title",
+        "question",
+        "n",
+        "n_human_yes",
+        "accuracy",
+        "balanced_accuracy",
+        "f1",
+        "kappa",
+        "auc",
+        "mse",
+        "spearman",
+        "baseline",
+        "ceiling_merged",
+        "minus_ceiling_merged",
+        "why",
+    ),
+    "time": (
+        "arm",
+        "n_judgements",
+        "n_without_seconds",
+        "median_seconds",
+        "mean_seconds",
+        "saved_share",
+    ),
+    "position": ("question", "order", "position", "n_votes", "mean_vote", "effect"),
+}
+P_VALUES = frozenset({"p", "p_holm", "direction_p", "direction_p_holm"})
 UNDEFINED = "—"
 
 
@@ -99,7 +147,11 @@ def _table(report: Report) -> str:
 
 def _used(report: Report) -> list[str]:
     """Return the short columns that say anything in this report."""
-    return [name for name in SHORT_COLUMNS if any(row.get(name) is not None for row in report.rows)]
+    return [
+        name
+        for name in SHORT_COLUMNS[report.report]
+        if any(row.get(name) is not None for row in report.rows)
+    ]
 
 
 def _cell(row: Row, name: str) -> str:
@@ -110,6 +162,8 @@ def _cell(row: Row, name: str) -> str:
         return UNDEFINED
     if not isinstance(value, float):
         return str(value)
+    if name in P_VALUES:
+        return "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
     interval = "" if low is None or high is None else f" [{low:.3f}, {high:.3f}]"
     return f"{value:.3f}{interval}"
@@ -122,5 +176,6 @@ def _escaped(text: str) -> str:
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
         "—": "---",
+        "<": "$<$",
     } | {character: f"\\{character}" for character in "&%$#_{}"}
     return "".join(special.get(character, character) for character in text)

@@ -98,7 +98,9 @@ class RowChecks:
         return good, n_unchanged
 
     def _misfit(self, row: Record) -> Problem | None:
-        """Return what is wrong with a vote's question or answer."""
+        """Return what is wrong with a vote's question or answer, or with an assumed score."""
+        if isinstance(row, ScoreRecord) and row.is_assumed and row.score != 0:
+            return Problem(row.where, "assumed", repr(row.score), "an assumed score is 0")
         if not isinstance(row, VoteRecord):
             return None
         question = self._questions.get(row.question)
@@ -123,7 +125,7 @@ class RowChecks:
             case FlagRecord():
                 return row.reason
             case ScoreRecord():
-                return repr(float(row.score))
+                return repr((float(row.score), row.is_assumed))
             case ExampleRecord() | ResponseRecord() | EntityRecord() | KGQuestionRecord():
                 return record_digest(row)
         return ""  # a rater: see `_stored`
@@ -154,8 +156,9 @@ class RowChecks:
                 "run__metric",
                 "run__signature",
                 "score",
+                "is_assumed",
             )
-            return {_join("score", *key): repr(score) for *key, score in scores}
+            return {_join("score", *key[:4]): repr(key[4:]) for key in scores}
         if study is None:
             return {}
         if kind == "votes":

@@ -1,8 +1,16 @@
 """Celery tasks. Their arguments are ids, and each may be delivered twice."""
 
+import logging
+from typing import Any
+
 from celery import shared_task
 
+from evaluation.reports.base import Choices
+from evaluation.services.chunks import claim_chunk, finish_runs, lost_chunks, score_chunk
+from evaluation.stored_figures import compute_and_store
 from evaluation.uploads import cancel_forgotten_imports, carry_on, interrupted_imports
+
+logger = logging.getLogger(__name__)
 
 
 @shared_task(acks_late=True)
@@ -22,3 +30,27 @@ def resend_interrupted_imports() -> None:
 def forget_old_imports() -> None:
     """Cancel imports that wait for somebody's decision since long, and delete their files."""
     cancel_forgotten_imports()
+
+
+@shared_task(acks_late=True)
+def execute_chunk(chunk_id: int) -> None:
+    """Score one chunk of a run; who loses the claim does nothing."""
+    claim = claim_chunk(chunk_id)
+    if claim is None:
+        logger.info("chunk %s is done, somebody else's, or of a run that does not go on", chunk_id)
+        return
+    score_chunk(claim)
+
+
+@shared_task
+def resend_lost_chunks() -> None:
+    """Send chunks again whose worker died or whose message was lost."""
+    finish_runs()
+    for chunk_id in lost_chunks():
+        execute_chunk.delay(chunk_id)
+
+
+@shared_task(acks_late=True)
+def compute_figures(study_id: int, choices: dict[str, Any]) -> None:
+    """Make the figures of a study, with the reader's choices by name."""
+    compute_and_store(study_id, Choices(**choices))

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluation.views import imports, material, studies
+from evaluation.views import checkpoints, disagreements, figures, imports, material, runs, studies
 
 app_name = "evaluation"
 urlpatterns = [
@@ -15,8 +15,46 @@ urlpatterns = [
     path("data/<slug:slug>/delete/", material.delete_dataset, name="delete-dataset"),
     path("data/<slug:slug>/examples/<int:pk>/", material.example, name="example"),
     path("data/<slug:slug>/responses/<int:pk>/", material.response, name="response"),
+    path("metrics/", runs.runs, name="runs"),
+    path("metrics/new/", runs.start_run, name="start-run"),
+    path("metrics/models/", checkpoints.checkpoints, name="checkpoints"),
+    path(
+        "metrics/models/<int:pk>/delete/", checkpoints.delete_checkpoint, name="delete-checkpoint"
+    ),
+    path("metrics/<int:pk>/", runs.run, name="run"),
+    path("metrics/<int:pk>/progress/", runs.progress_of_run, name="run-progress"),
+    path("metrics/<int:pk>/failures/", runs.run_failures, name="run-failures"),
+    path("metrics/<int:pk>/cancel/", runs.cancel_run, name="cancel-run"),
+    path("metrics/<int:pk>/resume/", runs.resume_run, name="resume-run"),
+    path("metrics/<int:pk>/retry/", runs.retry_run, name="retry-run"),
+    path("metrics/<int:pk>/delete/", runs.delete_run, name="delete-run"),
+    path("studies/<slug:slug>/runs/", runs.study_runs, name="study-runs"),
+    path("studies/<slug:slug>/runs/start/", runs.start_default_run, name="start-default-run"),
     path("studies/<slug:slug>/", studies.study, name="study"),
-    path("studies/<slug:slug>/raters.<slug:format_key>", studies.download_report, name="report"),
     path("studies/<slug:slug>/votes.csv", studies.download_votes, name="votes"),
+    path("studies/<slug:slug>/disagreements/", disagreements.disagreements, name="disagreements"),
+    path(
+        "studies/<slug:slug>/disagreements/<int:target_id>/",
+        disagreements.disagreement,
+        name="disagreement",
+    ),
+    path(
+        "studies/<slug:slug>/disagreements.csv",
+        disagreements.download_disagreements,
+        name="disagreements-csv",
+    ),
+    path(
+        "studies/<slug:slug>/adjudicate/<int:target_id>/",
+        disagreements.adjudicate,
+        name="adjudicate",
+    ),
     path("studies/<slug:slug>/export/", studies.export_study, name="export-study"),
+    path(
+        "studies/<slug:slug>/figures/<slug:name>.<slug:format_key>", figures.figure, name="figure"
+    ),
+    path(
+        "studies/<slug:slug>/<slug:report>.<slug:format_key>",
+        studies.download_report,
+        name="report",
+    ),
 ]

@@ -4,17 +4,19 @@ Everything that reports on human votes starts here, so that all figures leave ou
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from numpy.typing import NDArray
 
 from annotation.models import Arm, Flag, GoldAnswer, Rater, Study, Target, UnitTarget, Vote
 from annotation.ordering import share_is_drawn
-from annotation.schemes import Scheme
-from generation.models import Response
+from annotation.planning import responses_of, sampled
+from annotation.schemes import Scheme, load_scheme
+from generation.evidence import EvidenceChoice
+from generation.models import Response, ResponsePassage
 
 Ints = NDArray[np.int64]
 
@@ -29,6 +31,7 @@ class Items(NamedTuple):
     targets: Ints  # (n_items,) ids
     dialogs: Ints  # (n_items,) place of each item's dialog in the sorted list of dialogs
     n_dialogs: int
+    dialog_names: tuple[str, ...]  # (n_dialogs,) sorted: what the two arms have in common
     setups: Ints  # (n_items,) ids
     responses: Ints  # (n_items,) ids; a response may be several items, one for each citation
     # (n_items,) False where a study that stops when decided may have stopped asking: which votes
@@ -56,10 +59,11 @@ def arm_counts(arm: Arm, scheme: Scheme, *, with_excluded: bool) -> ArmCounts:
     `with_excluded` counts the votes of excluded raters too.
     """
     flagged = flagged_responses(arm, with_excluded=with_excluded)
+    votes_there = counted_votes(arm, with_excluded=with_excluded)
+    if flagged:  # the usual case is none, and then nothing is joined
+        votes_there = votes_there.exclude(target__response__in=flagged)
     rows = np.array(
-        _counted(arm, with_excluded)
-        .exclude(target__response__in=flagged)
-        .order_by()
+        votes_there.order_by()
         .values_list("target", "question", "answer", "is_implied")
         .annotate(n=Count("pk")),
         dtype=object,
@@ -82,7 +86,34 @@ def arm_counts(arm: Arm, scheme: Scheme, *, with_excluded: bool) -> ArmCounts:
     return ArmCounts(arm, items, votes, given, flagged, _hash(items, votes, given))
 
 
-def _counted(arm: Arm, with_excluded: bool) -> QuerySet[Vote]:
+def of_setup(of_arm: ArmCounts, setups: Collection[int]) -> ArmCounts:
+    """Return the counts of the items that belong to some setups alone, by their ids."""
+    here = np.isin(of_arm.items.setups, list(setups))
+    items = of_arm.items._replace(
+        targets=of_arm.items.targets[here],
+        dialogs=of_arm.items.dialogs[here],
+        setups=of_arm.items.setups[here],
+        responses=of_arm.items.responses[here],
+        is_always_full=of_arm.items.is_always_full[here],
+    )
+    votes = {question: counts[here] for question, counts in of_arm.votes.items()}
+    given = {question: counts[here] for question, counts in of_arm.given.items()}
+    flagged = Response.objects.filter(pk__in=of_arm.flagged, setup__in=setups)
+    return ArmCounts(
+        of_arm.arm,
+        items,
+        votes,
+        given,
+        list(flagged.values_list("pk", flat=True)),
+        _hash(items, votes, given),
+    )
+
+
+def counted_votes(arm: Arm, *, with_excluded: bool) -> QuerySet[Vote]:
+    """Return the votes of an arm that count: not surplus, not on gold, not of excluded raters.
+
+    Those on flagged responses are among them.
+    """
     votes = Vote.objects.filter(arm=arm, is_surplus=False)
     gold = list(gold_targets(arm.study))
     if gold:
@@ -113,7 +144,7 @@ def flagged_responses(arm: Arm, *, with_excluded: bool) -> list[int]:
     for response, rater in flags.values_list("response", "rater"):
         flaggers.setdefault(response, set()).add(rater)
     raters = {response: set(by) for response, by in flaggers.items()}
-    voters = _counted(arm, with_excluded).filter(target__response__in=flaggers)
+    voters = counted_votes(arm, with_excluded=with_excluded).filter(target__response__in=flaggers)
     for response, rater in voters.values_list("target__response", "rater").distinct():
         raters[response].add(rater)
     return [
@@ -129,18 +160,66 @@ def n_gold_items(study: Study) -> int:
     return said if isinstance(said, int) else len(gold_targets(study))
 
 
-def n_responses(study: Study) -> int:
+def n_responses(study: Study, setup: str = "") -> int:
     """Return how many responses a study is about, rated or not; gold items are not among them.
 
-    Of an imported study that is what its file says, else every response of its setups.
+    Of an imported study that is what its file says, else every response of its setups. With the
+    name of a setup: how many of that one.
     """
     if study.is_imported:
         said = study.settings.get("n_responses")
-        if isinstance(said, int):
+        if isinstance(said, int) and not setup:
             return said
-        return Response.objects.filter(setup__in=study.setups.all()).count()
+        of_setups = Response.objects.filter(setup__in=study.setups.all())
+        return (of_setups.filter(setup__name=setup) if setup else of_setups).count()
     planned = UnitTarget.objects.filter(unit__arm__study=study, unit__is_gold=False)
+    if setup:
+        planned = planned.filter(target__response__setup__name=setup)
     return planned.values("target__response").distinct().count()
+
+
+class Unrated(NamedTuple):
+    """Responses of a study that nobody rated: those that somebody might, and the assumed ones."""
+
+    n: int
+    n_assumed: int  # the model was shown nothing: attributable 0 without asking anybody
+
+
+def unrated_responses(study: Study, seen: Collection[int], setup: str = "") -> Unrated:
+    """Return how many responses of a study are neither rated nor flagged, by the ids of those.
+
+    Args:
+        setup: its name; counts the responses of that one alone.
+    """
+    n_assumed = n_assumed_responses(study, seen, setup)
+    n = n_responses(study, setup) - len(seen)
+    says_how_many = isinstance(study.settings.get("n_responses"), int) and not setup
+    # Units are planned without them; else every response of the setups was counted.
+    return Unrated(n if not study.is_imported or says_how_many else n - n_assumed, n_assumed)
+
+
+def n_assumed_responses(study: Study, seen: Collection[int] = (), setup: str = "") -> int:
+    """Return how many responses nobody had to rate, as the model is stated to be shown nothing."""
+    if study.evidence_choice != EvidenceChoice.SHOWN:
+        return 0
+    if load_scheme(study.scheme).evidence != "needed":
+        return 0
+    said = study.settings.get("n_assumed")
+    if study.is_imported and isinstance(said, int) and not setup:
+        return said
+    responses = responses_of(study).filter(is_evidence_stated=True)
+    responses = responses.exclude(Exists(ResponsePassage.objects.filter(response=OuterRef("pk"))))
+    if setup:
+        responses = responses.filter(setup__name=setup)
+    rows = [
+        (pk, example)
+        for pk, example, graph in responses.values_list("pk", "example", "graph_shown")
+        if not graph and pk not in seen
+    ]
+    if study.n_sampled is None or not rows:
+        return len(rows)
+    examples = sampled(study)
+    return sum(example in examples for _, example in rows)
 
 
 def n_raters(study: Study, votes: Ints) -> Ints:
@@ -171,6 +250,7 @@ def _items(study: Study, rated: Ints) -> Items:
         targets=np.array([row[3] for row in named], np.int64),
         dialogs=dialogs.astype(np.int64),
         n_dialogs=len(names),
+        dialog_names=tuple(names.tolist()),
         setups=np.array([row[4] for row in named], np.int64),
         responses=np.array([row[5] for row in named], np.int64),
         is_always_full=np.array([_is_always_full(study, row[6]) for row in named], bool),

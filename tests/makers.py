@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import AuditEntry, User
 from annotation.models import Study
 from evaluation.interchange import BadRows, Outcome, import_dataset, plan_import
-from evaluation.services import delete_dataset
+from evaluation.services.datasets import delete_dataset
 from generation.importers import open_material
 from generation.models import Dataset
 
@@ -173,7 +173,8 @@ def tables() -> list[type[Model]]:
     found: list[type[Model]] = []
     for label in ("generation", "annotation", "evaluation"):
         found += apps.get_app_config(label).get_models(include_auto_created=True)
-    return [model for model in found if model._meta.model_name != "import"]
+    # Imports and checkpoints belong to the installation.
+    return [model for model in found if model._meta.model_name not in ("import", "checkpoint")]
 
 
 def row_counts() -> dict[str, int]:

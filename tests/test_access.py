@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
 from django.urls.resolvers import RegexPattern, RoutePattern
+from rest_framework.views import APIView
 
 from accounts.access import Role, roles_of
 from accounts.models import User
@@ -50,8 +51,18 @@ def dummies(pattern: Any) -> dict[str, Any]:
     return {}
 
 
-PAGES = list(pages(get_resolver()))
+def is_api(page: Page) -> bool:
+    """Return whether programs ask here: refused by 401 and 403, never sent to sign in."""
+    is_api_view = issubclass(getattr(page.view, "cls", object), APIView)
+    return is_api_view and not hasattr(page.view, "allowed_roles")
+
+
+ALL = list(pages(get_resolver()))
+API = [page for page in ALL if is_api(page)]
+PAGES = [page for page in ALL if not is_api(page)]
 each_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+each_api_view = pytest.mark.parametrize("page", API, ids=[page.name for page in API])
+each_address = pytest.mark.parametrize("page", ALL, ids=[page.name for page in ALL])
 
 
 @pytest.fixture
@@ -75,7 +86,7 @@ def test_every_view_says_whom_it_is_for(page: Page):
     )
 
 
-@each_page
+@each_address
 def test_no_address_hides_behind_another(page: Page):
     assert resolve(page.url).view_name == page.name
 
@@ -105,6 +116,29 @@ def test_every_role_gets_in_where_it_may_and_nowhere_else(
             assert not goes_to_sign_in(response), user
         else:
             assert ask(client, page.url).status_code == 403, user
+
+
+def answers(client: Client, page: Page) -> dict[str, int]:
+    """Return the status of each method of an API view."""
+    methods = set(getattr(page.view, "actions", None) or {"get"}) - {"head"}
+    return {method: client.generic(method.upper(), page.url).status_code for method in methods}
+
+
+@each_api_view
+def test_the_api_lets_nobody_in_without_token_or_session(page: Page, client: Client, db: None):
+    assert set(answers(client, page).values()) == {401}
+
+
+@each_api_view
+def test_the_api_is_for_researchers_and_admins_alone(
+    page: Page, people: list[User], client_for: Callable[[User], Client]
+):
+    rachel, rosa, adam = (answers(client_for(user), page) for user in people)
+
+    assert set(rachel.values()) == {403}
+    for user in (rosa, adam):
+        assert not {401, 403} & set(user.values())
+        assert max(user.values()) < 500
 
 
 def goes_to_sign_in(response: Any) -> bool:

@@ -1,5 +1,7 @@
 """How figures are written on pages: undefined is a dash, an interval is a small band."""
 
+import hashlib
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django import template
@@ -32,6 +34,113 @@ def coefficient(figure: float | None) -> str:
 def decimal(figure: float | None, digits: int = 2) -> str:
     """Return a figure with so many digits."""
     return UNDEFINED if figure is None else f"{figure:.{digits}f}"
+
+
+@register.filter
+def points(share: float | None, digits: int = 1) -> str:
+    """Return a difference of shares in percentage points, with its sign: 0.103 → '+10.3'."""
+    if share is None:
+        return UNDEFINED
+    text = f"{100 * abs(share):.{digits}f}"
+    if not float(text):
+        return text
+    return f"{'−' if share < 0 else '+'}{text}"
+
+
+@register.filter
+def signed(figure: float | None) -> str:
+    """Return a difference of means with its sign: -0.25 → '−0.25'."""
+    if figure is None:
+        return UNDEFINED
+    return f"{'−' if figure < 0 else '+'}{abs(figure):.2f}"
+
+
+@register.filter
+def mean_vote(figure: float | None, scale: Scale) -> str:
+    """Return the mean of votes as their scale asks: percent of yes, or points."""
+    return percent(figure) if scale.kind == "yes_no" else decimal(figure)
+
+
+@register.filter
+def p_value(p: float | None) -> str:
+    """Return a p-value with three digits and no leading zero: '.039', '<.001', '1'."""
+    if p is None:
+        return UNDEFINED
+    if p < 0.0005:
+        return "<.001"
+    return "1" if p >= 0.9995 else f"{p:.3f}".removeprefix("0")
+
+
+@register.filter
+def mse(figure: float | None) -> str:
+    """Return a mean squared error with three digits and no leading zero."""
+    return UNDEFINED if figure is None else f"{figure:.3f}".removeprefix("0")
+
+
+WRITERS: dict[str, Callable[[float | None], str]] = {
+    "percent": percent,
+    "points": points,
+    "coefficient": coefficient,
+    "mse": mse,
+}
+
+
+@register.filter
+def with_some(lines: Sequence[Any]) -> list[Any]:
+    """Return the lines that leave something out."""
+    return [line for line in lines if line.n]
+
+
+@register.filter
+def with_none(lines: Sequence[Any]) -> list[str]:
+    """Return what is nowhere left out."""
+    some = {line.what for line in with_some(lines)}
+    return list(dict.fromkeys(line.what for line in lines if line.what not in some))
+
+
+@register.filter
+def written(figure: float | None, kind: str) -> str:
+    """Return a figure as its kind is written: percent, points, coefficient or mse."""
+    return WRITERS[kind](figure)
+
+
+@register.filter
+def range_of(row: Any, name: str) -> str:
+    """Return the interval of a figure of a row, as percent or as points: '81.0–91.2'."""
+    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+    if low is None or high is None:
+        return ""
+    if name.startswith(("minus_", "shift", "effect")):
+        return f"{points(low)} to {points(high)}"
+    return f"{percent(low)}–{percent(high)}"
+
+
+@register.filter
+def nth(place: int, values: Sequence[Any]) -> Any:
+    """Return an item by a place that only the template knows, from 0."""
+    return values[place]
+
+
+@register.filter
+def seconds(duration: float | None) -> str:
+    """Return a duration in seconds, with a digit when it is short; in minutes when it is long."""
+    if duration is None:
+        return UNDEFINED
+    if duration >= 600:
+        return f"{duration / 60:.1f} min"
+    return f"{duration:.0f} s" if duration >= 10 else f"{duration:.1f} s"
+
+
+@register.filter
+def tenth(share: float | None) -> int:
+    """Return a share as a whole number of tenths: what a shade of ten steps is chosen by."""
+    return 0 if share is None else round(10 * share)
+
+
+@register.filter
+def short_hash(text: str) -> str:
+    """Return six digits that stand for a signature where the whole of it has no room."""
+    return hashlib.sha256(text.encode()).hexdigest()[:6]
 
 
 @register.filter
@@ -71,8 +180,13 @@ def interval_bar(
     high: float | None,
     start: float = 0,
     end: float = 1,
+    *,
+    is_on: bool = False,
 ) -> dict[str, Any]:
-    """Draw a figure as a tick and its interval as a band, on a rail from `start` to `end`."""
+    """Draw a figure as a tick and its interval as a band, on a rail from `start` to `end`.
+
+    `is_on` draws it in the accent: a test says that it is not by chance.
+    """
 
     def x(value: float) -> float:
         share = (min(max(value, start), end) - start) / (end - start)
@@ -84,6 +198,7 @@ def interval_bar(
         "low": None if low is None else x(low),
         "high": None if high is None else x(high),
         "zero": x(0) if start < 0 else None,
+        "is_on": is_on,
     }
 
 

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
-from evaluation.forms import ImportForm, StoreImportForm
+from evaluation.forms.imports import ImportForm, StoreImportForm
 from evaluation.tasks import carry_on_import
 from evaluation.uploads import (
     progress_of,

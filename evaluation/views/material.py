@@ -1,5 +1,8 @@
 """One example, one response, with all that people and metrics said; deleting a dataset."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -8,9 +11,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from annotation.models import Study
-from evaluation.forms import DeleteDatasetForm
-from evaluation.judgements import judgements, scores
-from evaluation.services import delete_dataset as delete
+from evaluation.cases import evidence_choice, evidence_passages, winners_of
+from evaluation.forms.imports import DeleteDatasetForm
+from evaluation.judgements import decisions, judgements, scores
+from evaluation.models import AutoScore
+from evaluation.services.datasets import delete_dataset as delete
 from generation.models import Dataset, Example, Response
 
 
@@ -41,7 +46,10 @@ def example(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def response(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Show one response: dialog, evidence, setup, every vote and every score."""
+    """Show one response: dialog, evidence, setup, every vote, score and adjudication.
+
+    With the run of the address, the evidence is what that run judged against, its windows marked.
+    """
     found = get_object_or_404(
         Response.objects.select_related("example", "setup", "dataset").prefetch_related(
             "example__turns", "example__evidence__passage", "shown__passage"
@@ -50,14 +58,30 @@ def response(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         pk=pk,
     )
     others = found.example.responses.select_related("setup").exclude(pk=found.pk)
+    scored = scores([found]).get(found.pk, [])
     context = {
         "response": found,
         "golden": [shown for shown in found.example.evidence.all() if shown.is_golden],
         "judgements": judgements([found]).get(found.pk, []),
-        "scores": scores([found]).get(found.pk, []),
+        "decisions": decisions([found]).get(found.pk, []),
+        "scores": scored,
         "others": others.order_by("setup__name", "key"),
-    }
+    } | _as_judged(found, scored, request.GET.get("run", ""))
     return render(request, "evaluation/response.html", context)
+
+
+def _as_judged(response: Response, scored: Sequence[AutoScore], run_id: str) -> dict[str, Any]:
+    """Return the evidence that one of the runs here judged a response against, and its windows."""
+    of_run = [s for s in scored if str(s.run_id) == run_id and not s.run.is_imported]
+    if not of_run:
+        return {"run": None}
+    choice = evidence_choice(of_run[0].run)
+    return {
+        "run": of_run[0].run,
+        "choice": choice,
+        "judged_against": evidence_passages([response.pk], choice).get(response.pk, []),
+        "winners": [winner for winners in winners_of(of_run).values() for winner in winners],
+    }
 
 
 @require_http_methods(["GET", "POST"])

@@ -1,70 +1,175 @@
 """A study's report, and everything of it to take away."""
 
+from datetime import datetime
 from tempfile import TemporaryFile
+from typing import Any
+from zlib import crc32
 
+from django.core.cache import cache
 from django.http import FileResponse, Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
-from annotation.models import Rater, Study, Vote
+from annotation.models import Rater, Study
 from annotation.schemes import load_scheme
+from annotation.study_progress import arm_progress
+from evaluation.cases import cases
+from evaluation.disagreements import Disagreement
 from evaluation.export import export_zip
-from evaluation.forms import ReportChoicesForm
+from evaluation.forms.reports import ReportChoicesForm
+from evaluation.models import MetricRun
 from evaluation.report_formats import FORMATS, write_report
-from evaluation.reports import Choices, raters_report, study_counts
+from evaluation.reports.base import Choices, Report
+from evaluation.reports.raters import raters_report
+from evaluation.reports.study import REPORTS
+from evaluation.stored_figures import stored_figures
+from evaluation.study_page import (
+    AutoTable,
+    auto_table,
+    left_out_lines,
+    n_said,
+    scenario_table,
+    shift_table,
+    time_table,
+)
+from evaluation.study_plots import page_plots
+from evaluation.tasks import compute_figures
 from evaluation.tidy_votes import tidy_votes_csv
-from generation.models import Dataset, Response
+from evaluation.views.runs import progress_of_study
+from generation.models import Dataset
+
+ASKED_AGAIN_AFTER = 10  # seconds: pages that wait ask every two
+CASES_SHOWN = 3
 
 
 @require_safe
 @allowed(Role.RESEARCHER)
 def study(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show what raters said and how far they agree."""
+    """Show all figures of a study: the last ones, while newer ones are being computed."""
     found = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
-    choices = _choices(request)
-    counts = study_counts(found, choices)
-    of_setups = raters_report(found, choices._replace(by_setup=True), counts)
-    scheme = load_scheme(found.scheme)
-    votes = Vote.objects.filter(arm__study=found)
+    form = ReportChoicesForm(request.GET, study=found)
+    stored = stored_figures(found, form.choices)
+    figures: dict[str, Any] = stored.figures or {}
+    if stored.is_large and not stored.is_current:
+        _ask_for_figures(found, form.choices)
+    seen = request.headers.get("Figures-Of")
+    if seen and not stored.is_current and seen == figures.get("computed_at", "never"):
+        return HttpResponse(status=204)  # nothing new for a page that waits
+    context: dict[str, Any] = {
+        "study": found,
+        "scheme": load_scheme(found.scheme),
+        "arms": found.arms.all(),
+        "form": form,
+        "choices": form.choices,
+        "figures": figures,
+        "is_current": stored.is_current,
+        "is_simulated": Rater.objects.filter(study=found, is_simulated=True).exists(),
+    }
+    if figures:
+        context |= _sections(found, form, figures)
     return render_page_or_fragment(
         request,
         page="evaluation/study.html",
-        fragment="evaluation/_raters_report.html",
-        context={
-            "study": found,
-            "scheme": scheme,
-            "report": raters_report(found, choices, counts),
-            "of_setups": of_setups.rows,
-            "setups": found.setups.all(),
-            "arms": found.arms.all(),
-            "form": ReportChoicesForm(request.GET),
-            "n_votes": votes.count(),
-            "n_implied": votes.filter(is_implied=True).count(),
-            "n_unstated": Response.objects.filter(
-                setup__in=found.setups.all(), is_evidence_stated=False
-            ).count(),
-            "n_raters": Rater.objects.filter(study=found).count(),
-            "n_excluded": Rater.objects.filter(study=found, is_excluded=True).count(),
-            "n_simulated": Rater.objects.filter(study=found, is_simulated=True).count(),
-        },
+        fragment="evaluation/_study_figures.html",
+        context=context,
     )
+
+
+def _ask_for_figures(study: Study, choices: Choices) -> None:
+    """Have a worker compute the figures, unless somebody asked just now."""
+    if cache.add(
+        f"figures-asked:{study.pk}:{crc32(repr(choices).encode())}", True, ASKED_AGAIN_AFTER
+    ):
+        compute_figures.delay_on_commit(study.pk, choices._asdict())
+
+
+def _sections(study: Study, form: ReportChoicesForm, figures: dict[str, Any]) -> dict[str, Any]:
+    """Return what the sections of the page need."""
+    scenarios = scenario_table(figures["scenarios"]["rows"], figures["by_setup"]["rows"])
+    auto = auto_table(
+        figures["agreement"]["rows"], figures["curves"], form.chosen_question, form.chosen_run
+    )
+    plots = page_plots(figures, auto)
+    computed_at = datetime.fromisoformat(figures["computed_at"])
+    return {
+        "scenarios": scenarios,
+        "merged": shift_table(figures["uncertainty"]["rows"], scenarios.scenarios),
+        "times": time_table(figures["time"]["rows"], figures["position"]["rows"]),
+        "auto": auto,
+        "plots": plots,
+        "charts": plots["charts"],
+        "time_reports": ("time", "position"),
+        "agreement_n": n_said(
+            [row["alpha_items"] for row in figures["raters"]["rows"]],
+            "item",
+            "with two votes or more",
+        ),
+        "left_out": left_out_lines(figures),
+        "signatures": [(name, figures[name]["signature"]) for name in REPORTS],
+        "computed_at": computed_at,
+        "is_of_today": computed_at.date() == timezone.now().date(),
+        "done": None if study.is_imported else _done(study),
+        "progress": progress_of_study(study),
+    } | _disagreements(study, form, auto, figures)
+
+
+def _done(study: Study) -> dict[str, Any]:
+    """Return how many assignments are done, of those wanted."""
+    arms = arm_progress(study)
+    return {
+        "n": sum(arm.n_done for arm in arms),
+        "of": sum(arm.n_wanted for arm in arms),
+        "arms": arms,
+    }
+
+
+def _disagreements(
+    study: Study, form: ReportChoicesForm, auto: AutoTable, figures: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the disagreements of the chosen run with the closest votes."""
+    question = load_scheme(study.scheme).question(auto.question)
+    run = MetricRun.objects.filter(pk=auto.chosen["run"]).first() if auto.chosen else None
+    if not run or not question:
+        return {"work": None}
+    work = figures["disagreements"][f"{run.pk}/{question.key}"]
+    shown = {row["target"]: Disagreement(**row) for row in work["first"][:CASES_SHOWN]}
+    return {
+        "work": work,
+        "run": run,
+        "cases": cases(study, run, question, shown),
+        "query": form.query_of(run.pk, question.key),
+    }
 
 
 @require_safe
 @allowed(Role.RESEARCHER)
-def download_report(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
-    """Download the report on raters with the choices of the address."""
-    if format_key not in FORMATS:
-        raise Http404(f"Formats are {', '.join(FORMATS)}.")
+def download_report(
+    request: SignedInRequest, slug: str, report: str, format_key: str
+) -> HttpResponse:
+    """Download a report with the choices of the address: the same rows that the page shows."""
+    if report not in REPORTS or format_key not in FORMATS:
+        raise Http404(f"Reports: {', '.join(REPORTS)}. Formats: {', '.join(FORMATS)}.")
     found = get_object_or_404(Study, slug=slug)
-    by_setup = request.GET.get("by") == "setup"
-    report = raters_report(found, _choices(request)._replace(by_setup=by_setup))
+    choices = ReportChoicesForm(request.GET, study=found).choices
+    if request.GET.get("by") == "setup":
+        rows = raters_report(found, choices._replace(by_setup=True))
+    else:
+        rows = _report(found, report, choices)
     content_type, suffix = FORMATS[format_key]
-    answer = HttpResponse(write_report(report, format_key), content_type=content_type)
-    answer["Content-Disposition"] = f'attachment; filename="{found.slug}-raters.{suffix}"'
+    answer = HttpResponse(write_report(rows, format_key), content_type=content_type)
+    answer["Content-Disposition"] = f'attachment; filename="{found.slug}-{report}.{suffix}"'
     return answer
+
+
+def _report(study: Study, name: str, choices: Choices) -> Report:
+    """Return a report: as the page shows it, or made now where the page would be of before."""
+    stored = stored_figures(study, choices)
+    if stored.figures and stored.is_current:
+        return Report(**stored.figures[name])
+    return REPORTS[name](study, choices)
 
 
 @require_safe
@@ -98,8 +203,3 @@ def _zip(dataset: Dataset, study: Study | None, name: str) -> FileResponse:
     export_zip(dataset, study, archive)
     archive.seek(0)
     return FileResponse(archive, as_attachment=True, filename=f"{name}.zip")
-
-
-def _choices(request: SignedInRequest) -> Choices:
-    form = ReportChoicesForm(request.GET)
-    return Choices(**form.cleaned_data) if form.is_valid() else Choices()

@@ -92,6 +92,7 @@ def read_score(row: Row) -> ScoreRecord:
         score=row.number("score"),
         citation=row.ordinal_number("citation"),
         signature=row.text("signature", "", LONGEST_LABEL),
+        is_assumed=row.yes_no("assumed"),
     )
 
 
@@ -292,7 +293,12 @@ VOTES = Kind(
     ("arm", "citation", "position", "seconds", "at", "implied"),
     read_vote,
 )
-SCORES = Kind("scores", ("response", "metric", "score"), ("citation", "signature"), read_score)
+SCORES = Kind(
+    "scores",
+    ("response", "metric", "score"),
+    ("citation", "signature", "assumed"),
+    read_score,
+)
 FLAGS = Kind("flags", ("response", "rater"), ("arm", "reason"), read_flag)
 RATERS = Kind("raters", ("rater",), ("excluded", "gold_score", "simulated"), read_rater)
 ENTITIES = Kind("entities", ("qid", "label", "triples"), ("type", "aliases", "text"), read_entity)

@@ -165,6 +165,7 @@ class ScoreRecord(NamedTuple):
     score: float
     citation: int | None
     signature: str
+    is_assumed: bool = False  # nothing was shown, so 0 without asking a model
 
 
 Record = (

@@ -28,7 +28,8 @@ from annotation.services.studies import (
     open_study,
 )
 from evaluation.export import export_folder
-from evaluation.reports import Choices, raters_report
+from evaluation.reports.base import Choices
+from evaluation.reports.raters import raters_report
 from tests.annotation.makers import (
     claimed,
     judged,

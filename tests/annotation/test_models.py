@@ -299,10 +299,10 @@ def test_a_run_scores_a_target_once(world):
     refused(AutoScore.objects.create, run=run, target=world.target, score=0.6)
 
 
-def test_only_imported_runs_are_one_per_metric_and_signature(world):
+@pytest.mark.parametrize("is_imported", [True, False])
+def test_a_run_is_one_per_metric_and_signature_here_and_imported(world, is_imported):
     run = {"dataset": world.dataset, "metric": "rouge", "signature": "v1"}
-    world.make(MetricRun, is_imported=True, **run)
+    world.make(MetricRun, is_imported=is_imported, **run)
 
-    refused(MetricRun.objects.create, is_imported=True, **run)
-    assert MetricRun.objects.create(**run).pk
-    assert MetricRun.objects.create(**run).pk
+    refused(MetricRun.objects.create, is_imported=is_imported, **run)
+    assert MetricRun.objects.create(is_imported=not is_imported, **run).pk

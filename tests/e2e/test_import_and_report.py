@@ -84,7 +84,7 @@ def test_an_admin_mends_a_file_and_a_researcher_reads_its_report(
     page.goto(reverse("annotation:studies"))
     page.get_by_role("link", name="Mill pilot").click()
     # Two items of three votes: pairs agree in 1 of 3 and 3 of 3, so 4 of 6. Majorities: yes, no.
-    said = page.get_by_role("table", name="Means and spread").get_by_role("row").nth(1)
+    said = page.get_by_role("table", name="Answers of the separate arm").get_by_role("row").nth(1)
     expect(said).to_contain_text("Attributed")
     expect(said).to_contain_text("50.0")
     expect(said).to_contain_text("no: 1, yes: 1")

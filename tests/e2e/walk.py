@@ -4,14 +4,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from django.contrib.auth.models import Group
 from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from accounts.access import Role
 from accounts.models import User
-from annotation.models import Assignment, Rater, Study
+from annotation.models import Assignment, GoldAnswer, Rater, Study
 from annotation.services.rating import flag_responses, save_draft, skip_unit
 from annotation.services.studies import close_study, pause_study, write_guideline
+from evaluation.models import Checkpoint
+from generation.models import Passage, Response
 from tests.annotation.makers import (
     claimed,
     material,
@@ -21,7 +25,10 @@ from tests.annotation.makers import (
     raters_of,
     researcher,
 )
-from tests.makers import example_row, response_row
+from tests.evaluation.hand_made import COOL, WARM, two_arms
+from tests.evaluation.makers_of_scores import MILL, disputed, make_run, make_score, make_scores
+from tests.evaluation.metric_runs import cancelled, done, failed, mill, requested, work
+from tests.makers import example_row, import_rows, rated, response_row, scheme_of
 
 LONG = "A very long passage about the mill and the flood. " * 400  # 20,000 characters
 ARABIC = "أغلق المصنع عام 1971 بعد الفيضان."
@@ -81,6 +88,12 @@ def unit_path(assignment: Assignment) -> str:
 def account(rater: Rater) -> User:
     assert rater.user is not None
     return rater.user
+
+
+def administrator() -> User:
+    user, _ = User.objects.get_or_create(username="who-administers")
+    user.groups.add(Group.objects.get_or_create(name=Role.ADMIN)[0])
+    return user
 
 
 def in_hand(study: Study, number: int = 0) -> tuple[User, str]:
@@ -169,6 +182,140 @@ def all_stops(folder: Path) -> Iterator[Stop]:
     yield Stop("new study of a dataset", plans, f"{new}?dataset={two.slug}")
     yield Stop("studies", plans, reverse("annotation:studies"))
     yield Stop("dataset", plans, reverse("generation:dataset", args=[two.slug]))
+    yield from report_stops(folder, plans)
+    yield from run_stops(folder, plans)
+    yield from disagreement_stops(folder, plans)
+
+
+def report_stops(folder: Path, user: User) -> Iterator[Stop]:
+    """Yield reports of studies of every shape, folded and unfolded."""
+    arms = {f"c{n}": ("nnn", "yyy") for n in range(9)} | {f"w{n}": ("yyy", "yyn") for n in range(9)}
+    both = two_arms(folder / "arms", arms, setups={k: COOL if k[0] == "c" else WARM for k in arms})
+    make_scores(make_run(both.dataset), {key: n / 18 for n, key in enumerate(arms)})
+    scheme = scheme_of({"stars": {"ordinal": [1, 5]}, "kind": {"nominal": ["a", "b", SCRIPT[:60]]}})
+    many = {f"r{n}": {"stars": ["2", "4"], "kind": ["a", SCRIPT[:60]]} for n in range(6)}
+    scales = rated(
+        folder / "scales",
+        many,
+        name="Scales",
+        scheme=scheme,
+        setups={key: f"{SCRIPT[:40]} {key}" for key in many},
+        scores=[{"response": key, "metric": SCRIPT[:60], "score": "0.5"} for key in many],
+    )
+    for study in (both, scales):
+        path = reverse("evaluation:study", args=[study.slug])
+        yield Stop(f"report, {study.name}", user, path)
+        yield Stop(f"report, {study.name}, unfolded", user, path, unfold)
+
+
+def unfold(page: Page) -> None:
+    page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+    expect(page.locator("[data-chart=scenarios] svg")).to_be_visible()
+
+
+def run_stops(folder: Path, user: User) -> Iterator[Stop]:
+    """Yield the pages of metric runs, in every state that looks different."""
+    queue, new = reverse("evaluation:runs"), reverse("evaluation:start-run")
+    models = reverse("evaluation:checkpoints")
+    admin = administrator()
+    dataset = mill(folder, n_responses=40)
+    rows = [response_row(f"r{n}", setup=f"s{n}", text="" if n % 3 else SCRIPT) for n in range(9)]
+    study = rated(folder / "judged", {"x": {"q": ["yes", "no"]}}, name="Judged")
+    report = reverse("evaluation:study", args=[study.slug])
+    yield Stop("runs, none", user, queue)
+    yield Stop("report, no run", user, report)
+    yield Stop("models, none", admin, models)
+    yield Stop("models, refused", admin, models, add_nothing)
+    Checkpoint.objects.create(name="deberta-nli", location="/srv/models/deberta-nli")
+    yield Stop("models", admin, models)
+    waiting = requested(dataset, user, flavor="v1")
+    yield Stop("run, queued", user, reverse("evaluation:run", args=[waiting.pk]))
+    ended = done(study.dataset, user)
+    in_part = done(mill(folder, name="gaps", responses=rows), user)
+    import_rows(
+        folder / "elsewhere",
+        "elsewhere",
+        examples=[example_row()],
+        responses=[response_row()],
+        scores=[{"response": "r1", "metric": "win rate", "score": "7", "signature": SCRIPT}],
+    )
+    failed(dataset, str(folder / "nowhere"), user)
+    cancelled(dataset, user, window=0)
+    running = work(requested(dataset, user), 2)
+    yield Stop("runs", user, queue)
+    yield Stop("runs, to delete", user, f"{queue}?state=cancelled", ask_to_delete)
+    yield Stop("runs, none in this state", user, f"{queue}?state=running&dataset=gaps")
+    for name, run in (("running", running), ("done", ended), ("failed in part", in_part)):
+        yield Stop(f"run, {name}", user, reverse("evaluation:run", args=[run.pk]))
+    yield Stop("run, one bar", user, reverse("evaluation:run", args=[running.pk]) + "?bin=6")
+    yield Stop("failures", user, reverse("evaluation:run-failures", args=[in_part.pk]))
+    yield Stop("failures, none", user, reverse("evaluation:run-failures", args=[ended.pk]))
+    yield Stop("new run", user, f"{new}?study={study.slug}")
+    yield Stop("new run, refused", user, new, start_without_window)
+    requested(study.dataset, user, flavor="v2")
+    yield Stop("report, a run waits", user, report)
+
+
+def disagreement_stops(folder: Path, user: User) -> Iterator[Stop]:
+    """Yield the pages of disagreements and of scored responses, in every state."""
+    study, run = disputed(folder)
+    worklist = reverse("evaluation:disagreements", args=[study.slug])
+    target = run.scores.get(target__response__key="r-miss").target
+    case = reverse("evaluation:disagreement", args=[study.slug, target.pk])
+    response = reverse("evaluation:response", args=[study.dataset.slug, target.response_id])
+    Response.objects.filter(key="r-false").update(text=ARABIC)
+    Response.objects.filter(key="r-far").update(text=SCRIPT)
+    Passage.objects.filter(key="p-r-far").update(text=f"{MILL} {LONG}", title=SCRIPT)
+    make_score(make_run(study.dataset, signature="failing"), "r-miss", None, problem=SCRIPT)
+    of_run = f"?run={run.pk}"
+    yield Stop("disagreements", user, worklist + of_run)
+    yield Stop("disagreements, form", user, worklist + of_run, open_first_form)
+    yield Stop("disagreements, not valid", user, worklist + of_run, keep_nothing)
+    yield Stop("disagreements, kept", user, worklist + of_run, keep_first)
+    yield Stop("disagreements, none adjudicated", user, f"{worklist}{of_run}&status=open")
+    yield Stop("disagreements, nothing compared", user, worklist)
+    bare = rated(folder / "no-runs", {"x": {"q": ["yes", "no"]}}, name="No runs")
+    yield Stop("disagreements, no run", user, reverse("evaluation:disagreements", args=[bare.slug]))
+    yield Stop("disagreement", user, case + of_run)
+    yield Stop("response, scored", user, response)
+    yield Stop("response, window", user, response + of_run)
+    GoldAnswer.objects.create(study=study, target=target, question="attributable", answer=0)
+    yield Stop("response, gold", user, response)
+
+
+def open_first_form(page: Page) -> None:
+    page.locator(".case summary").first.click()
+
+
+def keep_nothing(page: Page) -> None:
+    open_first_form(page)
+    page.locator(".case form button").first.click()
+    expect(page.locator(".case .hint--bad").first).to_be_visible()
+
+
+def keep_first(page: Page) -> None:
+    open_first_form(page)
+    form = page.locator(".case form").first
+    form.get_by_label("cannot be decided").check()
+    form.get_by_label("Why").fill(f"{ARABIC} {SCRIPT}")
+    form.get_by_role("button", name="Keep").click()
+    expect(page.locator(".decisions").first).to_be_visible()
+
+
+def add_nothing(page: Page) -> None:
+    page.get_by_role("button", name="Add model").click()
+    expect(page.locator(".hint--bad").first).to_be_visible()
+
+
+def ask_to_delete(page: Page) -> None:
+    page.get_by_role("button", name="Delete Auto-AIS").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def start_without_window(page: Page) -> None:
+    page.get_by_label("Window K").fill("")
+    page.get_by_role("button", name="Start run").click()
+    expect(page.locator(".hint--bad").first).to_be_visible()
 
 
 def visits(page: Page, sign_in, folder: Path) -> Iterator[Stop]:

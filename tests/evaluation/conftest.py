@@ -1,8 +1,15 @@
-"""Uploads of their own: a cache and a folder that no other test sees."""
+"""Uploads of their own, which no other test sees; a backend that answers as it is told."""
+
+from collections.abc import Callable
 
 import pytest
 
+from evaluation.backends import registry
+from evaluation.backends.base import Entailment
+from evaluation.backends.registry import BACKENDS
+from evaluation.metrics.entailment import Pair
 from evaluation.uploads import request_import
+from tests.evaluation.told import Told
 from tests.uploading import zipped
 
 
@@ -21,3 +28,17 @@ def upload(tmp_path, adam):
 @pytest.fixture
 def bad_upload(tmp_path, adam):
     return request_import(zipped(tmp_path / "pilot", bad=True), "pilot", "", adam)
+
+
+@pytest.fixture
+def told(monkeypatch, tmp_path) -> Callable[..., Told]:
+    """Return a function from what to answer to the backend that runs called 'told' ask."""
+
+    def tell(answer: Callable[[Pair], Entailment] | float = 0.9, revision: str = "") -> Told:
+        constant = answer if callable(answer) else lambda pair: Entailment(answer)
+        backend = Told(constant, revision)
+        monkeypatch.setitem(BACKENDS, "told", lambda location, index: backend)
+        registry._opened.cache_clear()  # or the one that was opened before would be asked
+        return backend
+
+    return tell

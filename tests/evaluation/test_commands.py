@@ -18,8 +18,12 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Study, Vote
 from evaluation.progress import progress_bar
-from evaluation.reports import Choices, raters_report
+from evaluation.reports.base import Choices
+from evaluation.reports.raters import raters_report
+from evaluation.reports.study import REPORTS
 from generation.models import Dataset
+from tests.evaluation.hand_made import COOL, WARM, two_arms
+from tests.evaluation.makers_of_scores import make_run, make_scores
 from tests.makers import (
     example_row,
     is_empty,
@@ -317,6 +321,88 @@ def test_an_ordinal_and_a_nominal_question_stand_in_one_report(tmp_path, capsys)
     assert rows[1]["share_=c"] == "0.5"
 
 
+@pytest.fixture
+def both_arms(tmp_path):
+    study = two_arms(
+        tmp_path / "both",
+        {"a": ("yyn", "yyy"), "b": ("nny", "nnn"), "c": ("yyy", "yyn"), "d": ("nnn", "nny")},
+        setups={"a": COOL, "b": WARM, "c": WARM, "d": COOL},
+        more_votes=[vote_row("a", "m9", "yes", "q", arm="merged", position=1, seconds=20)],
+    )
+    make_scores(make_run(study.dataset), {"a": 0.9, "b": 0.2, "c": 0.4, "d": 0.1})
+    return study
+
+
+def printed_report(capsys, *arguments):
+    call_command("report", *arguments, "--study", "both")
+    out, err = capsys.readouterr()
+    assert err == ""
+    return out
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_every_report_is_printed_as_its_function_returns_it(both_arms, capsys, name):
+    report = REPORTS[name](both_arms, Choices())
+
+    found = json.loads(printed_report(capsys, name, "--format", "json"))
+
+    assert found == json.loads(json.dumps(report._asdict()))
+    assert (found["report"], found["study"]) == (name, "both")
+    assert found["rows"]
+    assert "NaN" not in json.dumps(found)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.parametrize("form", ["table", "latex", "csv"])
+def test_every_report_has_a_line_for_each_row_in_every_format(both_arms, capsys, name, form):
+    n_rows = len(REPORTS[name](both_arms, Choices()).rows)
+
+    out = printed_report(capsys, name, "--format", form)
+
+    ends = {"table": "│\n", "latex": r" \\" + "\n", "csv": "\n"}
+    n_heads = 0 if form == "table" else 1
+    assert out.count(ends[form]) >= n_rows + n_heads
+    if form == "latex":
+        lines = out.splitlines()
+        body = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
+        n_columns = lines[2].count("l", lines[2].index("}{"))
+        assert len(body) == n_rows
+        assert {line.count(" & ") for line in body} == {n_columns - 1}
+
+
+def test_p_values_are_written_as_papers_do(tmp_path, capsys):
+    answers = {f"r{n}": ("nnn", "yyy") for n in range(12)} | {"s": ("yyy", "nnn")}
+    two_arms(tmp_path / "both", answers)
+
+    out = printed_report(capsys, "uncertainty", "--format", "latex")
+
+    # 12 up and 1 down: 2 · (1 + 13) / 2^13 = .0034.
+    assert " & .003 & .003 & " in out
+    two_arms(tmp_path / "more", {f"r{n}": ("nnn", "yyy") for n in range(12)})
+    call_command("report", "uncertainty", "--study", "more", "--format", "latex")
+    assert " & $<$.001 & " in capsys.readouterr().out  # 2 / 2^12
+
+
+def test_truth_and_setup_are_choices_of_the_command(both_arms, capsys):
+    merged = json.loads(
+        printed_report(capsys, "agreement", "--truth", "merged", "--format", "json")
+    )
+    warm = json.loads(
+        printed_report(capsys, "scenarios", "--setup", "m · T 0.7", "--format", "json")
+    )
+
+    assert {row["truth"] for row in merged["rows"]} == {"merged"}
+    assert "truth of the merged arm" in merged["signature"]
+    assert [row["scenario"] for row in warm["rows"]] == ["C", "D"]
+    assert "setup m · T 0.7 only" in warm["signature"]
+
+
+def test_an_unknown_setup_is_told_which_there_are(both_arms):
+    message = failure("report", "scenarios", "--study", "both", "--setup", "m")
+
+    assert message == "No setup 'm' in 'both'; there are: m · T 0.0, m · T 0.7"
+
+
 def test_an_unknown_study_is_told_which_there_are(study):
     message = failure("report", "raters", study="nothing")
 
@@ -328,6 +414,7 @@ def test_an_unknown_study_is_told_which_there_are(study):
     [
         (["raters", "--study", "pilot", "--format", "excel"], "invalid choice: 'excel'"),
         (["rators", "--study", "pilot"], "invalid choice: 'rators'"),
+        (["agreement", "--study", "pilot", "--truth", "gold"], "invalid choice: 'gold'"),
         (["raters"], "--study"),
     ],
 )

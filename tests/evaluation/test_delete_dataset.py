@@ -5,7 +5,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.models import AuditEntry
+from accounts.models import AuditEntry, User
 from annotation.models import (
     Assignment,
     Draft,
@@ -21,6 +21,7 @@ from annotation.models import (
     Vote,
     VoteChange,
 )
+from evaluation.models import Adjudication, MetricRun, RunChunk
 from generation.models import Dataset, Import, Passage
 from tests.makers import (
     contents,
@@ -93,6 +94,15 @@ def rate_something(study: Study) -> None:
         new_answer=1,
         new_is_implied=False,
     )
+    Adjudication.objects.create(
+        study=study,
+        target=target,
+        question="attributable",
+        note="It says so.",
+        by=User.objects.get_or_create(username="who-decides")[0],
+    )
+    run = MetricRun.objects.create(dataset=study.dataset, metric="auto_ais")
+    RunChunk.objects.create(run=run, number=1, targets=[target.pk])
 
 
 def address(dataset):

@@ -13,7 +13,8 @@ from django.core.management import CommandError, call_command
 from accounts.models import User
 from annotation.models import Flag, Rater, Study, Vote
 from evaluation.export import export_folder, export_zip
-from evaluation.reports import Choices, raters_report
+from evaluation.reports.base import Choices
+from evaluation.reports.raters import raters_report
 from generation.models import Dataset, Example, Response, Setup
 from tests.makers import (
     contents,

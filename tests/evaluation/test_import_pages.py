@@ -7,7 +7,7 @@ from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from evaluation.forms import ImportForm
+from evaluation.forms.imports import ImportForm
 from evaluation.uploads import (
     request_import,
 )

@@ -7,7 +7,7 @@ from annotation.ordering import share_is_drawn
 from annotation.services.claiming import claim_next_unit
 from annotation.services.rating import flag_responses, submit_votes
 from evaluation.export import export_folder
-from evaluation.reports import raters_report
+from evaluation.reports.raters import raters_report
 from tests.annotation.makers import (
     claimed,
     judged,

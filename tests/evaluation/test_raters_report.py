@@ -4,7 +4,8 @@ import pytest
 
 from annotation.models import Vote
 from evaluation.report_formats import write_report
-from evaluation.reports import Choices, raters_report
+from evaluation.reports.base import Choices
+from evaluation.reports.raters import raters_report
 from tests.evaluation.hand_made import FIVE_STARS, PAIR, only_row, row_of, votes
 from tests.makers import example_row, import_rows, rated, response_row, scheme_of
 
@@ -325,4 +326,5 @@ def test_left_out_names_every_reason_that_there_is(tmp_path):
         "excluded_raters": 0,
         "excluded_votes": 0,
         "unrated_responses": 0,
+        "assumed": 0,
     }

@@ -18,7 +18,8 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 
 from annotation.models import Study
 from evaluation.metrics.agreement import Level
-from evaluation.reports import Choices, raters_report
+from evaluation.reports.base import Choices
+from evaluation.reports.raters import raters_report
 from generation.models import Example, Response
 from tests import published
 from tests.makers import import_path, rated
@@ -33,7 +34,7 @@ def study_of(path: Path) -> Study:
     return study
 
 
-def rows_of(study: Study, **choices: bool) -> dict[tuple[str, str | None], dict[str, Any]]:
+def rows_of(study: Study, **choices: Any) -> dict[tuple[str, str | None], dict[str, Any]]:
     rows = raters_report(study, Choices(**choices)).rows
     return {(row["question"], row["setup"]): row for row in rows}
 

@@ -5,14 +5,22 @@ import io
 import json
 import re
 import zipfile
+from html import unescape
 
 import pytest
 from django.urls import reverse
 
 from accounts.models import User
 from annotation.models import Rater, Study, Vote
-from evaluation.reports import Choices, raters_report
+from evaluation import stored_figures
+from evaluation.reports.base import Choices
+from evaluation.reports.raters import raters_report
+from evaluation.reports.study import REPORTS
+from evaluation.tasks import compute_figures
 from generation.models import Response
+from tests.annotation.makers import material, planned
+from tests.evaluation.hand_made import COOL, WARM, two_arms
+from tests.evaluation.makers_of_scores import disputed, make_run, make_scores
 from tests.evaluation.pages import make_pilot, response_address, words
 from tests.makers import (
     import_path,
@@ -25,6 +33,11 @@ pytestmark = pytest.mark.django_db
 
 HTML = "<script>alert(1)</script>"
 STUDIES = "/studies/"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(own_cache_and_folder):
+    """Figures of other tests stay theirs."""
 
 
 @pytest.fixture
@@ -62,28 +75,61 @@ def test_without_studies_the_list_says_how_one_comes_to_be(researcher):
     assert "No studies yet" in researcher.get(STUDIES).text
 
 
-def test_a_study_shows_means_agreement_and_what_is_left_out(researcher, pilot):
-    text = words(researcher.get(reverse("evaluation:study", args=["pilot"])))
+def page_of(client, study, **asked):
+    return client.get(reverse("evaluation:study", args=[study.slug]), asked)
 
-    assert "What raters said, separate arm" in text
-    assert "Rater agreement, merged arm" in text
-    assert "1 implied votes" in text
-    assert raters_report(Study.objects.get()).signature.replace("'", "&#x27;") in text
+
+def test_a_study_shows_means_agreement_and_what_is_left_out(researcher, pilot):
+    text = words(page_of(researcher, Study.objects.get()))
+
+    assert "Answers of the separate arm" in text
+    assert "Agreement between raters, merged arm" in text
+    assert "implied votes 1 a gate gave them" in text
+    assert raters_report(Study.objects.get()).signature in unescape(text)
     # On 'sensible' in the separate arm: yes, no, no, and yes about a citation.
     assert "no: 1, yes: 1" in text
     assert "3 votes" not in text
     assert re.search(r"Votes 7 1 of them implied", text)
 
 
-def test_a_study_of_several_setups_has_a_table_by_setup(researcher, tmp_path):
+def test_a_study_of_one_arm_has_a_column_for_each_setup(researcher, tmp_path):
     votes = {"a": {"q": ["yes"]}, "b": {"q": ["no"]}}
-    rated(tmp_path / "a", votes, setups={"a": "model <one>", "b": "model-two"})
+    study = rated(tmp_path / "a", votes, setups={"a": "model <one>", "b": "model-two"})
 
-    text = words(researcher.get(reverse("evaluation:study", args=["pilot"])))
+    text = words(page_of(researcher, study))
 
-    assert "By setup, separate arm" in text
-    assert "Question model &lt;one&gt; model-two" in text
-    assert re.search(r"Q 100\.0 · n 1 0\.0 · n 1", text)
+    assert "Question A model &lt;one&gt; B model-two Undecided" in text
+    assert re.search(r" 1 Q 100 0 0 ", text)  # one dialog each: no interval
+    assert "This study has only the separate arm" in text
+    assert "Without a merged arm every response is shown alone" in text
+
+
+def test_a_study_of_two_arms_shows_accuracy_shift_and_what_could_have_been_seen(
+    researcher, tmp_path
+):
+    # Cool: no, no, no, no → yes, yes, yes, no. Warm: 4 times yes in both arms.
+    arms = {f"c{n}": ("nnn", "yyy") for n in range(3)} | {"c3": ("nnn", "nnn")}
+    arms |= {f"w{n}": ("yyy", "yyy") for n in range(4)}
+    setups = {key: COOL if key.startswith("c") else WARM for key in arms}
+    study = two_arms(tmp_path / "s", arms, setups=setups)
+
+    text = words(page_of(researcher, study))
+
+    assert "Shift B − A T 0.0" in text
+    assert "Shift D − C T 0.7" in text
+    # 5 of 8 alike; the cool setup shifts by 3 of 4, which three pairs cannot make significant.
+    assert re.search(r"1 Q 62\.5 .* 37\.5 \+75\.0 .* \.250 \.250 0\.0 .* 1 1 —", text)
+    assert "none 3 up, 0 down of 4" in text
+
+
+def test_more_scenarios_than_columns_lie_under_each_other(researcher, tmp_path):
+    votes = {f"r{n}": {"q": ["yes" if n else "no"]} for n in range(6)}
+    study = rated(tmp_path / "a", votes, setups={f"r{n}": f"setup-{n}" for n in range(6)})
+
+    text = words(page_of(researcher, study))
+
+    assert "Question and setup Separate n Undecided 1 Q setup-0 0 " in text
+    assert "setup-5 100 " in text
 
 
 @pytest.mark.parametrize(
@@ -93,24 +139,43 @@ def test_a_study_of_several_setups_has_a_table_by_setup(researcher, tmp_path):
 )
 def test_a_study_page_shows_every_kind_of_scale(researcher, tmp_path, scale):
     scheme = scheme_of({"q": scale, "never asked": scale})
-    rated(tmp_path / "a", {"a": {"q": ["1", "0"]}, "b": {"q": ["1", "1"]}}, scheme=scheme)
+    votes = {"a": {"q": ["1", "0"]}, "b": {"q": ["1", "1"]}}
+    scores = [{"response": "a", "metric": "rouge", "score": "0.5"}]
+    study = rated(tmp_path / "a", votes, scheme=scheme, scores=scores)
 
-    assert words(researcher.get(reverse("evaluation:study", args=["pilot"])))
+    text = words(page_of(researcher, study))
+
+    assert "Human–auto agreement" in text
+    if "nominal" in scale:
+        assert "Nominal answers have no mean: their spread is shown." in text
+        assert "0 25 %, 1 75 %, 2 0 %" in text
+        assert re.search(r"rouge : — \w", text)
 
 
 def test_a_study_of_two_hundred_questions_has_a_page(researcher, tmp_path):
     questions = {f"q{n}": ["yes", "no"] for n in range(200)}
-    rated(tmp_path / "a", {"a": questions, "b": questions})
+    study = rated(tmp_path / "a", {"a": questions, "b": questions})
 
-    assert "Q199" in words(researcher.get(reverse("evaluation:study", args=["pilot"])))
+    assert "Q199" in words(page_of(researcher, study))
 
 
 def test_without_variation_the_page_says_so_in_words(researcher, tmp_path):
-    rated(tmp_path / "a", {"a": {"q": ["yes", "yes"]}, "b": {"q": ["yes", "yes"]}})
+    votes = {"a": {"q": ["yes", "yes"]}, "b": {"q": ["yes", "yes"]}}
 
-    text = words(researcher.get(reverse("evaluation:study", args=["pilot"])))
+    text = words(page_of(researcher, rated(tmp_path / "a", votes)))
 
     assert "no variation: every vote compared is the same" in text
+
+
+def test_a_study_without_votes_says_so_and_offers_no_empty_table(researcher, tmp_path):
+    study = planned(material(tmp_path / "m"), arms=["separate", "merged"])
+
+    text = words(page_of(researcher, study))
+
+    assert "No votes yet" in text
+    assert "Assignments done 0 of 0" in text
+    assert "Questions by scenario" not in text
+    assert "No auto-metric has scored these responses yet" in text
 
 
 def test_the_switches_change_the_report_with_and_without_htmx(researcher, pilot):
@@ -122,16 +187,29 @@ def test_the_switches_change_the_report_with_and_without_htmx(researcher, pilot)
 
     for answer in (page, fragment):
         assert "agreement over given and implied votes" in words(answer)
-        assert "raters.csv?with_implied=on&amp;by=setup" in answer.text
+        assert "raters.csv?with_implied=on" in answer.text
+        assert 'name="with_implied" checked' in answer.text
     assert "<html" not in fragment.text
-    assert 'name="with_implied" checked' in page.text
+
+
+def test_the_setup_and_the_arm_of_the_truth_are_chosen_in_the_address(researcher, tmp_path):
+    arms = {"a": ("yyy", "yyn"), "b": ("nnn", "yyn")}
+    study = two_arms(tmp_path / "s", arms, setups={"a": COOL, "b": WARM})
+    name = study.setups.get(temperature=0.0).name
+
+    text = words(page_of(researcher, study, setup=name, truth="merged"))
+
+    assert f"setup {name} only, truth of the merged arm" in unescape(text)
+    assert "B T 0.7" not in text
+    # What the address says wrongly is as usual.
+    assert page_of(researcher, study, setup="nothing", truth="x", run="y").status_code == 200
 
 
 def test_simulated_raters_are_announced(researcher, tmp_path):
     raters = [{"rater": "w1", "simulated": "yes"}]
-    rated(tmp_path / "a", {"a": {"q": ["yes"]}}, raters=raters)
+    study = rated(tmp_path / "a", {"a": {"q": ["yes"]}}, raters=raters)
 
-    text = words(researcher.get(reverse("evaluation:study", args=["pilot"])))
+    text = words(page_of(researcher, study))
 
     assert "Simulated raters." in text
     assert "0 excluded, 1 simulated" in text
@@ -140,9 +218,106 @@ def test_simulated_raters_are_announced(researcher, tmp_path):
 def test_mtrag_has_a_page_for_its_study_and_its_responses(researcher, shared):
     import_path(shared / "data/mtrag_human_eval/mtrag_human_eval_part1.json")
 
-    assert ".40" in words(researcher.get(reverse("evaluation:study", args=["pilot"])))
+    text = words(page_of(researcher, Study.objects.get()))
+    assert ".40" in text
+    assert "Mean of medians in points of the scale." in text
+    assert "RougeL" in text
     key = Response.objects.order_by("pk").values_list("key", flat=True)[0]
     assert "Faithfulness" in words(researcher.get(response_address(key)))
+
+
+# --- people and metrics ---------------------------------------------------------------------
+
+
+def test_a_run_stands_beside_baseline_ceilings_confusion_and_disagreements(researcher, tmp_path):
+    study, run = disputed(tmp_path)
+
+    text = words(page_of(researcher, study))
+
+    # Of 4 with a majority the run agrees on one: yes 1 of 3, no 0 of 1; most people said yes.
+    assert re.search(r"Auto-AIS, v3, localized K = 2, lexical 25\.0", text)
+    assert "Majority-label baseline 75.0" in text
+    assert re.search(r"human yes 1 33 % 2 67 % human no 1 100 % 0 0 %", text)
+    assert "Not compared: 1 undecided, 0 not scored, 0 failed, 0 assumed." in text
+    assert "Ceiling: one against the rest" in text
+    assert "3 of 4: Auto-AIS" in text
+    assert "r-miss" in text
+    assert f"/metrics/{run.pk}/" in page_of(researcher, study).text
+
+
+def test_question_and_run_are_chosen_in_the_address(researcher, tmp_path):
+    study, run = disputed(tmp_path)
+    other = make_run(study.dataset, signature="other")
+    make_scores(other, {"r-miss": 0.9, "r-far": 0.9, "r-false": 0.1, "r-same": 0.9})
+
+    newest, older = (page_of(researcher, study, **asked).text for asked in ({}, {"run": run.pk}))
+
+    assert "Wherever raters have a majority" in newest  # the newest run agrees with all of them
+    assert "Wherever raters have a majority" not in older
+    assert f'href="?run={run.pk}&amp;question=attributable#auto"' in newest
+    text = words(page_of(researcher, study, question="understand"))
+    assert "no response has both a score and a majority" in text
+
+
+def test_the_page_costs_the_same_for_more_votes_and_for_more_runs(researcher, tmp_path):
+    def rated_by_a_run(n):
+        votes = {f"r{i}": {"q": ["yes", "no", "no"]} for i in range(n)}
+        study = rated(tmp_path / str(n), votes, name=f"study {n}")
+        run = make_run(study.dataset)
+        make_scores(run, dict.fromkeys(votes, 0.9))
+        return study, run
+
+    def cost(study, run):
+        page_of(researcher, study, run=run.pk)  # makes the figures
+        return len(statements(lambda: page_of(researcher, study, run=run.pk)))
+
+    few, many = rated_by_a_run(3), rated_by_a_run(30)
+    assert cost(*few) == cost(*many)
+
+    for n in range(4):
+        make_scores(make_run(many[0].dataset, signature=f"more {n}"), {"r1": 0.9})
+    assert cost(*few) == cost(*many)
+
+
+def test_large_figures_are_computed_by_a_worker_while_the_last_ones_are_shown(
+    researcher, tmp_path, monkeypatch, django_capture_on_commit_callbacks
+):
+    study, _ = disputed(tmp_path)
+    page_of(researcher, study)
+    monkeypatch.setattr(stored_figures, "MOST_VOTES_AT_ONCE", 3)
+    sent = []
+    monkeypatch.setattr(compute_figures, "delay_on_commit", lambda *args: sent.append(args))
+
+    make_run(study.dataset, signature="new")
+    last = page_of(researcher, study)
+    [seen] = re.findall(r'"Figures-Of": "([^"]+)"', last.text)
+    waiting = researcher.get(
+        last.request["PATH_INFO"], headers={"HX-Request": "true", "Figures-Of": seen}
+    )
+
+    assert re.search(r"Figures of \d\d:\d\d ; newer ones are being computed", words(last))
+    assert "Questions by scenario" in words(last)
+    assert [pk for pk, _ in sent] == [study.pk]  # asked once, though the page waits
+    assert waiting.status_code == 204
+
+    compute_figures(*sent[0])
+    current = words(page_of(researcher, study))
+    assert "newer ones" not in current
+
+
+def test_a_large_study_without_figures_says_that_they_are_being_computed(
+    researcher, tmp_path, monkeypatch
+):
+    study, _ = disputed(tmp_path)
+    monkeypatch.setattr(stored_figures, "MOST_VOTES_AT_ONCE", 3)
+    monkeypatch.setattr(compute_figures, "delay_on_commit", lambda *args: None)
+
+    text = words(page_of(researcher, study))
+
+    assert "The figures are being computed" in text
+    figure = reverse("evaluation:figure", args=[study.slug, "accuracy", "svg"])
+    answer = researcher.get(figure)
+    assert (answer.status_code, answer["Retry-After"]) == (503, "10")
 
 
 # --- files to take away ---------------------------------------------------------------------
@@ -150,7 +325,7 @@ def test_mtrag_has_a_page_for_its_study_and_its_responses(researcher, shared):
 
 @pytest.mark.parametrize(("query", "choices"), [("", Choices()), ("?by=setup", Choices(True))])
 def test_the_report_is_downloaded_as_the_page_shows_it(researcher, pilot, query, choices):
-    address = reverse("evaluation:report", args=["pilot", "json"])
+    address = reverse("evaluation:report", args=["pilot", "raters", "json"])
 
     answer = researcher.get(address + query)
 
@@ -160,17 +335,21 @@ def test_the_report_is_downloaded_as_the_page_shows_it(researcher, pilot, query,
     assert json.loads(answer.content) == json.loads(json.dumps(expected))
 
 
+@pytest.mark.parametrize("report", REPORTS)
 @pytest.mark.parametrize(("format_key", "suffix"), [("csv", "csv"), ("latex", "tex")])
-def test_the_report_comes_as_csv_and_latex_too(researcher, pilot, format_key, suffix):
-    answer = researcher.get(reverse("evaluation:report", args=["pilot", format_key]))
+def test_every_report_comes_as_csv_and_latex_too(researcher, tmp_path, report, format_key, suffix):
+    study, _ = disputed(tmp_path)
 
-    assert f'filename="pilot-raters.{suffix}"' in answer["Content-Disposition"]
-    assert "sensible" in answer.text
+    answer = researcher.get(reverse("evaluation:report", args=[study.slug, report, format_key]))
+
+    name = f'filename="{study.slug}-{report}.{suffix}"'
+    assert name in answer["Content-Disposition"]
+    assert ("attributable" in answer.text) == (report not in ("uncertainty", "time", "position"))
 
 
-def test_a_report_in_a_format_that_does_not_exist_is_not_found(researcher, pilot):
-    for format_key in ("exe", "table"):
-        url = reverse("evaluation:report", args=["pilot", format_key])
+def test_reports_and_formats_that_do_not_exist_are_not_found(researcher, pilot):
+    for report, format_key in (("raters", "exe"), ("raters", "table"), ("nothing", "csv")):
+        url = reverse("evaluation:report", args=["pilot", report, format_key])
         assert researcher.get(url).status_code == 404
 
 

@@ -31,7 +31,7 @@ HOST = "127.0.0.1"
 SITE = ["gunicorn", "config.wsgi", "--worker-class=gthread", "--threads=8", "--no-control-socket"]
 SITE += ["--graceful-timeout=2", "--log-level=warning"]
 # -B: with its beat, which sends interrupted work again. Without what only fills the queue's folder.
-WORKER = ["celery", "--app=config", "worker", "-B", "--concurrency=2", "--loglevel=INFO"]
+WORKER = ["celery", "--app=config", "worker", "-B", "--loglevel=INFO"]
 WORKER += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
 WORKER_IS_READY = " ready."  # in its log
 # A worker that gets SIGTERM waits for its tasks, which may take an hour. Killed work is sent again.

@@ -181,7 +181,7 @@ def write_interchange_folder(study: DemoStudy, folder: Path) -> None:
         "arms": ["separate", "merged"] if study.has_merged_arm else ["separate"],
         "raters_per_unit": RATERS_PER_UNIT,
         "evidence_choice": "shown",
-        "order": "random",
+        "response_order": "random",
         "seed": study.seed,
         "guidelines": [{"version": 1, "text": GUIDELINES}],
         "simulated": True,

@@ -4,14 +4,17 @@ from argparse import RawDescriptionHelpFormatter
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.models import QuerySet
 
-from annotation.models import Study
+from annotation.models import Arm, Study
 from evaluation.report_formats import FORMATS, write_report
-from evaluation.reports import Choices, raters_report
+from evaluation.reports.base import Choices
+from evaluation.reports.study import REPORTS
 
 EXAMPLE = """example:
   manage.py report raters --study pilot
   manage.py report raters --study pilot --by-setup --format json > pilot.json
+  manage.py report agreement --study pilot --truth merged --format latex > agreement.tex
 """
 
 
@@ -21,19 +24,33 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("report", choices=["raters"])
+        parser.add_argument("report", choices=REPORTS)
         parser.add_argument("--study", required=True, help="the study's name")
         parser.add_argument("--format", choices=["table", *FORMATS], default="table")
-        parser.add_argument("--by-setup", action="store_true", help="a row for each setup")
+        parser.add_argument("--setup", default="", help="the only setup that counts, by name")
+        parser.add_argument(
+            "--truth",
+            choices=Arm.Kind.values,
+            default=Arm.Kind.SEPARATE,
+            help="agreement: the arm whose majorities are the human labels",
+        )
+        parser.add_argument("--by-setup", action="store_true", help="raters: a row for each setup")
         parser.add_argument(
             "--with-implied", action="store_true", help="agreement over implied answers too"
         )
         parser.add_argument("--with-excluded", action="store_true", help="count excluded raters")
 
-    def handle(self, *, study: str, format: str, **options: Any) -> None:
+    def handle(self, *, study: str, report: str, format: str, **options: Any) -> None:
         found = Study.objects.filter(name=study).first()
         if not found:
-            names = ", ".join(Study.objects.values_list("name", flat=True)[:10]) or "none yet"
-            raise CommandError(f"No study {study!r}; there are: {names}")
+            raise CommandError(f"No study {study!r}; there are: {_some(Study.objects.all())}")
+        if options["setup"] and not found.setups.filter(name=options["setup"]).exists():
+            there = _some(found.setups.all())
+            raise CommandError(f"No setup {options['setup']!r} in {study!r}; there are: {there}")
         choices = Choices(**{name: options[name] for name in Choices._fields})
-        self.stdout.write(write_report(raters_report(found, choices), format), ending="")
+        self.stdout.write(write_report(REPORTS[report](found, choices), format), ending="")
+
+
+def _some(rows: QuerySet[Any]) -> str:
+    """Return the first names, for a message."""
+    return ", ".join(rows.values_list("name", flat=True)[:10]) or "none yet"

@@ -1,4 +1,4 @@
-"""Forms for imports, reports and deletion."""
+"""Forms for imports, and for deleting what was imported."""
 
 from pathlib import Path
 from typing import Any
@@ -90,10 +90,3 @@ class DeleteDatasetForm(forms.Form):
         if name != self.dataset.name:
             raise forms.ValidationError(f"This is not its name, which is {self.dataset.name}.")
         return name
-
-
-class ReportChoicesForm(forms.Form):
-    """What a report on raters counts; the fields are those of `reports.Choices`."""
-
-    with_implied = forms.BooleanField(label="Agreement over implied answers too", required=False)
-    with_excluded = forms.BooleanField(label="Count excluded raters", required=False)

@@ -1,6 +1,5 @@
-"""Every write to metric runs and scores, and deletion of a dataset with all that hangs on it."""
+"""Deletion of a dataset with all that hangs on it."""
 
-from collections.abc import Sequence
 from functools import partial
 
 from django.db import transaction
@@ -20,45 +19,8 @@ from annotation.models import (
     Vote,
     VoteChange,
 )
-from annotation.services.imported import targets_of
-from evaluation.models import AutoScore, MetricRun
-from generation.importers.records import ScoreRecord
+from evaluation.models import Adjudication, AutoScore, RunChunk
 from generation.models import Dataset, Example, Response
-
-
-def store_scores(dataset: Dataset, records: Sequence[ScoreRecord]) -> int:
-    """Store scores made elsewhere, one imported run per metric and signature; return the new."""
-    runs = _imported_runs(dataset, {(record.metric, record.signature) for record in records})
-    targets = targets_of(dataset, {(record.response, record.citation) for record in records})
-    known = set(
-        AutoScore.objects.filter(run__in=runs.values(), target__in=targets.values()).values_list(
-            "run", "target"
-        )
-    )
-    scores = [
-        AutoScore(
-            run_id=runs[record.metric, record.signature],
-            target_id=targets[record.response, record.citation],
-            score=record.score,
-        )
-        for record in records
-    ]
-    new = [score for score in scores if (score.run_id, score.target_id) not in known]
-    AutoScore.objects.bulk_create(new, batch_size=5000)
-    return len(new)
-
-
-def _imported_runs(dataset: Dataset, wanted: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
-    imported = MetricRun.objects.filter(dataset=dataset, is_imported=True)
-    known = set(imported.values_list("metric", "signature"))
-    MetricRun.objects.bulk_create(
-        MetricRun(dataset=dataset, metric=metric, signature=signature, is_imported=True)
-        for metric, signature in sorted(wanted - known)
-    )
-    return {
-        (metric, signature): pk
-        for metric, signature, pk in imported.values_list("metric", "signature", "pk")
-    }
 
 
 @transaction.atomic
@@ -85,6 +47,8 @@ def delete_dataset(dataset: Dataset, actor: User) -> None:
         VoteChange.objects.filter(vote__arm__study__dataset=dataset),
         votes,
         AutoScore.objects.filter(run__dataset=dataset),
+        RunChunk.objects.filter(run__dataset=dataset),
+        Adjudication.objects.filter(study__dataset=dataset),
         Flag.objects.filter(arm__study__dataset=dataset),
         Assignment.objects.filter(unit__arm__study__dataset=dataset),
         Exposure.objects.filter(rater__study__dataset=dataset),

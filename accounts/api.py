@@ -1,0 +1,161 @@
+"""What every part of the API shares: pages, filters, and what its OpenAPI document says."""
+
+from collections.abc import Collection
+from typing import Any
+
+from django.db.models import Model, QuerySet
+from django.forms import IntegerField
+from django.http import HttpRequest
+from django_filters import rest_framework as filters
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
+from rest_framework.pagination import CursorPagination, LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+from rest_framework.viewsets import GenericViewSet
+
+from accounts.authentication import SCHEME, BearerAuthentication
+
+ROWS_PER_PAGE = 100
+MOST_ROWS = 500
+MOST_OFFSET = 1_000_000
+
+
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """What the OpenAPI document says about tokens."""
+
+    target_class = BearerAuthentication
+    name = "token"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
+        return {"type": "http", "scheme": SCHEME.lower()}
+
+
+class Pages(LimitOffsetPagination):
+    """Short lists: with their length, and from any place."""
+
+    default_limit = ROWS_PER_PAGE
+    max_limit = MOST_ROWS
+    parameters = ("limit", "offset")
+
+    def get_offset(self, request: Request) -> int:
+        return min(super().get_offset(request), MOST_OFFSET)
+
+
+class LongPages(CursorPagination):
+    """Long lists: each page costs the same, however far back; follow `next` for all rows."""
+
+    page_size = ROWS_PER_PAGE
+    page_size_query_param = "limit"
+    max_page_size = MOST_ROWS
+    ordering = "pk"
+    parameters = ("limit", "cursor")
+
+    def decode_cursor(self, request: Request) -> Any:
+        cursor = super().decode_cursor(request)
+        if cursor and cursor.position is not None and not str(cursor.position).isdecimal():
+            raise NotFound(self.invalid_cursor_message)
+        return cursor
+
+
+class KnownFilters(filters.DjangoFilterBackend):  # type: ignore[misc] # no types
+    """Filters of a list; a parameter that no filter knows is an error, not the whole list."""
+
+    def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: Any) -> Any:
+        filterset_class = self.get_filterset_class(view, queryset)
+        filters_here = filterset_class.base_filters if filterset_class else ()
+        refuse_unknown(request, [*filters_here, *view.page_parameters])
+        return super().filter_queryset(request, queryset, view)
+
+
+class _OfNamed:
+    """Keeps the rows of what is named; a name that nothing has is an error, not no rows.
+
+    Args:
+        field_name: how a row refers to what is named.
+        model: what is named.
+        by: its field that holds the name.
+    """
+
+    def __init__(self, field_name: str, model: type[Model], by: str = "pk", **more: Any) -> None:
+        super().__init__(field_name=field_name, **more)  # type: ignore[call-arg]
+        self.field_name, self.named, self.by = field_name, model, by
+
+    def filter(self, rows: QuerySet[Any], value: str | int | None) -> QuerySet[Any]:
+        if value in (None, ""):
+            return rows
+        # Ids, not a subquery: the database then sees how few they are.
+        named = self.named._default_manager.filter(**{self.by: value})
+        found = list(named.order_by().values_list("pk", flat=True))
+        if not found:
+            raise ValidationError({self._parameter: [f"There is no {self._what} {value!r}."]})
+        return rows.filter(**{f"{self.field_name}__in": found})
+
+    @property
+    def _what(self) -> str:
+        return str(self.named._meta.verbose_name)
+
+    @property
+    def _parameter(self) -> str:
+        filters_here: dict[str, object] = self.parent.filters  # type: ignore[attr-defined]
+        return next(name for name, each in filters_here.items() if each is self)
+
+
+class NameFilter(_OfNamed, filters.CharFilter):  # type: ignore[misc] # no types
+    """A filter by a name, slug or key."""
+
+
+class IdFilter(_OfNamed, filters.NumberFilter):  # type: ignore[misc] # no types
+    """A filter by an id."""
+
+    field_class = IntegerField
+
+
+class Listed(ListModelMixin, GenericViewSet[Any]):
+    """A list to read, page by page."""
+
+    filter_backends = [KnownFilters]
+    pagination_class: type[Pages | LongPages] = Pages
+
+    @property
+    def page_parameters(self) -> tuple[str, ...]:
+        return self.pagination_class.parameters
+
+
+class Readable(RetrieveModelMixin, Listed):
+    """A list to read, and each of its rows by itself."""
+
+
+class NoSuchAddress(APIView):
+    """Answers below the API's addresses where nothing is, as JSON like every refusal."""
+
+    schema = None
+
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
+        raise NotFound("There is no such address. Addresses end in a slash; /api/ lists them.")
+
+
+def refuse_unknown(request: Request, known: Collection[str]) -> None:
+    """Refuse a parameter that nobody reads: what it was to change would silently stay."""
+    unknown = {
+        name: [f"There is no such parameter; there are: {', '.join(known)}."]
+        for name in request.query_params
+        if name not in known
+    }
+    if unknown:
+        raise ValidationError(unknown)
+
+
+def document_errors(result: dict[str, Any], **_: object) -> dict[str, Any]:
+    """Add to the OpenAPI document what every refusal looks like."""
+    refusal = {
+        "description": "Refused: `detail` says why, or each parameter or field what is wrong.",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+    for path in result["paths"].values():
+        for operation in path.values():
+            operation["responses"]["4XX"] = refusal
+    return result

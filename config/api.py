@@ -1,0 +1,36 @@
+"""Addresses of the API, and the page that describes it."""
+
+from csp.decorators import csp_update
+from django.urls import include, path, re_path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.routers import SimpleRouter
+
+from accounts.access import Role, allowed
+from accounts.api import NoSuchAddress
+from annotation.api import Studies, Votes
+from evaluation.api import Runs, Scores, StudyReport
+from generation.api import Datasets, Examples, Responses
+
+app_name = "api"
+
+router = SimpleRouter(use_regex_path=False)
+router.register("datasets", Datasets, "dataset")
+router.register("examples", Examples, "example")
+router.register("responses", Responses, "response")
+router.register("studies", Studies, "study")
+router.register("votes", Votes, "vote")
+router.register("runs", Runs, "run")
+router.register("scores", Scores, "score")
+
+# Swagger's page sets styles on its elements: the policy gives way here and nowhere else.
+docs = csp_update({"style-src": ["'unsafe-inline'"]})(
+    allowed(Role.RESEARCHER)(SpectacularSwaggerSplitView.as_view(url_name="api:schema"))
+)
+
+urlpatterns = [
+    path("", docs, name="docs"),
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("v1/", include(router.urls)),
+    path("v1/studies/<slug:slug>/reports/<slug:report>/", StudyReport.as_view(), name="report"),
+    re_path(r"^v1/.*$", NoSuchAddress.as_view(), name="no-such-address"),
+]

@@ -1,0 +1,358 @@
+"""Charts of the reports: records → Altair specifications, for pages and papers alike.
+
+A specification holds marks and data and names its colours by style; the theme that makes them
+colours comes beside it, so that one specification is drawn in a light page, in a dark page (by
+vega-embed) and in a file (by vl-convert).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evaluation.chart_themes import Spec, file_theme
+from evaluation.reports.base import Row
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+VEGA_LITE = "6.4"  # what vl-convert is told to use: the page's version
+
+CEILINGS = {
+    "ceiling_merged": "Ceiling: merged arm",
+    "ceiling_halves": "Ceiling: half against half",
+    "ceiling_rest": "Ceiling: one against the rest",
+}
+ROW_HEIGHT, HEAD_HEIGHT = 33, 46  # px, shared with the table beside the chart of accuracies
+WIDTH, SQUARE = 284, 190  # px, of the plots themselves
+LABEL_WIDTH, PADDING_RIGHT = 90, 16  # px, of the words above baseline and ceiling
+
+
+def accuracy_chart(rows: Sequence[Row], run: int | None, *, beside_table: bool = False) -> Spec:
+    """Draw how often each metric says what people say: dot and whisker, baseline and ceilings.
+
+    Args:
+        rows: those of the report on agreement about one question, in the order of the table.
+        run: the chosen one, drawn in the accent.
+        beside_table: without names, and each row as high as the table's: they stand there.
+    """
+    import altair as alt
+
+    rows = [row for row in rows if row["accuracy"] is not None]
+    metrics = [
+        _interval(row, "accuracy")
+        | {
+            "name": name,
+            "baseline": _percent(row["baseline"]),
+            "style": "-on" if row["run"] == run else "",
+        }
+        for name, row in zip(run_names(rows), rows, strict=True)
+    ]
+    ceilings = ceilings_of(rows, run)
+    humans = [
+        _interval(row, key) | {"name": CEILINGS[key], "style": "-ceiling"}
+        for key, row in ceilings.items()
+    ]
+    values = [*metrics, *humans]
+    lows = [v for row in values for v in (row["low"], row["accuracy"], row.get("baseline"))]
+    lowest = min((v for v in lows if v is not None), default=50.0)
+    start = min(50.0, max(0.0, 10 * ((lowest - 2) // 10)))
+    x = alt.Scale(domain=[start, 100], nice=False, zero=False)
+    names = [row["name"] for row in values]
+    axis = None if beside_table else alt.Axis()
+    y = alt.Y("name:N", sort=names, title=None, axis=axis)
+
+    def at(field: str) -> "alt.X":
+        title = None if beside_table else "Accuracy against the human majority, %"
+        return alt.X(f"{field}:Q", scale=x, title=title, axis=alt.Axis(tickCount=6))
+
+    layers: list[Any] = []
+    main = next(iter(humans), None)
+    if main and main["low"] is not None:
+        layers.append(
+            alt.Chart(_data([main])).mark_rect(style="band").encode(x=at("low"), x2="high")
+        )
+    for row in reversed(humans):
+        style = "ceiling" if row is main else "ceiling-other"
+        layers.append(alt.Chart(_data([row])).mark_rule(style=style).encode(x=at("accuracy")))
+    based = [row for row in metrics if row["baseline"] is not None]
+    if based:
+        y_from = alt.Y("name:N", sort=names, title=None, axis=axis, bandPosition=0)
+        layers.append(
+            alt.Chart(_data(based))
+            .mark_rule(style="baseline")
+            .encode(x=at("baseline"), y=y_from, y2=alt.Y2("name", bandPosition=1))
+        )
+    for style in ("", "-on", "-ceiling"):
+        of_style = [row for row in values if row["style"] == style]
+        if of_style:
+            layers += _marks(alt.Chart(_data(of_style)), style, at, y, "accuracy")
+    layers += _reference_labels(based, main, start)
+    chart = alt.layer(*layers).properties(
+        width=WIDTH,
+        height=ROW_HEIGHT * len(values),
+        description=f"Accuracy of {len(metrics)} runs with 95 % intervals",
+    )
+    if beside_table:
+        padding = {"left": 12, "right": PADDING_RIGHT, "top": HEAD_HEIGHT, "bottom": 34}
+        chart = chart.properties(autosize="none", padding=padding)
+    return _spec(chart)
+
+
+def ceilings_of(rows: Sequence[Row], run: int | None) -> dict[str, Row]:
+    """Return the row that each defined ceiling is taken from: the chosen run's, else the first's.
+
+    The first of them is the one to hold metrics against.
+    """
+    row = next((row for row in rows if row["run"] == run), rows[0] if rows else {})
+    return {key: row for key in CEILINGS if row.get(key) is not None}
+
+
+def roc_chart(points: Sequence[Row], chosen: Row | None) -> Spec:
+    """Draw the ROC curve of a run; `chosen` is its row, for the point of its threshold."""
+    import altair as alt
+
+    ends = [{"false_alarm": 0.0, "hit": 0.0}, {"false_alarm": 1.0, "hit": 1.0}]
+    curve = [point | {"order": order} for order, point in enumerate(points)]
+    unit = alt.Scale(domain=[0, 1], nice=False)
+
+    def x(title: str | None = "False alarms: share of human noes") -> "alt.X":
+        return alt.X("false_alarm:Q", scale=unit, title=title, axis=alt.Axis(tickCount=5))
+
+    y = alt.Y("hit:Q", scale=unit, title="Hits: share of human yeses", axis=alt.Axis(tickCount=5))
+    layers: list[Any] = [
+        alt.Chart(_data(ends)).mark_line(style="baseline").encode(x=x(), y=y),
+        alt.Chart(_data(curve))
+        .mark_line(style="curve", interpolate="linear")
+        .encode(x=x(), y=y, order="order:Q"),
+    ]
+    at_threshold = threshold_point(chosen)
+    if at_threshold:
+        layers.append(
+            alt.Chart(_data([at_threshold]))
+            .mark_point(style="dot-on", filled=True)
+            .encode(x=x(), y=y, tooltip="said:N")
+        )
+    return _spec(
+        alt.layer(*layers).properties(width=SQUARE, height=SQUARE, description="ROC curve")
+    )
+
+
+def threshold_point(row: Row | None) -> Row | None:
+    """Return where a run's threshold lies on its ROC curve; None without human yeses or noes."""
+    if not row or None in (row["tp"], row["fn"], row["fp"], row["tn"]):
+        return None
+    n_yes, n_no = row["tp"] + row["fn"], row["fp"] + row["tn"]
+    if not n_yes or not n_no:
+        return None
+    hit, false_alarm = row["tp"] / n_yes, row["fp"] / n_no
+    said = f"threshold {row['threshold']:g}: hits {hit:.0%}, false alarms {false_alarm:.0%}"
+    return {"hit": hit, "false_alarm": false_alarm, "said": said}
+
+
+def calibration_chart(bins: Sequence[Row]) -> Spec:
+    """Draw which share of responses people said yes to, by the score that a run gave."""
+    import altair as alt
+
+    values = [
+        row | {"said": f"score {row['score']:.2f}: yes {row['share_yes']:.0%} of {row['n']}"}
+        for row in bins
+    ]
+    unit = alt.Scale(domain=[0, 1], nice=False)
+    axis = alt.Axis(tickCount=5)
+    x = alt.X("score:Q", scale=unit, title="Mean score of the bin", axis=axis)
+
+    def y(field: str) -> "alt.Y":
+        return alt.Y(f"{field}:Q", scale=unit, title="Human yes, share", axis=axis)
+
+    even = [{"score": 0.0, "share_yes": 0.0}, {"score": 1.0, "share_yes": 1.0}]
+    layers = [
+        alt.Chart(_data(even)).mark_line(style="baseline").encode(x=x, y=y("share_yes")),
+        alt.Chart(_data(values)).mark_rule(style="whisker").encode(x=x, y=y("low"), y2="high"),
+        alt.Chart(_data(values))
+        .mark_point(style="dot", filled=True)
+        .encode(x=x, y=y("share_yes"), tooltip="said:N"),
+    ]
+    return _spec(
+        alt.layer(*layers).properties(width=SQUARE, height=SQUARE, description="Calibration")
+    )
+
+
+def scenarios_chart(rows: Sequence[Row], setups: Mapping[str, str]) -> Spec:
+    """Draw the mean of each question in each scenario: colour is the setup, shape the arm.
+
+    Args:
+        rows: those of the report on scenarios whose mean is defined and whose scale is one.
+        setups: the short name of each setup.
+    """
+    import altair as alt
+
+    is_share = all(row["scale"] == "yes_no" for row in rows)
+    values = [
+        _interval(row, "mean", 100 if is_share else 1)
+        | {"question": _words(row["question"]), "arm": row["arm"], "setup": setups[row["setup"]]}
+        for row in rows
+    ]
+    arms = list(dict.fromkeys(row["arm"] for row in values))
+    names = list(dict.fromkeys(row["setup"] for row in values))
+    questions = list(dict.fromkeys(row["question"] for row in values))
+    n_lines = len(arms) * len(names)
+    title = "Mean of majority votes, %" if is_share else "Mean of medians"
+    scale = alt.Scale(domain=[0, 100]) if is_share else alt.Scale(zero=False)
+    lines = [f"{setup}, {arm}" for setup in names for arm in arms]
+    for row in values:
+        row["line"] = f"{row['setup']}, {row['arm']}"
+    y = alt.Y("question:N", sort=questions, title=None)
+    offset = alt.YOffset("line:N", sort=lines, scale=alt.Scale(paddingOuter=0.6))
+    colour = alt.Color("setup:N", sort=names, title="Setup")
+    shape = alt.Shape("arm:N", sort=arms, title="Arm", scale=alt.Scale(range=["circle", "diamond"]))
+    data = _data(values)
+    x = alt.X("mean:Q", title=title, scale=scale)
+    x_low = alt.X("low:Q", title=title, scale=scale)
+    layers = [
+        alt.Chart(data)
+        .mark_rule(strokeWidth=1.5)
+        .encode(x=x_low, x2="high", y=y, yOffset=offset, color=colour),
+        alt.Chart(data)
+        .mark_point(filled=True, size=56, opacity=1)
+        .encode(x=x, y=y, yOffset=offset, color=colour, shape=shape, tooltip="said:N"),
+    ]
+    height = len(questions) * max(30, 11 * n_lines + 10)
+    chart = alt.layer(*layers).properties(width=420, height=height, description="Question means")
+    return _spec(chart)
+
+
+def shifts_chart(rows: Sequence[Row], setups: Mapping[str, str]) -> Spec:
+    """Draw how far each question shifts from separate to merged, a panel for each setup.
+
+    Args:
+        rows: those of the report on uncertainty that have a setup.
+        setups: the short name of each setup.
+    """
+    import altair as alt
+
+    values = [
+        _interval(row, "shift")
+        | {
+            "question": _words(row["question"]),
+            "setup": setups[row["setup"]],
+            "is_significant": bool(row["is_significant"]),
+        }
+        for row in rows
+        if row["shift"] is not None
+    ]
+    questions = list(dict.fromkeys(row["question"] for row in values))
+    names = list(dict.fromkeys(row["setup"] for row in values))
+    ends = [abs(v) for row in values for v in (row["low"], row["high"]) if v is not None]
+    most = 5 * (max([10.0, *ends]) // 5 + 1)
+    scale = alt.Scale(domain=[-most, most], nice=False)
+    y = alt.Y("question:N", sort=questions, title=None)
+
+    def at(field: str) -> "alt.X":
+        return alt.X(f"{field}:Q", title="Merged − separate, points", scale=scale)
+
+    base = alt.Chart(_data(values))
+    layers: list[Any] = [base.mark_rule(style="zero").encode(x=alt.datum(0, type="quantitative"))]
+    for is_significant, style in ((False, ""), (True, "-on")):
+        some = base.transform_filter(f"datum.is_significant === {str(is_significant).lower()}")
+        layers += _marks(some, style, at, y, "shift")
+    chart = (
+        alt.layer(*layers)
+        .properties(width=260, height=26 * len(questions))
+        .facet(column=alt.Column("setup:N", sort=names, title=None), spacing=36)
+        .properties(description="Shift of each question from separate to merged")
+    )
+    return _spec(chart)
+
+
+def drawn(spec: Spec, format_key: str) -> bytes:
+    """Return a chart as a file: 'svg', 'pdf' or 'png'."""
+    import vl_convert
+
+    options: dict[str, Any] = {"vl_version": VEGA_LITE, "config": file_theme()}
+    if format_key == "svg":
+        return str(vl_convert.vegalite_to_svg(spec, **options)).encode()
+    if format_key == "pdf":
+        return bytes(vl_convert.vegalite_to_pdf(spec, **options))
+    return bytes(vl_convert.vegalite_to_png(spec, scale=3, **options))
+
+
+def run_names(rows: Sequence[Row]) -> list[str]:
+    """Return what each run is called: its title and model, with a number where these are alike."""
+    names = [", ".join(filter(None, (row["title"], row["model"]))) for row in rows]
+    seen: dict[str, int] = {}
+    unique = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        unique.append(name if names.count(name) == 1 else f"{name} ({seen[name]})")
+    return unique
+
+
+def _words(key: str) -> str:
+    return key.replace("_", " ").capitalize()
+
+
+def _percent(share: float | None, factor: float = 100) -> float | None:
+    return None if share is None else round(factor * share, 2)
+
+
+def _interval(row: Row, name: str, factor: float = 100) -> Row:
+    """Return a figure, the ends of its interval and its words, multiplied for an axis."""
+    figure, low, high = (_percent(row.get(f"{name}{end}"), factor) for end in ("", "_low", "_high"))
+    said = "—" if figure is None else f"{figure:.1f}"
+    if low is not None and high is not None:
+        said += f" [{low:.1f}, {high:.1f}]"
+    key = "accuracy" if name.startswith("ceiling") else name
+    return {key: figure, "low": low, "high": high, "said": said}
+
+
+def _data(values: Sequence[Row]) -> "alt.InlineData":
+    import altair as alt
+
+    return alt.InlineData(values=list(values))
+
+
+def _marks(chart: Any, style: str, at: Any, y: Any, figure: str) -> list[Any]:
+    """Return the layers of intervals with small caps and of the figures themselves."""
+    import altair as alt
+
+    line = f"whisker{style}"
+    cap = chart.mark_point(style=line, shape="stroke", angle=90, size=64, filled=False)
+    return [
+        chart.mark_rule(style=line).encode(x=at("low"), x2="high", y=y),
+        cap.encode(x=at("low"), y=y),
+        cap.encode(x=at("high"), y=y),
+        chart.mark_point(style=f"dot{style}", filled=True).encode(
+            x=at(figure), y=y, tooltip=alt.Tooltip("said:N")
+        ),
+    ]
+
+
+def _reference_labels(based: Sequence[Row], main: Row | None, start: float) -> list[Any]:
+    """Return the words above baseline and ceiling, moved where they would meet or be cut off."""
+    import altair as alt
+
+    labels: list[tuple[float, str, str]] = []
+    if based:
+        row = next((row for row in based if row["style"]), based[0])
+        labels.append((row["baseline"], "majority label", "reference-label"))
+    if main:
+        labels.append((main["accuracy"], "human ceiling", "ceiling-label"))
+    layers = []
+    room = WIDTH + PADDING_RIGHT - LABEL_WIDTH / 2
+    for figure, words, style in sorted(labels, reverse=True):
+        place = max(LABEL_WIDTH / 2, min(room, (figure - start) / (100 - start) * WIDTH))
+        room = place - LABEL_WIDTH
+        shown = {"words": [words, f"{figure:.1f}"]}
+        layers.append(
+            alt.Chart(_data([shown]))
+            .mark_text(style=style, align="center", baseline="bottom", lineHeight=14)
+            .encode(x=alt.value(place), y=alt.value(-20), text="words:N")
+        )
+    return layers
+
+
+def _spec(chart: Any) -> Spec:
+    """Return a chart as Vega-Lite, checked against its schema, in Vega-Lite's own colours."""
+    spec: Spec = chart.to_dict()
+    spec.pop("config", None)
+    return spec

@@ -1,0 +1,1 @@
+"""Forms, by what they ask about."""

@@ -1,0 +1,163 @@
+"""How far runs are, and what they are called. Reads only."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import Count, F, Func, IntegerField, Q, QuerySet, Sum
+from django.utils import timezone
+
+from evaluation.metrics.entailment import AutoAis
+from evaluation.models import AutoScore, MetricRun, RunChunk
+
+TITLES = {"auto_ais": "Auto-AIS"}
+
+
+class RunProgress(NamedTuple):
+    """How far one run is. Rates and the time left are None where there is too little to tell."""
+
+    run: MetricRun
+    state: str  # queued, running, cancelled, failed, failed in part, done
+    n_targets: int
+    n_scored: int
+    n_failed: int
+    n_assumed: int  # of the scored: nothing was shown, so no model was asked
+    n_truncated: int  # pairs whose premise was cut
+    n_pairs: int
+    pairs_per_second: float | None
+    responses_per_second: float | None
+    seconds_left: float | None
+    share: float
+
+    @property
+    def percent(self) -> int:
+        return int(100 * self.share)
+
+    @property
+    def n_left(self) -> int:
+        return self.n_targets - self.n_scored - self.n_failed
+
+    @property
+    def title(self) -> str:
+        return title_of(self.run)
+
+
+class _Rows(NamedTuple):
+    """Counts of one run's rows; `since` those since it was last taken up."""
+
+    run: int
+    n: int = 0
+    n_failed: int = 0
+    n_assumed: int = 0
+    n_truncated: int = 0
+    n_pairs: int = 0
+    n_since: int = 0
+    n_pairs_since: int = 0
+
+
+class _Left(NamedTuple):
+    """What a run has left: targets in unfinished chunks, and chunks that somebody is at."""
+
+    run: int
+    n_targets: int = 0
+    n_at_work: int = 0
+
+
+class _Length(Func):
+    """The number of entries of a JSON list."""
+
+    function = "JSON_ARRAY_LENGTH"
+    output_field = IntegerField()
+
+    def as_postgresql(self, compiler, connection, **more):  # type: ignore[no-untyped-def]
+        return self.as_sql(compiler, connection, function="JSONB_ARRAY_LENGTH", **more)
+
+
+def choices_of(run: MetricRun) -> AutoAis:
+    """Return the choices of a run of Auto-AIS that was made here."""
+    return AutoAis(**{name: run.parameters[name] for name in AutoAis._fields})
+
+
+def title_of(run: MetricRun) -> str:
+    """Return what pages call a run: 'Auto-AIS, v3, localized K = 2'; imported: its metric."""
+    if run.is_imported:
+        return run.metric
+    choices = choices_of(run)
+    parts = [TITLES.get(run.metric, run.metric), choices.flavor]
+    parts.append(f"localized K = {choices.window}" if choices.window else "whole")
+    if choices.hypothesis != "whole":
+        parts.append(f"sentences ({choices.hypothesis})")
+    return ", ".join(parts)
+
+
+def run_progress(runs: QuerySet[MetricRun]) -> list[RunProgress]:
+    """Return the progress of some runs, in their order; three statements, however many."""
+    found = list(runs)
+    ids = [run.pk for run in found]
+    now = timezone.now()
+    rows, left = _rows(ids), _left(ids, now)
+    return [
+        _progress(run, rows.get(run.pk, _Rows(run.pk)), left.get(run.pk, _Left(run.pk)), now)
+        for run in found
+    ]
+
+
+def _rows(runs: list[int]) -> dict[int, _Rows]:
+    since = Q(created_at__gte=F("run__resumed_at"))
+    counted = (
+        AutoScore.objects.filter(run__in=runs)
+        .order_by()
+        .values_list("run")
+        .annotate(
+            n=Count("pk"),
+            failed=Count("pk", filter=Q(score=None)),
+            assumed=Count("pk", filter=Q(is_assumed=True)),
+            truncated=Sum("n_truncated"),
+            pairs=Sum("n_pairs"),
+            since=Count("pk", filter=since),
+            pairs_since=Sum("n_pairs", filter=since, default=0),
+        )
+    )
+    return {row[0]: _Rows(*row) for row in counted}
+
+
+def _left(runs: list[int], now: datetime) -> dict[int, _Left]:
+    """Count what is in unfinished chunks: their lists hold only what has no row yet."""
+    at_work = Q(state=RunChunk.State.RUNNING, lease_until__gte=now)
+    counted = (
+        RunChunk.objects.filter(run__in=runs)
+        .exclude(state=RunChunk.State.DONE)
+        .order_by()
+        .values_list("run")
+        .annotate(n_targets=Sum(_Length("targets")), n_at_work=Count("pk", filter=at_work))
+    )
+    return {row[0]: _Left(*row) for row in counted}
+
+
+def _progress(run: MetricRun, rows: _Rows, left: _Left, now: datetime) -> RunProgress:
+    n_targets = rows.n + left.n_targets
+    seconds = ((run.finished_at or now) - run.resumed_at).total_seconds() if run.resumed_at else 0.0
+    is_known = rows.n_since > 0 and seconds > 0
+    per_second = rows.n_since / seconds if is_known else None
+    state = _state(run, rows, left)
+    return RunProgress(
+        run=run,
+        state=state,
+        n_targets=n_targets,
+        n_scored=rows.n - rows.n_failed,
+        n_failed=rows.n_failed,
+        n_assumed=rows.n_assumed,
+        n_truncated=rows.n_truncated,
+        n_pairs=rows.n_pairs,
+        pairs_per_second=rows.n_pairs_since / seconds if is_known else None,
+        responses_per_second=per_second,
+        seconds_left=left.n_targets / per_second if per_second and state == "running" else None,
+        share=rows.n / n_targets if n_targets else 1.0,
+    )
+
+
+def _state(run: MetricRun, rows: _Rows, left: _Left) -> str:
+    if run.state == MetricRun.State.RUNNING:
+        return "running" if rows.n_since or left.n_at_work else "queued"
+    if run.state == MetricRun.State.DONE and rows.n_failed:
+        return "failed in part"
+    return str(run.state)

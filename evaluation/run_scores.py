@@ -1,0 +1,150 @@
+"""What a run's scores look like, for its pages. Only reads."""
+
+import hashlib
+from typing import NamedTuple
+
+from django.db.models import Count, F, FloatField, Max, Min, QuerySet
+from django.db.models.functions import Floor, Greatest, Least
+
+from annotation.models import Study
+from evaluation.metrics.entailment import QUESTION_IN_HYPOTHESIS, QUESTION_IN_PREMISE
+from evaluation.models import AutoScore, MetricRun
+from evaluation.run_progress import choices_of
+from generation.evidence import EvidenceChoice
+
+HYPOTHESES = {
+    "whole": "response",
+    "mean": "each sentence of the response; their mean",
+    "min": "each sentence of the response; the lowest",
+}
+EVIDENCE = {
+    EvidenceChoice.SHOWN: "shown: what the model was given",
+    EvidenceChoice.GOLDEN: "golden, whatever the model was given",
+    EvidenceChoice.RETRIEVED: "retrieved: what a search finds for dialog and response",
+}
+BACKENDS_IN_WORDS = {
+    "lexical": "lexical overlap, a baseline",
+    "transformers": "transformers, sequence classification",
+}
+N_BINS = 10
+BAR = 160  # width of the fullest bin, in px
+
+
+class Bin(NamedTuple):
+    """Scores from `low` up to `high`, which only the last bin includes."""
+
+    number: int
+    low: float
+    high: float
+    n: int
+    bar: float  # its width in px
+
+
+class Histogram(NamedTuple):
+    """A run's scores in ten bins of equal width, from 0 to 1 unless scores lie outside."""
+
+    bins: list[Bin]
+    low: float
+    width: float
+    n: int
+
+
+def histogram(run: MetricRun) -> Histogram:
+    """Return how a run's scores spread; assumed ones are left out, as no model gave them."""
+    given = _given(run)
+    ends = given.aggregate(low=Min("score"), high=Max("score"))
+    low, high = ends["low"] or 0.0, ends["high"] or 1.0
+    if low >= 0 and high <= 1:
+        low, high = 0.0, 1.0
+    width = high - low or 1.0
+    binned = given.annotate(bin=_bin(low, width)).order_by().values_list("bin")
+    counts = {int(number): n for number, n in binned.annotate(n=Count("pk"))}
+    most = max(counts.values(), default=1)
+    bins = [
+        Bin(
+            number,
+            low + width * number / N_BINS,
+            low + width * (number + 1) / N_BINS,
+            counts.get(number, 0),
+            round(BAR * counts.get(number, 0) / most, 1),
+        )
+        for number in range(N_BINS)
+    ]
+    return Histogram(bins, low, width, sum(counts.values()))
+
+
+def listed_scores(
+    run: MetricRun, shown: Histogram, number: int | None = None
+) -> QuerySet[AutoScore]:
+    """Return a run's scores with their responses, highest first; of one bin, if it is named."""
+    scores = run.scores.exclude(score=None) if number is None else _given(run)
+    if number is not None:
+        scores = scores.annotate(bin=_bin(shown.low, shown.width)).filter(bin=number)
+    return scores.select_related("target__citation", "target__response__setup").order_by(
+        "-score", "pk"
+    )
+
+
+def failures(run: MetricRun, reason: str = "") -> QuerySet[AutoScore]:
+    """Return the targets that a run has no score for, with why; for one reason, if it is named."""
+    failed = run.scores.filter(score=None).select_related("target__citation", "target__response")
+    return (failed.filter(problem=reason) if reason else failed).order_by("problem", "pk")
+
+
+def failure_reasons(run: MetricRun, most: int) -> list[tuple[str, int]]:
+    """Return the most frequent reasons with how often each was met."""
+    reasons = run.scores.filter(score=None).values_list("problem").annotate(n=Count("pk"))
+    return list(reasons.order_by("-n", "problem")[:most])
+
+
+def studies_of(runs: list[MetricRun]) -> dict[int, list[Study]]:
+    """Return the studies whose reports show runs, by dataset id, in one query."""
+    found: dict[int, list[Study]] = {run.dataset_id: [] for run in runs}
+    rated = Study.objects.filter(dataset__in=found).exclude(state=Study.State.PLANNED)
+    for study in rated.order_by("name").defer("scheme"):
+        found[study.dataset_id].append(study)
+    return found
+
+
+def choices_in_words(run: MetricRun) -> list[tuple[str, str]]:
+    """Return every choice of a run that changes its numbers, by name; none of an imported one."""
+    if run.is_imported:
+        return []
+    choices = choices_of(run)
+    premise = f"window of {choices.window} sentences" if choices.window else "whole evidence"
+    if QUESTION_IN_PREMISE[choices.flavor]:
+        premise += " + question"
+    hypothesis = HYPOTHESES[choices.hypothesis]
+    if QUESTION_IN_HYPOTHESIS[choices.flavor]:
+        hypothesis = f"question + {hypothesis}"
+    named = [
+        ("Flavor", choices.flavor),
+        ("Premise", premise),
+        ("Hypothesis", hypothesis),
+        ("Evidence", EVIDENCE.get(run.parameters.get("evidence", ""), "")),
+        ("Threshold", f"{run.threshold:g}: a higher score counts as yes"),
+        ("Backend", BACKENDS_IN_WORDS.get(run.backend, run.backend)),
+    ]
+    if run.model_name:
+        named += [("Model", run.model_name), ("Revision", run.revision)]
+    index = run.parameters.get("entailment_index")
+    return [*named, ("Entailment", f"output {index}")] if index is not None else named
+
+
+def data_digest(run: MetricRun) -> str:
+    """Return a digest of all that the backend was asked: two runs over the same data share it."""
+    whole = hashlib.sha256()
+    asked = run.scores.exclude(digest="").order_by("target__response__key", "target")
+    for key, digest in asked.values_list("target__response__key", "digest").iterator():
+        whole.update(f"{key}\0{digest}\n".encode())
+    return whole.hexdigest()[:16]
+
+
+def _given(run: MetricRun) -> QuerySet[AutoScore]:
+    return run.scores.filter(score__isnull=False, is_assumed=False)
+
+
+def _bin(low: float, width: float) -> Greatest:
+    """Return the number of a score's bin; the highest score belongs to the last one."""
+    place = Floor((F("score") - low) * float(N_BINS) / width)
+    return Greatest(0.0, Least(N_BINS - 1.0, place), output_field=FloatField())

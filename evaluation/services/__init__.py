@@ -1,0 +1,1 @@
+"""Every write to runs, scores and adjudications, by what it is about."""

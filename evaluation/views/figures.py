@@ -1,0 +1,39 @@
+"""The charts of a study as files."""
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest
+from annotation.models import Study
+from evaluation.charts import drawn
+from evaluation.forms.reports import ReportChoicesForm
+from evaluation.stored_figures import stored_figures
+from evaluation.study_page import auto_table
+from evaluation.study_plots import CHARTS, chart
+
+FORMATS = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
+RETRY_SECONDS = 10
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def figure(request: SignedInRequest, slug: str, name: str, format_key: str) -> HttpResponse:
+    """Draw a chart of a study with the choices of the address, as SVG, PDF or PNG."""
+    if name not in CHARTS or format_key not in FORMATS:
+        raise Http404(f"Figures: {', '.join(CHARTS)}. Formats: {', '.join(FORMATS)}.")
+    study = get_object_or_404(Study, slug=slug)
+    form = ReportChoicesForm(request.GET, study=study)
+    figures = stored_figures(study, form.choices).figures
+    if figures is None:
+        answer = HttpResponse("The figures are being computed.", status=503)
+        answer["Retry-After"] = RETRY_SECONDS
+        return answer
+    rows, curves = figures["agreement"]["rows"], figures["curves"]
+    spec = chart(name, figures, auto_table(rows, curves, form.chosen_question, form.chosen_run))
+    if spec is None:
+        raise Http404("There is nothing to draw: no figure of this kind is defined.")
+    answer = HttpResponse(drawn(spec, format_key), content_type=FORMATS[format_key])
+    answer["Content-Disposition"] = f'attachment; filename="{study.slug}-{name}.{format_key}"'
+    return answer

@@ -1,0 +1,272 @@
+"""Metric runs: the queue, a new one, one with its scores, and what can be done about it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import reselect, reswap, retarget, trigger_client_event
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
+from annotation.models import Study
+from evaluation.forms.runs import NewRunForm, RunFilterForm, first_choices
+from evaluation.metrics.entailment import AutoAis
+from evaluation.models import MetricRun
+from evaluation.run_progress import RunProgress, run_progress, title_of
+from evaluation.run_scores import (
+    choices_in_words,
+    data_digest,
+    failure_reasons,
+    failures,
+    histogram,
+    listed_scores,
+    studies_of,
+)
+from evaluation.services import runs as services
+from evaluation.services.runs import RunError, RunPlan, responses_of_study
+from evaluation.tasks import execute_chunk
+from generation.models import Dataset, Response
+
+RUNS_PER_PAGE = 20
+SCORES_PER_PAGE = 25
+FAILURES_PER_PAGE = 50
+MOST_REASONS = 20
+RUNNING = MetricRun.State.RUNNING
+
+
+# --- the queue ------------------------------------------------------------------------------
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def runs(request: SignedInRequest) -> HttpResponse:
+    """List the runs, newest first, each with how far it is and what can be done about it."""
+    form = RunFilterForm(request.GET)
+    page = Paginator(form.found(), RUNS_PER_PAGE).get_page(request.GET.get("page"))
+    progress = _progress_of([run.pk for run in page.object_list])
+    return render_page_or_fragment(
+        request,
+        page="evaluation/runs.html",
+        fragment="evaluation/_run_list.html",
+        context={
+            "form": form,
+            "tabs": form.tabs(),
+            "page": page,
+            "progress": progress,
+            "studies": studies_of([each.run for each in progress]),
+            "is_running": any(each.run.state == RUNNING for each in progress),
+            "has_responses": bool(progress) or Response.objects.exists(),
+        },
+    )
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def progress_of_run(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Show how far one run is, for the page that asks again and again until it has ended."""
+    get_object_or_404(MetricRun, pk=pk)
+    [progress] = _progress_of([pk])
+    context = {"progress": progress, "studies": studies_of([progress.run])}
+    answer = render(request, "evaluation/_run.html", context)
+    if progress.run.state != RUNNING:
+        trigger_client_event(answer, "run-ended")
+    return answer
+
+
+def _progress_of(pks: list[int]) -> list[RunProgress]:
+    """Return how far some runs are, newest first."""
+    found = run_progress(MetricRun.objects.filter(pk__in=pks).select_related("dataset"))
+    return sorted(found, key=lambda each: -each.run.pk)
+
+
+# --- a new run ------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RESEARCHER)
+def start_run(request: SignedInRequest) -> HttpResponse:
+    """Choose what is scored and how, and start it; say how many responses have no score yet."""
+    posted = request.method == "POST"
+    form = NewRunForm(_chosen(request))
+    is_valid = form.is_valid()
+    if posted and is_valid:
+        chosen = form.cleaned_data
+        run = services.request_metric_run(
+            chosen["dataset"], form.plan(), chosen["responses"], request.user
+        )
+        _send(run)
+        if run.state != RUNNING:
+            messages.info(request, "Every response has a score under these choices already.")
+        return redirect("evaluation:run", run.pk)
+    context = {
+        "form": form,
+        "n_to_score": form.n_without_score() if is_valid else None,
+        "is_refused": posted,
+    }
+    return render(request, "evaluation/start_run.html", context, status=422 if posted else 200)
+
+
+def _chosen(request: SignedInRequest) -> Any:
+    """Return what was chosen, also half-way (htmx asks at each change), or what to begin with."""
+    if request.method == "POST":
+        return request.POST
+    if "over" in request.GET:
+        return request.GET
+    study = Study.objects.filter(slug=request.GET.get("study", "")).first()
+    dataset = Dataset.objects.filter(slug=request.GET.get("dataset", "")).first()
+    return first_choices(study, dataset)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def start_default_run(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Score a study's responses by the metric that needs no model, against its own evidence."""
+    study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    plan = RunPlan(backend="lexical", choices=AutoAis(), evidence=study.evidence_choice)
+    run = services.request_metric_run(study.dataset, plan, responses_of_study(study), request.user)
+    _send(run)
+    if request.htmx:
+        return redirect("evaluation:study-runs", slug)
+    return redirect("evaluation:study", slug)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def study_runs(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show how far the runs of a study's dataset are; say so when the last one has ended."""
+    study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    progress = progress_of_study(study)
+    context = {"study": study, "progress": progress}
+    answer = render(request, "evaluation/_runs_of_study.html", context)
+    if any(each.run.state == RUNNING for each in progress):
+        return answer
+    # What was polled is a part of the fragment; now all of it changes.
+    retarget(reselect(reswap(answer, "outerHTML"), "#study-runs"), "#study-runs")
+    return trigger_client_event(answer, "runs-finished")
+
+
+def progress_of_study(study: Study) -> list[RunProgress]:
+    """Return how far the runs of a study's dataset are, newest first."""
+    newest = MetricRun.objects.filter(dataset=study.dataset_id).order_by("-pk")
+    return _progress_of(list(newest.values_list("pk", flat=True)[:RUNS_PER_PAGE]))
+
+
+# --- one run --------------------------------------------------------------------------------
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def run(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Show one run: how far it is, every choice that changes its numbers, and its scores."""
+    get_object_or_404(MetricRun, pk=pk)
+    [progress] = _progress_of([pk])
+    spread = histogram(progress.run)
+    number = _bin_number(request.GET.get("bin", ""), len(spread.bins))
+    scores = listed_scores(progress.run, spread, number)
+    return render(
+        request,
+        "evaluation/run.html",
+        {
+            "run": progress.run,
+            "progress": progress,
+            "studies": studies_of([progress.run]),
+            "choices": choices_in_words(progress.run),
+            "digest": data_digest(progress.run),
+            "spread": spread,
+            "chosen": None if number is None else spread.bins[number],
+            "page": Paginator(scores, SCORES_PER_PAGE).get_page(request.GET.get("page")),
+        },
+    )
+
+
+def _bin_number(text: str, n_bins: int) -> int | None:
+    """Return the bin that an address names; None: all of them."""
+    return int(text) if text.isdecimal() and int(text) < n_bins else None
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def run_failures(request: SignedInRequest, pk: int) -> HttpResponse:
+    """List what a run has no score for, with the reasons and how often each was met."""
+    found = get_object_or_404(MetricRun.objects.select_related("dataset"), pk=pk)
+    reason = request.GET.get("reason", "")
+    failed = failures(found, reason)
+    context = {
+        "run": found,
+        "title": title_of(found),
+        "reason": reason,
+        "reasons": failure_reasons(found, MOST_REASONS),
+        "n_failed": failures(found).count(),
+        "page": Paginator(failed, FAILURES_PER_PAGE).get_page(request.GET.get("page")),
+    }
+    return render(request, "evaluation/run_failures.html", context)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def cancel_run(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Stop a run; what it has scored stays."""
+    run = _of_ours(pk)
+    if services.cancel_run(run, request.user):
+        messages.success(request, f"{title_of(run)} is cancelled. What it has scored stays.")
+    else:
+        messages.info(request, f"{title_of(run)} had ended already.")
+    return _back(request, run)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def resume_run(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Go on with a run that was cancelled or failed."""
+    run = _of_ours(pk)
+    if services.resume_run(run, request.user):
+        _send(run)
+    else:
+        messages.info(request, f"{title_of(run)} has nothing to go on with.")
+    return _back(request, run)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def retry_run(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Ask once more for what a run has no score for."""
+    run = _of_ours(pk)
+    if services.retry_failed(run, request.user):
+        _send(run)
+    else:
+        messages.info(request, f"Nothing of {title_of(run)} has failed.")
+    return redirect("evaluation:run", run.pk)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def delete_run(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Delete a run that does not go on, with its scores."""
+    run = _of_ours(pk)
+    try:
+        services.delete_run(run, request.user)
+    except RunError as error:
+        messages.error(request, str(error))
+        return redirect("evaluation:run", pk)
+    messages.success(request, f"{title_of(run)} and its scores are deleted.")
+    return redirect("evaluation:runs")
+
+
+def _of_ours(pk: int) -> MetricRun:
+    """Return a run that was made here: imported scores come and go with their dataset."""
+    return get_object_or_404(MetricRun, pk=pk, is_imported=False)
+
+
+def _back(request: SignedInRequest, run: MetricRun) -> HttpResponse:
+    """Go back to the list or page whose button was pressed."""
+    here = page_to_return_to(request)
+    return redirect("evaluation:run", run.pk) if here == reverse("home") else redirect(here)
+
+
+def _send(run: MetricRun) -> None:
+    for chunk_id in services.chunks_to_send(run):
+        execute_chunk.delay_on_commit(chunk_id)

@@ -1,0 +1,229 @@
+"""The material by API: datasets, examples and responses, to read."""
+
+from typing import Any
+
+from django.db.models import Count, Model, OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django_filters import rest_framework as filters
+from rest_framework import serializers
+
+from accounts.api import LongPages, NameFilter, Readable
+from generation.models import (
+    Citation,
+    Dataset,
+    Example,
+    ExamplePassage,
+    Passage,
+    Response,
+    ResponsePassage,
+    Setup,
+    Turn,
+)
+
+# --- datasets -------------------------------------------------------------------------------
+
+
+class SetupSerializer(serializers.ModelSerializer[Setup]):
+    """Everything that fixes how a response was made."""
+
+    n_responses = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = Setup
+        fields = ("name", "model", "temperature", "prompt", "run", "settings", "n_responses")
+
+
+class DatasetSerializer(serializers.ModelSerializer[Dataset]):
+    """A dataset with what it holds."""
+
+    n_examples = serializers.IntegerField(read_only=True)
+    n_passages = serializers.IntegerField(read_only=True)
+    n_responses = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = Dataset
+        fields: tuple[str, ...] = (
+            "slug",
+            "name",
+            "created_at",
+            "n_examples",
+            "n_passages",
+            "n_responses",
+        )
+
+
+class WholeDatasetSerializer(DatasetSerializer):
+    """A dataset with its setups."""
+
+    setups = SetupSerializer(many=True, read_only=True)
+
+    class Meta(DatasetSerializer.Meta):
+        fields = (*DatasetSerializer.Meta.fields, "setups")
+
+
+class Datasets(Readable):
+    """Datasets and what they hold. Their setups stand with each dataset alone."""
+
+    lookup_field = "slug"
+    lookup_value_converter = "slug"
+    queryset = Dataset.objects.none()  # for the OpenAPI document
+
+    def get_serializer_class(self) -> type[DatasetSerializer]:
+        return DatasetSerializer if self.action == "list" else WholeDatasetSerializer
+
+    def get_queryset(self) -> QuerySet[Dataset]:
+        datasets = Dataset.objects.annotate(
+            n_examples=_n_of(Example), n_passages=_n_of(Passage), n_responses=_n_of(Response)
+        ).order_by("name")
+        if self.action == "list":
+            return datasets
+        setups = Setup.objects.annotate(n_responses=Count("responses")).order_by("name")
+        return datasets.prefetch_related(Prefetch("setups", setups))
+
+
+def _n_of(model: type[Model]) -> Coalesce:
+    """Return how many rows of a model a dataset has: a subquery, since joins would multiply."""
+    rows = model._default_manager.filter(dataset=OuterRef("pk")).order_by().values("dataset")
+    return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
+
+
+# --- examples -------------------------------------------------------------------------------
+
+
+class TurnSerializer(serializers.ModelSerializer[Turn]):
+    """One turn of a dialog; the first answers turn -1."""
+
+    class Meta:
+        model = Turn
+        fields = ("index", "parent_index", "speaker", "text")
+
+
+class EvidenceSerializer(serializers.ModelSerializer[ExamplePassage]):
+    """A passage of an example's evidence."""
+
+    id = serializers.IntegerField(source="passage.pk", read_only=True)
+    key = serializers.CharField(source="passage.key", read_only=True)
+    title = serializers.CharField(source="passage.title", read_only=True)
+    url = serializers.CharField(source="passage.url", read_only=True)
+    text = serializers.CharField(source="passage.text", read_only=True)
+
+    class Meta:
+        model = ExamplePassage
+        fields = ("id", "key", "title", "url", "text", "is_golden")
+
+
+class ExampleSerializer(serializers.ModelSerializer[Example]):
+    """A dialog up to its last user question, with golden answer and evidence."""
+
+    dataset = serializers.CharField(source="dataset.slug", read_only=True)
+    turns = TurnSerializer(many=True, read_only=True)
+    evidence = EvidenceSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = Example
+        fields = ("id", "key", "dataset", "dialog", "turns", "golden_answer", "evidence", "meta")
+
+
+class ExampleFilters(filters.FilterSet):  # type: ignore[misc] # no types
+    dataset = NameFilter("dataset", Dataset, "slug", help_text="Slug of a dataset.")
+    dialog = NameFilter("pk", Example, "dialog", help_text="Name of a conversation.")
+
+
+class Examples(Readable):
+    """Examples with dialog and evidence, texts and all."""
+
+    serializer_class = ExampleSerializer
+    filterset_class = ExampleFilters
+    pagination_class = LongPages
+    lookup_value_converter = "int"
+    queryset = (
+        Example.objects.select_related("dataset")
+        .prefetch_related("turns", "evidence__passage")
+        .order_by("pk")
+    )
+
+
+# --- responses ------------------------------------------------------------------------------
+
+
+class PassageIdSerializer(serializers.Serializer[Any]):
+    """Which passage: `id` as in windows of scores, `key` as in the dataset's files."""
+
+    id = serializers.IntegerField(source="passage.pk", read_only=True)
+    key = serializers.CharField(source="passage.key", read_only=True)
+
+
+class CitationSerializer(serializers.ModelSerializer[Citation]):
+    """One citation of a response, numbered from 1 in reading order."""
+
+    class Meta:
+        model = Citation
+        fields = ("number", "sentence", "qid", "relation", "value")
+
+
+class ResponseSerializer(serializers.ModelSerializer[Response]):
+    """One generated text. Where nobody said what was shown, the golden passages count as shown."""
+
+    dataset = serializers.CharField(source="dataset.slug", read_only=True)
+    example = serializers.CharField(source="example.key", read_only=True)
+    example_id = serializers.IntegerField(read_only=True)
+    dialog = serializers.CharField(source="example.dialog", read_only=True)
+    setup = serializers.CharField(source="setup.name", read_only=True)
+    evidence_shown = PassageIdSerializer(source="shown", many=True, read_only=True)
+    evidence_golden = PassageIdSerializer(source="example.golden", many=True, read_only=True)
+    citations = CitationSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = Response
+        fields = (
+            "id",
+            "key",
+            "dataset",
+            "example",
+            "example_id",
+            "dialog",
+            "setup",
+            "text",
+            "is_evidence_stated",
+            "evidence_shown",
+            "evidence_golden",
+            "graph_shown",
+            "removed",
+            "citations",
+            "meta",
+        )
+
+
+class ResponseFilters(filters.FilterSet):  # type: ignore[misc] # no types
+    dataset = NameFilter("dataset", Dataset, "slug", help_text="Slug of a dataset.")
+    setup = NameFilter("setup", Setup, "name", help_text="Name of a setup.")
+    example = NameFilter("example", Example, "key", help_text="Key of an example.")
+
+
+class Responses(Readable):
+    """Responses with text, setup, and which passages they are judged against."""
+
+    serializer_class = ResponseSerializer
+    filterset_class = ResponseFilters
+    pagination_class = LongPages
+    lookup_value_converter = "int"
+    queryset = Response.objects.none()  # for the OpenAPI document
+
+    def get_queryset(self) -> QuerySet[Response]:
+        keys = Passage.objects.only("key")  # their texts are the larger part of a dataset
+        golden = ExamplePassage.objects.filter(is_golden=True)
+        return (
+            Response.objects.select_related("dataset", "example", "setup")
+            .prefetch_related(
+                "citations",
+                Prefetch(
+                    "shown", ResponsePassage.objects.prefetch_related(Prefetch("passage", keys))
+                ),
+                Prefetch(
+                    "example__evidence",
+                    golden.prefetch_related(Prefetch("passage", keys)),
+                    to_attr="golden",
+                ),
+            )
+            .order_by("pk")
+        )

@@ -1,0 +1,51 @@
+/* Charts of researchers' pages: draws the specifications that the page carries, in the theme of the page.
+   Without it the tables are there all the same. */
+(() => {
+  const root = document.documentElement;
+  const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+  const options = { ast: true, actions: false, defaultStyle: false, renderer: "svg", tooltip: { disableDefaultStyle: true } };
+  let plots = { charts: {}, themes: {} };
+
+  const themeName = () => root.dataset.theme || (prefersDark.matches ? "dark" : "light");
+
+  /* what is folded away has no size yet: it is drawn when it opens */
+  const draw = async figure => {
+    const room = figure.querySelector(".chart-room"), name = themeName();
+    const spec = plots.charts[figure.dataset.chart];
+    if (!spec || figure.dataset.drawn === name || figure.closest("details:not([open])")) return;
+    figure.dataset.drawn = name;
+    await vegaEmbed(room, spec, { ...options, config: plots.themes[name] });
+    room.querySelector("svg").setAttribute("aria-hidden", "true"); // the room has its name, a table its numbers
+  };
+  const drawAll = () => { for (const figure of document.querySelectorAll("[data-chart]")) draw(figure); };
+
+  const read = () => {
+    const data = document.getElementById("plots");
+    if (data) plots = JSON.parse(data.textContent);
+    drawAll();
+    watchSections();
+  };
+
+  /* the section links say where the reader is */
+  let watcher = null;
+  const watchSections = () => {
+    const links = [...document.querySelectorAll("[data-sections] a")];
+    if (!links.length) return;
+    const sectionOf = link => document.querySelector(link.hash);
+    const mark = () => {
+      const reached = links.filter(link => sectionOf(link)?.getBoundingClientRect().top < innerHeight / 3);
+      const here = reached.at(-1) ?? links[0];
+      for (const link of links) if (link === here) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
+    };
+    watcher?.disconnect();
+    watcher = new IntersectionObserver(mark, { rootMargin: "0px 0px -66% 0px", threshold: [0, 1] });
+    for (const section of links.map(sectionOf)) if (section) watcher.observe(section);
+    mark();
+  };
+
+  new MutationObserver(drawAll).observe(root, { attributes: true, attributeFilter: ["data-theme"] });
+  prefersDark.addEventListener("change", drawAll);
+  document.addEventListener("toggle", drawAll, true);
+  document.addEventListener("htmx:afterSettle", event => { if (event.detail.elt.id === "figures") read(); });
+  read();
+})();

@@ -1,0 +1,221 @@
+"""API tokens: made once, kept as a hash, good for their owner's roles until revoked."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.access import Role
+from accounts.authentication import PerToken
+from accounts.models import ApiToken, AuditEntry
+from accounts.services import (
+    AccountError,
+    create_api_token,
+    deactivate,
+    reactivate,
+    revoke_api_token,
+    set_roles,
+)
+from tests.makers import statements
+
+TOKENS = "/accounts/api-tokens/"
+DATASETS = "/api/v1/datasets/"
+
+
+def bearer(token):
+    return {"Authorization": f"Bearer {token}"}
+
+
+def only_token():
+    return ApiToken.objects.get()
+
+
+# --- the page -------------------------------------------------------------------------------
+
+
+def test_a_new_token_is_shown_once_and_only_its_hash_is_kept(rosa, client_for):
+    client = client_for(rosa)
+
+    made = client.post(TOKENS, {"name": "notebook"})
+
+    token = made.context["token"]
+    assert re.fullmatch(r"attest_[\w-]{43}", token)
+    assert f">{token}</output>" in made.text
+    assert "no-store" in made["Cache-Control"]
+    kept = ApiToken.objects.values_list().get()
+    assert token not in str(kept)
+    assert token.removeprefix("attest_") not in str(kept)
+    again = client.get(TOKENS)
+    assert "notebook" in again.text
+    assert token not in again.text
+
+
+def test_the_page_lists_ones_own_tokens_alone(rosa, adam, client_for):
+    create_api_token(rosa, "of rosa")
+    create_api_token(adam, "of adam")
+
+    page = client_for(rosa).get(TOKENS).text
+
+    assert "of rosa" in page
+    assert "of adam" not in page
+
+
+def test_two_tokens_of_one_person_have_two_names(rosa, adam, client_for):
+    create_api_token(adam, "notebook")
+    create_api_token(rosa, "notebook")
+
+    response = client_for(rosa).post(TOKENS, {"name": "notebook"})
+
+    assert response.status_code == 422
+    assert "You already have a token named notebook." in response.text
+    assert rosa.api_tokens.count() == 1
+    with pytest.raises(AccountError):
+        create_api_token(rosa, "notebook")
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 101])
+def test_a_token_needs_a_name(rosa, client_for, name):
+    assert client_for(rosa).post(TOKENS, {"name": name}).status_code == 422
+    assert not ApiToken.objects.exists()
+
+
+def test_the_page_says_when_a_token_was_last_used(rosa, client_for, client):
+    token = create_api_token(rosa, "notebook")
+    assert "never" in client_for(rosa).get(TOKENS).text
+
+    client.get(DATASETS, headers=bearer(token))
+
+    assert "never" not in client_for(rosa).get(TOKENS).text
+
+
+def test_a_revoked_token_lets_nothing_in(rosa, client_for, client):
+    token = create_api_token(rosa, "notebook")
+    revoke = reverse("accounts:revoke-api-token", args=[only_token().pk])
+
+    response = client_for(rosa).post(revoke)
+
+    assert response.url == TOKENS
+    assert client.get(DATASETS, headers=bearer(token)).status_code == 401
+
+
+def test_nobody_revokes_another_persons_token(rosa, adam, client_for):
+    create_api_token(rosa, "notebook")
+    revoke = reverse("accounts:revoke-api-token", args=[only_token().pk])
+
+    assert client_for(adam).post(revoke).status_code == 404
+    assert client_for(rosa).get(revoke).status_code == 405
+    assert ApiToken.objects.exists()
+
+
+def test_tokens_leave_their_lines_in_the_audit_trail(rosa):
+    create_api_token(rosa, "notebook")
+    token = only_token()
+
+    revoke_api_token(token)
+    revoke_api_token(token)
+
+    revoked, created = AuditEntry.objects.all()
+    assert (created.actor, created.action, created.subject) == (rosa, "token.created", "rosa")
+    assert (revoked.actor, revoked.action, revoked.subject) == (rosa, "token.revoked", "rosa")
+    assert created.details == revoked.details == {"name": "notebook"}
+
+
+# --- who gets in ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("person", ["rosa", "adam"])
+def test_a_token_lets_researchers_and_admins_in(request, client, person):
+    token = create_api_token(request.getfixturevalue(person), "notebook")
+
+    assert client.get(DATASETS, headers=bearer(token)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "header", ["Bearer attest_unknown", "Bearer", "bearer  ", "Bearer \xe9\x00", "Bearer a b c"]
+)
+def test_any_other_text_is_refused_and_told_what_is_wanted(db, client, header):
+    response = client.get(DATASETS, headers={"Authorization": header})
+
+    assert response.status_code == 401
+    assert response["WWW-Authenticate"] == 'Bearer realm="Attest"'
+    assert response.json() == {"detail": "This token is not known, or it was revoked."}
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Basic cm9zYTpyb3Nh"}])
+def test_without_a_token_and_a_session_nobody_gets_in(db, client, headers):
+    response = client.get(DATASETS, headers=headers)
+
+    assert response.status_code == 401
+    assert response["Content-Type"] == "application/json"
+
+
+def test_the_hash_of_a_token_is_no_token(rosa, client):
+    create_api_token(rosa, "notebook")
+
+    response = client.get(DATASETS, headers=bearer(only_token().token_hash))
+
+    assert response.status_code == 401
+
+
+def test_a_token_of_a_deactivated_user_is_gone_for_good(rosa, adam, client):
+    token = create_api_token(rosa, "notebook")
+
+    deactivate(rosa, adam)
+
+    assert client.get(DATASETS, headers=bearer(token)).status_code == 401
+    reactivate(rosa, adam)
+    assert client.get(DATASETS, headers=bearer(token)).status_code == 401
+
+
+def test_a_token_of_somebody_who_is_not_active_lets_nobody_in(rosa, client):
+    token = create_api_token(rosa, "notebook")
+    type(rosa).objects.update(is_active=False)
+
+    assert client.get(DATASETS, headers=bearer(token)).status_code == 401
+
+
+def test_a_token_may_what_its_owner_may_now(rosa, adam, client):
+    token = create_api_token(rosa, "notebook")
+
+    set_roles(rosa, [Role.RATER], adam)
+
+    refused = client.get(DATASETS, headers=bearer(token))
+    assert refused.status_code == 403
+    assert refused.json() == {"detail": "The API is for researchers and admins."}
+
+
+def test_a_token_opens_no_page(rosa, client):
+    token = create_api_token(rosa, "notebook")
+
+    assert client.get(TOKENS, headers=bearer(token)).status_code == 302
+
+
+# --- when, how often ------------------------------------------------------------------------
+
+
+def test_the_use_of_a_token_is_written_down_once_a_minute(rosa, client):
+    token = create_api_token(rosa, "notebook")
+
+    def updates():
+        sent = statements(lambda: client.get(DATASETS, headers=bearer(token)))
+        return sum(sql.startswith("UPDATE") for sql in sent)
+
+    assert [updates(), updates(), updates()] == [1, 0, 0]
+    ApiToken.objects.update(last_used_at=timezone.now() - timedelta(seconds=61))
+    assert updates() == 1
+
+
+def test_each_token_has_so_many_requests_a_minute(rosa, client, client_for, monkeypatch, settings):
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    monkeypatch.setattr(PerToken, "rate", "2/minute", raising=False)
+    one, other = (bearer(create_api_token(rosa, name)) for name in ("one", "other"))
+
+    answers = [client.get(DATASETS, headers=one) for _ in range(3)]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert int(answers[-1]["Retry-After"]) <= 60
+    assert "throttled" in answers[-1].json()["detail"]
+    assert client.get(DATASETS, headers=other).status_code == 200
+    assert client_for(rosa).get(DATASETS).status_code == 200

@@ -1,0 +1,118 @@
+"""The report of a study: one click fills it, filters and choices stay in the address, charts."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from tests.evaluation.hand_made import COOL, WARM, two_arms
+from tests.evaluation.makers_of_scores import make_run, make_scores
+from tests.makers import rated
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def report(page, sign_in, rosa, tmp_path):
+    """Open the report of a study of two arms, two setups and two runs."""
+    arms = {f"c{n}": ("nnn", "yyy") for n in range(3)} | {f"w{n}": ("yyy", "yyn") for n in range(3)}
+    study = two_arms(tmp_path / "s", arms, setups={k: COOL if k[0] == "c" else WARM for k in arms})
+    for signature, score in (("old", 0.9), ("new", 0.2)):
+        make_scores(make_run(study.dataset, signature=signature), dict.fromkeys(arms, score))
+    sign_in(rosa)
+    page.goto(reverse("evaluation:study", args=[study.slug]))
+    page.evaluate("window.sameDocument = true")
+    return page
+
+
+def test_a_filter_and_a_run_are_chosen_and_stay_in_the_address(report):
+    report.get_by_label("Truth").select_option("majority of the merged arm")
+    expect(report).to_have_url(re.compile(r"truth=merged"))
+    auto = report.get_by_role("region", name="Human–auto agreement")
+    expect(auto).to_contain_text("what the majority of the merged arm says")
+
+    # The newest run says no to everything, the older one yes: as the merged arm does.
+    expect(auto.get_by_role("link", name="lexical (1)")).to_have_attribute("aria-current", "true")
+    auto.get_by_role("link", name="lexical (2)").click()
+    expect(auto.get_by_role("heading", name="lexical (2)")).to_be_visible()
+    expect(report).to_have_url(re.compile(r"truth=merged.*run=\d+"))
+    expect(auto.get_by_role("table", name="Confusion matrix")).to_contain_text("human yes6100 %")
+    assert report.evaluate("window.sameDocument"), "htmx should swap, not reload the page"
+
+    report.reload()
+    expect(auto.get_by_role("heading", name="lexical (2)")).to_be_visible()
+    expect(report.get_by_label("Truth")).to_have_value("merged")
+
+
+def test_charts_are_drawn_also_when_they_unfold_and_in_the_other_theme(report):
+    def stroke():
+        whisker = "[data-chart=accuracy] svg .mark-rule line[stroke]"
+        return report.locator(whisker).last.get_attribute("stroke")
+
+    for name in ("accuracy", "roc", "calibration"):
+        expect(report.locator(f"[data-chart={name}] svg")).to_be_visible()
+    expect(report.locator("[data-chart=scenarios] svg")).to_have_count(0)
+    report.get_by_text("The same as a chart").click()
+    expect(report.locator("[data-chart=scenarios] svg")).to_be_visible()
+    report.get_by_text("The shifts as a chart").click()
+    expect(report.locator("[data-chart=shifts] svg")).to_be_visible()
+
+    light = stroke()
+    report.get_by_role("button", name="Theme").click()
+    expect(report.locator("html")).to_have_attribute("data-theme", "dark")
+    report.wait_for_timeout(500)
+    assert stroke() != light
+
+
+def test_a_table_and_a_figure_are_taken_away(report):
+    auto = report.get_by_role("region", name="Human–auto agreement")
+    files = {}
+    for name in ("CSV", "SVG"):
+        with report.expect_download() as download:
+            auto.locator(".sheet-foot").get_by_role("link", name=name).click()
+        files[name] = Path(download.value.path()).read_text()
+
+    assert files["CSV"].startswith("study,run,metric,title,")
+    assert files["SVG"].startswith("<svg")
+    assert "Ceiling: merged arm" in files["SVG"]
+
+
+@pytest.mark.usefixtures("worker")
+def test_one_click_runs_auto_ais_and_fills_the_report(page, sign_in, rosa, tmp_path):
+    votes = {f"r{n}": {"attributable": ["yes", "yes", "no" if n % 2 else "yes"]} for n in range(6)}
+    study = rated(tmp_path / "a", votes)
+    sign_in(rosa)
+    page.goto(reverse("evaluation:study", args=[study.slug]))
+    page.evaluate("window.sameDocument = true")
+
+    page.get_by_role("button", name="Run Auto-AIS").click()
+
+    auto = page.get_by_role("region", name="Human–auto agreement")
+    row = auto.get_by_role("row").filter(has_text="Auto-AIS, v3, localized K = 2, lexical")
+    expect(row.first).to_be_visible(timeout=30_000)
+    expect(page.locator("[data-chart=accuracy] svg")).to_be_visible()
+    assert page.evaluate("window.sameDocument"), "htmx should swap, not reload the page"
+
+
+def test_without_scripts_figures_are_pictures_and_filters_have_a_button(
+    browser, live_server, page, sign_in, rosa, tmp_path
+):
+    study = rated(tmp_path / "a", {f"r{n}": {"q": ["yes", "no", "no"]} for n in range(3)})
+    make_scores(make_run(study.dataset), {f"r{n}": 0.9 for n in range(3)})
+    sign_in(rosa)
+    context = browser.new_context(
+        base_url=live_server.url,
+        java_script_enabled=False,
+        storage_state=page.context.storage_state(),
+    )
+    plain = context.new_page()
+    plain.goto(reverse("evaluation:study", args=[study.slug]))
+
+    picture = plain.get_by_role("img", name="Accuracy with 95 % intervals").last
+    expect(picture).to_have_attribute("src", re.compile(r"figures/accuracy\.svg"))
+    plain.get_by_label("Agreement over implied answers too").check()
+    plain.get_by_role("button", name="Apply").first.click()
+    expect(plain).to_have_url(re.compile("with_implied=on"))
+    context.close()

@@ -1,0 +1,75 @@
+"""Metric runs in every state, scored in the test's own process by the code of the workers."""
+
+from pathlib import Path
+from typing import Any
+
+from accounts.models import User
+from evaluation.metrics.entailment import AutoAis
+from evaluation.models import MetricRun
+from evaluation.services.chunks import claim_chunk, score_chunk
+from evaluation.services.runs import RunPlan, cancel_run, request_metric_run
+from generation.models import Dataset, Response
+from tests.makers import example_row, import_rows, response_row
+
+EMPTY = "the response is empty"  # why a response without words has no score
+
+
+def mill(folder: Path, n_responses: int = 12, name: str = "mill", **rows: Any) -> Dataset:
+    """Import a dataset of one example with so many responses that were shown its passage."""
+    text = "The mill closed in 1971. A flood had ruined it."
+    evidence = [{"id": "p1", "text": text, "golden": True}]
+    turns = [{"speaker": "user", "text": "When did the mill close?"}]
+    outcome = import_rows(
+        folder / name,
+        name,
+        **{
+            "examples": [example_row("e1", turns=turns, evidence=evidence)],
+            "responses": [
+                response_row(
+                    f"r{n}", setup=f"s{n}", text=f"It closed in {1970 + n}.", evidence_shown=["p1"]
+                )
+                for n in range(n_responses)
+            ],
+        }
+        | rows,
+    )
+    assert outcome.dataset is not None
+    return outcome.dataset
+
+
+def requested(dataset: Dataset, user: User | None = None, **plan: Any) -> MetricRun:
+    """Ask for a run over a dataset, lexical unless the plan says otherwise."""
+    choices = AutoAis(**{key: plan.pop(key) for key in AutoAis._fields if key in plan})
+    wanted = RunPlan(**{"backend": "lexical", "choices": choices} | plan)
+    return request_metric_run(dataset, wanted, Response.objects.filter(dataset=dataset), user)
+
+
+def work(run: MetricRun, n_chunks: int | None = None) -> MetricRun:
+    """Score the first chunks of a run, or all of them, as a worker does."""
+    for pk in list(run.chunks.order_by("number").values_list("pk", flat=True))[:n_chunks]:
+        if claim := claim_chunk(pk):
+            score_chunk(claim)
+    run.refresh_from_db()
+    return run
+
+
+def done(dataset: Dataset, user: User | None = None, **plan: Any) -> MetricRun:
+    """Return a run that has come to its end."""
+    return work(requested(dataset, user, **plan))
+
+
+def cancelled(dataset: Dataset, user: User | None = None, **plan: Any) -> MetricRun:
+    """Return a run that was cancelled after its first chunk."""
+    run = work(requested(dataset, user, **plan), 1)
+    cancel_run(run, user)
+    run.refresh_from_db()
+    return run
+
+
+def failed(dataset: Dataset, location: str, user: User | None = None) -> MetricRun:
+    """Return a run that stopped, since its model cannot be loaded from where it should lie."""
+    return work(
+        requested(
+            dataset, user, backend="transformers", model_name="lost-model", model_location=location
+        )
+    )

@@ -1,0 +1,228 @@
+"""Adjudication: what is decided is added, with its reason, and no vote is touched."""
+
+from threading import Barrier, Thread
+
+import pytest
+from django.db import connection
+from django.urls import reverse
+
+from annotation.models import Target, Vote
+from annotation.schemes import load_scheme
+from evaluation.models import Adjudication
+from evaluation.services.adjudication import adjudicate
+from tests.evaluation.makers_of_scores import disputed
+from tests.evaluation.pages import response_address, words
+from tests.makers import audit_actions, rated, scheme_of
+
+
+@pytest.fixture
+def researcher(rosa, client_for):
+    return client_for(rosa)
+
+
+@pytest.fixture
+def study(tmp_path, db):
+    return disputed(tmp_path)[0]
+
+
+@pytest.fixture
+def target(study):
+    return Target.objects.get(response__key="r-miss")
+
+
+def question_of(study, key="attributable"):
+    return load_scheme(study.scheme).question(key)
+
+
+def address(study, target, **query):
+    return reverse("evaluation:adjudicate", args=[study.slug, target.pk], query=query)
+
+
+def said(**more):
+    return {"question": "attributable", "answer": "1", "note": "It is in sentence 3."} | more
+
+
+def decided():
+    return list(Adjudication.objects.order_by("pk").values_list("answer", "note", "by__username"))
+
+
+# --- the service ----------------------------------------------------------------------------
+
+
+def test_what_is_decided_is_added_and_every_vote_stays_as_it_was(study, target, rosa):
+    votes = list(Vote.objects.order_by("pk").values_list())
+
+    assert adjudicate(study, target, question_of(study), 0, "Not there.", rosa)
+
+    assert decided() == [(0, "Not there.", "rosa")]
+    assert list(Vote.objects.order_by("pk").values_list()) == votes
+
+
+def test_a_second_click_adds_nothing_and_another_answer_is_added(study, target, rosa, adam):
+    question = question_of(study)
+    assert adjudicate(study, target, question, 0, "Not there.", rosa)
+    assert not adjudicate(study, target, question, 0, "Not there.", rosa)
+    assert adjudicate(study, target, question, 0, "Not there.", adam)
+    assert adjudicate(study, target, question, None, "Not there.", rosa)
+    assert adjudicate(study, target, question, 0, "Not there.", rosa)
+
+    assert decided() == [
+        (0, "Not there.", "rosa"),
+        (0, "Not there.", "adam"),
+        (None, "Not there.", "rosa"),
+        (0, "Not there.", "rosa"),
+    ]
+
+
+def test_the_audit_trail_names_study_and_answer(study, target, rosa):
+    adjudicate(study, target, question_of(study), None, "Two readings.", rosa)
+
+    assert audit_actions()[-1] == ("study.adjudicated", study.name)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_clicks_at_the_same_time_one_is_stored(tmp_path, rosa):
+    study = disputed(tmp_path)[0]
+    target, question = Target.objects.get(response__key="r-miss"), question_of(study)
+    together = Barrier(8)
+
+    def click():
+        together.wait()
+        adjudicate(study, target, question, 1, "There.", rosa)
+        connection.close()
+
+    threads = [Thread(target=click) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert decided() == [(1, "There.", "rosa")]
+
+
+# --- the page -------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("answer", "shown"), [("1", "yes"), ("0", "no"), ("none", "cannot be decided")]
+)
+def test_a_decision_stands_at_the_case_and_at_the_response(
+    researcher, study, target, answer, shown
+):
+    response = researcher.post(address(study, target, kind="missed"), said(answer=answer))
+
+    case = reverse("evaluation:disagreement", args=[study.slug, target.pk])
+    assert response.status_code == 302
+    assert response.url.startswith(f"{case}?")
+    assert "kind=missed" in response.url
+    text = words(researcher.get(response.url))
+    assert "Kept. No vote was touched." in text
+    assert f"{shown} It is in sentence 3. rosa," in text
+    on_response = words(researcher.get(response_address("r-miss")))
+    assert f"Attributable {study.name} {shown} It is in sentence 3. rosa" in on_response
+
+
+@pytest.mark.django_db
+def test_a_second_post_says_that_it_was_kept_already(researcher, study, target):
+    researcher.post(address(study, target), said())
+    again = researcher.post(address(study, target), said(), follow=True)
+
+    assert "This was kept already." in words(again)
+    assert len(decided()) == 1
+
+
+@pytest.mark.django_db
+def test_htmx_gets_the_case_alone_with_the_way_to_the_next(researcher, study, target):
+    htmx = {"HX-Request": "true"}
+
+    answer = researcher.post(address(study, target), said(), headers=htmx, follow=True)
+
+    assert answer.text.strip().startswith('<article class="case"')
+    assert "Kept. No vote was touched." in words(answer)
+    following = Target.objects.get(response__key="r-false")
+    case = reverse("evaluation:disagreement", args=[study.slug, following.pk])
+    assert f'href="{case}?' in answer.text
+
+
+@pytest.mark.django_db
+def test_the_next_open_case_is_the_one_after_and_round_to_the_first(researcher, study, rosa):
+    by_key = {t.response.key: t for t in Target.objects.select_related("response")}
+
+    def next_of(key):
+        answer = researcher.post(address(study, by_key[key]), said(), follow=True)
+        return answer.context["next_open"]
+
+    # In order: r-miss, r-false, r-far.
+    assert next_of("r-false") == by_key["r-far"].pk
+    assert next_of("r-far") == by_key["r-miss"].pk
+    assert next_of("r-miss") is None
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"note": ""}, "Say why: the note is kept with the answer."),
+        ({"note": "   "}, "Say why: the note is kept with the answer."),
+        ({"answer": ""}, "Choose an answer, or that it cannot be decided."),
+        ({"answer": "7"}, "Select a valid choice."),
+        ({"note": "x" * 2001}, "at most 2000 characters"),
+        ({"question": "sensible"}, "This study does not ask 'sensible'."),
+        ({"question": ""}, "This field is required."),
+    ],
+)
+def test_what_cannot_be_kept_is_said_and_nothing_is_stored(
+    researcher, study, target, wrong, message
+):
+    for headers in ({}, {"HX-Request": "true"}):
+        answer = researcher.post(address(study, target), said(**wrong), headers=headers)
+
+        assert answer.status_code == 422
+        assert message in answer.text.replace("&#x27;", "'")
+        assert ("<html" in answer.text) == (not headers)
+    assert decided() == []
+
+
+@pytest.mark.django_db
+def test_the_answers_are_those_of_the_question_s_scale(tmp_path, researcher):
+    study = rated(tmp_path, {"a": {"q": ["1", "2"]}}, scheme=scheme_of({"q": {"ordinal": [1, 4]}}))
+    target = Target.objects.get()
+
+    page = researcher.get(reverse("evaluation:disagreement", args=[study.slug, target.pk])).text
+    assert [f'value="{answer}"' in page for answer in ("1", "4", "none", "5")] == [1, 1, 1, 0]
+    researcher.post(address(study, target), {"question": "q", "answer": "4", "note": "Clear."})
+
+    assert decided() == [(4, "Clear.", "rosa")]
+
+
+@pytest.mark.django_db
+def test_only_targets_of_the_study_s_dataset_can_be_adjudicated(tmp_path, researcher, study):
+    disputed(tmp_path, "Other")
+    foreign = Target.objects.filter(response__dataset__name="Other")[0]
+
+    assert researcher.post(address(study, foreign), said()).status_code == 404
+    assert decided() == []
+
+
+@pytest.mark.django_db
+def test_adjudicating_is_a_post(researcher, study, target):
+    assert researcher.get(address(study, target)).status_code == 405
+
+
+@pytest.mark.django_db
+def test_reading_writes_nothing(researcher, study, target):
+    researcher.get(reverse("evaluation:disagreements", args=[study.slug]))
+    researcher.get(reverse("evaluation:disagreement", args=[study.slug, target.pk]))
+
+    assert decided() == []
+
+
+@pytest.mark.django_db
+def test_a_note_is_shown_as_text(researcher, study, target):
+    note = "<script>alert(1)</script>"
+
+    answer = researcher.post(address(study, target), said(note=note), follow=True)
+
+    assert note not in answer.text
+    assert "&lt;script&gt;alert(1)" in answer.text
