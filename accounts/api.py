@@ -21,6 +21,7 @@ from accounts.authentication import SCHEME, BearerAuthentication
 
 ROWS_PER_PAGE = 100
 MOST_ROWS = 500
+LONGEST_ID = 20  # digits
 MOST_OFFSET = 1_000_000
 
 
@@ -56,9 +57,13 @@ class LongPages(CursorPagination):
 
     def decode_cursor(self, request: Request) -> Any:
         cursor = super().decode_cursor(request)
-        if cursor and cursor.position is not None and not str(cursor.position).isdecimal():
+        if cursor and cursor.position is not None and not _is_id(str(cursor.position)):
             raise NotFound(self.invalid_cursor_message)
         return cursor
+
+
+def _is_id(text: str) -> bool:
+    return text.isdecimal() and len(text) < LONGEST_ID
 
 
 class KnownFilters(filters.DjangoFilterBackend):  # type: ignore[misc] # no types

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from datetime import timedelta
 
 from django.contrib.auth.models import Group
+from django.core.cache import cache
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -164,7 +165,12 @@ def note_token_use(token: ApiToken) -> None:
     now = timezone.now()
     if token.last_used_at and now - token.last_used_at < TOKEN_USE_IS_NOTED_EVERY:
         return
+    # One request tries, and waits where the database is busy; the others go on meanwhile.
+    trying = f"token-use:{token.token_hash}"
+    if not cache.add(trying, True, timeout=TOKEN_USE_IS_NOTED_EVERY.total_seconds()):
+        return
     ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+    cache.delete(trying)
 
 
 def _groups(roles: Collection[Role]) -> list[Group]:

@@ -13,9 +13,10 @@ from evaluation.judgements import Decision, decision
 from evaluation.models import Adjudication, AutoScore, MetricRun
 from evaluation.reports.base import Choices
 from evaluation.run_progress import title_of
+from evaluation.scoring import user_questions
 from generation.evidence import EvidenceChoice, evidence_of
 from generation.importers.spreadsheet import csv_cell
-from generation.models import Passage, Response, Turn
+from generation.models import Passage, Response
 from generation.text.sentences import split_sentences
 
 BATCH = 500
@@ -107,7 +108,7 @@ def cases(
     )
     for adjudication in adjudications.select_related("study", "by", "target__citation"):
         decided[adjudication.target_id].append(decision(adjudication, question))
-    asked = _user_questions(target.response.example_id for target in found.values())
+    asked = user_questions({target.response.example_id for target in found.values()})
     return [
         Case(
             found[pk],
@@ -121,12 +122,6 @@ def cases(
         )
         for pk, disagreement in targets.items()
     ]
-
-
-def _user_questions(examples: Iterable[int]) -> dict[int, str]:
-    """Return the last turn of some examples."""
-    turns = Turn.objects.filter(example__in=set(examples)).order_by("index")
-    return dict(turns.values_list("example", "text"))
 
 
 def winners_of(scores: Iterable[AutoScore]) -> dict[int, list[Winner]]:

@@ -45,7 +45,7 @@ def export_files(dataset: Dataset, study: Study | None) -> dict[str, Write]:
         files["entities.jsonl"] = lambda out: _write_jsonl(out, _entities(dataset))
     if KGQuestion.objects.filter(example__dataset=dataset).exists():
         files["kg_questions.jsonl"] = lambda out: _write_jsonl(out, _kg_questions(dataset))
-    scores = AutoScore.objects.filter(run__dataset=dataset, score__isnull=False)
+    scores = AutoScore.objects.filter(run__dataset=dataset)
     if scores.exists():
         files["scores.csv"] = lambda out: _write_csv(out, SCORE_COLUMNS, _scores(scores))
     if study is None:
@@ -282,6 +282,8 @@ SCORE_COLUMNS = {
     "citation": "target__citation__number",
     "signature": "full_signature",
     "assumed": "is_assumed",
+    "problem": "problem",
+    "truncated": "n_truncated",
 }
 
 
@@ -308,10 +310,18 @@ def _flags(study: Study) -> Iterator[tuple[Any, ...]]:
     yield from flags.values_list(*FLAG_COLUMNS.values()).iterator(chunk_size=5 * CHUNK)
 
 
+def _after(words: str, column: str) -> Case:
+    """Return a column with words before it; nothing where it is empty."""
+    return Case(When(**{column: ""}, then=Value("")), default=Concat(Value(words), column))
+
+
 def _scores(scores: QuerySet[AutoScore]) -> Iterator[tuple[Any, ...]]:
     # As `MetricRun.full_signature` says it: what was scored here is told apart by its model.
-    with_revision = Concat("run__signature", Value("|revision:"), "run__revision")
-    signature = Case(When(run__revision="", then="run__signature"), default=with_revision)
+    signature = Concat(
+        "run__signature",
+        _after("|", "run__backend_signature"),
+        _after("|revision:", "run__revision"),
+    )
     signed = scores.annotate(full_signature=signature)
     # An export that was imported where it came from: the same rows, which a file says once.
     same_here = signed.filter(

@@ -47,7 +47,10 @@ class MetricRun(models.Model):
     backend = models.CharField(max_length=20, blank=True)
     model_name = models.CharField(max_length=100, blank=True)  # as its checkpoint is called
     model_location = models.CharField(max_length=500, blank=True)
-    revision = models.CharField(max_length=64, blank=True)  # of the model, once it was loaded
+    # Known once the backend was opened: its choices (precision, longest input), and the revision
+    # of its model. Scores made with others never mix with them.
+    backend_signature = models.CharField(max_length=100, blank=True)
+    revision = models.CharField(max_length=64, blank=True)
     parameters = models.JSONField(default=dict, blank=True)
     threshold = models.FloatField(default=0.5)  # a higher score is a yes
     state = models.CharField(max_length=9, choices=State, default=State.DONE)
@@ -79,8 +82,9 @@ class MetricRun(models.Model):
 
     @property
     def full_signature(self) -> str:
-        """The signature with the revision of the model that was loaded."""
-        return f"{self.signature}|revision:{self.revision}" if self.revision else self.signature
+        """The signature with what the backend said of itself when it was opened."""
+        revision = f"revision:{self.revision}" if self.revision else ""
+        return "|".join(filter(None, [self.signature, self.backend_signature, revision]))
 
 
 class RunChunk(models.Model):

@@ -125,7 +125,7 @@ class RowChecks:
             case FlagRecord():
                 return row.reason
             case ScoreRecord():
-                return repr((float(row.score), row.is_assumed))
+                return repr((row.score, row.is_assumed, row.problem, row.n_truncated))
             case ExampleRecord() | ResponseRecord() | EntityRecord() | KGQuestionRecord():
                 return record_digest(row)
         return ""  # a rater: see `_stored`
@@ -157,6 +157,8 @@ class RowChecks:
                 "run__signature",
                 "score",
                 "is_assumed",
+                "problem",
+                "n_truncated",
             )
             return {_join("score", *key[:4]): repr(key[4:]) for key in scores}
         if study is None:

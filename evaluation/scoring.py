@@ -7,6 +7,7 @@ import hashlib
 import json
 import logging
 import math
+import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
@@ -42,6 +43,18 @@ ONLY_A_GRAPH = "its evidence is a graph, whose text this version does not read"
 MOST_TRIES = 3  # of one response whose scoring raises something unexpected
 MOST_PAIRS = 2048
 SECONDS_TOGETHER = 2.0  # that one call of the backend should take
+_PATH = re.compile(r"(?<![\w/:.])(?:~?/[^\s/'\":,;()<>]+){2,}/?")
+
+
+def storable(problem: str) -> str:
+    """Return why something failed as it may be stored and shown.
+
+    Without NUL, which PostgreSQL does not store, and without paths of the server: of each only
+    its last part is left.
+    """
+    return _PATH.sub(lambda path: "…/" + path[0].rstrip("/").rpartition("/")[2], problem).replace(
+        "\0", ""
+    )
 
 
 class Stopped(Exception):
@@ -68,7 +81,7 @@ def unscored(run: MetricRun, targets: Collection[int]) -> list[Unscored]:
     wanted = {passage for shown in evidence.values() for passage in shown}
     texts = dict(PassageRow.objects.filter(pk__in=wanted).values_list("pk", "text"))
     by_id = {response.pk: response for response in responses}
-    questions = _user_questions({response.example_id for response in by_id.values()})
+    questions = user_questions({response.example_id for response in by_id.values()})
     return [
         Unscored(
             target=target,
@@ -84,7 +97,7 @@ def unscored(run: MetricRun, targets: Collection[int]) -> list[Unscored]:
     ]
 
 
-def _user_questions(examples: Collection[int]) -> dict[int, str]:
+def user_questions(examples: Collection[int]) -> dict[int, str]:
     """Return the last turn of the user in each dialog that is known; else its last turn."""
     turns: dict[int, list[tuple[bool, str]]] = defaultdict(list)
     rows = Turn.objects.filter(example__in=examples).order_by("example", "index")
@@ -125,8 +138,7 @@ class Scorer:
 
     def failed(self, each: Unscored, problem: str) -> AutoScore:
         """Return the row of a response that has no score."""
-        # PostgreSQL stores no NUL.
-        return AutoScore(run=self._run, target_id=each.target, problem=problem.replace("\0", ""))
+        return AutoScore(run=self._run, target_id=each.target, problem=storable(problem))
 
     def _row_alone(self, each: Unscored) -> AutoScore:
         """Return a response's row where scoring raises something unexpected: tried again first."""
@@ -199,7 +211,7 @@ class Scorer:
             digest=_digest(question.pairs),
         )
         if problem := next(filter(None, map(_problem, answers)), ""):
-            row.problem = problem.replace("\0", "")
+            row.problem = storable(problem)
             return row
         probabilities = [answer.probability for answer in answers]
         result = verdict(self._choices, question, probabilities)

@@ -9,6 +9,7 @@ Attribution/fluency paper, 5.1. E is the evidence, Q the last user question, A t
 """
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -19,6 +20,9 @@ Split = Literal["whole", "mean", "min"]
 
 QUESTION_IN_PREMISE = {"v1": True, "v2": False, "v3": True}
 QUESTION_IN_HYPOTHESIS = {"v1": False, "v2": True, "v3": True}
+
+
+_HAS_WORDS = re.compile(r"\w")
 
 
 class EntailmentError(ValueError):
@@ -130,7 +134,11 @@ def ask(choices: AutoAis, passages: Sequence[Passage], user_question: str, answe
     if not evidence:
         raise EntailmentError("there is no evidence text")
     is_whole = choices.hypothesis == "whole"
-    claims = [answer] if is_whole else [sentence.text for sentence in split_sentences(answer)]
+    sentences = [each.text for each in split_sentences(answer)]
+    # A rule, a bullet or a smiley claims nothing.
+    claims = [answer] if is_whole else [each for each in sentences if _HAS_WORDS.search(each)]
+    if not claims:
+        raise EntailmentError("the response has no words")
     in_premise = user_question if QUESTION_IN_PREMISE[choices.flavor] else ""
     in_hypothesis = user_question if QUESTION_IN_HYPOTHESIS[choices.flavor] else ""
     premises = [_joined(window.text, in_premise) for window in evidence]

@@ -72,8 +72,12 @@ def check_location(location: str, entailment_index: int | None) -> None:
             f"{location} is neither a whole path nor a name on the hub; expected "
             "/folder/of/the/model, or owner/name."
         )
-    if not folder.is_dir():
+    try:
+        is_folder = folder.is_dir()
         found = "a file" if folder.exists() else "nothing"
+    except OSError as exc:
+        raise _not_there(f"{location} cannot be read: {exc.strerror}.") from exc
+    if not is_folder:
         raise _not_there(f"Found {found} at {location}; expected the folder of a model.")
     _check_labels(_classifier_config(folder), entailment_index)
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 from evaluation.backends.base import BackendError, EntailmentBackend
 from evaluation.backends.registry import open_backend
 from evaluation.models import AutoScore, MetricRun, RunChunk
-from evaluation.scoring import Scorer, Stopped, unscored
+from evaluation.scoring import Scorer, Stopped, storable, unscored
 from generation.models.datasets import new_token
 
 logger = logging.getLogger(__name__)
@@ -31,6 +31,7 @@ LOOKS_EVERY_SECONDS = 2.0  # whether the run goes on
 MOST_CLAIMS = 10  # of a chunk without a row in between: its next response ends whatever scores it
 SENT_TOGETHER = 20  # chunks of a run, when their messages may have been lost
 SENT_AGAIN_AFTER = 10.0  # seconds
+LEASES_OF_A_QUEUE = 10  # that a message may wait behind other work
 LONGEST_REVISION = 64
 
 
@@ -69,8 +70,8 @@ def claim_next_chunk(run: MetricRun) -> RunChunk | None:
 def lost_chunks() -> list[int]:
     """Return the chunks to send (again), and note that they were sent.
 
-    Those whose worker went silent; and while no worker is at any chunk, some that wait since
-    longer than a message takes: their messages were lost, or never sent.
+    Those whose worker went silent; those that were given back; and some of those that wait since
+    long: their messages were lost. While no worker is at any chunk, long is what a message takes.
     """
     now = timezone.now()
     of_running = RunChunk.objects.filter(run__in=_running_runs())
@@ -79,12 +80,12 @@ def lost_chunks() -> list[int]:
     )
     lost = list(silent.order_by("run", "number").values_list("pk", flat=True))
     at_work = RunChunk.objects.filter(state=RunChunk.State.RUNNING, lease_until__gte=now)
-    if not at_work.exists():
-        long_ago = now - min(lease(), timedelta(seconds=SENT_AGAIN_AFTER))
-        waiting = of_running.filter(Q(sent_at=None) | Q(sent_at__lt=long_ago))
-        waiting = waiting.filter(state=RunChunk.State.QUEUED).order_by("number")
-        for run in _running_runs().values_list("pk", flat=True):
-            lost += waiting.filter(run=run).values_list("pk", flat=True)[:SENT_TOGETHER]
+    a_message_takes = min(lease(), timedelta(seconds=SENT_AGAIN_AFTER))
+    long_ago = now - (LEASES_OF_A_QUEUE * lease() if at_work.exists() else a_message_takes)
+    waiting = of_running.filter(Q(sent_at=None) | Q(sent_at__lt=long_ago))
+    waiting = waiting.filter(state=RunChunk.State.QUEUED).order_by("number")
+    for run in _running_runs().values_list("pk", flat=True):
+        lost += waiting.filter(run=run).values_list("pk", flat=True)[:SENT_TOGETHER]
     if lost:
         RunChunk.objects.filter(pk__in=lost).update(sent_at=now)
     return lost
@@ -137,8 +138,10 @@ class _Hold:
             _finish_run(self._claim.run_id)
 
     def release(self, **columns: int) -> None:
-        """Give the chunk back, if it still is this worker's."""
-        self._mine.update(state=RunChunk.State.QUEUED, token="", lease_until=None, **columns)
+        """Give the chunk back, if it still is this worker's; no message tells of it any more."""
+        self._mine.update(
+            state=RunChunk.State.QUEUED, token="", lease_until=None, sent_at=None, **columns
+        )
 
     def _renew(self, **columns: object) -> None:
         until = timezone.now() + lease()
@@ -180,9 +183,9 @@ def score_chunk(claim: RunChunk) -> None:
     what was stored stays. A backend that cannot be used fails the whole run.
     """
     hold = _Hold(claim)
-    turn_ends = time.monotonic() + TURN_SECONDS
     try:
         scorer = Scorer(claim.run, _backend_of(claim.run), hold.keep)
+        turn_ends = time.monotonic() + TURN_SECONDS  # loading a model is no part of it
         waiting = iter(unscored(claim.run, claim.targets))
         if claim.attempts > MOST_CLAIMS:
             problem = f"whatever scored it ended {MOST_CLAIMS} times without a word"
@@ -202,7 +205,7 @@ def score_chunk(claim: RunChunk) -> None:
         hold.release(attempts=0)
     except BackendError as error:
         hold.release(attempts=0)
-        _fail_run(claim.run_id, str(error))
+        _fail_run(claim.run, str(error))
     except DatabaseError:
         with suppress(DatabaseError):
             hold.release()
@@ -210,7 +213,7 @@ def score_chunk(claim: RunChunk) -> None:
     except Exception as error:
         logger.exception("chunk %s cannot be scored", claim.pk)
         hold.release(attempts=0)
-        _fail_run(claim.run_id, f"{type(error).__name__}: {error}")
+        _fail_run(claim.run, f"{type(error).__name__}: {error}")
     except BaseException:
         hold.release()
         raise
@@ -218,26 +221,36 @@ def score_chunk(claim: RunChunk) -> None:
         hold.finish()
 
 
-def _fail_run(run_id: int, error: str) -> None:
-    _running_runs().filter(pk=run_id).update(
-        state=MetricRun.State.FAILED, error=error.replace("\0", ""), finished_at=timezone.now()
+def _fail_run(run: MetricRun, error: str) -> None:
+    """Say why a run stopped; where its model lies is nobody's business but the admins'."""
+    if run.model_location:
+        error = error.replace(run.model_location, run.model_name)
+    _running_runs().filter(pk=run.pk).update(
+        state=MetricRun.State.FAILED, error=storable(error), finished_at=timezone.now()
     )
 
 
 def _backend_of(run: MetricRun) -> EntailmentBackend:
-    """Open a run's backend, and note which revision of its model the scores are made with.
+    """Open a run's backend, and note what the scores are made with.
 
     Raises:
-        BackendError: it cannot be used, or earlier scores were made with another revision.
+        BackendError: it cannot be used, or earlier scores were made with something else.
     """
     backend = open_backend(run.backend, run.model_location, run.parameters.get("entailment_index"))
-    revision = backend.revision[:LONGEST_REVISION]
-    MetricRun.objects.filter(pk=run.pk, revision="").update(revision=revision)
-    earlier = MetricRun.objects.values_list("revision", flat=True).filter(pk=run.pk).first()
-    if earlier is not None and earlier != revision:
+    made_with = (backend.signature, backend.revision[:LONGEST_REVISION])
+    this_run = MetricRun.objects.filter(pk=run.pk)
+    this_run.filter(backend_signature="").update(
+        backend_signature=made_with[0], revision=made_with[1]
+    )
+    earlier = this_run.values_list("backend_signature", "revision").first()
+    if earlier is not None and earlier != made_with:
         raise BackendError(
-            f"{run.model_name}: this run was begun with revision {earlier}, and the model that "
-            f"is there now is {revision or 'none'}. Put the earlier one back and resume, or "
-            "delete the run and start it anew."
+            f"{run.model_name or run.backend}: this run was begun with {_in_words(*earlier)}, and "
+            f"what is there now is {_in_words(*made_with)}. Put the earlier one back and resume, "
+            "or delete the run and start it anew."
         )
     return backend
+
+
+def _in_words(signature: str, revision: str) -> str:
+    return f"{signature}, revision {revision}" if revision else signature

@@ -86,10 +86,10 @@ def request_metric_run(
         },
     )
     run = _locked(found)
-    if run.model_location != plan.model_location:
-        MetricRun.objects.filter(pk=run.pk).update(model_location=plan.model_location)
     n_added = _add_chunks(run, _without_score(run, _targets_of(dataset, responses)))
     is_resumed = _take_up(run)
+    if n_added or is_resumed:  # else its scores are those of the model that lay elsewhere
+        MetricRun.objects.filter(pk=run.pk).update(model_location=plan.model_location)
     if is_new or n_added or is_resumed:
         _record(user, "run.requested", run, n_responses=n_added)
     run.refresh_from_db()
@@ -134,7 +134,9 @@ def retry_failed(run: MetricRun, user: User | None) -> int:
         return 0
     failed = AutoScore.objects.filter(run=run, score=None)
     targets = list(failed.order_by("target").values_list("target", flat=True))
-    failed.delete()
+    # Only what is queued again: a worker may store another failure meanwhile.
+    for start in range(0, len(targets), SAVED_TOGETHER):
+        failed.filter(target__in=targets[start : start + SAVED_TOGETHER]).delete()
     n_added = _add_chunks(run, targets)
     if n_added:
         _take_up(run)

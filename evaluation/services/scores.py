@@ -28,6 +28,8 @@ def store_scores(dataset: Dataset, records: Sequence[ScoreRecord]) -> int:
             target_id=targets[record.response, record.citation],
             score=record.score,
             is_assumed=record.is_assumed,
+            problem=record.problem,
+            n_truncated=record.n_truncated,
         )
         for record in records
     ]

@@ -51,12 +51,6 @@ def about(seconds: float | None) -> str:
 
 
 @register.filter
-def in_words(error: str, run: MetricRun) -> str:
-    """Return why a run failed, with its model's name for the place where it lies."""
-    return error.replace(run.model_location, run.model_name) if run.model_location else error
-
-
-@register.filter
 def has_default_run(progress: list[RunProgress]) -> bool:
     """Return whether somebody has run the metric that needs no model."""
     return any(each.run.backend == "lexical" and not each.run.is_imported for each in progress)

@@ -139,19 +139,20 @@ def start_default_run(request: SignedInRequest, slug: str) -> HttpResponse:
 def study_runs(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show how far the runs of a study's dataset are; say so when the last one has ended."""
     study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
-    progress = progress_of_study(study)
-    context = {"study": study, "progress": progress}
+    # What is polled are the runs that go on: counting the scores of all others takes long.
+    going_on = progress_of_study(study, state=RUNNING)
+    context = {"study": study, "progress": going_on or progress_of_study(study)}
     answer = render(request, "evaluation/_runs_of_study.html", context)
-    if any(each.run.state == RUNNING for each in progress):
+    if going_on:
         return answer
     # What was polled is a part of the fragment; now all of it changes.
     retarget(reselect(reswap(answer, "outerHTML"), "#study-runs"), "#study-runs")
     return trigger_client_event(answer, "runs-finished")
 
 
-def progress_of_study(study: Study) -> list[RunProgress]:
-    """Return how far the runs of a study's dataset are, newest first."""
-    newest = MetricRun.objects.filter(dataset=study.dataset_id).order_by("-pk")
+def progress_of_study(study: Study, **only: str) -> list[RunProgress]:
+    """Return how far the runs of a study's dataset are (or only some of them), newest first."""
+    newest = MetricRun.objects.filter(dataset=study.dataset_id, **only).order_by("-pk")
     return _progress_of(list(newest.values_list("pk", flat=True)[:RUNS_PER_PAGE]))
 
 
@@ -185,7 +186,7 @@ def run(request: SignedInRequest, pk: int) -> HttpResponse:
 
 def _bin_number(text: str, n_bins: int) -> int | None:
     """Return the bin that an address names; None: all of them."""
-    return int(text) if text.isdecimal() and int(text) < n_bins else None
+    return int(text) if text in map(str, range(n_bins)) else None
 
 
 @require_safe

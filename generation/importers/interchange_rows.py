@@ -85,14 +85,19 @@ def read_vote(row: Row) -> VoteRecord:
 
 
 def read_score(row: Row) -> ScoreRecord:
+    problem = row.text("problem", "")
+    if problem and row.optional_number("score") is not None:
+        row.refuse("problem", problem[:80], "nothing beside a score: it is why there is none")
     return ScoreRecord(
         where=row.where,
         response=row.key("response"),
         metric=row.key("metric", longest=LONGEST_NAME),
-        score=row.number("score"),
+        score=None if problem else row.number("score"),
         citation=row.ordinal_number("citation"),
         signature=row.text("signature", "", LONGEST_LABEL),
         is_assumed=row.yes_no("assumed"),
+        problem=problem,
+        n_truncated=row.whole("truncated", 0, LARGEST_COUNT) or 0,
     )
 
 

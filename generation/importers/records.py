@@ -162,10 +162,12 @@ class ScoreRecord(NamedTuple):
     where: Where
     response: str
     metric: str
-    score: float
+    score: float | None
     citation: int | None
     signature: str
     is_assumed: bool = False  # nothing was shown, so 0 without asking a model
+    problem: str = ""  # why there is no score
+    n_truncated: int = 0  # pairs whose premise was cut
 
 
 Record = (

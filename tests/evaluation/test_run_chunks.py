@@ -11,7 +11,7 @@ from evaluation.backends.base import Entailment
 from evaluation.metrics.entailment import Pair
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.services.chunks import claim_chunk, finish_runs, lost_chunks, score_chunk
-from evaluation.services.runs import cancel_run, chunks_to_send
+from evaluation.services.runs import cancel_run, chunks_to_send, resume_run
 from tests.annotation.crowd import at_once
 from tests.evaluation.metric_runs import mill, requested, work
 from tests.evaluation.told import claimed, expire, problems_of, rows_of
@@ -189,7 +189,7 @@ def test_a_silent_worker_s_chunk_is_sent_again_once(tmp_path):
 
 def test_waiting_chunks_are_left_alone_while_somebody_works(tmp_path):
     run = requested(mill(tmp_path))
-    sent(run, 3600)
+    sent(run, 500)  # of 600, ten leases
     claim = claimed(run)
 
     assert lost_chunks() == []
@@ -197,6 +197,30 @@ def test_waiting_chunks_are_left_alone_while_somebody_works(tmp_path):
     score_chunk(claim)
     assert len(lost_chunks()) == 2
     assert lost_chunks() == []
+
+
+def test_a_message_that_waits_for_ten_leases_was_lost_whoever_is_at_work(tmp_path):
+    dataset = mill(tmp_path)
+    run, other = requested(dataset), requested(dataset, window=1)
+    sent(run, 601)
+    sent(other, 0)
+    claimed(other)
+
+    assert lost_chunks() == list(run.chunks.values_list("pk", flat=True))
+
+
+def test_a_chunk_that_was_given_back_is_sent_whoever_is_at_work(tmp_path):
+    dataset = mill(tmp_path)
+    run, other = requested(dataset), requested(dataset, window=1)
+    sent(run, 0)
+    sent(other, 0)
+    claim = claimed(run)
+    cancel_run(run, None)
+    score_chunk(claim)  # gives it back
+    resume_run(run, None)
+    claimed(other)
+
+    assert lost_chunks() == [claim.pk]
 
 
 def test_twenty_waiting_chunks_of_a_run_are_sent_again_at_a_time(tmp_path):

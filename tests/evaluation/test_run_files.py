@@ -56,16 +56,18 @@ def scored_in_every_way(folder, told) -> MetricRun:
     return work(requested(dataset, backend="told", model_name="nli"))
 
 
-def test_an_export_has_scores_with_their_full_signature_and_no_failed_ones(tmp_path, told):
+def test_an_export_has_scores_and_failures_with_their_full_signature(tmp_path, told):
     run = scored_in_every_way(tmp_path, told)
 
     rows = exported(run.dataset, tmp_path / "export")
 
-    signature = "auto_ais|nli|v3|localized:2|whole|shown|t:0.5|v:1|revision:1f2e"
-    scored = {"metric": "auto_ais", "citation": "", "signature": signature}
+    signature = "auto_ais|nli|v3|localized:2|whole|shown|t:0.5|v:1|told|revision:1f2e"
+    every = {"metric": "auto_ais", "citation": "", "signature": signature, "truncated": "0"}
+    problem = "the backend gave no probability"
     assert rows == [
-        {"response": "r0", "score": "0.9", "assumed": "no"} | scored,
-        {"response": "r2", "score": "0.0", "assumed": "yes"} | scored,
+        {"response": "r0", "score": "0.9", "assumed": "no", "problem": ""} | every,
+        {"response": "r1", "score": "", "assumed": "no", "problem": problem} | every,
+        {"response": "r2", "score": "0.0", "assumed": "yes", "problem": ""} | every,
     ]
 
 

@@ -247,7 +247,7 @@ def test_another_revision_of_the_model_is_refused(tmp_path, told):
     dataset = mill(tmp_path)
     told(0.7, revision="1f2e")
     run = work(requested(dataset, backend="told", model_name="nli"), 1)
-    assert run.full_signature.endswith("|v:1|revision:1f2e")
+    assert run.full_signature.endswith("|v:1|told|revision:1f2e")
 
     told(0.2, revision="9a9a")
     run = work(run)
@@ -256,3 +256,39 @@ def test_another_revision_of_the_model_is_refused(tmp_path, told):
     assert "revision 1f2e" in run.error
     assert "9a9a" in run.error
     assert {row.score for row in rows_of(run).values()} == {0.7}
+
+
+def test_no_path_of_the_server_is_stored_with_a_failure(tmp_path, told):
+    def fail(pair: Pair) -> Entailment:
+        raise OSError(13, "Permission denied", "/srv/models/secret/model.safetensors")
+
+    told(fail)
+
+    run = work(requested(mill(tmp_path, 1), backend="told"))
+
+    (problem,) = problems_of(run).values()
+    assert "Permission denied" in problem
+    assert "…/model.safetensors" in problem
+    assert "/srv" not in problem
+
+
+def test_a_model_that_is_not_there_is_named_not_located(tmp_path):
+    plan = {"backend": "transformers", "model_name": "nli", "model_location": "/srv/secret/nli"}
+
+    run = work(requested(mill(tmp_path, 1), **plan))
+
+    assert run.state == State.FAILED
+    assert run.error.startswith("nli: nothing there")
+    assert "/srv" not in run.error
+
+
+def test_a_backend_that_reads_otherwise_than_before_is_refused(tmp_path, told):
+    dataset = mill(tmp_path)
+    told(0.7)
+    run = work(requested(dataset, backend="told"), 1)
+    MetricRun.objects.update(backend_signature="told|max_tokens:128")
+
+    run = work(run)
+
+    assert run.state == State.FAILED
+    assert "begun with told|max_tokens:128" in run.error

@@ -80,10 +80,16 @@ class Command(BaseCommand):
         if not responses.exists():
             raise CommandError("There are no responses to score.")
         try:
-            open_backend(plan.backend, plan.model_location, plan.entailment_index)
+            backend = open_backend(plan.backend, plan.model_location, plan.entailment_index)
         except BackendError as error:
             raise CommandError(f"{error}\nNothing was scored.") from error
         run = request_metric_run(dataset, plan, responses, None)
+        if run.revision not in ("", backend.revision):
+            raise CommandError(
+                f"{plan.model_name}: its scores there are of revision {run.revision}, and this "
+                f"model is {backend.revision}. Rename its folder, or delete the run.\n"
+                "Nothing was scored."
+            )
         if options["retry_failed"]:
             retry_failed(run, None)
         try:
@@ -184,10 +190,15 @@ def _with_model(plan: RunPlan, model: str, entailment_index: int | None) -> RunP
         if entailment_index is None:
             entailment_index = listed.entailment_index
     else:
-        folder = Path(model).expanduser()
-        is_folder = folder.is_dir()
+        try:
+            folder = Path(model).expanduser()
+            is_folder = folder.is_dir()
+        except (OSError, RuntimeError) as error:
+            raise CommandError(f"--model {model}: {error}") from error
         name = folder.resolve().name if is_folder else model
         location = str(folder.resolve()) if is_folder else model
+    if name in BACKENDS:
+        raise CommandError(f"A model called {name} would be taken for that backend: rename it.")
     return plan._replace(
         model_name=name[:LONGEST_NAME], model_location=location, entailment_index=entailment_index
     )
