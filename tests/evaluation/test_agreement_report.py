@@ -221,7 +221,9 @@ def assert_equals_scikit_learn(study: Study, folder: Path, cuts: dict[str, float
         given = list(csv.DictReader(file))
     with (folder / "scores.csv").open() as file:
         scores = {
-            (row["metric"], row["response"]): float(row["score"]) for row in csv.DictReader(file)
+            (row["metric"], row["signature"], row["response"]): float(row["score"])
+            for row in csv.DictReader(file)
+            if row["score"] and row["assumed"] == "no"
         }
     by_target: dict[tuple[str, str], list[float]] = defaultdict(list)
     for vote in given:
@@ -235,7 +237,7 @@ def assert_equals_scikit_learn(study: Study, folder: Path, cuts: dict[str, float
         human, auto, score, rater_score = [], [], [], []
         for (question, response), answers in by_target.items():
             middle = median(answers)  # of yes/no: the majority, 0.5 on a tie
-            found = scores.get((row["metric"], response))
+            found = scores.get((row["metric"], row["run_signature"], response))
             if question != row["question"] or middle == cut or found is None:
                 continue
             human.append(middle > cut)

@@ -9,6 +9,7 @@ from evaluation.models import AutoScore, MetricRun
 from evaluation.run_progress import run_progress
 from evaluation.services.runs import RunPlan, request_metric_run, responses_of_study
 from generation.models import Response
+from tests.evaluation.test_agreement_report import assert_equals_scikit_learn
 from tests.evaluation.workers import site_on, waited
 from tests.makers import import_path
 from tests.tiny_models import tiny_checkpoint
@@ -45,7 +46,7 @@ def scored(folder: Path, run: MetricRun) -> MetricRun:
     return run
 
 
-def test_lexical_scores_all_of_mtrag(mtrag, tmp_path):
+def test_lexical_scores_all_of_mtrag_and_agrees_with_people_as_scikit_learn_says(mtrag, tmp_path):
     plan = RunPlan("lexical", evidence=mtrag.evidence_choice)
 
     run = scored(tmp_path, request_metric_run(mtrag.dataset, plan, responses_of_study(mtrag), None))
@@ -60,6 +61,10 @@ def test_lexical_scores_all_of_mtrag(mtrag, tmp_path):
         shown = row.target.response.evidence_shown.get(pk=window["passage"])
         assert shown.text[window["start"] : window["end"]].strip()
         assert window["probability"] == row.score
+
+    questions = [question["key"] for question in mtrag.scheme["questions"]]
+    n_rows = assert_equals_scikit_learn(mtrag, tmp_path / "out", dict.fromkeys(questions, 2.5))
+    assert n_rows == len(questions) * MetricRun.objects.count()
 
 
 def test_a_checkpoint_scores_mtrag(mtrag, shared, tmp_path):
