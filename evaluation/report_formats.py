@@ -31,7 +31,7 @@ SHORT_COLUMNS = {
         "alpha",
         "alpha_level",
     ),
-    "scenarios": ("question", "scenario", "setup", "arm", "n", "undecided", "mean"),
+    "scenarios": ("question", "scenario", "setup", "arm", "n", "undecided", "n_mean", "mean"),
     "uncertainty": (
         "question",
         "setup",
@@ -46,17 +46,22 @@ SHORT_COLUMNS = {
         "visible_shift",
         "favours",
         "helps",
+        "harms",
         "direction_p_holm",
         "visible_direction",
         "why",
     ),
     "agreement": (
         "title",
+        "model",
         "question",
+        "truth",
         "n",
         "n_human_yes",
         "accuracy",
         "balanced_accuracy",
+        "precision",
+        "recall",
         "f1",
         "kappa",
         "auc",
@@ -65,6 +70,8 @@ SHORT_COLUMNS = {
         "baseline",
         "ceiling_merged",
         "minus_ceiling_merged",
+        "ceiling_halves",
+        "ceiling_rest",
         "why",
     ),
     "time": (
@@ -112,7 +119,7 @@ def _latex(report: Report) -> str:
     """A booktabs table of the short columns, each figure with its interval."""
     columns = _used(report)
     lines = [
-        f"% {report.signature}",
+        f"% {_in_one_line(report.signature)}",
         "% left out: " + ", ".join(f"{name} {n}" for name, n in report.left_out.items()),
         r"\begin{tabular}{" + "l" * len(columns) + "}",
         r"\toprule",
@@ -150,7 +157,7 @@ def _used(report: Report) -> list[str]:
     return [
         name
         for name in SHORT_COLUMNS[report.report]
-        if any(row.get(name) is not None for row in report.rows)
+        if any(row.get(name) not in (None, "") for row in report.rows)
     ]
 
 
@@ -158,7 +165,7 @@ def _cell(row: Row, name: str) -> str:
     value = row.get(name)
     if name == "alpha_level" and row.get("no_variation"):
         return f"{value}, no variation"
-    if value is None:
+    if value in (None, ""):
         return UNDEFINED
     if not isinstance(value, float):
         return str(value)
@@ -170,12 +177,19 @@ def _cell(row: Row, name: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text that LaTeX prints as it is."""
+    """Return text that LaTeX prints as it is, in one line, whatever the encoding of its font."""
     special = {
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
         "—": "---",
-        "<": "$<$",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': "''",
     } | {character: f"\\{character}" for character in "&%$#_{}"}
-    return "".join(special.get(character, character) for character in text)
+    return "".join(special.get(character, character) for character in _in_one_line(text))
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.splitlines())

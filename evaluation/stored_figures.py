@@ -25,7 +25,7 @@ from generation.models import Response
 
 logger = logging.getLogger(__name__)
 
-LAYOUT = 2  # of what is stored: whoever changes it lets all figures be made anew
+LAYOUT = 3  # of what is stored: whoever changes it lets all figures be made anew
 MOST_VOTES_AT_ONCE = 150_000  # computed while somebody waits
 LOCK_SECONDS = 300  # longer than any study takes; who died at it is waited for no longer
 

@@ -5,7 +5,6 @@ votes; scores are held against rater scores (shares of yes votes). Items without
 without a score take no part. Undefined is NaN, also where scikit-learn warns and says 0.
 """
 
-import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -80,8 +79,9 @@ def measures_with_intervals(
         outcomes: of one metric on one question.
         seed: of the resamples, which all figures share.
         n_resamples: how many.
-        ceilings: name → statistics (m, 2) and dialogs (m,) of the items of a ceiling, which may be
-            others than those of the metric. Gives `ceiling_<name>` and `minus_ceiling_<name>`.
+        ceilings: name → statistics (m, 2) and dialogs (m,) of the items of a ceiling: those that
+            the metric is compared on, so that both are about the same. Gives `ceiling_<name>` and
+            `minus_ceiling_<name>`.
     """
     both = _complete(outcomes)
     summed = _summed(both)
@@ -109,12 +109,12 @@ def confusion(outcomes: Outcomes) -> dict[str, int]:
     return dict(zip(("tp", "fn", "fp", "tn"), map(int, counts), strict=True))
 
 
-def roc_points(outcomes: Outcomes, most: int = 200) -> list[dict[str, float]]:
+def roc_points(outcomes: Outcomes, most: int = 200) -> list[dict[str, float | None]]:
     """Return the ROC curve: shares of false alarms and of hits, and the threshold that gives them.
 
-    From the highest score, above which nothing is, to just below the lowest. Points on a straight
-    line between others are left out; of those that stay, `most` at even steps. Empty without an
-    item of each kind.
+    A yes is a score above the threshold: from the highest score, above which nothing is, to None,
+    when every score is a yes. Points on a straight line between others are left out; of those that
+    stay, `most` at even steps. Empty without an item of each kind.
     """
     both = _complete(outcomes)
     is_yes = both.human == 1
@@ -123,7 +123,7 @@ def roc_points(outcomes: Outcomes, most: int = 200) -> list[dict[str, float]]:
     scores, place = np.unique(-both.score, return_inverse=True)
     hits = np.r_[0, np.bincount(place, weights=is_yes).cumsum()]
     false_alarms = np.r_[0, np.bincount(place, weights=~is_yes).cumsum()]
-    thresholds = np.r_[-scores, math.nextafter(-scores[-1], -math.inf)]
+    thresholds: list[float | None] = [*(0.0 - scores).tolist(), None]
     right, up = np.diff(false_alarms), np.diff(hits)
     turns = np.flatnonzero(right[:-1] * up[1:] != up[:-1] * right[1:]) + 1
     kept = np.r_[0, turns, len(scores)]
@@ -133,7 +133,7 @@ def roc_points(outcomes: Outcomes, most: int = 200) -> list[dict[str, float]]:
         {
             "false_alarm": float(false_alarms[point] / false_alarms[-1]),
             "hit": float(hits[point] / hits[-1]),
-            "threshold": float(thresholds[point]),
+            "threshold": thresholds[point],
         }
         for point in kept
     ]

@@ -26,7 +26,17 @@ class LabelRule(NamedTuple):
     values: tuple[int, ...]  # of the columns, in order
     cut: float = math.nan  # ordinal
     positive: int = 1  # nominal: the column that is a yes
+    positive_label: str = ""  # nominal: what that column is called
     why: str = ""
+
+    @property
+    def said(self) -> str:
+        """What makes a label a yes, in words; empty without a rule."""
+        if self.why:
+            return ""
+        if self.kind == "ordinal":
+            return f"median above {self.cut:g}"
+        return "majority" if self.kind == "yes_no" else f"majority says {self.positive_label}"
 
     def labels(self, counts: ArrayLike, n_raters: ArrayLike) -> Floats:
         """Return the label of each item: 1 yes, 0 no, NaN undecided or without a rule.
@@ -110,4 +120,4 @@ def _with_positive(rule: LabelRule, scale: Scale, said: object) -> LabelRule:
     if column is None:
         why = f"its positive label is {said!r:.40}; expected {scale.expected}"
         return rule._replace(why=why)
-    return rule._replace(positive=column)
+    return rule._replace(positive=column, positive_label=scale.labels[column])

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import bdtr
+from scipy.special import bdtr, ndtri
 
 from evaluation.metrics.intervals import Floats, Indexes, sum_by_dialog
 
-SEEN_WITH_80_PERCENT_POWER = 2.8  # 1.96 + 0.84: normal quantiles of 97.5 % and 80 %
+POWER = 0.8  # with which a visible contrast is seen
 CHUNK = 2**21  # draws at a time
 GROUPED = 32  # a binomial draw costs as much as so many signs
 TIE = 1e-9  # of the largest contrast: equal sums of the same numbers in another order
@@ -110,7 +110,9 @@ def contrast_by_dialog(
     return sum_by_dialog(contributions, dialogs, n_dialogs)[:, 0]
 
 
-def direction(contrasts: Floats, *, seed: int, n_permutations: int = 10_000) -> Direction:
+def direction(
+    contrasts: Floats, *, seed: int, level: float = 0.05, n_permutations: int = 10_000
+) -> Direction:
     """Return whether the contrasts of all dialogs add up to more than chance, two-sided.
 
     Exchanging the two arms of a dialog turns the sign of its contrast. If merging changes nothing,
@@ -121,6 +123,8 @@ def direction(contrasts: Floats, *, seed: int, n_permutations: int = 10_000) -> 
     Args:
         contrasts: from `contrast_by_dialog`.
         seed: of the patterns.
+        level: of the test, for what it sees; 0.05 / 7 for the smallest of seven p-values under
+            Holm. p does not depend on it.
         n_permutations: how many patterns.
     """
     if np.isnan(contrasts).any() or not contrasts.size:
@@ -136,7 +140,8 @@ def direction(contrasts: Floats, *, seed: int, n_permutations: int = 10_000) -> 
         is_tied = np.abs(drawn - found) <= TIE
         is_as_far = np.where(is_tied, drawn_dialogs >= found_dialogs, drawn > found)
         n_as_far += int(np.count_nonzero(is_as_far))
-    visible = SEEN_WITH_80_PERCENT_POWER * float(np.sqrt((contrasts**2).sum()))
+    deviation = float(np.sqrt((contrasts**2).sum()))  # of the sums of sign patterns
+    visible = float(ndtri(1 - level / 2) + ndtri(POWER)) * deviation
     return Direction((1 + n_as_far) / (1 + n_permutations), visible)
 
 

@@ -66,7 +66,7 @@ class _People(NamedTuple):
     is_rated: NDArray[np.bool_]  # (n_items,)
     labels: Floats  # 1, 0, NaN undecided
     rater_scores: Floats
-    ceilings: Mapping[str, tuple[Floats, Ints]]  # statistics and dialogs of their own items
+    ceilings: Mapping[str, Floats]  # statistics, (n_items, 2): agreeing and compared
 
 
 class _Scores(NamedTuple):
@@ -184,13 +184,13 @@ def _of_question(
     votes = of_arm.votes[question.key]
     is_rated = votes.sum(axis=1) > 0
     is_full = of_arm.items.is_always_full
-    full, dialogs = votes[is_full], of_arm.items.dialogs[is_full]
-    ceilings: dict[str, tuple[Floats, Ints]] = {}
+    ceilings: dict[str, Floats] = {}
     if not rule.why:
+        full = votes * is_full[:, np.newaxis]  # nothing is compared where there are no votes
         if len(arms) == 2:
             ceilings["merged"] = _merged_ceiling(study, question, of_arm, arms)
-        ceilings["halves"] = halves_statistics(full, rule.label_of), dialogs
-        ceilings["rest"] = rest_statistics(full, rule.label_of), dialogs
+        ceilings["halves"] = halves_statistics(full, rule.label_of)
+        ceilings["rest"] = rest_statistics(full, rule.label_of)
     labels = np.full(len(votes), math.nan)
     labels[is_rated] = rule.labels(votes[is_rated], n_raters(study, votes[is_rated]))
     # A share of votes is unbiased only where a study did not stop asking when decided.
@@ -200,10 +200,12 @@ def _of_question(
 
 def _merged_ceiling(
     study: Study, question: Question, of_arm: ArmCounts, arms: Mapping[str, ArmCounts]
-) -> tuple[Floats, Ints]:
-    """Return how often the two arms agree; dialogs are numbered as in the arm of the truth."""
+) -> Floats:
+    """Return where the two arms agree, for the items of the arm of the truth: (n_items, 2)."""
     pairs = pairs_of(study, question, arms, numbered_by=Arm.Kind(of_arm.arm.kind))
-    return accuracy_statistics(pairs.separate, pairs.merged), pairs.dialogs
+    statistics = np.zeros((len(of_arm.items.targets), 2))
+    statistics[pairs.items] = accuracy_statistics(pairs.separate, pairs.merged)
+    return statistics
 
 
 # --- scores ---------------------------------------------------------------------------------
@@ -270,7 +272,8 @@ def _row(
     """Return the row of one run and one question.
 
     Of the rated targets `n` are compared; each of the others is unscored, failed, assumed or, with
-    a score, undecided.
+    a score, undecided. Ceilings are over the compared ones alone, so that a metric and its ceiling
+    are about the same items; `ceiling_*_n` of them take part.
     """
     has_score = ~np.isnan(outcomes.score)
     is_compared = has_score & ~np.isnan(outcomes.human)
@@ -282,21 +285,29 @@ def _row(
         "model": run.model_name or run.backend,
         "run_signature": run.full_signature,
         "question": people.question.key,
+        "label": people.rule.said or None,
         "truth": of_arm.arm.kind,
         "threshold": run.threshold,
         "n": int(is_compared.sum()),
         "n_human_yes": int((outcomes.human[is_compared] == 1).sum()),
     }
+    dialogs = of_arm.items.dialogs[is_compared]
+    ceilings = {
+        name: (statistics[is_compared], dialogs) for name, statistics in people.ceilings.items()
+    }
     figures = (
         dict.fromkeys(_figure_names())
         if why
         else measures_with_intervals(
-            outcomes, seed=study.seed, n_resamples=N_RESAMPLES, ceilings=people.ceilings
+            outcomes, seed=study.seed, n_resamples=N_RESAMPLES, ceilings=ceilings
         )
     )
     for name in _figure_names():
         figure = figures.get(name)
         row[name] = None if figure is None else number(figure)
+    for name in CEILINGS:
+        found = ceilings.get(name)
+        row[f"ceiling_{name}_n"] = None if found is None else int((found[0][:, 1] > 0).sum())
     row |= confusion(outcomes)
     rated = people.is_rated
     row |= {
@@ -351,7 +362,7 @@ def _plain(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return points as JSON knows them: undefined is None, and four digits are enough to draw."""
     return [
         {
-            name: (None if not math.isfinite(value) else round(float(value), 4))
+            name: (None if not math.isfinite(value) else round(float(value), 4) + 0.0)  # no −0.0
             if isinstance(value, float)
             else value
             for name, value in point.items()

@@ -1,5 +1,7 @@
 """What every report shares: its shape, the choices of its reader, and figures with intervals."""
 
+import hashlib
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,16 +20,19 @@ from evaluation.metrics.intervals import (
     bootstrap_intervals,
     share_from,
 )
+from evaluation.metrics.labels import label_rule
 from evaluation.vote_counts import (
     ArmCounts,
     Ints,
     arm_counts,
+    gold_targets,
     n_gold_items,
     of_setup,
     unrated_responses,
 )
 
 N_RESAMPLES = 1000
+WITH_LABELS = frozenset({"uncertainty", "agreement"})  # reports that are made of yes and no
 BATCH_BYTES = 64 * 2**20  # of statistics that wait for their intervals
 
 Row = dict[str, Any]
@@ -81,16 +86,31 @@ def study_counts(study: Study, choices: Choices) -> list[ArmCounts]:
 
 
 def signature(study: Study, report: str, choices: Choices, counts: Sequence[ArmCounts]) -> str:
-    """Return every choice that changes a report's numbers, with a hash of the data."""
-    return " | ".join(
-        [
-            report,
-            str(choices),
-            f"{METHOD}, {N_RESAMPLES} resamples, seed {study.seed}",
-            "data " + "+".join(of_arm.data_hash for of_arm in counts),
-            f"attest {settings.VERSION}",
-        ]
-    )
+    """Return every choice that changes a report's numbers, with a hash of the data, in one line."""
+    said = [
+        report,
+        str(choices),
+        *_of_study(study, has_labels=report in WITH_LABELS),
+        f"{METHOD}, {N_RESAMPLES} resamples, seed {study.seed}",
+        "data " + "+".join(of_arm.data_hash for of_arm in counts),
+        f"attest {settings.VERSION}",
+    ]
+    return " ".join(" | ".join(said).split())
+
+
+def _of_study(study: Study, *, has_labels: bool) -> Iterator[str]:
+    """Yield what a study itself fixes: scheme, labels, N, evidence, and whether it stops early."""
+    scheme = load_scheme(study.scheme)
+    content = json.dumps(study.scheme, ensure_ascii=False, sort_keys=True)
+    yield f"scheme {scheme.key} {hashlib.sha256(content.encode()).hexdigest()[:8]}"
+    rules = [(q.key, label_rule(q, study.settings)) for q in scheme.questions]
+    labels = [f"{key}: {rule.said or 'none'}" for key, rule in rules if rule.kind != "yes_no"]
+    if has_labels and labels:
+        yield f"a yes is {', '.join(labels)}"
+    yield f"N {study.raters_per_unit or 'the votes an item has'}"
+    yield f"evidence {study.evidence_choice}"
+    if study.stops_when_decided:
+        yield f"stops when decided but for {100 * study.full_share:g} % of examples"
 
 
 def number(figure: Any) -> float | None:
@@ -161,11 +181,17 @@ def mean_measure(question: Question) -> Measure:
 
 
 def votes_left_out(study: Study, counts: Sequence[ArmCounts], choices: Choices) -> dict[str, int]:
-    """Return how many votes, items and raters every report of a study is without, by reason."""
+    """Return how many votes, items and raters every report of a study is without, by reason.
+
+    Those of the chosen setup alone, where one is chosen; raters have none.
+    """
     excluded = list(
         Rater.objects.filter(study=study, is_excluded=True).values_list("pk", flat=True)
     )
-    votes = Vote.objects.filter(arm__in=[of_arm.arm.pk for of_arm in counts]).aggregate(
+    all_votes = Vote.objects.filter(arm__in=[of_arm.arm.pk for of_arm in counts])
+    if choices.setup:
+        all_votes = all_votes.filter(target__response__setup__name=choices.setup)
+    votes = all_votes.aggregate(
         n_surplus=Count("pk", filter=Q(is_surplus=True)),
         n_excluded=Count("pk", filter=Q(rater__in=excluded, is_surplus=False)),
     )
@@ -174,10 +200,17 @@ def votes_left_out(study: Study, counts: Sequence[ArmCounts], choices: Choices) 
     unrated = unrated_responses(study, rated | flagged, choices.setup)
     return {
         "flagged_responses": len(flagged),
-        "gold_items": n_gold_items(study),
+        "gold_items": _n_gold_items(study, choices.setup),
         "surplus_votes": votes["n_surplus"],
         "excluded_raters": 0 if choices.with_excluded else len(excluded),
         "excluded_votes": 0 if choices.with_excluded else votes["n_excluded"],
         "unrated_responses": unrated.n,
         "assumed": unrated.n_assumed,
     }
+
+
+def _n_gold_items(study: Study, setup: str) -> int:
+    """Return how many gold items there are; of one setup those that are known here."""
+    if not setup:
+        return n_gold_items(study)
+    return gold_targets(study).filter(target__response__setup__name=setup).count()

@@ -110,6 +110,8 @@ def _planned(
                 "n": len(votes),
                 "n_dialogs": len(np.unique(of_arm.items.dialogs[here])),
                 "undecided": int(np.count_nonzero(majority == human.UNDECIDED)),
+                # Items that the mean is over: none of a nominal question.
+                "n_mean": 0 if values is None else int(np.count_nonzero(~np.isnan(values))),
             }
             dialogs = of_arm.items.dialogs[here]
             if values is None:

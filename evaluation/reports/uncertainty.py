@@ -1,7 +1,7 @@
 """The report on uncertainty: merged majorities against separate ones, over the same responses."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -39,11 +39,13 @@ from generation.models import Setup
 Bools = NDArray[np.bool_]
 
 LEVEL = 0.05  # of every test, after Holm's correction
+DIGITS = 9  # shifts that differ by less are equal: sums of the same numbers in another order
 
 
 class Pairs(NamedTuple):
     """What both arms say on one question about each response rated in both."""
 
+    items: Ints  # their places among the items of the arm that numbers them
     is_rated: Bools  # the question has votes in both arms
     separate: Floats  # labels: 1 yes, 0 no, NaN undecided
     merged: Floats
@@ -60,15 +62,32 @@ class Pairs(NamedTuple):
         return decided
 
 
-class _Direction(NamedTuple):
-    """Whether merging favours a setup on one question; undefined is NaN, nobody is empty."""
+class _Shifts(NamedTuple):
+    """How merging shifts the rater scores of each setup on a question, and which way is better."""
 
-    setup: str = ""  # of the largest contrast
-    contrast: float = math.nan
-    p: float = math.nan
-    visible: float = math.nan
-    is_mutual: bool = False  # the setup shifts to better, the mean of the others to worse
-    is_in_favour: bool = False
+    own: Mapping[Setup, float]  # of two setups or more; empty: there is nothing to test
+    sign: int = 1  # of a shift to better
+
+    @property
+    def n_tests(self) -> int:
+        """How many setups are tested: of two, both contrasts are one and the same."""
+        return len(self.own) if len(self.own) > 2 else min(1, len(self.own))
+
+    def others(self, setup: Setup) -> float:
+        """Return the mean shift of the other setups."""
+        return (sum(self.own.values()) - self.own[setup]) / (len(self.own) - 1)
+
+    def contrast(self, setup: Setup) -> float:
+        """Return the shift of a setup − the mean shift of the others."""
+        return self.own[setup] - self.others(setup)
+
+
+class _Tested(NamedTuple):
+    """The test of one setup's contrast on one question; `p` counts for the setups tested."""
+
+    setup: Setup
+    p: float
+    visible: float
 
 
 def uncertainty_report(
@@ -97,7 +116,7 @@ def uncertainty_report(
     n_dialogs = arms[Arm.Kind.SEPARATE].items.n_dialogs
     planned = [
         *(_over_all_setups(study, question, pairs[question.key]) for question in questions),
-        *(_of_setup(q, s, pairs[q.key]) for q in questions for s in setups),
+        *(_of_setup(study, q, s, pairs[q.key]) for q in questions for s in setups),
     ]
     rows = list(with_intervals(study, planned, n_dialogs))
     overall, of_setups = rows[: len(questions)], rows[len(questions) :]
@@ -120,7 +139,7 @@ def pairs_of(
     """Return what the two arms say about each response that has votes in both.
 
     Args:
-        numbered_by: the arm whose numbers of dialogs are used.
+        numbered_by: the arm whose numbers of items and dialogs are used.
     """
     rule = label_rule(question, study.settings)
     separate, merged = arms[Arm.Kind.SEPARATE], arms[Arm.Kind.MERGED]
@@ -130,16 +149,18 @@ def pairs_of(
     in_order = np.argsort(here)  # by name, as items are
     here, there = here[in_order], there[in_order]
     numbering = arms[numbered_by].items
+    places = here if numbering is separate.items else there
     votes = separate.votes[question.key][here], merged.votes[question.key][there]
     is_full = separate.items.is_always_full[here] & merged.items.is_always_full[there]
     difference = rule.rater_scores(votes[1]) - rule.rater_scores(votes[0])
     return Pairs(
+        items=places,
         is_rated=(votes[0].sum(axis=1) > 0) & (votes[1].sum(axis=1) > 0),
         separate=rule.labels(votes[0], n_raters(study, votes[0])),
         merged=rule.labels(votes[1], n_raters(study, votes[1])),
         difference=np.where(is_full, difference, math.nan),
         setups=separate.items.setups[here],
-        dialogs=numbering.dialogs[here if numbering is separate.items else there],
+        dialogs=numbering.dialogs[places],
         n_dialogs=numbering.n_dialogs,
     )
 
@@ -153,15 +174,16 @@ def _n_rated_in_one_arm(arms: Mapping[str, ArmCounts]) -> int:
 
 
 def _over_all_setups(study: Study, question: Question, pairs: Pairs) -> Planned:
-    why = label_rule(question, study.settings).why
+    rule = label_rule(question, study.settings)
     same = accuracy_statistics(pairs.separate, pairs.merged)
     differ = np.column_stack([same[:, 1] - same[:, 0], same[:, 1]])
     before = {
         "question": question.key,
+        "label": rule.said or None,
         "setup": None,
         "n": int(pairs.is_decided.sum()),
-        "n_left_out_undecided": 0 if why else int((pairs.is_rated & ~pairs.is_decided).sum()),
-        "why": why or None,
+        "n_left_out_undecided": 0 if rule.why else int((pairs.is_rated & ~pairs.is_decided).sum()),
+        "why": rule.why or None,
     }
     figures = {"accuracy": (same, share_from), "disagreement": (differ, share_from)}
     return Planned(before, figures, pairs.dialogs)
@@ -174,62 +196,94 @@ def _add_directions(
     pairs: Mapping[str, Pairs],
     setups: Sequence[Setup],
 ) -> None:
-    """Add to each question's row whether merging favours a setup, by Holm over the questions."""
-    found = [_direction(study, question, pairs[question.key], setups) for question in questions]
-    for row, each, p in zip(rows, found, holm([each.p for each in found]), strict=True):
-        is_significant = p < LEVEL and each.is_in_favour
-        row |= {
-            "favours": each.setup if is_significant and each.is_mutual else None,
-            "helps": each.setup if is_significant and not each.is_mutual else None,
-            "direction_setup": each.setup or None,
-            "direction_shift": number(each.contrast),
-            "direction_p": number(each.p),
+    """Add to each question's row which setups merging favours, helps or harms.
+
+    The smallest p-value of a question is corrected by Holm over the questions. Where it is
+    significant, another setup counts too when its own p-value, times all tested questions, is;
+    of two setups, which share one test, the other always does.
+    """
+    shifts = [_shifts(question, pairs[question.key], setups) for question in questions]
+    n_tested = sum(each.n_tests > 0 for each in shifts)
+    tests = [
+        _tests(study, pairs[question.key], each, n_tested)
+        for question, each in zip(questions, shifts, strict=True)
+    ]
+    smallest = [found[0].p if found else math.nan for found in tests]
+    for row, of_row, found, p in zip(rows, shifts, tests, holm(smallest), strict=True):
+        significant = {
+            test.setup
+            for place, test in enumerate(found)
+            if p < LEVEL and (place == 0 or of_row.n_tests == 1 or n_tested * test.p < LEVEL)
+        }
+        first = found[0] if found else None
+        row |= _outcomes(of_row, significant) | {
+            "direction_setup": first.setup.name if first else None,
+            "direction_shift": number(of_row.contrast(first.setup)) if first else None,
+            "direction_p": number(first.p) if first else None,
             "direction_p_holm": number(p),
-            "visible_direction": number(each.visible),
+            "visible_direction": number(first.visible) if first else None,
         }
 
 
-def _direction(
-    study: Study, question: Question, pairs: Pairs, setups: Sequence[Setup]
-) -> _Direction:
-    """Return the test on the setup whose shift differs most from the mean of the others' shifts.
-
-    With more than two setups its p-value counts for each of them (Bonferroni), since the largest
-    of several contrasts was looked for.
-    """
-    if question.better is None:
-        return _Direction()
-    sign = 1 if question.better == "yes" else -1
-    shifts = {
+def _shifts(question: Question, pairs: Pairs, setups: Sequence[Setup]) -> _Shifts:
+    """Return the shift of each setup that has one, of questions with a better answer."""
+    own = {
         setup: float(np.nanmean(pairs.difference[of_setup]))
         for setup, of_setup in _rated_by_setup(pairs, setups)
     }
-    if len(shifts) < 2:
-        return _Direction()
-    contrasts = {
-        setup: shift - (sum(shifts.values()) - shift) / (len(shifts) - 1)
-        for setup, shift in shifts.items()
-    }
-    # Of two setups both contrasts are as large; the one that merging speaks for is named.
-    largest = max(abs(contrast) for contrast in contrasts.values())
-    chosen = max(
-        (setup for setup in contrasts if math.isclose(abs(contrasts[setup]), largest)),
-        key=lambda setup: sign * contrasts[setup],
-    )
-    by_dialog = contrast_by_dialog(
-        pairs.difference, pairs.setups, pairs.dialogs, pairs.n_dialogs, chosen.pk
-    )
-    test = direction(by_dialog, seed=study.seed)
-    n_tested = len(shifts) if len(shifts) > 2 else 1
-    others = (sum(shifts.values()) - shifts[chosen]) / (len(shifts) - 1)
-    return _Direction(
-        setup=chosen.name,
-        contrast=contrasts[chosen],
-        p=min(1.0, n_tested * test.p),
-        visible=test.visible,
-        is_mutual=sign * shifts[chosen] > 0 and sign * others < 0,
-        is_in_favour=sign * contrasts[chosen] > 0,
-    )
+    if question.better is None or len(own) < 2:
+        return _Shifts({})
+    return _Shifts(own, 1 if question.better == "yes" else -1)
+
+
+def _tests(study: Study, pairs: Pairs, shifts: _Shifts, n_questions: int) -> list[_Tested]:
+    """Return the test of each setup against the mean of the others, the smallest p first.
+
+    With more than two setups each p-value is multiplied by their number (Bonferroni). Of two there
+    is one test, said of the setup that merging speaks for. Of equal p-values the larger contrast
+    is first, then the one to better.
+    """
+    tested = []
+    for setup in shifts.own:
+        by_dialog = contrast_by_dialog(
+            pairs.difference, pairs.setups, pairs.dialogs, pairs.n_dialogs, setup.pk
+        )
+        level = LEVEL / (n_questions * shifts.n_tests)
+        found = direction(by_dialog, seed=study.seed, level=level)
+        tested.append(_Tested(setup, min(1.0, shifts.n_tests * found.p), found.visible))
+
+    def order(test: _Tested) -> tuple[float, float, float]:
+        contrast = shifts.contrast(test.setup)
+        return test.p, -round(abs(contrast), DIGITS), -shifts.sign * contrast
+
+    return sorted(tested, key=order)
+
+
+def _outcomes(shifts: _Shifts, significant: Collection[Setup]) -> Row:
+    """Return the names of the setups that merging favours, helps or harms; None for nobody.
+
+    All of them have a significant contrast. Favoured: the setup shifts to better, the mean of the
+    others to worse. Helped: it shifts to better, and the others do not to worse. Harmed: it
+    shifts to worse, and more than the others; of two setups only where none is favoured.
+    """
+    favoured: list[str] = []
+    helped: list[str] = []
+    harmed: list[str] = []
+    for setup in shifts.own:
+        if setup not in significant:
+            continue
+        own, others, contrast = (
+            0.0 if abs(shift) < 10**-DIGITS else shifts.sign * shift
+            for shift in (shifts.own[setup], shifts.others(setup), shifts.contrast(setup))
+        )
+        if contrast > 0 and own > 0:
+            (favoured if others < 0 else helped).append(setup.name)
+        elif contrast < 0 and own < 0:
+            harmed.append(setup.name)
+    if len(shifts.own) == 2 and favoured:
+        harmed = []
+    said = {"favours": favoured, "helps": helped, "harms": harmed}
+    return {outcome: ", ".join(names) or None for outcome, names in said.items()}
 
 
 def _rated_by_setup(pairs: Pairs, setups: Sequence[Setup]) -> Iterator[tuple[Setup, Bools]]:
@@ -243,11 +297,12 @@ def _rated_by_setup(pairs: Pairs, setups: Sequence[Setup]) -> Iterator[tuple[Set
 # --- by setup -------------------------------------------------------------------------------
 
 
-def _of_setup(question: Question, setup: Setup, pairs: Pairs) -> Planned:
+def _of_setup(study: Study, question: Question, setup: Setup, pairs: Pairs) -> Planned:
     here = (pairs.setups == setup.pk) & pairs.is_decided
     separate, merged = pairs.separate[here], pairs.merged[here]
     before = {
         "question": question.key,
+        "label": label_rule(question, study.settings).said or None,
         "setup": setup.name,
         "model": setup.model,
         "temperature": setup.temperature,

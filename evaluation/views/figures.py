@@ -9,12 +9,11 @@ from accounts.http import SignedInRequest
 from annotation.models import Study
 from evaluation.charts import drawn
 from evaluation.forms.reports import ReportChoicesForm
-from evaluation.stored_figures import stored_figures
 from evaluation.study_page import auto_table
 from evaluation.study_plots import CHARTS, chart
+from evaluation.views.asking import come_back_later, last_figures
 
 FORMATS = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
-RETRY_SECONDS = 10
 
 
 @require_safe
@@ -25,11 +24,9 @@ def figure(request: SignedInRequest, slug: str, name: str, format_key: str) -> H
         raise Http404(f"Figures: {', '.join(CHARTS)}. Formats: {', '.join(FORMATS)}.")
     study = get_object_or_404(Study, slug=slug)
     form = ReportChoicesForm(request.GET, study=study)
-    figures = stored_figures(study, form.choices).figures
+    figures = last_figures(study, form.choices).figures
     if figures is None:
-        answer = HttpResponse("The figures are being computed.", status=503)
-        answer["Retry-After"] = RETRY_SECONDS
-        return answer
+        return come_back_later()
     rows, curves = figures["agreement"]["rows"], figures["curves"]
     spec = chart(name, figures, auto_table(rows, curves, form.chosen_question, form.chosen_run))
     if spec is None:

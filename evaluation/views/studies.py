@@ -3,9 +3,7 @@
 from datetime import datetime
 from tempfile import TemporaryFile
 from typing import Any
-from zlib import crc32
 
-from django.core.cache import cache
 from django.http import FileResponse, Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -20,28 +18,25 @@ from evaluation.cases import cases
 from evaluation.disagreements import Disagreement
 from evaluation.export import export_zip
 from evaluation.forms.reports import ReportChoicesForm
+from evaluation.left_out import left_out_lines
 from evaluation.models import MetricRun
 from evaluation.report_formats import FORMATS, write_report
 from evaluation.reports.base import Choices, Report
-from evaluation.reports.raters import raters_report
 from evaluation.reports.study import REPORTS
-from evaluation.stored_figures import stored_figures
 from evaluation.study_page import (
     AutoTable,
     auto_table,
-    left_out_lines,
     n_said,
     scenario_table,
     shift_table,
     time_table,
 )
 from evaluation.study_plots import page_plots
-from evaluation.tasks import compute_figures
 from evaluation.tidy_votes import tidy_votes_csv
+from evaluation.views.asking import come_back_later, last_figures
 from evaluation.views.runs import progress_of_study
 from generation.models import Dataset
 
-ASKED_AGAIN_AFTER = 10  # seconds: pages that wait ask every two
 CASES_SHOWN = 3
 
 
@@ -51,10 +46,8 @@ def study(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show all figures of a study: the last ones, while newer ones are being computed."""
     found = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
     form = ReportChoicesForm(request.GET, study=found)
-    stored = stored_figures(found, form.choices)
+    stored = last_figures(found, form.choices)
     figures: dict[str, Any] = stored.figures or {}
-    if stored.is_large and not stored.is_current:
-        _ask_for_figures(found, form.choices)
     seen = request.headers.get("Figures-Of")
     if seen and not stored.is_current and seen == figures.get("computed_at", "never"):
         return HttpResponse(status=204)  # nothing new for a page that waits
@@ -76,14 +69,6 @@ def study(request: SignedInRequest, slug: str) -> HttpResponse:
         fragment="evaluation/_study_figures.html",
         context=context,
     )
-
-
-def _ask_for_figures(study: Study, choices: Choices) -> None:
-    """Have a worker compute the figures, unless somebody asked just now."""
-    if cache.add(
-        f"figures-asked:{study.pk}:{crc32(repr(choices).encode())}", True, ASKED_AGAIN_AFTER
-    ):
-        compute_figures.delay_on_commit(study.pk, choices._asdict())
 
 
 def _sections(study: Study, form: ReportChoicesForm, figures: dict[str, Any]) -> dict[str, Any]:
@@ -154,22 +139,28 @@ def download_report(
         raise Http404(f"Reports: {', '.join(REPORTS)}. Formats: {', '.join(FORMATS)}.")
     found = get_object_or_404(Study, slug=slug)
     choices = ReportChoicesForm(request.GET, study=found).choices
-    if request.GET.get("by") == "setup":
-        rows = raters_report(found, choices._replace(by_setup=True))
-    else:
-        rows = _report(found, report, choices)
+    if report == "raters" and request.GET.get("by") == "setup":
+        choices = choices._replace(by_setup=True)
+    rows = _report(found, report, choices)
+    if rows is None:
+        return come_back_later()
     content_type, suffix = FORMATS[format_key]
     answer = HttpResponse(write_report(rows, format_key), content_type=content_type)
     answer["Content-Disposition"] = f'attachment; filename="{found.slug}-{report}.{suffix}"'
     return answer
 
 
-def _report(study: Study, name: str, choices: Choices) -> Report:
-    """Return a report: as the page shows it, or made now where the page would be of before."""
-    stored = stored_figures(study, choices)
-    if stored.figures and stored.is_current:
-        return Report(**stored.figures[name])
-    return REPORTS[name](study, choices)
+def _report(study: Study, name: str, choices: Choices) -> Report | None:
+    """Return a report as the page shows it: of a large study the last one, None before the first.
+
+    Of a small study it is made now where the page would show an older one.
+    """
+    stored = last_figures(study, choices._replace(by_setup=False))
+    if not stored.is_current and not stored.is_large:
+        return REPORTS[name](study, choices)
+    if stored.figures is None:
+        return None
+    return Report(**stored.figures["by_setup" if choices.by_setup else name])
 
 
 @require_safe

@@ -130,6 +130,30 @@ def test_the_ceilings_are_those_of_the_raters(tmp_path):
     assert row["minus_ceiling_rest"] == pytest.approx(1 - 6 / 7)
 
 
+def test_a_ceiling_is_over_the_responses_that_the_metric_is_compared_on(tmp_path):
+    votes_of = {"a": ("yyn", "nnn"), "b": ("nnn", "nnn"), "c": ("yyy", "yyy"), "d": ("yn", "yy")}
+    study = two_arms(tmp_path / "s", votes_of)
+    make_scores(make_run(study.dataset), {"a": 0.9, "b": 0.1, "d": 0.9})
+
+    row = only_row(study)
+
+    # c has no score and d no majority. Halves: a decides a third of its splits and never agrees.
+    assert (row["n"], row["accuracy"], row["label"]) == (2, 1.0, "majority")
+    assert (row["ceiling_merged"], row["minus_ceiling_merged"]) == (0.5, 0.5)
+    assert row["ceiling_halves"] == pytest.approx(1 / (4 / 3))
+    assert row["ceiling_rest"] == pytest.approx(3 / 4)  # the no of a against two yeses, and b's
+    assert [row[f"ceiling_{name}_n"] for name in ("merged", "halves", "rest")] == [2, 2, 2]
+
+
+def test_a_response_with_one_vote_takes_part_in_no_ceiling(tmp_path):
+    study = scored(tmp_path, votes(a="yyn", b="n"), {"a": 0.9, "b": 0.1})
+
+    row = only_row(study)
+
+    assert row["n"] == 2
+    assert (row["ceiling_halves_n"], row["ceiling_rest_n"], row["ceiling_merged_n"]) == (1, 1, None)
+
+
 def test_runs_stand_side_by_side_and_one_without_scores_is_not_there(tmp_path):
     study = scored(tmp_path, votes(a="yy", b="nn"), {"a": 0.9, "b": 0.1})
     other = make_run(study.dataset, signature="auto_ais|other|t:0.95", threshold=0.95)
@@ -183,6 +207,7 @@ def test_curves_are_there_for_what_can_be_compared(tmp_path):
     [(key, curve)] = curves(study).items()
 
     assert key == f"{MetricRun.objects.get().pk}/q"
+    assert [point["threshold"] for point in curve["roc"]] == [0.9, 0.1, None]
     points = [(point["false_alarm"], point["hit"]) for point in curve["roc"]]
     assert points[0] == (0, 0)
     assert (0, 1) in points  # a perfect order
@@ -325,6 +350,7 @@ def test_an_export_gives_the_same_rows_of_every_report_where_it_is_imported(tmp_
 
     before = rows(study)
     left_out = [report(study).left_out for report in reports]
+    signatures = [report(study).signature for report in reports[:-1]]
     export_folder(dataset, study, tmp_path / "out")
     forget(dataset)
     again = import_path(tmp_path / "out", "again").study
@@ -332,6 +358,7 @@ def test_an_export_gives_the_same_rows_of_every_report_where_it_is_imported(tmp_
     assert again is not None
     assert rows(again) == before
     assert [report(again).left_out for report in reports] == left_out
+    assert [report(again).signature for report in reports[:-1]] == signatures
     assert all(before)
     assert before[4][0]["threshold"] == 0.3
 

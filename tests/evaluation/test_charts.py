@@ -146,6 +146,48 @@ def test_a_figure_without_an_interval_or_a_ceiling_is_drawn_all_the_same():
     assert drawn(spec, "svg")
 
 
+def test_the_axis_says_what_makes_a_human_yes():
+    def axis(label):
+        return json.dumps(accuracy_chart([run_row(label=label)], 1))
+
+    assert "Accuracy against the human majority, %" in axis("majority")
+    assert "Accuracy against the human label (median above 2.5), %" in axis("median above 2.5")
+
+
+def test_words_above_close_references_do_not_meet():
+    # Baseline 88, ceiling 90: side by side they would lie on each other.
+    svg = drawn(accuracy_chart([run_row(1), run_row(2)], 2), "svg").decode()
+    close = drawn(accuracy_chart([run_row(1, **figure("baseline", 0.88))], 1), "svg").decode()
+
+    for text in (svg, close):
+        found = re.findall(
+            r'transform="translate\([\d.-]+,([\d.-]+)\)"[^>]*>(?:majority|human)', text
+        )
+        assert len(set(found)) == 2
+
+
+def test_the_baseline_is_one_line_from_top_to_bottom():
+    rows = values(accuracy_chart([run_row(1), run_row(2, **figure("baseline", 0.7))], 2))
+
+    assert [row["baseline"] for row in rows if "baseline" in row] == [70.0]
+
+
+def test_more_setups_than_colours_have_a_panel_each():
+    setups = {f"s{n}": f"T 0.{n}" for n in range(6)}
+
+    def spec(names):
+        rows = [mean_row(q, s, arm) for q in "ab" for s in names for arm in ("separate", "merged")]
+        return scenarios_chart(rows, setups)
+
+    few, many = spec(list(setups)[:5]), spec(setups)
+    assert "color" in json.dumps(few)
+    assert "facet" not in few
+    assert "color" not in json.dumps(many)
+    assert many["columns"] == 3
+    svg = drawn(many, "svg").decode()
+    assert all(name in svg for name in setups.values())
+
+
 def test_the_point_of_the_threshold_is_hits_and_false_alarms():
     # 6 of 8 human yeses are hit, 1 of 4 human noes is a false alarm.
     point = threshold_point(run_row()) or {}

@@ -17,7 +17,9 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from annotation.models import Study, Vote
+from evaluation.forms.reports import ReportChoicesForm
 from evaluation.progress import progress_bar
+from evaluation.reports.agreement import agreement_report
 from evaluation.reports.base import Choices
 from evaluation.reports.raters import raters_report
 from evaluation.reports.study import REPORTS
@@ -284,6 +286,19 @@ def test_as_latex_it_is_a_table_that_escapes_what_latex_reads(tmp_path, capsys):
     assert "0.333" in out  # one agreeing pair of three
 
 
+def test_as_latex_a_name_is_one_line_that_prints_in_every_font(tmp_path, capsys):
+    setups = {"r1": 'a\nb | c > d < "e"'}
+    rated(tmp_path / "a", {"r1": {"q": ["yes", "no", "yes"]}}, setups=setups)
+
+    out = printed(capsys, "--format", "latex", "--by-setup", "--setup", setups["r1"])
+
+    assert r"a b \textbar{} c \textgreater{} d \textless{} ''e'' & " in out
+    first, second, third, *_ = out.splitlines()
+    assert 'setup a b | c > d < "e" only' in first
+    assert second.startswith("% left out: ")
+    assert third.startswith(r"\begin{tabular}")
+
+
 def test_as_a_table_it_shows_figures_left_out_and_signature(study, capsys):
     out = printed(capsys)
 
@@ -380,7 +395,7 @@ def test_p_values_are_written_as_papers_do(tmp_path, capsys):
     assert " & .003 & .003 & " in out
     two_arms(tmp_path / "more", {f"r{n}": ("nnn", "yyy") for n in range(12)})
     call_command("report", "uncertainty", "--study", "more", "--format", "latex")
-    assert " & $<$.001 & " in capsys.readouterr().out  # 2 / 2^12
+    assert r" & \textless{}.001 & " in capsys.readouterr().out  # 2 / 2^12
 
 
 def test_truth_and_setup_are_choices_of_the_command(both_arms, capsys):
@@ -395,6 +410,29 @@ def test_truth_and_setup_are_choices_of_the_command(both_arms, capsys):
     assert "truth of the merged arm" in merged["signature"]
     assert [row["scenario"] for row in warm["rows"]] == ["C", "D"]
     assert "setup m · T 0.7 only" in warm["signature"]
+
+
+def test_a_study_of_one_arm_has_its_majorities_as_the_truth(tmp_path, capsys):
+    study = two_arms(tmp_path / "both", {"a": ("", "yy"), "b": ("", "nn")})
+    make_scores(make_run(study.dataset), {"a": 0.9, "b": 0.9})
+
+    found = json.loads(printed_report(capsys, "agreement", "--format", "json"))
+
+    assert (found["rows"][0]["truth"], found["rows"][0]["accuracy"]) == ("merged", 0.5)
+    choices = ReportChoicesForm({}, study=study).choices
+    assert found["signature"] == agreement_report(study, choices).signature
+    assert "truth of the merged arm" in found["signature"]
+    message = failure("report", "agreement", "--study", "both", "--truth", "separate")
+    assert message == "No separate arm in 'both'; there is: merged"
+
+
+def test_an_agreement_table_names_model_truth_and_what_has_a_figure(both_arms, capsys):
+    head = printed_report(capsys, "agreement", "--format", "latex").splitlines()[4]
+
+    names = head.removesuffix(r" \\").split(" & ")
+    assert names[:4] == ["title", "model", "question", "truth"]
+    assert {"precision", "recall", "ceiling halves", "ceiling rest"} < set(names)
+    assert "why" not in names
 
 
 def test_an_unknown_setup_is_told_which_there_are(both_arms):

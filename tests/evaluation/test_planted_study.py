@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -16,9 +17,8 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def planted(tmp_path):
     """Merged favours T 0.0 on questions 2, 4 and 6; the arms agree on 93 % of `attributable`."""
-    study = import_rows(
-        tmp_path / "planted", "planted", **interchange_rows(synthetic_votes(3))
-    ).study
+    rows: dict[str, Any] = {**interchange_rows(synthetic_votes(3))}
+    study = import_rows(tmp_path / "planted", "planted", **rows).study
     assert study
     return study
 

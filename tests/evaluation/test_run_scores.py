@@ -273,9 +273,14 @@ def test_no_path_of_the_server_is_stored_with_a_failure(tmp_path, told):
 
 
 def test_a_model_that_is_not_there_is_named_not_located(tmp_path):
-    plan = {"backend": "transformers", "model_name": "nli", "model_location": "/srv/secret/nli"}
-
-    run = work(requested(mill(tmp_path, 1), **plan))
+    run = work(
+        requested(
+            mill(tmp_path, 1),
+            backend="transformers",
+            model_name="nli",
+            model_location="/srv/secret/nli",
+        )
+    )
 
     assert run.state == State.FAILED
     assert run.error.startswith("nli: nothing there")

@@ -37,6 +37,7 @@ def test_each_setup_in_each_arm_has_its_letter_and_its_mean(tmp_path):
         (2, 0, 0.5),
         (2, 0, 1.0),
     ]
+    assert [row["n_mean"] for row in rows.values()] == [1, 2, 2, 2]  # the undecided are not in it
     assert rows["D"]["n_dialogs"] == 2
     assert rows["D"]["mean_low"] < 1.0 == rows["D"]["mean_high"]
     assert scenarios_report(study).left_out["undecided"] == 1

@@ -13,20 +13,28 @@ from django.urls import reverse
 from accounts.models import User
 from annotation.models import Rater, Study, Vote
 from evaluation import stored_figures
+from evaluation.models import AutoScore
 from evaluation.reports.base import Choices
 from evaluation.reports.raters import raters_report
 from evaluation.reports.study import REPORTS
+from evaluation.study_page import Saving, short_names, time_table
 from evaluation.tasks import compute_figures
+from evaluation.templatetags.figures import directions, p_value, percent
+from evaluation.views import asking
 from generation.models import Response
 from tests.annotation.makers import material, planned
 from tests.evaluation.hand_made import COOL, WARM, two_arms
 from tests.evaluation.makers_of_scores import disputed, make_run, make_scores
 from tests.evaluation.pages import make_pilot, response_address, words
 from tests.makers import (
+    example_row,
     import_path,
+    import_rows,
     rated,
+    response_row,
     scheme_of,
     statements,
+    vote_row,
 )
 
 pytestmark = pytest.mark.django_db
@@ -120,6 +128,80 @@ def test_a_study_of_two_arms_shows_accuracy_shift_and_what_could_have_been_seen(
     # 5 of 8 alike; the cool setup shifts by 3 of 4, which three pairs cannot make significant.
     assert re.search(r"1 Q 62\.5 .* 37\.5 \+75\.0 .* \.250 \.250 0\.0 .* 1 1 —", text)
     assert "none 3 up, 0 down of 4" in text
+    # Nothing to correct for, and nothing below to hold against people.
+    assert "Holm over the one question of each setup" in text
+    assert "is the human ceiling used below" not in text
+
+
+def test_questions_without_pairs_are_not_counted_by_holm(researcher, tmp_path):
+    scheme = scheme_of({"asked": "yes_no", "never asked": "yes_no"})
+    votes = [
+        vote_row(key, "w1", "yes", "asked", arm=arm)
+        for key in ("a", "b")
+        for arm in ("separate", "merged")
+    ]
+    outcome = import_rows(
+        tmp_path / "s",
+        "s",
+        examples=[example_row("e1")],
+        responses=[response_row(key, "e1") for key in ("a", "b")],
+        votes=votes,
+        scheme=scheme,
+    )
+
+    text = words(page_of(researcher, outcome.study))
+
+    assert "Holm over the questions with pairs of each setup" in text
+
+
+def test_the_accuracy_of_merged_votes_is_the_ceiling_of_a_run_that_scored_them_all(
+    researcher, tmp_path
+):
+    # 3 of 4 alike; the second run has scored two of them, which are alike.
+    arms = {"a": ("yyy", "nnn"), "b": ("yyy", "yyy"), "c": ("nnn", "nnn"), "d": ("yyy", "yyy")}
+    study = two_arms(tmp_path / "s", arms)
+    whole, part = (make_run(study.dataset, signature=name) for name in ("whole", "part"))
+    make_scores(whole, dict.fromkeys(arms, 0.9))
+    make_scores(part, {"b": 0.9, "c": 0.1})
+
+    text = words(page_of(researcher, study, run=whole.pk))
+    assert "Accuracy on q , 75.0 %" in text
+    assert "is the human ceiling used below." in text
+    assert "merged arm against separate arm 4 " in text
+
+    text = words(page_of(researcher, study, run=part.pk))
+    assert "is over 4 responses; the human ceiling used below, 100.0 %, is over those" in text
+    assert "merged arm against separate arm 2 " in text
+
+
+@pytest.mark.parametrize(
+    ("separate", "merged", "expected"),
+    [
+        ("20", "16", "Merged takes 20 % less than separate"),
+        ("20", "48", "Merged takes 140 % more than separate"),
+        ("20", "", "No seconds were recorded in the merged arm"),
+        ("", "", "No times were recorded with these votes."),
+        ("0", "9", "The median of the separate arm is 0 s"),
+    ],
+)
+def test_time_is_saved_lost_or_not_known(researcher, tmp_path, separate, merged, expected):
+    arms = {f"r{n}": ("y", "y") for n in range(3)}
+    study = two_arms(tmp_path / "s", arms)
+    for arm, seconds in (("separate", separate), ("merged", merged)):
+        Vote.objects.filter(arm__kind=arm).update(seconds=float(seconds) if seconds else None)
+
+    text = words(page_of(researcher, study))
+
+    assert expected in text
+    assert "Seconds per response as the file gives them." in text
+    assert "Visible, focused seconds" not in text
+    assert ("20 s separate; merged takes 140 % more" in text) == (merged == "48")
+
+
+def test_an_interval_of_lost_time_is_turned_with_its_figure():
+    row = {"arm": "saved", "saved_share": -1.4, "saved_share_low": -1.61, "saved_share_high": -1.13}
+
+    assert time_table([row], []).saving == Saving(1.4, 1.13, 1.61, "more")
 
 
 def test_more_scenarios_than_columns_lie_under_each_other(researcher, tmp_path):
@@ -128,8 +210,21 @@ def test_more_scenarios_than_columns_lie_under_each_other(researcher, tmp_path):
 
     text = words(page_of(researcher, study))
 
-    assert "Question and setup Separate n Undecided 1 Q setup-0 0 " in text
+    assert "Question and setup Separate n , separate Undecided 1 Q setup-0 0 " in text
     assert "setup-5 100 " in text
+
+
+def test_each_mean_says_how_many_items_it_is_over(researcher, tmp_path):
+    # Of five setups the first has a response on which two raters are undecided in the merged arm.
+    arms = {f"r{n}": ("yy", "yy") for n in range(10)} | {"r0": ("yy", "yn")}
+    setups = {f"r{n}": {"model": "m", "temperature": n % 5 / 10} for n in range(10)}
+    study = two_arms(tmp_path / "s", arms, setups=setups)
+
+    text = words(page_of(researcher, study))
+
+    line = r"T 0\.0 100 [\d–]+ 2 100 1 1 T 0\.1 100 [\d–]+ 2 100 [\d–]+ 2 0 "
+    assert re.search(line, text)  # mean, interval of two dialogs, n; twice; undecided
+    assert "n = 1 to 2 targets per mean" in text
 
 
 @pytest.mark.parametrize(
@@ -221,6 +316,11 @@ def test_mtrag_has_a_page_for_its_study_and_its_responses(researcher, shared):
     text = words(page_of(researcher, Study.objects.get()))
     assert ".40" in text
     assert "Mean of medians in points of the scale." in text
+    assert "Human yes: median above 2.5." in text
+    head = text[text.index("Human–auto agreement How") : text.index("Auto-metric ")]
+    assert "majority" not in head
+    assert re.search(r"4: \d+ — \d+ ", text)  # medians are never undecided by themselves
+    assert "With one arm there is no saving to tell." in text
     assert "RougeL" in text
     key = Response.objects.order_by("pk").values_list("key", flat=True)[0]
     assert "Faithfulness" in words(researcher.get(response_address(key)))
@@ -245,6 +345,24 @@ def test_a_run_stands_beside_baseline_ceilings_confusion_and_disagreements(resea
     assert f"/metrics/{run.pk}/" in page_of(researcher, study).text
 
 
+def test_a_roc_curve_ends_where_every_score_is_a_yes(researcher, tmp_path):
+    text = words(page_of(researcher, disputed(tmp_path)[0]))
+
+    assert "Score above False alarms Hits 0.900 0.0 0.0 " in text
+    assert "all 100.0 100.0 " in text
+
+
+def test_evidence_without_a_window_scrolls_in_its_case(researcher, tmp_path):
+    study, run = disputed(tmp_path)
+    assert "Evidence of response" not in page_of(researcher, study).text
+
+    AutoScore.objects.filter(run=run).update(windows=[])
+
+    text = page_of(researcher, study).text
+    pane = '<div class="pane-limit" tabindex="0" role="group" aria-label="Evidence of response r-'
+    assert text.count(pane) == 3
+
+
 def test_question_and_run_are_chosen_in_the_address(researcher, tmp_path):
     study, run = disputed(tmp_path)
     other = make_run(study.dataset, signature="other")
@@ -256,7 +374,7 @@ def test_question_and_run_are_chosen_in_the_address(researcher, tmp_path):
     assert "Wherever raters have a majority" not in older
     assert f'href="?run={run.pk}&amp;question=attributable#auto"' in newest
     text = words(page_of(researcher, study, question="understand"))
-    assert "no response has both a score and a majority" in text
+    assert "no response has both a score and a human label" in text
 
 
 def test_the_page_costs_the_same_for_more_votes_and_for_more_runs(researcher, tmp_path):
@@ -318,6 +436,77 @@ def test_a_large_study_without_figures_says_that_they_are_being_computed(
     figure = reverse("evaluation:figure", args=[study.slug, "accuracy", "svg"])
     answer = researcher.get(figure)
     assert (answer.status_code, answer["Retry-After"]) == (503, "10")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("report", ["agreement", "json"]), ("figure", ["accuracy", "svg"])],
+)
+def test_a_file_of_a_large_study_is_asked_for_and_then_the_last_one_is_given(
+    researcher, tmp_path, monkeypatch, name, arguments
+):
+    study, run = disputed(tmp_path)
+    monkeypatch.setattr(stored_figures, "MOST_VOTES_AT_ONCE", 3)
+    monkeypatch.setattr(asking, "ASKED_AGAIN_AFTER", 0)
+    sent = []
+    monkeypatch.setattr(compute_figures, "delay_on_commit", lambda *args: sent.append(args))
+    address = reverse(f"evaluation:{name}", args=[study.slug, *arguments])
+
+    first = researcher.get(address)
+    assert (first.status_code, first["Retry-After"]) == (503, "10")
+    [asked] = sent
+    compute_figures(*asked)
+    made = researcher.get(address)
+    run.scores.all().delete()
+    later = researcher.get(address)
+
+    assert (made.status_code, later.status_code) == (200, 200)
+    assert later.content == made.content  # though the scores are gone: new ones are asked for
+    assert [pk for pk, _ in sent] == [study.pk, study.pk]
+
+
+def test_only_the_report_on_raters_has_rows_by_setup(researcher, pilot):
+    address = reverse("evaluation:report", args=["pilot", "scenarios", "json"])
+
+    assert researcher.get(f"{address}?by=setup").content == researcher.get(address).content
+
+
+# --- words ----------------------------------------------------------------------------------
+
+
+def setup_rows(*temperatures):
+    return [{"setup": f"m {t}", "model": "m", "temperature": t} for t in temperatures]
+
+
+@pytest.mark.parametrize(
+    ("temperatures", "expected"),
+    [
+        ((0.0, 0.7), ["T 0.0", "T 0.7"]),
+        ((0.71, 0.74), ["T 0.71", "T 0.74"]),
+        ((0.70000001, 0.70000002), ["m 0.70000001", "m 0.70000002"]),
+    ],
+)
+def test_temperatures_that_differ_are_called_differently(temperatures, expected):
+    assert list(short_names(setup_rows(*temperatures)).values()) == expected
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"favours": "cool"}, "favours T 0.0"),
+        ({"helps": "cool"}, "helps T 0.0"),
+        ({"favours": None, "harms": "warm, hot"}, "harms T 0.7, hot"),
+        ({"favours": "cool", "harms": "warm"}, "favours T 0.0; harms T 0.7"),
+        ({}, ""),
+    ],
+)
+def test_what_merging_does_to_a_setup_is_one_phrase(row, expected):
+    assert directions(row, {"cool": "T 0.0", "warm": "T 0.7"}) == expected
+
+
+def test_small_p_values_and_negative_percents_are_written_as_in_papers():
+    assert [p_value(p) for p in (0.00099, 0.001, 0.0385, 0.9999)] == ["<.001", ".001", ".038", "1"]
+    assert [percent(share, 0) for share in (-0.054, -0.001, 0.5)] == ["−5", "0", "50"]
 
 
 # --- files to take away ---------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """The report on uncertainty: merged against separate, with every figure worked out by hand."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,15 @@ from annotation.ordering import share_is_drawn
 from evaluation.reports.base import Choices, Row
 from evaluation.reports.uncertainty import uncertainty_report
 from tests.evaluation.hand_made import COOL, WARM, rows_by, two_arms, votes
-from tests.makers import rated, statements
+from tests.makers import (
+    example_row,
+    import_rows,
+    rated,
+    response_row,
+    scheme_of,
+    statements,
+    vote_row,
+)
 
 pytestmark = pytest.mark.django_db
 COOL_NAME, WARM_NAME = "m · T 0.0", "m · T 0.7"
@@ -31,6 +40,38 @@ def dialogs_of(folder, n=8, more=None, **by_setup):
         dialogs={key: f"d{i}" for key, (_, i) in keys.items()},
         **(more or {}),
     )
+
+
+def of_questions(folder: Path, **questions: tuple[int, dict[str, tuple[str, str]]]) -> Study:
+    """Import questions by two setups: name → the number of dialogs, and votes of both arms.
+
+    Yes is better, unless a name ends in `none_better`.
+    """
+    numbers = range(max(n for n, _ in questions.values()))
+    setups = {"cool": COOL, "warm": WARM}
+    keys = {f"{setup}-{number}": (setup, number) for setup in setups for number in numbers}
+    given = [
+        vote_row(key, f"{arm}-{rater}", {"y": "yes", "n": "no"}[letter], question, arm=arm)
+        for question, (n, by_setup) in questions.items()
+        for key, (setup, number) in keys.items()
+        if number < n
+        for arm, letters in zip(("separate", "merged"), by_setup[setup], strict=True)
+        for rater, letter in enumerate(letters)
+    ]
+    better: dict[str, Any] = {
+        name: {"better": "yes"} for name in questions if not name.endswith("none_better")
+    }
+    outcome = import_rows(
+        folder / "s",
+        examples=[example_row(f"e-{key}", dialog=f"d{n}") for key, (_, n) in keys.items()],
+        responses=[
+            response_row(key, f"e-{key}", setup=setups[setup]) for key, (setup, _) in keys.items()
+        ],
+        votes=given,
+        scheme=scheme_of(dict.fromkeys(questions, "yes_no"), **better),
+    )
+    assert outcome.study is not None
+    return outcome.study
 
 
 # --- accuracy, shift and McNemar's test -----------------------------------------------------
@@ -145,7 +186,69 @@ def test_merging_only_helps_a_setup_that_gains_while_the_other_stays(tmp_path):
 
     overall = by_setup(study)[None]
 
-    assert (overall["favours"], overall["helps"]) == (None, COOL_NAME)
+    assert (overall["favours"], overall["helps"], overall["harms"]) == (None, COOL_NAME, None)
+
+
+@pytest.mark.parametrize("cool", [("yyyyy", "yyyyn"), ("yyyyn", "yyyyn")])
+def test_a_setup_that_only_loses_less_is_not_helped_and_the_other_is_harmed(tmp_path, cool):
+    study = dialogs_of(tmp_path, cool=cool, warm=("yyyyy", "yynnn"))
+
+    overall = by_setup(study)[None]
+
+    # T 0.0 shifts by -1/5 or 0, T 0.7 by -3/5.
+    assert overall["direction_setup"] == COOL_NAME
+    assert overall["direction_p_holm"] < 0.05
+    assert (overall["favours"], overall["helps"], overall["harms"]) == (None, None, WARM_NAME)
+
+
+def test_of_three_setups_each_is_tested_against_the_rest(tmp_path):
+    gained, lost = ("nnnnn", "yynnn"), ("yyyyy", "nnnnn")
+    study = dialogs_of(tmp_path, cool=gained, warm=gained, hot=lost)
+
+    overall = by_setup(study)[None]
+
+    # Contrasts: 2/5 - (2/5 - 1)/2 = .7 twice, and -1 - 2/5 for T 1.0, all with 2 of 2^8 patterns.
+    assert overall["favours"] == f"{COOL_NAME}, {WARM_NAME}"
+    assert (overall["helps"], overall["harms"]) == (None, "m · T 1.0")
+    assert overall["direction_setup"] == "m · T 1.0"
+    assert overall["direction_shift"] == pytest.approx(-1.4)
+    assert overall["direction_p"] == pytest.approx(3 * 2 / 2**8, abs=0.008)
+
+
+def test_the_visible_contrast_is_that_of_the_level_that_is_tested_at(tmp_path):
+    same = ("yyyyn", "yyyyn")
+    two = dialogs_of(tmp_path, n=16, cool=same, warm=("nnnnn", "yynnn"))
+    three = dialogs_of(tmp_path, n=9, cool=same, warm=("nnnnn", "yynnn"), hot=same)
+
+    # Each of n dialogs adds .4 / n; normal quantiles of 1 - .05/2 and of 1 - .05/3/2.
+    for study, quantile, deviation in ((two, 1.960, 0.4 / 4), (three, 2.394, 0.4 / 3)):
+        visible = by_setup(study)[None]["visible_direction"]
+        assert visible == pytest.approx((quantile + 0.842) * deviation, rel=1e-3)
+
+
+def test_the_visible_contrast_counts_the_questions_that_are_tested(tmp_path):
+    gains = {"cool": ("nn", "yn"), "warm": ("nn", "nn")}
+    study = of_questions(tmp_path, one=(8, gains), two=(8, gains), none_better=(8, gains))
+
+    one, two, none_better = uncertainty_report(study).rows[:3]
+
+    # T 0.0 gains 1/2 in each dialog; two questions of three have a better answer.
+    assert one["helps"] == COOL_NAME
+    visible = (2.241 + 0.842) * 0.5 / 8 * 8**0.5  # 2.241: the quantile of 1 - .05 / 2 / 2
+    assert one["visible_direction"] == pytest.approx(visible, rel=1e-3)
+    assert two["visible_direction"] == one["visible_direction"]
+    assert none_better["visible_direction"] is None
+
+
+def test_of_two_setups_the_harmed_one_needs_no_test_of_its_own(tmp_path):
+    loses = {"cool": ("yy", "yy"), "warm": ("yy", "nn")}
+    study = of_questions(tmp_path, one=(12, loses), two=(6, loses))
+
+    one, two = uncertainty_report(study).rows[:2]
+
+    # 2 of 2^12 patterns, and 2 of 2^6: .031 by Holm, though twice as much would be .062.
+    assert 0.025 < two["direction_p_holm"] == two["direction_p"] < 0.037
+    assert one["harms"] == two["harms"] == WARM_NAME
 
 
 def test_of_three_setups_the_largest_contrast_counts_for_three(tmp_path):
@@ -169,7 +272,8 @@ def test_without_a_better_answer_or_a_second_setup_there_is_no_direction(tmp_pat
 
     overall = by_setup(study)[None]
 
-    for name in ("favours", "helps", "direction_p", "direction_p_holm", "direction_shift"):
+    undefined = ("favours", "helps", "harms", "direction_setup", "visible_direction")
+    for name in (*undefined, "direction_p", "direction_p_holm", "direction_shift"):
         assert overall[name] is None, name
 
 
@@ -214,6 +318,8 @@ def test_ordinal_votes_are_cut_in_the_middle_or_where_the_study_says(tmp_path):
         tmp_path / "l", answers, scale=scale, better=None, study={"cuts": {"q": 2.5}, "name": "l"}
     )
 
+    assert {row["label"] for row in uncertainty_report(middle).rows} == {"median above 3"}
+    assert by_setup(low)[None]["label"] == "median above 2.5"
     # Cut at 3: a yes and yes, b on it, c no and no. At 2.5: b is a yes in both.
     assert (by_setup(middle)[None]["n"], by_setup(middle)[None]["n_left_out_undecided"]) == (2, 1)
     assert (by_setup(low)[None]["n"], by_setup(low)[None]["accuracy"]) == (3, 1.0)
@@ -230,6 +336,10 @@ def test_nominal_votes_need_a_label_that_is_named_as_positive(tmp_path):
     assert by_setup(without)[None]["n"] == 0
     assert by_setup(without)[None]["why"] == (
         "no label of this question is named as the positive one"
+    )
+    assert (by_setup(without)[None]["label"], by_setup(named)[None]["label"]) == (
+        None,
+        "majority says x",
     )
     # a: x and undecided; b: z and x.
     assert (by_setup(named)[None]["n"], by_setup(named)[None]["accuracy"]) == (1, 0.0)

@@ -31,8 +31,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--truth",
             choices=Arm.Kind.values,
-            default=Arm.Kind.SEPARATE,
-            help="agreement: the arm whose majorities are the human labels",
+            help="agreement: the arm whose majorities are the human labels (default: the first)",
         )
         parser.add_argument("--by-setup", action="store_true", help="raters: a row for each setup")
         parser.add_argument(
@@ -47,6 +46,12 @@ class Command(BaseCommand):
         if options["setup"] and not found.setups.filter(name=options["setup"]).exists():
             there = _some(found.setups.all())
             raise CommandError(f"No setup {options['setup']!r} in {study!r}; there are: {there}")
+        arms = [arm.kind for arm in found.arms.all()]
+        options["truth"] = options["truth"] or next(iter(arms), Arm.Kind.SEPARATE)
+        if arms and options["truth"] not in arms:
+            raise CommandError(
+                f"No {options['truth']} arm in {study!r}; there is: {', '.join(arms)}"
+            )
         choices = Choices(**{name: options[name] for name in Choices._fields})
         self.stdout.write(write_report(REPORTS[report](found, choices), format), ending="")
 

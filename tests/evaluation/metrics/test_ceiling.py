@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.stats import binom
 
 from evaluation.metrics.ceiling import halves_statistics, rest_statistics
 from evaluation.metrics.human import consensus, majority_category, majority_label
@@ -21,6 +22,9 @@ counts_of_three = arrays(
 )
 
 few_and_slow = settings(deadline=None, max_examples=50)  # every split is written out
+
+
+FIVE = range(6)  # votes for yes, of five
 
 
 def label_of_yes_no(counts):
@@ -169,3 +173,23 @@ def test_many_votes_are_as_exact_as_few():
     assert halves_statistics([[30, 30]], label_of_yes_no) == pytest.approx(
         np.array([[0, 1 - undecided]])
     )
+
+
+def test_halves_may_agree_more_often_than_two_whole_groups_of_raters_would():
+    """The worked example: half of the items say yes at .95, half at .5."""
+    counts = np.array([[5 - n_yes, n_yes] for n_yes in FIVE])
+    shares = np.array([(binom.pmf(n, 5, 0.95) + binom.pmf(n, 5, 0.5)) / 2 for n in FIVE])
+
+    halves = share_from(shares @ halves_statistics(counts, label_of_yes_no))
+
+    # Two votes are yes, yes or no, no at .95 ** 2 and .05 ** 2, and at 1/4 and 1/4; three say yes
+    # at .95 ** 3 + 3 * .95 ** 2 * .05 = .99275, and at 1/2.
+    agreeing = 0.9025 * 0.99275 + 0.0025 * 0.00725 + 1 / 4
+    assert (
+        halves
+        == pytest.approx(agreeing / (0.9025 + 0.0025 + 1 / 2))
+        == pytest.approx(0.816, abs=5e-4)
+    )
+    majority = 0.95**5 + 5 * 0.95**4 * 0.05 + 10 * 0.95**3 * 0.05**2
+    whole = (majority**2 + (1 - majority) ** 2 + 1 / 2) / 2
+    assert whole == pytest.approx(0.749, abs=5e-4)

@@ -316,9 +316,18 @@ def test_the_roc_curve_is_that_of_scikit_learn(seed):
     assert set(zip(x, y, strict=True)) <= set(zip(false_alarms, hits, strict=True))
     assert sklearn_metrics.auc(x, y) == pytest.approx(measures(given)["auc"])
     for point in points:
-        said_yes = score > point["threshold"]
+        threshold = point["threshold"]
+        said_yes = score > (-math.inf if threshold is None else threshold)
         assert said_yes[human == 1].mean() == pytest.approx(point["hit"])
         assert said_yes[human == 0].mean() == pytest.approx(point["false_alarm"])
+
+
+def test_the_last_point_of_a_roc_curve_has_no_threshold_and_0_has_no_sign():
+    points = roc_points(outcomes([1, 0, 1, 0], [0.9, 0.6, 0.0, -0.0]))
+
+    # Above .9 nothing; above .6 the first yes; above 0 a no as well; then all.
+    assert [point["threshold"] for point in points] == [0.9, 0.6, 0.0, None]
+    assert math.copysign(1, points[2]["threshold"] or 0.0) == 1
 
 
 def test_a_long_roc_curve_is_thinned_and_keeps_its_ends():

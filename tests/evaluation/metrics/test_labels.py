@@ -95,3 +95,17 @@ def test_equal_means_are_equal_rater_scores_to_the_last_bit():
     first, second = rule.rater_scores([[0, 1, 0, 2], [0, 0, 2, 1]])
 
     assert first == second
+
+
+@pytest.mark.parametrize(
+    ("scale", "settings", "said"),
+    [
+        ("yes_no", {}, "majority"),
+        ({"ordinal": [1, 4]}, {}, "median above 2.5"),
+        ({"ordinal": [1, 4]}, {"cuts": {"q": 3}}, "median above 3"),
+        ({"nominal": ["good", "bad"]}, {"positive": {"q": "Good"}}, "majority says good"),
+        ({"nominal": ["good", "bad"]}, {}, ""),
+    ],
+)
+def test_a_rule_says_in_words_what_a_yes_is(scale, settings, said):
+    assert rule_for(scale, **settings).said == said

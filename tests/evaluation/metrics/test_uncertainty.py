@@ -184,7 +184,18 @@ def test_direction_of_the_worked_example():
 
     # 2 of 8 patterns of signs, all plus and all minus, give a sum of 0.6
     assert found.p == pytest.approx(2 / 8, abs=monte_carlo(1 / 4))
-    assert found.visible == pytest.approx(2.8 * math.sqrt(0.2**2 + (0.2 / 3) ** 2 + (1 / 3) ** 2))
+    deviation = math.sqrt(0.2**2 + (0.2 / 3) ** 2 + (1 / 3) ** 2)
+    assert found.visible == pytest.approx((1.960 + 0.842) * deviation, rel=1e-3)
+
+
+def test_a_stricter_level_sees_less():
+    contrasts = contrast_by_dialog(DIFFERENCES, SETUPS, DIALOGS, 3, 0)
+
+    usual, strict = direction(contrasts, seed=1), direction(contrasts, seed=1, level=0.05 / 7)
+
+    # The normal quantile of 1 - .05 / 14 is 2.690.
+    assert strict.visible / usual.visible == pytest.approx((2.690 + 0.842) / 2.802, rel=1e-3)
+    assert strict.p == usual.p
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -210,12 +221,15 @@ def test_p_is_never_0():
     assert direction(np.ones(100), seed=1, n_permutations=9).p == 1 / 10
 
 
-def test_the_visible_shift_is_seen_with_80_percent_power():
+@pytest.mark.parametrize(("level", "quantiles"), [(0.05, 2.802), (0.05 / 7, 3.532)])
+def test_the_visible_shift_is_seen_with_80_percent_power(level, quantiles):
     random = np.random.default_rng(4)
     noise = random.normal(size=(400, 100)) / 100  # studies × dialogs; a shift is their sum
-    visible = 2.8 * math.sqrt(100) / 100
+    visible = quantiles * math.sqrt(100) / 100
 
-    found = [direction(each + visible / 100, seed=1, n_permutations=500).p < 0.05 for each in noise]
+    found = [
+        direction(each + visible / 100, seed=1, n_permutations=2000).p < level for each in noise
+    ]
 
     # four Monte-Carlo errors: 4 * sqrt(.8 * .2 / 400)
     assert np.mean(found) == pytest.approx(0.8, abs=0.08)
