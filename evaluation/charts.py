@@ -6,7 +6,7 @@ vega-embed) and in a file (by vl-convert).
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from evaluation.chart_themes import Spec, file_theme
 from evaluation.reports.base import Row
@@ -22,9 +22,12 @@ CEILINGS = {
     "ceiling_halves": "Ceiling: half against half",
     "ceiling_rest": "Ceiling: one against the rest",
 }
-ROW_HEIGHT, HEAD_HEIGHT = 33, 46  # px, shared with the table beside the chart of accuracies
+ROW_HEIGHT, HEAD_HEIGHT = 36, 46  # px, shared with the table beside the chart of accuracies
 WIDTH, SQUARE = 284, 190  # px, of the plots themselves
-LABEL_WIDTH, PADDING_RIGHT = 90, 16  # px, of the words above baseline and ceiling
+LABEL_HEIGHT, PADDING_RIGHT = 16, 16  # px, of the words above baseline and ceiling
+MAJORITY = "majority"  # the label of a question whose yes is simply that of the most raters
+MOST_COLOURS = 5  # of a theme: more setups have a panel each
+PANELS_BESIDE = 3
 
 
 def accuracy_chart(rows: Sequence[Row], run: int | None, *, beside_table: bool = False) -> Spec:
@@ -42,7 +45,6 @@ def accuracy_chart(rows: Sequence[Row], run: int | None, *, beside_table: bool =
         _interval(row, "accuracy")
         | {
             "name": name,
-            "baseline": _percent(row["baseline"]),
             "style": "-on" if row["run"] == run else "",
         }
         for name, row in zip(run_names(rows), rows, strict=True)
@@ -53,7 +55,9 @@ def accuracy_chart(rows: Sequence[Row], run: int | None, *, beside_table: bool =
         for key, row in ceilings.items()
     ]
     values = [*metrics, *humans]
-    lows = [v for row in values for v in (row["low"], row["accuracy"], row.get("baseline"))]
+    chosen = chosen_row(rows, run)
+    baseline = _percent(chosen.get("baseline"))
+    lows = [baseline, *(v for row in values for v in (row["low"], row["accuracy"]))]
     lowest = min((v for v in lows if v is not None), default=50.0)
     start = min(50.0, max(0.0, 10 * ((lowest - 2) // 10)))
     x = alt.Scale(domain=[start, 100], nice=False, zero=False)
@@ -62,7 +66,7 @@ def accuracy_chart(rows: Sequence[Row], run: int | None, *, beside_table: bool =
     y = alt.Y("name:N", sort=names, title=None, axis=axis)
 
     def at(field: str) -> "alt.X":
-        title = None if beside_table else "Accuracy against the human majority, %"
+        title = None if beside_table else f"Accuracy against {people_said(chosen)}, %"
         return alt.X(f"{field}:Q", scale=x, title=title, axis=alt.Axis(tickCount=6))
 
     layers: list[Any] = []
@@ -74,19 +78,18 @@ def accuracy_chart(rows: Sequence[Row], run: int | None, *, beside_table: bool =
     for row in reversed(humans):
         style = "ceiling" if row is main else "ceiling-other"
         layers.append(alt.Chart(_data([row])).mark_rule(style=style).encode(x=at("accuracy")))
-    based = [row for row in metrics if row["baseline"] is not None]
-    if based:
-        y_from = alt.Y("name:N", sort=names, title=None, axis=axis, bandPosition=0)
-        layers.append(
-            alt.Chart(_data(based))
-            .mark_rule(style="baseline")
-            .encode(x=at("baseline"), y=y_from, y2=alt.Y2("name", bandPosition=1))
-        )
+    if baseline is not None:
+        based = alt.Chart(_data([{"baseline": baseline}]))
+        layers.append(based.mark_rule(style="baseline").encode(x=at("baseline")))
     for style in ("", "-on", "-ceiling"):
         of_style = [row for row in values if row["style"] == style]
         if of_style:
             layers += _marks(alt.Chart(_data(of_style)), style, at, y, "accuracy")
-    layers += _reference_labels(based, main, start)
+    references = [
+        ("human ceiling", main["accuracy"] if main else None, "ceiling-label"),
+        ("majority label", baseline, "reference-label"),
+    ]
+    layers += _reference_labels(references, start, at)
     chart = alt.layer(*layers).properties(
         width=WIDTH,
         height=ROW_HEIGHT * len(values),
@@ -103,8 +106,20 @@ def ceilings_of(rows: Sequence[Row], run: int | None) -> dict[str, Row]:
 
     The first of them is the one to hold metrics against.
     """
-    row = next((row for row in rows if row["run"] == run), rows[0] if rows else {})
+    row = chosen_row(rows, run)
     return {key: row for key in CEILINGS if row.get(key) is not None}
+
+
+def chosen_row(rows: Sequence[Row], run: int | None) -> Row:
+    """Return the row of the chosen run, else the first: baseline and ceilings are drawn from it."""
+    return next((row for row in rows if row["run"] == run), rows[0] if rows else {})
+
+
+def people_said(row: Row | None) -> str:
+    """Return what metrics are held against, in words: by default the human majority."""
+    label = row.get("label") if row else None
+    is_plain = not label or label == MAJORITY
+    return "the human majority" if is_plain else f"the human label ({label})"
 
 
 def roc_chart(points: Sequence[Row], chosen: Row | None) -> Spec:
@@ -180,6 +195,8 @@ def calibration_chart(bins: Sequence[Row]) -> Spec:
 def scenarios_chart(rows: Sequence[Row], setups: Mapping[str, str]) -> Spec:
     """Draw the mean of each question in each scenario: colour is the setup, shape the arm.
 
+    With more setups than colours each has a panel of its own.
+
     Args:
         rows: those of the report on scenarios whose mean is defined and whose scale is one.
         setups: the short name of each setup.
@@ -195,30 +212,40 @@ def scenarios_chart(rows: Sequence[Row], setups: Mapping[str, str]) -> Spec:
     arms = list(dict.fromkeys(row["arm"] for row in values))
     names = list(dict.fromkeys(row["setup"] for row in values))
     questions = list(dict.fromkeys(row["question"] for row in values))
-    n_lines = len(arms) * len(names)
+    has_panels = len(names) > MOST_COLOURS
+    n_lines = len(arms) * (1 if has_panels else len(names))
     title = "Mean of majority votes, %" if is_share else "Mean of medians"
     scale = alt.Scale(domain=[0, 100]) if is_share else alt.Scale(zero=False)
-    lines = [f"{setup}, {arm}" for setup in names for arm in arms]
+    lines = arms if has_panels else [f"{setup}, {arm}" for setup in names for arm in arms]
     for row in values:
-        row["line"] = f"{row['setup']}, {row['arm']}"
+        row["line"] = row["arm"] if has_panels else f"{row['setup']}, {row['arm']}"
     y = alt.Y("question:N", sort=questions, title=None)
     offset = alt.YOffset("line:N", sort=lines, scale=alt.Scale(paddingOuter=0.6))
-    colour = alt.Color("setup:N", sort=names, title="Setup")
     shape = alt.Shape("arm:N", sort=arms, title="Arm", scale=alt.Scale(range=["circle", "diamond"]))
     data = _data(values)
     x = alt.X("mean:Q", title=title, scale=scale)
     x_low = alt.X("low:Q", title=title, scale=scale)
+    whiskers = alt.Chart(data).mark_rule(style="whisker").encode(x=x_low, x2="high")
+    dots = alt.Chart(data).mark_point(style="dot", filled=True).encode(x=x, shape=shape)
+    if not has_panels:
+        colour = alt.Color("setup:N", sort=names, title="Setup")
+        whiskers, dots = whiskers.encode(color=colour), dots.encode(color=colour)
     layers = [
-        alt.Chart(data)
-        .mark_rule(strokeWidth=1.5)
-        .encode(x=x_low, x2="high", y=y, yOffset=offset, color=colour),
-        alt.Chart(data)
-        .mark_point(filled=True, size=56, opacity=1)
-        .encode(x=x, y=y, yOffset=offset, color=colour, shape=shape, tooltip="said:N"),
+        whiskers.encode(y=y, yOffset=offset),
+        dots.encode(y=y, yOffset=offset, tooltip="said:N"),
     ]
     height = len(questions) * max(30, 11 * n_lines + 10)
-    chart = alt.layer(*layers).properties(width=420, height=height, description="Question means")
-    return _spec(chart)
+    chart = alt.layer(*layers).properties(width=200 if has_panels else 420, height=height)
+    drawn = _panels(chart, names) if has_panels else chart
+    return _spec(drawn.properties(description="Question means"))
+
+
+def _panels(chart: Any, setups: Sequence[str]) -> Any:
+    """Return a chart once for each setup, a few beside each other."""
+    import altair as alt
+
+    facet = alt.Facet("setup:N", sort=list(setups), title=None)
+    return chart.facet(facet=facet, columns=PANELS_BESIDE, spacing=36)
 
 
 def shifts_chart(rows: Sequence[Row], setups: Mapping[str, str]) -> Spec:
@@ -255,13 +282,9 @@ def shifts_chart(rows: Sequence[Row], setups: Mapping[str, str]) -> Spec:
     for is_significant, style in ((False, ""), (True, "-on")):
         some = base.transform_filter(f"datum.is_significant === {str(is_significant).lower()}")
         layers += _marks(some, style, at, y, "shift")
-    chart = (
-        alt.layer(*layers)
-        .properties(width=260, height=26 * len(questions))
-        .facet(column=alt.Column("setup:N", sort=names, title=None), spacing=36)
-        .properties(description="Shift of each question from separate to merged")
-    )
-    return _spec(chart)
+    panel = alt.layer(*layers).properties(width=260, height=26 * len(questions))
+    description = "Shift of each question from separate to merged"
+    return _spec(_panels(panel, names).properties(description=description))
 
 
 def drawn(spec: Spec, format_key: str) -> bytes:
@@ -327,27 +350,27 @@ def _marks(chart: Any, style: str, at: Any, y: Any, figure: str) -> list[Any]:
     ]
 
 
-def _reference_labels(based: Sequence[Row], main: Row | None, start: float) -> list[Any]:
-    """Return the words above baseline and ceiling, moved where they would meet or be cut off."""
+def _reference_labels(
+    references: Sequence[tuple[str, float | None, str]], start: float, at: Any
+) -> list[Any]:
+    """Return the words above the lines of references, each in a row of its own.
+
+    They lie on their line, or beside it where an edge of the plot is near.
+    """
     import altair as alt
 
-    labels: list[tuple[float, str, str]] = []
-    if based:
-        row = next((row for row in based if row["style"]), based[0])
-        labels.append((row["baseline"], "majority label", "reference-label"))
-    if main:
-        labels.append((main["accuracy"], "human ceiling", "ceiling-label"))
     layers = []
-    room = WIDTH + PADDING_RIGHT - LABEL_WIDTH / 2
-    for figure, words, style in sorted(labels, reverse=True):
-        place = max(LABEL_WIDTH / 2, min(room, (figure - start) / (100 - start) * WIDTH))
-        room = place - LABEL_WIDTH
-        shown = {"words": [words, f"{figure:.1f}"]}
-        layers.append(
-            alt.Chart(_data([shown]))
-            .mark_text(style=style, align="center", baseline="bottom", lineHeight=14)
-            .encode(x=alt.value(place), y=alt.value(-20), text="words:N")
-        )
+    for place, (words, figure, style) in enumerate(references):
+        if figure is not None:
+            share = (figure - start) / (100 - start)
+            align: Literal["left", "center", "right"] = "center"
+            if not 0.35 <= share <= 0.7:
+                align = "left" if share < 0.5 else "right"
+            layers.append(
+                alt.Chart(_data([{"figure": figure, "words": f"{words} {figure:.1f}"}]))
+                .mark_text(style=style, align=align, baseline="bottom")
+                .encode(x=at("figure"), y=alt.value(LABEL_HEIGHT * (place - 2) + 2), text="words:N")
+            )
     return layers
 
 

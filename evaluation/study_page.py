@@ -6,51 +6,14 @@ Nothing is computed here: a table holds the rows of the reports themselves.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from evaluation.charts import CEILINGS, ceilings_of, run_names
+from evaluation.charts import CEILINGS, MAJORITY, ceilings_of, people_said, run_names
 from evaluation.reports.base import Row
 
 MOST_COLUMNS = 4  # scenarios beside each other; more of them lie under each other
 BETWEEN_PARTS = " · "  # of a setup's name
 MOST_SETUPS_BESIDE = 2  # whose shifts stand in the line of their question
-
-# The sections of the page and the report that each is made from.
-SECTIONS = {
-    "raters": "Rater agreement",
-    "scenarios": "Questions by scenario",
-    "uncertainty": "Merged against separate",
-    "time": "Time",
-    "position": "Position",
-    "agreement": "Human–auto agreement",
-}
-# What reports leave out, and why; the rest says its name.
-REASONS = {
-    "flagged_responses": ("flagged responses", "most of their raters said: malformed"),
-    "gold_items": ("gold items", "their answers were known before"),
-    "surplus_votes": ("surplus votes", "came after their place had gone to another rater"),
-    "excluded_raters": ("excluded raters", "somebody took them out, with the reason in the log"),
-    "excluded_votes": ("votes of excluded raters", "see the switch at the top"),
-    "unrated_responses": ("unrated responses", "nobody has rated them yet"),
-    "assumed": ("assumed responses", "no evidence was shown: not attributable without rating"),
-    "undecided": ("undecided majorities", "no answer has more than half of the raters"),
-    "implied_votes": ("implied votes", "a gate gave them, nobody did: agreement is without them"),
-    "missing_behind_gates": ("missing votes behind gates", "imported without their implied noes"),
-    "items_outside_full_share": (
-        "items that may have stopped early",
-        "agreement is taken from those that always get all raters",
-    ),
-    "rated_in_one_arm": ("responses rated in one arm only", "there is nothing to compare with"),
-    "undecidable_questions": ("questions without a yes and a no", "their labels have no sides"),
-    "arms": ("arms that are missing", "merged against separate needs both"),
-    "judgements_without_seconds": ("judgements without a time", "none was recorded"),
-    "votes_without_position": ("votes without a position", "none was recorded"),
-    "unscored": ("targets without a score", "a run has not come to them"),
-    "failed": ("failed scores", "a failure is never a score; the run page has the reasons"),
-    "assumed_scores": ("assumed scores", "nothing was shown: 0 without asking a model"),
-    "truncated_pairs": ("pairs with a shortened premise", "counted, and kept in"),
-}
-NOT_LEFT_OUT = {"paired"}  # said for the record
 
 # The figures of a run, and how each is written.
 MEASURES = {
@@ -66,9 +29,9 @@ MEASURES = {
     "mse": ("MSE, rater score", "mse"),
 }
 HOW = {
-    "ceiling_merged": "merged majority against separate majority",
+    "ceiling_merged": "merged arm against separate arm",
     "ceiling_halves": "half of the raters against the other half",
-    "ceiling_rest": "each rater against the majority of the rest",
+    "ceiling_rest": "each rater against the rest",
 }
 
 
@@ -88,10 +51,6 @@ class Line(NamedTuple):
     cells: list[Row | None]
     setup: str = ""  # its short name, where a line is a setup of a question
     row: Row | None = None  # the row about the question as a whole
-
-    @property
-    def n(self) -> int:
-        return sum(cell["n"] for cell in self.cells if cell)
 
     @property
     def undecided(self) -> int | None:
@@ -114,6 +73,11 @@ class ScenarioTable(NamedTuple):
     def is_wide(self) -> bool:
         return len(self.scenarios) <= MOST_COLUMNS
 
+    @property
+    def n_columns(self) -> int:
+        """How many columns the long layout has: mean and n of each arm between two others."""
+        return 2 + 2 * len(self.arms)
+
 
 class ShiftTable(NamedTuple):
     """Merged against separate: a line per question, with a cell per setup."""
@@ -130,12 +94,45 @@ class ShiftTable(NamedTuple):
         return list(self.short.values())
 
     @property
+    def is_of_majorities(self) -> bool:
+        """Whether every question's label is simply the majority."""
+        labels = {line.row.get("label") for line in self.lines if line.row}
+        return labels <= {None, "", MAJORITY}
+
+    @property
+    def what(self) -> str:
+        return "majorities" if self.is_of_majorities else "labels"
+
+    @property
+    def truth(self) -> str:
+        return f"separate {'majority' if self.is_of_majorities else 'label'} taken as truth"
+
+    @property
+    def tested(self) -> str:
+        """Which questions Holm's correction is over: those with responses decided in both arms."""
+        columns = zip(*(line.cells for line in self.lines), strict=True)
+        n_tested = {sum(bool(cell and cell["n"]) for cell in column) for column in columns}
+        n = len(self.lines)
+        if n_tested == {n}:
+            return f"the {n} questions" if n > 1 else "the one question"
+        return "the questions with pairs"
+
+    @property
     def is_wide(self) -> bool:
         return len(self.short) <= MOST_SETUPS_BESIDE
 
     @property
     def least(self) -> float:
         return -self.most
+
+
+class Saving(NamedTuple):
+    """How much less, or more, merged judgements take, with the ends of its interval."""
+
+    share: float
+    low: float | None
+    high: float | None
+    than: str  # less or more
 
 
 class TimeTable(NamedTuple):
@@ -153,7 +150,27 @@ class TimeTable(NamedTuple):
 
     @property
     def is_timed(self) -> bool:
-        return any(row["median_seconds"] is not None for row in self.arms)
+        return bool(self.timed)
+
+    @property
+    def timed(self) -> list[Row]:
+        """The arms in which seconds were recorded."""
+        return [row for row in self.arms if row["median_seconds"] is not None]
+
+    @property
+    def untimed(self) -> list[str]:
+        return [row["arm"] for row in self.arms if row["median_seconds"] is None]
+
+    @property
+    def saving(self) -> Saving | None:
+        """What merging saves of the median; of a loss, how much more it takes."""
+        share, low, high = (self.saved.get(f"saved_share{end}") for end in ("", "_low", "_high"))
+        if share is None:
+            return None
+        if share >= 0:
+            return Saving(share, low, high, "less")
+        low, high = (None if end is None else -end for end in (high, low))
+        return Saving(-share, low, high, "more")
 
 
 class Ceiling(NamedTuple):
@@ -165,6 +182,7 @@ class Ceiling(NamedTuple):
     figure: float
     low: float | None
     high: float | None
+    n: int | None  # items of the chosen run that it is over
 
 
 class Cell(NamedTuple):
@@ -201,6 +219,17 @@ class AutoTable(NamedTuple):
     def truth(self) -> str:
         """The arm whose majorities were compared with."""
         return str(self.chosen["truth"]) if self.chosen else ""
+
+    @property
+    def people(self) -> str:
+        """What metrics are held against, in words."""
+        return people_said(self.chosen)
+
+    @property
+    def cut(self) -> str:
+        """What makes a human yes, where that is not simply the majority."""
+        label = self.chosen.get("label") if self.chosen else None
+        return "" if not label or label == MAJORITY else str(label)
 
     @property
     def minus(self) -> str:
@@ -247,15 +276,6 @@ def _cell(n: int, n_line: int, is_same: bool) -> Cell:
     return Cell(n, n / n_line if n_line else None, is_same)
 
 
-class LeftOut(NamedTuple):
-    """What the figures of some sections are without."""
-
-    n: int
-    what: str
-    why: str
-    where: str
-
-
 def short_names(rows: Sequence[Row]) -> dict[str, str]:
     """Return how tables call each setup: by what its name does not share with all others.
 
@@ -268,7 +288,8 @@ def short_names(rows: Sequence[Row]) -> dict[str, str]:
     temperatures = [row.get("temperature") for row in by_setup.values()]
     is_alike = len({row.get("model") for row in by_setup.values()}) == 1
     if is_alike and None not in temperatures and len(set(temperatures)) == len(temperatures) > 1:
-        return {setup: f"T {row['temperature']:.1f}" for setup, row in by_setup.items()}
+        short = {setup: f"T {_degrees(row['temperature'])}" for setup, row in by_setup.items()}
+        return short if len(set(short.values())) == len(short) else {name: name for name in short}
     parts = {setup: setup.split(BETWEEN_PARTS) for setup in by_setup}
     if len(parts) < 2 or len({len(of_setup) for of_setup in parts.values()}) > 1:
         return {setup: setup for setup in by_setup}
@@ -276,6 +297,12 @@ def short_names(rows: Sequence[Row]) -> dict[str, str]:
     return {
         setup: BETWEEN_PARTS.join(compress(of_setup, differs)) for setup, of_setup in parts.items()
     }
+
+
+def _degrees(temperature: float) -> str:
+    """Return a temperature with one digit where that says it all: '0.0', '0.71'."""
+    short = f"{temperature:.1f}"
+    return short if float(short) == temperature else f"{temperature:g}"
 
 
 def scenario_table(rows: Sequence[Row], of_setups: Iterable[Row]) -> ScenarioTable:
@@ -297,6 +324,8 @@ def scenario_table(rows: Sequence[Row], of_setups: Iterable[Row]) -> ScenarioTab
     )
     arms = _in_order(row["arm"] for row in rows)
     questions = _in_order(row["question"] for row in rows)
+    # Stored figures of before do not have `n_mean`.
+    counts = [row["n_mean" if "n_mean" in row else "n"] for row in rows if row["mean"] is not None]
     return ScenarioTable(
         scenarios,
         arms,
@@ -312,7 +341,7 @@ def scenario_table(rows: Sequence[Row], of_setups: Iterable[Row]) -> ScenarioTab
             for q in questions
         ],
         {row["scale"] for row in rows},
-        n_said([row["n"] for row in rows], "target", "per mean"),
+        n_said(counts or [row["n"] for row in rows], "target", "per mean"),
     )
 
 
@@ -388,26 +417,19 @@ def auto_table(
         chosen,
         title,
         [
-            Ceiling(key, CEILINGS[key], HOW[key], row[key], row[f"{key}_low"], row[f"{key}_high"])
+            Ceiling(
+                key,
+                CEILINGS[key],
+                HOW[key],
+                row[key],
+                row[f"{key}_low"],
+                row[f"{key}_high"],
+                row.get(f"{key}_n"),
+            )
             for key, row in ceilings.items()
         ],
         curves.get(f"{chosen['run']}/{question}", {}) if chosen else {},
     )
-
-
-def left_out_lines(figures: Mapping[str, Any]) -> list[LeftOut]:
-    """Return what is left out: how many, of what, why, and in which sections; most first."""
-    found: dict[tuple[str, int], list[str]] = {}
-    for report, section in SECTIONS.items():
-        for name, n in figures[report]["left_out"].items():
-            if name not in NOT_LEFT_OUT:
-                found.setdefault((name, n), []).append(section)
-    lines = []
-    for (name, n), sections in found.items():
-        what, why = REASONS.get(name, (name.replace("_", " "), ""))
-        where = "all" if len(sections) == len(SECTIONS) else ", ".join(sections)
-        lines.append(LeftOut(n, what, why, where))
-    return sorted(lines, key=lambda line: -line.n)
 
 
 def _in_order(values: Iterable[str]) -> list[str]:

@@ -2,19 +2,27 @@
    Without it the tables are there all the same. */
 (() => {
   const root = document.documentElement;
-  const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+  const prefersDark = matchMedia("(prefers-color-scheme: dark)"), isNarrow = matchMedia("(max-width: 30rem)");
   const options = { ast: true, actions: false, defaultStyle: false, renderer: "svg", tooltip: { disableDefaultStyle: true } };
   let plots = { charts: {}, themes: {} };
 
   const themeName = () => root.dataset.theme || (prefersDark.matches ? "dark" : "light");
 
+  /* a chart beside a table is as wide as its room, and as high as the rows */
+  const fitted = (spec, room) => {
+    if (spec.autosize !== "none" && spec.autosize?.type !== "none") return spec;
+    const { left, right } = spec.padding, bodies = [...room.closest("[data-chart]").previousElementSibling.tBodies];
+    const height = bodies.reduce((sum, body) => sum + body.getBoundingClientRect().height, 0);
+    return { ...spec, width: room.clientWidth - left - right, height };
+  };
+
   /* what is folded away has no size yet: it is drawn when it opens */
   const draw = async figure => {
-    const room = figure.querySelector(".chart-room"), name = themeName();
+    const room = figure.querySelector(".chart-room"), name = themeName(), key = `${name} ${isNarrow.matches}`;
     const spec = plots.charts[figure.dataset.chart];
-    if (!spec || figure.dataset.drawn === name || figure.closest("details:not([open])")) return;
-    figure.dataset.drawn = name;
-    await vegaEmbed(room, spec, { ...options, config: plots.themes[name] });
+    if (!spec || figure.dataset.drawn === key || figure.closest("details:not([open])")) return;
+    figure.dataset.drawn = key;
+    await vegaEmbed(room, fitted(spec, room), { ...options, config: plots.themes[name] });
     room.querySelector("svg").setAttribute("aria-hidden", "true"); // the room has its name, a table its numbers
   };
   const drawAll = () => { for (const figure of document.querySelectorAll("[data-chart]")) draw(figure); };
@@ -44,7 +52,7 @@
   };
 
   new MutationObserver(drawAll).observe(root, { attributes: true, attributeFilter: ["data-theme"] });
-  prefersDark.addEventListener("change", drawAll);
+  for (const query of [prefersDark, isNarrow]) query.addEventListener("change", drawAll);
   document.addEventListener("toggle", drawAll, true);
   document.addEventListener("htmx:afterSettle", event => { if (event.detail.elt.id === "figures") read(); });
   read();

@@ -1,7 +1,7 @@
 """How figures are written on pages: undefined is a dash, an interval is a small band."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django import template
@@ -12,13 +12,17 @@ register = template.Library()
 
 UNDEFINED = "—"
 WIDTH, INSET = 74, 1  # of an interval band, in px
+DIRECTIONS = ("favours", "helps", "harms")
 BAR = 120  # width of a bar of shares, in px
 
 
 @register.filter
 def percent(share: float | None, digits: int = 1) -> str:
     """Return a share as percent without the sign: 0.972 → '97.2'."""
-    return UNDEFINED if share is None else f"{100 * share:.{digits}f}"
+    if share is None:
+        return UNDEFINED
+    text = f"{100 * abs(share):.{digits}f}"
+    return f"−{text}" if share < 0 and float(text) else text
 
 
 @register.filter
@@ -66,9 +70,24 @@ def p_value(p: float | None) -> str:
     """Return a p-value with three digits and no leading zero: '.039', '<.001', '1'."""
     if p is None:
         return UNDEFINED
-    if p < 0.0005:
+    if p < 0.001:
         return "<.001"
     return "1" if p >= 0.9995 else f"{p:.3f}".removeprefix("0")
+
+
+@register.filter
+def directions(row: dict[str, Any], short: Mapping[str, str]) -> str:
+    """Return what merging does to which setups, by a row of the report on uncertainty.
+
+    Args:
+        short: how setups are called here.
+    """
+
+    def called(names: str) -> str:
+        parts = [names] if names in short else names.split(", ")
+        return ", ".join(short.get(name, name) for name in parts)
+
+    return "; ".join(f"{word} {called(row[word])}" for word in DIRECTIONS if row.get(word))
 
 
 @register.filter
@@ -230,6 +249,15 @@ def spread(row: dict[str, Any], scale: Scale) -> str:
 def majorities(row: dict[str, Any], scale: Scale) -> str:
     """Return how many items have which majority, in words."""
     return ", ".join(f"{label}: {row[f'majority_{label}']:,}" for label in scale.labels)
+
+
+@register.filter
+def n_of_mean(row: dict[str, Any] | None) -> int | str:
+    """Return how many items the mean of a row of the report on scenarios is over."""
+    if not row or not row["n"]:
+        return UNDEFINED
+    n: int = row["n"] if row.get("n_mean") is None else row["n_mean"]
+    return n
 
 
 @register.filter

@@ -66,6 +66,36 @@ def test_charts_are_drawn_also_when_they_unfold_and_in_the_other_theme(report):
     assert stroke() != light
 
 
+def test_on_a_small_screen_numbers_and_the_words_of_the_chart_are_whole(report):
+    report.set_viewport_size({"width": 390, "height": 844})
+    auto = report.get_by_role("region", name="Human–auto agreement")
+    chart = auto.locator("[data-chart=accuracy] svg")
+    rows = auto.locator(".auto-table--names tbody tr")
+
+    # As wide as its room and as high as the rows beside it, also after the window has changed.
+    expect(chart).to_have_js_property("clientWidth", 180)
+    left = box_of(auto.locator(".auto-table--names"))["right"]
+    right = box_of(auto.locator(".auto-scroll"))["right"]
+    for words in ("human ceiling", "majority label"):
+        label = box_of(chart.get_by_text(words))
+        assert left <= label["left"] < label["right"] <= right
+        assert label["bottom"] <= box_of(rows.first)["top"]
+    places = [box_of(chart.get_by_text(words)) for words in ("human ceiling", "majority label")]
+    assert places[0]["bottom"] <= places[1]["top"] + 3, "the words lie on each other"
+    assert {box_of(row)["height"] for row in rows.all()} == {48}
+
+    number = report.locator("#scenarios .q-name .q-num").first
+    drawn = number.evaluate(
+        "e => { const r = document.createRange(); r.selectNodeContents(e);"
+        " return r.getBoundingClientRect().left; }"
+    )
+    assert drawn >= box_of(report.locator("#scenarios .scroll-x").first)["left"]
+
+
+def box_of(element):
+    return element.evaluate("e => e.getBoundingClientRect().toJSON()")
+
+
 def test_a_table_and_a_figure_are_taken_away(report):
     auto = report.get_by_role("region", name="Human–auto agreement")
     files = {}

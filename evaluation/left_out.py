@@ -1,0 +1,68 @@
+"""What the figures on the page of a study are without, and why, in words."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+# The sections of the page and the report that each is made from.
+SECTIONS = {
+    "raters": "Rater agreement",
+    "scenarios": "Questions by scenario",
+    "uncertainty": "Merged against separate",
+    "time": "Time",
+    "position": "Position",
+    "agreement": "Human–auto agreement",
+}
+# What reports leave out, and why; the rest says its name.
+REASONS = {
+    "flagged_responses": ("flagged responses", "most of their raters said: malformed"),
+    "gold_items": ("gold items", "their answers were known before"),
+    "surplus_votes": ("surplus votes", "came after their place had gone to another rater"),
+    "excluded_raters": ("excluded raters", "somebody took them out, with the reason in the log"),
+    "excluded_votes": ("votes of excluded raters", "see the switch at the top"),
+    "unrated_responses": ("unrated responses", "nobody has rated them yet"),
+    "assumed": ("assumed responses", "no evidence was shown: not attributable without rating"),
+    "undecided": (
+        "undecided labels",
+        "no answer has more than half of the raters, or a median lies on the cut",
+    ),
+    "implied_votes": ("implied votes", "a gate gave them, nobody did: agreement is without them"),
+    "missing_behind_gates": ("missing votes behind gates", "imported without their implied noes"),
+    "items_outside_full_share": (
+        "items that may have stopped early",
+        "agreement is taken from those that always get all raters",
+    ),
+    "rated_in_one_arm": ("responses rated in one arm only", "there is nothing to compare with"),
+    "undecidable_questions": ("questions without a yes and a no", "their labels have no sides"),
+    "arms": ("arms that are missing", "merged against separate needs both"),
+    "judgements_without_seconds": ("judgements without a time", "none was recorded"),
+    "votes_without_position": ("votes without a position", "none was recorded"),
+    "unscored": ("targets without a score", "over all runs: not come to yet"),
+    "failed": ("failed scores", "over all runs: a failure is never a score"),
+    "assumed_scores": ("assumed scores", "over all runs: nothing was shown, 0 unasked"),
+    "truncated_pairs": ("pairs with a shortened premise", "over all runs: counted, and kept in"),
+}
+NOT_LEFT_OUT = {"paired"}  # said for the record
+
+
+class LeftOut(NamedTuple):
+    """What the figures of some sections are without."""
+
+    n: int
+    what: str
+    why: str
+    where: str
+
+
+def left_out_lines(figures: Mapping[str, Any]) -> list[LeftOut]:
+    """Return what is left out: how many, of what, why, and in which sections; most first."""
+    found: dict[tuple[str, int], list[str]] = {}
+    for report, section in SECTIONS.items():
+        for name, n in figures[report]["left_out"].items():
+            if name not in NOT_LEFT_OUT:
+                found.setdefault((name, n), []).append(section)
+    lines = []
+    for (name, n), sections in found.items():
+        what, why = REASONS.get(name, (name.replace("_", " "), ""))
+        where = "all" if len(sections) == len(SECTIONS) else ", ".join(sections)
+        lines.append(LeftOut(n, what, why, where))
+    return sorted(lines, key=lambda line: -line.n)
