@@ -23,11 +23,11 @@ from evaluation.forms.runs import LEXICAL, MOST_SENTENCES, TABS
 from evaluation.metrics.entailment import AutoAis
 from evaluation.models import AutoScore, Checkpoint, MetricRun
 from evaluation.reports.base import Choices
+from evaluation.reports.stored import stored_figures
 from evaluation.reports.study import REPORTS
-from evaluation.run_progress import RunProgress, run_progress
+from evaluation.runs.progress import RunProgress, run_progress
 from evaluation.services import runs as services
 from evaluation.services.runs import RunPlan, responses_of_study
-from evaluation.stored_figures import stored_figures
 from evaluation.tasks import execute_chunk
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response

@@ -6,8 +6,8 @@ from typing import Any
 from celery import shared_task
 
 from evaluation.reports.base import Choices
+from evaluation.reports.stored import compute_and_store
 from evaluation.services.chunks import claim_chunk, finish_runs, lost_chunks, score_chunk
-from evaluation.stored_figures import compute_and_store
 from evaluation.uploads import cancel_forgotten_imports, carry_on, interrupted_imports
 
 logger = logging.getLogger(__name__)

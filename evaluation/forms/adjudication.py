@@ -8,8 +8,8 @@ from django import forms
 
 from annotation.models import Rater, Study
 from annotation.schemes import Question, Scheme, load_scheme
-from evaluation.cases import run_name
-from evaluation.disagreements import FALSE_ALARM, MISSED, Disagreement
+from evaluation.disagreements.cases import run_name
+from evaluation.disagreements.worklist import FALSE_ALARM, MISSED, Disagreement
 from evaluation.judgements import UNDECIDABLE
 from evaluation.models import MetricRun
 from evaluation.reports.base import Choices

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from annotation.models import Arm, Study
 from annotation.schemes import Question, load_scheme
-from evaluation.disagreements import FALSE_ALARM, MISSED, Disagreement
+from evaluation.disagreements.worklist import FALSE_ALARM, MISSED, Disagreement
 from evaluation.metrics.ceiling import halves_statistics, rest_statistics
 from evaluation.metrics.human_auto import (
     MEASURES,
@@ -38,7 +38,7 @@ from evaluation.reports.base import (
     votes_left_out,
 )
 from evaluation.reports.uncertainty import pairs_of
-from evaluation.run_progress import title_of
+from evaluation.runs.progress import title_of
 from evaluation.vote_counts import ArmCounts, Ints, n_raters
 
 CEILINGS = ("merged", "halves", "rest")
@@ -51,7 +51,7 @@ class Details(NamedTuple):
     """What a page shows beside the rows, each by "run/question".
 
     Of disagreements: how many (`n`) of how many compared, and the `first` of them as
-    `evaluation.disagreements.worklist` orders them.
+    `evaluation.disagreements.worklist.worklist` orders them.
     """
 
     curves: Curves

@@ -19,7 +19,7 @@ from django.utils import timezone
 from evaluation.backends.base import BackendError, EntailmentBackend
 from evaluation.backends.registry import open_backend
 from evaluation.models import AutoScore, MetricRun, RunChunk
-from evaluation.scoring import Scorer, Stopped, storable, unscored
+from evaluation.runs.scoring import Scorer, Stopped, storable, unscored
 from generation.models.datasets import new_token
 
 logger = logging.getLogger(__name__)

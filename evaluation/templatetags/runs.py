@@ -3,7 +3,7 @@
 from django import template
 
 from evaluation.models import MetricRun
-from evaluation.run_progress import RunProgress
+from evaluation.runs.progress import RunProgress
 from evaluation.templatetags.figures import UNDEFINED
 
 register = template.Library()

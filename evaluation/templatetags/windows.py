@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from django import template
 
-from evaluation.cases import Winner, run_name
+from evaluation.disagreements.cases import Winner, run_name
 from evaluation.models import AutoScore
 
 register = template.Library()

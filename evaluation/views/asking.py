@@ -7,7 +7,7 @@ from django.http import HttpResponse
 
 from annotation.models import Study
 from evaluation.reports.base import Choices
-from evaluation.stored_figures import Stored, stored_figures
+from evaluation.reports.stored import Stored, stored_figures
 from evaluation.tasks import compute_figures
 
 ASKED_AGAIN_AFTER = 10  # seconds: pages that wait ask every two

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
 from annotation.models import Study, Target
-from evaluation.cases import cases, worklist_csv
-from evaluation.disagreements import Disagreement, Worklist, adjudicated, worklist
+from evaluation.disagreements.cases import cases, worklist_csv
+from evaluation.disagreements.worklist import Disagreement, Worklist, adjudicated, worklist
 from evaluation.forms.adjudication import KINDS, AdjudicationForm, WorklistForm
 from evaluation.services.adjudication import adjudicate as store
 

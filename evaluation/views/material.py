@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from annotation.models import Study
-from evaluation.cases import evidence_choice, evidence_passages, winners_of
+from evaluation.disagreements.cases import evidence_choice, evidence_passages, winners_of
 from evaluation.forms.imports import DeleteDatasetForm
 from evaluation.judgements import decisions, judgements, scores
 from evaluation.models import AutoScore

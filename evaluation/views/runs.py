@@ -16,8 +16,8 @@ from annotation.models import Study
 from evaluation.forms.runs import NewRunForm, RunFilterForm, first_choices
 from evaluation.metrics.entailment import AutoAis
 from evaluation.models import MetricRun
-from evaluation.run_progress import RunProgress, run_progress, title_of
-from evaluation.run_scores import (
+from evaluation.runs.progress import RunProgress, run_progress, title_of
+from evaluation.runs.scores import (
     choices_in_words,
     data_digest,
     failure_reasons,

@@ -14,16 +14,17 @@ from accounts.http import SignedInRequest, render_page_or_fragment
 from annotation.models import Rater, Study
 from annotation.schemes import load_scheme
 from annotation.study_progress import arm_progress
-from evaluation.cases import cases
-from evaluation.disagreements import Disagreement
+from evaluation.charts.of_study import page_plots
+from evaluation.disagreements.cases import cases
+from evaluation.disagreements.worklist import Disagreement
 from evaluation.export import export_zip
 from evaluation.forms.reports import ReportChoicesForm
-from evaluation.left_out import left_out_lines
 from evaluation.models import MetricRun
-from evaluation.report_formats import FORMATS, write_report
 from evaluation.reports.base import Choices, Report
+from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.study import REPORTS
-from evaluation.study_page import (
+from evaluation.study_page.left_out import left_out_lines
+from evaluation.study_page.tables import (
     AutoTable,
     auto_table,
     n_said,
@@ -31,7 +32,6 @@ from evaluation.study_page import (
     shift_table,
     time_table,
 )
-from evaluation.study_plots import page_plots
 from evaluation.tidy_votes import tidy_votes_csv
 from evaluation.views.asking import come_back_later, last_figures
 from evaluation.views.runs import progress_of_study

@@ -23,7 +23,7 @@ from sklearn.metrics import (
 
 from annotation.models import Study
 from annotation.schemes import load_scheme
-from evaluation.disagreements import Disagreement, disagreements
+from evaluation.disagreements.worklist import Disagreement, disagreements
 from evaluation.export import export_folder
 from evaluation.models import MetricRun
 from evaluation.reports.agreement import agreement_report, agreement_with_details, curves

@@ -9,8 +9,8 @@ import pytest
 from django.conf import settings
 from django.urls import reverse
 
-from evaluation.chart_themes import DARK, LIGHT, file_theme, page_themes
-from evaluation.charts import (
+from evaluation.charts.of_study import CHARTS
+from evaluation.charts.specifications import (
     accuracy_chart,
     calibration_chart,
     drawn,
@@ -20,7 +20,7 @@ from evaluation.charts import (
     shifts_chart,
     threshold_point,
 )
-from evaluation.study_plots import CHARTS
+from evaluation.charts.themes import DARK, LIGHT, file_theme, page_themes
 from tests.evaluation.hand_made import COOL, WARM, two_arms
 from tests.evaluation.makers_of_scores import disputed, make_run, make_scores
 

@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from annotation.models import GoldAnswer, Rater, Target, Vote
 from annotation.schemes import load_scheme
-from evaluation.cases import Winner
-from evaluation.disagreements import disagreements, worklist
+from evaluation.disagreements.cases import Winner
+from evaluation.disagreements.worklist import disagreements, worklist
 from evaluation.models import Adjudication, AutoScore
 from evaluation.reports.base import Choices
 from evaluation.templatetags.windows import Piece, around, pieces

@@ -6,7 +6,7 @@ import pytest
 
 from annotation.models import Study
 from evaluation.models import AutoScore, MetricRun
-from evaluation.run_progress import run_progress
+from evaluation.runs.progress import run_progress
 from evaluation.services.runs import RunPlan, request_metric_run, responses_of_study
 from generation.models import Response
 from tests.evaluation.test_agreement_report import assert_equals_scikit_learn

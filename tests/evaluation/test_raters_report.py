@@ -3,8 +3,8 @@
 import pytest
 
 from annotation.models import Vote
-from evaluation.report_formats import write_report
 from evaluation.reports.base import Choices
+from evaluation.reports.formats import write_report
 from evaluation.reports.raters import raters_report
 from tests.evaluation.hand_made import FIVE_STARS, PAIR, only_row, row_of, votes
 from tests.makers import example_row, import_rows, rated, response_row, scheme_of

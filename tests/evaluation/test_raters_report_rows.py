@@ -7,8 +7,8 @@ import pytest
 from django.conf import settings
 
 from annotation.models import Assignment, Study, Unit
-from evaluation.report_formats import write_report
 from evaluation.reports.base import Choices
+from evaluation.reports.formats import write_report
 from evaluation.reports.raters import raters_report
 from tests.evaluation.hand_made import FIVE_STARS, PAIR, only_row, votes
 from tests.makers import example_row, import_rows, rated, response_row, scheme_of, statements

@@ -32,7 +32,8 @@ def test_it_scores_a_dataset_and_says_what_came_out(tmp_path):
     said = run_metric("--dataset", "mill")
 
     assert said == (
-        "auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:1|lexical|v:1: 12 of 12 responses scored, "
+        "auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:1|lexical|v:1: "
+        "12 of 12 responses scored, "
         "0 failed, 0 assumed (nothing was shown), 0 of 12 pairs with a premise cut short.\n"
     )
     assert AutoScore.objects.count() == 12
@@ -59,7 +60,9 @@ def test_every_choice_can_be_made(tmp_path):
         *("--evidence", "golden", "--threshold", "0.25"),
     )
 
-    assert said.startswith("auto_ais|lexical|v1|whole|sentences:min|golden|t:0.25|v:1|lexical|v:1: 12 of 12")
+    assert said.startswith(
+        "auto_ais|lexical|v1|whole|sentences:min|golden|t:0.25|v:1|lexical|v:1: 12 of 12"
+    )
 
 
 @pytest.mark.django_db

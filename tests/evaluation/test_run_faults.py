@@ -4,7 +4,7 @@ import pytest
 
 from evaluation.metrics.entailment import AutoAis
 from evaluation.models import AutoScore, MetricRun, RunChunk
-from evaluation.run_progress import run_progress
+from evaluation.runs.progress import run_progress
 from evaluation.services.runs import RunPlan, request_metric_run
 from generation.models import Dataset
 from tests.evaluation.workers import BROKERS, killed_while_scoring, site_on, stored, waited

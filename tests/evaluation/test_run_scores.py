@@ -8,7 +8,7 @@ import pytest
 from evaluation.backends.base import BackendError, Entailment
 from evaluation.metrics.entailment import Pair
 from evaluation.models import MetricRun, RunChunk
-from evaluation.run_progress import run_progress
+from evaluation.runs.progress import run_progress
 from evaluation.services import chunks
 from evaluation.services.chunks import score_chunk
 from evaluation.services.runs import resume_run

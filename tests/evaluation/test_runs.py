@@ -10,7 +10,7 @@ from annotation.models import Target
 from evaluation.backends.base import Entailment
 from evaluation.metrics.entailment import AutoAis, Pair
 from evaluation.models import AutoScore, MetricRun, RunChunk
-from evaluation.run_progress import run_progress, title_of
+from evaluation.runs.progress import run_progress, title_of
 from evaluation.services.chunks import score_chunk
 from evaluation.services.runs import (
     RunError,

@@ -8,11 +8,11 @@ from django.core.cache import cache
 
 from annotation.models import Rater, Study
 from annotation.services.rating import flag_responses, take_flags_back
-from evaluation import stored_figures as stored
 from evaluation.models import MetricRun
+from evaluation.reports import stored
 from evaluation.reports.base import Choices
+from evaluation.reports.stored import compute_and_store, stored_figures
 from evaluation.reports.study import REPORTS, Figures, study_figures
-from evaluation.stored_figures import compute_and_store, stored_figures
 from evaluation.tasks import compute_figures
 from tests.annotation.makers import claimed, material, opened, rate, rate_next, raters_of
 from tests.evaluation.hand_made import two_arms

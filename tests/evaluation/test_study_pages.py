@@ -12,12 +12,12 @@ from django.urls import reverse
 
 from accounts.models import User
 from annotation.models import Rater, Study, Vote
-from evaluation import stored_figures
 from evaluation.models import AutoScore
+from evaluation.reports import stored as stored_figures
 from evaluation.reports.base import Choices
 from evaluation.reports.raters import raters_report
 from evaluation.reports.study import REPORTS
-from evaluation.study_page import Saving, short_names, time_table
+from evaluation.study_page.tables import Saving, short_names, time_table
 from evaluation.tasks import compute_figures
 from evaluation.templatetags.figures import directions, p_value, percent
 from evaluation.views import asking

@@ -7,8 +7,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import QuerySet
 
 from annotation.models import Arm, Study
-from evaluation.report_formats import FORMATS, write_report
 from evaluation.reports.base import Choices
+from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.study import REPORTS
 
 EXAMPLE = """example:

@@ -18,7 +18,7 @@ from evaluation.backends.registry import BACKENDS, open_backend
 from evaluation.metrics.entailment import AutoAis, Flavor, Split
 from evaluation.models import AutoScore, Checkpoint, MetricRun
 from evaluation.progress import progress_bar
-from evaluation.run_progress import RunProgress, run_progress
+from evaluation.runs.progress import RunProgress, run_progress
 from evaluation.services.chunks import claim_next_chunk, finish_runs, score_chunk
 from evaluation.services.runs import (
     METRIC,

@@ -7,16 +7,16 @@ from typing import Any
 from django.conf import settings
 from django.core.cache import cache
 
-from evaluation.chart_themes import Spec, page_themes
-from evaluation.charts import (
+from evaluation.charts.specifications import (
     accuracy_chart,
     calibration_chart,
     roc_chart,
     scenarios_chart,
     shifts_chart,
 )
+from evaluation.charts.themes import Spec, page_themes
 from evaluation.reports.base import Row
-from evaluation.study_page import AutoTable, short_names
+from evaluation.study_page.tables import AutoTable, short_names
 
 CHARTS = ("scenarios", "shifts", "accuracy", "roc", "calibration")
 KEPT_SECONDS = 24 * 3600

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import NamedTuple
 
-from evaluation.charts import CEILINGS, MAJORITY, ceilings_of, people_said, run_names
+from evaluation.charts.specifications import CEILINGS, MAJORITY, ceilings_of, people_said, run_names
 from evaluation.reports.base import Row
 
 MOST_COLUMNS = 4  # scenarios beside each other; more of them lie under each other

@@ -1,7 +1,7 @@
 """Where raters and an auto-metric disagree, as a worklist.
 
 Only the votes on one question in one arm are read, as counts, so that the list is quick however
-many votes a study has. What a page shows of each: `evaluation.cases`.
+many votes a study has. What a page shows of each: `evaluation.disagreements.cases`.
 """
 
 import math

@@ -28,7 +28,7 @@ from evaluation.metrics.entailment import (
     verdict,
 )
 from evaluation.models import AutoScore, MetricRun
-from evaluation.run_progress import choices_of
+from evaluation.runs.progress import choices_of
 from generation.evidence import EvidenceChoice, evidence_of
 from generation.models import Passage as PassageRow
 from generation.models import Response, Turn

@@ -8,7 +8,7 @@ vega-embed) and in a file (by vl-convert).
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from evaluation.chart_themes import Spec, file_theme
+from evaluation.charts.themes import Spec, file_theme
 from evaluation.reports.base import Row
 
 if TYPE_CHECKING:

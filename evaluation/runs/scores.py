@@ -9,7 +9,7 @@ from django.db.models.functions import Floor, Greatest, Least
 from annotation.models import Study
 from evaluation.metrics.entailment import QUESTION_IN_HYPOTHESIS, QUESTION_IN_PREMISE
 from evaluation.models import AutoScore, MetricRun
-from evaluation.run_progress import choices_of
+from evaluation.runs.progress import choices_of
 from generation.evidence import EvidenceChoice
 
 HYPOTHESES = {

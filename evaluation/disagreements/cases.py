@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from annotation.models import Study, Target
 from annotation.schemes import Question
-from evaluation.disagreements import Disagreement
+from evaluation.disagreements.worklist import Disagreement
 from evaluation.judgements import Decision, decision
 from evaluation.models import Adjudication, AutoScore, MetricRun
 from evaluation.reports.base import Choices
-from evaluation.run_progress import title_of
-from evaluation.scoring import user_questions
+from evaluation.runs.progress import title_of
+from evaluation.runs.scoring import user_questions
 from generation.evidence import EvidenceChoice, evidence_of
 from generation.importers.spreadsheet import csv_cell
 from generation.models import Passage, Response

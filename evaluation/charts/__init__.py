@@ -1,0 +1,1 @@
+"""Charts: records → Altair specifications, for pages and papers."""

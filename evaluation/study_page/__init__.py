@@ -1,0 +1,1 @@
+"""What the page of a study shows, laid out from its figures."""
