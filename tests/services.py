@@ -5,6 +5,7 @@ With REQUIRE_SERVICES=1 it fails instead, so that CI cannot pass by skipping.
 
 import os
 import shutil
+import signal
 from functools import cache
 from urllib.parse import quote
 
@@ -65,6 +66,15 @@ def need(service: str) -> None:
         pytest.fail(f"REQUIRE_SERVICES=1: {reason}", pytrace=False)
     if reason:
         pytest.skip(reason)
+
+
+def hear_signals() -> None:
+    """Make a child end by SIGINT and SIGHUP (`preexec_fn`), also where the tests must not.
+
+    What runs in the background, or under nohup, ignores them, and so does what it starts.
+    """
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def database_url() -> str:

@@ -12,6 +12,8 @@ from urllib.request import ProxyHandler, build_opener
 
 import pytest
 
+from tests.services import hear_signals
+
 ROOT = Path(__file__).resolve().parent.parent
 SECONDS = 60
 
@@ -43,6 +45,7 @@ def started(environment: dict[str, str], port: int) -> Iterator[tuple[subprocess
         command(port),
         cwd=ROOT,
         env=environment,
+        preexec_fn=hear_signals,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from evaluation.models import AutoScore, Checkpoint, MetricRun
 from tests.annotation.makers import material, planned
 from tests.evaluation.metric_runs import mill
-from tests.services import database_url
+from tests.services import database_url, hear_signals
 
 State = MetricRun.State
 
@@ -197,6 +197,7 @@ def _started(folder: Path) -> subprocess.Popen[str]:
         [sys.executable, "manage.py", "run_metric", "auto_ais", "--dataset", "mill"],
         cwd=settings.BASE_DIR,
         env=environment,
+        preexec_fn=hear_signals,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
