@@ -127,7 +127,7 @@ def test_fifty_raters_who_are_killed_late_and_double_keep_every_promise(tmp_path
     assert all(submit.is_late for submit in submits if submit.outcome == Outcome.SURPLUS)
     assert outcomes[Outcome.SURPLUS] > 0
     assert outcomes[Outcome.UNCHANGED] > 0
-    assert killed >= KILLS // 10  # fewer where all is done before
+    assert killed >= KILLS // 20  # fewer where all is done before, or the machine is busy
 
 
 @pytest.mark.django_db(transaction=True)
