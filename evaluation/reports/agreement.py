@@ -28,6 +28,7 @@ from evaluation.metrics.uncertainty import accuracy_statistics
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import (
     N_RESAMPLES,
+    USUAL,
     Choices,
     LeftOut,
     Report,
@@ -85,7 +86,7 @@ class _Scores(NamedTuple):
 
 def agreement_report(
     study: Study,
-    choices: Choices = Choices(),  # noqa: B008 - a tuple
+    choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
 ) -> Report:
@@ -98,7 +99,7 @@ def agreement_report(
 
 def curves(
     study: Study,
-    choices: Choices = Choices(),  # noqa: B008 - a tuple
+    choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
 ) -> Curves:
     """Return the ROC and calibration curve of each run and question that can be compared."""

@@ -72,6 +72,9 @@ class Choices(NamedTuple):
         return said
 
 
+USUAL = Choices()  # what a page shows before its reader chooses
+
+
 def study_counts(study: Study, choices: Choices) -> list[ArmCounts]:
     """Return the counted votes of each arm: what all reports on a study are made from."""
     scheme = load_scheme(study.scheme)

@@ -13,6 +13,7 @@ from annotation.schemes import Question, load_scheme
 from evaluation.metrics import agreement, human
 from evaluation.metrics.intervals import Floats, Measure
 from evaluation.reports.base import (
+    USUAL,
     Choices,
     LeftOut,
     Planned,
@@ -31,7 +32,7 @@ from evaluation.vote_counts import ArmCounts, n_raters
 
 def raters_report(
     study: Study,
-    choices: Choices = Choices(),  # noqa: B008 - a tuple
+    choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
 ) -> Report:

@@ -10,6 +10,7 @@ from annotation.models import Study
 from annotation.schemes import Question, load_scheme
 from evaluation.metrics import human
 from evaluation.reports.base import (
+    USUAL,
     Choices,
     LeftOut,
     Planned,
@@ -28,7 +29,7 @@ from generation.models import Setup
 
 def scenarios_report(
     study: Study,
-    choices: Choices = Choices(),  # noqa: B008 - a tuple
+    choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
 ) -> Report:

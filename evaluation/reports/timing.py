@@ -14,6 +14,7 @@ from evaluation.metrics.intervals import Floats, percentile_interval
 from evaluation.metrics.timing import medians
 from evaluation.reports.base import (
     N_RESAMPLES,
+    USUAL,
     Choices,
     LeftOut,
     Planned,
@@ -40,7 +41,7 @@ class Times(NamedTuple):
 
 def time_report(
     study: Study,
-    choices: Choices = Choices(),  # noqa: B008 - a tuple
+    choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
 ) -> Report:
@@ -161,7 +162,7 @@ def _figure(name: str, found: float, resampled: Floats, n_dialogs: int) -> Row:
 
 def position_report(
     study: Study,
-    choices: Choices = Choices(),  # noqa: B008 - a tuple
+    choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
 ) -> Report:

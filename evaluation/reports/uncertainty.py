@@ -21,6 +21,7 @@ from evaluation.metrics.uncertainty import (
     visible_shift,
 )
 from evaluation.reports.base import (
+    USUAL,
     Choices,
     LeftOut,
     Planned,
@@ -92,7 +93,7 @@ class _Tested(NamedTuple):
 
 def uncertainty_report(
     study: Study,
-    choices: Choices = Choices(),  # noqa: B008 - a tuple
+    choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
 ) -> Report:

@@ -1,6 +1,7 @@
 """Metric runs, scores and reports by API."""
 
 import json
+from functools import partial
 from io import StringIO
 
 import pytest
@@ -279,7 +280,7 @@ def test_imported_scores_are_read_by_run_and_response(read, pilot):
 
 def test_runs_and_scores_cost_the_same_for_one_row_and_for_thirty(api, mill):
     def costs():
-        return [len(statements(lambda: api.get(a))) for a in (RUNS, "/api/v1/scores/")]  # noqa: B023
+        return [len(statements(partial(api.get, a))) for a in (RUNS, "/api/v1/scores/")]
 
     ask_for(api, dataset="mill")
     work()

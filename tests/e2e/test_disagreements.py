@@ -50,6 +50,8 @@ def test_a_researcher_filters_opens_and_adjudicates(page, sign_in, rosa, tmp_pat
     adjudications = page.get_by_role("table", name="Adjudications")
     expect(adjudications).to_contain_text("Sentence 3 says so.")
     expect(page.locator("mark.window")).to_be_visible()
+    # From the figure to the votes it was made of.
+    expect(page.get_by_role("region", name="Votes").get_by_text("w1", exact=True)).to_be_visible()
     assert list(Vote.objects.order_by("pk").values_list()) == votes
 
 

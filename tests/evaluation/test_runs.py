@@ -4,6 +4,7 @@ import math
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from annotation.models import Target
@@ -195,6 +196,25 @@ def test_failed_scores_are_retried_and_the_others_stay(tmp_path, told):
     assert retry_failed(run, None) == 0
     run.refresh_from_db()
     assert run.state == State.DONE
+
+
+def test_a_failure_that_a_worker_stores_during_a_retry_stays(tmp_path, told):
+    told(lambda p: Entailment(0.6 if "1971" not in p.hypothesis else math.nan))
+    run = work(requested(mill(tmp_path), backend="told"), 1)
+    later = run.chunks.order_by("number")[1].targets[0]
+    stored: list[int] = []
+
+    def store_before_the_deletion(execute, sql, params, many, context):
+        if sql.startswith("DELETE") and not stored:
+            stored.append(later)
+            AutoScore.objects.create(run=run, target_id=later, problem="came meanwhile")
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(store_before_the_deletion):
+        assert retry_failed(run, None) == 1
+
+    assert stored
+    assert AutoScore.objects.get(run=run, target=later).problem == "came meanwhile"
 
 
 def test_failed_scores_are_retried_while_the_run_goes_on(tmp_path, told):
