@@ -19,6 +19,7 @@ from rest_framework.views import APIView
 from accounts.api import IdFilter, Listed, LongPages, NameFilter, Readable, refuse_unknown
 from accounts.models import User
 from annotation.models import Arm, Study
+from evaluation.auto_metrics.auto_ais import AutoAisMetric
 from evaluation.forms.runs import LEXICAL, MOST_SENTENCES, TABS
 from evaluation.metrics.entailment import AutoAis
 from evaluation.models import AutoScore, Checkpoint, MetricRun
@@ -27,8 +28,9 @@ from evaluation.reports.stored import stored_figures
 from evaluation.reports.study import REPORTS
 from evaluation.runs.progress import RunProgress, run_progress
 from evaluation.services import runs as services
-from evaluation.services.runs import RunPlan, responses_of_study
+from evaluation.services.runs import RunPlan, responses_of_study, spec_of_checkpoint
 from evaluation.tasks import execute_chunk
+from generation.backends.base import ModelSpec
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response
 
@@ -153,13 +155,10 @@ class NewRunSerializer(serializers.Serializer[Any]):
         study: Study | None = asked.get("study")
         usual = study.evidence_choice if study else EvidenceChoice.SHOWN.value
         return RunPlan(
-            backend="transformers" if checkpoint else LEXICAL,
-            choices=AutoAis(asked["flavor"], asked["window"], asked["hypothesis"]),
+            spec=spec_of_checkpoint(checkpoint) if checkpoint else ModelSpec(LEXICAL),
+            metric=AutoAisMetric(AutoAis(asked["flavor"], asked["window"], asked["hypothesis"])),
             evidence=asked.get("evidence", usual),
             threshold=asked["threshold"],
-            model_name=checkpoint.name if checkpoint else "",
-            model_location=checkpoint.location if checkpoint else "",
-            entailment_index=checkpoint.entailment_index if checkpoint else None,
         )
 
 

@@ -1,5 +1,7 @@
 """Numbers: runs of auto-metrics, the scores they gave, and what people decided about them."""
 
+import math
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -9,12 +11,18 @@ from generation.models import Dataset
 
 
 class Checkpoint(models.Model):
-    """An entailment model that runs may use: admins say which, so that nobody else names files."""
+    """A model that runs may use: admins say which, so that nobody else names files or servers."""
 
     name = models.CharField(max_length=100, unique=True)  # what runs and signatures call it
-    location = models.CharField(max_length=500)  # a folder on the server, or a name on the hub
+    backend = models.CharField(max_length=20, default="transformers")  # a key of BACKENDS
+    # A folder on the server, a name on the hub, or the address of a server.
+    location = models.CharField(max_length=500)
+    revision = models.CharField(max_length=64, blank=True)  # of a name on the hub: once known, kept
     # Which output means entailment, where the model's labels have no names.
     entailment_index = models.PositiveSmallIntegerField(null=True, blank=True)
+    served_name = models.CharField(max_length=200, blank=True)  # what a server calls it
+    # The environment variable that holds a server's key; the key itself is stored nowhere.
+    key_variable = models.CharField(max_length=100, blank=True)
     added_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -51,8 +59,12 @@ class MetricRun(models.Model):
     # of its model. Scores made with others never mix with them.
     backend_signature = models.CharField(max_length=100, blank=True)
     revision = models.CharField(max_length=64, blank=True)
+    model_files = models.JSONField(default=dict, blank=True)  # name → SHA-256
+    device = models.CharField(max_length=100, blank=True)  # where it was computed
     parameters = models.JSONField(default=dict, blank=True)
-    threshold = models.FloatField(default=0.5)  # a higher score is a yes
+    threshold = models.FloatField(default=0.5)
+    # A score of just the threshold is a yes as well; else only a higher one.
+    is_yes_at_threshold = models.BooleanField(default=False)
     state = models.CharField(max_length=9, choices=State, default=State.DONE)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
@@ -79,6 +91,12 @@ class MetricRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.metric} {self.signature}".strip()
+
+    @property
+    def cut(self) -> float:
+        """The number above which every score is a yes."""
+        at_threshold = math.nextafter(self.threshold, -math.inf)
+        return at_threshold if self.is_yes_at_threshold else self.threshold
 
     @property
     def full_signature(self) -> str:
@@ -132,9 +150,10 @@ class AutoScore(models.Model):
     """What one run said about one target: a score, or why there is none.
 
     `windows`: the evidence that gave the score, one entry per hypothesis (the response, or each
-    of its sentences): {"sentence": number or null, "passage": id or null, "first", "last":
-    sentences of the passage from 0, "start", "end": its characters, "probability"}. Empty when
-    the whole evidence was one premise.
+    of its sentences): {"sentence": number or null, "window": its place among all windows,
+    "passage": id or null, "first", "last": sentences of the passage from 0, "start", "end": its
+    characters, "probability"}. Empty when the whole evidence was one premise.
+    `details`: what else a metric keeps: replies of a language model, the mode of a score.
     """
 
     run = models.ForeignKey(MetricRun, models.CASCADE, related_name="scores")
@@ -143,9 +162,13 @@ class AutoScore(models.Model):
     problem = models.TextField(blank=True)  # why there is no score
     is_assumed = models.BooleanField(default=False)  # nothing was shown: 0 without asking a model
     windows = models.JSONField(default=list, blank=True)
-    n_pairs = models.PositiveIntegerField(default=0)  # that the backend was asked
+    details = models.JSONField(default=dict, blank=True)
+    n_pairs = models.PositiveIntegerField(default=0)  # pairs or prompts that the score is made of
     n_truncated = models.PositiveIntegerField(default=0)  # pairs whose premise was cut
     digest = models.CharField(max_length=16, blank=True)  # of the pairs, in their order
+    # Of the pairs and of all that fixes a score: who has the same has the same score.
+    content_key = models.CharField(max_length=32, blank=True)
+    is_reused = models.BooleanField(default=False)  # taken from a row with the same content key
     created_at = models.DateTimeField(auto_now_add=True, null=True)
 
     class Meta:
@@ -162,6 +185,11 @@ class AutoScore(models.Model):
         ]
         indexes = [
             models.Index(fields=["run"], condition=Q(score__isnull=True), name="score_failed"),
+            models.Index(
+                fields=["content_key"],
+                condition=Q(score__isnull=False) & ~Q(content_key=""),
+                name="score_to_reuse",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -192,3 +220,74 @@ class Adjudication(models.Model):
 
     def __str__(self) -> str:
         return f"{self.question} = {self.answer}, adjudicated"
+
+
+class Job(models.Model):
+    """Long work that is no metric run: the search for a prompt, a model that is distilled.
+
+    Claimed like a chunk: who holds the token may write, until the lease runs out. What it has
+    found so far are its steps, so that whoever takes over goes on from there.
+    """
+
+    class Kind(models.TextChoices):
+        PROMPT_SEARCH = "prompt_search"
+        DISTILLATION = "distillation"
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        CANCELLED = "cancelled"
+        FAILED = "failed"  # `error` says why
+        DONE = "done"
+
+    kind = models.CharField(max_length=20, choices=Kind)
+    study = models.ForeignKey(
+        Study, models.CASCADE, null=True, blank=True, related_name="jobs"
+    )  # whose votes it looks at
+    name = models.CharField(max_length=100, unique=True)  # of what it makes
+    parameters = models.JSONField(default=dict)  # every choice that changes the result
+    result = models.JSONField(default=dict, blank=True)
+    state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
+    token = models.CharField(max_length=32, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    sent_at = models.DateTimeField(null=True, blank=True)  # to the broker, the last time
+    attempts = models.PositiveIntegerField(default=0)
+    n_done = models.PositiveIntegerField(default=0)  # of `n_total`, whatever it counts
+    n_total = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True)
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state="running", lease_until__isnull=False)
+                | (~Q(state="running") & Q(lease_until__isnull=True)),
+                name="job_lease_while_running",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class JobStep(models.Model):
+    """One thing that a job has found: a prompt that was tried, an epoch of training."""
+
+    job = models.ForeignKey(Job, models.CASCADE, related_name="steps")
+    number = models.PositiveIntegerField()  # from 1
+    content = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["job", "number"], name="job_step_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"step {self.number} of {self.job_id}"

@@ -47,7 +47,7 @@ def _tests() -> list[tuple[str, str | None, list[str]]]:
     return [
         ("SQLite", None, [*WITHOUT_BROWSER, "-m", NOT_FAULTS]),
         ("PostgreSQL", url_of("postgresql"), again),
-        ("browser", None, ["tests/e2e", "-m", NOT_FAULTS]),
+        ("browser", None, ["tests/e2e", "-n", "2", "-m", NOT_FAULTS]),
     ]
 
 

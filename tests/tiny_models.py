@@ -1,7 +1,7 @@
 """Entailment checkpoints of some 200 KiB, made in a second: real ones, but only of the form.
 
 A BERT with random weights and a WordPiece tokenizer of its own; its last layer is fitted to a few
-plain pairs, among them those that `huggingface.py` asks about. Elsewhere its answers mean nothing,
+plain pairs, among them those that `classifier.py` asks about. Elsewhere its answers mean nothing,
 but they are deterministic, differ from pair to pair, and lie between 0 and 1.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evaluation.backends.huggingface import OBVIOUS, OBVIOUSLY_NOT
+from evaluation.backends.classifier import OBVIOUS, OBVIOUSLY_NOT
 from evaluation.metrics.entailment import Pair
 
 LABELS = ("not_entailment", "entailment")

@@ -4,10 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from evaluation.metrics.entailment import Pair
-
-
-class BackendError(Exception):
-    """A backend that cannot be used at all: where, what was found, what was expected."""
+from generation.backends.base import LanguageModel
 
 
 class Entailment(NamedTuple):
@@ -23,6 +20,8 @@ class EntailmentBackend(Protocol):
 
     signature: str  # every choice that changes a number, apart from which model: "lexical|v:1"
     revision: str  # of the model's files; "" without a model
+    files: dict[str, str]  # name → SHA-256 of what the model was loaded from
+    device: str  # where it computes: "cpu", "cuda: NVIDIA …", "server"
 
     def entailment(self, pairs: Sequence[Pair]) -> list[Entailment]:
         """Return P(entailment) for each pair, in the same order.
@@ -30,3 +29,34 @@ class EntailmentBackend(Protocol):
         The same pair gives the same number whatever stands beside it (models: to about 1e-5).
         """
         ...
+
+
+class Reply(NamedTuple):
+    """A response in its dialog: the turns before it, the last user question included."""
+
+    turns: tuple[tuple[str, str], ...]  # speaker, text
+    text: str
+
+
+class Judged(NamedTuple):
+    """What a backend says about one reply."""
+
+    score: float  # in [0, 1]; NaN when there is none
+    is_truncated: bool = False  # the dialog was longer than the model reads
+    problem: str = ""  # why there is no score
+
+
+class SensiblenessBackend(Protocol):
+    """Anything that says, without being prompted, how sensible a reply is in its dialog."""
+
+    signature: str
+    revision: str
+    files: dict[str, str]
+    device: str
+
+    def sensibleness(self, replies: Sequence[Reply]) -> list[Judged]:
+        """Return how sensible each reply is, in the same order."""
+        ...
+
+
+Backend = EntailmentBackend | SensiblenessBackend | LanguageModel

@@ -22,6 +22,8 @@ class Lexical:
 
     signature = "lexical|v:1"
     revision = ""
+    files: dict[str, str] = {}
+    device = "cpu"
 
     def entailment(self, pairs: Sequence[Pair]) -> list[Entailment]:
         """Return the share of each hypothesis's distinct content words that its premise has."""

@@ -83,7 +83,7 @@ def worklist(study: Study, run: MetricRun, question: Question, choices: Choices)
             left_out[scored.problem or "undecided" if scored else "unscored"] += 1
             continue
         is_yes = bool(labels[place])
-        if is_yes == (scored.score > run.threshold):
+        if is_yes == (scored.score > run.cut):
             continue
         yes, no = int(n_yes[place]), int(n_no[place])
         item = Disagreement(

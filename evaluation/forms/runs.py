@@ -7,9 +7,11 @@ from django.core.validators import RegexValidator
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Study
+from evaluation.auto_metrics.auto_ais import AutoAisMetric
 from evaluation.metrics.entailment import AutoAis
 from evaluation.models import AutoScore, Checkpoint, MetricRun
-from evaluation.services.runs import METRIC, RunPlan, responses_of_study
+from evaluation.services.runs import RunPlan, responses_of_study, spec_of_checkpoint
+from generation.backends.base import ModelSpec
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response
 
@@ -129,20 +131,17 @@ class NewRunForm(forms.Form):
         chosen = self.cleaned_data
         model = self.checkpoints.get(chosen["backend"])
         return RunPlan(
-            backend="transformers" if model else LEXICAL,
-            choices=AutoAis(chosen["flavor"], chosen["window"], chosen["hypothesis"]),
+            spec=spec_of_checkpoint(model) if model else ModelSpec(LEXICAL),
+            metric=AutoAisMetric(AutoAis(chosen["flavor"], chosen["window"], chosen["hypothesis"])),
             evidence=chosen["evidence"],
             threshold=chosen["threshold"],
-            model_name=model.name if model else "",
-            model_location=model.location if model else "",
-            entailment_index=model.entailment_index if model else None,
         )
 
     def n_without_score(self) -> int:
         """Return how many responses have none yet under the choices of a valid form."""
         scored = AutoScore.objects.filter(
             run__dataset=self.cleaned_data["dataset"],
-            run__metric=METRIC,
+            run__metric=self.plan().metric.key,
             run__signature=self.plan().signature,
             run__is_imported=False,
             target__citation=None,

@@ -254,7 +254,7 @@ def _outcomes(run: MetricRun, scores: _Scores, of_arm: ArmCounts, people: _Peopl
         rater_score=people.rater_scores,
         dialogs=of_arm.items.dialogs,
         n_dialogs=of_arm.items.n_dialogs,
-        threshold=run.threshold,
+        threshold=run.cut,
     )
 
 

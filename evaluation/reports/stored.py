@@ -132,6 +132,7 @@ OF_RUN = (
     "revision",
     "model_name",
     "threshold",
+    "is_yes_at_threshold",
     "state",
     "resumed_at",
     "finished_at",

@@ -6,10 +6,8 @@ from typing import NamedTuple
 from django.db.models import Count, F, Func, IntegerField, Q, QuerySet, Sum
 from django.utils import timezone
 
-from evaluation.metrics.entailment import AutoAis
+from evaluation.auto_metrics.registry import metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
-
-TITLES = {"auto_ais": "Auto-AIS"}
 
 
 class RunProgress(NamedTuple):
@@ -72,21 +70,12 @@ class _Length(Func):
         return self.as_sql(compiler, connection, function="JSONB_ARRAY_LENGTH", **more)
 
 
-def choices_of(run: MetricRun) -> AutoAis:
-    """Return the choices of a run of Auto-AIS that was made here."""
-    return AutoAis(**{name: run.parameters[name] for name in AutoAis._fields})
-
-
 def title_of(run: MetricRun) -> str:
     """Return what pages call a run: 'Auto-AIS, v3, localized K = 2'; imported: its metric."""
     if run.is_imported:
         return run.metric
-    choices = choices_of(run)
-    parts = [TITLES.get(run.metric, run.metric), choices.flavor]
-    parts.append(f"localized K = {choices.window}" if choices.window else "whole")
-    if choices.hypothesis != "whole":
-        parts.append(f"sentences ({choices.hypothesis})")
-    return ", ".join(parts)
+    metric = metric_of(run.metric, run.parameters)
+    return ", ".join([metric.title, *metric.in_title])
 
 
 def run_progress(runs: QuerySet[MetricRun]) -> list[RunProgress]:

@@ -7,24 +7,15 @@ from django.db.models import Count, F, FloatField, Max, Min, QuerySet
 from django.db.models.functions import Floor, Greatest, Least
 
 from annotation.models import Study
-from evaluation.metrics.entailment import QUESTION_IN_HYPOTHESIS, QUESTION_IN_PREMISE
+from evaluation.auto_metrics.registry import metric_of
+from evaluation.backends.registry import BACKENDS
 from evaluation.models import AutoScore, MetricRun
-from evaluation.runs.progress import choices_of
 from generation.evidence import EvidenceChoice
 
-HYPOTHESES = {
-    "whole": "response",
-    "mean": "each sentence of the response; their mean",
-    "min": "each sentence of the response; the lowest",
-}
 EVIDENCE = {
     EvidenceChoice.SHOWN: "shown: what the model was given",
     EvidenceChoice.GOLDEN: "golden, whatever the model was given",
     EvidenceChoice.RETRIEVED: "retrieved: what a search finds for dialog and response",
-}
-BACKENDS_IN_WORDS = {
-    "lexical": "lexical overlap, a baseline",
-    "transformers": "transformers, sequence classification",
 }
 N_BINS = 10
 BAR = 160  # width of the fullest bin, in px
@@ -110,23 +101,18 @@ def choices_in_words(run: MetricRun) -> list[tuple[str, str]]:
     """Return every choice of a run that changes its numbers, by name; none of an imported one."""
     if run.is_imported:
         return []
-    choices = choices_of(run)
-    premise = f"window of {choices.window} sentences" if choices.window else "whole evidence"
-    if QUESTION_IN_PREMISE[choices.flavor]:
-        premise += " + question"
-    hypothesis = HYPOTHESES[choices.hypothesis]
-    if QUESTION_IN_HYPOTHESIS[choices.flavor]:
-        hypothesis = f"question + {hypothesis}"
-    named = [
-        ("Flavor", choices.flavor),
-        ("Premise", premise),
-        ("Hypothesis", hypothesis),
-        ("Evidence", EVIDENCE.get(run.parameters.get("evidence", ""), "")),
-        ("Threshold", f"{run.threshold:g}: a higher score counts as yes"),
-        ("Backend", BACKENDS_IN_WORDS.get(run.backend, run.backend)),
-    ]
+    metric = metric_of(run.metric, run.parameters)
+    named = [*metric.in_words]
+    if evidence := run.parameters.get("evidence", ""):
+        named.append(("Evidence", EVIDENCE.get(evidence, "")))
+    and_more = "that or more" if run.is_yes_at_threshold else "a higher score"
+    named.append(("Threshold", f"{run.threshold:g}: {and_more} counts as yes"))
+    kind = BACKENDS.get(run.backend)
+    named.append(("Backend", kind.title if kind else run.backend))
     if run.model_name:
         named += [("Model", run.model_name), ("Revision", run.revision)]
+    if run.device:
+        named.append(("Device", run.device))
     index = run.parameters.get("entailment_index")
     return [*named, ("Entailment", f"output {index}")] if index is not None else named
 

@@ -1,47 +1,45 @@
-"""What a run of Auto-AIS asks its backend about each response, and the rows that answers make.
+"""What a run asks its backend about each response, and the rows that answers make.
 
 Reads only: who calls it stores the rows.
 """
 
-import hashlib
-import json
 import logging
-import math
 import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError
 
 from annotation.models import Target
-from evaluation.backends.base import BackendError, Entailment, EntailmentBackend
-from evaluation.metrics.entailment import (
-    EntailmentError,
-    Pair,
-    Passage,
-    Question,
-    ask,
-    verdict,
+from evaluation.auto_metrics.base import (
+    Ask,
+    Asked,
+    Assumed,
+    AutoMetric,
+    Material,
+    Refused,
+    Scored,
+    content_key,
+    digest_of,
+    user_question,
 )
+from evaluation.auto_metrics.registry import metric_of
+from evaluation.backends.base import Backend
+from evaluation.metrics.entailment import Passage
 from evaluation.models import AutoScore, MetricRun
-from evaluation.runs.progress import choices_of
-from generation.evidence import EvidenceChoice, evidence_of
+from generation.backends.base import BackendError
+from generation.evidence import evidence_of
 from generation.models import Passage as PassageRow
 from generation.models import Response, Turn
 
 logger = logging.getLogger(__name__)
 
-NO_DIALOG = "the dialog is not known"
-NO_GOLDEN = "no golden evidence"
-NOTHING_FOUND = "no passage was found for its dialog"
-ONLY_A_GRAPH = "its evidence is a graph, whose text this version does not read"
-
 MOST_TRIES = 3  # of one response whose scoring raises something unexpected
-MOST_PAIRS = 2048
+MOST_ASKS = 2048
 SECONDS_TOGETHER = 2.0  # that one call of the backend should take
 _PATH = re.compile(r"(?<![\w/:.])(?:~?/[^\s/'\":,;()<>]+){2,}/?")
 
@@ -61,35 +59,33 @@ class Stopped(Exception):
     """Scoring shall not go on: the run was cancelled, or another worker has the chunk."""
 
 
-class Unscored(NamedTuple):
-    """A target to be scored, with its response and the evidence it is judged against."""
-
-    target: int
-    text: str
-    user_question: str | None  # None: the dialog is not known
-    passages: list[Passage]
-    is_evidence_stated: bool  # what the model was shown is known
-    has_graph: bool
-
-
-def unscored(run: MetricRun, targets: Collection[int]) -> list[Unscored]:
+def unscored(run: MetricRun, targets: Collection[int]) -> list[Material]:
     """Return those targets of a run that have no row yet, in the order given."""
     rows = Target.objects.filter(pk__in=targets).exclude(scores__run=run)
-    response_of = dict(rows.values_list("pk", "response"))
+    return material_of(dict(rows.values_list("pk", "response")), targets, run)
+
+
+def material_of(
+    response_of: dict[int, int], targets: Collection[int], run: MetricRun
+) -> list[Material]:
+    """Return what a run looks at, for those of the targets whose response is named, in order."""
     responses = Response.objects.filter(pk__in=response_of.values())
-    evidence = evidence_of(responses, run.parameters["evidence"])
+    choice = run.parameters.get("evidence", "")
+    evidence = evidence_of(responses, choice) if choice else {}
     wanted = {passage for shown in evidence.values() for passage in shown}
     texts = dict(PassageRow.objects.filter(pk__in=wanted).values_list("pk", "text"))
-    by_id = {response.pk: response for response in responses}
-    questions = user_questions({response.example_id for response in by_id.values()})
+    by_id = {response.pk: response for response in responses.select_related("setup")}
+    dialogs = _dialogs({response.example_id for response in by_id.values()})
     return [
-        Unscored(
+        Material(
             target=target,
             text=response.text,
-            user_question=questions.get(response.example_id),
-            passages=[Passage(pk, texts[pk]) for pk in evidence[response.pk]],
+            turns=dialogs.get(response.example_id),
+            passages=[Passage(pk, texts[pk]) for pk in evidence.get(response.pk, ())],
+            evidence=choice,
             is_evidence_stated=response.is_evidence_stated,
-            has_graph=bool(response.graph_shown),
+            graph=tuple((triple[0], triple[1], triple[2]) for triple in response.graph_shown or ()),
+            model=response.setup.model,
         )
         for target in targets
         if target in response_of
@@ -99,14 +95,16 @@ def unscored(run: MetricRun, targets: Collection[int]) -> list[Unscored]:
 
 def user_questions(examples: Collection[int]) -> dict[int, str]:
     """Return the last turn of the user in each dialog that is known; else its last turn."""
-    turns: dict[int, list[tuple[bool, str]]] = defaultdict(list)
+    return {example: user_question(turns) for example, turns in _dialogs(examples).items()}
+
+
+def _dialogs(examples: Collection[int]) -> dict[int, tuple[tuple[str, str], ...]]:
+    """Return the turns of each dialog that is known, as speaker and text."""
+    turns: dict[int, list[tuple[str, str]]] = defaultdict(list)
     rows = Turn.objects.filter(example__in=examples).order_by("example", "index")
     for example, speaker, text in rows.values_list("example", "speaker", "text"):
-        turns[example].append((speaker.lower() == "user", text))
-    return {
-        example: next((text for is_user, text in reversed(dialog) if is_user), dialog[-1][1])
-        for example, dialog in turns.items()
-    }
+        turns[example].append((speaker, text))
+    return {example: tuple(dialog) for example, dialog in turns.items()}
 
 
 class Scorer:
@@ -117,16 +115,15 @@ class Scorer:
             `SECONDS_TOGETHER` each, or a part of the lease; whatever it raises ends the scoring.
     """
 
-    def __init__(
-        self, run: MetricRun, backend: EntailmentBackend, keep: Callable[[], None]
-    ) -> None:
+    def __init__(self, run: MetricRun, backend: Backend, keep: Callable[[], None]) -> None:
         self._run = run
-        self._choices = choices_of(run)
+        self._metric: AutoMetric = metric_of(run.metric, run.parameters)
         self._backend = backend
+        self._signature = _score_signature(run, self._metric, backend)
         self._keep = keep
-        self._n_pairs = 1  # before the speed is known
+        self._n_asks = 1  # before the speed is known
 
-    def rows(self, some: Sequence[Unscored]) -> list[AutoScore]:
+    def rows(self, some: Sequence[Material]) -> list[AutoScore]:
         """Return a row for each of some responses: its score, or why there is none."""
         try:
             return self._rows(some)
@@ -136,11 +133,11 @@ class Scorer:
             logger.exception("scoring %s responses of run %s", len(some), self._run.pk)
         return [self._row_alone(each) for each in some]
 
-    def failed(self, each: Unscored, problem: str) -> AutoScore:
+    def failed(self, each: Material, problem: str) -> AutoScore:
         """Return the row of a response that has no score."""
         return AutoScore(run=self._run, target_id=each.target, problem=storable(problem))
 
-    def _row_alone(self, each: Unscored) -> AutoScore:
+    def _row_alone(self, each: Material) -> AutoScore:
         """Return a response's row where scoring raises something unexpected: tried again first."""
         problem = ""
         for _ in range(MOST_TRIES):
@@ -152,101 +149,101 @@ class Scorer:
                 problem = f"{type(error).__name__}: {error}"
         return self.failed(each, f"scoring failed {MOST_TRIES} times: {problem}")
 
-    def _rows(self, some: Sequence[Unscored]) -> list[AutoScore]:
-        prepared = [self._prepared(each) for each in some]
-        asked = [question for question in prepared if isinstance(question, Question)]
-        answers = iter(self._entailments([pair for each in asked for pair in each.pairs]))
-        return [
-            self._row(each, ready, list(islice(answers, len(ready.pairs))))
-            if isinstance(ready, Question)
-            else ready
-            for each, ready in zip(some, prepared, strict=True)
+    def _rows(self, some: Sequence[Material]) -> list[AutoScore]:
+        prepared = [self._metric.asked(each) for each in some]
+        keys = [
+            content_key(self._signature, each.asks) if isinstance(each, Asked) else ""
+            for each in prepared
         ]
+        known = self._known(keys)
+        asked = {
+            key: each
+            for key, each in zip(keys, prepared, strict=True)
+            if isinstance(each, Asked) and key not in known
+        }
+        answers = iter(self._answers([ask for each in asked.values() for ask in each.asks]))
+        new = {
+            key: self._metric.scored(each, list(islice(answers, len(each.asks))))
+            for key, each in asked.items()
+        }
+        rows = []
+        for each, ready, key in zip(some, prepared, keys, strict=True):
+            if isinstance(ready, Refused):
+                rows.append(self.failed(each, ready.problem))
+            elif isinstance(ready, Assumed):
+                rows.append(
+                    AutoScore(run=self._run, target_id=each.target, score=0.0, is_assumed=True)
+                )
+            elif key in known:
+                rows.append(self._row_again(each, ready, key, known[key]))
+            else:
+                rows.append(self._row(each, ready, key, new[key]))
+        return rows
 
-    def _prepared(self, each: Unscored) -> AutoScore | Question:
-        """Return what to ask about a response, or its row where nothing is asked."""
-        if not each.passages:
-            return self._row_without_evidence(each)
-        if each.user_question is None:
-            return self.failed(each, NO_DIALOG)
-        try:
-            return ask(self._choices, each.passages, each.user_question, each.text)
-        except EntailmentError as error:
-            return self.failed(each, str(error))
+    def _known(self, keys: Sequence[str]) -> dict[str, AutoScore]:
+        """Return a stored score of any run for each of the keys that has one."""
+        rows = AutoScore.objects.filter(content_key__in=set(keys) - {""}, score__isnull=False)
+        return {row.content_key: row for row in rows}
 
-    def _row_without_evidence(self, each: Unscored) -> AutoScore:
-        choice = self._run.parameters["evidence"]
-        if choice == EvidenceChoice.RETRIEVED:
-            return self.failed(each, NOTHING_FOUND)
-        if choice == EvidenceChoice.SHOWN and each.has_graph:
-            return self.failed(each, ONLY_A_GRAPH)
-        if choice == EvidenceChoice.SHOWN and each.is_evidence_stated:
-            return AutoScore(run=self._run, target_id=each.target, score=0.0, is_assumed=True)
-        return self.failed(each, NO_GOLDEN)
+    def _answers(self, asks: Sequence[Ask]) -> list[Any]:
+        """Ask the backend, with as much at once as it answers in a short time.
 
-    def _entailments(self, pairs: Sequence[Pair]) -> list[Entailment]:
-        """Ask the backend, with as many pairs at once as it answers in a short time.
-
-        The longest come first: models are quicker with pairs of like length together.
+        Nothing is asked twice. The longest come first: models are quicker with texts of like
+        length together.
         """
-        waiting = sorted(dict.fromkeys(pairs), key=lambda pair: -sum(map(len, pair)))
-        found: dict[Pair, Entailment] = {}
+        waiting = sorted(dict.fromkeys(asks), key=_length, reverse=True)
+        found: dict[Ask, Any] = {}
         seconds_together = min(SECONDS_TOGETHER, settings.CHUNK_LEASE_SECONDS / 4)
         while len(found) < len(waiting):
-            some = waiting[len(found) : len(found) + self._n_pairs]
+            some = waiting[len(found) : len(found) + self._n_asks]
             began = time.monotonic()
-            found |= zip(some, self._backend.entailment(some), strict=True)
+            found |= zip(some, self._metric.answers(self._backend, some), strict=True)
             speed = len(some) / max(time.monotonic() - began, 1e-6)
-            at_most = min(4 * len(some), MOST_PAIRS)
-            self._n_pairs = max(1, min(int(speed * seconds_together), at_most))
+            at_most = min(4 * len(some), MOST_ASKS)
+            self._n_asks = max(1, min(int(speed * seconds_together), at_most))
             self._keep()
-        return [found[pair] for pair in pairs]
+        return [found[ask] for ask in asks]
 
-    def _row(self, each: Unscored, question: Question, answers: Sequence[Entailment]) -> AutoScore:
-        row = AutoScore(
+    def _row(self, each: Material, asked: Asked, key: str, result: Scored) -> AutoScore:
+        return AutoScore(
             run=self._run,
             target_id=each.target,
-            n_pairs=len(answers),
-            n_truncated=sum(answer.is_truncated for answer in answers),
-            digest=_digest(question.pairs),
+            score=result.score,
+            problem=storable(result.problem),
+            n_truncated=result.n_truncated,
+            windows=list(result.windows),
+            details=dict(result.details),
+            n_pairs=len(asked.asks),
+            digest=digest_of(asked.asks),
+            content_key=key,
         )
-        if problem := next(filter(None, map(_problem, answers)), ""):
-            row.problem = storable(problem)
-            return row
-        probabilities = [answer.probability for answer in answers]
-        result = verdict(self._choices, question, probabilities)
-        row.score = result.score
-        row.windows = self._windows(question, probabilities, result.best)
-        return row
 
-    def _windows(
-        self, question: Question, probabilities: Sequence[float], best: Sequence[int]
-    ) -> list[dict[str, object]]:
-        """Return the stretch of evidence that decided, for each hypothesis."""
-        is_split = self._choices.hypothesis != "whole"
-        n_windows = len(question.windows)
-        return [
-            {
-                "sentence": number if is_split else None,
-                "passage": window.passage,
-                "first": window.first,
-                "last": window.last,
-                "start": window.start,
-                "end": window.end,
-                "probability": float(probabilities[number * n_windows + chosen]),
-            }
-            for number, chosen in enumerate(best)
-            for window in [question.windows[chosen]]
-            if window.passage is not None
-        ]
+    def _row_again(self, each: Material, asked: Asked, key: str, known: AutoScore) -> AutoScore:
+        """Return a row with a score that was given before to the same, whoever it was about."""
+        return AutoScore(
+            run=self._run,
+            target_id=each.target,
+            score=known.score,
+            n_truncated=known.n_truncated,
+            windows=list(self._metric.windows_again(asked, known.windows)),
+            details=known.details,
+            n_pairs=len(asked.asks),
+            digest=known.digest,
+            content_key=key,
+            is_reused=True,
+        )
 
 
-def _problem(answer: Entailment) -> str:
-    """Return why a pair has no probability; nothing when it has one."""
-    if answer.problem or not math.isnan(answer.probability):
-        return answer.problem
-    return "the backend gave no probability"
+def _length(ask: Any) -> int:
+    """Return how many characters an ask has."""
+    return sum(len(part) for part in ask if isinstance(part, str))
 
 
-def _digest(pairs: Sequence[Pair]) -> str:
-    return hashlib.sha256(json.dumps(pairs, ensure_ascii=False).encode()).hexdigest()[:16]
+def _score_signature(run: MetricRun, metric: AutoMetric, backend: Backend) -> str:
+    """Return all that fixes a score, given what is asked.
+
+    The threshold only makes labels, and the texts of the evidence are part of what is asked.
+    """
+    index = run.parameters.get("entailment_index")
+    model = [run.model_name or run.backend, backend.signature, backend.revision, str(index)]
+    return "|".join([metric.key, metric.said, f"v:{metric.version}", *model])

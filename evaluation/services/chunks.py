@@ -16,10 +16,13 @@ from django.db import DatabaseError, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from evaluation.backends.base import BackendError, EntailmentBackend
-from evaluation.backends.registry import open_backend
+from evaluation.auto_metrics.registry import metric_of
+from evaluation.backends.base import Backend
+from evaluation.backends.registry import BACKENDS, open_backend
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.scoring import Scorer, Stopped, storable, unscored
+from evaluation.services.runs import spec_of
+from generation.backends.base import BackendError
 from generation.models.datasets import new_token
 
 logger = logging.getLogger(__name__)
@@ -33,11 +36,14 @@ SENT_TOGETHER = 20  # chunks of a run, when their messages may have been lost
 SENT_AGAIN_AFTER = 10.0  # seconds
 LEASES_OF_A_QUEUE = 10  # that a message may wait behind other work
 LONGEST_REVISION = 64
+LONGEST_DEVICE = 100
 
 
-def lease() -> timedelta:
-    """Return how long a chunk is a worker's without a sign of life."""
-    return timedelta(seconds=settings.CHUNK_LEASE_SECONDS)
+def lease(backend: str = "") -> timedelta:
+    """Return how long a chunk is a worker's without a sign of life, asking this backend."""
+    kind = BACKENDS.get(backend)
+    silent = kind.longest_call_seconds if kind else 0.0
+    return timedelta(seconds=settings.CHUNK_LEASE_SECONDS + silent)
 
 
 # --- who has it -----------------------------------------------------------------------------
@@ -50,10 +56,11 @@ def claim_chunk(chunk_id: int) -> RunChunk | None:
     """
     now, token = timezone.now(), new_token()
     free = _free(now).filter(pk=chunk_id, run__in=_running_runs())
-    if not free.update(
+    backend = free.values_list("run__backend", flat=True).first()
+    if backend is None or not free.update(
         state=RunChunk.State.RUNNING,
         token=token,
-        lease_until=now + lease(),
+        lease_until=now + lease(backend),
         attempts=F("attempts") + 1,
     ):
         return None
@@ -144,7 +151,7 @@ class _Hold:
         )
 
     def _renew(self, **columns: object) -> None:
-        until = timezone.now() + lease()
+        until = timezone.now() + lease(self._claim.run.backend)
         if not self._mine.filter(run__in=_running_runs()).update(lease_until=until, **columns):
             raise Stopped
         self._renew_at = self._next_renewal()
@@ -230,18 +237,19 @@ def _fail_run(run: MetricRun, error: str) -> None:
     )
 
 
-def _backend_of(run: MetricRun) -> EntailmentBackend:
+def _backend_of(run: MetricRun) -> Backend:
     """Open a run's backend, and note what the scores are made with.
 
     Raises:
         BackendError: it cannot be used, or earlier scores were made with something else.
     """
-    backend = open_backend(run.backend, run.model_location, run.parameters.get("entailment_index"))
+    backend = metric_of(run.metric, run.parameters).ready(open_backend(spec_of(run)))
     made_with = (backend.signature, backend.revision[:LONGEST_REVISION])
     this_run = MetricRun.objects.filter(pk=run.pk)
     this_run.filter(backend_signature="").update(
-        backend_signature=made_with[0], revision=made_with[1]
+        backend_signature=made_with[0], revision=made_with[1], model_files=backend.files
     )
+    _note_device(run, backend.device)
     earlier = this_run.values_list("backend_signature", "revision").first()
     if earlier is not None and earlier != made_with:
         raise BackendError(
@@ -250,6 +258,14 @@ def _backend_of(run: MetricRun) -> EntailmentBackend:
             "or delete the run and start it anew."
         )
     return backend
+
+
+def _note_device(run: MetricRun, device: str) -> None:
+    """Note where a run is computed: every kind of device that had a part in it."""
+    devices = run.device.split(", ") if run.device else []
+    if device not in devices:
+        run.device = ", ".join([*devices, device])
+        MetricRun.objects.filter(pk=run.pk).update(device=run.device[:LONGEST_DEVICE])
 
 
 def _in_words(signature: str, revision: str) -> str:

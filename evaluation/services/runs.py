@@ -14,13 +14,13 @@ from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from annotation.models import Study, Target
 from annotation.planning import responses_of, sampled
-from evaluation.metrics.entailment import AutoAis
-from evaluation.models import AutoScore, MetricRun, RunChunk
+from evaluation.auto_metrics.auto_ais import AutoAisMetric
+from evaluation.auto_metrics.base import AutoMetric
+from evaluation.models import AutoScore, Checkpoint, MetricRun, RunChunk
+from generation.backends.base import ModelSpec
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response
 
-METRIC = "auto_ais"
-VERSION = 1  # of how scores are made here; a new one makes new runs
 MOST_CHUNKS = 20  # that a small run is cut into
 SMALLEST_CHUNK, LARGEST_CHUNK = 5, 50  # responses
 SAVED_TOGETHER = 2000
@@ -33,21 +33,77 @@ class RunError(Exception):
 class RunPlan(NamedTuple):
     """Every choice of a run that changes its scores or labels, and where its model lies."""
 
-    backend: str
-    choices: AutoAis = AutoAis()
-    evidence: str = EvidenceChoice.SHOWN
-    threshold: float = 0.5
-    model_name: str = ""
-    model_location: str = ""
-    entailment_index: int | None = None
+    spec: ModelSpec = ModelSpec("lexical")
+    metric: AutoMetric = AutoAisMetric()
+    evidence: str = EvidenceChoice.SHOWN  # of a metric that needs none it is not looked at
+    threshold: float | None = None  # None: the metric's own
+    n_sampled: int | None = None  # responses of each model, drawn by `seed`; None: all of them
+    seed: int = 0
+    calibrated_on: str = ""  # slug of the study by whose votes the choices were made
+
+    @property
+    def cut(self) -> float:
+        """The threshold, the metric's own where none was chosen."""
+        return self.metric.threshold if self.threshold is None else self.threshold
 
     @property
     def signature(self) -> str:
         """What the run is known by: asking for the same again is asking for the same run."""
-        parts = [METRIC, self.model_name or self.backend, str(self.choices), str(self.evidence)]
-        if self.entailment_index is not None:
-            parts.append(f"entailment:{self.entailment_index}")
-        return "|".join([*parts, f"t:{float(self.threshold)!r}", f"v:{VERSION}"])
+        metric, spec = self.metric, self.spec
+        parts = [metric.key, spec.name or spec.backend, metric.said]
+        if metric.needs_evidence:
+            parts.append(str(self.evidence))
+        if spec.entailment_index is not None:
+            parts.append(f"entailment:{spec.entailment_index}")
+        if spec.precision != "fp32":
+            parts.append(spec.precision)
+        if self.n_sampled is not None:
+            parts.append(f"sample:{self.n_sampled}@{self.seed}")
+        return "|".join([*parts, f"t:{float(self.cut)!r}", f"v:{metric.version}"])
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What is stored with a run, beside its model's name, location and revision."""
+        parameters = {**self.metric.parameters, "entailment_index": self.spec.entailment_index}
+        if self.metric.needs_evidence:
+            parameters["evidence"] = str(self.evidence)
+        if self.spec.precision != "fp32":
+            parameters["precision"] = self.spec.precision
+        if self.n_sampled is not None:
+            parameters |= {"n_sampled": self.n_sampled, "seed": self.seed}
+        if self.spec.served_name:
+            parameters["served_name"] = self.spec.served_name
+        if self.spec.key_variable:
+            parameters["key_variable"] = self.spec.key_variable
+        return parameters
+
+
+def spec_of(run: MetricRun) -> ModelSpec:
+    """Return the model that a run was asked for with, at the revision that it was begun with."""
+    return ModelSpec(
+        backend=run.backend,
+        name=run.model_name,
+        location=run.model_location,
+        revision=run.revision,
+        precision=run.parameters.get("precision", "fp32"),
+        entailment_index=run.parameters.get("entailment_index"),
+        served_name=run.parameters.get("served_name", ""),
+        key_variable=run.parameters.get("key_variable", ""),
+    )
+
+
+def spec_of_checkpoint(checkpoint: Checkpoint, precision: str = "fp32") -> ModelSpec:
+    """Return how a listed model is opened."""
+    return ModelSpec(
+        backend=checkpoint.backend,
+        name=checkpoint.name,
+        location=checkpoint.location,
+        revision=checkpoint.revision,
+        precision=precision,
+        entailment_index=checkpoint.entailment_index,
+        served_name=checkpoint.served_name,
+        key_variable=checkpoint.key_variable,
+    )
 
 
 def responses_of_study(study: Study) -> QuerySet[Response]:
@@ -66,22 +122,18 @@ def request_metric_run(
 
     Safe to ask twice, also at once: the second finds the first's run and adds what is missing.
     """
-    parameters: dict[str, Any] = {
-        **plan.choices._asdict(),
-        "evidence": str(plan.evidence),
-        "entailment_index": plan.entailment_index,
-    }
     found, is_new = MetricRun.objects.get_or_create(
         dataset=dataset,
-        metric=METRIC,
+        metric=plan.metric.key,
         signature=plan.signature,
         is_imported=False,
         defaults={
-            "backend": plan.backend,
-            "model_name": plan.model_name,
-            "model_location": plan.model_location,
-            "parameters": parameters,
-            "threshold": plan.threshold,
+            "backend": plan.spec.backend,
+            "model_name": plan.spec.name,
+            "model_location": plan.spec.location,
+            "parameters": plan.parameters,
+            "threshold": plan.cut,
+            "is_yes_at_threshold": plan.metric.is_yes_at_threshold,
             "requested_by": user,
         },
     )
@@ -89,7 +141,7 @@ def request_metric_run(
     n_added = _add_chunks(run, _without_score(run, _targets_of(dataset, responses)))
     is_resumed = _take_up(run)
     if n_added or is_resumed:  # else its scores are those of the model that lay elsewhere
-        MetricRun.objects.filter(pk=run.pk).update(model_location=plan.model_location)
+        MetricRun.objects.filter(pk=run.pk).update(model_location=plan.spec.location)
     if is_new or n_added or is_resumed:
         _record(user, "run.requested", run, n_responses=n_added)
     run.refresh_from_db()

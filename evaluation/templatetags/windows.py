@@ -105,5 +105,5 @@ def score_bar(score: float, threshold: float) -> dict[str, Any]:
 
 @register.filter
 def is_yes(score: AutoScore) -> bool:
-    """Return whether a score counts as a yes: it is above its run's threshold."""
-    return score.score is not None and score.score > score.run.threshold
+    """Return whether a score counts as a yes: it is above its run's cut."""
+    return score.score is not None and score.score > score.run.cut

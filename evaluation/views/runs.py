@@ -14,7 +14,6 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
 from annotation.models import Study
 from evaluation.forms.runs import NewRunForm, RunFilterForm, first_choices
-from evaluation.metrics.entailment import AutoAis
 from evaluation.models import MetricRun
 from evaluation.runs.progress import RunProgress, run_progress, title_of
 from evaluation.runs.scores import (
@@ -126,7 +125,7 @@ def _chosen(request: SignedInRequest) -> Any:
 def start_default_run(request: SignedInRequest, slug: str) -> HttpResponse:
     """Score a study's responses by the metric that needs no model, against its own evidence."""
     study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
-    plan = RunPlan(backend="lexical", choices=AutoAis(), evidence=study.evidence_choice)
+    plan = RunPlan(evidence=study.evidence_choice)
     run = services.request_metric_run(study.dataset, plan, responses_of_study(study), request.user)
     _send(run)
     if request.htmx:

@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.backends import registry
 from evaluation.backends.base import Entailment
-from evaluation.backends.registry import BACKENDS
+from evaluation.backends.registry import BACKENDS, BackendKind
 from evaluation.metrics.entailment import Pair
 from evaluation.uploads import request_import
 from tests.evaluation.told import Told
@@ -37,7 +37,8 @@ def told(monkeypatch, tmp_path) -> Callable[..., Told]:
     def tell(answer: Callable[[Pair], Entailment] | float = 0.9, revision: str = "") -> Told:
         constant = answer if callable(answer) else lambda pair: Entailment(answer)
         backend = Told(constant, revision)
-        monkeypatch.setitem(BACKENDS, "told", lambda location, index: backend)
+        kind = BackendKind("Told", lambda spec: backend, needs_model=False)
+        monkeypatch.setitem(BACKENDS, "told", kind)
         registry._opened.cache_clear()  # or the one that was opened before would be asked
         return backend
 

@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from accounts.models import User
+from evaluation.auto_metrics.auto_ais import AutoAisMetric
 from evaluation.metrics.entailment import AutoAis
 from evaluation.models import MetricRun
 from evaluation.services.chunks import claim_chunk, score_chunk
 from evaluation.services.runs import RunPlan, cancel_run, request_metric_run
+from generation.backends.base import ModelSpec
 from generation.models import Dataset, Response
 from tests.makers import example_row, import_rows, response_row
 
@@ -40,7 +42,13 @@ def mill(folder: Path, n_responses: int = 12, name: str = "mill", **rows: Any) -
 def requested(dataset: Dataset, user: User | None = None, **plan: Any) -> MetricRun:
     """Ask for a run over a dataset, lexical unless the plan says otherwise."""
     choices = AutoAis(**{key: plan.pop(key) for key in AutoAis._fields if key in plan})
-    wanted = RunPlan(**{"backend": "lexical", "choices": choices} | plan)
+    named = {"model_name": "name", "model_location": "location"}
+    named |= {key: key for key in ModelSpec._fields}
+    spec = {field: plan.pop(key) for key, field in named.items() if key in plan}
+    wanted = RunPlan(
+        spec=ModelSpec(**{"backend": "lexical"} | spec),
+        **{"metric": AutoAisMetric(choices)} | plan,
+    )
     return request_metric_run(dataset, wanted, Response.objects.filter(dataset=dataset), user)
 
 

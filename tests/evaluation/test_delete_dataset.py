@@ -21,7 +21,7 @@ from annotation.models import (
     Vote,
     VoteChange,
 )
-from evaluation.models import Adjudication, MetricRun, RunChunk
+from evaluation.models import Adjudication, Job, JobStep, MetricRun, RunChunk
 from generation.models import Dataset, Import, Passage
 from tests.makers import (
     contents,
@@ -103,6 +103,8 @@ def rate_something(study: Study) -> None:
     )
     run = MetricRun.objects.create(dataset=study.dataset, metric="auto_ais")
     RunChunk.objects.create(run=run, number=1, targets=[target.pk])
+    job = Job.objects.create(kind=Job.Kind.PROMPT_SEARCH, study=study, name=study.name)
+    JobStep.objects.create(job=job, number=1)
 
 
 def address(dataset):

@@ -8,6 +8,7 @@ from annotation.models import Study
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.progress import run_progress
 from evaluation.services.runs import RunPlan, request_metric_run, responses_of_study
+from generation.backends.base import ModelSpec
 from generation.models import Response
 from tests.evaluation.test_agreement_report import assert_equals_scikit_learn
 from tests.evaluation.workers import site_on, waited
@@ -47,7 +48,7 @@ def scored(folder: Path, run: MetricRun) -> MetricRun:
 
 
 def test_lexical_scores_all_of_mtrag_and_agrees_with_people_as_scikit_learn_says(mtrag, tmp_path):
-    plan = RunPlan("lexical", evidence=mtrag.evidence_choice)
+    plan = RunPlan(evidence=mtrag.evidence_choice)
 
     run = scored(tmp_path, request_metric_run(mtrag.dataset, plan, responses_of_study(mtrag), None))
 
@@ -71,10 +72,7 @@ def test_a_checkpoint_scores_mtrag(mtrag, shared, tmp_path):
     found = shared / CHECKPOINT
     model = found if found.is_dir() else tiny_checkpoint(tmp_path / "tiny", max_tokens=512)
     plan = RunPlan(
-        "transformers",
-        evidence=mtrag.evidence_choice,
-        model_name=model.name,
-        model_location=str(model),
+        ModelSpec("transformers", model.name, str(model)), evidence=mtrag.evidence_choice
     )
     chosen = Response.objects.exclude(evidence_shown=None).order_by("pk").values("pk")
     responses = Response.objects.filter(

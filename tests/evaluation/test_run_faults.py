@@ -2,6 +2,7 @@
 
 import pytest
 
+from evaluation.auto_metrics.auto_ais import AutoAisMetric
 from evaluation.metrics.entailment import AutoAis
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.progress import run_progress
@@ -53,7 +54,7 @@ def many(tmp_path) -> Dataset:
 
 
 def asked_for(dataset: Dataset) -> MetricRun:
-    plan = RunPlan(backend="lexical", choices=AutoAis(window=1))
+    plan = RunPlan(metric=AutoAisMetric(AutoAis(window=1)))
     return request_metric_run(dataset, plan, dataset.responses.all(), None)
 
 

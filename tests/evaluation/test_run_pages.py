@@ -512,7 +512,7 @@ def test_a_run_shows_every_choice_that_changes_its_numbers(researcher, rosa, dat
         ("Hypothesis", "each sentence of the response; their mean"),
         ("Evidence", "golden, whatever the model was given"),
         ("Threshold", "0.5: a higher score counts as yes"),
-        ("Backend", "lexical overlap, a baseline"),
+        ("Backend", "Lexical overlap, a baseline"),
         ("Data", "mill, 12 responses, 12 pairs asked"),
         ("Signature", "auto_ais|lexical|v1|localized:3|sentences:mean|golden|t:0.5|v:1"),
     ]:

@@ -5,13 +5,14 @@ import time
 
 import pytest
 
-from evaluation.backends.base import BackendError, Entailment
+from evaluation.backends.base import Entailment
 from evaluation.metrics.entailment import Pair
 from evaluation.models import MetricRun, RunChunk
 from evaluation.runs.progress import run_progress
 from evaluation.services import chunks
 from evaluation.services.chunks import score_chunk
 from evaluation.services.runs import resume_run
+from generation.backends.base import BackendError
 from generation.models import Response
 from tests.evaluation.metric_runs import mill, requested, work
 from tests.evaluation.told import CLOSED, claimed, material_of, problems_of, rows_of
@@ -38,6 +39,7 @@ def test_a_score_has_the_window_that_gave_it(tmp_path):
     assert row.windows == [
         {
             "sentence": None,
+            "window": 1,
             "passage": passage.pk,
             "first": 1,
             "last": 1,
@@ -218,11 +220,11 @@ def test_a_backend_that_cannot_be_used_fails_the_run_until_somebody_resumes_it(t
 
 def test_what_breaks_outside_of_any_response_fails_the_run_and_says_how(tmp_path):
     run = requested(mill(tmp_path))
-    MetricRun.objects.update(parameters={"flavor": "v3", "window": 2, "hypothesis": "whole"})
+    MetricRun.objects.update(metric="gone")
 
     run = work(run)
 
-    assert (run.state, run.error) == (State.FAILED, "KeyError: 'evidence'")
+    assert (run.state, run.error) == (State.FAILED, "KeyError: 'gone'")
     assert {chunk.state for chunk in run.chunks.all()} == {ChunkState.QUEUED}
 
 

@@ -8,6 +8,7 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.models import Target
+from evaluation.auto_metrics.auto_ais import AutoAisMetric
 from evaluation.backends.base import Entailment
 from evaluation.metrics.entailment import AutoAis, Pair
 from evaluation.models import AutoScore, MetricRun, RunChunk
@@ -22,6 +23,7 @@ from evaluation.services.runs import (
     resume_run,
     retry_failed,
 )
+from generation.backends.base import ModelSpec
 from tests.annotation.crowd import at_once
 from tests.annotation.makers import material, planned
 from tests.evaluation.metric_runs import mill, requested, work
@@ -91,9 +93,14 @@ def test_every_choice_that_changes_a_number_makes_a_run_of_its_own(tmp_path, cha
 
 
 def test_the_signature_names_every_choice():
-    model = RunPlan("transformers", AutoAis("v1", 0, "mean"), "golden", 0.25, "deberta", "/x", 2)
+    model = RunPlan(
+        ModelSpec("transformers", "deberta", "/x", entailment_index=2),
+        AutoAisMetric(AutoAis("v1", 0, "mean")),
+        "golden",
+        0.25,
+    )
 
-    assert RunPlan("lexical").signature == "auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:1"
+    assert RunPlan().signature == "auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:1"
     assert model.signature == (
         "auto_ais|deberta|v1|whole|sentences:mean|golden|entailment:2|t:0.25|v:1"
     )

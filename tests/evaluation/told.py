@@ -20,6 +20,8 @@ class Told:
     """A backend that answers as it is told, and notes what it was asked."""
 
     signature = "told"
+    files: dict[str, str] = {}
+    device = "cpu"
 
     def __init__(self, answer: Callable[[Pair], Entailment], revision: str = "") -> None:
         self.answer = answer

@@ -13,7 +13,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
 
 from annotation.models import Study
-from evaluation.backends.base import BackendError
+from evaluation.auto_metrics.auto_ais import AutoAisMetric
+from evaluation.auto_metrics.registry import METRICS
 from evaluation.backends.registry import BACKENDS, open_backend
 from evaluation.metrics.entailment import AutoAis, Flavor, Split
 from evaluation.models import AutoScore, Checkpoint, MetricRun
@@ -21,13 +22,13 @@ from evaluation.progress import progress_bar
 from evaluation.runs.progress import RunProgress, run_progress
 from evaluation.services.chunks import claim_next_chunk, finish_runs, score_chunk
 from evaluation.services.runs import (
-    METRIC,
     RunPlan,
     cancel_run,
     request_metric_run,
     responses_of_study,
     retry_failed,
 )
+from generation.backends.base import BackendError, ModelSpec
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset
 
@@ -47,7 +48,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("metric", choices=[METRIC])
+        parser.add_argument("metric", choices=METRICS)
         what = parser.add_mutually_exclusive_group(required=True)
         what.add_argument("--study", help="name of a study: the responses that it is about")
         what.add_argument("--dataset", help="name of a dataset: all its responses")
@@ -80,13 +81,13 @@ class Command(BaseCommand):
         if not responses.exists():
             raise CommandError("There are no responses to score.")
         try:
-            backend = open_backend(plan.backend, plan.model_location, plan.entailment_index)
+            backend = plan.metric.ready(open_backend(plan.spec))
         except BackendError as error:
             raise CommandError(f"{error}\nNothing was scored.") from error
         run = request_metric_run(dataset, plan, responses, None)
         if run.revision not in ("", backend.revision):
             raise CommandError(
-                f"{plan.model_name}: its scores there are of revision {run.revision}, and this "
+                f"{plan.spec.name}: its scores there are of revision {run.revision}, and this "
                 f"model is {backend.revision}. Rename its folder, or delete the run.\n"
                 "Nothing was scored."
             )
@@ -168,17 +169,17 @@ def _plan(study: Study | None, options: dict[str, Any]) -> RunPlan:
     if not 0 <= options["threshold"] <= 1:
         raise CommandError(f"--threshold {options['threshold']}: expected 0 to 1")
     plan = RunPlan(
-        backend=options["backend"],
-        choices=AutoAis(**{name: options[name] for name in AutoAis._fields}),
+        spec=ModelSpec(options["backend"]),
+        metric=AutoAisMetric(AutoAis(**{name: options[name] for name in AutoAis._fields})),
         evidence=options["evidence"] or (study.evidence_choice if study else EvidenceChoice.SHOWN),
         threshold=options["threshold"],
     )
-    if plan.backend == "lexical":
+    if plan.spec.backend == "lexical":
         if options["model"] or options["entailment_index"] is not None:
             raise CommandError("The lexical backend has no model; expected --backend transformers")
         return plan
     if not options["model"]:
-        raise CommandError(f"--backend {plan.backend} needs --model")
+        raise CommandError(f"--backend {plan.spec.backend} needs --model")
     return _with_model(plan, options["model"], options["entailment_index"])
 
 
@@ -200,5 +201,7 @@ def _with_model(plan: RunPlan, model: str, entailment_index: int | None) -> RunP
     if name in BACKENDS:
         raise CommandError(f"A model called {name} would be taken for that backend: rename it.")
     return plan._replace(
-        model_name=name[:LONGEST_NAME], model_location=location, entailment_index=entailment_index
+        spec=plan.spec._replace(
+            name=name[:LONGEST_NAME], location=location, entailment_index=entailment_index
+        )
     )

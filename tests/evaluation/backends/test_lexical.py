@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from evaluation.backends.base import BackendError
 from evaluation.backends.lexical import Lexical
 from evaluation.backends.registry import BACKENDS, open_backend
 from evaluation.metrics.entailment import Pair
+from generation.backends.base import BackendError, ModelSpec
 
 
 def probability(premise, hypothesis):
@@ -53,11 +53,11 @@ def test_lexical_keeps_the_order_of_pairs():
 
 def test_backends_open_by_name_and_stay_open():
     assert set(BACKENDS) == {"lexical", "transformers"}
-    assert open_backend("lexical") is open_backend("lexical", location="")
-    assert open_backend("lexical").signature == "lexical|v:1"
-    assert open_backend("lexical").revision == ""
+    assert open_backend(ModelSpec("lexical")) is open_backend(ModelSpec("lexical"))
+    assert open_backend(ModelSpec("lexical")).signature == "lexical|v:1"
+    assert open_backend(ModelSpec("lexical")).revision == ""
 
 
 def test_an_unknown_backend_is_refused_with_the_ones_there_are():
     with pytest.raises(BackendError, match="backend 'gpt', expected one of lexical, transformers"):
-        open_backend("gpt")
+        open_backend(ModelSpec("gpt"))

@@ -1,6 +1,5 @@
 """Entailment by any sequence-classification checkpoint that the transformers library reads."""
 
-import hashlib
 import inspect
 import math
 import os
@@ -11,8 +10,10 @@ from typing import Any, NamedTuple
 
 from celery import current_task
 
-from evaluation.backends.base import BackendError, Entailment
+from evaluation.backends.base import Entailment
 from evaluation.metrics.entailment import Pair
+from generation.backends.base import BackendError, ModelSpec
+from generation.backends.model_files import digest_of, first_line, folder_of, is_snapshot
 
 # Scored when a model is loaded: a checkpoint whose labels stand the wrong way round must not run.
 _PREMISE = "A man is playing a guitar on a stage in front of a large crowd."
@@ -26,9 +27,6 @@ BATCH_TOKENS_ON_GPU = 32 * 1024
 # Their first position comes after the padding token's, so that two have no use.
 _POSITIONS_AFTER_PADDING = re.compile(r"roberta|camembert|longformer|mpnet|data2vec|xmod")
 
-_MODEL_FILES = ["config.json", "*token*", "vocab*", "merges.txt", "*.model", "*.safetensors"]
-_IS_PATH = re.compile(r"[./~\\]|.*[/\\].*[/\\]|[A-Za-z]:")  # 'org/model' is a name on the hub
-
 
 class _Measured(NamedTuple):
     """The pairs that a model can read, by length, and what it cannot."""
@@ -40,23 +38,24 @@ class _Measured(NamedTuple):
 class SequenceClassifier:
     """A checkpoint with an output for entailment: softmax over its labels, in fp32."""
 
-    def __init__(self, location: str, entailment_index: int | None = None) -> None:
+    def __init__(self, spec: ModelSpec) -> None:
         """Load a checkpoint and ask it about two plain pairs.
 
         Args:
-            location: a folder with config.json, tokenizer and safetensors, or a name on the hub.
-            entailment_index: the output that means entailment, where the labels have no names.
+            spec: of a folder with config.json, tokenizer and safetensors, or a name on the hub.
 
         Raises:
             BackendError: the checkpoint is not there, not whole, no classifier, has no label for
                 entailment, or gets the two pairs wrong.
         """
-        self.location = location
-        folder = _folder_of(location)
-        self.revision = folder.name if _is_snapshot(folder) else _digest(folder)
+        location = self.location = spec.location
+        self.files: dict[str, str] = {}
+        self.device = "cpu"
+        folder = folder_of(location)
+        self.revision = folder.name if is_snapshot(folder) else digest_of(folder)
         self._load(folder)
         labels = {int(index): str(name) for index, name in self._model.config.id2label.items()}
-        self._entailment = _entailment_label(labels, entailment_index, location)
+        self._entailment = _entailment_label(labels, spec.entailment_index, location)
         self._max_tokens = _max_tokens(self._tokenizer.model_max_length, self._model.config)
         self.signature = f"transformers|max_tokens:{self._max_tokens}|fp32|v:1"
         self._test_itself()
@@ -116,7 +115,7 @@ class SequenceClassifier:
             self._model: Any = model.to(device).eval()
         except Exception as exc:  # what other people's files raise is anything at all
             raise BackendError(
-                f"{self.location}: cannot be loaded; is it whole? {_first_line(exc)}"
+                f"{self.location}: cannot be loaded; is it whole? {first_line(exc)}"
             ) from exc
         misfits = [name for name, *_ in found["mismatched_keys"]]
         if wanting := sorted(found["missing_keys"]) + sorted(misfits):
@@ -133,7 +132,7 @@ class SequenceClassifier:
         try:
             yes, no = self.entailment([OBVIOUS, OBVIOUSLY_NOT])
         except Exception as exc:  # a tokenizer that does not fit its model fails only here
-            raise BackendError(f"{self.location}: cannot be asked: {_first_line(exc)}") from exc
+            raise BackendError(f"{self.location}: cannot be asked: {first_line(exc)}") from exc
         if not yes.probability > no.probability:  # also when one is NaN
             raise BackendError(
                 f"{self.location}: gives an obvious entailment {yes.probability:.3f} and an "
@@ -176,57 +175,6 @@ class SequenceClassifier:
             logits = self._model(**{k: v.to(self._model.device) for k, v in inputs.items()}).logits
         probabilities: list[float] = logits.softmax(dim=-1)[:, self._entailment].tolist()
         return probabilities
-
-
-def _folder_of(location: str) -> Path:
-    """Return the folder that holds a checkpoint, downloaded if it is a name on the hub."""
-    folder = Path(os.path.expanduser(location))
-    if not location:
-        raise BackendError("no model: expected a folder, or a name on the hub like org/model")
-    if not folder.exists() and not _IS_PATH.match(location):
-        folder = _snapshot(location)
-    if not folder.is_dir():
-        found = "a file" if folder.exists() else "nothing there"
-        raise BackendError(f"{location}: {found}, expected a folder with config.json")
-    if not (folder / "config.json").is_file():
-        raise BackendError(f"{location}: a folder without config.json, expected a checkpoint")
-    if not any(folder.glob("*.safetensors")):
-        raise BackendError(f"{location}: no weights as .safetensors, the only ones that are read")
-    return folder
-
-
-def _snapshot(name: str) -> Path:
-    """Return the folder of a model of the hub; only what is missing is downloaded."""
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(
-            snapshot_download(name, allow_patterns=[*_MODEL_FILES, "*.json"], ignore_patterns="*/*")
-        )
-    except Exception as exc:  # no network, no such name, gated, disk full: each has a class
-        raise BackendError(
-            f"{name}: no such folder here, and not to be had from the Hugging Face hub: "
-            f"{_first_line(exc)}"
-        ) from exc
-
-
-def _is_snapshot(folder: Path) -> bool:
-    """Return whether a folder is the hub's cache of one commit, and so called."""
-    return (
-        folder.parent.name == "snapshots" and re.fullmatch("[0-9a-f]{40}", folder.name) is not None
-    )
-
-
-def _digest(folder: Path) -> str:
-    """Return 16 hexadecimal digits that change with whatever in a folder changes a score."""
-    files = {path for pattern in _MODEL_FILES for path in folder.glob(pattern) if path.is_file()}
-    digest = hashlib.sha256()
-    for path in sorted(files):
-        with path.open("rb") as file:
-            digest.update(
-                f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode()
-            )
-    return digest.hexdigest()[:16]
 
 
 def _entailment_label(labels: Mapping[int, str], index: int | None, location: str) -> int:
@@ -272,8 +220,3 @@ def _batches(
         batch.append(pair)
     if batch:
         yield batch
-
-
-def _first_line(exc: Exception) -> str:
-    lines = [line.strip() for line in str(exc).splitlines() if line.strip()]
-    return lines[0] if lines else type(exc).__name__

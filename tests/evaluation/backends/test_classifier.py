@@ -13,10 +13,10 @@ import torch
 from sklearn.metrics import accuracy_score, roc_auc_score
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertConfig, BertModel
 
-from evaluation.backends.base import BackendError
-from evaluation.backends.huggingface import OBVIOUS, OBVIOUSLY_NOT, SequenceClassifier
+from evaluation.backends.classifier import OBVIOUS, OBVIOUSLY_NOT, SequenceClassifier
 from evaluation.backends.registry import open_backend
 from evaluation.metrics.entailment import Pair
+from generation.backends.base import BackendError, ModelSpec
 from tests.tiny_models import replace_by_untrained, tiny_checkpoint
 
 MAX_TOKENS = 128
@@ -31,13 +31,17 @@ def checkpoint(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def classifier(checkpoint):
-    return SequenceClassifier(str(checkpoint))
+    return SequenceClassifier(spec(checkpoint))
 
 
 @pytest.fixture
 def own_copy(checkpoint, tmp_path):
     """Return a copy of the checkpoint that the test may spoil."""
     return shutil.copytree(checkpoint, tmp_path / "copy")
+
+
+def spec(folder, entailment_index=None):
+    return ModelSpec("transformers", location=str(folder), entailment_index=entailment_index)
 
 
 def one_at_a_time(folder, pairs, entailment=1):
@@ -59,7 +63,7 @@ def probabilities(classifier, pairs):
 def refusal(folder, *index):
     """Return why a checkpoint is refused; it is one line that begins with where."""
     with pytest.raises(BackendError) as refused:
-        SequenceClassifier(str(folder), *index)
+        SequenceClassifier(spec(folder, *index))
     assert str(refused.value).startswith(f"{folder}: ")
     assert "\n" not in str(refused.value)
     return str(refused.value)
@@ -117,9 +121,9 @@ def test_models_without_token_types_are_asked_without_them(family, own_copy):
 
 def either_way_round(folder):
     try:
-        return SequenceClassifier(str(folder), 1), 1
+        return SequenceClassifier(spec(folder, 1)), 1
     except BackendError:
-        return SequenceClassifier(str(folder), 0), 0
+        return SequenceClassifier(spec(folder, 0)), 0
 
 
 # Long pairs
@@ -181,7 +185,7 @@ def test_a_hypothesis_that_leaves_no_room_is_a_problem_and_no_number(classifier)
 def test_entailment_is_found_by_name_wherever_it_stands(labels, entailment, tmp_path):
     tiny_checkpoint(tmp_path, labels=labels, entailment=entailment)
 
-    found = probabilities(SequenceClassifier(str(tmp_path)), MANY[:3])
+    found = probabilities(SequenceClassifier(spec(tmp_path)), MANY[:3])
 
     assert found == pytest.approx(one_at_a_time(tmp_path, MANY[:3], entailment), abs=1e-5)
 
@@ -190,7 +194,7 @@ def test_labels_without_names_are_refused_unless_the_index_is_stated(tmp_path):
     tiny_checkpoint(tmp_path, labels=("LABEL_0", "LABEL_1"), entailment=0)
 
     assert "labels 0: LABEL_0, 1: LABEL_1; expected one that begins with" in refusal(tmp_path)
-    found = probabilities(SequenceClassifier(str(tmp_path), 0), MANY[:3])
+    found = probabilities(SequenceClassifier(spec(tmp_path, 0)), MANY[:3])
     assert found == pytest.approx(one_at_a_time(tmp_path, MANY[:3], 0), abs=1e-5)
 
 
@@ -199,7 +203,7 @@ def test_a_stated_index_must_exist_and_not_contradict_the_names(checkpoint, tmp_
 
     assert "2 is not one that means entailment" in refusal(tmp_path, 2)
     assert "1: entailment; 0 is not one that means entailment" in refusal(checkpoint, 0)
-    assert SequenceClassifier(str(checkpoint), 1).revision
+    assert SequenceClassifier(spec(checkpoint, 1)).revision
 
 
 def test_two_labels_for_entailment_are_refused(tmp_path):
@@ -240,7 +244,7 @@ def test_a_place_without_a_checkpoint_is_refused_with_what_is_there(tmp_path, ow
     assert "a folder without config.json" in refusal(empty)
     assert "no weights as .safetensors" in refusal(own_copy)
     with pytest.raises(BackendError, match="no model: expected a folder"):
-        open_backend("transformers")
+        open_backend(ModelSpec("transformers"))
 
 
 def test_half_a_download_is_refused(own_copy):
@@ -314,7 +318,7 @@ def test_code_that_comes_with_a_checkpoint_is_not_run(own_copy, tmp_path):
 
 def test_the_revision_changes_with_weights_tokenizer_and_config_and_with_nothing_else(own_copy):
     def revision():
-        return SequenceClassifier(str(own_copy)).revision
+        return SequenceClassifier(spec(own_copy)).revision
 
     first = revision()
     assert len(first) == 16
@@ -332,20 +336,20 @@ def test_the_revision_changes_with_weights_tokenizer_and_config_and_with_nothing
 
 
 def test_a_model_stays_open_under_its_location_and_index(checkpoint):
-    first = open_backend("transformers", str(checkpoint))
+    first = open_backend(spec(checkpoint))
 
-    assert open_backend("transformers", location=str(checkpoint)) is first
-    assert open_backend("transformers", str(checkpoint), 1) is not first
+    assert open_backend(spec(checkpoint)) is first
+    assert open_backend(spec(checkpoint, 1)) is not first
     assert first.signature == "transformers|max_tokens:128|fp32|v:1"
 
 
 HUB = """
 import sys
-from evaluation.backends.base import BackendError
 from evaluation.backends.registry import open_backend
-print(open_backend("transformers", "attest/tiny").revision)
+from generation.backends.base import BackendError, ModelSpec
+print(open_backend(ModelSpec("transformers", location="attest/tiny")).revision)
 try:
-    open_backend("transformers", "attest/not-there")
+    open_backend(ModelSpec("transformers", location="attest/not-there"))
 except BackendError as exc:
     print(exc)
 """
@@ -392,7 +396,7 @@ def minilm(shared):
     folder = shared / "models" / "entailment-minilm"
     if not folder.is_dir():
         pytest.skip("no entailment-minilm among the real data")
-    return open_backend("transformers", str(folder))
+    return open_backend(spec(folder))
 
 
 def test_a_real_checkpoint_tells_what_follows_from_what_does_not(minilm):

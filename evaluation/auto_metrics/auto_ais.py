@@ -1,0 +1,185 @@
+"""Auto-AIS: how strongly the evidence entails a response. Attribution/fluency paper, 5.1."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from evaluation.auto_metrics.base import (
+    Asked,
+    Assumed,
+    AutoMetric,
+    Material,
+    Option,
+    Refused,
+    Scored,
+    failed,
+)
+from evaluation.backends.base import Backend, Entailment, EntailmentBackend
+from evaluation.backends.judge import judge_of
+from evaluation.metrics.entailment import (
+    QUESTION_IN_HYPOTHESIS,
+    QUESTION_IN_PREMISE,
+    AutoAis,
+    EntailmentError,
+    Pair,
+    Question,
+    ask,
+    verdict,
+)
+from generation.evidence import EvidenceChoice
+
+NO_DIALOG = "the dialog is not known"
+NO_GOLDEN = "no golden evidence"
+NOTHING_FOUND = "no passage was found for its dialog"
+ONLY_A_GRAPH = "its evidence is a graph, whose text this version does not read"
+MOST_SENTENCES = 50  # in one window
+HYPOTHESES = {
+    "whole": "response",
+    "mean": "each sentence of the response; their mean",
+    "min": "each sentence of the response; the lowest",
+}
+
+
+@dataclass(frozen=True)
+class AutoAisMetric(AutoMetric):
+    """The highest probability, over windows of the evidence, that they entail the response."""
+
+    choices: AutoAis = field(default_factory=AutoAis)
+
+    key = "auto_ais"
+    title = "Auto-AIS"
+    lede = "How strongly the evidence entails each response, as a score from 0 to 1."
+    backends = ("lexical", "transformers", "seq2seq", "language-model", "openai")
+    options = (
+        Option(
+            "flavor",
+            "Flavor",
+            choices=[
+                ("v1", "v1: evidence + question ⇒ response"),
+                ("v2", "v2: evidence ⇒ question + response"),
+                ("v3", "v3: evidence + question ⇒ question + response"),
+            ],
+        ),
+        Option(
+            "window",
+            "Window K",
+            high=MOST_SENTENCES,
+            help="Sentences per window; 0 means the whole evidence.",
+        ),
+        Option(
+            "hypothesis",
+            "Hypothesis",
+            choices=[
+                ("whole", "The whole response"),
+                ("mean", "Its sentences: their mean"),
+                ("min", "Its sentences: the lowest"),
+            ],
+        ),
+    )
+    needs_evidence = True
+
+    @classmethod
+    def made(cls, parameters: Mapping[str, Any]) -> Self:
+        given = {name: parameters[name] for name in AutoAis._fields if name in parameters}
+        return cls(AutoAis(**given))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.choices._asdict()
+
+    @property
+    def said(self) -> str:
+        return str(self.choices)
+
+    @property
+    def in_title(self) -> list[str]:
+        window = f"localized K = {self.choices.window}" if self.choices.window else "whole"
+        is_whole = self.choices.hypothesis == "whole"
+        split = [] if is_whole else [f"sentences ({self.choices.hypothesis})"]
+        return [self.choices.flavor, window, *split]
+
+    @property
+    def in_words(self) -> list[tuple[str, str]]:
+        window, flavor = self.choices.window, self.choices.flavor
+        premise = f"window of {window} sentences" if window else "whole evidence"
+        if QUESTION_IN_PREMISE[flavor]:
+            premise += " + question"
+        hypothesis = HYPOTHESES[self.choices.hypothesis]
+        if QUESTION_IN_HYPOTHESIS[flavor]:
+            hypothesis = f"question + {hypothesis}"
+        return [("Flavor", flavor), ("Premise", premise), ("Hypothesis", hypothesis)]
+
+    def ready(self, backend: Any) -> Backend:
+        """Return the backend; a language model becomes a judge of pairs."""
+        return backend if hasattr(backend, "entailment") else judge_of(backend)
+
+    def asked(self, material: Material) -> Asked | Refused | Assumed:
+        """Return the pairs of premise and hypothesis, windows first within each hypothesis."""
+        if not material.passages:
+            return _without_evidence(material)
+        if material.user_question is None:
+            return Refused(NO_DIALOG)
+        try:
+            question = ask(self.choices, material.passages, material.user_question, material.text)
+        except EntailmentError as error:
+            return Refused(str(error))
+        return Asked(question.pairs, question)
+
+    def answers(self, backend: EntailmentBackend, asks: Sequence[Pair]) -> Sequence[Entailment]:
+        return backend.entailment(asks)
+
+    def scored(self, asked: Asked, answers: Sequence[Entailment]) -> Scored:
+        """Return the score, and for each hypothesis the stretch of evidence that decided."""
+        if problem := next(filter(None, map(_problem, answers)), ""):
+            return failed(problem)
+        question: Question = asked.context
+        probabilities = [answer.probability for answer in answers]
+        result = verdict(self.choices, question, probabilities)
+        n_windows = len(question.windows)
+        windows = [
+            {
+                "sentence": None if self.choices.hypothesis == "whole" else number,
+                **_place(question, chosen),
+                "probability": float(probabilities[number * n_windows + chosen]),
+            }
+            for number, chosen in enumerate(result.best)
+            if question.windows[chosen].passage is not None
+        ]
+        n_truncated = sum(answer.is_truncated for answer in answers)
+        return Scored(result.score, n_truncated=n_truncated, windows=windows)
+
+    def windows_again(
+        self, asked: Asked, windows: Sequence[Mapping[str, Any]]
+    ) -> list[Mapping[str, Any]]:
+        return [{**window, **_place(asked.context, window["window"])} for window in windows]
+
+
+def _place(question: Question, number: int) -> dict[str, Any]:
+    """Return where one of a question's windows lies in its passage."""
+    window = question.windows[number]
+    return {
+        "window": number,
+        "passage": window.passage,
+        "first": window.first,
+        "last": window.last,
+        "start": window.start,
+        "end": window.end,
+    }
+
+
+def _without_evidence(material: Material) -> Refused | Assumed:
+    if material.evidence == EvidenceChoice.RETRIEVED:
+        return Refused(NOTHING_FOUND)
+    if material.evidence == EvidenceChoice.SHOWN and material.graph:
+        return Refused(ONLY_A_GRAPH)
+    if material.evidence == EvidenceChoice.SHOWN and material.is_evidence_stated:
+        return Assumed()
+    return Refused(NO_GOLDEN)
+
+
+def _problem(answer: Entailment) -> str:
+    """Return why a pair has no probability; nothing when it has one."""
+    if answer.problem or not math.isnan(answer.probability):
+        return answer.problem
+    return "the backend gave no probability"

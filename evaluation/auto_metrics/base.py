@@ -1,0 +1,168 @@
+"""What an auto-metric is: its choices, the questions it asks, and its scores."""
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
+
+from evaluation.backends.base import Backend
+from evaluation.metrics.entailment import Passage
+
+Ask = Hashable  # a named tuple of texts and numbers: what a backend is asked once
+Triple = tuple[str, str, str]  # qid, relation, value
+
+
+class Material(NamedTuple):
+    """A response to be scored, with all that a metric may look at."""
+
+    target: int
+    text: str
+    turns: tuple[tuple[str, str], ...] | None  # speaker, text; None: the dialog is not known
+    passages: list[Passage]  # of the evidence choice of the run
+    evidence: str = "shown"  # that choice
+    is_evidence_stated: bool = True  # what the model was shown is known
+    graph: tuple[Triple, ...] = ()  # that the model was shown
+    model: str = ""  # that wrote it
+
+    @property
+    def user_question(self) -> str | None:
+        """The last turn of the user, else the last turn; None: the dialog is not known."""
+        return user_question(self.turns) if self.turns else None
+
+
+def user_question(turns: Sequence[tuple[str, str]]) -> str:
+    """Return the last turn of the user in a dialog, else its last turn."""
+    of_user = [text for speaker, text in turns if speaker.lower() == "user"]
+    return of_user[-1] if of_user else turns[-1][1]
+
+
+class Refused(NamedTuple):
+    """Nothing can be asked: the response has no score, for this reason."""
+
+    problem: str
+
+
+class Assumed(NamedTuple):
+    """Nothing needs to be asked: the score is 0 by definition."""
+
+
+class Asked(NamedTuple):
+    """What is asked about one response. `asks` alone, with the signature, decide its score."""
+
+    asks: Sequence[Ask]
+    context: Any = None  # whatever the metric needs to read the answers
+
+
+class Scored(NamedTuple):
+    """What the answers make of a response: a score, or why there is none."""
+
+    score: float | None
+    problem: str = ""
+    n_truncated: int = 0  # asks that were cut to what the model reads
+    # For researchers' pages; see AutoScore. An entry that names a passage also has the place of
+    # its window among all windows, `window`, by which `AutoMetric.windows_again` finds it.
+    windows: Sequence[Mapping[str, Any]] = ()
+    details: Mapping[str, Any] = {}  # replies, modes, what else is worth keeping
+
+
+class Option(NamedTuple):
+    """One choice of a metric, as forms, the command and the API offer it."""
+
+    name: str  # of the field of `Choices`
+    label: str
+    choices: Sequence[tuple[str, str]] = ()  # value, in words; none: a whole number
+    low: int = 0
+    high: int = 0
+    help: str = ""
+
+
+class AutoMetric(ABC):
+    """One auto-metric with its choices made. A frozen class in a file of its own, in METRICS."""
+
+    key: ClassVar[str]  # what runs, commands and reports call it
+    title: ClassVar[str]
+    lede: ClassVar[str]  # what its score says, in a sentence
+    backends: ClassVar[tuple[str, ...]]  # keys of those that can answer, the first by default
+    options: ClassVar[tuple[Option, ...]] = ()
+    needs_evidence: ClassVar[bool] = False  # without: no evidence choice is asked for
+    scale: ClassVar[tuple[float, float]] = (0.0, 1.0)  # of its scores
+    threshold: ClassVar[float] = 0.5  # by default
+    is_yes_at_threshold: ClassVar[bool] = False  # else only above it
+    version: ClassVar[int] = 1  # of how scores are made; a new one makes new runs
+
+    @classmethod
+    @abstractmethod
+    def made(cls, parameters: Mapping[str, Any]) -> Self:
+        """Return the metric with the choices that a run's parameters name; others by default.
+
+        Raises:
+            ValueError: a choice that it does not have.
+        """
+
+    @property
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """The choices by name, as JSON knows them: `made` of them is this metric again."""
+
+    @property
+    @abstractmethod
+    def said(self) -> str:
+        """The choices as a signature has them: 'v3|localized:2|whole'."""
+
+    @property
+    def in_title(self) -> Sequence[str]:
+        """What tells runs apart on pages, beside the metric: 'v3', 'localized K = 2'."""
+        return ()
+
+    @property
+    def in_words(self) -> Sequence[tuple[str, str]]:
+        """Every choice by its name, for the page of a run."""
+        return ()
+
+    def ready(self, backend: Any) -> Backend:
+        """Return what is asked, made from the backend that was opened: here itself.
+
+        Raises:
+            BackendError: it cannot be used for this.
+        """
+        made: Backend = backend
+        return made
+
+    @abstractmethod
+    def asked(self, material: Material) -> Asked | Refused | Assumed:
+        """Return what to ask about a response."""
+
+    @abstractmethod
+    def answers(self, backend: Any, asks: Sequence[Any]) -> Sequence[Any]:
+        """Return a backend's answer to each ask, in order. Asks come without repeats."""
+
+    @abstractmethod
+    def scored(self, asked: Asked, answers: Sequence[Any]) -> Scored:
+        """Return what the answers, one per ask and in order, make of a response."""
+
+    def windows_again(
+        self, asked: Asked, windows: Sequence[Mapping[str, Any]]
+    ) -> Sequence[Mapping[str, Any]]:
+        """Return windows that were stored for the same asks, with this response's passages."""
+        return windows
+
+
+def digest_of(asks: Sequence[Ask]) -> str:
+    """Return 16 hexadecimal digits of what is asked."""
+    return hashlib.sha256(json.dumps(asks, ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+def content_key(signature: str, asks: Sequence[Ask]) -> str:
+    """Return what two responses share that must have the same score: 32 hexadecimal digits.
+
+    Args:
+        signature: all that fixes a score, whatever it is about.
+    """
+    text = json.dumps([signature, asks], ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def failed(problem: str) -> Scored:
+    """Return that a response has no score."""
+    return Scored(None, problem)

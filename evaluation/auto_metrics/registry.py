@@ -1,0 +1,21 @@
+"""Auto-metrics by name."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.auto_metrics.auto_ais import AutoAisMetric
+from evaluation.auto_metrics.base import AutoMetric
+
+METRICS: dict[str, type[AutoMetric]] = {
+    "auto_ais": AutoAisMetric,
+}
+
+
+def metric_of(key: str, parameters: Mapping[str, Any]) -> AutoMetric:
+    """Return a metric with the choices that a run's parameters name.
+
+    Raises:
+        KeyError: there is no such metric.
+        ValueError: a choice that the metric does not have.
+    """
+    return METRICS[key].made(parameters)

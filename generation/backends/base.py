@@ -1,0 +1,85 @@
+"""What a language model is here: prompts in, completions out."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+
+class BackendError(Exception):
+    """A backend that cannot be used at all: where, what was found, what was expected."""
+
+
+class ModelSpec(NamedTuple):
+    """Which model a backend opens, and how."""
+
+    backend: str  # its key in the registry
+    name: str = ""  # what runs and signatures call the model
+    location: str = ""  # a folder, a name on the Hugging Face hub, or the address of a server
+    revision: str = ""  # of a name on the hub: the commit to use; "": today's
+    precision: str = "fp32"  # or "bf16"
+    entailment_index: int | None = None  # the output that means entailment, where it has no name
+    served_name: str = ""  # what a server calls the model
+    key_variable: str = ""  # the environment variable that holds a server's key
+
+
+class Prompt(NamedTuple):
+    """What a language model is given: one text, and for models that take it a system message."""
+
+    text: str
+    system: str = ""
+
+
+class Decoding(NamedTuple):
+    """How completions are decoded; every field changes them."""
+
+    temperature: float = 0.0  # 0: the most likely token each time
+    top_p: float = 1.0
+    max_tokens: int = 16  # of a completion
+    stop: tuple[str, ...] = ()  # a completion ends before the first of these
+    seed: int = 0
+    n_top: int = 0  # log-probabilities wanted, of so many most likely tokens at each place
+
+
+class Token(NamedTuple):
+    """One token of a completion; `top` are the most likely ones at its place, itself or not."""
+
+    text: str
+    log_probability: float
+    top: tuple[tuple[str, float], ...] = ()  # text, natural logarithm of its probability
+
+
+class Completion(NamedTuple):
+    """What a model made of a prompt, or why it made nothing."""
+
+    text: str = ""
+    problem: str = ""  # why there is no text
+    tokens: tuple[Token, ...] = ()  # where log-probabilities were wanted and the model gives them
+    is_cut: bool = False  # it ended because it was as long as it may be
+    n_prompt_tokens: int = 0
+    n_tokens: int = 0
+
+
+class LanguageModel(Protocol):
+    """Anything that completes prompts."""
+
+    signature: str  # every choice that changes a completion, apart from which model and decoding
+    revision: str  # of its files; "" behind a server that does not say
+    files: dict[str, str]  # name → SHA-256 of what it was loaded from
+    device: str  # where it computes: "cpu", "cuda: NVIDIA …", "server"
+
+    def complete(self, prompts: Sequence[Prompt], decoding: Decoding) -> Iterator[Completion]:
+        """Yield a completion for each prompt, in the same order, as they come.
+
+        A prompt that does not fit, or that a server refuses for good, gets a completion with a
+        problem. The same prompt and decoding give the same text whatever stands beside them, as
+        far as the model can promise that.
+
+        Raises:
+            BackendError: the model cannot be used any more (a wrong key, a model that is gone).
+        """
+        ...
+
+
+def probability_of(log_probability: float) -> float:
+    """Return a probability from its natural logarithm, in [0, 1]."""
+    return min(1.0, math.exp(log_probability))
