@@ -8,7 +8,8 @@ from rest_framework.routers import SimpleRouter
 from accounts.access import Role, allowed
 from accounts.api import NoSuchAddress
 from annotation.api import Studies, Votes
-from evaluation.api import Runs, Scores, StudyReport
+from evaluation.api import Runs, Scores
+from evaluation.api_reports import StudyReport
 from generation.api import Datasets, Examples, Responses
 
 app_name = "api"

@@ -222,10 +222,13 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # Two installations may share a broker, each with a queue of its own.
 CELERY_TASK_DEFAULT_QUEUE = env.str("ATTEST_QUEUE", default="celery")
-# Chunks of runs wait in a queue of their own: a worker takes from both in turn, so that an import
-# or a figure does not wait until a long run is over.
+# Chunks of runs, and jobs, wait in a queue of their own: a worker takes from both in turn, so that
+# an import or a figure does not wait until a long run is over.
 CHUNK_QUEUE = f"{CELERY_TASK_DEFAULT_QUEUE}-chunks"
-CELERY_TASK_ROUTES = {"evaluation.tasks.execute_chunk": {"queue": CHUNK_QUEUE}}
+CELERY_TASK_ROUTES = {
+    "evaluation.tasks.execute_chunk": {"queue": CHUNK_QUEUE},
+    "evaluation.tasks.execute_job": {"queue": CHUNK_QUEUE},
+}
 CELERY_TASK_TIME_LIMIT = 3600
 CELERY_TASK_SOFT_TIME_LIMIT = 3540
 if CELERY_BROKER_URL.startswith("filesystem"):
@@ -263,6 +266,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "evaluation.tasks.resend_lost_chunks",
         "schedule": 5.0,
         "options": {"expires": 30.0},  # they pile up behind long work
+    },
+    "resend-lost-jobs": {
+        "task": "evaluation.tasks.resend_lost_jobs",
+        "schedule": 5.0,
+        "options": {"expires": 30.0},
     },
     "forget-old-imports": {
         "task": "evaluation.tasks.forget_old_imports",

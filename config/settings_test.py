@@ -8,6 +8,7 @@ os.environ.setdefault("DJANGO_DEBUG", "1")
 os.environ.setdefault("ATTEST_DATA_DIR", str(Path(__file__).parent.parent / "var" / "test"))
 if "PYTEST_XDIST_WORKER" in os.environ:  # what it starts (workers, commands) shares its folder
     os.environ["ATTEST_DATA_DIR"] += f"/{os.environ.pop('PYTEST_XDIST_WORKER')}"
+    os.environ["CACHE_URL"] = f"filecache://{os.environ['ATTEST_DATA_DIR']}/cache"
 
 from config.settings import *  # noqa: F403 - a settings module is one namespace
 

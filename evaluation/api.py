@@ -1,37 +1,29 @@
-"""Metric runs, their scores, and the reports of studies by API."""
+"""Metric runs and their scores by API."""
 
 import math
 from collections.abc import Sequence
 from typing import Any, cast
 
 from django.db.models import Exists, OuterRef, QuerySet
-from django.shortcuts import get_object_or_404
 from django_filters import rest_framework as filters
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import action
-from rest_framework.exceptions import APIException, NotFound, ValidationError
+from rest_framework.exceptions import APIException, NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.reverse import reverse
-from rest_framework.views import APIView
 
-from accounts.api import IdFilter, Listed, LongPages, NameFilter, Readable, refuse_unknown
+from accounts.api import IdFilter, Listed, LongPages, NameFilter, Readable
 from accounts.models import User
-from annotation.models import Arm, Study
-from evaluation.auto_metrics.auto_ais import AutoAisMetric
-from evaluation.forms.runs import LEXICAL, MOST_SENTENCES, TABS
-from evaluation.metrics.entailment import AutoAis
-from evaluation.models import AutoScore, Checkpoint, MetricRun
-from evaluation.reports.base import Choices
-from evaluation.reports.stored import stored_figures
-from evaluation.reports.study import REPORTS
+from evaluation.api_new_run import NewRunSerializer
+from evaluation.forms.runs import TABS
+from evaluation.models import AutoScore, MetricRun
+from evaluation.runs.precision import Flips, flips_of
 from evaluation.runs.progress import RunProgress, run_progress
 from evaluation.services import runs as services
-from evaluation.services.runs import RunPlan, responses_of_study, spec_of_checkpoint
+from evaluation.services.runs import RunError
 from evaluation.tasks import execute_chunk
-from generation.backends.base import ModelSpec
-from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response
 
 # --- runs -----------------------------------------------------------------------------------
@@ -42,6 +34,16 @@ class Conflict(APIException):
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
+
+
+class FloatOrNull(serializers.FloatField):
+    """A figure that may be undefined."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_null=True, **kwargs)
+
+    def to_representation(self, value: float) -> Any:
+        return None if math.isnan(value) else super().to_representation(value)
 
 
 class RunSerializer(serializers.Serializer[RunProgress]):
@@ -56,7 +58,20 @@ class RunSerializer(serializers.Serializer[RunProgress]):
     backend = serializers.CharField(source="run.backend")
     model = serializers.CharField(source="run.model_name", help_text="A checkpoint's name.")
     parameters = serializers.DictField(source="run.parameters")
-    threshold = serializers.FloatField(source="run.threshold", help_text="A higher score is a yes.")
+    threshold = serializers.FloatField(
+        source="run.threshold", help_text="A higher score is a yes, a lower one a no."
+    )
+    is_yes_at_threshold = serializers.BooleanField(
+        source="run.is_yes_at_threshold",
+        help_text="Whether a score of just the threshold is a yes (≥); else it is a no (>).",
+    )
+    revision = serializers.CharField(source="run.revision", help_text="Of the model.")
+    files = serializers.DictField(
+        source="run.model_files",
+        child=serializers.CharField(),
+        help_text="SHA-256 of what the model was loaded from, by name.",
+    )
+    device = serializers.CharField(source="run.device", help_text="Where it was computed.")
     state = serializers.CharField(
         help_text="queued, running, cancelled, failed, failed in part, or done."
     )
@@ -67,99 +82,35 @@ class RunSerializer(serializers.Serializer[RunProgress]):
     n_scored = serializers.IntegerField()
     n_failed = serializers.IntegerField()
     n_assumed = serializers.IntegerField(help_text="Scored 0 as nothing was shown.")
-    n_truncated = serializers.IntegerField(help_text="Pairs whose premise was cut.")
-    n_pairs = serializers.IntegerField()
+    n_reused = serializers.IntegerField(help_text="The same was scored before, by any run.")
+    n_truncated = serializers.IntegerField(help_text="Pairs or prompts that were cut.")
+    n_pairs = serializers.IntegerField(help_text="Pairs or prompts that the scores are made of.")
+    n_pairs_asked = serializers.IntegerField(help_text="Of them, asked by this run.")
     share = serializers.FloatField(help_text="That has a score or a failure, from 0 to 1.")
+    pairs_per_second = serializers.FloatField(allow_null=True)
     responses_per_second = serializers.FloatField(allow_null=True)
     seconds_left = serializers.FloatField(allow_null=True)
 
 
-class NewRunSerializer(serializers.Serializer[Any]):
-    """What is scored (a study's responses, or all of a dataset), by which model, and how."""
+class PrecisionCheckSerializer(serializers.Serializer[Any]):
+    """How many responses of a run in fp32 are scored in bf16 as well."""
 
-    study = serializers.CharField(required=False, help_text="Slug of a study.")
-    dataset = serializers.CharField(required=False, help_text="Slug of a dataset.")
-    model = serializers.CharField(default=LEXICAL, help_text="lexical, or a checkpoint's name.")
-    flavor = serializers.ChoiceField(["v1", "v2", "v3"], default="v3")
-    window = serializers.IntegerField(
-        default=2,
-        min_value=0,
-        max_value=MOST_SENTENCES,
-        help_text="Sentences per window; 0 means the whole evidence.",
-    )
-    hypothesis = serializers.ChoiceField(["whole", "mean", "min"], default="whole")
-    evidence = serializers.ChoiceField(
-        EvidenceChoice.choices, required=False, help_text="Default: the study's choice, or shown."
-    )
-    threshold = serializers.FloatField(default=0.5, min_value=0, max_value=1)
+    n = serializers.IntegerField(default=100, min_value=1, max_value=100_000)
+    seed = serializers.IntegerField(default=0, min_value=0, help_text="Of the draw.")
 
-    def validate_study(self, slug: str) -> Study:
-        study = Study.objects.select_related("dataset").filter(slug=slug).first()
-        if study is None:
-            raise ValidationError(f"There is no study {slug!r}.")
-        return study
 
-    def validate_dataset(self, slug: str) -> Dataset:
-        dataset = Dataset.objects.filter(slug=slug).first()
-        if dataset is None:
-            raise ValidationError(f"There is no dataset {slug!r}.")
-        return dataset
+class FlipsSerializer(serializers.Serializer[Flips]):
+    """What bf16 changes, over the responses that both runs have scored."""
 
-    def validate_model(self, name: str) -> Checkpoint | None:
-        if name == LEXICAL:
-            return None
-        checkpoint = Checkpoint.objects.filter(name=name).first()
-        if checkpoint is None:
-            known = ", ".join([LEXICAL, *Checkpoint.objects.values_list("name", flat=True)])
-            raise ValidationError(f"There is no model {name!r}; there are: {known}.")
-        return checkpoint
-
-    def validate_threshold(self, threshold: float) -> float:
-        if math.isnan(threshold):
-            raise ValidationError("A valid number is required.")
-        return threshold
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Refuse a field that nobody reads, so that no choice is lost to a slip."""
-        known = ", ".join(self.fields)
-        unknown = {name for name in data if name not in self.fields} if type(data) is dict else ()
-        if unknown:
-            message = f"There is no such field; there are: {known}."
-            raise ValidationError({name: [message] for name in unknown})
-        return super().to_internal_value(data)
-
-    def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
-        if ("study" in asked) == ("dataset" in asked):
-            raise ValidationError({"study": ["Name either a study or a dataset."]})
-        return asked
-
-    @property
-    def responses(self) -> QuerySet[Response]:
-        """The responses to score."""
-        study: Study | None = self.validated_data.get("study")
-        if study:
-            return responses_of_study(study)
-        return Response.objects.filter(dataset=self.of_dataset)
-
-    @property
-    def of_dataset(self) -> Dataset:
-        asked = self.validated_data
-        dataset: Dataset = asked["study"].dataset if "study" in asked else asked["dataset"]
-        return dataset
-
-    @property
-    def plan(self) -> RunPlan:
-        """Every choice that was made, or was left to us."""
-        asked = self.validated_data
-        checkpoint: Checkpoint | None = asked["model"]
-        study: Study | None = asked.get("study")
-        usual = study.evidence_choice if study else EvidenceChoice.SHOWN.value
-        return RunPlan(
-            spec=spec_of_checkpoint(checkpoint) if checkpoint else ModelSpec(LEXICAL),
-            metric=AutoAisMetric(AutoAis(asked["flavor"], asked["window"], asked["hypothesis"])),
-            evidence=asked.get("evidence", usual),
-            threshold=asked["threshold"],
-        )
+    fp32 = serializers.IntegerField(source="fp32.pk", help_text="Id of the run in fp32.")
+    bf16 = serializers.IntegerField(source="bf16.pk", help_text="Id of the run in bf16.")
+    n = serializers.IntegerField()
+    n_flipped = serializers.IntegerField(help_text="Labels that differ at the fp32 threshold.")
+    flipped = serializers.FloatField(source="share")
+    flipped_low = FloatOrNull(source="low", help_text="Wilson interval over dialogs.")
+    flipped_high = FloatOrNull(source="high")
+    mean_change = serializers.FloatField(help_text="Of a score, whatever its sign.")
+    largest_change = serializers.FloatField()
 
 
 class RunFilters(filters.FilterSet):  # type: ignore[misc] # no types
@@ -200,7 +151,7 @@ class Runs(Readable):
         asked = NewRunSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         run = services.request_metric_run(
-            asked.of_dataset, asked.plan, asked.responses, _who(request)
+            asked.of_dataset, asked.validated_data["plan"], asked.responses, _who(request)
         )
         _send(run)
         answer = self._answer(run, status.HTTP_202_ACCEPTED)
@@ -235,6 +186,33 @@ class Runs(Readable):
             raise Conflict("Nothing of this run has failed.")
         _send(run)
         return self._answer(run, status.HTTP_202_ACCEPTED)
+
+    @extend_schema(request=PrecisionCheckSerializer, responses={202: RunSerializer})
+    @action(detail=True, methods=["post"])
+    def precision(self, request: Request, pk: int) -> Answer:
+        """Score some responses of a run in fp32 in bf16 as well; the answer is that run.
+
+        Read the same address to see what bf16 changes.
+        """
+        asked = PrecisionCheckSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        try:
+            run = services.request_precision_check(
+                self.get_object(), _who(request), **asked.validated_data
+            )
+        except RunError as error:
+            raise Conflict(str(error)) from error
+        _send(run)
+        return self._answer(run, status.HTTP_202_ACCEPTED)
+
+    @extend_schema(responses=FlipsSerializer)
+    @precision.mapping.get
+    def flips(self, request: Request, pk: int) -> Answer:
+        """Say how many labels bf16 flips, against fp32, of what both have scored."""
+        flips = flips_of(self.get_object())
+        if flips is None:
+            raise NotFound("No run in the other precision has scored any of the same responses.")
+        return Answer(FlipsSerializer(flips).data)
 
     def _of_ours(self) -> MetricRun:
         run: MetricRun = self.get_object()
@@ -295,6 +273,10 @@ class ScoreSerializer(serializers.Serializer[dict[str, Any]]):
         source="is_assumed", help_text="Nothing was shown: 0 without asking a model."
     )
     windows = WindowSerializer(many=True)
+    reused = serializers.BooleanField(
+        source="is_reused", help_text="The same was scored before: no model was asked."
+    )
+    details = serializers.DictField(help_text="Replies of a language model, the mode of a score.")
     n_pairs = serializers.IntegerField()
     n_truncated = serializers.IntegerField()
 
@@ -316,81 +298,3 @@ class Scores(Listed):
         columns = [str(field.source) for field in ScoreSerializer().fields.values()]
         rows: QuerySet[Any] = AutoScore.objects.order_by("pk").values(*columns)
         return rows
-
-
-# --- reports --------------------------------------------------------------------------------
-
-
-class ChoicesSerializer(serializers.Serializer[Any]):
-    """What a report counts, as on the study's page."""
-
-    by_setup = serializers.BooleanField(
-        default=False, help_text="raters: a row for each setup as well."
-    )
-    with_implied = serializers.BooleanField(
-        default=False, help_text="Agreement over implied answers too."
-    )
-    with_excluded = serializers.BooleanField(
-        default=False, help_text="Count votes of excluded raters."
-    )
-    setup = serializers.CharField(
-        default="", allow_blank=True, help_text="Name of the only setup that counts."
-    )
-    truth = serializers.ChoiceField(
-        Arm.Kind.choices, required=False, help_text="Arm that metrics are held against."
-    )
-
-    def choices_for(self, study: Study) -> Choices:
-        """Return what was chosen about one study, which must have that setup and that arm."""
-        self.is_valid(raise_exception=True)
-        choices = Choices(**self.validated_data)
-        setups = sorted(study.setups.values_list("name", flat=True))
-        arms = [arm.kind for arm in study.arms.all()]
-        truth = self.validated_data.get("truth", arms[0] if arms else Arm.Kind.SEPARATE)
-        for name, chosen, known in (("setup", choices.setup, setups), ("truth", truth, arms)):
-            if chosen and known and chosen not in known:
-                there = ", ".join(known)
-                raise ValidationError(
-                    {name: [f"There is no {name} {chosen!r} here; there are: {there}."]}
-                )
-        return choices._replace(truth=truth)
-
-
-class ReportSerializer(serializers.Serializer[Any]):
-    """Rows of figures: `x` with its 95 % interval `x_low`, `x_high`; null is undefined."""
-
-    study = serializers.CharField()
-    report = serializers.CharField()
-    rows = serializers.ListField(child=serializers.DictField())
-    left_out = serializers.DictField(child=serializers.IntegerField(), help_text="By reason.")
-    signature = serializers.CharField(help_text="Every choice that changes the numbers.")
-
-
-class StudyReport(APIView):
-    """One report on a study: what `manage.py report … --format json` prints."""
-
-    @extend_schema(
-        operation_id="studies_report",
-        parameters=[
-            OpenApiParameter("report", enum=list(REPORTS), location=OpenApiParameter.PATH),
-            ChoicesSerializer,
-        ],
-        responses=ReportSerializer,
-    )
-    def get(self, request: Request, slug: str, report: str) -> Answer:
-        study = get_object_or_404(Study, slug=slug)
-        if report not in REPORTS:
-            raise NotFound(f"There is no report {report!r}; there are: {', '.join(REPORTS)}.")
-        refuse_unknown(request, ChoicesSerializer().fields)
-        choices = ChoicesSerializer(data=request.query_params).choices_for(study)
-        return Answer(_report(study, report, choices))
-
-
-def _report(study: Study, report: str, choices: Choices) -> dict[str, Any]:
-    """Return a report as its page shows it, or made now where the page waits for a worker."""
-    stored = stored_figures(study, choices)
-    if stored.figures is None or not stored.is_current:
-        return REPORTS[report](study, choices)._asdict()
-    is_by_setup = report == "raters" and choices.by_setup
-    found: dict[str, Any] = stored.figures["by_setup" if is_by_setup else report]
-    return found

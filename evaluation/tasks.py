@@ -8,9 +8,13 @@ from celery import shared_task
 from evaluation.reports.base import Choices
 from evaluation.reports.stored import compute_and_store
 from evaluation.services.chunks import claim_chunk, finish_runs, lost_chunks, score_chunk
+from evaluation.services.job_kinds import do_job
+from evaluation.services.jobs import claim_job, lost_jobs
 from evaluation.uploads import cancel_forgotten_imports, carry_on, interrupted_imports
 
 logger = logging.getLogger(__name__)
+
+DAY_SECONDS = 24 * 3600
 
 
 @shared_task(acks_late=True)
@@ -48,6 +52,24 @@ def resend_lost_chunks() -> None:
     finish_runs()
     for chunk_id in lost_chunks():
         execute_chunk.delay(chunk_id)
+
+
+# One step of a job (a prompt over all examples, an epoch) may take longer than other tasks may.
+@shared_task(acks_late=True, soft_time_limit=DAY_SECONDS - 60, time_limit=DAY_SECONDS)
+def execute_job(job_id: int) -> None:
+    """Do a job from behind its last step; who loses the claim does nothing."""
+    claim = claim_job(job_id)
+    if claim is None:
+        logger.info("job %s has ended, or is somebody else's", job_id)
+        return
+    do_job(claim)
+
+
+@shared_task
+def resend_lost_jobs() -> None:
+    """Send jobs again whose worker died or whose message was lost."""
+    for job_id in lost_jobs():
+        execute_job.delay(job_id)
 
 
 @shared_task(acks_late=True)

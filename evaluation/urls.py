@@ -2,7 +2,17 @@
 
 from django.urls import path
 
-from evaluation.views import checkpoints, disagreements, figures, imports, material, runs, studies
+from evaluation.views import (
+    calibration,
+    checkpoints,
+    disagreements,
+    figures,
+    imports,
+    jobs,
+    material,
+    runs,
+    studies,
+)
 
 app_name = "evaluation"
 urlpatterns = [
@@ -21,16 +31,48 @@ urlpatterns = [
     path(
         "metrics/models/<int:pk>/delete/", checkpoints.delete_checkpoint, name="delete-checkpoint"
     ),
+    path("metrics/jobs/", jobs.jobs, name="jobs"),
+    path("metrics/jobs/new/search/", jobs.new_search, name="new-search"),
+    path("metrics/jobs/new/distillation/", jobs.new_distillation, name="new-distillation"),
+    path("metrics/jobs/<int:pk>/", jobs.job, name="job"),
+    path("metrics/jobs/<int:pk>/progress/", jobs.job_progress, name="job-progress"),
+    path("metrics/jobs/<int:pk>/cancel/", jobs.cancel_job, name="cancel-job"),
+    path("metrics/jobs/<int:pk>/resume/", jobs.resume_job, name="resume-job"),
+    path("metrics/jobs/<int:pk>/delete/", jobs.delete_job, name="delete-job"),
     path("metrics/<int:pk>/", runs.run, name="run"),
     path("metrics/<int:pk>/progress/", runs.progress_of_run, name="run-progress"),
     path("metrics/<int:pk>/failures/", runs.run_failures, name="run-failures"),
     path("metrics/<int:pk>/cancel/", runs.cancel_run, name="cancel-run"),
     path("metrics/<int:pk>/resume/", runs.resume_run, name="resume-run"),
     path("metrics/<int:pk>/retry/", runs.retry_run, name="retry-run"),
+    path("metrics/<int:pk>/precision/", runs.precision_of_run, name="run-precision"),
+    path("metrics/<int:pk>/precision/measure/", runs.measure_precision, name="measure-precision"),
     path("metrics/<int:pk>/delete/", runs.delete_run, name="delete-run"),
     path("studies/<slug:slug>/runs/", runs.study_runs, name="study-runs"),
     path("studies/<slug:slug>/runs/start/", runs.start_default_run, name="start-default-run"),
     path("studies/<slug:slug>/", studies.study, name="study"),
+    path("studies/<slug:slug>/calibration/", calibration.calibration, name="calibration"),
+    path(
+        "studies/<slug:slug>/calibration/progress/",
+        calibration.calibration_progress,
+        name="calibration-progress",
+    ),
+    path("studies/<slug:slug>/calibration/score/", calibration.score_grid, name="score-grid"),
+    path(
+        "studies/<slug:slug>/calibration/start/",
+        calibration.start_chosen_run,
+        name="start-chosen-run",
+    ),
+    path(
+        "studies/<slug:slug>/calibration/figure.<slug:format_key>",
+        calibration.calibration_figure,
+        name="calibration-figure",
+    ),
+    path(
+        "studies/<slug:slug>/calibration.<slug:format_key>",
+        calibration.download_calibration,
+        name="calibration-file",
+    ),
     path("studies/<slug:slug>/votes.csv", studies.download_votes, name="votes"),
     path("studies/<slug:slug>/disagreements/", disagreements.disagreements, name="disagreements"),
     path(

@@ -257,6 +257,11 @@ def _items(study: Study, rated: Ints) -> Items:
     )
 
 
+def n_outside_full_share(of_arm: ArmCounts) -> int:
+    """Return how many items may have stopped early, in a study that stops when decided."""
+    return int(np.count_nonzero(~of_arm.items.is_always_full))
+
+
 def _is_always_full(study: Study, example: str) -> bool:
     return not study.stops_when_decided or share_is_drawn(
         study.seed, example, "full", study.full_share

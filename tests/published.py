@@ -167,6 +167,16 @@ def fed_matrix(shared: Path) -> Matrix:
     }
 
 
+def fed_replies(shared: Path) -> list[tuple[list[tuple[str, str]], str]]:
+    """Return the turns (speaker, text) before each rated reply, and the reply."""
+    replies = []
+    for _, item in _fed_items(shared):
+        lines = [line.partition(": ") for line in item["context"].split("\n")]
+        turns = [(speaker.lower(), text) for speaker, _, text in lines]
+        replies.append((turns, item["response"].partition(": ")[2]))
+    return replies
+
+
 def _qags_items(shared: Path) -> list[dict[str, Any]]:
     text = (shared / "data/qags/mturk_xsum.jsonl").read_text("utf-8")
     return [json.loads(line) for line in text.splitlines()]

@@ -70,6 +70,7 @@ def _pytest(arguments: list[str], database: str | None) -> int:
             "CELERY_BROKER_URL": "filesystem://",
             "CACHE_URL": f"filecache://{folder}/cache",
             "DJANGO_DEBUG": "1",
+            "OMP_NUM_THREADS": "1",  # two tests at a time that each take all cores wait for both
             "DJANGO_SETTINGS_MODULE": "config.settings_test",
         }
         return subprocess.run(

@@ -25,7 +25,7 @@ LIBRARIES = {"numpy", "scipy", "statsmodels", "sklearn", "rank_bm25"}
 NETWORK_AND_CLOCK = {"asyncio", "ftplib", "http", "secrets", "socket", "ssl", "time", "urllib"}
 PARTS_WITHOUT_NETWORK = {"urllib.parse"}
 SEEDED = {"Random", "Generator", "SeedSequence", "default_rng"}
-MODELS = {"torch", "transformers", "spacy"}
+MODELS = {"torch", "transformers", "spacy", "openai"}
 MAY_LOAD_MODELS = [
     "generation/backends/*.py",
     "generation/retrieval/entities.py",

@@ -1,12 +1,14 @@
 """The demo's start and end, with the real site and worker in a data folder of its own."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import ProxyHandler, build_opener
 
@@ -16,6 +18,7 @@ from tests.services import hear_signals
 
 ROOT = Path(__file__).resolve().parent.parent
 SECONDS = 60
+DATABASE = "demo.sqlite3"
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="reads Linux's /proc to find processes"
@@ -24,10 +27,17 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    ours = {"ATTEST_DATA_DIR": str(tmp_path / "data"), "DJANGO_DEBUG": "1"}
-    ours["DATABASE_URL"] = f"sqlite:///{tmp_path}/demo.sqlite3"
-    ours |= {"DJANGO_SETTINGS_MODULE": "config.settings", "CELERY_BROKER_URL": "filesystem://"}
-    return os.environ | ours | {"CACHE_URL": f"filecache://{tmp_path}/cache"}
+    return environment_in(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the database that a first start leaves behind; it takes most of its time."""
+    folder = tmp_path_factory.mktemp("loaded")
+    for name in ("migrate", "load_demo"):
+        done = run([sys.executable, "manage.py", name], environment_in(folder))
+        assert done.returncode == 0, done.stderr
+    return folder / DATABASE
 
 
 @pytest.fixture
@@ -39,6 +49,16 @@ def port() -> int:
 
 
 @pytest.fixture
+def demo(
+    loaded: Path, environment: dict[str, str], port: int, tmp_path: Path
+) -> Iterator[subprocess.Popen[str]]:
+    """Start the demo on data that are there already."""
+    shutil.copy(loaded, tmp_path / DATABASE)
+    with started(environment, port) as (process, _):
+        yield process
+
+
+@contextmanager
 def started(environment: dict[str, str], port: int) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Start the demo; yield it with its greeting."""
     process = subprocess.Popen(
@@ -57,9 +77,11 @@ def started(environment: dict[str, str], port: int) -> Iterator[tuple[subprocess
         process.communicate(timeout=SECONDS)
 
 
-@pytest.fixture
-def demo(started: tuple[subprocess.Popen[str], str]) -> subprocess.Popen[str]:
-    return started[0]
+def environment_in(folder: Path) -> dict[str, str]:
+    ours = {"ATTEST_DATA_DIR": str(folder / "data"), "DJANGO_DEBUG": "1"}
+    ours["DATABASE_URL"] = f"sqlite:///{folder / DATABASE}"
+    ours |= {"DJANGO_SETTINGS_MODULE": "config.settings", "CELERY_BROKER_URL": "filesystem://"}
+    return os.environ | ours | {"CACHE_URL": f"filecache://{folder}/cache"}
 
 
 def command(port: int) -> list[str]:
@@ -119,20 +141,19 @@ def wait_until(condition) -> bool:
     return True
 
 
-def test_site_and_worker_run_and_sign_ins_are_printed(started, environment, port):
-    _, printed = started
+def test_a_first_start_prints_the_sign_ins_and_runs_site_and_worker(environment, port):
     url = f"http://127.0.0.1:{port}/"
-    for words in (url, "demo-rater", "demo-researcher", "demo-admin"):
-        assert words in printed
-    with build_opener(ProxyHandler({})).open(f"{url}accounts/sign-in/", timeout=10) as answer:
-        assert b"Sign in" in answer.read()
-
     log = Path(environment["ATTEST_DATA_DIR"]) / "logs" / "worker.log"
     task = "evaluation.tasks.resend_interrupted_imports"
-    sent = run([sys.executable, "-m", "celery", "-A", "config", "call", task], environment)
 
-    assert sent.returncode == 0, sent.stderr
-    assert wait_until(lambda: f"{task}[{sent.stdout.strip()}] succeeded" in log.read_text())
+    with started(environment, port) as (_, printed):
+        for words in (url, "demo-rater", "demo-researcher", "demo-admin"):
+            assert words in printed
+        with build_opener(ProxyHandler({})).open(f"{url}accounts/sign-in/", timeout=10) as answer:
+            assert b"Sign in" in answer.read()
+        sent = run([sys.executable, "-m", "celery", "-A", "config", "call", task], environment)
+        assert sent.returncode == 0, sent.stderr
+        assert wait_until(lambda: f"{task}[{sent.stdout.strip()}] succeeded" in log.read_text())
 
 
 def test_a_second_start_says_that_it_runs_already(demo, environment, port):

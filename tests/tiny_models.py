@@ -1,7 +1,7 @@
 """Entailment checkpoints of some 200 KiB, made in a second: real ones, but only of the form.
 
 A BERT with random weights and a WordPiece tokenizer of its own; its last layer is fitted to a few
-plain pairs, among them those that `classifier.py` asks about. Elsewhere its answers mean nothing,
+plain pairs, among them those that `pair_model.py` asks about. Elsewhere its answers mean nothing,
 but they are deterministic, differ from pair to pair, and lie between 0 and 1.
 """
 
@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evaluation.backends.classifier import OBVIOUS, OBVIOUSLY_NOT
+from evaluation.backends.pair_model import OBVIOUS, OBVIOUSLY_NOT
 from evaluation.metrics.entailment import Pair
 
 LABELS = ("not_entailment", "entailment")
 
-_YES = [
+YES_PAIRS = [
     OBVIOUS,
     Pair("Rome is the capital of Italy. It lies on the Tiber.", "Rome is the capital of Italy."),
     Pair("The museum opens at nine and closes at six.", "The museum opens at nine."),
 ]
-_NO = [
+NO_PAIRS = [
     OBVIOUSLY_NOT,
     Pair("Rome is the capital of Italy. It lies on the Tiber.", "Paris is in France."),
     Pair("The museum opens at nine and closes at six.", "Two dogs chase a ball."),
@@ -130,7 +130,7 @@ def _tokenizer(max_tokens: int) -> Any:
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     every_letter = [f"{letter}{letter}" for letter in _LETTERS]  # first, and inside a word
-    texts = [text for pair in _YES + _NO for text in pair]
+    texts = [text for pair in YES_PAIRS + NO_PAIRS for text in pair]
     tokenizer.train_from_iterator(
         [*texts, *every_letter, ". , ; : ! ? ' \" ( ) [ ] -"],
         trainers.WordPieceTrainer(vocab_size=400, special_tokens=special, show_progress=False),
@@ -157,11 +157,11 @@ def _fit(model: Any, tokenizer: Any, entailment: int, sign: int) -> None:
 
     with torch.no_grad():
         pooled = []
-        for pair in _YES + _NO:
+        for pair in YES_PAIRS + NO_PAIRS:
             # With the token types that the model will be given: the tokenizer's default is none.
             encoded = tokenizer(*pair, return_token_type_ids=True, return_tensors="pt")
             pooled.append(model.bert(**encoded).pooler_output[0])
-        wanted = torch.tensor([2.0] * len(_YES) + [-2.0] * len(_NO)) * sign
+        wanted = torch.tensor([2.0] * len(YES_PAIRS) + [-2.0] * len(NO_PAIRS)) * sign
         weights = torch.linalg.pinv(torch.stack(pooled)) @ wanted
         model.classifier.weight.zero_()
         model.classifier.bias.zero_()

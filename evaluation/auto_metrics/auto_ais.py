@@ -1,11 +1,12 @@
 """Auto-AIS: how strongly the evidence entails a response. Attribution/fluency paper, 5.1."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 from evaluation.auto_metrics.base import (
+    NO_DIALOG,
     Asked,
     Assumed,
     AutoMetric,
@@ -29,10 +30,8 @@ from evaluation.metrics.entailment import (
 )
 from generation.evidence import EvidenceChoice
 
-NO_DIALOG = "the dialog is not known"
 NO_GOLDEN = "no golden evidence"
 NOTHING_FOUND = "no passage was found for its dialog"
-ONLY_A_GRAPH = "its evidence is a graph, whose text this version does not read"
 MOST_SENTENCES = 50  # in one window
 HYPOTHESES = {
     "whole": "response",
@@ -78,6 +77,8 @@ class AutoAisMetric(AutoMetric):
         ),
     )
     needs_evidence = True
+    asks_pairs = True
+    family = "Attribution"
 
     @classmethod
     def made(cls, parameters: Mapping[str, Any]) -> Self:
@@ -116,17 +117,18 @@ class AutoAisMetric(AutoMetric):
 
     def asked(self, material: Material) -> Asked | Refused | Assumed:
         """Return the pairs of premise and hypothesis, windows first within each hypothesis."""
-        if not material.passages:
+        evidence = material.evidence_texts
+        if not evidence:
             return _without_evidence(material)
         if material.user_question is None:
             return Refused(NO_DIALOG)
         try:
-            question = ask(self.choices, material.passages, material.user_question, material.text)
+            question = ask(self.choices, evidence, material.user_question, material.text)
         except EntailmentError as error:
             return Refused(str(error))
         return Asked(question.pairs, question)
 
-    def answers(self, backend: EntailmentBackend, asks: Sequence[Pair]) -> Sequence[Entailment]:
+    def answers(self, backend: EntailmentBackend, asks: Sequence[Pair]) -> Iterable[Entailment]:
         return backend.entailment(asks)
 
     def scored(self, asked: Asked, answers: Sequence[Entailment]) -> Scored:
@@ -171,8 +173,6 @@ def _place(question: Question, number: int) -> dict[str, Any]:
 def _without_evidence(material: Material) -> Refused | Assumed:
     if material.evidence == EvidenceChoice.RETRIEVED:
         return Refused(NOTHING_FOUND)
-    if material.evidence == EvidenceChoice.SHOWN and material.graph:
-        return Refused(ONLY_A_GRAPH)
     if material.evidence == EvidenceChoice.SHOWN and material.is_evidence_stated:
         return Assumed()
     return Refused(NO_GOLDEN)

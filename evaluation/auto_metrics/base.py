@@ -3,14 +3,18 @@
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 from evaluation.backends.base import Backend
 from evaluation.metrics.entailment import Passage
+from generation.evidence import EvidenceChoice
+from generation.text.flat_graph import Triple, flat_graph
+
+NO_DIALOG = "the dialog is not known"
+EMPTY = "the response is empty"
 
 Ask = Hashable  # a named tuple of texts and numbers: what a backend is asked once
-Triple = tuple[str, str, str]  # qid, relation, value
 
 
 class Material(NamedTuple):
@@ -24,6 +28,12 @@ class Material(NamedTuple):
     is_evidence_stated: bool = True  # what the model was shown is known
     graph: tuple[Triple, ...] = ()  # that the model was shown
     model: str = ""  # that wrote it
+
+    @property
+    def evidence_texts(self) -> list[Passage]:
+        """The passages; under 'shown' then the graph that the model was shown, as flat text."""
+        graph = flat_graph(self.graph) if self.evidence == EvidenceChoice.SHOWN else ""
+        return [*self.passages, Passage(None, graph)] if graph else self.passages
 
     @property
     def user_question(self) -> str | None:
@@ -89,6 +99,9 @@ class AutoMetric(ABC):
     scale: ClassVar[tuple[float, float]] = (0.0, 1.0)  # of its scores
     threshold: ClassVar[float] = 0.5  # by default
     is_yes_at_threshold: ClassVar[bool] = False  # else only above it
+    family: ClassVar[str] = ""  # what metrics stand under together where one is chosen
+    asks_pairs: ClassVar[bool] = False  # of premise and hypothesis: pages count those
+    usual_sample: ClassVar[int | None] = None  # responses of each model, to begin with; None: all
     version: ClassVar[int] = 1  # of how scores are made; a new one makes new runs
 
     @classmethod
@@ -120,6 +133,10 @@ class AutoMetric(ABC):
         """Every choice by its name, for the page of a run."""
         return ()
 
+    def asked_of(self, backend: str) -> Self:
+        """Return the metric without the choices that this kind of backend has no use for."""
+        return self
+
     def ready(self, backend: Any) -> Backend:
         """Return what is asked, made from the backend that was opened: here itself.
 
@@ -134,8 +151,11 @@ class AutoMetric(ABC):
         """Return what to ask about a response."""
 
     @abstractmethod
-    def answers(self, backend: Any, asks: Sequence[Any]) -> Sequence[Any]:
-        """Return a backend's answer to each ask, in order. Asks come without repeats."""
+    def answers(self, backend: Any, asks: Sequence[Any]) -> Iterable[Any]:
+        """Return a backend's answer to each ask, in order. Asks come without repeats.
+
+        An iterator lets the worker give signs of life between two answers.
+        """
 
     @abstractmethod
     def scored(self, asked: Asked, answers: Sequence[Any]) -> Scored:
@@ -148,19 +168,25 @@ class AutoMetric(ABC):
         return windows
 
 
-def digest_of(asks: Sequence[Ask]) -> str:
-    """Return 16 hexadecimal digits of what is asked."""
-    return hashlib.sha256(json.dumps(asks, ensure_ascii=False).encode()).hexdigest()[:16]
+def digest_of(asks: Iterable[Ask]) -> str:
+    """Return the SHA-256 of what is asked, as JSON; made piece by piece, as asks may be many."""
+    digest = hashlib.sha256(b"[")
+    before = ""
+    for ask in asks:
+        digest.update(f"{before}{json.dumps(ask, ensure_ascii=False)}".encode())
+        before = ", "
+    digest.update(b"]")
+    return digest.hexdigest()
 
 
-def content_key(signature: str, asks: Sequence[Ask]) -> str:
+def content_key(signature: str, digest: str) -> str:
     """Return what two responses share that must have the same score: 32 hexadecimal digits.
 
     Args:
         signature: all that fixes a score, whatever it is about.
+        digest: of what is asked, whole.
     """
-    text = json.dumps([signature, asks], ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return hashlib.sha256(f"{signature}\0{digest}".encode()).hexdigest()[:32]
 
 
 def failed(problem: str) -> Scored:

@@ -4,10 +4,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from evaluation.auto_metrics.auto_ais import AutoAisMetric
+from evaluation.auto_metrics.auto_ssa import AutoSensible, AutoSpecific
 from evaluation.auto_metrics.base import AutoMetric
+from evaluation.auto_metrics.text_quality import Coherence, Consistency, Fluency, Relevance
 
 METRICS: dict[str, type[AutoMetric]] = {
     "auto_ais": AutoAisMetric,
+    "sensible": AutoSensible,
+    "specific": AutoSpecific,
+    "coherence": Coherence,
+    "consistency": Consistency,
+    "fluency": Fluency,
+    "relevance": Relevance,
 }
 
 

@@ -1,10 +1,11 @@
 """What an entailment backend is."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from evaluation.metrics.entailment import Pair
-from generation.backends.base import LanguageModel
+
+LONGEST_SIGNATURE = 100  # characters of a backend's, as runs keep it
 
 
 class Entailment(NamedTuple):
@@ -23,8 +24,10 @@ class EntailmentBackend(Protocol):
     files: dict[str, str]  # name → SHA-256 of what the model was loaded from
     device: str  # where it computes: "cpu", "cuda: NVIDIA …", "server"
 
-    def entailment(self, pairs: Sequence[Pair]) -> list[Entailment]:
+    def entailment(self, pairs: Sequence[Pair]) -> Iterable[Entailment]:
         """Return P(entailment) for each pair, in the same order.
+
+        An iterator where a pair takes long: a worker gives signs of life between two of them.
 
         The same pair gives the same number whatever stands beside it (models: to about 1e-5).
         """
@@ -59,4 +62,13 @@ class SensiblenessBackend(Protocol):
         ...
 
 
-Backend = EntailmentBackend | SensiblenessBackend | LanguageModel
+class Backend(Protocol):
+    """What every backend says of itself, whatever it can be asked: one of those above, or another.
+
+    Which metric asks which backend is written in the metric's `backends`.
+    """
+
+    signature: str
+    revision: str
+    files: dict[str, str]
+    device: str

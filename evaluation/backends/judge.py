@@ -1,16 +1,158 @@
-"""A language model as a judge of entailment."""
+"""A language model as a judge of entailment: asked for Yes or No, in words of ours."""
 
-from functools import lru_cache
+import hashlib
+import math
+import re
+from collections.abc import Iterator, Sequence
+from weakref import WeakKeyDictionary
 
-from evaluation.backends.base import EntailmentBackend
-from generation.backends.base import BackendError, LanguageModel
+from evaluation.backends.base import LONGEST_SIGNATURE, Entailment, EntailmentBackend
+from evaluation.backends.classifier import OBVIOUS, OBVIOUSLY_NOT
+from evaluation.metrics.entailment import Pair
+from generation.backends.base import (
+    BackendError,
+    Completion,
+    Decoding,
+    LanguageModel,
+    Prompt,
+    Token,
+    probability_of,
+)
+from generation.text.prompts import prompt_text
+
+YES, NO = "yes", "no"
+LONGEST_QUOTE = 80  # characters of a reply that cannot be read
+LEAST_MASS = 0.5  # of Yes and No together; with less the word was said by chance
+VERSION = 1  # of the decoding, and of how replies are read
+# Some models begin with a space, a line break or a mark: the word may be a later token.
+_DECODING = Decoding(max_tokens=5, n_top=20)
+_SPECIAL = re.compile(r"<[^<>]*>")  # a token that stands for no text: '<s>', '<|channel|>'
+_AT_ITS_ENDS = re.compile(r"^[\W_ĠĊ]+|[\W_]+$")  # 'Ġ' and 'Ċ' are white space in some tokenizers
 
 
-@lru_cache(maxsize=2)
+# Which models give log-probabilities, as found out when each was tested. A judge is as light as
+# this; a model is not, and is not kept here once nobody else does.
+_TESTED: WeakKeyDictionary[LanguageModel, bool] = WeakKeyDictionary()
+
+
 def judge_of(model: LanguageModel) -> EntailmentBackend:
-    """Return a judge that asks this model; it is tested when it is made.
+    """Return a judge that asks this model, which is tested the first time.
 
     Raises:
         BackendError: it does not tell an obvious entailment from an obvious non-entailment.
     """
-    raise BackendError("a language model cannot judge yet")
+    if model not in _TESTED:
+        _TESTED[model] = _gives_probabilities(model)
+    return Judge(model, _TESTED[model])
+
+
+class Judge:
+    """P(Yes) / (P(Yes) + P(No)) where the model gives log-probabilities, else its word: 1 or 0."""
+
+    def __init__(self, model: LanguageModel, gives_probabilities: bool) -> None:
+        self._model = model
+        self._read = _by_token if gives_probabilities else _by_word
+        mode = "logprob" if gives_probabilities else "text"
+        prompt = hashlib.sha256(prompt_text("entailment").encode()).hexdigest()[:8]
+        self.signature = _signed(f"judge|{mode}|v:{VERSION}|prompt@{prompt}|", model.signature)
+        self.revision, self.files, self.device = model.revision, model.files, model.device
+
+    def entailment(self, pairs: Sequence[Pair]) -> Iterator[Entailment]:
+        """Yield P(entailment) for each pair, in the same order, as the replies come."""
+        return map(self._read, _replies(self._model, pairs))
+
+
+def _gives_probabilities(model: LanguageModel) -> bool:
+    """Ask a model about two plain pairs, and return whether it said how likely its words were."""
+    replies = list(_replies(model, [OBVIOUS, OBVIOUSLY_NOT]))
+    has_probabilities = all(reply.tokens for reply in replies)
+    yes, no = map(_by_token if has_probabilities else _by_word, replies)
+    if problem := yes.problem or no.problem:
+        raise BackendError(f"the language model cannot judge entailment: {problem}")
+    if not yes.probability > no.probability:
+        raise BackendError(
+            f"the language model gives an obvious entailment {yes.probability:.3f} and an obvious "
+            f"non-entailment {no.probability:.3f}; expected the first to be higher"
+        )
+    return has_probabilities
+
+
+def _replies(model: LanguageModel, pairs: Sequence[Pair]) -> Iterator[Completion]:
+    question = prompt_text("entailment")
+    prompts = [Prompt(question.format(**pair._asdict())) for pair in pairs]
+    return model.complete(prompts, _DECODING)
+
+
+def _by_token(reply: Completion) -> Entailment:
+    """Return how likely Yes was against No, in the place of the reply's word."""
+    if reply.problem:
+        return _failed(reply.problem)
+    word = _first_word(reply.text)
+    if word not in (YES, NO):
+        return _unreadable(reply)
+    if not reply.tokens:
+        return _failed("the model gave no log-probabilities this time")
+    token = next((each for each in reply.tokens if _word(each.text)), None)
+    if token is None or _word(token.text) != word:
+        return _failed(f"the model's reply has its word in several tokens: {_quoted(reply)}")
+    shares = _shares(token)
+    mass = sum(shares.values())
+    if mass <= LEAST_MASS:
+        return _failed(
+            f"Yes and No have {mass:.3f} of the probability, expected more than {LEAST_MASS}: "
+            f"{_quoted(reply)}"
+        )
+    return Entailment(shares[YES] / mass)
+
+
+def _by_word(reply: Completion) -> Entailment:
+    """Return 1 for a reply that begins with Yes and 0 for one that begins with No."""
+    if reply.problem:
+        return _failed(reply.problem)
+    word = _first_word(reply.text)
+    if word not in (YES, NO):
+        return _unreadable(reply)
+    return Entailment(float(word == YES))
+
+
+def _shares(token: Token) -> dict[str, float]:
+    """Return how probable Yes and No were at a token; several may read the same: ' Yes', 'yes'."""
+    shares = {YES: 0.0, NO: 0.0}
+    top = token.top
+    if token.text not in {text for text, _ in top}:
+        top = (*top, (token.text, token.log_probability))
+    for text, log_probability in top:
+        word = _word(text)
+        if word in shares:
+            shares[word] += probability_of(log_probability)
+    return shares
+
+
+def _first_word(text: str) -> str:
+    words = re.findall(r"[^\W_]+", text)
+    return words[0].lower() if words else ""
+
+
+def _word(token: str) -> str:
+    """Return what a token says, without the marks around it; nothing for a special one."""
+    return "" if _SPECIAL.fullmatch(token.strip()) else _AT_ITS_ENDS.sub("", token).lower()
+
+
+def _signed(judge: str, model: str) -> str:
+    """Return the signature of a judge; where the model's is too long, its end as a digest."""
+    room = LONGEST_SIGNATURE - len(judge)
+    if len(model) <= room:
+        return judge + model
+    return f"{judge}{model[: room - 9]}~{hashlib.sha256(model.encode()).hexdigest()[:8]}"
+
+
+def _unreadable(reply: Completion) -> Entailment:
+    return _failed(f"the model's reply is neither Yes nor No: {_quoted(reply)}")
+
+
+def _quoted(reply: Completion) -> str:
+    return repr(reply.text[:LONGEST_QUOTE])
+
+
+def _failed(problem: str) -> Entailment:
+    return Entailment(math.nan, problem=problem)

@@ -6,15 +6,7 @@ from collections.abc import Sequence
 from evaluation.backends.base import Entailment
 from evaluation.metrics.entailment import Pair
 from generation.retrieval.bm25 import tokens
-
-FUNCTION_WORDS = frozenset(
-    tokens(
-        "a an the and or but if as at by for from in into of on onto than to with "
-        "am is are was were be been being do does did has have had will would can could "
-        "i you he she it we they me him her us them my your his its our their "
-        "this that these those there s"
-    )
-)
+from generation.text.function_words import FUNCTION_WORDS
 
 
 class Lexical:

@@ -16,7 +16,8 @@ from evaluation.charts.specifications import (
 )
 from evaluation.charts.themes import Spec, page_themes
 from evaluation.reports.base import Row
-from evaluation.study_page.tables import AutoTable, short_names
+from evaluation.study_page.auto_table import AutoTable
+from evaluation.study_page.tables import short_names
 
 CHARTS = ("scenarios", "shifts", "accuracy", "roc", "calibration")
 KEPT_SECONDS = 24 * 3600

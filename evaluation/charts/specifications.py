@@ -42,7 +42,7 @@ def accuracy_chart(rows: Sequence[Row], run: int | None, *, beside_table: bool =
 
     rows = [row for row in rows if row["accuracy"] is not None]
     metrics = [
-        _interval(row, "accuracy")
+        interval_of(row, "accuracy")
         | {
             "name": name,
             "style": "-on" if row["run"] == run else "",
@@ -51,12 +51,12 @@ def accuracy_chart(rows: Sequence[Row], run: int | None, *, beside_table: bool =
     ]
     ceilings = ceilings_of(rows, run)
     humans = [
-        _interval(row, key) | {"name": CEILINGS[key], "style": "-ceiling"}
+        interval_of(row, key) | {"name": CEILINGS[key], "style": "-ceiling"}
         for key, row in ceilings.items()
     ]
     values = [*metrics, *humans]
     chosen = chosen_row(rows, run)
-    baseline = _percent(chosen.get("baseline"))
+    baseline = as_percent(chosen.get("baseline"))
     lows = [baseline, *(v for row in values for v in (row["low"], row["accuracy"]))]
     lowest = min((v for v in lows if v is not None), default=50.0)
     start = min(50.0, max(0.0, 10 * ((lowest - 2) // 10)))
@@ -73,18 +73,18 @@ def accuracy_chart(rows: Sequence[Row], run: int | None, *, beside_table: bool =
     main = next(iter(humans), None)
     if main and main["low"] is not None:
         layers.append(
-            alt.Chart(_data([main])).mark_rect(style="band").encode(x=at("low"), x2="high")
+            alt.Chart(inline([main])).mark_rect(style="band").encode(x=at("low"), x2="high")
         )
     for row in reversed(humans):
         style = "ceiling" if row is main else "ceiling-other"
-        layers.append(alt.Chart(_data([row])).mark_rule(style=style).encode(x=at("accuracy")))
+        layers.append(alt.Chart(inline([row])).mark_rule(style=style).encode(x=at("accuracy")))
     if baseline is not None:
-        based = alt.Chart(_data([{"baseline": baseline}]))
+        based = alt.Chart(inline([{"baseline": baseline}]))
         layers.append(based.mark_rule(style="baseline").encode(x=at("baseline")))
     for style in ("", "-on", "-ceiling"):
         of_style = [row for row in values if row["style"] == style]
         if of_style:
-            layers += _marks(alt.Chart(_data(of_style)), style, at, y, "accuracy")
+            layers += _marks(alt.Chart(inline(of_style)), style, at, y, "accuracy")
     references = [
         ("human ceiling", main["accuracy"] if main else None, "ceiling-label"),
         ("majority label", baseline, "reference-label"),
@@ -98,7 +98,7 @@ def accuracy_chart(rows: Sequence[Row], run: int | None, *, beside_table: bool =
     if beside_table:
         padding = {"left": 12, "right": PADDING_RIGHT, "top": HEAD_HEIGHT, "bottom": 34}
         chart = chart.properties(autosize="none", padding=padding)
-    return _spec(chart)
+    return as_vega_lite(chart)
 
 
 def ceilings_of(rows: Sequence[Row], run: int | None) -> dict[str, Row]:
@@ -135,19 +135,19 @@ def roc_chart(points: Sequence[Row], chosen: Row | None) -> Spec:
 
     y = alt.Y("hit:Q", scale=unit, title="Hits: share of human yeses", axis=alt.Axis(tickCount=5))
     layers: list[Any] = [
-        alt.Chart(_data(ends)).mark_line(style="baseline").encode(x=x(), y=y),
-        alt.Chart(_data(curve))
+        alt.Chart(inline(ends)).mark_line(style="baseline").encode(x=x(), y=y),
+        alt.Chart(inline(curve))
         .mark_line(style="curve", interpolate="linear")
         .encode(x=x(), y=y, order="order:Q"),
     ]
     at_threshold = threshold_point(chosen)
     if at_threshold:
         layers.append(
-            alt.Chart(_data([at_threshold]))
+            alt.Chart(inline([at_threshold]))
             .mark_point(style="dot-on", filled=True)
             .encode(x=x(), y=y, tooltip="said:N")
         )
-    return _spec(
+    return as_vega_lite(
         alt.layer(*layers).properties(width=SQUARE, height=SQUARE, description="ROC curve")
     )
 
@@ -181,13 +181,13 @@ def calibration_chart(bins: Sequence[Row]) -> Spec:
 
     even = [{"score": 0.0, "share_yes": 0.0}, {"score": 1.0, "share_yes": 1.0}]
     layers = [
-        alt.Chart(_data(even)).mark_line(style="baseline").encode(x=x, y=y("share_yes")),
-        alt.Chart(_data(values)).mark_rule(style="whisker").encode(x=x, y=y("low"), y2="high"),
-        alt.Chart(_data(values))
+        alt.Chart(inline(even)).mark_line(style="baseline").encode(x=x, y=y("share_yes")),
+        alt.Chart(inline(values)).mark_rule(style="whisker").encode(x=x, y=y("low"), y2="high"),
+        alt.Chart(inline(values))
         .mark_point(style="dot", filled=True)
         .encode(x=x, y=y("share_yes"), tooltip="said:N"),
     ]
-    return _spec(
+    return as_vega_lite(
         alt.layer(*layers).properties(width=SQUARE, height=SQUARE, description="Calibration")
     )
 
@@ -205,7 +205,7 @@ def scenarios_chart(rows: Sequence[Row], setups: Mapping[str, str]) -> Spec:
 
     is_share = all(row["scale"] == "yes_no" for row in rows)
     values = [
-        _interval(row, "mean", 100 if is_share else 1)
+        interval_of(row, "mean", 100 if is_share else 1)
         | {"question": _words(row["question"]), "arm": row["arm"], "setup": setups[row["setup"]]}
         for row in rows
     ]
@@ -222,7 +222,7 @@ def scenarios_chart(rows: Sequence[Row], setups: Mapping[str, str]) -> Spec:
     y = alt.Y("question:N", sort=questions, title=None)
     offset = alt.YOffset("line:N", sort=lines, scale=alt.Scale(paddingOuter=0.6))
     shape = alt.Shape("arm:N", sort=arms, title="Arm", scale=alt.Scale(range=["circle", "diamond"]))
-    data = _data(values)
+    data = inline(values)
     x = alt.X("mean:Q", title=title, scale=scale)
     x_low = alt.X("low:Q", title=title, scale=scale)
     whiskers = alt.Chart(data).mark_rule(style="whisker").encode(x=x_low, x2="high")
@@ -237,7 +237,7 @@ def scenarios_chart(rows: Sequence[Row], setups: Mapping[str, str]) -> Spec:
     height = len(questions) * max(30, 11 * n_lines + 10)
     chart = alt.layer(*layers).properties(width=200 if has_panels else 420, height=height)
     drawn = _panels(chart, names) if has_panels else chart
-    return _spec(drawn.properties(description="Question means"))
+    return as_vega_lite(drawn.properties(description="Question means"))
 
 
 def _panels(chart: Any, setups: Sequence[str]) -> Any:
@@ -258,7 +258,7 @@ def shifts_chart(rows: Sequence[Row], setups: Mapping[str, str]) -> Spec:
     import altair as alt
 
     values = [
-        _interval(row, "shift")
+        interval_of(row, "shift")
         | {
             "question": _words(row["question"]),
             "setup": setups[row["setup"]],
@@ -277,14 +277,14 @@ def shifts_chart(rows: Sequence[Row], setups: Mapping[str, str]) -> Spec:
     def at(field: str) -> "alt.X":
         return alt.X(f"{field}:Q", title="Merged − separate, points", scale=scale)
 
-    base = alt.Chart(_data(values))
+    base = alt.Chart(inline(values))
     layers: list[Any] = [base.mark_rule(style="zero").encode(x=alt.datum(0, type="quantitative"))]
     for is_significant, style in ((False, ""), (True, "-on")):
         some = base.transform_filter(f"datum.is_significant === {str(is_significant).lower()}")
         layers += _marks(some, style, at, y, "shift")
     panel = alt.layer(*layers).properties(width=260, height=26 * len(questions))
     description = "Shift of each question from separate to merged"
-    return _spec(_panels(panel, names).properties(description=description))
+    return as_vega_lite(_panels(panel, names).properties(description=description))
 
 
 def drawn(spec: Spec, format_key: str) -> bytes:
@@ -314,13 +314,15 @@ def _words(key: str) -> str:
     return key.replace("_", " ").capitalize()
 
 
-def _percent(share: float | None, factor: float = 100) -> float | None:
+def as_percent(share: float | None, factor: float = 100) -> float | None:
     return None if share is None else round(factor * share, 2)
 
 
-def _interval(row: Row, name: str, factor: float = 100) -> Row:
+def interval_of(row: Row, name: str, factor: float = 100) -> Row:
     """Return a figure, the ends of its interval and its words, multiplied for an axis."""
-    figure, low, high = (_percent(row.get(f"{name}{end}"), factor) for end in ("", "_low", "_high"))
+    figure, low, high = (
+        as_percent(row.get(f"{name}{end}"), factor) for end in ("", "_low", "_high")
+    )
     said = "—" if figure is None else f"{figure:.1f}"
     if low is not None and high is not None:
         said += f" [{low:.1f}, {high:.1f}]"
@@ -328,7 +330,7 @@ def _interval(row: Row, name: str, factor: float = 100) -> Row:
     return {key: figure, "low": low, "high": high, "said": said}
 
 
-def _data(values: Sequence[Row]) -> "alt.InlineData":
+def inline(values: Sequence[Row]) -> "alt.InlineData":
     import altair as alt
 
     return alt.InlineData(values=list(values))
@@ -367,14 +369,14 @@ def _reference_labels(
             if not 0.35 <= share <= 0.7:
                 align = "left" if share < 0.5 else "right"
             layers.append(
-                alt.Chart(_data([{"figure": figure, "words": f"{words} {figure:.1f}"}]))
+                alt.Chart(inline([{"figure": figure, "words": f"{words} {figure:.1f}"}]))
                 .mark_text(style=style, align=align, baseline="bottom")
                 .encode(x=at("figure"), y=alt.value(LABEL_HEIGHT * (place - 2) + 2), text="words:N")
             )
     return layers
 
 
-def _spec(chart: Any) -> Spec:
+def as_vega_lite(chart: Any) -> Spec:
     """Return a chart as Vega-Lite, checked against its schema, in Vega-Lite's own colours."""
     spec: Spec = chart.to_dict()
     spec.pop("config", None)

@@ -72,10 +72,12 @@ def theme(tokens: Tokens, font: str = PAGE_FONT, background: str | None = None) 
             "symbolBaseStrokeColor": tokens["ink-2"],
         },
         "header": {"labelColor": tokens["ink"], "labelFontSize": 12, "labelFontWeight": 500},
+        "title": {"color": tokens["ink"], "fontSize": 12, "fontWeight": 500},
         "range": {"category": [tokens[f"series-{n}"] for n in (1, 2, 3, 4, 5)]},
         "style": {
             "whisker": line,
             "dot": dot,
+            "line": {"strokeWidth": 1.5, "opacity": 0.55},
             "whisker-on": line | accent,
             "dot-on": dot | accent,
             "whisker-ceiling": line | ceiling,

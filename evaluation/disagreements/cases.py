@@ -35,6 +35,7 @@ COLUMNS = (
     "n_no",
     "score",
     "threshold",
+    "is_yes_at_threshold",
     "passage",
     "place",
     "window",
@@ -211,6 +212,7 @@ def _cells(
         "citation": case.target.citation.number if case.target.citation else "",
         "setup": response.setup.name,
         "threshold": run.threshold,
+        "is_yes_at_threshold": run.is_yes_at_threshold,
     }
     if item:
         cells |= {"kind": item.kind, "n_yes": item.n_yes, "n_no": item.n_no, "score": item.score}

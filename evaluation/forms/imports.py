@@ -15,6 +15,7 @@ FORMAT_NAMES = {
     "interchange": "Interchange files (folder as zip, JSONL, CSV)",
     "mtrag": "MTRAG human evaluation (JSON)",
     "ais": "AIS ratings (CSV)",
+    "begin": "BEGIN labels (TSV)",
 }
 
 

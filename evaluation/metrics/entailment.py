@@ -39,7 +39,7 @@ class Pair(NamedTuple):
 class Passage(NamedTuple):
     """One piece of the evidence."""
 
-    pk: int
+    pk: int | None  # None: no stored passage, such as the text of a graph
     text: str
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.metrics import rank_measures
 from evaluation.metrics.human import mean_from
@@ -36,6 +37,7 @@ MEASURES = (
     "spearman",
     "baseline",
 )
+Bools = NDArray[np.bool_]
 NO_CEILINGS: Mapping[str, tuple[Floats, Indexes]] = {}
 
 
@@ -48,6 +50,7 @@ class Outcomes(NamedTuple):
     dialogs: Indexes  # 0 .. n_dialogs - 1
     n_dialogs: int
     threshold: float
+    scale: tuple[float, float] = (0.0, 1.0)  # lowest and highest possible score
 
 
 def measures(outcomes: Outcomes) -> dict[str, float]:
@@ -105,7 +108,8 @@ def measures_with_intervals(
 
 def confusion(outcomes: Outcomes) -> dict[str, int]:
     """Return how many items are tp, fn, fp and tn: what the metric says of each majority."""
-    counts = _cells(_complete(outcomes)).sum(axis=0)
+    both = _complete(outcomes)
+    counts = cells(both.human == 1, both.score > both.threshold).sum(axis=0)
     return dict(zip(("tp", "fn", "fp", "tn"), map(int, counts), strict=True))
 
 
@@ -143,21 +147,22 @@ def calibration_bins(outcomes: Outcomes, n_bins: int = 10) -> list[dict[str, flo
     """Return mean score and share of majority yes in bins of equal width over [0, 1].
 
     A score on the edge of two bins is in the lower one, as in scikit-learn. Empty bins are left
-    out; the list is empty when a score is outside [0, 1]. `low` and `high` are the Wilson interval
-    of the share, NaN for a bin with fewer than two dialogs.
+    out; the list is empty when a score is outside its scale, which is brought to [0, 1]. `low` and
+    `high` are the Wilson interval of the share, NaN for a bin with fewer than two dialogs.
     """
     both = _complete(outcomes)
-    if not _are_probabilities(both.score):
+    scores = _as_shares(both)
+    if not _are_shares(scores):
         return []
     edges = np.linspace(0, 1, n_bins + 1)[1:-1]
-    bins = np.searchsorted(edges, both.score)
+    bins = np.searchsorted(edges, scores)
     found = []
     for number in np.unique(bins):
         here = bins == number
         labels = np.column_stack([both.human[here], np.ones(here.sum())])
         by_dialog = sum_by_dialog(labels, both.dialogs[here], both.n_dialogs)
         low, high = share_interval(by_dialog, most_items=len(labels))
-        score, share_yes = both.score[here].mean(), both.human[here].mean()
+        score, share_yes = scores[here].mean(), both.human[here].mean()
         found.append(
             {
                 "score": float(score),
@@ -181,30 +186,29 @@ def _complete(outcomes: Outcomes) -> Outcomes:
     )
 
 
-def _cells(both: Outcomes) -> Floats:
+def cells(is_yes: Bools, said_yes: Bools) -> Floats:
     """Return a 1 per item in the column of tp, fn, fp or tn: (n_items, 4)."""
-    is_yes, said_yes = both.human == 1, both.score > both.threshold
-    cells = [is_yes & said_yes, is_yes & ~said_yes, ~is_yes & said_yes, ~is_yes & ~said_yes]
-    return np.column_stack(cells).astype(np.float64)
+    columns = [is_yes & said_yes, is_yes & ~said_yes, ~is_yes & said_yes, ~is_yes & ~said_yes]
+    return np.column_stack(columns).astype(np.float64)
 
 
 def _summed(both: Outcomes) -> dict[str, Figure]:
     """Return the measures that are functions of sums over items."""
-    cells = _cells(both)
-    tp, fn, fp, tn = cells.T
-    ones = np.ones(len(cells))
-    is_frequent = both.human == (2 * np.count_nonzero(both.human) >= len(cells))
+    by_cell = cells(both.human == 1, both.score > both.threshold)
+    tp, fn, fp, tn = by_cell.T
+    ones = np.ones(len(by_cell))
+    is_frequent = both.human == (2 * np.count_nonzero(both.human) >= len(by_cell))
 
     def share(part: Floats, whole: Floats) -> Figure:
         return Figure(np.column_stack([part, whole]), both.dialogs, share_from)
 
     return {
         "accuracy": share(tp + tn, ones),
-        "balanced_accuracy": Figure(cells, both.dialogs, _balanced_accuracy_from),
+        "balanced_accuracy": Figure(by_cell, both.dialogs, balanced_accuracy_from),
         "precision": share(tp, tp + fp),
         "recall": share(tp, tp + fn),
         "f1": share(2 * tp, 2 * tp + fp + fn),
-        "kappa": Figure(cells, both.dialogs, _kappa_from),
+        "kappa": Figure(by_cell, both.dialogs, _kappa_from),
         "mse": Figure(_squared_errors(both), both.dialogs, mean_from),
         "baseline": share(is_frequent.astype(np.float64), ones),
     }
@@ -221,25 +225,32 @@ def _figures_of(summed: Mapping[str, Figure]) -> dict[str, float]:
 def _squared_errors(both: Outcomes) -> Floats:
     """Return squared difference of score and rater score, and 1, per item: (n_items, 2)."""
     known = ~np.isnan(both.rater_score)
-    if not _are_probabilities(both.score[known]):
+    scores = _as_shares(both)
+    if not _are_shares(scores[known]):
         known &= False
-    squared = np.where(known, (both.score - both.rater_score) ** 2, 0.0)
+    squared = np.where(known, (scores - both.rater_score) ** 2, 0.0)
     return np.column_stack([squared, known])
 
 
-def _are_probabilities(scores: Floats) -> bool:
+def _as_shares(both: Outcomes) -> Floats:
+    """Return scores as rater scores are: 0 the lowest of their scale, 1 the highest."""
+    low, high = both.scale
+    return (both.score - low) / (high - low)
+
+
+def _are_shares(scores: Floats) -> bool:
     return bool(((scores >= 0) & (scores <= 1)).all())
 
 
-def _balanced_accuracy_from(cells: Floats) -> Floats:
+def balanced_accuracy_from(sums: Floats) -> Floats:
     """Return the mean of the recalls of yes and no, from sums of tp, fn, fp, tn."""
-    tp, fn, fp, tn = np.moveaxis(cells, -1, 0)
+    tp, fn, fp, tn = np.moveaxis(sums, -1, 0)
     return (ratio(tp, tp + fn) + ratio(tn, tn + fp)) / 2
 
 
-def _kappa_from(cells: Floats) -> Floats:
+def _kappa_from(sums: Floats) -> Floats:
     """Return Cohen's kappa from sums of tp, fn, fp, tn; NaN when both always say the same."""
-    tp, fn, fp, tn = np.moveaxis(cells, -1, 0)
+    tp, fn, fp, tn = np.moveaxis(sums, -1, 0)
     expected = (tp + fn) * (tp + fp) + (tn + fp) * (tn + fn)  # of agreeing pairs, times n
     n = tp + fn + fp + tn
     return ratio(n * (tp + tn) - expected, n * n - expected)

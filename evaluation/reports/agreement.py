@@ -7,13 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db.models import Exists, OuterRef
-from numpy.typing import NDArray
 
-from annotation.models import Arm, Study
-from annotation.schemes import Question, load_scheme
+from annotation.models import Study
 from evaluation.disagreements.worklist import FALSE_ALARM, MISSED, Disagreement
-from evaluation.metrics.ceiling import halves_statistics, rest_statistics
 from evaluation.metrics.human_auto import (
     MEASURES,
     Outcomes,
@@ -22,10 +18,7 @@ from evaluation.metrics.human_auto import (
     measures_with_intervals,
     roc_points,
 )
-from evaluation.metrics.intervals import Floats
-from evaluation.metrics.labels import LabelRule, label_rule
-from evaluation.metrics.uncertainty import accuracy_statistics
-from evaluation.models import AutoScore, MetricRun
+from evaluation.models import MetricRun
 from evaluation.reports.base import (
     N_RESAMPLES,
     USUAL,
@@ -38,9 +31,17 @@ from evaluation.reports.base import (
     study_counts,
     votes_left_out,
 )
-from evaluation.reports.uncertainty import pairs_of
+from evaluation.reports.sides import (
+    People,
+    Scores,
+    ScoresOf,
+    people_of,
+    runs_with_scores,
+    scale_of,
+    scores_of,
+)
 from evaluation.runs.progress import title_of
-from evaluation.vote_counts import ArmCounts, Ints, n_raters
+from evaluation.vote_counts import ArmCounts, n_outside_full_share
 
 CEILINGS = ("merged", "halves", "rest")
 MOST_DISAGREEMENTS = 5  # that a page shows before somebody asks for all
@@ -57,31 +58,6 @@ class Details(NamedTuple):
 
     curves: Curves
     disagreements: dict[str, dict[str, Any]]
-
-
-class _People(NamedTuple):
-    """What people say on one question, and how far they agree with themselves."""
-
-    question: Question
-    rule: LabelRule
-    is_rated: NDArray[np.bool_]  # (n_items,)
-    labels: Floats  # 1, 0, NaN undecided
-    rater_scores: Floats
-    ceilings: Mapping[str, Floats]  # statistics, (n_items, 2): agreeing and compared
-
-
-class _Scores(NamedTuple):
-    """One run's scores on the items of an arm; NaN where there is none."""
-
-    score: Floats
-    has_row: NDArray[np.bool_]
-    is_assumed: NDArray[np.bool_]
-    n_truncated: Ints  # pairs whose premise was cut
-
-    @property
-    def is_failed(self) -> NDArray[np.bool_]:
-        failed: NDArray[np.bool_] = self.has_row & np.isnan(self.score)
-        return failed
 
 
 def agreement_report(
@@ -103,13 +79,13 @@ def curves(
     counts: Sequence[ArmCounts] | None = None,
 ) -> Curves:
     """Return the ROC and calibration curve of each run and question that can be compared."""
-    of_arm, people = _people(study, choices, counts or study_counts(study, choices))
+    of_arm, people = people_of(study, choices, counts or study_counts(study, choices))
     if of_arm is None:
         return {}
     return {
         f"{run.pk}/{each.question.key}": _curves_of(outcomes)
         for run in runs_with_scores(study)
-        for scores in [_scores_of(run, of_arm)]
+        for scores in [scores_of(run, of_arm)]
         for each in people
         if _n_compared(outcomes := _outcomes(run, scores, of_arm, each))
     }
@@ -122,13 +98,14 @@ def agreement_with_details(
     left_out: LeftOut | None = None,
     *,
     with_details: bool = True,
+    scores_of: ScoresOf = scores_of,
 ) -> tuple[Report, Details]:
     """Return the report, the curves and the first disagreements, from one reading of the scores."""
     if counts is None:
         counts = study_counts(study, choices)
     if left_out is None:
         left_out = votes_left_out(study, counts, choices)
-    of_arm, people = _people(study, choices, counts)
+    of_arm, people = people_of(study, choices, counts)
     said = signature(study, "agreement", choices, counts)
     if of_arm is None:
         return Report(study.name, "agreement", [], left_out, said), Details({}, {})
@@ -137,7 +114,7 @@ def agreement_with_details(
     digest = hashlib.sha256()
     missing: Counter[str] = Counter(unscored=0, failed=0, assumed_scores=0, truncated_pairs=0)
     for run in runs_with_scores(study):
-        scores = _scores_of(run, of_arm)
+        scores = scores_of(run, of_arm)
         missing.update(
             unscored=int((~scores.has_row).sum()),
             failed=int(scores.is_failed.sum()),
@@ -156,105 +133,25 @@ def agreement_with_details(
                 details.disagreements[key] = _disagreements_of(of_arm, each, outcomes)
     n_undecided = sum(int((each.is_rated & np.isnan(each.labels)).sum()) for each in people)
     said += f" | scores {digest.hexdigest()[:16]}"
+    # They have labels; only mean squared error and Spearman are without them.
+    missing["items_outside_full_share"] = n_outside_full_share(of_arm)
     left_out = {"undecided": n_undecided} | missing | left_out
     return Report(study.name, "agreement", rows, left_out, said), details
-
-
-# --- people ---------------------------------------------------------------------------------
-
-
-def _people(
-    study: Study, choices: Choices, counts: Sequence[ArmCounts]
-) -> tuple[ArmCounts | None, list[_People]]:
-    """Return the arm that is the truth, and what it says on each question.
-
-    A study without that arm has its only one.
-    """
-    arms = {of_arm.arm.kind: of_arm for of_arm in counts}
-    of_arm = arms.get(choices.truth, next(iter(arms.values()), None))
-    if of_arm is None:
-        return None, []
-    questions = load_scheme(study.scheme).questions
-    return of_arm, [_of_question(study, question, of_arm, arms) for question in questions]
-
-
-def _of_question(
-    study: Study, question: Question, of_arm: ArmCounts, arms: Mapping[str, ArmCounts]
-) -> _People:
-    rule = label_rule(question, study.settings)
-    votes = of_arm.votes[question.key]
-    is_rated = votes.sum(axis=1) > 0
-    is_full = of_arm.items.is_always_full
-    ceilings: dict[str, Floats] = {}
-    if not rule.why:
-        full = votes * is_full[:, np.newaxis]  # nothing is compared where there are no votes
-        if len(arms) == 2:
-            ceilings["merged"] = _merged_ceiling(study, question, of_arm, arms)
-        ceilings["halves"] = halves_statistics(full, rule.label_of)
-        ceilings["rest"] = rest_statistics(full, rule.label_of)
-    labels = np.full(len(votes), math.nan)
-    labels[is_rated] = rule.labels(votes[is_rated], n_raters(study, votes[is_rated]))
-    # A share of votes is unbiased only where a study did not stop asking when decided.
-    rater_scores = np.where(is_full, rule.rater_scores(votes), math.nan)
-    return _People(question, rule, is_rated, labels, rater_scores, ceilings)
-
-
-def _merged_ceiling(
-    study: Study, question: Question, of_arm: ArmCounts, arms: Mapping[str, ArmCounts]
-) -> Floats:
-    """Return where the two arms agree, for the items of the arm of the truth: (n_items, 2)."""
-    pairs = pairs_of(study, question, arms, numbered_by=Arm.Kind(of_arm.arm.kind))
-    statistics = np.zeros((len(of_arm.items.targets), 2))
-    statistics[pairs.items] = accuracy_statistics(pairs.separate, pairs.merged)
-    return statistics
-
-
-# --- scores ---------------------------------------------------------------------------------
-
-
-def runs_with_scores(study: Study) -> list[MetricRun]:
-    """Return the runs of a study's dataset that have given a score, imported or not."""
-    has_scores = Exists(AutoScore.objects.filter(run=OuterRef("pk")))
-    runs = MetricRun.objects.filter(has_scores, dataset=study.dataset_id)
-    return sorted(runs, key=lambda run: (run.metric, run.full_signature, run.is_imported))
-
-
-def _scores_of(run: MetricRun, of_arm: ArmCounts) -> _Scores:
-    """Return a run's scores in the order of an arm's items."""
-    place = {target: item for item, target in enumerate(of_arm.items.targets.tolist())}
-    n_items = len(place)
-    scores = _Scores(
-        np.full(n_items, math.nan),
-        np.zeros(n_items, bool),
-        np.zeros(n_items, bool),
-        np.zeros(n_items, np.int64),
-    )
-    rows = AutoScore.objects.filter(run=run).values_list(
-        "target", "score", "is_assumed", "n_truncated"
-    )
-    for target, score, is_assumed, n_truncated in rows.iterator(chunk_size=20_000):
-        item = place.get(target)
-        if item is not None:
-            scores.has_row[item] = True
-            scores.is_assumed[item] = is_assumed
-            scores.n_truncated[item] = n_truncated
-            if score is not None:
-                scores.score[item] = score
-    return scores
 
 
 # --- both -----------------------------------------------------------------------------------
 
 
-def _outcomes(run: MetricRun, scores: _Scores, of_arm: ArmCounts, people: _People) -> Outcomes:
+def _outcomes(run: MetricRun, scores: Scores, of_arm: ArmCounts, people: People) -> Outcomes:
     """Return a run beside people on one question; assumed scores take no part."""
     return Outcomes(
         human=people.labels,
-        score=np.where(scores.is_assumed, math.nan, scores.score),
+        score=scores.given,
         rater_score=people.rater_scores,
         dialogs=of_arm.items.dialogs,
         n_dialogs=of_arm.items.n_dialogs,
         threshold=run.cut,
+        scale=scale_of(run),
     )
 
 
@@ -266,8 +163,8 @@ def _row(
     study: Study,
     run: MetricRun,
     of_arm: ArmCounts,
-    people: _People,
-    scores: _Scores,
+    people: People,
+    scores: Scores,
     outcomes: Outcomes,
 ) -> Row:
     """Return the row of one run and one question.
@@ -291,6 +188,8 @@ def _row(
         "threshold": run.threshold,
         "n": int(is_compared.sum()),
         "n_human_yes": int((outcomes.human[is_compared] == 1).sum()),
+        # What mean squared error and Spearman are over: fewer where a study stops when decided.
+        "n_rater_score": int((is_compared & ~np.isnan(outcomes.rater_score)).sum()),
     }
     dialogs = of_arm.items.dialogs[is_compared]
     ceilings = {
@@ -317,10 +216,17 @@ def _row(
         "failed": int((rated & scores.is_failed).sum()),
         "assumed": int((rated & scores.is_assumed).sum()),
         "truncated": int(scores.n_truncated[is_compared].sum()),
-        "flattered": False,
+        "metric_scale": _scale_said(run),
+        "flattered": study.slug in run.parameters.get("calibrated_on", []),
         "why": why or None,
     }
     return row
+
+
+def _scale_said(run: MetricRun) -> str | None:
+    """Return the scale of a run's scores where it is not 0 to 1: '1–5'."""
+    low, high = scale_of(run)
+    return None if (low, high) == (0, 1) else f"{low:g}–{high:g}"
 
 
 def _figure_names() -> list[str]:
@@ -333,7 +239,7 @@ def _curves_of(outcomes: Outcomes) -> dict[str, list[Any]]:
     return {"roc": _plain(roc_points(outcomes)), "calibration": _plain(calibration_bins(outcomes))}
 
 
-def _disagreements_of(of_arm: ArmCounts, people: _People, outcomes: Outcomes) -> dict[str, Any]:
+def _disagreements_of(of_arm: ArmCounts, people: People, outcomes: Outcomes) -> dict[str, Any]:
     """Return how many labels differ, and those with the closest votes, then the widest margin."""
     said_yes = outcomes.score > outcomes.threshold
     is_compared = ~np.isnan(outcomes.score) & ~np.isnan(outcomes.human)

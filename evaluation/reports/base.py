@@ -32,7 +32,8 @@ from evaluation.vote_counts import (
 )
 
 N_RESAMPLES = 1000
-WITH_LABELS = frozenset({"uncertainty", "agreement"})  # reports that are made of yes and no
+# Reports that are made of yes and no.
+WITH_LABELS = frozenset({"uncertainty", "agreement", "sensibleness", "calibration"})
 BATCH_BYTES = 64 * 2**20  # of statistics that wait for their intervals
 
 Row = dict[str, Any]

@@ -27,7 +27,7 @@ from evaluation.reports.base import (
     votes_left_out,
     with_intervals,
 )
-from evaluation.vote_counts import ArmCounts, n_raters
+from evaluation.vote_counts import ArmCounts, n_outside_full_share, n_raters
 
 
 def raters_report(
@@ -186,7 +186,5 @@ def _left_out(
         "implied_votes": 0 if choices.with_implied else sum(row["n_implied"] for row in rows),
         "missing_behind_gates": sum(_missing_behind_gates(of_arm, study) for of_arm in counts),
         # Where a study stops when decided: rated items that agreement is not taken from.
-        "items_outside_full_share": sum(
-            int(np.count_nonzero(~of_arm.items.is_always_full)) for of_arm in counts
-        ),
+        "items_outside_full_share": sum(n_outside_full_share(of_arm) for of_arm in counts),
     }

@@ -8,8 +8,8 @@ the last figures are shown with their time.
 import hashlib
 import json
 import logging
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from django.conf import settings
 from django.core.cache import cache
@@ -25,9 +25,12 @@ from generation.models import Response
 
 logger = logging.getLogger(__name__)
 
-LAYOUT = 3  # of what is stored: whoever changes it lets all figures be made anew
+LAYOUT = 4  # of what is stored: whoever changes it lets all figures be made anew
 MOST_VOTES_AT_ONCE = 150_000  # computed while somebody waits
+KEPT_SECONDS = 24 * 3600  # of what is made for a page of its own
 LOCK_SECONDS = 300  # longer than any study takes; who died at it is waited for no longer
+
+T = TypeVar("T")
 
 
 class Stored(NamedTuple):
@@ -75,6 +78,27 @@ def compute_and_store(study_id: int, choices: Choices) -> None:
             _compute(study, choices, version)
     finally:
         _unlock(key)
+
+
+def is_large(study: Study) -> bool:
+    """Return whether a study has more votes than are counted while somebody waits."""
+    return _n_votes(study) > MOST_VOTES_AT_ONCE
+
+
+def kept(study: Study, what: str, make: Callable[[], T]) -> T:
+    """Return what is made from a study's votes and scores, kept until any of them changes.
+
+    Args:
+        what: it is, with every choice in it.
+    """
+    key = f"made:{study.pk}:{hashlib.sha256(what.encode()).hexdigest()[:32]}"
+    version = _version(study)
+    found: tuple[str, T] | None = cache.get(key)
+    if found and found[0] == version:
+        return found[1]
+    made = make()
+    cache.set(key, (version, made), KEPT_SECONDS)
+    return made
 
 
 def _compute(study: Study, choices: Choices, version: str) -> Figures:
@@ -133,6 +157,7 @@ OF_RUN = (
     "model_name",
     "threshold",
     "is_yes_at_threshold",
+    "parameters",
     "state",
     "resumed_at",
     "finished_at",

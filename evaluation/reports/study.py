@@ -10,8 +10,11 @@ from django.utils import timezone
 from annotation.models import Rater, Study, Vote
 from evaluation.reports.agreement import agreement_report, agreement_with_details
 from evaluation.reports.base import Choices, Report, study_counts, votes_left_out
+from evaluation.reports.calibration import calibration_report
 from evaluation.reports.raters import raters_report
 from evaluation.reports.scenarios import scenarios_report, setups_in_order
+from evaluation.reports.sensibleness import METRICS_LIKE_QUESTIONS, sensibleness_report
+from evaluation.reports.sides import scores_once
 from evaluation.reports.timing import position_report, time_report
 from evaluation.reports.uncertainty import uncertainty_report
 from generation.models import Response
@@ -22,9 +25,13 @@ REPORTS: dict[str, Callable[[Study, Choices], Report]] = {
     "scenarios": scenarios_report,
     "uncertainty": uncertainty_report,
     "agreement": agreement_report,
+    "sensibleness": sensibleness_report,
     "time": time_report,
     "position": position_report,
 }
+
+# Made when somebody asks for them, and no part of the page of a study: they take longer.
+ON_DEMAND: dict[str, Callable[[Study, Choices], Report]] = {"calibration": calibration_report}
 
 Figures = dict[str, Any]
 
@@ -33,15 +40,17 @@ def study_figures(study: Study, choices: Choices) -> Figures:
     """Return all figures of a study as JSON knows them.
 
     A report is its fields as a mapping: `raters`, `by_setup` (the same with a row per setup),
-    `scenarios`, `uncertainty`, `time`, `position`, `agreement`. Beside them `overview`, `curves`
-    and `disagreements` (as in `agreement.Details`), `computed_at`, and the `seconds` that it took.
+    `scenarios`, `uncertainty`, `time`, `position`, `agreement`, `sensibleness`. Beside them
+    `overview`, `curves` and `disagreements` (as in `agreement.Details`), `computed_at`, and the
+    `seconds` that it took.
     """
     began = time.perf_counter()
     choices = choices._replace(by_setup=False)
     counts = study_counts(study, choices)
     left_out = votes_left_out(study, counts, choices)
     given = (study, choices, counts, left_out)
-    agreement, details = agreement_with_details(*given)
+    scores_of = scores_once(METRICS_LIKE_QUESTIONS)
+    agreement, details = agreement_with_details(*given, scores_of=scores_of)
     by_setup = raters_report(study, choices._replace(by_setup=True), counts, left_out)
     return {
         "overview": _overview(study),
@@ -52,6 +61,7 @@ def study_figures(study: Study, choices: Choices) -> Figures:
         "time": time_report(*given)._asdict(),
         "position": position_report(*given)._asdict(),
         "agreement": agreement._asdict(),
+        "sensibleness": sensibleness_report(*given, scores_of)._asdict(),
         **details._asdict(),
         "computed_at": timezone.now().isoformat(),
         "seconds": round(time.perf_counter() - began, 3),

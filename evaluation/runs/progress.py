@@ -19,8 +19,10 @@ class RunProgress(NamedTuple):
     n_scored: int
     n_failed: int
     n_assumed: int  # of the scored: nothing was shown, so no model was asked
+    n_reused: int  # of the scored: the same was scored before, so no model was asked
     n_truncated: int  # pairs whose premise was cut
-    n_pairs: int
+    n_pairs: int  # that the scores are made of
+    n_pairs_asked: int  # of them, by this run
     pairs_per_second: float | None
     responses_per_second: float | None
     seconds_left: float | None
@@ -39,6 +41,15 @@ class RunProgress(NamedTuple):
         return title_of(self.run)
 
 
+class Scoring(NamedTuple):
+    """How far runs that go on are, by their chunks alone: cheap enough to be asked every time."""
+
+    runs: tuple[int, ...] = ()
+    n_chunks: int = 0
+    n_chunks_done: int = 0
+    n_left: int = 0  # responses in unfinished chunks
+
+
 class _Rows(NamedTuple):
     """Counts of one run's rows; `since` those since it was last taken up."""
 
@@ -46,10 +57,13 @@ class _Rows(NamedTuple):
     n: int = 0
     n_failed: int = 0
     n_assumed: int = 0
+    n_reused: int = 0
     n_truncated: int = 0
     n_pairs: int = 0
+    n_pairs_asked: int = 0
     n_since: int = 0
-    n_pairs_since: int = 0
+    n_asked_since: int = 0
+    n_pairs_asked_since: int = 0
 
 
 class _Left(NamedTuple):
@@ -75,7 +89,9 @@ def title_of(run: MetricRun) -> str:
     if run.is_imported:
         return run.metric
     metric = metric_of(run.metric, run.parameters)
-    return ", ".join([metric.title, *metric.in_title])
+    precision = run.parameters.get("precision", "fp32")
+    lower = [] if precision == "fp32" else [precision]
+    return ", ".join([metric.title, *metric.in_title, *lower])
 
 
 def run_progress(runs: QuerySet[MetricRun]) -> list[RunProgress]:
@@ -90,8 +106,27 @@ def run_progress(runs: QuerySet[MetricRun]) -> list[RunProgress]:
     ]
 
 
+def scoring_of(runs: QuerySet[MetricRun]) -> Scoring:
+    """Return how far those of some runs are that go on; one statement, and no score is read."""
+    is_done = Q(state=RunChunk.State.DONE)
+    counted = list(
+        RunChunk.objects.filter(run__in=runs.filter(state=MetricRun.State.RUNNING).order_by())
+        .order_by()
+        .values_list("run")
+        .annotate(
+            n=Count("pk"),
+            done=Count("pk", filter=is_done),
+            left=Sum(_Length("targets"), filter=~is_done, default=0),
+        )
+        .order_by("run")
+    )
+    ids, *counts = zip(*counted, strict=True) if counted else ((), (), (), ())
+    return Scoring(ids, *map(sum, counts))
+
+
 def _rows(runs: list[int]) -> dict[int, _Rows]:
     since = Q(created_at__gte=F("run__resumed_at"))
+    asked = Q(is_reused=False)
     counted = (
         AutoScore.objects.filter(run__in=runs)
         .order_by()
@@ -100,10 +135,13 @@ def _rows(runs: list[int]) -> dict[int, _Rows]:
             n=Count("pk"),
             failed=Count("pk", filter=Q(score=None)),
             assumed=Count("pk", filter=Q(is_assumed=True)),
+            reused=Count("pk", filter=~asked),
             truncated=Sum("n_truncated"),
             pairs=Sum("n_pairs"),
+            pairs_asked=Sum("n_pairs", filter=asked, default=0),
             since=Count("pk", filter=since),
-            pairs_since=Sum("n_pairs", filter=since, default=0),
+            asked_since=Count("pk", filter=since & asked),
+            pairs_asked_since=Sum("n_pairs", filter=since & asked, default=0),
         )
     )
     return {row[0]: _Rows(*row) for row in counted}
@@ -125,8 +163,9 @@ def _left(runs: list[int], now: datetime) -> dict[int, _Left]:
 def _progress(run: MetricRun, rows: _Rows, left: _Left, now: datetime) -> RunProgress:
     n_targets = rows.n + left.n_targets
     seconds = ((run.finished_at or now) - run.resumed_at).total_seconds() if run.resumed_at else 0.0
-    is_known = rows.n_since > 0 and seconds > 0
-    per_second = rows.n_since / seconds if is_known else None
+    # What was scored before comes at once: it says nothing of how long the rest will take.
+    is_known = rows.n_asked_since > 0 and seconds > 0
+    per_second = rows.n_asked_since / seconds if is_known else None
     state = _state(run, rows, left)
     return RunProgress(
         run=run,
@@ -135,9 +174,11 @@ def _progress(run: MetricRun, rows: _Rows, left: _Left, now: datetime) -> RunPro
         n_scored=rows.n - rows.n_failed,
         n_failed=rows.n_failed,
         n_assumed=rows.n_assumed,
+        n_reused=rows.n_reused,
         n_truncated=rows.n_truncated,
         n_pairs=rows.n_pairs,
-        pairs_per_second=rows.n_pairs_since / seconds if is_known else None,
+        n_pairs_asked=rows.n_pairs_asked,
+        pairs_per_second=rows.n_pairs_asked_since / seconds if is_known else None,
         responses_per_second=per_second,
         seconds_left=left.n_targets / per_second if per_second and state == "running" else None,
         share=rows.n / n_targets if n_targets else 1.0,

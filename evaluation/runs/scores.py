@@ -1,15 +1,17 @@
 """What a run's scores look like, for its pages. Only reads."""
 
 import hashlib
-from typing import NamedTuple
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
 
 from django.db.models import Count, F, FloatField, Max, Min, QuerySet
 from django.db.models.functions import Floor, Greatest, Least
 
 from annotation.models import Study
-from evaluation.auto_metrics.registry import metric_of
+from evaluation.auto_metrics.registry import METRICS, metric_of
 from evaluation.backends.registry import BACKENDS
 from evaluation.models import AutoScore, MetricRun
+from generation.backends.registry import LANGUAGE_MODELS
 from generation.evidence import EvidenceChoice
 
 EVIDENCE = {
@@ -32,7 +34,7 @@ class Bin(NamedTuple):
 
 
 class Histogram(NamedTuple):
-    """A run's scores in ten bins of equal width, from 0 to 1 unless scores lie outside."""
+    """A run's scores in ten bins of equal width, over its metric's scale or as far as they lie."""
 
     bins: list[Bin]
     low: float
@@ -44,9 +46,10 @@ def histogram(run: MetricRun) -> Histogram:
     """Return how a run's scores spread; assumed ones are left out, as no model gave them."""
     given = _given(run)
     ends = given.aggregate(low=Min("score"), high=Max("score"))
-    low, high = ends["low"] or 0.0, ends["high"] or 1.0
-    if low >= 0 and high <= 1:
-        low, high = 0.0, 1.0
+    usual_low, usual_high = _scale(run)
+    low, high = ends["low"] or usual_low, ends["high"] or usual_high
+    if low >= usual_low and high <= usual_high:
+        low, high = usual_low, usual_high
     width = high - low or 1.0
     binned = given.annotate(bin=_bin(low, width)).order_by().values_list("bin")
     counts = {int(number): n for number, n in binned.annotate(n=Count("pk"))}
@@ -62,6 +65,10 @@ def histogram(run: MetricRun) -> Histogram:
         for number in range(N_BINS)
     ]
     return Histogram(bins, low, width, sum(counts.values()))
+
+
+def _scale(run: MetricRun) -> tuple[float, float]:
+    return (0.0, 1.0) if run.is_imported else METRICS[run.metric].scale
 
 
 def listed_scores(
@@ -101,20 +108,57 @@ def choices_in_words(run: MetricRun) -> list[tuple[str, str]]:
     """Return every choice of a run that changes its numbers, by name; none of an imported one."""
     if run.is_imported:
         return []
-    metric = metric_of(run.metric, run.parameters)
-    named = [*metric.in_words]
-    if evidence := run.parameters.get("evidence", ""):
+    chosen = run.parameters
+    named = [*metric_of(run.metric, chosen).in_words]
+    if evidence := chosen.get("evidence", ""):
         named.append(("Evidence", EVIDENCE.get(evidence, "")))
+    named.append(("Sample", _sample(chosen)))
     and_more = "that or more" if run.is_yes_at_threshold else "a higher score"
     named.append(("Threshold", f"{run.threshold:g}: {and_more} counts as yes"))
     kind = BACKENDS.get(run.backend)
     named.append(("Backend", kind.title if kind else run.backend))
     if run.model_name:
         named += [("Model", run.model_name), ("Revision", run.revision)]
+    if served_name := chosen.get("served_name"):
+        named.append(("Served as", served_name))
+    if kind and kind.needs_model and not kind.is_server:
+        named.append(("Precision", chosen.get("precision", kind.precisions[0])))
     if run.device:
         named.append(("Device", run.device))
-    index = run.parameters.get("entailment_index")
+    index = chosen.get("entailment_index")
     return [*named, ("Entailment", f"output {index}")] if index is not None else named
+
+
+def _sample(chosen: Mapping[str, Any]) -> str:
+    n_sampled = chosen.get("n_sampled")
+    if n_sampled is None:
+        return "all responses"
+    return f"{n_sampled:,} responses of each model, drawn by seed {chosen.get('seed', 0)}"
+
+
+def setups_of_the_judge(run: MetricRun) -> set[int]:
+    """Return the setups, by id, whose responses the judging language model itself has written.
+
+    Names decide: the model of a setup is called as the run's model is, by us, on the hub or by
+    its server; folders and owners before the last slash may differ.
+    """
+    if run.backend not in LANGUAGE_MODELS:
+        return set()
+    is_server = LANGUAGE_MODELS[run.backend].is_server
+    called = [run.model_name, run.parameters.get("served_name", "")]
+    judge = {_last_part(name) for name in [*called, "" if is_server else run.model_location]}
+    setups = run.dataset.setups.exclude(model="").values_list("pk", "model")
+    return {pk for pk, model in setups if _last_part(model) in judge}
+
+
+def n_of_setups(run: MetricRun, setups: Collection[int]) -> int:
+    """Return how many scores of a run are about responses of these setups."""
+    scored = run.scores.filter(score__isnull=False, target__response__setup__in=setups)
+    return scored.count() if setups else 0
+
+
+def _last_part(name: str) -> str:
+    return name.rstrip("/").rpartition("/")[2].lower()
 
 
 def data_digest(run: MetricRun) -> str:

@@ -7,12 +7,14 @@ import logging
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from django.conf import settings
 from django.db import DatabaseError
+from django.db.models import Min
 
 from annotation.models import Target
 from evaluation.auto_metrics.base import (
@@ -25,10 +27,12 @@ from evaluation.auto_metrics.base import (
     Scored,
     content_key,
     digest_of,
+    failed,
     user_question,
 )
 from evaluation.auto_metrics.registry import metric_of
 from evaluation.backends.base import Backend
+from evaluation.backends.registry import BACKENDS
 from evaluation.metrics.entailment import Passage
 from evaluation.models import AutoScore, MetricRun
 from generation.backends.base import BackendError
@@ -38,9 +42,16 @@ from generation.models import Response, Turn
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+F = TypeVar("F")
+
 MOST_TRIES = 3  # of one response whose scoring raises something unexpected
-MOST_ASKS = 2048
-SECONDS_TOGETHER = 2.0  # that one call of the backend should take
+READ_TOGETHER = 50  # responses
+MOST_ASKS = 2048  # in one call of the backend
+SECONDS_TOGETHER = 2.0  # that one call should take
+MOST_IN_A_BATCH = 8192  # asks that are planned together: texts and answers stay in memory
+SECONDS_BETWEEN_COMMITS = 10.0  # that a batch should take
+SHORT_DIGEST = 16
 _PATH = re.compile(r"(?<![\w/:.])(?:~?/[^\s/'\":,;()<>]+){2,}/?")
 
 
@@ -59,10 +70,15 @@ class Stopped(Exception):
     """Scoring shall not go on: the run was cancelled, or another worker has the chunk."""
 
 
-def unscored(run: MetricRun, targets: Collection[int]) -> list[Material]:
-    """Return those targets of a run that have no row yet, in the order given."""
-    rows = Target.objects.filter(pk__in=targets).exclude(scores__run=run)
-    return material_of(dict(rows.values_list("pk", "response")), targets, run)
+def unscored(run: MetricRun, targets: Sequence[int]) -> Iterator[Material]:
+    """Yield those targets of a run that have no row yet, in the order given.
+
+    A few are read at a time, as their evidence may be long.
+    """
+    for start in range(0, len(targets), READ_TOGETHER):
+        some = targets[start : start + READ_TOGETHER]
+        rows = Target.objects.filter(pk__in=some).exclude(scores__run=run)
+        yield from material_of(dict(rows.values_list("pk", "response")), some, run)
 
 
 def material_of(
@@ -107,11 +123,49 @@ def _dialogs(examples: Collection[int]) -> dict[int, tuple[tuple[str, str], ...]
     return {example: tuple(dialog) for example, dialog in turns.items()}
 
 
+class _Ready(NamedTuple):
+    """A response with what is asked about it."""
+
+    material: Material
+    asked: Asked
+    digest: str
+    key: str
+
+
+class _Pace:
+    """How quickly a backend answers in this process, and how much it is therefore given at once.
+
+    Args:
+        n_least: never less than that, however slow it is: so many take hardly longer than one.
+    """
+
+    def __init__(self, n_least: int = 1) -> None:
+        self._n_least = n_least
+        self.n_per_call = n_least  # before the speed is known
+        self.n_per_batch = n_least
+
+    def note_call(self, n_asks: int, seconds: float) -> None:
+        seconds_together = min(SECONDS_TOGETHER, settings.CHUNK_LEASE_SECONDS / 4)
+        at_most = min(4 * n_asks, MOST_ASKS)  # the first calls say little
+        in_time = int(n_asks / max(seconds, 1e-6) * seconds_together)
+        self.n_per_call = max(self._n_least, min(in_time, at_most))
+
+    def note_batch(self, n_asks: int, seconds: float) -> None:
+        in_time = int(n_asks / max(seconds, 1e-6) * SECONDS_BETWEEN_COMMITS)
+        self.n_per_batch = max(self._n_least, min(in_time, MOST_IN_A_BATCH))
+
+
+@lru_cache(maxsize=16)
+def pace_of(signature: str, n_least: int = 1) -> _Pace:
+    """Return the pace of a backend, as far as this process has asked it before."""
+    return _Pace(n_least)
+
+
 class Scorer:
     """Makes the rows of one run with its backend.
 
     Args:
-        keep: called between two calls of the backend, which take about as long as
+        keep: called between two answers, or two calls of the backend, which take about as long as
             `SECONDS_TOGETHER` each, or a part of the lease; whatever it raises ends the scoring.
     """
 
@@ -120,70 +174,125 @@ class Scorer:
         self._metric: AutoMetric = metric_of(run.metric, run.parameters)
         self._backend = backend
         self._signature = _score_signature(run, self._metric, backend)
+        self._pace = pace_of(self._signature, _least_at_once(run, backend))
         self._keep = keep
-        self._n_asks = 1  # before the speed is known
 
-    def rows(self, some: Sequence[Material]) -> list[AutoScore]:
-        """Return a row for each of some responses: its score, or why there is none."""
-        try:
-            return self._rows(some)
-        except (BackendError, DatabaseError, Stopped):
-            raise
-        except Exception:
-            logger.exception("scoring %s responses of run %s", len(some), self._run.pk)
-        return [self._row_alone(each) for each in some]
+    def batches(
+        self, materials: Iterable[Material], *, is_alone: bool = False
+    ) -> Iterator[list[AutoScore]]:
+        """Yield the rows of all of some responses, in batches to be stored one by one.
+
+        First come the rows for which nobody is asked, then those of as many responses together as
+        the backend answers in `SECONDS_BETWEEN_COMMITS`: what is planned together is asked once,
+        and sorted by length.
+
+        Args:
+            is_alone: one response at a time, in order.
+        """
+        most_asks = 0 if is_alone else MOST_IN_A_BATCH
+        for prepared in self._prepared(materials, most_asks):
+            ready = [each for each in prepared if isinstance(each, _Ready)]
+            known = _known({each.key for each in ready})
+            rows = [each for each in prepared if isinstance(each, AutoScore)]
+            rows += [
+                self._row(each, known[each.key], is_reused=True)
+                for each in ready
+                if each.key in known
+            ]
+            if rows:
+                yield rows
+            new: dict[str, list[_Ready]] = defaultdict(list)
+            for each in ready:
+                if each.key not in known:
+                    new[each.key].append(each)
+            yield from map(self._rows, self._in_batches(new))
 
     def failed(self, each: Material, problem: str) -> AutoScore:
         """Return the row of a response that has no score."""
         return AutoScore(run=self._run, target_id=each.target, problem=storable(problem))
 
-    def _row_alone(self, each: Material) -> AutoScore:
-        """Return a response's row where scoring raises something unexpected: tried again first."""
+    # --- what to ask ------------------------------------------------------------------------
+
+    def _prepared(
+        self, materials: Iterable[Material], most_asks: int
+    ) -> Iterator[list[_Ready | AutoScore]]:
+        """Yield responses with their asks, or their rows where there is nothing to ask.
+
+        No more at a time than hold `most_asks`, or one: evidence may be long.
+        """
+        some: list[_Ready | AutoScore] = []
+        n_asks = 0
+        for each in materials:
+            ready = self._ready(each)
+            some.append(ready)
+            n_asks += len(ready.asked.asks) if isinstance(ready, _Ready) else 0
+            if n_asks >= most_asks:
+                yield some
+                some, n_asks = [], 0
+        if some:
+            yield some
+
+    def _ready(self, each: Material) -> _Ready | AutoScore:
+        asked = self._tried(lambda: self._metric.asked(each), Refused)
+        if isinstance(asked, Refused):
+            return self.failed(each, asked.problem)
+        if isinstance(asked, Assumed):
+            return AutoScore(run=self._run, target_id=each.target, score=0.0, is_assumed=True)
+        digest = digest_of(asked.asks)
+        return _Ready(each, asked, digest, content_key(self._signature, digest))
+
+    def _in_batches(self, new: Mapping[str, list[_Ready]]) -> Iterator[dict[str, list[_Ready]]]:
+        batch: dict[str, list[_Ready]] = {}
+        n_asks = 0
+        for key, same in new.items():
+            batch[key] = same
+            n_asks += len(same[0].asked.asks)
+            if n_asks >= self._pace.n_per_batch:
+                yield batch
+                batch, n_asks = {}, 0
+        if batch:
+            yield batch
+
+    # --- what comes back --------------------------------------------------------------------
+
+    def _rows(self, batch: Mapping[str, list[_Ready]]) -> list[AutoScore]:
+        """Return the rows of a batch. Of responses with the same content one is asked about."""
+        asked = {key: same[0].asked for key, same in batch.items()}
+        try:
+            results = self._results(asked)
+        except (BackendError, DatabaseError, Stopped):
+            raise
+        except Exception:
+            logger.exception("scoring %s responses of run %s", len(asked), self._run.pk)
+            results = {key: self._result_alone(key, each) for key, each in asked.items()}
+        return [
+            self._row(each, results[key], is_reused=number > 0 and results[key].score is not None)
+            for key, same in batch.items()
+            for number, each in enumerate(same)
+        ]
+
+    def _results(self, asked: Mapping[str, Asked]) -> dict[str, Scored]:
+        answers = iter(self._answers([ask for each in asked.values() for ask in each.asks]))
+        return {
+            key: self._metric.scored(each, list(islice(answers, len(each.asks))))
+            for key, each in asked.items()
+        }
+
+    def _result_alone(self, key: str, each: Asked) -> Scored:
+        """Return what comes of a response where scoring raises something unexpected."""
+        return self._tried(lambda: self._results({key: each})[key], failed)
+
+    def _tried(self, make: Callable[[], T], otherwise: Callable[[str], F]) -> T | F:
+        """Return what is made, tried again where that raises something unexpected."""
         problem = ""
         for _ in range(MOST_TRIES):
             try:
-                return self._rows([each])[0]
+                return make()
             except (BackendError, DatabaseError, Stopped):
                 raise
             except Exception as error:
                 problem = f"{type(error).__name__}: {error}"
-        return self.failed(each, f"scoring failed {MOST_TRIES} times: {problem}")
-
-    def _rows(self, some: Sequence[Material]) -> list[AutoScore]:
-        prepared = [self._metric.asked(each) for each in some]
-        keys = [
-            content_key(self._signature, each.asks) if isinstance(each, Asked) else ""
-            for each in prepared
-        ]
-        known = self._known(keys)
-        asked = {
-            key: each
-            for key, each in zip(keys, prepared, strict=True)
-            if isinstance(each, Asked) and key not in known
-        }
-        answers = iter(self._answers([ask for each in asked.values() for ask in each.asks]))
-        new = {
-            key: self._metric.scored(each, list(islice(answers, len(each.asks))))
-            for key, each in asked.items()
-        }
-        rows = []
-        for each, ready, key in zip(some, prepared, keys, strict=True):
-            if isinstance(ready, Refused):
-                rows.append(self.failed(each, ready.problem))
-            elif isinstance(ready, Assumed):
-                rows.append(
-                    AutoScore(run=self._run, target_id=each.target, score=0.0, is_assumed=True)
-                )
-            elif key in known:
-                rows.append(self._row_again(each, ready, key, known[key]))
-            else:
-                rows.append(self._row(each, ready, key, new[key]))
-        return rows
-
-    def _known(self, keys: Sequence[str]) -> dict[str, AutoScore]:
-        """Return a stored score of any run for each of the keys that has one."""
-        rows = AutoScore.objects.filter(content_key__in=set(keys) - {""}, score__isnull=False)
-        return {row.content_key: row for row in rows}
+        return otherwise(f"scoring failed {MOST_TRIES} times: {problem}")
 
     def _answers(self, asks: Sequence[Ask]) -> list[Any]:
         """Ask the backend, with as much at once as it answers in a short time.
@@ -193,57 +302,69 @@ class Scorer:
         """
         waiting = sorted(dict.fromkeys(asks), key=_length, reverse=True)
         found: dict[Ask, Any] = {}
-        seconds_together = min(SECONDS_TOGETHER, settings.CHUNK_LEASE_SECONDS / 4)
+        all_began = time.monotonic()
         while len(found) < len(waiting):
-            some = waiting[len(found) : len(found) + self._n_asks]
+            some = waiting[len(found) : len(found) + self._pace.n_per_call]
             began = time.monotonic()
-            found |= zip(some, self._metric.answers(self._backend, some), strict=True)
-            speed = len(some) / max(time.monotonic() - began, 1e-6)
-            at_most = min(4 * len(some), MOST_ASKS)
-            self._n_asks = max(1, min(int(speed * seconds_together), at_most))
-            self._keep()
+            for ask, answer in zip(some, self._metric.answers(self._backend, some), strict=True):
+                found[ask] = answer
+                self._keep()
+            self._pace.note_call(len(some), time.monotonic() - began)
+        self._pace.note_batch(len(waiting), time.monotonic() - all_began)
         return [found[ask] for ask in asks]
 
-    def _row(self, each: Material, asked: Asked, key: str, result: Scored) -> AutoScore:
+    def _row(self, each: _Ready, result: Scored, *, is_reused: bool = False) -> AutoScore:
+        """Return a response's row; windows found for another response lie in its own passages."""
+        windows = result.windows
         return AutoScore(
             run=self._run,
-            target_id=each.target,
+            target_id=each.material.target,
             score=result.score,
             problem=storable(result.problem),
             n_truncated=result.n_truncated,
-            windows=list(result.windows),
+            windows=list(self._metric.windows_again(each.asked, windows) if is_reused else windows),
             details=dict(result.details),
-            n_pairs=len(asked.asks),
-            digest=digest_of(asked.asks),
-            content_key=key,
+            n_pairs=len(each.asked.asks),
+            digest=each.digest[:SHORT_DIGEST],
+            content_key=each.key,
+            is_reused=is_reused,
         )
 
-    def _row_again(self, each: Material, asked: Asked, key: str, known: AutoScore) -> AutoScore:
-        """Return a row with a score that was given before to the same, whoever it was about."""
-        return AutoScore(
-            run=self._run,
-            target_id=each.target,
-            score=known.score,
-            n_truncated=known.n_truncated,
-            windows=list(self._metric.windows_again(asked, known.windows)),
-            details=known.details,
-            n_pairs=len(asked.asks),
-            digest=known.digest,
-            content_key=key,
-            is_reused=True,
-        )
+
+def _known(keys: Collection[str]) -> dict[str, Scored]:
+    """Return what any run has found for the same before, by content key."""
+    there = AutoScore.objects.filter(content_key__in=keys, score__isnull=False)
+    there = there.exclude(content_key="")  # else the index is of no use
+    firsts = there.order_by().values("content_key").annotate(first=Min("pk")).values("first")
+    return {
+        row.content_key: Scored(row.score, "", row.n_truncated, row.windows, row.details)
+        for row in AutoScore.objects.filter(pk__in=firsts)
+    }
 
 
 def _length(ask: Any) -> int:
     """Return how many characters an ask has."""
-    return sum(len(part) for part in ask if isinstance(part, str))
+    if isinstance(ask, str):
+        return len(ask)
+    return sum(map(_length, ask)) if isinstance(ask, tuple) else 0
+
+
+def _least_at_once(run: MetricRun, backend: Backend) -> int:
+    """Return how many asks a backend answers in about the time of one: on a processor just one."""
+    kind = BACKENDS.get(run.backend)
+    return 1 if kind is None or backend.device == "cpu" else kind.least_at_once
 
 
 def _score_signature(run: MetricRun, metric: AutoMetric, backend: Backend) -> str:
     """Return all that fixes a score, given what is asked.
 
-    The threshold only makes labels, and the texts of the evidence are part of what is asked.
+    The threshold only makes labels, and the texts of the evidence are part of what is asked. Files
+    are what they are, whatever the model is called; of a server only its name and address tell.
     """
-    index = run.parameters.get("entailment_index")
-    model = [run.model_name or run.backend, backend.signature, backend.revision, str(index)]
+    chosen = run.parameters
+    model = [backend.signature, backend.revision, str(chosen.get("entailment_index"))]
+    model.append(chosen.get("precision", "fp32"))
+    kind = BACKENDS.get(run.backend)
+    if not backend.revision or (kind and kind.is_server):
+        model += [run.model_name, run.model_location, chosen.get("served_name", "")]
     return "|".join([metric.key, metric.said, f"v:{metric.version}", *model])

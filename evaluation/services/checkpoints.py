@@ -1,4 +1,4 @@
-"""Entailment models that runs may use: which there are, and what makes one usable."""
+"""Models that runs may use: which there are, and what makes one usable."""
 
 import json
 import re
@@ -9,9 +9,13 @@ from django.db import IntegrityError, transaction
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
+from evaluation.backends.registry import BACKENDS
 from evaluation.models import Checkpoint, MetricRun
+from generation.backends.base import BackendError
+from generation.backends.model_files import COMMIT, what_is_wrong, wrong_kind
+from generation.backends.openai_http import server_address
 
-CLASSIFIER = "ForSequenceClassification"
+WITH_LABELS = "transformers"  # the backend whose model says which output means entailment
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 NAMES_OF_ENTAILMENT = ("entail", "support")  # how the label of the output we want begins
 LARGEST_CONFIG = 1024**2  # bytes
@@ -27,26 +31,61 @@ class CheckpointError(Exception):
 
 @transaction.atomic
 def add_checkpoint(
-    name: str, location: str, entailment_index: int | None, actor: User | None
+    name: str,
+    location: str,
+    actor: User | None,
+    *,
+    backend: str = "transformers",
+    entailment_index: int | None = None,
+    served_name: str = "",
+    key_variable: str = "",
 ) -> Checkpoint:
-    """Let runs use a model: a folder on the server that holds a classifier, or a hub name.
+    """Let runs use a model: a folder on the server, a name on the hub, or one behind a server.
+
+    Args:
+        location: of a name on the hub with @commit, if not today's is wanted.
+        key_variable: the environment variable that holds the server's key.
 
     Raises:
-        CheckpointError: the name is taken, or the folder holds no classifier that says which of
-            its outputs means entailment.
+        CheckpointError: the name is taken, or what is there is no model of that kind.
     """
-    check_location(location, entailment_index)
+    kind = BACKENDS.get(backend)
+    if kind is None or not kind.needs_model:
+        raise CheckpointError(f"{backend} is no kind of model.", "backend")
+    revision = ""
+    if kind.is_server:
+        _check_server(location, served_name)
+    else:
+        location, revision = _without_revision(location)
+        check_location(location, entailment_index, backend)
+    described = {
+        "backend": backend,
+        "location": location,
+        "revision": revision,
+        "entailment_index": entailment_index,
+        "served_name": served_name,
+        "key_variable": key_variable,
+    }
     try:
         with transaction.atomic():
-            checkpoint = Checkpoint.objects.create(
-                name=name, location=location, entailment_index=entailment_index, added_by=actor
-            )
+            checkpoint = Checkpoint.objects.create(name=name, added_by=actor, **described)
     except IntegrityError as exc:
         raise CheckpointError(f"There already is a model named {name}.", "name") from exc
-    record_in_audit_trail(
-        actor, "checkpoint.added", name, location=location, entailment_index=entailment_index
-    )
+    record_in_audit_trail(actor, "checkpoint.added", name, **described)
     return checkpoint
+
+
+def pin_revision(name: str, revision: str) -> bool:
+    """Note the commit of a model from the hub that was loaded without one; return whether it was.
+
+    From then on every worker loads that one. What lies in a folder is what it is.
+    """
+    if not COMMIT.fullmatch(revision):
+        return False
+    unpinned = Checkpoint.objects.filter(name=name, revision="")
+    servers = [key for key, kind in BACKENDS.items() if kind.is_server]
+    names = unpinned.exclude(backend__in=servers).exclude(location__startswith="/")
+    return bool(names.update(revision=revision))
 
 
 @transaction.atomic
@@ -62,8 +101,28 @@ def delete_checkpoint(checkpoint: Checkpoint, actor: User | None) -> None:
     )
 
 
-def check_location(location: str, entailment_index: int | None) -> None:
-    """Look for a classifier where a path leads; the name of one on the hub is taken as it is."""
+def _check_server(location: str, served_name: str) -> None:
+    """Refuse what is no address, or more than one: a key belongs into the environment."""
+    try:
+        server_address(location)
+    except BackendError as exc:
+        raise _not_there(f"Found {exc}.") from exc
+    if not served_name:
+        raise CheckpointError("Expected the name by which the server knows it.", "served_name")
+
+
+def _without_revision(location: str) -> tuple[str, str]:
+    """Return a name on the hub and the revision behind its @; a path is what it is."""
+    name, at, revision = location.partition("@")
+    if not at or not HUB_NAME.fullmatch(name):
+        return location, ""
+    if not COMMIT.fullmatch(revision):
+        raise _not_there(f"{location}: expected a commit of 40 hexadecimal digits behind the @.")
+    return name, revision
+
+
+def check_location(location: str, entailment_index: int | None, backend: str) -> None:
+    """Look for a model of that kind where a path leads; a name on the hub is taken as it is."""
     if HUB_NAME.fullmatch(location):
         return
     folder = Path(location)
@@ -79,11 +138,15 @@ def check_location(location: str, entailment_index: int | None) -> None:
         raise _not_there(f"{location} cannot be read: {exc.strerror}.") from exc
     if not is_folder:
         raise _not_there(f"Found {found} at {location}; expected the folder of a model.")
-    _check_labels(_classifier_config(folder), entailment_index)
+    config = _config(folder, BACKENDS[backend].architectures)
+    if backend == WITH_LABELS:
+        _check_labels(config, entailment_index)
+    if problem := what_is_wrong(folder):
+        raise _not_there(f"{folder}: {problem}.")
 
 
-def _classifier_config(folder: Path) -> dict[str, Any]:
-    """Return config.json of a folder, if it is a sequence classifier's."""
+def _config(folder: Path, expected: tuple[str, ...]) -> dict[str, Any]:
+    """Return config.json of a folder, if it is of a model of one of these kinds."""
     path = folder / "config.json"
     try:
         if path.stat().st_size > LARGEST_CONFIG:
@@ -93,11 +156,11 @@ def _classifier_config(folder: Path) -> dict[str, Any]:
         raise _not_there(f"Found no config.json in {folder}; expected a model's folder.") from exc
     except (OSError, ValueError, RecursionError) as exc:
         raise _not_there(f"{path} cannot be read as JSON: {exc}.") from exc
-    named = config.get("architectures") if isinstance(config, dict) else None
-    names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
-    if not any(name.endswith(CLASSIFIER) for name in names):
-        found = ", ".join(names) or "no architecture"
-        raise _not_there(f"Found {found} in {path}; expected one that ends in {CLASSIFIER}.")
+    if not isinstance(config, dict):
+        config = {}
+    if found := wrong_kind(config, expected):
+        wanted = " or ".join(expected)
+        raise _not_there(f"Found {found} in {path}; expected one that ends in {wanted}.")
     return dict(config)
 
 

@@ -19,23 +19,22 @@ from django.utils import timezone
 from evaluation.auto_metrics.registry import metric_of
 from evaluation.backends.base import Backend
 from evaluation.backends.registry import BACKENDS, open_backend
-from evaluation.models import AutoScore, MetricRun, RunChunk
+from evaluation.models import AutoScore, Job, MetricRun, RunChunk
+from evaluation.runs.plan import spec_of
 from evaluation.runs.scoring import Scorer, Stopped, storable, unscored
-from evaluation.services.runs import spec_of
+from evaluation.services.checkpoints import pin_revision
+from evaluation.services.runs import LONGEST_REVISION
 from generation.backends.base import BackendError
 from generation.models.datasets import new_token
 
 logger = logging.getLogger(__name__)
 
-RESPONSES_TOGETHER = 5  # asked about, then stored; more where that is quick
-QUICK_SECONDS = 0.5
 TURN_SECONDS = 600.0  # then the rest of a chunk waits until it is sent again
 LOOKS_EVERY_SECONDS = 2.0  # whether the run goes on
 MOST_CLAIMS = 10  # of a chunk without a row in between: its next response ends whatever scores it
 SENT_TOGETHER = 20  # chunks of a run, when their messages may have been lost
 SENT_AGAIN_AFTER = 10.0  # seconds
 LEASES_OF_A_QUEUE = 10  # that a message may wait behind other work
-LONGEST_REVISION = 64
 LONGEST_DEVICE = 100
 
 
@@ -78,7 +77,7 @@ def lost_chunks() -> list[int]:
     """Return the chunks to send (again), and note that they were sent.
 
     Those whose worker went silent; those that were given back; and some of those that wait since
-    long: their messages were lost. While no worker is at any chunk, long is what a message takes.
+    long: their messages were lost.
     """
     now = timezone.now()
     of_running = RunChunk.objects.filter(run__in=_running_runs())
@@ -86,16 +85,27 @@ def lost_chunks() -> list[int]:
         Q(sent_at=None) | Q(sent_at__lt=F("lease_until")) | Q(sent_at__lt=now - lease())
     )
     lost = list(silent.order_by("run", "number").values_list("pk", flat=True))
-    at_work = RunChunk.objects.filter(state=RunChunk.State.RUNNING, lease_until__gte=now)
-    a_message_takes = min(lease(), timedelta(seconds=SENT_AGAIN_AFTER))
-    long_ago = now - (LEASES_OF_A_QUEUE * lease() if at_work.exists() else a_message_takes)
-    waiting = of_running.filter(Q(sent_at=None) | Q(sent_at__lt=long_ago))
+    waiting = of_running.filter(Q(sent_at=None) | Q(sent_at__lt=lost_if_sent_before(now)))
     waiting = waiting.filter(state=RunChunk.State.QUEUED).order_by("number")
     for run in _running_runs().values_list("pk", flat=True):
         lost += waiting.filter(run=run).values_list("pk", flat=True)[:SENT_TOGETHER]
     if lost:
         RunChunk.objects.filter(pk__in=lost).update(sent_at=now)
     return lost
+
+
+def lost_if_sent_before(now: datetime) -> datetime:
+    """Return since when a message must have waited to count as lost.
+
+    Chunks and jobs share a queue: while a worker is at one of either, a message waits behind that.
+    While nobody is, it does not take long.
+    """
+    at_work = (
+        of_kind.objects.filter(state=of_kind.State.RUNNING, lease_until__gte=now).exists()
+        for of_kind in (RunChunk, Job)
+    )
+    a_message_takes = min(lease(), timedelta(seconds=SENT_AGAIN_AFTER))
+    return now - (LEASES_OF_A_QUEUE * lease() if any(at_work) else a_message_takes)
 
 
 def finish_runs() -> None:
@@ -193,20 +203,15 @@ def score_chunk(claim: RunChunk) -> None:
     try:
         scorer = Scorer(claim.run, _backend_of(claim.run), hold.keep)
         turn_ends = time.monotonic() + TURN_SECONDS  # loading a model is no part of it
-        waiting = iter(unscored(claim.run, claim.targets))
+        waiting = unscored(claim.run, list(claim.targets))
         if claim.attempts > MOST_CLAIMS:
             problem = f"whatever scored it ended {MOST_CLAIMS} times without a word"
             hold.store([scorer.failed(each, problem) for each in islice(waiting, 1)])
         # Where a worker died, the response that did it shall be alone with the next one.
-        is_first_try = claim.attempts == 1
-        size = RESPONSES_TOGETHER if is_first_try else 1
-        while some := list(islice(waiting, size)):
-            began = time.monotonic()
-            if began > turn_ends:
+        for rows in scorer.batches(waiting, is_alone=claim.attempts > 1):
+            hold.store(rows)
+            if claim.targets and time.monotonic() > turn_ends:
                 raise Stopped
-            hold.store(scorer.rows(some))
-            if is_first_try and time.monotonic() - began < QUICK_SECONDS:
-                size *= 2
     except Stopped:
         logger.info("chunk %s was stopped, is another's, or takes long", claim.pk)
         hold.release(attempts=0)
@@ -246,9 +251,11 @@ def _backend_of(run: MetricRun) -> Backend:
     backend = metric_of(run.metric, run.parameters).ready(open_backend(spec_of(run)))
     made_with = (backend.signature, backend.revision[:LONGEST_REVISION])
     this_run = MetricRun.objects.filter(pk=run.pk)
-    this_run.filter(backend_signature="").update(
+    is_first = this_run.filter(backend_signature="").update(
         backend_signature=made_with[0], revision=made_with[1], model_files=backend.files
     )
+    if is_first and run.model_name:
+        pin_revision(run.model_name, backend.revision)
     _note_device(run, backend.device)
     earlier = this_run.values_list("backend_signature", "revision").first()
     if earlier is not None and earlier != made_with:

@@ -3,8 +3,9 @@
 Nothing here sends work to a queue: whoever asks for a run sends its `chunks_to_send`.
 """
 
-from collections.abc import Collection
-from typing import Any, NamedTuple
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from heapq import nsmallest
 
 from django.db import transaction
 from django.db.models import Max, QuerySet
@@ -12,106 +13,25 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
-from annotation.models import Study, Target
-from annotation.planning import responses_of, sampled
-from evaluation.auto_metrics.auto_ais import AutoAisMetric
-from evaluation.auto_metrics.base import AutoMetric
-from evaluation.models import AutoScore, Checkpoint, MetricRun, RunChunk
-from generation.backends.base import ModelSpec
+from annotation.models import Target
+from annotation.ordering import random_key
+from evaluation.auto_metrics.registry import metric_of
+from evaluation.backends.registry import BACKENDS
+from evaluation.models import AutoScore, MetricRun, RunChunk
+from evaluation.runs.model_checks import why_unusable
+from evaluation.runs.plan import RunPlan, spec_of
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response
 
 MOST_CHUNKS = 20  # that a small run is cut into
-SMALLEST_CHUNK, LARGEST_CHUNK = 5, 50  # responses
+SMALLEST_CHUNK, LARGEST_CHUNK = 5, 200  # responses
 SAVED_TOGETHER = 2000
+LOWER_PRECISION = "bf16"
+LONGEST_REVISION = 64
 
 
 class RunError(Exception):
     """A change to a run that is refused; the message says why."""
-
-
-class RunPlan(NamedTuple):
-    """Every choice of a run that changes its scores or labels, and where its model lies."""
-
-    spec: ModelSpec = ModelSpec("lexical")
-    metric: AutoMetric = AutoAisMetric()
-    evidence: str = EvidenceChoice.SHOWN  # of a metric that needs none it is not looked at
-    threshold: float | None = None  # None: the metric's own
-    n_sampled: int | None = None  # responses of each model, drawn by `seed`; None: all of them
-    seed: int = 0
-    calibrated_on: str = ""  # slug of the study by whose votes the choices were made
-
-    @property
-    def cut(self) -> float:
-        """The threshold, the metric's own where none was chosen."""
-        return self.metric.threshold if self.threshold is None else self.threshold
-
-    @property
-    def signature(self) -> str:
-        """What the run is known by: asking for the same again is asking for the same run."""
-        metric, spec = self.metric, self.spec
-        parts = [metric.key, spec.name or spec.backend, metric.said]
-        if metric.needs_evidence:
-            parts.append(str(self.evidence))
-        if spec.entailment_index is not None:
-            parts.append(f"entailment:{spec.entailment_index}")
-        if spec.precision != "fp32":
-            parts.append(spec.precision)
-        if self.n_sampled is not None:
-            parts.append(f"sample:{self.n_sampled}@{self.seed}")
-        return "|".join([*parts, f"t:{float(self.cut)!r}", f"v:{metric.version}"])
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """What is stored with a run, beside its model's name, location and revision."""
-        parameters = {**self.metric.parameters, "entailment_index": self.spec.entailment_index}
-        if self.metric.needs_evidence:
-            parameters["evidence"] = str(self.evidence)
-        if self.spec.precision != "fp32":
-            parameters["precision"] = self.spec.precision
-        if self.n_sampled is not None:
-            parameters |= {"n_sampled": self.n_sampled, "seed": self.seed}
-        if self.spec.served_name:
-            parameters["served_name"] = self.spec.served_name
-        if self.spec.key_variable:
-            parameters["key_variable"] = self.spec.key_variable
-        return parameters
-
-
-def spec_of(run: MetricRun) -> ModelSpec:
-    """Return the model that a run was asked for with, at the revision that it was begun with."""
-    return ModelSpec(
-        backend=run.backend,
-        name=run.model_name,
-        location=run.model_location,
-        revision=run.revision,
-        precision=run.parameters.get("precision", "fp32"),
-        entailment_index=run.parameters.get("entailment_index"),
-        served_name=run.parameters.get("served_name", ""),
-        key_variable=run.parameters.get("key_variable", ""),
-    )
-
-
-def spec_of_checkpoint(checkpoint: Checkpoint, precision: str = "fp32") -> ModelSpec:
-    """Return how a listed model is opened."""
-    return ModelSpec(
-        backend=checkpoint.backend,
-        name=checkpoint.name,
-        location=checkpoint.location,
-        revision=checkpoint.revision,
-        precision=precision,
-        entailment_index=checkpoint.entailment_index,
-        served_name=checkpoint.served_name,
-        key_variable=checkpoint.key_variable,
-    )
-
-
-def responses_of_study(study: Study) -> QuerySet[Response]:
-    """Return the responses that a run over a study covers: of its setups, to its examples."""
-    responses = responses_of(study)
-    if study.n_sampled is None:
-        return responses
-    return responses.filter(example__in=sampled(study))
 
 
 @transaction.atomic
@@ -120,7 +40,8 @@ def request_metric_run(
 ) -> MetricRun:
     """Return the run of these choices, with chunks for every response that has no score yet.
 
-    Safe to ask twice, also at once: the second finds the first's run and adds what is missing.
+    Safe to ask twice, also at once: the second finds the first's run and adds what is missing. A
+    sample is drawn from the responses that are there now; what was scored before stays.
     """
     found, is_new = MetricRun.objects.get_or_create(
         dataset=dataset,
@@ -131,6 +52,7 @@ def request_metric_run(
             "backend": plan.spec.backend,
             "model_name": plan.spec.name,
             "model_location": plan.spec.location,
+            "revision": plan.spec.revision[:LONGEST_REVISION],
             "parameters": plan.parameters,
             "threshold": plan.cut,
             "is_yes_at_threshold": plan.metric.is_yes_at_threshold,
@@ -138,7 +60,9 @@ def request_metric_run(
         },
     )
     run = _locked(found)
-    n_added = _add_chunks(run, _without_score(run, _targets_of(dataset, responses)))
+    _note_calibration(run, plan.calibrated_on)
+    wanted = _targets_of(dataset, responses, plan.n_sampled, plan.seed)
+    n_added = _add_chunks(run, _without_score(run, wanted))
     is_resumed = _take_up(run)
     if n_added or is_resumed:  # else its scores are those of the model that lay elsewhere
         MetricRun.objects.filter(pk=run.pk).update(model_location=plan.spec.location)
@@ -146,6 +70,60 @@ def request_metric_run(
         _record(user, "run.requested", run, n_responses=n_added)
     run.refresh_from_db()
     return run
+
+
+def request_precision_check(
+    run: MetricRun, user: User | None, n: int = 100, seed: int = 0
+) -> MetricRun:
+    """Return a run in bf16 over so many responses that a run in fp32 has scored, drawn by a seed.
+
+    `evaluation.runs.precision` compares the two.
+
+    Raises:
+        RunError: there is nothing to compare.
+    """
+    spec = spec_of(run)
+    kind = BACKENDS.get(run.backend)
+    if run.is_imported:
+        raise RunError("This run was imported: it cannot be made again in another precision.")
+    if spec.precision != "fp32":
+        raise RunError(f"This run is in {spec.precision} itself: ask at one in fp32.")
+    if kind is None or LOWER_PRECISION not in kind.precisions:
+        title = kind.title if kind else run.backend
+        raise RunError(f"{title} computes in one precision only.")
+    scored = AutoScore.objects.filter(run=run, score__isnull=False, is_assumed=False)
+    keys = dict(scored.values_list("target__response", "target__response__key"))
+    if not keys:
+        raise RunError("This run has scored nothing yet.")
+    if problem := why_unusable(spec, run.metric):
+        raise RunError(problem)
+    plan = RunPlan(
+        spec=spec._replace(precision=LOWER_PRECISION),
+        metric=metric_of(run.metric, run.parameters),
+        evidence=run.parameters.get("evidence", EvidenceChoice.SHOWN),
+        threshold=run.threshold,
+        n_sampled=run.parameters.get("n_sampled"),
+        seed=run.parameters.get("seed", 0),
+    )
+    drawn = Response.objects.filter(pk__in=_drawn(keys, n, seed))
+    return request_metric_run(run.dataset, plan, drawn, user)
+
+
+def n_without_score(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response]) -> int:
+    """Return how many responses a run of these choices has not come to. Writes nothing."""
+    responses = responses.filter(dataset=dataset).order_by()
+    come_to = AutoScore.objects.filter(
+        run__dataset=dataset,
+        run__metric=plan.metric.key,
+        run__signature=plan.signature,
+        run__is_imported=False,
+        target__citation=None,
+    )
+    if plan.n_sampled is None:
+        return responses.exclude(pk__in=come_to.values("target__response")).count()
+    rows = responses.values_list("pk", "key", "setup__model", "setup__name")
+    drawn = _sample(rows, plan.n_sampled, plan.seed)
+    return len(drawn.difference(come_to.values_list("target__response", flat=True)))
 
 
 def chunks_to_send(run: MetricRun) -> list[int]:
@@ -221,8 +199,25 @@ def _locked(run: MetricRun) -> MetricRun:
     return MetricRun.objects.select_for_update(no_key=True).get(pk=run.pk)
 
 
-def _targets_of(dataset: Dataset, responses: QuerySet[Response]) -> list[int]:
-    """Make sure that the targets of these responses exist; return their ids in order."""
+def _note_calibration(run: MetricRun, study: str) -> None:
+    """Note by whose votes the choices of a run were made, beside those who made them before.
+
+    It is no part of the signature: the scores are the same. But figures over each of these studies
+    flatter, also those of a run that was there before: now its choices are those that votes made.
+    """
+    noted = run.parameters.get("calibrated_on", [])
+    if study and study not in noted:
+        run.parameters["calibrated_on"] = [*noted, study]
+        run.save(update_fields=["parameters"])
+
+
+def _targets_of(
+    dataset: Dataset, responses: QuerySet[Response], n_sampled: int | None, seed: int
+) -> list[int]:
+    """Make sure that the targets of these responses exist; return the ids of those wanted.
+
+    Responses of one example stand side by side: they share evidence, and often text.
+    """
     responses = responses.filter(dataset=dataset).order_by()
     missing = responses.exclude(pk__in=Target.objects.filter(citation=None).values("response"))
     Target.objects.bulk_create(
@@ -231,7 +226,28 @@ def _targets_of(dataset: Dataset, responses: QuerySet[Response]) -> list[int]:
         ignore_conflicts=True,  # a study may be opened at the same moment
     )
     targets = Target.objects.filter(citation=None, response__in=responses.values("pk"))
-    return list(targets.order_by("response").values_list("pk", flat=True))
+    targets = targets.order_by("response__example", "response")
+    if n_sampled is None:
+        return list(targets.values_list("pk", flat=True))
+    setup = "response__setup__model", "response__setup__name"
+    drawn = _sample(targets.values_list("pk", "response__key", *setup), n_sampled, seed)
+    return [pk for pk in targets.values_list("pk", flat=True) if pk in drawn]
+
+
+def _sample(rows: Iterable[tuple[int, str, str, str]], n: int, seed: int) -> set[int]:
+    """Return `n` of each model's rows: id, key of the response, model and name of its setup."""
+    keys: dict[str, dict[int, str]] = defaultdict(dict)
+    for pk, key, model, name in rows:
+        keys[model or name][pk] = key
+    return {pk for of_model in keys.values() for pk in _drawn(of_model, n, seed)}
+
+
+def _drawn(keys: Mapping[int, str], n: int, seed: int) -> list[int]:
+    """Return `n` of some targets by the keys of their responses: the same in every database.
+
+    A larger sample of the same seed contains the smaller one.
+    """
+    return nsmallest(n, keys, key=lambda pk: (random_key(seed, "score", keys[pk]), keys[pk]))
 
 
 def _without_score(run: MetricRun, targets: list[int]) -> list[int]:

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from annotation.services.imported import targets_of
 from evaluation.models import AutoScore, MetricRun
@@ -10,7 +11,7 @@ from generation.importers.records import ScoreRecord
 from generation.models import Dataset
 
 DEFAULT_THRESHOLD = 0.5
-_THRESHOLD = re.compile(r"(?:^|\|)t:([0-9.eE+-]+)(?=\||$)")
+_THRESHOLD = re.compile(r"(?:^|\|)t(>=)?:([0-9.eE+-]+)(?=\||$)")
 
 
 def store_scores(dataset: Dataset, records: Sequence[ScoreRecord]) -> int:
@@ -47,7 +48,7 @@ def _imported_runs(dataset: Dataset, wanted: set[tuple[str, str]]) -> dict[tuple
             metric=metric,
             signature=signature,
             is_imported=True,
-            threshold=_threshold(signature),
+            **_cut(signature),
         )
         for metric, signature in sorted(wanted - known)
     )
@@ -57,11 +58,19 @@ def _imported_runs(dataset: Dataset, wanted: set[tuple[str, str]]) -> dict[tuple
     }
 
 
-def _threshold(signature: str) -> float:
-    """Return the threshold that a signature names by `t:`; 0.5 where it names none."""
+def _cut(signature: str) -> dict[str, Any]:
+    """Return the threshold that a signature names, and whether a score of just that is a yes.
+
+    By `t:`, or `t>=:` where it is; 0.5, and only more than that, where it names none.
+    """
+    usual = {"threshold": DEFAULT_THRESHOLD, "is_yes_at_threshold": False}
     found = _THRESHOLD.search(signature)
+    if found is None:
+        return usual
     try:
-        threshold = float(found[1]) if found else DEFAULT_THRESHOLD
+        threshold = float(found[2])
     except ValueError:  # '1-2', 'e'
-        return DEFAULT_THRESHOLD
-    return threshold if math.isfinite(threshold) else DEFAULT_THRESHOLD
+        return usual
+    if not math.isfinite(threshold):
+        return usual
+    return {"threshold": threshold, "is_yes_at_threshold": found[1] is not None}

@@ -11,6 +11,7 @@ SECTIONS = {
     "time": "Time",
     "position": "Position",
     "agreement": "Human–auto agreement",
+    "sensibleness": "Sensibleness by slice",
 }
 # What reports leave out, and why; the rest says its name.
 REASONS = {
@@ -29,7 +30,7 @@ REASONS = {
     "missing_behind_gates": ("missing votes behind gates", "imported without their implied noes"),
     "items_outside_full_share": (
         "items that may have stopped early",
-        "agreement is taken from those that always get all raters",
+        "agreement of raters and rater scores are of those that always get all raters",
     ),
     "rated_in_one_arm": ("responses rated in one arm only", "there is nothing to compare with"),
     "undecidable_questions": ("questions without a yes and a no", "their labels have no sides"),
@@ -39,6 +40,8 @@ REASONS = {
     "unscored": ("targets without a score", "over all runs: not come to yet"),
     "failed": ("failed scores", "over all runs: a failure is never a score"),
     "assumed_scores": ("assumed scores", "over all runs: nothing was shown, 0 unasked"),
+    "candidates_without_part": ("candidates", "still being scored, or with too few scores"),
+    "not_scored_by_all": ("responses that not every candidate has scored", "as the rows say"),
     "truncated_pairs": ("pairs with a shortened premise", "over all runs: counted, and kept in"),
 }
 NOT_LEFT_OUT = {"paired"}  # said for the record
@@ -58,7 +61,7 @@ def left_out_lines(figures: Mapping[str, Any]) -> list[LeftOut]:
     found: dict[tuple[str, int], list[str]] = {}
     for report, section in SECTIONS.items():
         for name, n in figures[report]["left_out"].items():
-            if name not in NOT_LEFT_OUT:
+            if name not in NOT_LEFT_OUT and (n or not _is_somewhere(name, figures)):
                 found.setdefault((name, n), []).append(section)
     lines = []
     for (name, n), sections in found.items():
@@ -66,3 +69,8 @@ def left_out_lines(figures: Mapping[str, Any]) -> list[LeftOut]:
         where = "all" if len(sections) == len(SECTIONS) else ", ".join(sections)
         lines.append(LeftOut(n, what, why, where))
     return sorted(lines, key=lambda line: -line.n)
+
+
+def _is_somewhere(name: str, figures: Mapping[str, Any]) -> bool:
+    """Return whether any report leaves out some of these: then none says that it has none."""
+    return any(figures[report]["left_out"].get(name) for report in SECTIONS)

@@ -1,12 +1,13 @@
 """How figures are written on pages: undefined is a dash, an interval is a small band."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from django import template
 
 from annotation.schemes import Question, Scale, Scheme
+from evaluation.study_page.left_out import REASONS
 
 register = template.Library()
 
@@ -129,9 +130,27 @@ def range_of(row: Any, name: str) -> str:
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
     if low is None or high is None:
         return ""
-    if name.startswith(("minus_", "shift", "effect")):
+    if name.startswith(("minus_", "shift", "effect", "optimism", "gain")):
         return f"{points(low)} to {points(high)}"
     return f"{percent(low)}–{percent(high)}"
+
+
+@register.filter
+def without_score(row: dict[str, Any]) -> int:
+    """Return how many of the rated targets a run has no score of its own for, for any reason."""
+    return int(row["unscored"] + row["failed"] + row["assumed"])
+
+
+@register.filter
+def any_of(counts: Iterable[int]) -> bool:
+    """Return whether one of the counts is not 0."""
+    return any(counts)
+
+
+@register.filter
+def in_words(reason: str) -> str:
+    """Return what a report leaves out in words: 'undecided' → 'undecided labels'."""
+    return REASONS.get(reason, (reason.replace("_", " "), ""))[0]
 
 
 @register.filter

@@ -1,8 +1,11 @@
 """How metric runs are written on pages: names, rates and durations."""
 
+from collections.abc import Callable
+
 from django import template
 
-from evaluation.models import MetricRun
+from evaluation.auto_metrics.registry import METRICS
+from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.progress import RunProgress
 from evaluation.templatetags.figures import UNDEFINED
 
@@ -25,11 +28,57 @@ def state_tag(state: str) -> str:
 
 @register.filter
 def rate(progress: RunProgress) -> str:
-    """Return how fast a run is: '31.4 pairs a second'."""
-    figure = progress.pairs_per_second
+    """Return how fast a run is: '31.4 pairs a second', of what is no entailment in responses."""
+    pairs = asks_pairs(progress.run)
+    figure = progress.pairs_per_second if pairs else progress.responses_per_second
     if figure is None:
         return UNDEFINED
-    return f"{figure:,.0f} pairs a second" if figure >= 100 else f"{figure:.1f} pairs a second"
+    number = f"{figure:,.0f}" if figure >= 100 else f"{figure:.1f}"
+    return f"{number} {'pairs' if pairs else 'responses'} a second"
+
+
+@register.filter
+def asks_pairs(run: MetricRun) -> bool:
+    """Return whether a run asks about pairs of premise and hypothesis."""
+    return run.metric in METRICS and METRICS[run.metric].asks_pairs
+
+
+@register.filter
+def said_besides(score: AutoScore) -> list[tuple[str, str]]:
+    """Return what a metric keeps with a score, by name: words and numbers."""
+    return _named(score, lambda value: not isinstance(value, list | dict))
+
+
+@register.filter
+def said_at_length(score: AutoScore) -> list[tuple[str, str]]:
+    """Return the lists that a metric keeps with a score, by name, apart from replies."""
+    return _named(score, lambda value: isinstance(value, list | dict))
+
+
+def _named(score: AutoScore, is_wanted: Callable[[object], bool]) -> list[tuple[str, str]]:
+    return [
+        (name.replace("_", " "), _plain(value))
+        for name, value in score.details.items()
+        if name != "replies" and value not in (None, "", [], {}) and is_wanted(value)
+    ]
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3f}".rstrip("0").rstrip(".")
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {_plain(part)}" for key, part in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_plain, value))
+    return str(value)
+
+
+@register.filter
+def small(change: float) -> str:
+    """Return how much a score changes: '0.0123'; '<0.0001' of what is less but not nothing."""
+    return "<0.0001" if 0 < change < 0.0001 else f"{change:.4f}"
 
 
 @register.filter

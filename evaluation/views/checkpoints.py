@@ -1,4 +1,7 @@
-"""Entailment models that runs may use: admins add and delete them."""
+"""Models that runs may use: admins add and delete them."""
+
+import os
+from typing import NamedTuple
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -9,12 +12,23 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
-from evaluation.forms.runs import CheckpointForm
+from evaluation.backends.registry import BACKENDS
+from evaluation.forms.checkpoints import CheckpointForm
 from evaluation.models import Checkpoint, MetricRun
 from evaluation.services import checkpoints as services
 from evaluation.services.checkpoints import CheckpointError
 
 CHECKPOINTS_PER_PAGE = 25
+
+
+class ModelRow(NamedTuple):
+    """One model in the list."""
+
+    checkpoint: Checkpoint
+    kind: str
+    is_server: bool
+    is_key_set: bool  # in the environment of this process; its value is looked at nowhere here
+    n_runs: int
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -36,9 +50,20 @@ def checkpoints(request: SignedInRequest) -> HttpResponse:
     names = [checkpoint.name for checkpoint in page.object_list]
     of_ours = MetricRun.objects.filter(is_imported=False, model_name__in=names).order_by()
     n_runs = dict(of_ours.values_list("model_name").annotate(n=Count("pk")))
-    rows = [(checkpoint, n_runs.get(checkpoint.name, 0)) for checkpoint in page.object_list]
+    rows = [_row(checkpoint, n_runs.get(checkpoint.name, 0)) for checkpoint in page.object_list]
     context = {"form": form, "page": page, "rows": rows}
     return render(request, "evaluation/checkpoints.html", context, status=422 if posted else 200)
+
+
+def _row(checkpoint: Checkpoint, n_runs: int) -> ModelRow:
+    kind = BACKENDS.get(checkpoint.backend)
+    return ModelRow(
+        checkpoint,
+        kind.title if kind else checkpoint.backend,
+        bool(kind and kind.is_server),
+        bool(os.environ.get(checkpoint.key_variable)),
+        n_runs,
+    )
 
 
 @require_POST

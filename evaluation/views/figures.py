@@ -10,7 +10,7 @@ from annotation.models import Study
 from evaluation.charts.of_study import CHARTS, chart
 from evaluation.charts.specifications import drawn
 from evaluation.forms.reports import ReportChoicesForm
-from evaluation.study_page.tables import auto_table
+from evaluation.study_page.auto_table import auto_table
 from evaluation.views.asking import come_back_later, last_figures
 
 FORMATS = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}

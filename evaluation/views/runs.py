@@ -1,10 +1,10 @@
 """Metric runs: the queue, a new one, one with its scores, and what can be done about it."""
 
-from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -13,8 +13,11 @@ from django_htmx.http import reselect, reswap, retarget, trigger_client_event
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
 from annotation.models import Study
-from evaluation.forms.runs import NewRunForm, RunFilterForm, first_choices
+from evaluation.forms.new_run import NewRunForm, first_choices
+from evaluation.forms.runs import RunFilterForm
 from evaluation.models import MetricRun
+from evaluation.runs.plan import RunPlan, responses_of_study
+from evaluation.runs.precision_panel import N_MEASURED, precision_panel
 from evaluation.runs.progress import RunProgress, run_progress, title_of
 from evaluation.runs.scores import (
     choices_in_words,
@@ -23,17 +26,20 @@ from evaluation.runs.scores import (
     failures,
     histogram,
     listed_scores,
+    n_of_setups,
+    setups_of_the_judge,
     studies_of,
 )
 from evaluation.services import runs as services
-from evaluation.services.runs import RunError, RunPlan, responses_of_study
+from evaluation.services.runs import RunError
 from evaluation.tasks import execute_chunk
-from generation.models import Dataset, Response
+from generation.models import Response
 
 RUNS_PER_PAGE = 20
 SCORES_PER_PAGE = 25
 FAILURES_PER_PAGE = 50
 MOST_REASONS = 20
+NOT_CHOSEN = ("csrfmiddlewaretoken", "show")  # of what the form of a new run sends
 RUNNING = MetricRun.State.RUNNING
 
 
@@ -89,35 +95,40 @@ def _progress_of(pks: list[int]) -> list[RunProgress]:
 @allowed(Role.RESEARCHER)
 def start_run(request: SignedInRequest) -> HttpResponse:
     """Choose what is scored and how, and start it; say how many responses have no score yet."""
-    posted = request.method == "POST"
-    form = NewRunForm(_chosen(request))
+    if request.method != "POST":
+        return _show_new_run(request, NewRunForm(first_choices(request.GET.dict())))
+    if "show" in request.POST:  # another metric or model was chosen, without a script
+        chosen = {name: value for name, value in request.POST.items() if name not in NOT_CHOSEN}
+        return redirect(f"{request.path}?{urlencode(chosen)}")
+    form = NewRunForm(request.POST)
+    if form.shows_another_metric:  # its choices were not seen yet
+        form = NewRunForm(first_choices(request.POST.dict()))
+        return _show_new_run(request, form, status=422)
+    if form.is_valid() and (problem := form.model_problem()):
+        form.add_error("model", problem)
+    if form.errors:
+        return _show_new_run(request, form, status=422)
+    wanted = form.cleaned_data
+    run = services.request_metric_run(
+        wanted["dataset"], wanted["plan"], wanted["responses"], request.user
+    )
+    _send(run)
+    if run.state != RUNNING:
+        messages.info(request, "Every response has a score under these choices already.")
+    return redirect("evaluation:run", run.pk)
+
+
+def _show_new_run(request: SignedInRequest, form: NewRunForm, status: int = 200) -> HttpResponse:
+    """Show the form, also half-way: htmx asks at each change."""
     is_valid = form.is_valid()
-    if posted and is_valid:
-        chosen = form.cleaned_data
-        run = services.request_metric_run(
-            chosen["dataset"], form.plan(), chosen["responses"], request.user
-        )
-        _send(run)
-        if run.state != RUNNING:
-            messages.info(request, "Every response has a score under these choices already.")
-        return redirect("evaluation:run", run.pk)
     context = {
         "form": form,
         "n_to_score": form.n_without_score() if is_valid else None,
-        "is_refused": posted,
+        "model_problem": form.model_problem() if is_valid else "",
+        "model_hint": form.model_hint() if is_valid else "",
+        "is_refused": status != 200,
     }
-    return render(request, "evaluation/start_run.html", context, status=422 if posted else 200)
-
-
-def _chosen(request: SignedInRequest) -> Any:
-    """Return what was chosen, also half-way (htmx asks at each change), or what to begin with."""
-    if request.method == "POST":
-        return request.POST
-    if "over" in request.GET:
-        return request.GET
-    study = Study.objects.filter(slug=request.GET.get("study", "")).first()
-    dataset = Dataset.objects.filter(slug=request.GET.get("dataset", "")).first()
-    return first_choices(study, dataset)
+    return render(request, "evaluation/start_run.html", context, status=status)
 
 
 @require_POST
@@ -125,7 +136,7 @@ def _chosen(request: SignedInRequest) -> Any:
 def start_default_run(request: SignedInRequest, slug: str) -> HttpResponse:
     """Score a study's responses by the metric that needs no model, against its own evidence."""
     study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
-    plan = RunPlan(evidence=study.evidence_choice)
+    plan = RunPlan(evidence=study.evidence_choice)  # which needs no model that could be missing
     run = services.request_metric_run(study.dataset, plan, responses_of_study(study), request.user)
     _send(run)
     if request.htmx:
@@ -167,6 +178,7 @@ def run(request: SignedInRequest, pk: int) -> HttpResponse:
     spread = histogram(progress.run)
     number = _bin_number(request.GET.get("bin", ""), len(spread.bins))
     scores = listed_scores(progress.run, spread, number)
+    own = setups_of_the_judge(progress.run)
     return render(
         request,
         "evaluation/run.html",
@@ -179,6 +191,9 @@ def run(request: SignedInRequest, pk: int) -> HttpResponse:
             "spread": spread,
             "chosen": None if number is None else spread.bins[number],
             "page": Paginator(scores, SCORES_PER_PAGE).get_page(request.GET.get("page")),
+            "own_setups": own,
+            "panel": precision_panel(progress.run),
+            "n_own": n_of_setups(progress.run, own),
         },
     )
 
@@ -240,6 +255,30 @@ def retry_run(request: SignedInRequest, pk: int) -> HttpResponse:
     else:
         messages.info(request, f"Nothing of {title_of(run)} has failed.")
     return redirect("evaluation:run", run.pk)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def precision_of_run(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Show how far bf16 is measured, for the page that asks again and again until it is."""
+    panel = precision_panel(_of_ours(pk))
+    if panel is None:
+        raise Http404("Its backend computes in one precision only.")
+    return render(request, "evaluation/_precision.html", {"panel": panel})
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def measure_precision(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Score some of a run's responses once more, in bf16, to see what that changes."""
+    run = _of_ours(pk)
+    try:
+        check = services.request_precision_check(run, request.user, n=N_MEASURED)
+    except RunError as error:
+        messages.error(request, str(error))
+    else:
+        _send(check)
+    return redirect("evaluation:run", pk)
 
 
 @require_POST

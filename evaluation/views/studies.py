@@ -23,15 +23,10 @@ from evaluation.models import MetricRun
 from evaluation.reports.base import Choices, Report
 from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.study import REPORTS
+from evaluation.study_page.auto_table import AutoTable, auto_table
 from evaluation.study_page.left_out import left_out_lines
-from evaluation.study_page.tables import (
-    AutoTable,
-    auto_table,
-    n_said,
-    scenario_table,
-    shift_table,
-    time_table,
-)
+from evaluation.study_page.sensible import sensible_tables
+from evaluation.study_page.tables import n_said, scenario_table, shift_table, time_table
 from evaluation.tidy_votes import tidy_votes_csv
 from evaluation.views.asking import come_back_later, last_figures
 from evaluation.views.runs import progress_of_study
@@ -82,6 +77,7 @@ def _sections(study: Study, form: ReportChoicesForm, figures: dict[str, Any]) ->
     return {
         "scenarios": scenarios,
         "merged": shift_table(figures["uncertainty"]["rows"], scenarios.scenarios),
+        "sensible": sensible_tables(figures["sensibleness"]["rows"]),
         "times": time_table(figures["time"]["rows"], figures["position"]["rows"]),
         "auto": auto,
         "plots": plots,

@@ -83,3 +83,8 @@ class LanguageModel(Protocol):
 def probability_of(log_probability: float) -> float:
     """Return a probability from its natural logarithm, in [0, 1]."""
     return min(1.0, math.exp(log_probability))
+
+
+def cut_at(text: str, stop: Sequence[str]) -> str:
+    """Return a text up to the first of some stop strings."""
+    return text[: min((at for end in stop if (at := text.find(end)) >= 0), default=len(text))]

@@ -1,14 +1,58 @@
-"""Where the files of a model are, whether they are whole, and what they are."""
+"""Where the files of a model are, whether they are whole, and what they are.
+
+Nothing here loads a model: pages and services may call it.
+"""
 
 import hashlib
+import json
+import math
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from generation.backends.base import BackendError
+from generation.backends.base import BackendError, ModelSpec
+from generation.backends.memory import in_gib
 
-_MODEL_FILES = ["config.json", "*token*", "vocab*", "merges.txt", "*.model", "*.safetensors"]
+_MODEL_FILES = [
+    "config.json",
+    "*token*",
+    "vocab*",
+    "merges.txt",
+    "*.model",
+    "*.safetensors",
+    "generation_config.json",
+    "chat_template*",
+]
 _IS_PATH = re.compile(r"[./~\\]|.*[/\\].*[/\\]|[A-Za-z]:")  # 'org/model' is a name on the hub
+COMMIT = re.compile(r"[0-9a-f]{40}")
+WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+ADAPTER = "adapter_config.json"
+LARGEST_CONFIG = 1024**2  # bytes
+LARGEST_INDEX = 64 * 1024**2
+_LARGEST_HEADER = 100 * 1000**2  # as the safetensors library has it
+_POINTER = b"version https://git-lfs.github.com/spec/"
+_BYTES_OF = {"fp32": 4, "bf16": 2}
+
+
+class ModelFiles(NamedTuple):
+    """The folder of a model whose files are whole, and what they are."""
+
+    folder: Path
+    revision: str  # the hub's commit, or a digest of the files
+    files: dict[str, str]  # name → SHA-256 of those that change a score
+
+
+class Weights(NamedTuple):
+    """What the headers of a model's weights say."""
+
+    n_parameters: int  # numbers with a fraction, which take the precision that is asked for
+    n_other_bytes: int  # whole numbers and truth values stay as they are
+
+    def bytes_in(self, precision: str) -> int:
+        """Return how much memory they take."""
+        return self.n_parameters * _BYTES_OF[precision] + self.n_other_bytes
 
 
 def fingerprint(location: str) -> str:
@@ -22,58 +66,255 @@ def fingerprint(location: str) -> str:
     return hashlib.sha256(repr(stats).encode()).hexdigest()
 
 
-def folder_of(location: str) -> Path:
-    """Return the folder that holds a checkpoint, downloaded if it is a name on the hub."""
+def model_files(spec: ModelSpec) -> ModelFiles:
+    """Return where a model lies and what its files are, downloaded if it is a name on the hub.
+
+    Raises:
+        BackendError: it is not there or not whole.
+    """
+    folder = folder_of(spec.location, spec.revision)
+    files = hashes_of(folder)
+    revision = folder.name if is_snapshot(folder) else _digest(files)
+    return ModelFiles(folder, revision, files)
+
+
+def folder_of(location: str, revision: str = "") -> Path:
+    """Return the folder that holds a whole checkpoint, downloaded if it is a name on the hub.
+
+    Args:
+        revision: of a name on the hub, the commit; "": today's. A folder is what it is.
+
+    Raises:
+        BackendError: there is none, or files are missing or not whole.
+    """
     folder = Path(os.path.expanduser(location))
     if not location:
         raise BackendError("no model: expected a folder, or a name on the hub like org/model")
-    if not folder.exists() and not _IS_PATH.match(location):
-        folder = _snapshot(location)
+    if not folder.exists() and is_hub_name(location):
+        folder = _snapshot(location, revision)
     if not folder.is_dir():
         found = "a file" if folder.exists() else "nothing there"
         raise BackendError(f"{location}: {found}, expected a folder with config.json")
-    if not (folder / "config.json").is_file():
-        raise BackendError(f"{location}: a folder without config.json, expected a checkpoint")
-    if not any(folder.glob("*.safetensors")):
-        raise BackendError(f"{location}: no weights as .safetensors, the only ones that are read")
+    if problem := what_is_wrong(folder):
+        raise BackendError(f"{location}: {problem}")
     return folder
 
 
-def _snapshot(name: str) -> Path:
+def is_hub_name(location: str) -> bool:
+    """Return whether a location reads as a name on the hub, and not as a path."""
+    return not _IS_PATH.match(location)
+
+
+def commit_of(location: str) -> str:
+    """Return today's commit of a name on the hub, whose files are here afterwards; "" for others.
+
+    Raises:
+        BackendError: it is not to be had.
+    """
+    if not location or not is_hub_name(location) or Path(location).exists():
+        return ""
+    folder = _snapshot(location, "")
+    return folder.name if is_snapshot(folder) else ""
+
+
+def _snapshot(name: str, revision: str) -> Path:
     """Return the folder of a model of the hub; only what is missing is downloaded."""
     from huggingface_hub import snapshot_download
 
     try:
         return Path(
-            snapshot_download(name, allow_patterns=[*_MODEL_FILES, "*.json"], ignore_patterns="*/*")
+            snapshot_download(
+                name,
+                revision=revision or None,
+                allow_patterns=[*_MODEL_FILES, "*.json"],
+                ignore_patterns="*/*",
+            )
         )
     except Exception as exc:  # no network, no such name, gated, disk full: each has a class
+        at = f" at revision {revision}" if revision else ""
         raise BackendError(
-            f"{name}: no such folder here, and not to be had from the Hugging Face hub: "
+            f"{name}: no such folder here, and not to be had{at} from the Hugging Face hub: "
             f"{first_line(exc)}"
         ) from exc
 
 
 def is_snapshot(folder: Path) -> bool:
     """Return whether a folder is the hub's cache of one commit, and so called."""
-    return (
-        folder.parent.name == "snapshots" and re.fullmatch("[0-9a-f]{40}", folder.name) is not None
-    )
+    return folder.parent.name == "snapshots" and COMMIT.fullmatch(folder.name) is not None
 
 
 def digest_of(folder: Path) -> str:
     """Return 16 hexadecimal digits that change with whatever in a folder changes a score."""
+    return _digest(hashes_of(folder))
+
+
+def hashes_of(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file of a folder that changes a score, by its name."""
     files = {path for pattern in _MODEL_FILES for path in folder.glob(pattern) if path.is_file()}
-    digest = hashlib.sha256()
+    hashes = {}
     for path in sorted(files):
         with path.open("rb") as file:
-            digest.update(
-                f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode()
-            )
-    return digest.hexdigest()[:16]
+            hashes[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return hashes
+
+
+def _digest(hashes: Mapping[str, str]) -> str:
+    lines = "".join(f"{name} {digest}\n" for name, digest in hashes.items())
+    return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
 
 def first_line(exc: Exception) -> str:
     """Return the first line of what an exception says."""
     lines = [line.strip() for line in str(exc).splitlines() if line.strip()]
     return lines[0] if lines else type(exc).__name__
+
+
+# --- whether they are whole -----------------------------------------------------------------
+
+
+def what_is_wrong(folder: Path) -> str:
+    """Return why a folder holds no whole model, in a line; "" if it does as far as files say."""
+    try:
+        has_weights = (folder / WEIGHTS).is_file() or (folder / INDEX).is_file()
+        if (folder / ADAPTER).is_file() and not has_weights:
+            return f"an adapter ({ADAPTER}) without the weights of its model, expected both merged"
+        if not (folder / "config.json").is_file():
+            return "a folder without config.json, expected a checkpoint"
+        if "quantization_config" in _read_json(folder / "config.json", LARGEST_CONFIG):
+            return (
+                "stored in another precision than fp32, bf16 or fp16 (its config.json has a "
+                "quantization_config), expected the weights that it was made from"
+            )
+        weights_of(folder)
+    except (BackendError, OSError) as exc:
+        return first_line(exc)
+    return ""
+
+
+def check_memory(folder: Path, precision: str, location: str, free: int | None, of: str) -> None:
+    """Refuse a model that does not fit into memory.
+
+    Args:
+        free: bytes; None: not known, and all fit.
+        of: whose memory that is, in words: 'this machine'.
+
+    Raises:
+        BackendError: it does not fit.
+    """
+    needed = weights_of(folder).bytes_in(precision)
+    if free is not None and needed > free:
+        raise BackendError(
+            f"{location}: too large for the memory of {of}: needs about {in_gib(needed)} "
+            f"in {precision}, {in_gib(free)} are free"
+        )
+
+
+def wrong_kind(config: Mapping[str, Any], endings: tuple[str, ...]) -> str:
+    """Return what a config.json names in place of an architecture that ends so; "" if it does."""
+    named = config.get("architectures")
+    names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+    if not endings or any(name.endswith(endings) for name in names):
+        return ""
+    return ", ".join(names) or "no architecture"
+
+
+def config_of(folder: Path) -> dict[str, Any]:
+    """Return config.json of a folder.
+
+    Raises:
+        BackendError: it cannot be read as an object.
+    """
+    return _read_json(folder / "config.json", LARGEST_CONFIG)
+
+
+def weights_of(folder: Path) -> Weights:
+    """Return what the weights are that the transformers library would load, unread.
+
+    Raises:
+        BackendError: they are missing, not as safetensors, or not whole.
+    """
+    headers = [_header(path) for path in _weight_files(folder)]
+    n_parameters = n_other_bytes = 0
+    for header in headers:
+        for tensor in header.values():
+            start, end = tensor["data_offsets"]
+            if tensor["dtype"].startswith(("F", "BF")):
+                n_parameters += math.prod(tensor["shape"])
+            else:
+                n_other_bytes += end - start
+    return Weights(n_parameters, n_other_bytes)
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    """Return the files that hold a model's weights."""
+    if (folder / WEIGHTS).is_file():
+        return [folder / WEIGHTS]
+    if not (folder / INDEX).is_file():
+        found = sorted(path.name for path in folder.glob("*.safetensors"))
+        others = sorted(path.name for path in folder.glob("*.bin"))
+        if found:
+            raise BackendError(f"weights as {', '.join(found[:3])}, expected {WEIGHTS} or {INDEX}")
+        beside = f": found {', '.join(others[:3])}" if others else ""
+        raise BackendError(f"no weights as .safetensors, the only ones that are read{beside}")
+    named = _read_json(folder / INDEX, LARGEST_INDEX).get("weight_map")
+    names = sorted(set(map(str, named.values()))) if isinstance(named, dict) else []
+    if not names:
+        raise BackendError(f"{INDEX} names no files, expected a weight_map")
+    for name in names:
+        if Path(name).name != name or not (folder / name).is_file():
+            raise BackendError(
+                f"no {name}, one of {len(names)} files that {INDEX} names; is it whole?"
+            )
+    return [folder / name for name in names]
+
+
+def _header(path: Path) -> dict[str, Any]:
+    """Return the tensors that a safetensors file has, by name: type, shape and place."""
+    n_bytes = path.stat().st_size
+    with path.open("rb") as file:
+        begin = file.read(8)
+        n_header = int.from_bytes(begin, "little")
+        if (begin + file.read(len(_POINTER) - 8)) == _POINTER:
+            raise BackendError(
+                f"cannot be loaded; is it whole? {path.name} is a git-lfs pointer of {n_bytes} "
+                "bytes, expected the weights it points to"
+            )
+        file.seek(8)
+        is_plausible = 8 + n_header <= n_bytes and n_header <= _LARGEST_HEADER
+        text = file.read(n_header) if is_plausible else b""
+    try:
+        header = json.loads(text)
+        header.pop("__metadata__", None)
+        end = max((tensor["data_offsets"][1] for tensor in header.values()), default=0)
+        for tensor in header.values():
+            math.prod(tensor["shape"]), tensor["dtype"].startswith("F")
+        expected = 8 + n_header + int(end)
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as exc:
+        raise BackendError(
+            f"cannot be loaded; is it whole? {path.name} has {n_bytes:,} bytes and no readable "
+            "safetensors header"
+        ) from exc
+    if n_bytes != expected:
+        raise BackendError(
+            f"cannot be loaded; is it whole? {path.name} has {n_bytes:,} bytes, expected "
+            f"{expected:,}"
+        )
+    return dict(header)
+
+
+def _read_json(path: Path, most_bytes: int) -> dict[str, Any]:
+    """Return the object that a file holds."""
+    if path.stat().st_size > most_bytes:
+        raise BackendError(f"{path.name} is larger than {most_bytes:,} bytes")
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (ValueError, RecursionError) as exc:
+        raise BackendError(
+            f"cannot be loaded; is it whole? {path.name} cannot be read as JSON: {first_line(exc)}"
+        ) from exc
+    if not isinstance(found, dict):
+        raise BackendError(
+            f"cannot be loaded; is it whole? {path.name} holds a {type(found).__name__}, "
+            "expected an object"
+        )
+    return found

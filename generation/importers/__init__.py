@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from generation.importers import ais, interchange, mtrag
+from generation.importers import ais, begin, interchange, mtrag
 from generation.importers.errors import DatasetError
 from generation.importers.limits import Limits
 from generation.importers.material import KINDS, Material
@@ -27,6 +27,7 @@ class Reader(NamedTuple):
 READERS: dict[str, Reader] = {
     "mtrag": Reader(mtrag.recognises, mtrag.MtragMaterial),
     "ais": Reader(ais.recognises, ais.AisMaterial),
+    "begin": Reader(begin.recognises, begin.BeginMaterial),
     "interchange": Reader(interchange.recognises, interchange.InterchangeMaterial),
 }
 

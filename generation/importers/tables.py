@@ -98,6 +98,43 @@ def csv_rows(
         yield Row(where, values, is_csv=True, max_nesting=source.limits.max_nesting)
 
 
+def tsv_rows(
+    source: Source, name: str, columns: tuple[str, ...], unknown: Callable[[str], None]
+) -> Iterator[Row | Problem]:
+    """Yield one row per line of a plain TSV file, empty cells left out.
+
+    A quote is a character like others there: nothing is quoted, no cell spans lines. A header that
+    lacks one of the columns is the one problem of the file.
+
+    Args:
+        unknown: called with each further column.
+    """
+    header: list[str] = []
+    for line in source.lines(name):
+        where = Where(name, line.number)
+        cells = line.text.rstrip("\r\n").split("\t")
+        if line.problem or cells == [""]:
+            if line.problem:
+                source.count_row(name)
+                yield line.problem
+            continue
+        if not header:
+            header = [_column(cell, frozenset(columns)) for cell in cells]
+            if problem := _header_problem(where, header, columns):
+                yield problem
+                return
+            for column in header:
+                if column not in columns:
+                    unknown(column)
+            continue
+        source.count_row(name)
+        if len(cells) != len(header):
+            found = f"{len(cells):,} cells"
+            yield Problem(where, "", found, f"{len(header):,}, as the header has")
+            continue
+        yield Row(where, {column: text for column, text in zip(header, cells, strict=True) if text})
+
+
 def csv_columns(first_line: str) -> list[str]:
     """Return the stripped column names in a header line; none when it is no CSV."""
     delimiter = max(DELIMITERS, key=first_line.count)

@@ -1,21 +1,16 @@
-"""Metric runs, scores and reports by API."""
+"""Metric runs and scores by API."""
 
-import json
 from functools import partial
-from io import StringIO
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 
 from accounts.models import AuditEntry
-from annotation.models import Study
 from evaluation.models import AutoScore, Checkpoint, MetricRun, RunChunk
-from evaluation.reports.study import REPORTS
 from evaluation.services.chunks import claim_chunk, score_chunk
 from generation.models import Response
 from tests.annotation.makers import material, planned
-from tests.makers import rated, statements
+from tests.makers import statements
 
 pytestmark = pytest.mark.django_db
 
@@ -102,6 +97,38 @@ def test_every_choice_reaches_the_run(api, mill):
     assert run["parameters"]["evidence"] == "golden"
 
 
+def test_another_metric_is_asked_for_with_its_own_options_over_a_sample(api, mill):
+    run = ask_for(api, dataset="mill", metric="sensible", sample=1, seed=7).json()
+
+    assert (run["metric"], run["backend"], run["n_targets"]) == ("sensible", "heuristic", 2)
+    assert "|sample:1@7|" in run["signature"]
+    assert (run["threshold"], run["is_yes_at_threshold"]) == (0.5, True)
+    assert ask_for(api, dataset="mill", metric="sensible", sample=0).json()["n_targets"] == 4
+
+
+def test_what_was_scored_before_is_told_from_what_was_asked(api, read, mill):
+    ask_for(api, dataset="mill")
+    work()
+    run = ask_for(api, dataset="mill", threshold=0.25).json()
+    work()
+
+    done = read(f"runs/{run['id']}/")
+
+    assert (done["n_scored"], done["n_reused"], done["n_pairs_asked"]) == (4, 4, 0)
+    assert (done["device"], done["files"], done["revision"]) == ("cpu", {}, "")
+    assert [score["reused"] for score in read("scores/", run=run["id"])["results"]] == [True] * 4
+
+
+def test_a_check_of_precision_is_refused_where_there_is_none(api, mill):
+    run = ask_for(api, dataset="mill").json()
+
+    answer = api.post(f"{RUNS}{run['id']}/precision/", {}, content_type="application/json")
+
+    assert answer.status_code == 409
+    assert answer.json()["detail"].endswith("computes in one precision only.")
+    assert api.get(f"{RUNS}{run['id']}/precision/").status_code == 404
+
+
 def test_a_run_over_a_study_scores_its_sample_against_its_evidence(api, mill):
     study = planned(mill, n_sampled=1, evidence_choice="golden")
 
@@ -112,14 +139,14 @@ def test_a_run_over_a_study_scores_its_sample_against_its_evidence(api, mill):
 
 
 def test_a_checkpoint_is_asked_for_by_its_name(api, mill):
-    Checkpoint.objects.create(name="tiny", location="/models/tiny", entailment_index=1)
+    Checkpoint.objects.create(name="tiny", location="attest/tiny-1", entailment_index=1)
 
     answer = ask_for(api, dataset="mill", model="tiny")
 
     assert (answer.json()["backend"], answer.json()["model"]) == ("transformers", "tiny")
-    assert "/models/tiny" not in answer.text
+    assert "attest/tiny-1" not in answer.text
     run = MetricRun.objects.get()
-    assert (run.model_location, run.parameters["entailment_index"]) == ("/models/tiny", 1)
+    assert (run.model_location, run.parameters["entailment_index"]) == ("attest/tiny-1", 1)
 
 
 @pytest.mark.parametrize(
@@ -130,15 +157,22 @@ def test_a_checkpoint_is_asked_for_by_its_name(api, mill):
         ({"dataset": "none"}, "dataset", "There is no dataset 'none'."),
         ({"dataset": "a\x00"}, "dataset", "Null characters are not allowed."),
         ({"dataset": "\ud800"}, "dataset", "Surrogate characters are not allowed: U+D800."),
-        ({"model": "none"}, "model", "There is no model 'none'; there are: lexical, tiny."),
-        ({"model": "/etc"}, "model", "There is no model '/etc'; there are: lexical, tiny."),
+        ({"metric": "rouge"}, "metric", '"rouge" is not a valid choice.'),
+        ({"model": "none"}, "model", "There is no model 'none'; there are: lexical, heuristic"),
+        ({"model": "/etc"}, "model", "There is no model '/etc'; there are: lexical, heuristic"),
+        ({"metric": "fluency"}, "model", "Fluency (G-Eval) needs a model: name one."),
+        ({"model": "heuristic"}, "model", "Auto-AIS cannot ask Words and whole sentences"),
         ({"flavor": "v4"}, "flavor", '"v4" is not a valid choice.'),
-        ({"window": -1}, "window", "Ensure this value is greater than or equal to 0."),
-        ({"window": 51}, "window", "Ensure this value is less than or equal to 50."),
+        ({"window": -1}, "window", "-1: expected a whole number from 0 to 50."),
+        ({"window": 51}, "window", "51: expected a whole number from 0 to 50."),
+        ({"mode": "integer"}, "mode", "Auto-AIS has no mode; its options: flavor, window, hypo"),
+        ({"precision": "bf16"}, "precision", "'bf16': Lexical overlap, a baseline computes in"),
         ({"threshold": "nan"}, "threshold", "A valid number is required."),
-        ({"threshold": 1.5}, "threshold", "Ensure this value is less than or equal to 1."),
+        ({"threshold": 1.5}, "threshold", "1.5: expected 0 to 1."),
         ({"evidence": "all"}, "evidence", '"all" is not a valid choice.'),
-        ({"windows": 2}, "windows", "There is no such field; there are: study, dataset, model,"),
+        ({"metric": "sensible", "evidence": "shown"}, "evidence", "Auto-SSA: sensible looks at no"),
+        ({"sample": -1}, "sample", "Ensure this value is greater than or equal to 0."),
+        ({"windows": 2}, "windows", "There is no such field; there are: study, dataset, metric,"),
     ],
 )
 def test_what_cannot_be_run_is_refused(api, mill, asked, field, message):
@@ -290,96 +324,3 @@ def test_runs_and_scores_cost_the_same_for_one_row_and_for_thirty(api, mill):
         work()
 
     assert costs() == of_one == [7, 3]  # token, groups; then a page, or count, page and progress
-
-
-# --- reports --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def study(tmp_path):
-    """A study of both arms, two setups and three raters."""
-    votes = {f"r{n}": {"q": ["yes", "yes", "no"], "p": ["no", "yes", "no"]} for n in range(6)}
-    merged = [
-        {"response": f"r{n}", "rater": f"m{m}", "question": q, "answer": "yes", "arm": "merged"}
-        | {"position": n % 2 + 1, "seconds": 10 + n}
-        for n in range(6)
-        for m in range(3)
-        for q in ("q", "p")
-    ]
-    setups = {f"r{n}": ("cool", "warm")[n % 2] for n in range(6)}
-    scores = [{"response": f"r{n}", "metric": "rouge", "score": n / 6} for n in range(6)]
-    return rated(tmp_path / "s", votes, more_votes=merged, setups=setups, scores=scores)
-
-
-def printed(report, *options):
-    out = StringIO()
-    call_command("report", report, "--study", "pilot", "--format", "json", *options, stdout=out)
-    return json.loads(out.getvalue())
-
-
-@pytest.mark.parametrize("report", REPORTS)
-def test_a_report_is_what_the_command_prints(read, study, report):
-    answered = read(f"studies/{study.slug}/reports/{report}/")
-
-    assert answered == printed(report)
-    assert answered["rows"]
-
-
-@pytest.mark.parametrize(
-    ("parameters", "options"),
-    [
-        ({"by_setup": "true"}, ["--by-setup"]),
-        ({"with_implied": "1", "with_excluded": "true"}, ["--with-implied", "--with-excluded"]),
-        ({"setup": "warm"}, ["--setup", "warm"]),
-        ({"truth": "merged"}, ["--truth", "merged"]),
-        ({"with_implied": "false", "setup": ""}, []),
-    ],
-)
-@pytest.mark.parametrize("report", ["raters", "agreement"])
-def test_a_report_takes_the_choices_of_the_page(read, study, report, parameters, options):
-    answered = read(f"studies/{study.slug}/reports/{report}/", **parameters)
-
-    assert answered == printed(report, *options)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"setup": "none"}, "There is no setup 'none' here; there are: cool, warm."),
-        ({"truth": "none"}, '"none" is not a valid choice.'),
-        ({"with_implied": "maybe"}, "Must be a valid boolean."),
-        ({"bysetup": "1"}, "There is no such parameter; there are: by_setup, with_implied,"),
-        ({"setup": "\x00"}, "Null characters are not allowed."),
-    ],
-)
-def test_a_choice_that_means_nothing_is_refused(refused, study, parameters, message):
-    [(parameter, [said])] = refused(f"studies/{study.slug}/reports/raters/", **parameters).items()
-
-    assert parameter in parameters
-    assert said.startswith(message)
-
-
-def test_a_study_without_an_arm_says_so(refused, tmp_path):
-    rated(tmp_path / "s", {"r1": {"q": ["yes"]}})
-
-    assert refused("studies/pilot/reports/agreement/", truth="merged") == {
-        "truth": ["There is no truth 'merged' here; there are: separate."]
-    }
-
-
-def test_another_report_is_not_found(api, study):
-    answer = api.get(f"/api/v1/studies/{study.slug}/reports/none/")
-
-    assert answer.status_code == 404
-    assert answer.json()["detail"].startswith("There is no report 'none'; there are: raters,")
-    assert api.get("/api/v1/studies/none/reports/raters/").status_code == 404
-
-
-def test_a_report_is_not_stale(read, study):
-    address = f"studies/{study.slug}/reports/raters/"
-    before = read(address)
-
-    Study.objects.get().raters.filter(code="w1").update(is_excluded=True)
-
-    assert read(address) != before
-    assert read(address) == printed("raters")

@@ -1,13 +1,11 @@
 """A researcher looks through disagreements and adjudicates one; no vote changes."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotation.models import Vote
 from evaluation.models import Adjudication
-from tests.e2e.walk import disagreement_stops, sideways
 from tests.evaluation.makers_of_scores import disputed
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -79,22 +77,3 @@ def test_it_works_without_javascript(browser, live_server, sign_in, page, rosa, 
     expect(plain.get_by_role("article")).to_contain_text("The date is missing.")
     assert Adjudication.objects.get().answer == 0
     context.close()
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
-def test_axe_finds_nothing_on_these_pages(page, sign_in, rosa, tmp_path, theme, width):
-    page.set_viewport_size({"width": width, "height": 900 if width > 500 else 844})
-    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-    sign_in(rosa)
-    axe, found = Axe(), []
-
-    for stop in disagreement_stops(tmp_path, rosa):
-        page.goto(stop.path)
-        stop.act(page)
-        for violation in axe.run(page).response["violations"]:
-            nodes = [node["html"][:160] for node in violation["nodes"]][:3]
-            found.append(f"{stop.name}: {violation['id']} {nodes}")
-        found += sideways(page, stop)
-
-    assert not found, "\n".join(found)

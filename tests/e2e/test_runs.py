@@ -48,7 +48,7 @@ def test_a_run_is_started_cancelled_resumed_and_done(page, sign_in, rosa, mill_d
     sign_in(rosa)
     page.goto(reverse("evaluation:runs"))
     page.get_by_role("link", name="New run").first.click()
-    page.get_by_label("Responses").select_option("dataset:mill")
+    page.get_by_label("Responses", exact=True).select_option("dataset:mill")
     page.get_by_label("Window K").fill("3")
     page.get_by_label("Window K").blur()
     expect(page.get_by_role("status")).to_have_text(
@@ -116,3 +116,33 @@ def test_a_refused_form_leads_to_its_first_mistake(page, sign_in, rosa, mill_dat
     expect(page.get_by_text("Not started.")).to_be_visible()
     expect(page.get_by_label("Threshold")).to_be_focused()
     assert not MetricRun.objects.exists()
+
+
+@pytest.mark.usefixtures("worker")
+def test_another_metric_is_chosen_and_started_by_keyboard(page, sign_in, rosa, mill_dataset):
+    sign_in(rosa)
+    page.goto(reverse("evaluation:start-run") + "?dataset=mill")
+    page.evaluate("window.sameDocument = true")
+    expect(page.get_by_label("Window K")).to_be_visible()
+
+    page.get_by_role("radio", name="Auto-AIS").focus()
+    page.keyboard.press("ArrowDown")
+
+    expect(page.get_by_label("Window K")).to_have_count(0)
+    expect(page.get_by_role("radio", name="Auto-SSA: sensible")).to_be_focused()
+    expect(page.get_by_label("Model", exact=True)).to_have_value("heuristic")
+    expect(page.get_by_text("This score or a higher one counts as yes.")).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Model", exact=True)).to_be_focused()
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    expect(page.get_by_label("Seed of the draw")).to_be_focused()
+    assert page.evaluate("window.sameDocument"), "htmx should show its choices, not a page load"
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Auto-SSA: sensible")
+    expect(page.get_by_text("done", exact=True)).to_be_visible(timeout=ENDS_WITHIN)
+    choices = page.get_by_role("table", name="Choices of the run")
+    expect(choices).to_contain_text("0.5: that or more counts as yes")
+    expect(page.get_by_text(f"n {N_RESPONSES}")).to_be_visible()
+    assert MetricRun.objects.get().backend == "heuristic"

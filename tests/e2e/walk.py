@@ -14,7 +14,7 @@ from accounts.models import User
 from annotation.models import Assignment, GoldAnswer, Rater, Study
 from annotation.services.rating import flag_responses, save_draft, skip_unit
 from annotation.services.studies import close_study, pause_study, write_guideline
-from evaluation.models import Checkpoint
+from evaluation.models import Checkpoint, MetricRun
 from generation.models import Passage, Response
 from tests.annotation.makers import (
     claimed,
@@ -25,6 +25,7 @@ from tests.annotation.makers import (
     raters_of,
     researcher,
 )
+from tests.e2e.job_walk import job_pages
 from tests.evaluation.hand_made import COOL, WARM, two_arms
 from tests.evaluation.makers_of_scores import MILL, disputed, make_run, make_score, make_scores
 from tests.evaluation.metric_runs import cancelled, done, failed, mill, requested, work
@@ -185,6 +186,7 @@ def all_stops(folder: Path) -> Iterator[Stop]:
     yield from report_stops(folder, plans)
     yield from run_stops(folder, plans)
     yield from disagreement_stops(folder, plans)
+    yield from (Stop(name, plans, path) for name, path in job_pages(folder))
 
 
 def report_stops(folder: Path, user: User) -> Iterator[Stop]:
@@ -201,6 +203,10 @@ def report_stops(folder: Path, user: User) -> Iterator[Stop]:
         scheme=scheme,
         setups={key: f"{SCRIPT[:40]} {key}" for key in many},
         scores=[{"response": key, "metric": SCRIPT[:60], "score": "0.5"} for key in many],
+    )
+    yield Stop("calibration", user, reverse("evaluation:calibration", args=[both.slug]))
+    yield Stop(
+        "calibration, none scored", user, reverse("evaluation:calibration", args=[scales.slug])
     )
     for study in (both, scales):
         path = reverse("evaluation:study", args=[study.slug])
@@ -228,6 +234,7 @@ def run_stops(folder: Path, user: User) -> Iterator[Stop]:
     yield Stop("models, refused", admin, models, add_nothing)
     Checkpoint.objects.create(name="deberta-nli", location="/srv/models/deberta-nli")
     yield Stop("models", admin, models)
+    yield Stop("models, a server", admin, models, choose_a_server)
     waiting = requested(dataset, user, flavor="v1")
     yield Stop("run, queued", user, reverse("evaluation:run", args=[waiting.pk]))
     ended = done(study.dataset, user)
@@ -248,12 +255,50 @@ def run_stops(folder: Path, user: User) -> Iterator[Stop]:
     for name, run in (("running", running), ("done", ended), ("failed in part", in_part)):
         yield Stop(f"run, {name}", user, reverse("evaluation:run", args=[run.pk]))
     yield Stop("run, one bar", user, reverse("evaluation:run", args=[running.pk]) + "?bin=6")
+    yield from judged_stops(folder, user)
     yield Stop("failures", user, reverse("evaluation:run-failures", args=[in_part.pk]))
     yield Stop("failures, none", user, reverse("evaluation:run-failures", args=[ended.pk]))
     yield Stop("new run", user, f"{new}?study={study.slug}")
     yield Stop("new run, refused", user, new, start_without_window)
+    yield Stop("new run, another metric", user, new, choose_sensible)
+    yield Stop("new run, no model", user, f"{new}?metric=coherence")
     requested(study.dataset, user, flavor="v2")
     yield Stop("report, a run waits", user, report)
+
+
+def judged_stops(folder: Path, user: User) -> Iterator[Stop]:
+    """Yield the pages of a run by a language model that said something else than a score."""
+    study = rated(folder / "said", {"x": {"q": ["yes", "no"]}, "y": {"q": ["no"]}}, name="Said")
+    parameters = {"mode": "logprob", "repeats": 2, "prompt_text": f"{SCRIPT}\n{ARABIC}"}
+    run = make_run(
+        study.dataset,
+        metric="coherence",
+        signature="coherence|judge",
+        parameters=parameters,
+        model_name="judge",
+        model_files={"model.safetensors": "ab" * 32},
+        threshold=3.0,
+    )
+    replies = {"mode": "logprob", "replies": [SCRIPT, ARABIC], "integers": [4, 4], "weighted": 4.25}
+    make_score(run, "x", 4.25, details=replies)
+    make_score(run, "y", None, problem=SCRIPT, details=replies)
+    MetricRun.objects.filter(pk=run.pk).update(backend="language-model")
+    yield Stop("run, judged", user, reverse("evaluation:run", args=[run.pk]), open_all)
+    yield Stop("failures, replies", user, reverse("evaluation:run-failures", args=[run.pk]))
+
+
+def open_all(page: Page) -> None:
+    page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+
+
+def choose_a_server(page: Page) -> None:
+    page.get_by_label("behind a server").check()
+    expect(page.get_by_label("Name on the server")).to_be_visible()
+
+
+def choose_sensible(page: Page) -> None:
+    page.get_by_role("radio", name="Auto-SSA: sensible").check()
+    expect(page.get_by_label("Window K")).to_have_count(0)
 
 
 def disagreement_stops(folder: Path, user: User) -> Iterator[Stop]:

@@ -4,12 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluation.backends import registry
 from evaluation.backends.base import Entailment
 from evaluation.backends.registry import BACKENDS, BackendKind
 from evaluation.metrics.entailment import Pair
+from evaluation.runs.scoring import pace_of
 from evaluation.uploads import request_import
 from tests.evaluation.told import Told
+from tests.evaluation.told_language_model import told_model  # noqa: F401 - a fixture
 from tests.uploading import zipped
 
 
@@ -39,7 +40,7 @@ def told(monkeypatch, tmp_path) -> Callable[..., Told]:
         backend = Told(constant, revision)
         kind = BackendKind("Told", lambda spec: backend, needs_model=False)
         monkeypatch.setitem(BACKENDS, "told", kind)
-        registry._opened.cache_clear()  # or the one that was opened before would be asked
+        pace_of.cache_clear()  # or it would be thought to be as quick as the one before
         return backend
 
     return tell

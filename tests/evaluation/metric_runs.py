@@ -7,8 +7,9 @@ from accounts.models import User
 from evaluation.auto_metrics.auto_ais import AutoAisMetric
 from evaluation.metrics.entailment import AutoAis
 from evaluation.models import MetricRun
+from evaluation.runs.plan import RunPlan
 from evaluation.services.chunks import claim_chunk, score_chunk
-from evaluation.services.runs import RunPlan, cancel_run, request_metric_run
+from evaluation.services.runs import cancel_run, request_metric_run
 from generation.backends.base import ModelSpec
 from generation.models import Dataset, Response
 from tests.makers import example_row, import_rows, response_row

@@ -71,3 +71,18 @@ def example_address(key):
 def response_address(key):
     response = Response.objects.get(key=key)
     return reverse("evaluation:response", args=[response.dataset.slug, response.pk])
+
+
+def run_choices(**more):
+    """Return what the form of a new run sends: Auto-AIS over a dataset named mill, lexical."""
+    return {
+        "over": "dataset:mill",
+        "metric": "auto_ais",
+        "model": "lexical",
+        "flavor": "v3",
+        "window": "2",
+        "hypothesis": "whole",
+        "evidence": "shown",
+        "threshold": "0.5",
+        "seed": "0",
+    } | more

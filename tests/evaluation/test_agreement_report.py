@@ -68,6 +68,7 @@ def test_a_score_above_the_threshold_is_a_yes_and_one_on_it_a_no(tmp_path):
     assert row["accuracy"] == pytest.approx(3 / 5)
     assert row["balanced_accuracy"] == pytest.approx((2 / 3 + 1 / 2) / 2)
     assert row["baseline"] == pytest.approx(3 / 5)
+    assert row["n_rater_score"] == 5
     assert row["auc"] == pytest.approx(5 / 6)  # of yes over no, all but b over d
     squared = (0.9 - 2 / 3) ** 2 + (0.5 - 1) ** 2 + 0.4**2 + (0.6 - 1 / 3) ** 2 + (0.8 - 1) ** 2
     assert row["mse"] == pytest.approx(squared / 5)

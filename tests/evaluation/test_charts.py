@@ -9,6 +9,7 @@ import pytest
 from django.conf import settings
 from django.urls import reverse
 
+from evaluation.charts.calibration import grid_chart
 from evaluation.charts.of_study import CHARTS
 from evaluation.charts.specifications import (
     accuracy_chart,
@@ -48,10 +49,21 @@ def shift_row(question, setup, shift, is_significant):
     return row | figure("shift", shift)
 
 
+def grid_rows(*hypotheses):
+    return [
+        figure("accuracy", 0.7) | {"flavor": flavor, "window": window, "hypothesis": hypothesis}
+        for hypothesis in hypotheses
+        for flavor in ("v1", "v3")
+        for window in (0, 2)
+    ]
+
+
 SHORT = {"cool": "T 0.0", "warm": "T 0.7"}
 SPECS = {
     "accuracy": lambda: accuracy_chart([run_row(1), run_row(2, 0.7)], 2),
     "accuracy beside its table": lambda: accuracy_chart([run_row()], 1, beside_table=True),
+    "grid": lambda: grid_chart(grid_rows("whole"), run_row()) or {},
+    "grid of two hypotheses": lambda: grid_chart(grid_rows("whole", "mean"), run_row()) or {},
     "roc": lambda: roc_chart(
         [{"false_alarm": x, "hit": x**0.5, "threshold": 1 - x} for x in (0.0, 0.5, 1.0)], run_row()
     ),

@@ -1,12 +1,16 @@
 """Models that runs may use: which an admin can add, and what stands in the way of deleting one."""
 
 import json
+from pathlib import Path
 
+import numpy as np
 import pytest
 from django.urls import reverse
+from safetensors.numpy import save_file
 
 from accounts.models import AuditEntry
 from evaluation.models import Checkpoint, MetricRun
+from evaluation.services.checkpoints import pin_revision
 from generation.models import Dataset
 from tests.evaluation.pages import words
 from tests.makers import audit_actions, statements
@@ -28,21 +32,21 @@ def admin(adam, client_for):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return a function that makes a folder with a config.json, and gives its path."""
+    """Return a function that makes a folder with config.json and weights, and gives its path."""
 
     def make(config, name="model"):
         (tmp_path / name).mkdir()
         text = config if isinstance(config, str) else json.dumps(config)
         (tmp_path / name / "config.json").write_text(text, "utf-8")
+        save_file({"w": np.zeros(4, np.float32)}, tmp_path / name / "model.safetensors")
         return str(tmp_path / name)
 
     return make
 
 
-def add(client, location, name="mini", entailment_index=""):
-    return client.post(
-        MODELS, {"name": name, "location": location, "entailment_index": entailment_index}
-    )
+def add(client, location, name="mini", backend="transformers", **more):
+    described = {"name": name, "backend": backend, "location": location}
+    return client.post(MODELS, described | more)
 
 
 # --- adding ---------------------------------------------------------------------------------
@@ -125,7 +129,9 @@ def test_labels_without_names_need_the_index_of_entailment(admin, folder):
     assert Checkpoint.objects.get().entailment_index == 1
 
 
-@pytest.mark.parametrize("name", ["", "lexical", "Lexical", "a|b", "a b", "-a", "a\n", "x" * 101])
+@pytest.mark.parametrize(
+    "name", ["", "lexical", "Heuristic", "openai", "a|b", "a b", "-a", "a\n", "x" * 101]
+)
 def test_a_name_that_a_signature_could_not_hold_is_refused(admin, name):
     answer = add(admin, "roberta-large-mnli", name=name)
 
@@ -141,6 +147,112 @@ def test_a_name_is_given_once(admin):
     assert answer.status_code == 422
     assert "There already is a model named mini." in answer.text
     assert Checkpoint.objects.get().location == "roberta-large-mnli"
+
+
+@pytest.mark.parametrize(
+    ("backend", "architecture", "other"),
+    [
+        ("seq2seq", "T5ForConditionalGeneration", "BertForSequenceClassification"),
+        ("distilled", "BertForSequenceClassification", "BertModel"),
+        ("language-model", "LlamaForCausalLM", "BertForSequenceClassification"),
+        ("language-model", "GPT2LMHeadModel", "BertModel"),
+        ("language-model", "T5ForConditionalGeneration", "T5EncoderModel"),
+    ],
+)
+def test_a_folder_of_each_kind_is_told_from_others(admin, folder, backend, architecture, other):
+    right, wrong = (folder({"architectures": [name]}, name) for name in (architecture, other))
+
+    answer = add(admin, wrong, backend=backend)
+    assert answer.status_code == 422
+    assert f"Found {other} in" in answer.text
+    assert add(admin, right, backend=backend).status_code == 302
+    assert Checkpoint.objects.get().backend == backend
+
+
+def test_a_folder_with_half_its_weights_is_refused(admin, folder):
+    location = folder(CLASSIFIER)
+    weights = Path(location) / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-8])
+
+    answer = add(admin, location)
+
+    assert answer.status_code == 422
+    assert "is it whole? model.safetensors has" in answer.text
+    assert not Checkpoint.objects.exists()
+
+
+def test_the_commit_of_the_first_load_is_kept_where_none_was_asked_for():
+    commit, later = "2a8f12d2" * 5, "0123abcd" * 5
+    Checkpoint.objects.create(name="hub", location="some-org/some-model")
+    Checkpoint.objects.create(name="folder", location="/srv/model")
+
+    assert pin_revision("hub", commit)
+    assert not pin_revision("hub", later)
+    assert not pin_revision("folder", commit)
+    assert not pin_revision("hub", "516ee1f7d23f74cb")  # a folder's digest
+
+    assert dict(Checkpoint.objects.values_list("name", "revision")) == {"hub": commit, "folder": ""}
+
+
+def test_a_name_on_the_hub_may_come_with_its_revision(admin):
+    commit = "2a8f12d27941090092df78e4ba6f0928eb5eac98"
+
+    add(admin, f"some-org/some-model@{commit}")
+
+    added = Checkpoint.objects.get()
+    assert (added.location, added.revision) == ("some-org/some-model", commit)
+    assert f"some-org/some-model revision {commit}" in words(admin.get(MODELS))
+    assert add(admin, "some-org/some-model@", name="b").status_code == 422
+    assert add(admin, "some-org/some-model@a b", name="b").status_code == 422
+
+
+def test_a_server_is_added_with_its_name_for_the_model_and_its_key_s_variable(admin, monkeypatch):
+    monkeypatch.setenv("MODELS_API_KEY", "sk-very-secret")
+    server = {"backend": "openai", "served_name": "llama-3", "key_variable": "MODELS_API_KEY"}
+
+    assert add(admin, "https://models.example.org/v1", **server).status_code == 302
+
+    added = Checkpoint.objects.get()
+    assert (added.served_name, added.key_variable) == ("llama-3", "MODELS_API_KEY")
+    page = admin.get(MODELS)
+    assert "served as llama-3 key in MODELS_API_KEY: set" in words(page)
+    assert "sk-very-secret" not in page.text
+    assert "sk-very-secret" not in str(AuditEntry.objects.latest("pk").details)
+    monkeypatch.delenv("MODELS_API_KEY")
+    assert "key in MODELS_API_KEY: not set" in words(admin.get(MODELS))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"location": "models.example.org"}, "location"),
+        ({"location": "ftp://models.example.org/v1"}, "location"),
+        ({"location": "https://user:secret@models.example.org/v1"}, "location"),
+        ({"location": "https://models.example.org/v1?key=secret"}, "location"),
+        ({"served_name": ""}, "served_name"),
+        ({"key_variable": "DJANGO_SECRET_KEY"}, "key_variable"),
+        ({"key_variable": "sk-very-secret"}, "key_variable"),
+        ({"backend": "lexical"}, "backend"),
+        ({"backend": ""}, "backend"),
+    ],
+)
+def test_a_server_that_is_described_wrongly_is_refused_at_its_field(admin, wrong, field):
+    right = {"backend": "openai", "location": "https://models.example.org/v1", "served_name": "m"}
+
+    answer = add(admin, **right | wrong)
+
+    assert answer.status_code == 422
+    assert f'id="id_{field}_error"' in answer.text
+    assert not Checkpoint.objects.exists()
+
+
+def test_what_is_folded_away_for_a_kind_is_left_out(admin):
+    folded = {"served_name": "x", "key_variable": "X_API_KEY", "entailment_index": "1"}
+
+    add(admin, "some-org/some-model", backend="language-model", **folded)
+
+    added = Checkpoint.objects.get()
+    assert (added.served_name, added.key_variable, added.entailment_index) == ("", "", None)
 
 
 # --- deleting and listing -------------------------------------------------------------------
@@ -171,7 +283,9 @@ def test_a_model_that_a_run_uses_stays(admin):
 def test_the_list_shows_where_models_lie_to_admins_alone(admin, rosa, client_for):
     Checkpoint.objects.create(name="mini", location="some-org/some-model", entailment_index=2)
 
-    assert "mini some-org/some-model output 2" in words(admin.get(MODELS))
+    assert "mini Entailment classifier some-org/some-model entailment: output 2" in words(
+        admin.get(MODELS)
+    )
     researcher = client_for(rosa)
     assert researcher.get(MODELS).status_code == 403
     for page in ("/metrics/", "/metrics/new/"):
@@ -187,7 +301,9 @@ def test_the_list_costs_the_same_for_1_and_for_20(admin):
 
 
 def test_without_models_the_list_says_what_runs_can_use(admin):
-    assert "Runs can use lexical overlap, which needs none." in words(admin.get(MODELS))
+    text = words(admin.get(MODELS))
+
+    assert "Without one, runs can use the baselines" in text
 
 
 @pytest.mark.parametrize("method", ["put", "delete", "patch"])

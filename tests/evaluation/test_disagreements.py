@@ -88,6 +88,25 @@ def test_of_equally_close_votes_the_widest_margin_comes_first_then_the_key(tmp_p
     assert [key for key, _ in found_in(study, run)] == ["c", "a", "b", "d"]
 
 
+def test_pages_and_file_say_when_a_score_on_the_threshold_is_a_yes(researcher, tmp_path):
+    study = rated(tmp_path, {"a": {"attributable": ["no"] * 3}})
+    run = make_run(study.dataset, threshold=0.7, is_yes_at_threshold=True)
+    make_scores(run, {"a": 0.7})
+
+    listed = words(researcher.get(address(study)))
+    file = researcher.get(address(study, "disagreements-csv")).getvalue().decode()
+    [row] = csv.DictReader(io.StringIO(file))
+    response = words(researcher.get(response_address("a")))
+
+    assert "against a score of at least 0.70" in listed
+    assert (row["kind"], row["threshold"], row["is_yes_at_threshold"]) == (
+        "false alarm",
+        "0.7",
+        "yes",
+    )
+    assert "yes ≥ 0.70" in response
+
+
 def test_a_score_on_the_threshold_is_a_no(tmp_path):
     study = rated(tmp_path, {"a": {"q": ["yes"]}, "b": {"q": ["no"]}})
     run = make_run(study.dataset, threshold=0.7)

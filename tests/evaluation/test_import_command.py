@@ -133,7 +133,11 @@ def test_what_was_not_read_and_left_out_is_said(pilot, capsys, shared):
     ("file", "text", "message"),
     [
         (None, "", "found no such file; expected a folder, a zip or a file"),
-        ("people.csv", "name,age\nAda,36\n", "expected a published file (mtrag or ais) or"),
+        (
+            "people.csv",
+            "name,age\nAda,36\n",
+            "published file (mtrag or ais or begin) or",
+        ),
         ("people.zip", "not a zip", "no readable zip"),
     ],
 )
@@ -221,7 +225,7 @@ def manage(tmp_path):
     return run
 
 
-def test_as_processes_import_report_and_mistakes(manage, pilot, tmp_path):
+def test_as_processes_import_report_and_a_mistake(manage, pilot):
     assert manage("migrate", "--verbosity", 0).returncode == 0
 
     imported = manage("import_dataset", pilot, "--name", "pilot")
@@ -232,13 +236,7 @@ def test_as_processes_import_report_and_mistakes(manage, pilot, tmp_path):
     assert (report.returncode, report.stderr) == (0, "")
     assert json.loads(report.stdout)["rows"][0]["n_votes"] == 3
 
-    for arguments in (
-        ("import_dataset", tmp_path / "nothing"),
-        ("report", "raters", "--study", "nothing"),
-        ("export", "nothing", tmp_path / "out"),
-    ):
-        wrong = manage(*arguments)
-        assert wrong.returncode != 0
-        assert wrong.stdout == ""
-        assert "CommandError: " in wrong.stderr
-        assert "Traceback" not in wrong.stderr
+    wrong = manage("report", "raters", "--study", "nothing")  # as with every command's mistake
+    assert wrong.returncode != 0
+    assert wrong.stdout == ""
+    assert wrong.stderr == "CommandError: No study 'nothing'; there are: pilot\n"

@@ -8,6 +8,7 @@ from django.db import connection
 from django.utils import timezone
 
 from evaluation.backends.base import Entailment
+from evaluation.backends.registry import BACKENDS
 from evaluation.metrics.entailment import Pair
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.services.chunks import claim_chunk, finish_runs, lost_chunks, score_chunk
@@ -119,6 +120,18 @@ def test_a_slow_model_keeps_its_lease_while_it_works(tmp_path, told, settings):
     assert len(rows_of(run)) == 5
 
 
+def test_a_backend_that_may_be_silent_for_long_has_a_longer_lease(tmp_path, told, monkeypatch):
+    told()
+    monkeypatch.setitem(BACKENDS, "told", BACKENDS["told"]._replace(longest_call_seconds=300.0))
+    run = requested(mill(tmp_path, 3), backend="told")
+
+    claim = claimed(run)
+
+    assert claim.lease_until
+    seconds = (claim.lease_until - timezone.now()).total_seconds()
+    assert seconds == pytest.approx(360, abs=5)  # 60 and 300
+
+
 @pytest.mark.django_db(transaction=True)
 def test_no_transaction_is_open_while_the_model_is_asked(tmp_path, told):
     seen = []
@@ -149,7 +162,7 @@ def test_a_response_that_ends_every_worker_fails_alone_in_the_end(tmp_path, told
 
 def test_progress_counts_as_a_sign_that_a_chunk_can_be_scored(tmp_path, told):
     told()
-    dataset = mill(tmp_path, 120)  # chunks of 6, in batches of 5
+    dataset = mill(tmp_path, 120)  # chunks of 6
     run = requested(dataset, backend="told")
     RunChunk.objects.update(attempts=8)
 

@@ -11,7 +11,9 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from evaluation.management.model_options import spec_from
 from evaluation.models import AutoScore, Checkpoint, MetricRun
+from evaluation.runs.choices import ChoiceError
 from tests.annotation.makers import material, planned
 from tests.evaluation.metric_runs import mill
 from tests.services import database_url, hear_signals
@@ -33,7 +35,7 @@ def test_it_scores_a_dataset_and_says_what_came_out(tmp_path):
 
     assert said == (
         "auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:1|lexical|v:1: "
-        "12 of 12 responses scored, "
+        "12 of 12 responses scored, 0 reused (the same was scored before), "
         "0 failed, 0 assumed (nothing was shown), 0 of 12 pairs with a premise cut short.\n"
     )
     assert AutoScore.objects.count() == 12
@@ -66,6 +68,28 @@ def test_every_choice_can_be_made(tmp_path):
 
 
 @pytest.mark.django_db
+def test_another_metric_is_run_over_a_sample_by_the_backend_it_names_first(tmp_path):
+    mill(tmp_path)
+    out = io.StringIO()
+
+    call_command("run_metric", "sensible", "--dataset=mill", "--sample=1", stdout=out)
+
+    # Twelve setups that name no model count as twelve models.
+    assert out.getvalue().startswith(
+        "sensible|heuristic|sample:1@0|t>=:0.5|v:1|heuristic|v:1: 12 of 12 responses scored"
+    )
+    assert out.getvalue().endswith("0 of 12 prompts cut short.\n")
+
+
+@pytest.mark.django_db
+def test_the_same_again_with_another_threshold_asks_nobody(tmp_path):
+    mill(tmp_path)
+    run_metric("--dataset", "mill")
+
+    assert "12 reused" in run_metric("--dataset", "mill", "--threshold", "0.4")
+
+
+@pytest.mark.django_db
 def test_a_study_is_scored_against_its_own_evidence_choice(tmp_path):
     dataset = material(tmp_path, n_examples=3)
     planned(dataset, n_sampled=2, evidence_choice="golden")
@@ -88,7 +112,7 @@ def test_what_failed_is_said_with_its_reason_and_can_be_retried(tmp_path):
     dataset.responses.filter(key="r3").update(text="In 1971.")
     said = run_metric("--dataset", "mill", "--retry-failed")
 
-    assert "12 of 12 responses scored, 0 failed" in said
+    assert "12 of 12 responses scored, 0 reused (the same was scored before), 0 failed" in said
 
 
 @pytest.mark.django_db
@@ -97,13 +121,20 @@ def test_what_failed_is_said_with_its_reason_and_can_be_retried(tmp_path):
     [
         (["--study", "none"], "No study 'none'; there are: none yet"),
         (["--dataset", "none"], "No dataset 'none'; there are: mill"),
-        (["--dataset", "mill", "--window", "-1"], "--window -1: expected 0"),
-        (["--dataset", "mill", "--threshold", "50"], "--threshold 50.0: expected 0 to 1"),
-        (["--dataset", "mill", "--model", "x"], "The lexical backend has no model"),
+        (["--dataset", "mill", "--window", "-1"], "--window: -1: expected a whole number from 0"),
+        (["--dataset", "mill", "--threshold", "50"], "--threshold: 50: expected 0 to 1"),
+        (["--dataset", "mill", "--model", "x"], "--model: x is not listed (listed: none): say its"),
         (
             ["--dataset", "mill", "--backend", "transformers"],
-            "--backend transformers needs --model",
+            "--model: The backend transformers needs a model.",
         ),
+        (["--dataset", "mill", "--backend", "heuristic"], "--model: Auto-AIS cannot ask Words and"),
+        (["--dataset", "mill", "--mode", "integer"], "--mode: Auto-AIS has no mode; its options: "),
+        (
+            ["--dataset", "mill", "--precision", "int8"],
+            "--precision: 'int8': Lexical overlap",
+        ),
+        (["--dataset", "mill", "--sample", "-1"], "--sample: -1: expected a whole number from 1"),
         ([], "one of the arguments --study --dataset is required"),
         (["--dataset", "mill", "--flavor", "v4"], "invalid choice: 'v4'"),
     ],
@@ -211,3 +242,22 @@ def test_a_listed_model_is_found_by_its_name(tmp_path):
 
     with pytest.raises(CommandError, match="nowhere"):
         run_metric("--dataset", "mill", "--backend", "transformers", "--model", "listed")
+
+
+@pytest.mark.django_db
+def test_the_name_of_a_listed_model_means_that_model(tmp_path):
+    Checkpoint.objects.create(
+        name="qwen", backend="openai", location="http://a/v1", served_name="qwen"
+    )
+    asked = {"backend": None, "model": "qwen", "entailment_index": None, "key_variable": ""}
+
+    with pytest.raises(ChoiceError, match="qwen is the name of a listed model, which is another"):
+        spec_from(asked | {"server": "http://b/v1"})
+    with pytest.raises(ChoiceError, match="which is another"):
+        spec_from(asked | {"server": "http://a/v1", "key_variable": "OTHER_API_KEY"})
+
+    (tmp_path / "qwen").mkdir()
+    folder = {"model": str(tmp_path / "qwen"), "backend": "language-model", "server": None}
+    with pytest.raises(ChoiceError, match="which is another"):
+        spec_from(asked | folder)
+    assert spec_from(asked | {"server": "http://a/v1"}) == spec_from(asked | {"server": None})

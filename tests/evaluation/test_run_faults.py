@@ -5,8 +5,10 @@ import pytest
 from evaluation.auto_metrics.auto_ais import AutoAisMetric
 from evaluation.metrics.entailment import AutoAis
 from evaluation.models import AutoScore, MetricRun, RunChunk
+from evaluation.runs.plan import RunPlan
 from evaluation.runs.progress import run_progress
-from evaluation.services.runs import RunPlan, request_metric_run
+from evaluation.services import runs
+from evaluation.services.runs import request_metric_run
 from generation.models import Dataset
 from tests.evaluation.workers import BROKERS, killed_while_scoring, site_on, stored, waited
 from tests.makers import example_row, import_rows, response_row
@@ -51,6 +53,12 @@ def many(tmp_path) -> Dataset:
     )
     assert outcome.dataset
     return outcome.dataset
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    """So that a run outlasts ten kills, though a chunk of it is scored at once."""
+    monkeypatch.setattr(runs, "LARGEST_CHUNK", 25)
 
 
 def asked_for(dataset: Dataset) -> MetricRun:

@@ -5,12 +5,15 @@ import math
 
 import pytest
 
+from evaluation.auto_metrics.auto_ssa import AutoSensible
 from evaluation.backends.base import Entailment
 from evaluation.export import export_folder
 from evaluation.interchange import BadRows
 from evaluation.models import MetricRun, RunChunk
+from evaluation.templatetags.windows import is_yes
 from generation.models import Dataset
 from tests.evaluation.metric_runs import mill, requested, work
+from tests.evaluation.told_language_model import BACKEND
 from tests.makers import import_path, response_row
 from tests.makers import problems_of as problems_in
 
@@ -20,25 +23,32 @@ State, ChunkState = MetricRun.State, RunChunk.State
 
 
 @pytest.mark.parametrize(
-    ("signature", "threshold"),
+    ("signature", "threshold", "is_yes_at_it"),
     [
-        ("nli|v3|t:0.25|v:1", 0.25),
-        ("t:1e-3", 0.001),
-        ("nli|t:0.7", 0.7),
-        ("nli|at:0.7", 0.5),
-        ("nli|t:high", 0.5),
-        ("nli|t:1-2", 0.5),
-        ("", 0.5),
+        ("nli|v3|t:0.25|v:1", 0.25, False),
+        ("nli|v3|t>=:0.25|v:1", 0.25, True),
+        ("t>=:0.7", 0.7, True),
+        ("t:1e-3", 0.001, False),
+        ("nli|t:0.7", 0.7, False),
+        ("nli|at:0.7", 0.5, False),
+        ("nli|t:high", 0.5, False),
+        ("nli|t:1-2", 0.5, False),
+        ("nli|t>=:1-2", 0.5, False),
+        ("nli|t>:0.7", 0.5, False),
+        ("", 0.5, False),
     ],
 )
-def test_an_imported_run_has_the_threshold_of_its_signature(tmp_path, signature, threshold):
+def test_an_imported_run_has_the_threshold_of_its_signature(
+    tmp_path, signature, threshold, is_yes_at_it
+):
     mill(
         tmp_path,
         1,
         scores=[{"response": "r0", "metric": "nli", "score": "0.4", "signature": signature}],
     )
 
-    assert MetricRun.objects.get().threshold == threshold
+    run = MetricRun.objects.get()
+    assert (run.threshold, run.is_yes_at_threshold) == (threshold, is_yes_at_it)
 
 
 def exported(dataset: Dataset, folder) -> list[dict[str, str]]:
@@ -59,7 +69,7 @@ def scored_in_every_way(folder, told) -> MetricRun:
 def test_an_export_has_scores_and_failures_with_their_full_signature(tmp_path, told):
     run = scored_in_every_way(tmp_path, told)
 
-    rows = exported(run.dataset, tmp_path / "export")
+    rows = sorted(exported(run.dataset, tmp_path / "export"), key=lambda row: row["response"])
 
     signature = "auto_ais|nli|v3|localized:2|whole|shown|t:0.5|v:1|told|revision:1f2e"
     every = {"metric": "auto_ais", "citation": "", "signature": signature, "truncated": "0"}
@@ -82,6 +92,20 @@ def test_exported_scores_import_as_they_were_and_again_change_nothing(tmp_path, 
     assert exported(copy, tmp_path / "export-of-copy") == before
     assert MetricRun.objects.get(dataset=copy).is_imported
     assert again.counts["scores"]["new"] == 0
+
+
+def test_a_score_of_just_the_threshold_is_a_yes_after_export_and_import_too(tmp_path, told_model):
+    told_model(lambda prompt: "0.5")
+    run = work(requested(mill(tmp_path, 1), metric=AutoSensible(), backend=BACKEND))
+    export_folder(run.dataset, None, tmp_path / "export")
+
+    import_path(tmp_path / "export", "copy")
+
+    copy = MetricRun.objects.get(dataset__name="copy")
+    assert "|t>=:0.5|" in copy.signature
+    for each in (run, copy):
+        score = each.scores.get()
+        assert (score.score, is_yes(score)) == (0.5, True)
 
 
 def test_an_export_that_came_home_is_exported_once(tmp_path, told):

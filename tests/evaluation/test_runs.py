@@ -12,17 +12,11 @@ from evaluation.auto_metrics.auto_ais import AutoAisMetric
 from evaluation.backends.base import Entailment
 from evaluation.metrics.entailment import AutoAis, Pair
 from evaluation.models import AutoScore, MetricRun, RunChunk
+from evaluation.runs.plan import RunPlan, responses_of_study
 from evaluation.runs.progress import run_progress, title_of
+from evaluation.services import runs
 from evaluation.services.chunks import score_chunk
-from evaluation.services.runs import (
-    RunError,
-    RunPlan,
-    cancel_run,
-    delete_run,
-    responses_of_study,
-    resume_run,
-    retry_failed,
-)
+from evaluation.services.runs import RunError, cancel_run, delete_run, resume_run, retry_failed
 from generation.backends.base import ModelSpec
 from tests.annotation.crowd import at_once
 from tests.annotation.makers import material, planned
@@ -40,9 +34,12 @@ State, ChunkState = MetricRun.State, RunChunk.State
 
 @pytest.mark.parametrize(
     ("n_responses", "sizes"),
-    [(3, [3]), (12, [5, 5, 2]), (240, [12] * 20), (1030, [50] * 20 + [30])],
+    [(3, [3]), (12, [5, 5, 2]), (240, [12] * 20), (1030, [40] * 25 + [30])],
 )
-def test_a_run_is_cut_into_about_twenty_chunks_of_5_to_50(tmp_path, n_responses, sizes):
+def test_a_run_is_cut_into_about_twenty_chunks_of_5_to_200(
+    tmp_path, monkeypatch, n_responses, sizes
+):
+    monkeypatch.setattr(runs, "LARGEST_CHUNK", 40)  # 200 of 4,000 and more take long to make
     run = requested(mill(tmp_path, n_responses))
 
     assert [len(chunk.targets) for chunk in run.chunks.all()] == sizes
@@ -139,11 +136,71 @@ def test_a_study_s_run_covers_its_setups_and_its_sample(tmp_path):
     assert {response.setup.name for response in covered} == {"cool"}
 
 
+def test_the_study_whose_votes_chose_a_run_is_noted_and_makes_no_other_run(tmp_path):
+    dataset = mill(tmp_path)
+    run = requested(dataset)
+
+    chosen = requested(dataset, calibrated_on="pilot")
+    assert (chosen, chosen.parameters["calibrated_on"]) == (run, ["pilot"])
+
+    requested(dataset, calibrated_on="other")
+    requested(dataset, calibrated_on="pilot")
+    again = requested(dataset)
+    assert (again, again.parameters["calibrated_on"]) == (run, ["pilot", "other"])
+    tuned = requested(dataset, threshold=0.4, calibrated_on="pilot")
+    assert tuned.parameters["calibrated_on"] == ["pilot"]
+
+
+# --- a sample of each model's responses -----------------------------------------------------
+
+
+def of_two_models(folder, name="mill"):
+    """Import ten responses of model a, by two setups, and five by a setup that names no model."""
+    setups = {"a0": {"model": "a", "run": 0}, "a1": {"model": "a", "run": 1}, "b": "b"}
+    return mill(
+        folder,
+        name=name,
+        responses=[
+            response_row(f"{key}-{n}", setup=setup, text=f"It closed in {n}.")
+            for key, setup in setups.items()
+            for n in range(5)
+        ],
+    )
+
+
+def sampled_keys(dataset, n, seed=0):
+    run = requested(dataset, n_sampled=n, seed=seed)
+    targets = [target for chunk in run.chunks.all() for target in chunk.targets]
+    keys = Target.objects.filter(pk__in=targets).values_list("response__key", flat=True)
+    return run, sorted(keys)
+
+
+def test_a_sample_holds_so_many_responses_of_each_model(tmp_path):
+    run, keys = sampled_keys(of_two_models(tmp_path), 3)
+
+    assert [key[0] for key in keys] == ["a", "a", "a", "b", "b", "b"]
+    assert "|shown|sample:3@0|t:0.5|" in run.signature
+    assert (run.parameters["n_sampled"], run.parameters["seed"]) == (3, 0)
+    assert work(run).state == State.DONE
+
+
+def test_a_sample_is_drawn_by_its_seed_alone_and_grows_with_its_size(tmp_path):
+    dataset = of_two_models(tmp_path)
+    of_three = sampled_keys(dataset, 3)[1]
+    other = of_two_models(tmp_path, "other")
+
+    # Elsewhere, with other ids, the same responses are drawn.
+    assert sampled_keys(other, 3)[1] == of_three
+    assert set(of_three) < set(sampled_keys(dataset, 4)[1])
+    assert sampled_keys(dataset, 3, seed=1)[1] != of_three
+    assert len(sampled_keys(dataset, 50)[1]) == 15
+
+
 # --- cancel, resume, retry, delete ----------------------------------------------------------
 
 
 def test_cancelling_stops_at_the_next_batch_and_keeps_what_is_scored(tmp_path, told, rosa):
-    run = requested(mill(tmp_path, 120), rosa, backend="told")  # chunks of 6: a batch of 5, and 1
+    run = requested(mill(tmp_path, 120), rosa, backend="told")  # chunks of 6: one first, then 5
 
     def cancel_at_the_sixth(pair: Pair) -> Entailment:
         if pair.hypothesis.endswith("1975."):
@@ -154,7 +211,7 @@ def test_cancelling_stops_at_the_next_batch_and_keeps_what_is_scored(tmp_path, t
     work(run)
 
     assert run.state == State.CANCELLED
-    assert len(rows_of(run)) == 5
+    assert len(rows_of(run)) == 1
     assert {chunk.state for chunk in run.chunks.all()} == {ChunkState.QUEUED}
     before = {row.pk for row in rows_of(run).values()}
     backend = told(0.9)
@@ -162,7 +219,7 @@ def test_cancelling_stops_at_the_next_batch_and_keeps_what_is_scored(tmp_path, t
     assert resume_run(run, rosa)
     assert work(run).state == State.DONE
 
-    assert len(backend.asked) == 115
+    assert len(backend.asked) == 119
     assert before < {row.pk for row in rows_of(run).values()}
     actions = [action for action, _ in audit_actions() if action.startswith("run.")]
     assert actions == ["run.requested", "run.cancelled", "run.resumed"]
@@ -305,7 +362,7 @@ def test_the_rate_counts_from_when_the_run_was_taken_up_again(tmp_path):
 
 def test_progress_adds_up_while_a_chunk_is_half_scored(tmp_path, told):
     seen = []
-    run = requested(mill(tmp_path, 120), backend="told")  # chunks of 6, in batches of 5
+    run = requested(mill(tmp_path, 120), backend="told")  # chunks of 6: one first, then 5
 
     def look(pair: Pair) -> Entailment:
         seen.append((progress_of(run).n_scored, progress_of(run).n_targets))
@@ -314,7 +371,7 @@ def test_progress_adds_up_while_a_chunk_is_half_scored(tmp_path, told):
     told(look)
     work(run, 1)
 
-    assert seen == [(0, 120)] * 5 + [(5, 120)]
+    assert seen == [(0, 120)] + [(1, 120)] * 5
 
 
 def test_progress_of_many_runs_costs_as_many_statements_as_of_one(tmp_path):

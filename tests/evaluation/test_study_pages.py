@@ -533,7 +533,8 @@ def test_every_report_comes_as_csv_and_latex_too(researcher, tmp_path, report, f
 
     name = f'filename="{study.slug}-{report}.{suffix}"'
     assert name in answer["Content-Disposition"]
-    assert ("attributable" in answer.text) == (report not in ("uncertainty", "time", "position"))
+    without_rows = ("uncertainty", "time", "position", "sensibleness")
+    assert ("attributable" in answer.text) == (report not in without_rows)
 
 
 def test_reports_and_formats_that_do_not_exist_are_not_found(researcher, pilot):

@@ -7,14 +7,18 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import QuerySet
 
 from annotation.models import Arm, Study
-from evaluation.reports.base import Choices
+from annotation.schemes import load_scheme
+from evaluation.reports.base import Choices, Report
+from evaluation.reports.calibration import calibration_report
 from evaluation.reports.formats import FORMATS, write_report
-from evaluation.reports.study import REPORTS
+from evaluation.reports.study import ON_DEMAND, REPORTS
+from evaluation.runs.families import families_of
 
 EXAMPLE = """example:
   manage.py report raters --study pilot
   manage.py report raters --study pilot --by-setup --format json > pilot.json
   manage.py report agreement --study pilot --truth merged --format latex > agreement.tex
+  manage.py report calibration --study pilot --question attributable --model deberta-nli
 """
 
 
@@ -24,7 +28,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("report", choices=REPORTS)
+        parser.add_argument("report", choices=[*REPORTS, *ON_DEMAND])
         parser.add_argument("--study", required=True, help="the study's name")
         parser.add_argument("--format", choices=["table", *FORMATS], default="table")
         parser.add_argument("--setup", default="", help="the only setup that counts, by name")
@@ -38,6 +42,8 @@ class Command(BaseCommand):
             "--with-implied", action="store_true", help="agreement over implied answers too"
         )
         parser.add_argument("--with-excluded", action="store_true", help="count excluded raters")
+        parser.add_argument("--question", default="", help="calibration: the only question")
+        parser.add_argument("--model", default="", help="calibration: the only model or backend")
 
     def handle(self, *, study: str, report: str, format: str, **options: Any) -> None:
         found = Study.objects.filter(name=study).first()
@@ -53,7 +59,22 @@ class Command(BaseCommand):
                 f"No {options['truth']} arm in {study!r}; there is: {', '.join(arms)}"
             )
         choices = Choices(**{name: options[name] for name in Choices._fields})
-        self.stdout.write(write_report(REPORTS[report](found, choices), format), ending="")
+        if report in ON_DEMAND:
+            rows = _calibration(found, choices, options["question"], options["model"])
+        else:
+            rows = REPORTS[report](found, choices)
+        self.stdout.write(write_report(rows, format), ending="")
+
+
+def _calibration(study: Study, choices: Choices, question: str, model: str) -> Report:
+    questions = [each.key for each in load_scheme(study.scheme).questions]
+    if question and question not in questions:
+        raise CommandError(f"No question {question!r}; there are: {', '.join(questions)}")
+    families = families_of(study)
+    if model and not any(model in (each.key, each.model) for each in families):
+        there = ", ".join(each.key for each in families) or "none yet"
+        raise CommandError(f"No scores by a model {model!r}; there are: {there}")
+    return calibration_report(study, choices, question=question, model=model)
 
 
 def _some(rows: QuerySet[Any]) -> str:

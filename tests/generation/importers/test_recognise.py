@@ -30,9 +30,12 @@ def test_published_files_are_told_by_what_they_hold(tmp_path, indent):
     mtrag.write_text(json.dumps(MTRAG, indent=indent))
     ais = tmp_path / "votes.csv"  # its name does not matter
     ais.write_text(AIS_HEADER)
+    begin = tmp_path / "responses.tsv"
+    begin.write_text("model_name\tdata_source\tknowledge\tmessage\tresponse\tbegin_label\r\n")
 
     assert recognise(mtrag) == "mtrag"
     assert recognise(ais) == "ais"
+    assert recognise(begin) == "begin"
 
 
 def test_a_zip_around_one_published_file_is_looked_through(tmp_path):

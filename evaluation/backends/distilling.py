@@ -1,0 +1,267 @@
+"""A small classifier is taught the scores that a language model gave: epoch by epoch.
+
+After each epoch its state is written, so that whoever takes over goes on from there; the same
+seed, data and base give the same model, interrupted or not (on the same kind of processor).
+"""
+
+import hashlib
+import json
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evaluation.backends.base import Reply
+from evaluation.backends.distilled import TAUGHT, ReplyReader
+from generation.backends.base import BackendError, ModelSpec
+from generation.backends.loading import share_cores
+from generation.backends.model_files import first_line, model_files
+
+CARD = "training.json"  # in the folder of the model: what it was made of
+STATE = "state.pt"
+WARM_UP = 0.1  # of all batches: until then the learning rate rises, then it falls to 0
+WEIGHT_DECAY = 0.01
+LARGEST_GRADIENT = 1.0
+SCORED_TOGETHER = 64
+
+
+class Lesson(NamedTuple):
+    """A reply and the score that the language model gave it, in [0, 1]."""
+
+    reply: Reply
+    score: float
+
+
+class Recipe(NamedTuple):
+    """How a model is trained; every field changes it."""
+
+    metric: str  # whose scores they are: 'sensible' or 'specific'
+    epochs: int = 3
+    learning_rate: float = 5e-5
+    batch_size: int = 16
+    seed: int = 0
+
+
+class Epoch(NamedTuple):
+    """What one pass over the training part has come to."""
+
+    number: int  # from 1
+    loss: float  # mean binary cross-entropy against the soft scores, while it was trained
+    held_out_loss: float
+    held_out_mse: float  # against the language model's scores
+
+
+class Training:
+    """One training, from where its state stands.
+
+    Args:
+        base: a checkpoint with an encoder: of any task, whose output is replaced by a new one.
+        lessons: to be trained with. Those whose reply leaves no room for its dialog are left out.
+        held_out: lessons of other dialogs, which nothing is learnt from.
+        folder: for the state, on this machine.
+
+    Raises:
+        BackendError: the base cannot be used.
+    """
+
+    def __init__(
+        self,
+        base: ModelSpec,
+        recipe: Recipe,
+        lessons: Sequence[Lesson],
+        held_out: Sequence[Lesson],
+        folder: Path,
+    ) -> None:
+        share_cores()
+        self._recipe = recipe
+        found = model_files(base)
+        self.base_revision = found.revision
+        self._tokenizer, self._model = _base(found.folder, base.location, recipe)
+        self._reader = ReplyReader(self._tokenizer, self._model)
+        self._lessons = self._readable(lessons)
+        self._held_out = self._readable(held_out)
+        self.n_left_out = len(lessons) + len(held_out) - len(self._lessons) - len(self._held_out)
+        if not self._lessons or not self._held_out:
+            raise BackendError(
+                f"{base.name}: it reads {self._reader.max_tokens} tokens, and no reply leaves room "
+                "for its dialog there"
+            )
+        self._folder = folder
+        self._made_of = hashlib.sha256(
+            json.dumps([recipe, self.base_revision, lessons, held_out]).encode()
+        ).hexdigest()
+
+    def epochs(self, keep: Callable[[], None]) -> Iterator[Epoch]:
+        """Yield every epoch; those that the state holds are not trained again.
+
+        Args:
+            keep: called between two batches; whatever it raises ends the training.
+        """
+        import torch
+
+        optimizer = torch.optim.AdamW(
+            self._model.parameters(), lr=self._recipe.learning_rate, weight_decay=WEIGHT_DECAY
+        )
+        done = self._resumed(optimizer)
+        yield from done
+        for number in range(len(done) + 1, self._recipe.epochs + 1):
+            loss = self._trained(number, optimizer, keep)
+            scores = self._scores(self._held_out, keep)
+            done.append(Epoch(number, loss, *_errors(scores, self._held_out)))
+            self._write_state(optimizer, done)
+            yield done[-1]
+
+    def save(self, folder: Path, card: Mapping[str, Any]) -> None:
+        """Write model, tokenizer and what they were made of into a folder, all or nothing."""
+        beside = folder.with_name(f".{folder.name}.{os.getpid()}")
+        shutil.rmtree(beside, ignore_errors=True)
+        self._model.save_pretrained(beside)
+        self._tokenizer.save_pretrained(beside)
+        (beside / CARD).write_text(json.dumps(card, indent=2, ensure_ascii=False), "utf-8")
+        shutil.rmtree(folder, ignore_errors=True)
+        beside.rename(folder)
+
+    def forget(self) -> None:
+        """Delete the state: the model is saved."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def mse_of_mean(self) -> float:
+        """Return the error of a model that gives every held-out reply the mean score."""
+        mean = sum(lesson.score for lesson in self._lessons) / len(self._lessons)
+        return _errors([mean] * len(self._held_out), self._held_out)[1]
+
+    def _readable(self, lessons: Sequence[Lesson]) -> list[Lesson]:
+        n_tokens = self._reader.n_tokens([lesson.reply for lesson in lessons])
+        return [lesson for lesson in lessons if n_tokens[lesson.reply] is not None]
+
+    def _trained(self, number: int, optimizer: Any, keep: Callable[[], None]) -> float:
+        """Go once over the lessons in an order of the epoch's own; return the mean loss."""
+        import torch
+
+        order = list(self._lessons)
+        random.Random(f"{self._recipe.seed}/{number}").shuffle(order)
+        size = self._recipe.batch_size
+        starts = range(0, len(order), size)
+        total = 0.0
+        self._model.train()
+        with torch.random.fork_rng():
+            torch.manual_seed(self._recipe.seed * 1000 + number)  # of what is dropped out
+            for place, start in enumerate(starts, start=(number - 1) * len(starts)):
+                batch = order[start : start + size]
+                share = (place + 1) / (self._recipe.epochs * len(starts))
+                for group in optimizer.param_groups:
+                    group["lr"] = self._recipe.learning_rate * _rate(share)
+                logits = self._model(**self._reader.inputs([each.reply for each in batch])).logits
+                wanted = torch.tensor([each.score for each in batch], device=logits.device)
+                loss = torch.nn.functional.binary_cross_entropy_with_logits(logits[:, 0], wanted)
+                optimizer.zero_grad()
+                loss.backward()  # type: ignore[no-untyped-call]
+                torch.nn.utils.clip_grad_norm_(self._model.parameters(), LARGEST_GRADIENT)
+                optimizer.step()
+                total += loss.item() * len(batch)
+                keep()
+        return total / len(order)
+
+    def _scores(self, lessons: Sequence[Lesson], keep: Callable[[], None]) -> list[float]:
+        self._model.eval()
+        scores: list[float] = []
+        for start in range(0, len(lessons), SCORED_TOGETHER):
+            batch = lessons[start : start + SCORED_TOGETHER]
+            scores += self._reader.scores([lesson.reply for lesson in batch])
+            keep()
+        return scores
+
+    # --- the state after an epoch ---------------------------------------------------------
+
+    def _write_state(self, optimizer: Any, done: Sequence[Epoch]) -> None:
+        import torch
+
+        self._folder.mkdir(parents=True, exist_ok=True)
+        state = {
+            "made_of": self._made_of,
+            "model": self._model.state_dict(),
+            "optimizer": optimizer.state_dict(),
+            "epochs": [list(epoch) for epoch in done],
+        }
+        beside = self._folder / f"{STATE}.{os.getpid()}"
+        torch.save(state, beside)
+        beside.replace(self._folder / STATE)
+
+    def _resumed(self, optimizer: Any) -> list[Epoch]:
+        """Take up the state of this very training, if there is one; return its epochs."""
+        import torch
+
+        try:
+            state = torch.load(
+                self._folder / STATE, map_location=self._model.device, weights_only=True
+            )
+        except Exception:  # none, or not whole: then from the beginning
+            return []
+        if state.get("made_of") != self._made_of:
+            return []
+        self._model.load_state_dict(state["model"])
+        optimizer.load_state_dict(state["optimizer"])
+        return [Epoch(*epoch) for epoch in state["epochs"]]
+
+
+def _base(folder: Path, location: str, recipe: Recipe) -> tuple[Any, Any]:
+    """Return tokenizer and model, with one new output that is called like the metric."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    assert recipe.metric in TAUGHT
+    safe: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    try:
+        tokenizer: Any = AutoTokenizer.from_pretrained(folder, **safe)
+        with torch.random.fork_rng():
+            torch.manual_seed(recipe.seed)  # of the new output
+            model, found = AutoModelForSequenceClassification.from_pretrained(
+                folder,
+                num_labels=1,
+                id2label={0: recipe.metric},
+                label2id={recipe.metric: 0},
+                dtype=torch.float32,
+                use_safetensors=True,
+                ignore_mismatched_sizes=True,
+                output_loading_info=True,
+                **safe,
+            )
+    except Exception as exc:  # what other people's files raise is anything at all
+        raise BackendError(
+            f"{location}: cannot be loaded as an encoder; is it whole? {first_line(exc)}"
+        ) from exc
+    encoder = f"{model.base_model_prefix}."
+    misfits = [name for name, *_ in found["mismatched_keys"]]
+    lost = [
+        name
+        for name in [*sorted(found["missing_keys"]), *misfits]
+        if name.startswith(encoder) and "pooler" not in name  # language models have none
+    ]
+    if lost:
+        raise BackendError(
+            f"{location}: no weights that fit for {', '.join(lost[:3])}; expected an encoder"
+        )
+    known = tokenizer("The museum opens at nine.", add_special_tokens=False)["input_ids"]
+    if set(known) <= {tokenizer.unk_token_id}:  # what comes of a missing vocabulary
+        raise BackendError(f"{location}: its tokenizer knows no words, expected its files")
+    return tokenizer, model.to("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def _rate(share: float) -> float:
+    """Return the part of the learning rate that holds after this share of all batches."""
+    return min(share / WARM_UP, max(0.0, 1 - share) / (1 - WARM_UP))
+
+
+def _errors(scores: Sequence[float], lessons: Sequence[Lesson]) -> tuple[float, float]:
+    """Return mean binary cross-entropy and mean squared error of scores against the lessons."""
+    import torch
+
+    given = torch.tensor(scores, dtype=torch.float64).clamp(1e-7, 1 - 1e-7)
+    wanted = torch.tensor([lesson.score for lesson in lessons], dtype=torch.float64)
+    loss = torch.nn.functional.binary_cross_entropy(given, wanted)
+    return loss.item(), ((given - wanted) ** 2).mean().item()

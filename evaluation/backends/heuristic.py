@@ -1,0 +1,24 @@
+"""A baseline without a model: how sensible a reply looks from its words and its last sentence."""
+
+import math
+from collections.abc import Sequence
+
+from evaluation.backends.base import Judged, Reply
+from evaluation.metrics.sensibleness import heuristic
+
+
+class Heuristic:
+    """Shared words, repetition, and whether the last sentence ends; it understands nothing."""
+
+    signature = "heuristic|v:1"
+    revision = ""
+    files: dict[str, str] = {}
+    device = "cpu"
+
+    def sensibleness(self, replies: Sequence[Reply]) -> list[Judged]:
+        """Return the heuristic of each reply (`evaluation.metrics.sensibleness.heuristic`)."""
+        return [_judged(heuristic(reply.turns, reply.text)) for reply in replies]
+
+
+def _judged(score: float) -> Judged:
+    return Judged(score, problem="the response has no words" if math.isnan(score) else "")

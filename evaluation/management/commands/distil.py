@@ -1,0 +1,140 @@
+"""Teach a small model the scores that a language model gave to unlabelled responses.
+
+Learns from a run of sensible or specific by a language model, over dialogs that nobody has rated;
+a tenth of the dialogs is held out. Saves the model, lists it for runs, and prints its table 1
+where a study of the same dataset has votes. The same command goes on behind the last epoch.
+"""
+
+from argparse import RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.models import Q
+
+from annotation.models import Study, Vote
+from evaluation.management.jobs_here import do_here
+from evaluation.management.runs_here import requested_here, score_here
+from evaluation.models import Checkpoint, Job, MetricRun
+from evaluation.reports.formats import write_report
+from evaluation.reports.sensibleness import sensibleness_report
+from evaluation.runs.choices import plan_of
+from evaluation.runs.plan import spec_of_checkpoint
+from evaluation.services.distillation import DistillationPlan, request_distillation
+from evaluation.services.jobs import JobError
+from generation.backends.base import ModelSpec
+from generation.models import Response
+
+EXAMPLE = """examples:
+  manage.py distil --run 12 --base models/MiniLM-L6 --name small-sensible
+  manage.py distil --signature "sensible|qwen|prompt:paper@1a2b3c4d|t>=:0.5|v:1" \\
+      --base minilm --name small-sensible --epochs 5 --learning-rate 3e-5 --batch-size 32
+"""
+_USUAL = DistillationPlan._field_defaults
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.epilog = EXAMPLE
+        teacher = parser.add_mutually_exclusive_group(required=True)
+        teacher.add_argument("--run", type=int, help="number of the run whose scores are taught")
+        teacher.add_argument("--signature", help="of that run, whole or as the list shows it")
+        parser.add_argument("--dataset", help="of the run, where several have its signature")
+        parser.add_argument("--base", required=True, help="an encoder: a folder, or a listed model")
+        parser.add_argument("--name", required=True, help="of the new model")
+        parser.add_argument("--epochs", type=int, default=_USUAL["epochs"])
+        parser.add_argument("--learning-rate", type=float, default=_USUAL["learning_rate"])
+        parser.add_argument("--batch-size", type=int, default=_USUAL["batch_size"])
+        parser.add_argument("--seed", type=int, default=0, help="of the parts, order and weights")
+
+    def handle(self, **options: Any) -> None:
+        run = _run(options)
+        plan = DistillationPlan(
+            run,
+            _base(options["base"]),
+            options["name"],
+            **{name: options[name] for name in _USUAL},
+        )
+        try:
+            job = request_distillation(plan, None)
+        except JobError as error:
+            option = f"--{error.field.replace('_', '-')}: " if error.field else ""
+            raise CommandError(f"{option}{error}\nNothing was trained.") from error
+        data = job.parameters["data"]
+        self.stderr.write(
+            f"{data['n_lessons']:,} scores to learn from, {data['n_held_out']:,} held out, "
+            f"{data['n_labelled']:,} of rated dialogs left out."
+        )
+        job = do_here(job, f"Training {job.name}", "epochs", self.stderr)
+        self._report(job)
+        self._table_1(run, Checkpoint.objects.get(name=job.result["checkpoint"]))
+
+    def _report(self, job: Job) -> None:
+        for step in job.steps.all():
+            epoch = step.content
+            self.stdout.write(
+                f"epoch {epoch['number']}: loss {epoch['loss']:.4f}, held out "
+                f"{epoch['held_out_loss']:.4f}, MSE {epoch['held_out_mse']:.4f}"
+            )
+        self.stdout.write(
+            f"{job.name}: MSE to the language model on held-out dialogs "
+            f"{job.result['held_out_mse']:.4f}, of its mean {job.result['mse_of_mean']:.4f}. "
+            "Runs can use it now."
+        )
+
+    def _table_1(self, teacher: MetricRun, small: Checkpoint) -> None:
+        """Score what people have rated, and print how far model and people are apart."""
+        plan = plan_of(teacher.metric, spec_of_checkpoint(small))
+        for study in Study.objects.filter(dataset=teacher.dataset).order_by("name"):
+            votes = Vote.objects.filter(arm__study=study, question=teacher.metric).order_by()
+            rated = Response.objects.filter(pk__in=votes.values("target__response"))
+            if not rated.exists():
+                continue
+            run = requested_here(study.dataset, plan, rated)
+            self.stderr.write(score_here(run, self.stderr))
+            report = sensibleness_report(study)
+            rows = [row for row in report.rows if row["run"] in (run.pk, teacher.pk)]
+            self.stdout.write(write_report(report._replace(rows=rows), "table"), ending="")
+
+
+def _run(options: dict[str, Any]) -> MetricRun:
+    """Return the run that is named; one mistake is a CommandError."""
+    runs = MetricRun.objects.select_related("dataset")
+    if options["run"] is not None:
+        found = list(runs.filter(pk=options["run"]))
+    else:
+        if options["dataset"]:
+            runs = runs.filter(
+                Q(dataset__name=options["dataset"]) | Q(dataset__slug=options["dataset"])
+            )
+        said = options["signature"]
+        found = [
+            run
+            for run in runs.filter(is_imported=False)
+            if said in (run.signature, run.full_signature)
+        ]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        datasets = ", ".join(sorted({run.dataset.name for run in found}))
+        raise CommandError(f"{len(found)} runs have that signature ({datasets}): say --dataset")
+    raise CommandError("There is no such run; the page 'Metrics' lists them with their signatures.")
+
+
+def _base(named: str) -> ModelSpec:
+    """Return the encoder that is named: a listed one, or a folder."""
+    listed = Checkpoint.objects.filter(name=named).first()
+    if listed is not None:
+        return spec_of_checkpoint(listed)
+    folder = Path(named).expanduser()
+    try:
+        is_folder = folder.is_dir()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise CommandError(f"--base {named!r}: {error}") from error
+    if not is_folder:
+        names = ", ".join(Checkpoint.objects.values_list("name", flat=True)) or "none"
+        raise CommandError(f"--base {named}: neither a folder nor a listed model ({names})")
+    return ModelSpec("transformers", folder.resolve().name[:100], str(folder.resolve()))

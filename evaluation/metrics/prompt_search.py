@@ -1,0 +1,119 @@
+"""Linear search for the demonstrations of a few-shot prompt. Attribution/fluency paper, 5.2.
+
+Examples are gone through once, in an order that is given. One is kept as the next demonstration
+when the prompt with it has a lower mean squared error to the rater scores than the prompt without,
+both over the same examples: all that are not shown in either. What a prompt shows is never scored
+with it. Asking a model is somebody else's business: here are only the rules.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+MOST_DEMONSTRATIONS = 5
+
+Scores = Mapping[str, float | None]  # example → score; None: no reply that could be read
+
+
+class Tried(NamedTuple):
+    """One prompt that was tried: what it shows, and what it gave each of the other examples."""
+
+    demonstrations: tuple[str, ...]  # examples, in the order of the prompt
+    scores: Scores
+    is_kept: bool  # the prompt without demonstrations always is
+
+
+class Comparison(NamedTuple):
+    """A prompt against the one that it would take the place of, over the same examples."""
+
+    mse: float  # NaN when nothing could be compared
+    mse_before: float  # of the prompt without the new demonstration
+    n_compared: int  # examples that have a score under both
+    n_failed: int  # of the rest, without a reply that could be read
+    n_failed_before: int
+    is_kept: bool
+
+
+def next_demonstrations(order: Sequence[str], tried: Sequence[Tried]) -> tuple[str, ...] | None:
+    """Return what the next prompt to try shows; None when the search has come to its end.
+
+    First nothing, then what was kept so far and one more example each, in order.
+
+    Args:
+        order: the examples, each once.
+        tried: all prompts so far, in order.
+    """
+    if not tried:
+        return ()
+    kept = current(tried).demonstrations
+    n_seen = len(tried) - 1
+    if len(kept) >= MOST_DEMONSTRATIONS or n_seen >= len(order):
+        return None
+    if len(order) - len(kept) < 2:
+        return None  # nothing would be left to score
+    return (*kept, order[n_seen])
+
+
+def current(tried: Sequence[Tried]) -> Tried:
+    """Return the prompt that was kept last."""
+    return next(prompt for prompt in reversed(tried) if prompt.is_kept)
+
+
+def compared(rater_scores: Mapping[str, float], before: Tried, scores: Scores) -> Comparison:
+    """Return whether a prompt is better than the one before it.
+
+    It is kept when its mean squared error is lower over the examples that have a score under both,
+    and no more of its replies than of the other's could not be read. Where the prompt before gave
+    no score that could be compared, any score is better.
+
+    Args:
+        rater_scores: of every example, in [0, 1].
+        before: the prompt without the new demonstration; it scored at least these examples.
+        scores: of the new prompt, over every example that it does not show.
+    """
+    both = [
+        (score, earlier, rater_scores[example])
+        for example, score in scores.items()
+        for earlier in [before.scores[example]]
+        if score is not None and earlier is not None
+    ]
+    n_failed = sum(score is None for score in scores.values())
+    n_failed_before = sum(before.scores[example] is None for example in scores)
+    mse = mean_squared_error([(score, human) for score, _, human in both])
+    mse_before = mean_squared_error([(earlier, human) for _, earlier, human in both])
+    reads_first = not both and n_failed_before == len(scores) and n_failed < n_failed_before
+    if reads_first:
+        mse = error_of(rater_scores, scores)
+    return Comparison(
+        mse,
+        mse_before,
+        len(both),
+        n_failed,
+        n_failed_before,
+        is_kept=reads_first or (n_failed <= n_failed_before and mse < mse_before),
+    )
+
+
+def error_of(rater_scores: Mapping[str, float], scores: Scores) -> float:
+    """Return the mean squared error of a prompt over whatever it could score; NaN: nothing."""
+    return mean_squared_error(
+        [(score, rater_scores[example]) for example, score in scores.items() if score is not None]
+    )
+
+
+def mean_squared_error(pairs: Sequence[tuple[float, float]]) -> float:
+    """Return the mean squared difference; NaN without pairs."""
+    if not pairs:
+        return math.nan
+    return math.fsum((score - human) ** 2 for score, human in pairs) / len(pairs)
+
+
+def most_calls(n_examples: int) -> int:
+    """Return how many replies a search scores at most: when no demonstration is kept.
+
+    Each may be asked for up to three times, where it cannot be read.
+
+    The prompt without demonstrations is asked about all n, each further one about all but the
+    example that it shows: n + n (n − 1) = n².
+    """
+    return n_examples**2

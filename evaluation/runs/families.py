@@ -1,0 +1,306 @@
+"""Runs that differ only in what can be chosen: the candidates of a calibration. Reads only.
+
+Runs of Auto-AIS by one model over one evidence choice are a family, whatever their flavor, window
+and hypothesis. Of every other metric, and of imported scores, a run is a family of its own: there
+is only a threshold to choose.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from django.db.models import Count
+
+from annotation.models import Study
+from evaluation.auto_metrics.auto_ais import AutoAisMetric
+from evaluation.auto_metrics.base import AutoMetric
+from evaluation.auto_metrics.registry import METRICS, metric_of
+from evaluation.metrics.entailment import AutoAis, Flavor, Split
+from evaluation.models import AutoScore, MetricRun
+from evaluation.runs.choices import model_called, models_for
+from evaluation.runs.plan import RunPlan, responses_of_study, spec_of
+from generation.backends.base import ModelSpec
+
+GRID = "auto_ais"  # the metric whose flavor, window and hypothesis are chosen
+FLAVORS: tuple[Flavor, ...] = ("v1", "v2", "v3")
+WINDOWS = (0, 1, 2, 3)  # sentences; 0: the whole evidence
+USUAL = AutoAis()  # what is used where nothing is chosen
+
+
+class Candidate(NamedTuple):
+    """A run with the metric that it asks; imported scores have none."""
+
+    run: MetricRun
+    metric: AutoMetric | None
+
+    @property
+    def choices(self) -> AutoAis | None:
+        """Flavor, window and hypothesis, where it has some."""
+        return self.metric.choices if isinstance(self.metric, AutoAisMetric) else None
+
+    @property
+    def name(self) -> str:
+        """What tells it apart from the others of its family: 'v3, localized K = 2'."""
+        said = ", ".join(self.metric.in_title) if self.metric else self.run.signature
+        return said or (self.metric.title if self.metric else self.run.metric)
+
+
+class Family(NamedTuple):
+    """Candidates that the same model has scored against the same evidence."""
+
+    key: str
+    title: str
+    metric: str
+    model: str  # or the backend, where it needs none
+    evidence: str  # "": of a metric that looks at none
+    spec: ModelSpec | None  # None: scores that were made elsewhere
+    candidates: tuple[Candidate, ...] = ()
+    n_sampled: int | None = None
+    seed: int = 0
+    runs: frozenset[int] = frozenset()  # all, also those that differ in their threshold alone
+    is_current: bool = True  # by the revision of its model that was opened last
+    taken: frozenset[str] = frozenset()  # signatures of runs by another revision
+
+    @property
+    def is_grid(self) -> bool:
+        """Whether there is more to choose than a threshold."""
+        return self.metric == GRID and self.spec is not None
+
+    @property
+    def can_grow(self) -> bool:
+        """Whether what is missing of its grid can be scored.
+
+        A sample stays as it was drawn, and a model that was replaced is not there any more.
+        """
+        return self.is_grid and self.n_sampled is None and self.is_current
+
+    @property
+    def can_start(self) -> bool:
+        """Whether a run with a choice among its candidates can be started."""
+        return self.spec is not None and self.is_current
+
+    def plan(self, metric: AutoMetric, threshold: float | None = None, on: str = "") -> RunPlan:
+        """Return a run of this family; `on` is the study by whose votes it was chosen."""
+        assert self.spec is not None
+        plan = RunPlan(spec=self.spec, metric=metric, threshold=threshold, calibrated_on=on)
+        if self.evidence:
+            plan = plan._replace(evidence=self.evidence)
+        return plan._replace(n_sampled=self.n_sampled, seed=self.seed)
+
+
+class Place(NamedTuple):
+    """One place of the grid, and how far it is."""
+
+    metric: AutoAisMetric
+    run: MetricRun | None
+    n_left: int  # responses of the study without a row
+    is_taken: bool = False  # a run by another revision of the model has its signature
+
+    @property
+    def state(self) -> str:
+        """Missing, taken, scoring or scored."""
+        if self.is_taken:
+            return "taken"
+        if self.run and self.run.state == MetricRun.State.RUNNING:
+            return "scoring"
+        return "missing" if self.n_left else "scored"
+
+
+def families_of(study: Study) -> list[Family]:
+    """Return the families of a study's dataset, those of the most candidates first.
+
+    A family has one candidate for each set of choices: of runs that differ in their threshold
+    alone one that has come to an end, of those the one with the most scores on the study's
+    responses, of those the oldest.
+    """
+    found: dict[str, list[Candidate]] = {}
+    for run in MetricRun.objects.filter(dataset=study.dataset_id).order_by("pk"):
+        if not run.is_imported and run.metric not in METRICS:
+            continue
+        metric = None if run.is_imported else metric_of(run.metric, run.parameters)
+        found.setdefault(_key_of_run(run, metric), []).append(Candidate(run, metric))
+    n_scores = _n_scores(study, found.values())
+    families = [
+        family
+        for key, candidates in found.items()
+        for family in _by_revision(key, candidates, n_scores)
+    ]
+    return sorted(families, key=lambda each: (-len(each.candidates), each.title))
+
+
+def possible_families(study: Study, known: Iterable[Family]) -> list[Family]:
+    """Return a family of Auto-AIS for each model that has not scored the study's evidence yet."""
+    there = {each.key for each in known}
+    empty = []
+    for name, _ in models_for(GRID):
+        spec = model_called(name)
+        assert spec is not None
+        key = _key(GRID, spec, study.evidence_choice)
+        if key not in there:
+            empty.append(_family(key, GRID, spec, study.evidence_choice))
+    return empty
+
+
+def grid(
+    family: Family,
+    study: Study,
+    flavors: Sequence[Flavor] = FLAVORS,
+    windows: Sequence[int] = WINDOWS,
+    hypothesis: Split = "whole",
+) -> list[Place]:
+    """Return the places of a grid, flavor by flavor, with how much is left to score at each."""
+    runs = {each.choices: each.run for each in family.candidates if each.choices}
+    responses = responses_of_study(study)
+    rows = AutoScore.objects.filter(run__in=runs.values(), target__citation=None)
+    rows = rows.filter(target__response__in=responses.order_by().values("pk")).order_by()
+    counts = dict(rows.values_list("run").annotate(n=Count("pk")))
+    n_responses = responses.count()
+    places = []
+    for flavor, window in product(flavors, windows):
+        choices = AutoAis(flavor, window, hypothesis)
+        run, metric = runs.get(choices), AutoAisMetric(choices)
+        n_scored = counts.get(run.pk, 0) if run else 0
+        is_taken = run is None and family.plan(metric).signature in family.taken
+        places.append(Place(metric, run, max(0, n_responses - n_scored), is_taken))
+    return places
+
+
+def _by_revision(
+    key: str, candidates: Sequence[Candidate], n_scores: Mapping[int, int]
+) -> list[Family]:
+    """Return a family, or several where the model was not the same each time.
+
+    The one that was opened last keeps the key, and a run whose model was not opened yet is its.
+    """
+    run, metric = candidates[0]
+    made = _family(
+        key,
+        run.metric,
+        None if run.is_imported else spec_of(run),
+        run.parameters.get("evidence", ""),
+        run.signature if run.is_imported else "",
+        metric,
+    )._replace(n_sampled=run.parameters.get("n_sampled"), seed=run.parameters.get("seed", 0))
+    opened = [_made_with(each.run) for each in candidates]
+    known = [each for each in opened if each]
+    if len(set(known)) < 2:
+        return [_with(made, candidates, n_scores)]
+    current = known[-1]
+    called = _called(known)
+    families = []
+    for made_with, name in called.items():
+        is_current = made_with == current
+        own = [
+            candidate
+            for candidate, each in zip(candidates, opened, strict=True)
+            if each == made_with or (is_current and not each)
+        ]
+        of_revision = made._replace(
+            key=key if is_current else f"{key}|{name}",
+            title=f"{made.title}, {name}",
+            is_current=is_current,
+            taken=frozenset(each.run.signature for each in candidates if each not in own),
+        )
+        families.append(_with(of_revision, own, n_scores))
+    return families
+
+
+def _with(family: Family, candidates: Sequence[Candidate], n_scores: Mapping[int, int]) -> Family:
+    """Return a family with its candidates; its model is opened as its newest run says."""
+    return family._replace(
+        candidates=_one_each(candidates, n_scores),
+        runs=frozenset(each.run.pk for each in candidates),
+        spec=family.spec and spec_of(candidates[-1].run),
+    )
+
+
+def _made_with(run: MetricRun) -> tuple[str, str] | None:
+    """Return what says that two runs had the same model; None before it was opened."""
+    return (run.backend_signature, run.revision) if run.backend_signature else None
+
+
+def _called(known: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Return a name for each way a model was opened: its revision, if that tells them apart."""
+    found = dict.fromkeys(known)
+    names = [revision[:8] for _, revision in found]
+    is_told_apart = all(names) and len(set(names)) == len(names)
+    return {
+        (signature, revision): name if is_told_apart else "|".join(filter(None, [name, signature]))
+        for (signature, revision), name in zip(found, names, strict=True)
+    }
+
+
+def _n_scores(study: Study, families: Iterable[Sequence[Candidate]]) -> dict[int, int]:
+    """Return how many of a study's responses each run has scored, where there is one to choose."""
+    alike: dict[tuple[int, str], list[int]] = {}
+    for number, candidates in enumerate(families):
+        for each in candidates:
+            alike.setdefault((number, _said(each)), []).append(each.run.pk)
+    runs = [run for same in alike.values() if len(same) > 1 for run in same]
+    if not runs:
+        return {}
+    scores = AutoScore.objects.filter(run__in=runs, score__isnull=False, target__citation=None)
+    scores = scores.filter(target__response__in=responses_of_study(study).order_by().values("pk"))
+    return dict(scores.order_by().values_list("run").annotate(n=Count("pk")))
+
+
+def _one_each(
+    candidates: Sequence[Candidate], n_scores: Mapping[int, int]
+) -> tuple[Candidate, ...]:
+    """Return one candidate for each set of choices, the simplest choices first."""
+
+    def worth(each: Candidate) -> tuple[bool, int, bool, int]:
+        run = each.run
+        has_ended = run.state != MetricRun.State.RUNNING
+        is_done = run.state == MetricRun.State.DONE
+        return has_ended, n_scores.get(run.pk, 0), is_done, -run.pk
+
+    kept: dict[str, Candidate] = {}
+    for each in sorted(candidates, key=worth):
+        kept[_said(each)] = each
+    return tuple(sorted(kept.values(), key=_order))
+
+
+def _said(candidate: Candidate) -> str:
+    return candidate.metric.said if candidate.metric else ""
+
+
+def _order(candidate: Candidate) -> AutoAis:
+    return candidate.choices or USUAL
+
+
+def _key_of_run(run: MetricRun, metric: AutoMetric | None) -> str:
+    if metric is None:
+        return "|".join(filter(None, ["imported", run.metric, run.signature]))
+    sample = run.parameters.get("n_sampled")
+    own = [f"sample:{sample}@{run.parameters.get('seed', 0)}"] if sample else []
+    if run.metric != GRID:
+        own.append(metric.said)
+    return "|".join([_key(run.metric, spec_of(run), run.parameters.get("evidence", "")), *own])
+
+
+def _key(metric: str, spec: ModelSpec, evidence: str) -> str:
+    """Return what a family is called in addresses."""
+    index = "" if spec.entailment_index is None else f"entailment:{spec.entailment_index}"
+    precision = "" if spec.precision == "fp32" else spec.precision
+    parts = [metric, spec.name or spec.backend, precision, evidence, index]
+    return "|".join(filter(None, parts))
+
+
+def _family(
+    key: str,
+    metric: str,
+    spec: ModelSpec | None,
+    evidence: str,
+    signature: str = "",
+    made: AutoMetric | None = None,
+) -> Family:
+    if spec is None:
+        title = ", ".join(filter(None, [metric, signature, "imported"]))
+        return Family(key, title, metric, "", evidence, None)
+    model = spec.name or spec.backend
+    own = [*made.in_title] if made and metric != GRID else []
+    precision = [] if spec.precision == "fp32" else [spec.precision]
+    said = [f"{evidence} evidence"] if evidence else []
+    title = ", ".join([METRICS[metric].title, *own, model, *precision, *said])
+    return Family(key, title, metric, model, evidence, spec)

@@ -1,0 +1,104 @@
+"""What a run is asked to be: every choice that changes its numbers, its model, its responses.
+
+Reads only: `evaluation.services.runs` makes a run of a plan.
+"""
+
+from typing import Any, NamedTuple
+
+from django.db.models import QuerySet
+
+from annotation.models import Study
+from annotation.planning import responses_of, sampled
+from evaluation.auto_metrics.auto_ais import AutoAisMetric
+from evaluation.auto_metrics.base import AutoMetric
+from evaluation.models import Checkpoint, MetricRun
+from generation.backends.base import ModelSpec
+from generation.evidence import EvidenceChoice
+from generation.models import Response
+
+
+class RunPlan(NamedTuple):
+    """Every choice of a run that changes its scores or labels, and where its model lies."""
+
+    spec: ModelSpec = ModelSpec("lexical")
+    metric: AutoMetric = AutoAisMetric()
+    evidence: str = EvidenceChoice.SHOWN  # of a metric that needs none it is not looked at
+    threshold: float | None = None  # None: the metric's own
+    n_sampled: int | None = None  # responses of each model, drawn by `seed`; None: all of them
+    seed: int = 0
+    calibrated_on: str = ""  # slug of the study by whose votes the choices were made
+
+    @property
+    def cut(self) -> float:
+        """The threshold, the metric's own where none was chosen."""
+        return self.metric.threshold if self.threshold is None else self.threshold
+
+    @property
+    def signature(self) -> str:
+        """What the run is known by: asking for the same again is asking for the same run."""
+        metric, spec = self.metric, self.spec
+        parts = [metric.key, spec.name or spec.backend, *filter(None, [metric.said])]
+        if metric.needs_evidence:
+            parts.append(str(self.evidence))
+        if spec.entailment_index is not None:
+            parts.append(f"entailment:{spec.entailment_index}")
+        if spec.precision != "fp32":
+            parts.append(spec.precision)
+        if self.n_sampled is not None:
+            parts.append(f"sample:{self.n_sampled}@{self.seed}")
+        at = "t>=" if metric.is_yes_at_threshold else "t"
+        return "|".join([*parts, f"{at}:{float(self.cut)!r}", f"v:{metric.version}"])
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What is stored with a run, beside its model's name, location and revision."""
+        parameters = {**self.metric.parameters, "entailment_index": self.spec.entailment_index}
+        if self.metric.needs_evidence:
+            parameters["evidence"] = str(self.evidence)
+        if self.spec.precision != "fp32":
+            parameters["precision"] = self.spec.precision
+        if self.n_sampled is not None:
+            parameters |= {"n_sampled": self.n_sampled, "seed": self.seed}
+        if self.spec.served_name:
+            parameters["served_name"] = self.spec.served_name
+        if self.spec.key_variable:
+            parameters["key_variable"] = self.spec.key_variable
+        if self.calibrated_on:
+            parameters["calibrated_on"] = [self.calibrated_on]
+        return parameters
+
+
+def spec_of(run: MetricRun) -> ModelSpec:
+    """Return the model that a run was asked for with, at the revision that it was begun with."""
+    return ModelSpec(
+        backend=run.backend,
+        name=run.model_name,
+        location=run.model_location,
+        revision=run.revision,
+        precision=run.parameters.get("precision", "fp32"),
+        entailment_index=run.parameters.get("entailment_index"),
+        served_name=run.parameters.get("served_name", ""),
+        key_variable=run.parameters.get("key_variable", ""),
+    )
+
+
+def spec_of_checkpoint(checkpoint: Checkpoint, precision: str = "fp32") -> ModelSpec:
+    """Return how a listed model is opened."""
+    return ModelSpec(
+        backend=checkpoint.backend,
+        name=checkpoint.name,
+        location=checkpoint.location,
+        revision=checkpoint.revision,
+        precision=precision,
+        entailment_index=checkpoint.entailment_index,
+        served_name=checkpoint.served_name,
+        key_variable=checkpoint.key_variable,
+    )
+
+
+def responses_of_study(study: Study) -> QuerySet[Response]:
+    """Return the responses that a run over a study covers: of its setups, to its examples."""
+    responses = responses_of(study)
+    if study.n_sampled is None:
+        return responses
+    return responses.filter(example__in=sampled(study))

@@ -1,0 +1,48 @@
+"""What the page of a run says about lower precision: measured, being measured, or how to. Reads."""
+
+from typing import NamedTuple
+
+from evaluation.backends.registry import BACKENDS
+from evaluation.models import AutoScore, MetricRun
+from evaluation.runs.precision import Flips, counterparts, flips_of
+from evaluation.runs.progress import RunProgress, run_progress
+
+N_MEASURED = 100  # responses of the run in fp32
+
+
+class PrecisionPanel(NamedTuple):
+    """Lower precision, as far as one run knows it."""
+
+    run: MetricRun
+    precision: str  # of this run
+    others: list[RunProgress]  # the same in the other precision
+    flips: Flips | None  # None: nothing is scored by both yet, or is being scored now
+    can_measure: bool
+
+    @property
+    def going_on(self) -> RunProgress | None:
+        """The run that is scored now to be compared with."""
+        running = MetricRun.State.RUNNING
+        return next((each for each in self.others if each.run.state == running), None)
+
+    @property
+    def stopped(self) -> RunProgress | None:
+        """The run that was to be compared with but came to nothing."""
+        return self.others[0] if self.others and not (self.flips or self.going_on) else None
+
+
+def precision_panel(run: MetricRun) -> PrecisionPanel | None:
+    """Return the panel of a run; None where its backend computes in one precision only."""
+    kind = BACKENDS.get(run.backend)
+    if run.is_imported or kind is None or len(kind.precisions) < 2:
+        return None
+    precision = run.parameters.get("precision", kind.precisions[0])
+    others = [other.pk for other in counterparts(run)]
+    same = MetricRun.objects.filter(pk__in=others).select_related("dataset").order_by("-pk")
+    panel = PrecisionPanel(run, precision, run_progress(same), None, False)
+    if panel.going_on is None and others:
+        panel = panel._replace(flips=flips_of(run))
+    if panel.flips or panel.going_on or precision != kind.precisions[0]:
+        return panel
+    given = AutoScore.objects.filter(run=run, score__isnull=False, is_assumed=False)
+    return panel._replace(can_measure=given.exists())

@@ -1,0 +1,14 @@
+"""How jobs are written on pages."""
+
+from django import template
+
+from evaluation.models import Job
+from evaluation.runs.jobs import GOING_ON
+
+register = template.Library()
+
+
+@register.filter
+def goes_on(job: Job) -> bool:
+    """Return whether a job waits for a worker or has one."""
+    return job.state in GOING_ON

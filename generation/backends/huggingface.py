@@ -1,0 +1,309 @@
+"""Language models that the transformers library reads: causal, or from text to text."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from generation.backends.base import (
+    BackendError,
+    Completion,
+    Decoding,
+    ModelSpec,
+    Prompt,
+    Token,
+)
+from generation.backends.loading import load, most_tokens
+from generation.backends.model_files import first_line, folder_of
+from generation.backends.token_steps import Step, Steps, Stops
+
+LONGEST_CALL_SECONDS = 300.0  # that one completion may take on a slow processor
+LEAST_AT_ONCE = 8  # prompts that a graphics card completes in about the time of one
+DEFAULT_CONTEXT = 2048  # where neither tokenizer nor model names a limit
+BATCH_TOKENS = 4096  # of prompts and completions, padding included
+BATCH_TOKENS_ON_GPU = 16 * 1024
+PLAIN, CHAT, CHAT_OF_USER = "plain", "chat", "chat-of-user"  # the last has no system message
+_PROBE = Prompt("The museum opens at nine and closes at six.")
+_CAUSAL = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
+_FROM_TEXT_TO_TEXT = ("ForConditionalGeneration",)
+ARCHITECTURES = _CAUSAL
+# What is kept of a model's own settings of generation. Penalties and the like are none of a run's
+# choices, so that they are left out.
+_SPECIAL_TOKENS = (
+    "bos_token_id",
+    "eos_token_id",
+    "pad_token_id",
+    "decoder_start_token_id",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
+)
+
+
+class _Encoded(NamedTuple):
+    """A prompt as the model reads it."""
+
+    prompt: Prompt
+    ids: list[int]
+
+
+class TransformersLanguageModel:
+    """A checkpoint that goes on with a text, or makes a text of one; fp32 unless bf16 is asked."""
+
+    def __init__(self, spec: ModelSpec) -> None:
+        """Load a checkpoint.
+
+        Args:
+            spec: of a folder with config.json, tokenizer and safetensors, or a name on the hub.
+
+        Raises:
+            BackendError: it is not there, not whole, no language model, or too large.
+        """
+        self._location = spec.location
+        folder = folder_of(spec.location, spec.revision)
+        self._is_causal = _is_causal(folder, spec.location)
+        auto_class = "AutoModelForCausalLM" if self._is_causal else "AutoModelForSeq2SeqLM"
+        loaded = load(spec, auto_class, "language modelling")
+        self._model, self._tokenizer = loaded.model, loaded.tokenizer
+        self.device, self.revision, self.files = loaded.device, loaded.revision, loaded.files
+        self._batch_tokens = BATCH_TOKENS_ON_GPU if self.device != "cpu" else BATCH_TOKENS
+        self._take_special_tokens()
+        self._form = _form_of(self._tokenizer)
+        self._context = most_tokens(self._tokenizer, self._model.config, DEFAULT_CONTEXT)
+        self.signature = f"language-model|{self._form}|context:{self._context}|{spec.precision}|v:1"
+        self._test_itself()
+
+    def complete(self, prompts: Sequence[Prompt], decoding: Decoding) -> Iterator[Completion]:
+        """Yield a completion for each prompt, in the same order, as they come.
+
+        Without temperature the most likely token is taken each time; in fp32 what stands beside a
+        prompt changes nothing. With one, each prompt has its own random numbers, made of the seed
+        and its text: what stands beside it changes nothing either.
+        """
+        found: dict[Prompt, Completion] = {}
+        waiting: list[_Encoded] = []
+        for prompt in dict.fromkeys(prompts):
+            ids = self._ids_of(prompt)
+            if problem := self._misfit(len(ids), decoding.max_tokens):
+                found[prompt] = Completion(problem=problem, n_prompt_tokens=len(ids))
+            else:
+                waiting.append(_Encoded(prompt, ids))
+        batches = _batches(waiting, decoding.max_tokens, self._batch_tokens)
+        for prompt in prompts:
+            while prompt not in found:
+                batch = next(batches)
+                found |= zip(
+                    (each.prompt for each in batch), self._completed(batch, decoding), strict=True
+                )
+            yield found[prompt]
+
+    def _take_special_tokens(self) -> None:
+        """Find out which tokens end a completion, and forget all other settings of generation."""
+        from transformers import GenerationConfig
+
+        own = self._model.generation_config
+        special = {name: getattr(own, name, None) for name in _SPECIAL_TOKENS}
+        if special["eos_token_id"] is None:
+            special["eos_token_id"] = self._tokenizer.eos_token_id
+        ends = special["eos_token_id"]
+        self._ends: set[int] = {ends} if isinstance(ends, int) else set(ends or ())
+        padding = (special["pad_token_id"], self._tokenizer.pad_token_id, *self._ends)
+        self._padding: int = next((token for token in padding if token is not None), 0)
+        special["pad_token_id"] = self._padding
+        self._model.generation_config = GenerationConfig(**special)  # type: ignore[no-untyped-call]
+
+    def _test_itself(self) -> None:
+        probe = Decoding(max_tokens=1)
+        known = self._tokenizer(_PROBE.text, add_special_tokens=False)["input_ids"]
+        if set(known) <= {self._tokenizer.unk_token_id}:  # what comes of a missing vocabulary
+            raise BackendError(f"{self._location}: its tokenizer knows no words")
+        try:
+            [completion] = self._completed([_Encoded(_PROBE, self._ids_of(_PROBE))], probe)
+        except Exception as exc:  # a tokenizer that does not fit its model fails only here
+            raise BackendError(f"{self._location}: cannot be asked: {first_line(exc)}") from exc
+        if completion.problem:
+            raise BackendError(f"{self._location}: cannot be asked: {completion.problem}")
+
+    def _ids_of(self, prompt: Prompt) -> list[int]:
+        """Return a prompt's tokens, in the form that the model was trained on."""
+        text = _rendered(self._tokenizer, prompt, self._form)
+        encoded = self._tokenizer(text, add_special_tokens=self._form == PLAIN, verbose=False)
+        ids: list[int] = encoded["input_ids"]
+        return ids
+
+    def _misfit(self, n_prompt_tokens: int, max_tokens: int) -> str:
+        """Return why a prompt does not fit; nothing when it does."""
+        # A model from text to text reads the prompt in one place and writes in another.
+        room = self._context - max_tokens if self._is_causal else self._context
+        if n_prompt_tokens <= room:
+            return ""
+        return f"the prompt has {n_prompt_tokens} tokens and the model reads {self._context}" + (
+            f", of which {max_tokens} are for its answer" if self._is_causal else ""
+        )
+
+    def _completed(self, batch: Sequence[_Encoded], decoding: Decoding) -> list[Completion]:
+        """Return the completions of one batch; of halves of it where memory does not do."""
+        import torch
+
+        try:
+            return self._generated(batch, decoding)
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+        if len(batch) == 1:
+            n_tokens = len(batch[0].ids)
+            problem = f"the memory does not do for a prompt of {n_tokens} tokens"
+            return [Completion(problem=problem, n_prompt_tokens=n_tokens)]
+        half = len(batch) // 2
+        return self._completed(batch[:half], decoding) + self._completed(batch[half:], decoding)
+
+    def _generated(self, batch: Sequence[_Encoded], decoding: Decoding) -> list[Completion]:
+        import torch
+
+        ids, mask = self._padded(batch)
+        steps = Steps([each.prompt for each in batch], decoding)
+        n_before = ids.shape[1] if self._is_causal else 1
+        stops = Stops(self._decoded, n_before, decoding.stop, len(batch))
+        with torch.no_grad():
+            written = self._model.generate(
+                input_ids=ids,
+                attention_mask=mask,
+                do_sample=False,  # `steps` chooses
+                max_new_tokens=decoding.max_tokens,
+                logits_processor=[steps],
+                stopping_criteria=[stops] if decoding.stop else [],
+            )
+        rows = written[:, n_before:].tolist()
+        return [
+            Completion(problem="the model gave no numbers", n_prompt_tokens=len(each.ids))
+            if number in steps.without_numbers
+            else self._completion(each, row, steps.of(number), stops.ends[number], decoding)
+            for number, (each, row) in enumerate(zip(batch, rows, strict=True))
+        ]
+
+    def _padded(self, batch: Sequence[_Encoded]) -> tuple[Any, Any]:
+        """Return the tokens of a batch and which of them count, one row for each prompt."""
+        import torch
+
+        width = max(len(each.ids) for each in batch)
+        rows, masks = [], []
+        for each in batch:
+            padding, ones = [self._padding] * (width - len(each.ids)), [1] * len(each.ids)
+            zeros = [0] * len(padding)
+            # What is gone on with has to stand last.
+            rows.append(padding + each.ids if self._is_causal else each.ids + padding)
+            masks.append(zeros + ones if self._is_causal else ones + zeros)
+        device = self._model.device
+        return torch.tensor(rows, device=device), torch.tensor(masks, device=device)
+
+    def _completion(
+        self,
+        asked: _Encoded,
+        written: list[int],
+        steps: Sequence[Step],
+        stopped_at: int,
+        decoding: Decoding,
+    ) -> Completion:
+        """Return what one row of a batch says.
+
+        Args:
+            written: its tokens, with whatever stands behind its end.
+            stopped_at: how many tokens it had when a stop string was complete; 0: none was.
+        """
+        ids = written[: stopped_at or None]
+        end = next((place for place, token in enumerate(ids) if token in self._ends), None)
+        ids = ids[:end]
+        whole = self._decoded(ids)
+        text = whole[
+            : min((at for stop in decoding.stop if (at := whole.find(stop)) >= 0), default=None)
+        ]
+        return Completion(
+            text,
+            tokens=self._tokens(ids, steps, text) if decoding.n_top else (),
+            is_cut=end is None and text == whole,
+            n_prompt_tokens=len(asked.ids),
+            n_tokens=len(ids),
+        )
+
+    def _tokens(self, ids: Sequence[int], steps: Sequence[Step], text: str) -> tuple[Token, ...]:
+        """Return the tokens that a text is made of, with their probabilities."""
+        n_kept = len(ids)
+        if text != self._decoded(ids):  # it was cut
+            while n_kept and len(self._decoded(ids[: n_kept - 1])) >= len(text):
+                n_kept -= 1
+        return tuple(
+            Token(
+                self._piece(token),
+                step.log_probability,
+                tuple((self._piece(other), value) for other, value in step.top),
+            )
+            for token, step in zip(ids[:n_kept], steps, strict=False)
+        )
+
+    def _decoded(self, ids: Sequence[int]) -> str:
+        text: str = self._tokenizer.decode(
+            ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+        return text
+
+    def _piece(self, token: int) -> str:
+        """Return one token as text, special ones too."""
+        text: str = self._tokenizer.decode([token], clean_up_tokenization_spaces=False)
+        return text
+
+
+def _is_causal(folder: Path, location: str) -> bool:
+    """Return whether a model goes on with a text, or makes one text of another."""
+    from transformers import AutoConfig
+
+    try:
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except Exception as exc:  # what other people's files raise is anything at all
+        raise BackendError(f"{location}: cannot be loaded; is it whole? {first_line(exc)}") from exc
+    makes_another = bool(getattr(config, "is_encoder_decoder", False))
+    names = config.architectures or ["no architecture"]
+    wanted = _FROM_TEXT_TO_TEXT if makes_another else _CAUSAL
+    if not any(name.endswith(wanted) for name in names):
+        raise BackendError(
+            f"{location}: {', '.join(names)}, expected a language model: one whose name ends in "
+            f"{' or '.join(wanted)}"
+        )
+    return not makes_another
+
+
+def _form_of(tokenizer: Any) -> str:
+    """Return how prompts are put to a model: as its chat template has them, or as plain text."""
+    if not getattr(tokenizer, "chat_template", None):
+        return PLAIN
+    try:
+        _rendered(tokenizer, Prompt("a", "b"), CHAT)
+    except Exception:  # of some templates: 'no system role'
+        return CHAT_OF_USER
+    return CHAT
+
+
+def _rendered(tokenizer: Any, prompt: Prompt, form: str) -> str:
+    """Return the text that a model is given."""
+    together = f"{prompt.system}\n\n{prompt.text}" if prompt.system else prompt.text
+    if form == PLAIN:
+        return together
+    messages = [{"role": "user", "content": together}]
+    if form == CHAT and prompt.system:
+        messages = [
+            {"role": "system", "content": prompt.system},
+            {"role": "user", "content": prompt.text},
+        ]
+    text: str = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+    return text
+
+
+def _batches(
+    waiting: Sequence[_Encoded], max_tokens: int, batch_tokens: int
+) -> Iterator[list[_Encoded]]:
+    """Yield the prompts in batches of like length, the longest first, padding included."""
+    batch: list[_Encoded] = []
+    for each in sorted(waiting, key=lambda each: len(each.ids), reverse=True):
+        widest = len((batch or [each])[0].ids) + max_tokens
+        if batch and widest * (len(batch) + 1) > batch_tokens:
+            yield batch
+            batch = []
+        batch.append(each)
+    if batch:
+        yield batch

@@ -1,0 +1,20 @@
+"""Sub-graphs as the flat text that models read (KaLMA, 3.3 and table 10)."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+Triple = tuple[str, str, str]  # qid, relation, value
+
+
+def flat_graph(triples: Iterable[Triple]) -> str:
+    """Return one line per entity: '{name: Ada Lovelace, occupation: writer, qid: Q7259}'.
+
+    Entities and relations stand in the order given, the qid last. White space inside a name or a
+    value is one space. A triple without a value (a date that is not known) says nothing and is
+    left out; "" where nothing is left.
+    """
+    stated: dict[str, list[str]] = defaultdict(list)
+    for qid, relation, value in triples:
+        if value.strip() and relation != "qid":
+            stated[qid].append(f"{' '.join(relation.split())}: {' '.join(value.split())}")
+    return "\n".join(f"{{{', '.join([*said, f'qid: {qid}'])}}}" for qid, said in stated.items())

@@ -1,0 +1,348 @@
+"""The queue of metric runs, and what can be done about a run."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.models import Study
+from evaluation.models import AutoScore, MetricRun
+from tests.evaluation.metric_runs import cancelled, done, failed, mill, requested, work
+from tests.evaluation.pages import words
+from tests.makers import (
+    audit_actions,
+    rated,
+    response_row,
+    statements,
+)
+
+pytestmark = pytest.mark.django_db
+
+RUNS = "/metrics/"
+NEW = "/metrics/new/"
+HTML = "<script>alert(1)</script>"
+LOCALIZED = "Auto-AIS, v3, localized K = 2"
+
+
+@pytest.fixture
+def researcher(rosa, client_for):
+    return client_for(rosa)
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    return mill(tmp_path)
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Two rated responses by one setup; both say 'Text of …', as nothing was shown to say."""
+    return rated(tmp_path / "rated", {"a": {"q": ["yes"]}, "b": {"q": ["no"]}}, name="rated")
+
+
+def address(name, run):
+    return reverse(f"evaluation:{name}", args=[run.pk])
+
+
+def tabs_of(answer):
+    """Return label → number of the tabs above the queue."""
+    found = re.findall(r'<a [^>]*>(\w+) <span class="num">(\d+)</span></a>', answer.text)
+    return {label: int(n) for label, n in found}
+
+
+def row_of(answer, run):
+    """Return the words of one run in the queue."""
+    article = re.search(rf'<article class="run" id="run-{run.pk}".*?</article>', answer.text, re.S)
+    assert article
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", article[0]))
+
+
+def buttons_of(answer, run):
+    """Return what one run in the queue can be asked to do, by the addresses of its forms."""
+    return re.findall(rf'action="/metrics/{run.pk}/(\w+)/"', answer.text)
+
+
+# --- the queue ------------------------------------------------------------------------------
+
+
+def test_without_responses_the_queue_leads_to_the_data(researcher):
+    assert "Nothing to score yet" in words(researcher.get(RUNS))
+
+
+def test_without_runs_the_queue_leads_to_a_new_one(researcher, dataset):
+    answer = researcher.get(RUNS)
+
+    assert "No metric runs yet" in words(answer)
+    assert f'href="{NEW}">New run' in answer.text
+
+
+def test_a_queued_run_waits_for_a_worker(researcher, dataset):
+    run = requested(dataset)
+
+    answer = researcher.get(RUNS)
+
+    row = row_of(answer, run)
+    assert f"{LOCALIZED} queued auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:1 mill" in row
+    assert "0 of 12 responses 0 %" in row
+    assert "Starts when a worker is free" in row
+    assert buttons_of(answer, run) == ["cancel"]
+
+
+def test_a_running_run_says_how_far_it_is_and_is_asked_again(researcher, dataset):
+    run = work(requested(dataset), 1)  # chunks of 5, as there are 12 responses
+    MetricRun.objects.update(resumed_at=timezone.now() - timedelta(seconds=10))
+    AutoScore.objects.update(created_at=timezone.now())
+
+    answer = researcher.get(RUNS)
+
+    row = row_of(answer, run)
+    assert f"{LOCALIZED} running" in row
+    assert "5 of 12 responses 41 %" in row
+    # One passage of two sentences is one window, so 5 pairs in 10 seconds; 7 more take 14.
+    assert "Rate 0.5 pairs a second Ready in about 14 s Failed 0" in row
+    assert f'hx-get="{address("run-progress", run)}" hx-trigger="every 2s"' in answer.text
+    assert '<noscript><meta http-equiv="refresh"' in answer.text
+
+
+def test_what_is_polled_ends_with_an_event_that_the_queue_waits_for(researcher, dataset):
+    run = work(requested(dataset), 1)
+    assert "HX-Trigger" not in researcher.get(address("run-progress", run)).headers
+
+    work(run)
+
+    answer = researcher.get(address("run-progress", run))
+    assert "run-ended" in answer.headers["HX-Trigger"]
+    assert 'hx-trigger="every' not in answer.text
+    queue = researcher.get(RUNS, headers={"HX-Request": "true"})
+    assert "<html" not in queue.text
+    assert 'hx-trigger="run-ended from:body"' in queue.text
+    assert 'hx-trigger="every' not in queue.text
+
+
+def test_a_done_run_leads_to_the_studies_that_show_it(researcher, study, tmp_path):
+    run = done(study.dataset)
+    agreement = reverse("evaluation:study", args=[study.slug]) + "#auto"
+
+    answer = researcher.get(RUNS)
+    assert "2 of 2 responses 100 %" in row_of(answer, run)
+    assert f'href="{agreement}">See agreement' in answer.text
+    assert buttons_of(answer, run) == []
+
+    # With two studies the choice is on the run's own page; a planned one shows nothing yet.
+    for state in ("closed", "planned"):
+        Study.objects.create(
+            name=state, slug=state, dataset=study.dataset, scheme={}, state=state, is_imported=True
+        )
+    assert f'href="{address("run", run)}#studies">See agreement' in researcher.get(RUNS).text
+    own = researcher.get(address("run", run)).text
+    assert agreement in own
+    assert "/studies/closed/#auto" in own
+    assert "/studies/planned/#auto" not in own
+
+
+def test_a_cancelled_run_can_be_resumed_or_deleted(researcher, dataset):
+    run = cancelled(dataset)
+
+    answer = researcher.get(RUNS)
+
+    assert "cancelled" in row_of(answer, run)
+    assert "Left 7 responses" in row_of(answer, run)
+    assert 'class="is-paused" value="5" max="12"' in answer.text
+    assert buttons_of(answer, run) == ["resume", "delete"]
+
+
+def test_what_failed_is_named_with_its_number(researcher, tmp_path):
+    rows = [response_row(f"r{n}", setup=f"s{n}", text=t) for n, t in enumerate(["Ja.", " ", " "])]
+    run = done(mill(tmp_path, responses=rows))
+
+    answer = researcher.get(RUNS)
+
+    row = row_of(answer, run)
+    assert "failed in part" in row
+    assert "1 of 3 responses 33 %" in row
+    assert "2 responses have no score." in row
+    assert "Retry 2 failed" in row
+    assert buttons_of(answer, run) == ["retry"]
+
+
+def test_a_run_whose_model_cannot_be_used_says_why_but_not_where(researcher, dataset):
+    run = failed(dataset, "/srv/nowhere/model")
+
+    answer = researcher.get(RUNS)
+
+    assert "The run stopped." in row_of(answer, run)
+    assert "/srv/nowhere/model" not in answer.text
+    assert "lost-model" in row_of(answer, run)
+    assert "/srv/nowhere/model" not in researcher.get(address("run", run)).text
+    assert buttons_of(answer, run) == ["resume", "delete"]
+
+
+def test_an_imported_run_is_listed_as_imported(researcher, tmp_path):
+    scores = [{"response": "r1", "metric": "rouge", "score": "25", "signature": HTML}]
+    mill(tmp_path, scores=scores)
+    run = MetricRun.objects.get()
+
+    answer = researcher.get(RUNS)
+
+    row = row_of(answer, run)
+    assert "rouge imported" in row
+    assert "1 score" in row
+    assert HTML not in answer.text
+    assert buttons_of(answer, run) == []
+
+
+def test_assumed_and_truncated_are_counted(researcher, tmp_path):
+    rows = [response_row("r1", evidence_shown=[]), response_row("r2", setup="s2")]
+    run = done(mill(tmp_path, responses=rows))
+    AutoScore.objects.filter(is_assumed=False).update(n_truncated=3)
+
+    row = row_of(researcher.get(RUNS), run)
+
+    assert "Assumed 1 shown nothing: 0" in row
+    assert "Truncated 3 pairs" in row
+
+
+def test_tabs_count_and_filter_by_state(researcher, dataset, tmp_path):
+    empty = mill(tmp_path, name="empty", responses=[response_row("r1", text=" ")])
+    runs = {
+        "running": [requested(dataset)],
+        "cancelled": [cancelled(dataset, window=0)],
+        "failed": [failed(dataset, "/srv/nowhere"), done(empty)],  # as a whole, and in part
+        "done": [done(dataset, flavor="v1")],
+    }
+
+    assert tabs_of(researcher.get(RUNS)) == {
+        "All": 5,
+        "Running": 1,
+        "Cancelled": 1,
+        "Failed": 2,
+        "Done": 1,
+    }
+    for state, wanted in runs.items():
+        listed = re.findall(r'id="run-(\d+)"', researcher.get(RUNS, {"state": state}).text)
+        assert sorted(map(int, listed)) == sorted(run.pk for run in wanted)
+    newest_first = re.findall(r'id="run-(\d+)"', researcher.get(RUNS).text)
+    assert list(map(int, newest_first)) == sorted(map(int, newest_first), reverse=True)
+    of_empty = researcher.get(RUNS, {"dataset": "empty"})
+    assert tabs_of(of_empty) == {"All": 1, "Running": 0, "Cancelled": 0, "Failed": 1, "Done": 0}
+    assert "Only runs over empty" in words(of_empty)
+    assert "No run is in this state now." in words(
+        researcher.get(RUNS, {"dataset": "empty", "state": "done"})
+    )
+
+
+@pytest.mark.parametrize("query", ["?state=x", "?dataset=x", "?page=x", "?page=0&state=%00"])
+def test_an_address_that_names_nothing_lists_all(researcher, dataset, query):
+    requested(dataset)
+
+    assert tabs_of(researcher.get(f"{RUNS}{query}"))["All"] == 1
+
+
+def test_the_queue_costs_the_same_for_1_and_for_20_and_goes_on_behind(researcher, tmp_path):
+    dataset = mill(tmp_path, n_responses=1)
+    done(dataset, threshold=0.0)
+    for_one = len(statements(lambda: researcher.get(RUNS)))
+    for n in range(1, 30):
+        done(dataset, threshold=n / 30)
+
+    assert len(statements(lambda: researcher.get(RUNS))) == for_one
+    assert len(re.findall(r'id="run-\d+"', researcher.get(RUNS, {"page": 2}).text)) == 10
+
+
+# --- what can be done about a run -----------------------------------------------------------
+
+
+def test_cancel_resume_and_delete(researcher, dataset, django_capture_on_commit_callbacks):
+    run = work(requested(dataset), 1)
+
+    answer = researcher.post(address("cancel-run", run), follow=True)
+    run.refresh_from_db()
+    assert run.state == "cancelled"
+    assert "is cancelled. What it has scored stays." in words(answer)
+
+    with django_capture_on_commit_callbacks() as sent:
+        researcher.post(address("resume-run", run))
+    run.refresh_from_db()
+    assert run.state == "running"
+    assert len(sent) == 2  # chunks of 5 and 2
+
+    answer = researcher.post(address("delete-run", run), follow=True)
+    assert "cancel it first" in words(answer)
+    assert work(run).scores.count() == 12
+    answer = researcher.post(address("delete-run", run), follow=True)
+    assert f"{LOCALIZED} and its scores are deleted." in words(answer)
+    assert not MetricRun.objects.exists()
+    actions = [action for action, _ in audit_actions()]
+    assert actions[-4:] == ["run.requested", "run.cancelled", "run.resumed", "run.deleted"]
+
+
+def test_retrying_asks_once_more_for_what_failed(
+    researcher, tmp_path, django_capture_on_commit_callbacks
+):
+    rows = [response_row(f"r{n}", setup=f"s{n}", text=t) for n, t in enumerate(["Ja.", " "])]
+    run = done(mill(tmp_path, responses=rows))
+
+    with django_capture_on_commit_callbacks() as sent:
+        researcher.post(address("retry-run", run))
+
+    run.refresh_from_db()
+    assert run.state == "running"
+    assert len(sent) == 1
+    assert run.scores.get().score is not None
+
+
+def test_what_makes_no_sense_now_changes_nothing(researcher, dataset):
+    run = done(dataset)
+
+    for action, said in [
+        ("cancel", "had ended already."),
+        ("resume", "has nothing to go on with."),
+        ("retry", "has failed."),
+    ]:
+        assert said in words(researcher.post(address(f"{action}-run", run), follow=True))
+    run.refresh_from_db()
+    assert run.state == "done"
+    assert run.scores.count() == 12
+
+
+def test_imported_scores_come_and_go_with_their_dataset(researcher, tmp_path):
+    mill(tmp_path, scores=[{"response": "r1", "metric": "rouge", "score": "1", "signature": ""}])
+    run = MetricRun.objects.get()
+
+    for action in ("cancel", "resume", "retry", "delete"):
+        assert researcher.post(address(f"{action}-run", run)).status_code == 404
+    assert AutoScore.objects.count() == 1
+
+
+def test_an_action_leads_back_to_the_page_it_was_asked_on(researcher, dataset):
+    run = requested(dataset)
+    queue = f"{RUNS}?state=running"
+
+    answer = researcher.post(
+        address("cancel-run", run), headers={"Referer": f"http://testserver{queue}"}
+    )
+    assert answer.url == queue
+    assert researcher.post(address("resume-run", run)).url == address("run", run)
+
+
+def test_actions_are_posts_with_a_token_and_by_researchers(rachel, rosa, client_for, dataset):
+    run = requested(dataset)
+    careful = Client(enforce_csrf_checks=True)
+    careful.force_login(rosa)
+    for action in ("cancel", "resume", "retry", "delete"):
+        url = address(f"{action}-run", run)
+        assert client_for(rosa).get(url).status_code == 405
+        assert client_for(rachel).post(url).status_code == 403
+        assert careful.post(url).status_code == 403
+        assert client_for(rosa).post(url.replace(str(run.pk), "999999")).status_code == 404
+    for page in ("run", "run-progress", "run-failures"):
+        assert client_for(rosa).post(address(page, run)).status_code == 405
+        assert client_for(rachel).get(address(page, run)).status_code == 403
+        nowhere = address(page, run).replace(str(run.pk), "999999")
+        assert client_for(rosa).get(nowhere).status_code == 404
+    assert client_for(rosa).post(RUNS).status_code == 405
+    run.refresh_from_db()
+    assert run.state == "running"

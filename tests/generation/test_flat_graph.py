@@ -1,0 +1,42 @@
+"""Sub-graphs as flat text: the form of KaLMA's table 10."""
+
+import pytest
+
+from generation.text.flat_graph import flat_graph
+
+
+def test_an_entity_is_a_line_with_its_qid_last():
+    graph = [
+        ("Q367360", "name", "Orazio Gentileschi"),
+        ("Q212657", "name", "Artemisia Gentileschi"),
+        ("Q367360", "place of death", "London"),
+    ]
+
+    assert flat_graph(graph) == (
+        "{name: Orazio Gentileschi, place of death: London, qid: Q367360}\n"
+        "{name: Artemisia Gentileschi, qid: Q212657}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("triple", "text"),
+    [
+        (
+            ("Q1", "notable works", "Star Trek: The Next"),
+            "{notable works: Star Trek: The Next, qid: Q1}",
+        ),
+        (
+            ("Q1", "date_of_birth", "1596"),
+            "{date_of_birth: 1596, qid: Q1}",
+        ),  # names stay as they are
+        (("Q1", "note", " two\n lines "), "{note: two lines, qid: Q1}"),
+        (("Q1", "date_of_death", " "), ""),  # unknown: it says nothing
+        (("Q1", "qid", "Q1"), ""),
+    ],
+)
+def test_each_triple_is_its_relation_and_value(triple, text):
+    assert flat_graph([triple]) == text
+
+
+def test_no_graph_is_no_text():
+    assert flat_graph([]) == ""
