@@ -7,8 +7,9 @@ from django.urls import reverse
 from playwright.sync_api import Locator, Page, expect
 
 from evaluation.models import AutoScore, MetricRun
-from tests.evaluation.metric_runs import mill
+from tests.evaluation.metric_runs import done, mill
 from tests.makers import example_row, response_row, vote_row
+from tests.tiny_models import tiny_checkpoint
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -146,3 +147,22 @@ def test_another_metric_is_chosen_and_started_by_keyboard(page, sign_in, rosa, m
     expect(choices).to_contain_text("0.5: that or more counts as yes")
     expect(page.get_by_text(f"n {N_RESPONSES}")).to_be_visible()
     assert MetricRun.objects.get().backend == "heuristic"
+
+
+@pytest.mark.usefixtures("worker")
+def test_what_bf16_flips_is_measured_on_the_page_of_a_run(page, sign_in, rosa, tmp_path):
+    location = str(tiny_checkpoint(tmp_path / "tiny"))
+    model = {"backend": "transformers", "model_name": "tiny", "model_location": location}
+    run = done(mill(tmp_path, 5), rosa, **model)
+    sign_in(rosa)
+    page.goto(reverse("evaluation:run", args=[run.pk]))
+
+    page.get_by_role("button", name="Measure bf16").click(timeout=ENDS_WITHIN)
+
+    said = page.get_by_role("region", name="Precision")
+    expect(said).to_contain_text("The same in bf16")
+    page.evaluate("window.sameDocument = true")
+    expect(said).to_contain_text(
+        re.compile(r"Labels flipped against fp32: \d of \d responses"), timeout=ENDS_WITHIN
+    )
+    assert page.evaluate("window.sameDocument"), "htmx should swap, not reload the page"

@@ -293,12 +293,12 @@ def test_nothing_is_started_with_a_model_that_is_not_there(researcher, study, tm
     MetricRun.objects.update(
         backend="transformers", model_name="mini", model_location=str(tmp_path / "secret-place")
     )
-    asked = {"family": "auto_ais|mini|shown", "run": "1", "threshold": "0.5"}
+    asked = {"question": "q", "family": "auto_ais|mini|shown"}
+    page = researcher.get(reverse("evaluation:calibration", args=[study.slug]), asked)
+    asked |= dict(re.findall(r'name="(run|threshold)" value="([^"]+)"', page.text))
     before = MetricRun.objects.count()
 
-    answer = researcher.post(
-        reverse(f"evaluation:{button}", args=[study.slug]), {"question": "q"} | asked, follow=True
-    )
+    answer = researcher.post(reverse(f"evaluation:{button}", args=[study.slug]), asked, follow=True)
 
     assert MetricRun.objects.count() == before
     assert "Nothing was started: mini: its folder is not there" in words(answer)

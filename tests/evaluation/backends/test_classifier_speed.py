@@ -56,9 +56,10 @@ def test_bf16_shows_in_the_signature_and_stays_near(checkpoint, classifier):
     found = SequenceClassifier(spec(checkpoint)._replace(precision="bf16"))
 
     assert found.signature == "transformers|max_tokens:128|bf16|v:1"
-    near = probabilities(classifier, MANY)
-    assert probabilities(found, MANY) == pytest.approx(near, abs=0.1)
-    assert probabilities(found, MANY) != near
+    expected, near = probabilities(classifier, MANY), probabilities(found, MANY)
+    changes = [abs(a - b) for a, b in zip(expected, near, strict=True)]
+    # A model with weights as wide as its is the worst case: trained ones change by some 0.001.
+    assert 0 < sum(changes) / len(changes) < 0.05
     with pytest.raises(BackendError, match="precision int8, expected fp32 or bf16"):
         SequenceClassifier(spec(checkpoint)._replace(precision="int8"))
 
