@@ -291,6 +291,8 @@
   document.addEventListener("htmx:beforeSwap", event => {
     const { xhr, requestConfig } = event.detail;
     if (requestConfig?.elt?.id === "questions" && xhr.status < 300 && submitted) dropCopy(submitted);
+    // a page drawn before the draft arrived must not take the place of what is chosen here
+    if (requestConfig?.elt?.matches("#flag form, #take-back")) keepCopy();
   });
   window.addEventListener("online", tryNow);
   window.addEventListener("offline", () => { if (form()?.dataset.draft && saving) failed(); });

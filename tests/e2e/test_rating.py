@@ -484,6 +484,28 @@ def test_a_flag_keeps_what_is_typed_and_can_be_taken_back(page, study, rating):
     assert not Flag.objects.exists()
 
 
+def test_a_flag_that_overtakes_the_draft_takes_no_answer_away(page, study, rating):
+    """The page with the flag is drawn before the draft is stored, and comes after it."""
+    held = {}
+    page.route("**/draft/", lambda route: held.setdefault("draft", route))
+    page.route("**/flag/", lambda route: held.setdefault("flag", (route, route.fetch())))
+    rating(study)
+    press(page, "yf")
+    page.get_by_label("Text is cut off or garbled").check()
+    page.get_by_role("button", name="Send flag").click()
+    while not ("flag" in held and "draft" in held):
+        page.wait_for_timeout(50)
+
+    held["draft"].continue_()
+    expect(page.get_by_text("Draft saved")).to_be_visible()
+    page.unroute("**/draft/")
+    route, drawn_before_the_draft = held["flag"]
+    route.fulfill(response=drawn_before_the_draft)
+
+    expect(page.get_by_text("You flagged this: Text is cut off or garbled.")).to_be_visible()
+    assert answered(page) == ["1"]
+
+
 def test_letters_in_a_note_are_letters(page, study, rating):
     rating(study)
     press(page, "s")
