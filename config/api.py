@@ -9,8 +9,10 @@ from accounts.access import Role, allowed
 from accounts.api import NoSuchAddress
 from annotation.api import Studies, Votes
 from evaluation.api import Runs, Scores
-from evaluation.api_reports import StudyReport
+from evaluation.api_reports import RetrievalReport, StudyReport
 from generation.api import Datasets, Examples, Responses
+from generation.api_grids import Calls, Grids
+from generation.api_samples import Samples
 
 app_name = "api"
 
@@ -18,6 +20,9 @@ router = SimpleRouter(use_regex_path=False)
 router.register("datasets", Datasets, "dataset")
 router.register("examples", Examples, "example")
 router.register("responses", Responses, "response")
+router.register("grids", Grids, "grid")
+router.register("calls", Calls, "call")
+router.register("samples", Samples, "sample")
 router.register("studies", Studies, "study")
 router.register("votes", Votes, "vote")
 router.register("runs", Runs, "run")
@@ -33,5 +38,10 @@ urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("v1/", include(router.urls)),
     path("v1/studies/<slug:slug>/reports/<slug:report>/", StudyReport.as_view(), name="report"),
+    path(
+        "v1/datasets/<slug:slug>/reports/retrieval/",
+        RetrievalReport.as_view(),
+        name="retrieval-report",
+    ),
     re_path(r"^v1/.*$", NoSuchAddress.as_view(), name="no-such-address"),
 ]

@@ -228,6 +228,7 @@ CHUNK_QUEUE = f"{CELERY_TASK_DEFAULT_QUEUE}-chunks"
 CELERY_TASK_ROUTES = {
     "evaluation.tasks.execute_chunk": {"queue": CHUNK_QUEUE},
     "evaluation.tasks.execute_job": {"queue": CHUNK_QUEUE},
+    "generation.tasks.generate_chunk": {"queue": CHUNK_QUEUE},
 }
 CELERY_TASK_TIME_LIMIT = 3600
 CELERY_TASK_SOFT_TIME_LIMIT = 3540
@@ -261,6 +262,11 @@ CELERY_BEAT_SCHEDULE = {
     "resend-interrupted-imports": {
         "task": "evaluation.tasks.resend_interrupted_imports",
         "schedule": 20.0,
+    },
+    "resend-lost-grids": {
+        "task": "evaluation.tasks.resend_lost_grids",
+        "schedule": 5.0,
+        "options": {"expires": 30.0},
     },
     "resend-lost-chunks": {
         "task": "evaluation.tasks.resend_lost_chunks",

@@ -9,14 +9,14 @@ from django.core.files.uploadhandler import TemporaryFileUploadHandler
 
 from accounts.access import Role, roles_of
 
-FORM_BYTES = 64 * 1024  # what a form may hold beside its file, and what others may send
+FORM_BYTES = 64 * 1024  # what a form may hold beside its file, a small file, what others send
 
 
 class BoundedUploadHandler(TemporaryFileUploadHandler):
     """Refuses an upload that says it is too large, and one that turns out to be.
 
     It is asked before any view is, when the CSRF check reads the form: so it looks itself whether
-    somebody may import, and lets nobody else fill the disk.
+    somebody may import, or send a small file (a grid's), and lets nobody else fill the disk.
     """
 
     def handle_raw_input(
@@ -27,8 +27,10 @@ class BoundedUploadHandler(TemporaryFileUploadHandler):
         boundary: str,
         encoding: str | None = None,
     ) -> None:
-        user = getattr(self.request, "user", AnonymousUser())
-        self._most = settings.MAX_UPLOAD_BYTES if Role.ADMIN in roles_of(user) else 0
+        roles = roles_of(getattr(self.request, "user", AnonymousUser()))
+        self._most = FORM_BYTES if Role.RESEARCHER in roles else 0
+        if Role.ADMIN in roles:
+            self._most = settings.MAX_UPLOAD_BYTES
         if content_length > self._most + FORM_BYTES:
             raise self._too_big()
 

@@ -33,4 +33,5 @@ urlpatterns = [
     path("studies/", include("annotation.urls")),
     path("", include("evaluation.urls")),
     path("data/", include("generation.urls")),
+    path("grids/", include("generation.grid_urls")),
 ]

@@ -1,4 +1,4 @@
-"""The reports of studies by API."""
+"""The reports of studies and datasets by API."""
 
 from typing import Any
 
@@ -12,9 +12,15 @@ from rest_framework.views import APIView
 
 from accounts.api import refuse_unknown
 from annotation.models import Arm, Study
+from evaluation.api import Conflict
+from evaluation.forms.retrieval import IDF_RULES, QUERIES
 from evaluation.reports.base import Choices
+from evaluation.reports.retrieval import RetrievalChoices, retrieval_report
 from evaluation.reports.stored import stored_figures
 from evaluation.reports.study import ON_DEMAND, REPORTS
+from generation.models import Dataset
+from generation.retrieval.bm25 import USUAL, Bm25
+from generation.retrieval.dataset_index import can_wait_for_index
 
 ALL_REPORTS = [*REPORTS, *ON_DEMAND]
 
@@ -54,6 +60,26 @@ class ChoicesSerializer(serializers.Serializer[Any]):
         return choices._replace(truth=truth)
 
 
+class RankingSerializer(serializers.Serializer[Any]):
+    """How passages are ranked, and what is searched by, as on the page of retrieval."""
+
+    query = serializers.ChoiceField(
+        list(QUERIES.items()), default=RetrievalChoices().query, help_text="Searched by."
+    )
+    idf = serializers.ChoiceField(
+        list(IDF_RULES.items()), default=USUAL.idf, help_text="Weight of words."
+    )
+    k1 = serializers.FloatField(default=USUAL.k1, min_value=0, max_value=10)
+    b = serializers.FloatField(default=USUAL.b, min_value=0, max_value=1)
+
+    @property
+    def chosen(self) -> RetrievalChoices:
+        """The choices, which must be right."""
+        self.is_valid(raise_exception=True)
+        query = self.validated_data.pop("query")
+        return RetrievalChoices(Bm25(**self.validated_data), query)
+
+
 class ReportSerializer(serializers.Serializer[Any]):
     """Rows of figures: `x` with its 95 % interval `x_low`, `x_high`; null is undefined."""
 
@@ -82,6 +108,23 @@ class StudyReport(APIView):
         refuse_unknown(request, ChoicesSerializer().fields)
         choices = ChoicesSerializer(data=request.query_params).choices_for(study)
         return Answer(_report(study, report, choices))
+
+
+class RetrievalReport(APIView):
+    """Recall and precision of BM25 over a dataset's passages: `manage.py report retrieval`."""
+
+    @extend_schema(
+        operation_id="datasets_report_retrieval",
+        parameters=[RankingSerializer],
+        responses=ReportSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Answer:
+        dataset = get_object_or_404(Dataset, slug=slug)
+        refuse_unknown(request, RankingSerializer().fields)
+        choices = RankingSerializer(data=request.query_params).chosen
+        if not can_wait_for_index(dataset.pk):
+            raise Conflict("The passages are not indexed yet: the page of retrieval has it done.")
+        return Answer(retrieval_report(dataset, choices)._asdict())
 
 
 def _report(study: Study, report: str, choices: Choices) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from generation.models import (
     Example,
     ExamplePassage,
     KGQuestion,
+    Passage,
     Response,
     ResponsePassage,
     Setup,
@@ -41,6 +42,8 @@ def export_files(dataset: Dataset, study: Study | None) -> dict[str, Write]:
         "examples.jsonl": lambda out: _write_jsonl(out, _examples(dataset)),
         "responses.jsonl": lambda out: _write_jsonl(out, _responses(dataset)),
     }
+    if _further_passages(dataset).exists():
+        files["passages.jsonl"] = lambda out: _write_jsonl(out, _passages(dataset))
     if dataset.entities.exists():
         files["entities.jsonl"] = lambda out: _write_jsonl(out, _entities(dataset))
     if KGQuestion.objects.filter(example__dataset=dataset).exists():
@@ -144,6 +147,17 @@ def _examples(dataset: Dataset) -> Iterator[Row]:
         }
 
 
+def _further_passages(dataset: Dataset) -> QuerySet[Passage]:
+    """Return the passages of the collection that no example names; the others are in its row."""
+    return dataset.passages.filter(~Exists(ExamplePassage.objects.filter(passage=OuterRef("pk"))))
+
+
+def _passages(dataset: Dataset) -> Iterator[Row]:
+    for passage in _in_chunks(_further_passages(dataset)):
+        row = {"id": passage.key, "title": passage.title, "url": passage.url}
+        yield _said(row) | {"text": passage.text}
+
+
 def _responses(dataset: Dataset) -> Iterator[Row]:
     shown = Prefetch("shown", ResponsePassage.objects.select_related("passage"))
     responses = Response.objects.filter(dataset=dataset).select_related("example", "setup")
@@ -175,7 +189,7 @@ def _setup(setup: Setup) -> str | Row:
     known = SetupRecord("", setup.model, setup.temperature, setup.prompt, setup.run, setup.settings)
     if setup.name != setup_name(known):
         row["name"] = setup.name
-    return _said(row) | settings
+    return _said(row | {"made_with": setup.made_with}) | settings
 
 
 def _entities(dataset: Dataset) -> Iterator[Row]:

@@ -37,6 +37,7 @@ from generation.importers import KINDS, Material
 from generation.importers.errors import DatasetError
 from generation.importers.fields import LONGEST_NAME
 from generation.importers.records import (
+    CollectionPassageRecord,
     ExampleRecord,
     Problem,
     Record,
@@ -44,13 +45,9 @@ from generation.importers.records import (
     VoteRecord,
 )
 from generation.models import Dataset
-from generation.services import (
-    create_dataset,
-    store_entities,
-    store_examples,
-    store_kg_questions,
-    store_responses,
-)
+from generation.services.datasets import create_dataset, store_examples, store_passages
+from generation.services.graphs import store_entities, store_kg_questions
+from generation.services.responses import store_responses
 
 logger = logging.getLogger(__name__)
 
@@ -92,6 +89,7 @@ class Outcome(NamedTuple):
     answers: dict[str, str]  # question → what may be answered
     ignored: list[str]
     left_out: dict[str, int]
+    notes: dict[str, int]  # what else the reader says of the rows, counted by name
 
     @property
     def n_examples(self) -> int:
@@ -228,7 +226,8 @@ def import_dataset(
     """Import all of the material, or nothing; importing it again changes nothing.
 
     Args:
-        on_progress: called after each batch; may raise to stop the import.
+        on_progress: called after each batch, and while the reader works without handing on a row;
+            may raise to stop the import.
         on_problem: called for each bad row.
         before_commit: called last inside the transaction; may raise to undo it.
 
@@ -292,6 +291,7 @@ class _Tally:
             answers={q.key: q.scale.expected for q in plan.scheme.questions},
             ignored=list(material.ignored),
             left_out=dict(material.n_left_out),
+            notes=dict(material.notes),
         )
 
     def _problems_by_line(self) -> list[Problem]:
@@ -321,6 +321,12 @@ def _go_through(
     store them.
     """
     bytes_before, n_rows = material.bytes_read, 0
+
+    def report() -> None:
+        share = (material.bytes_read - bytes_before) / max(1, material.bytes_total)
+        on_progress(n_rows, min(1.0, share))
+
+    material.on_work = report
     with RowChecks(plan.dataset, plan.study, plan.scheme) as checks:
         for kind in (kind for kind in KINDS if kind in material.kinds):
             count = tally.counts[kind] = {"new": 0, "unchanged": 0, "bad": 0}
@@ -338,8 +344,7 @@ def _go_through(
                 count["bad"] += len(unread) + n_records - len(good)
                 shown += map(_preview, good[: N_PREVIEWED - len(shown)])
                 n_rows += len(batch)
-                share = (material.bytes_read - bytes_before) / max(1, material.bytes_total)
-                on_progress(n_rows, min(1.0, share))
+                report()
 
 
 def _batches(rows: Iterable[Record | Problem]) -> Iterator[list[Record | Problem]]:
@@ -366,6 +371,8 @@ def _store(
     match kind, study:
         case "entities", _:
             return store_entities(dataset, records)
+        case "passages", _:
+            return store_passages(dataset, records)
         case "examples", _:
             return store_examples(dataset, records)
         case "kg_questions", _:
@@ -387,6 +394,8 @@ def _preview(record: Record) -> dict[str, str]:
     """Return a record as a person checks it: is everything in the right column?"""
     columns: dict[str, object] = {"line": f"{record.where.line:,}"}
     match record:
+        case CollectionPassageRecord():
+            columns |= {"id": record.key, "title": record.title or None, "text": record.text}
         case ExampleRecord():
             golden = [passage for passage in record.evidence if passage.is_golden]
             columns |= {

@@ -10,31 +10,6 @@ from annotation.models import Study, Target
 from generation.models import Dataset
 
 
-class Checkpoint(models.Model):
-    """A model that runs may use: admins say which, so that nobody else names files or servers."""
-
-    name = models.CharField(max_length=100, unique=True)  # what runs and signatures call it
-    backend = models.CharField(max_length=20, default="transformers")  # a key of BACKENDS
-    # A folder on the server, a name on the hub, or the address of a server.
-    location = models.CharField(max_length=500)
-    revision = models.CharField(max_length=64, blank=True)  # of a name on the hub: once known, kept
-    # Which output means entailment, where the model's labels have no names.
-    entailment_index = models.PositiveSmallIntegerField(null=True, blank=True)
-    served_name = models.CharField(max_length=200, blank=True)  # what a server calls it
-    # The environment variable that holds a server's key; the key itself is stored nowhere.
-    key_variable = models.CharField(max_length=100, blank=True)
-    added_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["name"]
-
-    def __str__(self) -> str:
-        return self.name
-
-
 class MetricRun(models.Model):
     """One execution of one auto-metric over a dataset, here or (imported) elsewhere.
 

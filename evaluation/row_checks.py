@@ -1,17 +1,21 @@
 """Which rows of an import are good: each once, fitting the scheme, referring to what is there."""
 
-import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from django.db.models import Exists, OuterRef
+
 from annotation.models import Flag, Rater, Study, Vote
 from annotation.schemes import Scheme
 from annotation.services.imported import rater_facts
+from evaluation.changed_passages import passage_content, said_of_passage
 from evaluation.models import AutoScore
 from generation.importers.errors import excerpt
+from generation.importers.fields import NOTHING
 from generation.importers.records import (
+    CollectionPassageRecord,
     EntityRecord,
     ExampleRecord,
     FlagRecord,
@@ -25,12 +29,11 @@ from generation.importers.records import (
     VoteRecord,
 )
 from generation.importers.seen import SeenKeys, is_content
-from generation.models import Dataset, Setup
-from generation.services import digest, ids_by_key, in_lots, record_digest
+from generation.importers.setups import origin_of, setup_content
+from generation.models import Dataset, ExperimentChunk, Passage, Response, Setup
+from generation.services.rows import digest, ids_by_key, in_lots, record_digest
 
 Note = Callable[[Problem], None]
-LARGEST_FLOAT = sys.float_info.max
-LARGEST_EXACT = 2**53  # from here on a float does not hold every whole number
 
 
 class RowChecks:
@@ -45,6 +48,7 @@ class RowChecks:
         self._study = study
         self._questions = {question.key: question for question in scheme.questions}
         self._seen = SeenKeys()
+        self._passages: dict[str, Passage] = {}  # stored ones that the batch names, by key
 
     def __enter__(self) -> "RowChecks":
         return self
@@ -66,6 +70,7 @@ class RowChecks:
         """
         rows = list(records)
         keyed = {id(row): _key(row) for row in rows}
+        self._passages = {}
         seen = self._seen.contents(keyed.values())
         stored = self._stored(kind, rows)
         known = self._known_references(rows)
@@ -73,7 +78,7 @@ class RowChecks:
 
         good: list[Record] = []
         n_unchanged = 0
-        fresh: dict[str, str] = {}
+        fresh: dict[str, str | bytes] = {}
         for row in rows:
             key = keyed[id(row)]
             content = self._content(row)
@@ -82,15 +87,15 @@ class RowChecks:
                 problem = Problem(row.where, "", f"{_name(row)} a second time", "each once")
             is_change = key in stored and stored[key] != content
             if not problem and is_change and not isinstance(row, RaterRecord):
-                found = f"{_name(row)}, which is stored with other content"
-                problem = Problem(row.where, "", found, "the same content, or another id")
-            problem = problem or _changed_part(row, parts)
+                problem = self._changed_row(row, stored[key])
+            problem = problem or self._changed_part(row, parts)
             if problem:
                 note(problem)
                 continue
             good.append(row)
             n_unchanged += key in stored and not is_change
-            fresh[key] = ""
+            # An example may name a passage of the collection, as one that it brings itself.
+            fresh[key] = content if isinstance(row, CollectionPassageRecord) else ""
             new_parts = {part.key: part.content for part in _parts(row)}
             parts |= new_parts
             fresh |= new_parts
@@ -115,7 +120,30 @@ class RowChecks:
             return Problem(row.where, "implied", f"{row.answer}, implied", expected)
         return None
 
-    def _content(self, row: Record) -> str:
+    def _changed_row(self, row: Record, found: str | bytes) -> Problem:
+        said, expected = f"{_name(row)}, which is stored with other content", "the same content"
+        if isinstance(row, CollectionPassageRecord) and isinstance(found, bytes):
+            change, expected = said_of_passage(found, row, self._passages.get(row.key))
+            said = f"{said}: {change}"
+        return Problem(row.where, "", said, f"{expected}, or another id")
+
+    def _changed_part(self, row: Record, known: Mapping[str, str | bytes]) -> Problem | None:
+        """Return the problem of a passage or setup whose name stands for something else already."""
+        for part in _parts(row):
+            found = known.get(part.key, part.content)
+            if found == part.content or (
+                isinstance(found, bytes) and is_content(found, part.content)
+            ):
+                continue
+            if isinstance(row, ExampleRecord) and isinstance(found, bytes):
+                passage = next(p for p in row.evidence if p.key == part.name)
+                change, expected = said_of_passage(found, passage, self._passages.get(part.name))
+                said = f"{excerpt(part.name)} with other content than before: {change}"
+                return Problem(row.where, part.field, said, expected)
+            return Problem(row.where, part.field, *_said_of_change(row, part))
+        return None
+
+    def _content(self, row: Record) -> str | bytes:
         """Return what tells a repeat of a stored row from a change."""
         match row:
             case VoteRecord():
@@ -126,11 +154,13 @@ class RowChecks:
                 return row.reason
             case ScoreRecord():
                 return repr((row.score, row.is_assumed, row.problem, row.n_truncated))
+            case CollectionPassageRecord():
+                return passage_content(row)
             case ExampleRecord() | ResponseRecord() | EntityRecord() | KGQuestionRecord():
                 return record_digest(row)
         return ""  # a rater: see `_stored`
 
-    def _stored(self, kind: str, rows: Sequence[Any]) -> dict[str, str]:
+    def _stored(self, kind: str, rows: Sequence[Any]) -> Mapping[str, str | bytes]:
         """Return the content of those rows of the batch that are stored, by key."""
         dataset, study = self._dataset, self._study
         if dataset is None or not rows:
@@ -138,6 +168,8 @@ class RowChecks:
         if kind in ("examples", "kg_questions"):
             examples = dataset.examples.filter(key__in=[row.key for row in rows])
             return {f"example\0{k}": d for k, d in examples.values_list("key", "digest")}
+        if kind == "passages":
+            return self._stored_passages(row.key for row in rows)
         if kind == "responses":
             responses = dataset.responses.filter(key__in=[row.key for row in rows])
             return {f"response\0{k}": d for k, d in responses.values_list("key", "digest")}
@@ -207,12 +239,35 @@ class RowChecks:
         known: dict[str, str | bytes] = {}
         if self._dataset is not None:
             for names in in_lots(key.split("\0", 1)[1] for key in keys):
-                for passage in self._dataset.passages.filter(key__in=names):
-                    content = digest([passage.text, passage.title, passage.url])
-                    known[_join("passage", passage.key)] = content
-                for setup in self._dataset.setups.filter(name__in=names):
-                    known[_join("setup", setup.name)] = _setup_content(setup)
+                known |= self._stored_passages(names)
+                known |= self._stored_setups(names)
         return known | self._seen.contents(keys)
+
+    def _stored_passages(self, names: Iterable[str]) -> dict[str, bytes]:
+        """Return the content of those passages that the dataset has, by key."""
+        if self._dataset is None:
+            return {}
+        passages = {p.key: p for p in self._dataset.passages.filter(key__in=list(names))}
+        self._passages |= passages
+        return {_join("passage", key): passage_content(p) for key, p in passages.items()}
+
+    def _stored_setups(self, names: Iterable[str]) -> Mapping[str, str | bytes]:
+        """Return what is known of those setups that the dataset has, by key.
+
+        What a setup was made with is open until it has a response, or a worker is at one.
+        """
+        if self._dataset is None:
+            return {}
+        chunks = ExperimentChunk.objects.filter(state=ExperimentChunk.State.RUNNING)
+        is_answered = Exists(Response.objects.filter(setup=OuterRef("pk")))
+        is_asked = Exists(chunks.filter(setup=OuterRef("pk")))
+        setups = self._dataset.setups.filter(name__in=list(names))
+        return {
+            part.key: part.content
+            for setup in setups.annotate(is_used=is_answered | is_asked)
+            for part in _setup_parts(setup)
+            if setup.is_used or part.field == "setup"
+        }
 
 
 # What tells a repeat of a vote from a change, beside the answer; all of it is exported.
@@ -235,10 +290,13 @@ def _says_nothing_new(record: RaterRecord, rater: Rater) -> bool:
 
 
 class _Part(NamedTuple):
-    """A passage or a setup: it has a name of its own, and may come with many rows."""
+    """A passage or a setup: it has a name of its own, and may come with many rows.
+
+    What a setup was made with is a part of its own.
+    """
 
     key: str
-    content: str
+    content: str | bytes
     field: str
     name: str
 
@@ -248,44 +306,32 @@ def _parts(row: Record) -> list[_Part]:
     match row:
         case ExampleRecord():
             return [
-                _Part(_join("passage", p.key), digest([p.text, p.title, p.url]), "evidence", p.key)
+                _Part(_join("passage", p.key), passage_content(p), "evidence", p.key)
                 for p in row.evidence
             ]
         case ResponseRecord():
-            content = _setup_content(row.setup)
-            return [_Part(_join("setup", row.setup.name), content, "setup", row.setup.name)]
+            return _setup_parts(row.setup)
     return []
 
 
-def _setup_content(setup: Setup | SetupRecord) -> str:
-    settings = _with_plain_numbers(setup.settings)
-    return digest([setup.model, setup.temperature, setup.prompt, setup.run, settings])
+def _setup_parts(setup: Setup | SetupRecord) -> list[_Part]:
+    contents = {"setup": setup_content(setup), "setup.made_with": origin_of(setup)}
+    return [
+        _Part(_join(field, setup.name), digest(content), field, setup.name)
+        for field, content in contents.items()
+    ]
 
 
-def _with_plain_numbers(value: Any) -> Any:
-    """Return JSON with each number in one form: PostgreSQL gives 1e16 back as an integer."""
-    if isinstance(value, Mapping):
-        return {key: _with_plain_numbers(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_with_plain_numbers(part) for part in value]
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    if abs(value) < LARGEST_EXACT and value == int(value):
-        return int(value)
-    return f"{value:.17g}" if abs(value) <= LARGEST_FLOAT else str(value)
-
-
-def _changed_part(row: Record, known: Mapping[str, str | bytes]) -> Problem | None:
-    """Return the problem of a passage or setup whose name stands for something else already."""
-    for part in _parts(row):
-        found = known.get(part.key, part.content)
-        is_same = (
-            is_content(found, part.content) if isinstance(found, bytes) else found == part.content
-        )
-        if not is_same:
-            said = f"{excerpt(part.name)} with other content than before"
-            return Problem(row.where, part.field, said, "the same content wherever it is named")
-    return None
+def _said_of_change(row: Record, part: _Part) -> tuple[str, str]:
+    """Return what was found and what was expected of a part that has changed."""
+    if part.field != "setup.made_with" or not isinstance(row, ResponseRecord):
+        said = f"{excerpt(part.name)} with other content than before"
+        return said, "the same content wherever it is named"
+    expected = (
+        f"what other responses of {excerpt(part.name)} say, or another setup: responses made with "
+        "different things, or with who knows what, do not mix"
+    )
+    return excerpt(row.setup.made_with) if row.setup.made_with else NOTHING, expected
 
 
 def _references(row: Record) -> list[tuple[str, str]]:
@@ -316,6 +362,8 @@ def _join(*parts: object) -> str:
 def _key(row: Record) -> str:
     """Return what may be there once."""
     match row:
+        case CollectionPassageRecord():
+            return _join("passage", row.key)
         case ExampleRecord() | KGQuestionRecord():
             return _join("example", row.key)
         case ResponseRecord():
@@ -335,6 +383,8 @@ def _key(row: Record) -> str:
 def _name(row: Record) -> str:
     """Return a row's identity as a person would say it."""
     match row:
+        case CollectionPassageRecord():
+            return f"passage {excerpt(row.key)}"
         case ExampleRecord() | KGQuestionRecord():
             return f"example {excerpt(row.key)}"
         case ResponseRecord():

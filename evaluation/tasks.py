@@ -4,13 +4,25 @@ import logging
 from typing import Any
 
 from celery import shared_task
+from django.utils import timezone
 
 from evaluation.reports.base import Choices
 from evaluation.reports.stored import compute_and_store
-from evaluation.services.chunks import claim_chunk, finish_runs, lost_chunks, score_chunk
+from evaluation.services.chunks import (
+    claim_chunk,
+    finish_runs,
+    lost_chunks,
+    message_lost_before,
+    score_chunk,
+)
 from evaluation.services.job_kinds import do_job
 from evaluation.services.jobs import claim_job, lost_jobs
 from evaluation.uploads import cancel_forgotten_imports, carry_on, interrupted_imports
+from generation.services.experiment_chunks import finish_experiments
+from generation.services.experiment_chunks import lost_chunks as lost_experiment_chunks
+from generation.services.experiments import lost_plans
+from generation.services.samples import lost_samples
+from generation.tasks import filter_sample, generate_chunk, plan_experiment
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +64,18 @@ def resend_lost_chunks() -> None:
     finish_runs()
     for chunk_id in lost_chunks():
         execute_chunk.delay(chunk_id)
+
+
+@shared_task
+def resend_lost_grids() -> None:
+    """Send what grids and samples wait for again, if its worker died or its message was lost."""
+    finish_experiments()
+    for chunk_id in lost_experiment_chunks(message_lost_before(timezone.now())):
+        generate_chunk.delay(chunk_id)
+    for experiment_id in lost_plans():
+        plan_experiment.delay(experiment_id)
+    for sample_id in lost_samples():
+        filter_sample.delay(sample_id)
 
 
 # One step of a job (a prompt over all examples, an epoch) may take longer than other tasks may.

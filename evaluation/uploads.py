@@ -257,4 +257,5 @@ def _as_json(outcome: Outcome, format_key: str) -> dict[str, Any]:
         "study_slug": outcome.study.slug if outcome.study else "",
         "ignored": outcome.ignored,
         "left_out": outcome.left_out,
+        "notes": list(outcome.notes.items()),  # a list: PostgreSQL keeps no order of names
     }

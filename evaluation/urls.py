@@ -10,6 +10,7 @@ from evaluation.views import (
     imports,
     jobs,
     material,
+    retrieval,
     runs,
     studies,
 )
@@ -23,6 +24,13 @@ urlpatterns = [
     path("data/import/<int:pk>/problems.csv", imports.import_problems, name="import-problems"),
     path("data/<slug:slug>/export/", studies.export_dataset, name="export-dataset"),
     path("data/<slug:slug>/delete/", material.delete_dataset, name="delete-dataset"),
+    path("data/<slug:slug>/retrieval/", retrieval.retrieval, name="retrieval"),
+    path("data/<slug:slug>/retrieval/index", retrieval.index_passages, name="index-passages"),
+    path(
+        "data/<slug:slug>/retrieval.<slug:format_key>",
+        retrieval.download_retrieval,
+        name="retrieval-file",
+    ),
     path("data/<slug:slug>/examples/<int:pk>/", material.example, name="example"),
     path("data/<slug:slug>/responses/<int:pk>/", material.response, name="response"),
     path("metrics/", runs.runs, name="runs"),
@@ -31,6 +39,7 @@ urlpatterns = [
     path(
         "metrics/models/<int:pk>/delete/", checkpoints.delete_checkpoint, name="delete-checkpoint"
     ),
+    path("metrics/models/<int:pk>/pace/", checkpoints.change_pace, name="change-pace"),
     path("metrics/jobs/", jobs.jobs, name="jobs"),
     path("metrics/jobs/new/search/", jobs.new_search, name="new-search"),
     path("metrics/jobs/new/distillation/", jobs.new_distillation, name="new-distillation"),

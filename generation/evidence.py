@@ -2,16 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from functools import lru_cache
 from typing import Any
 
 from django.db import models
-from django.db.models import Count, Max, QuerySet
+from django.db.models import QuerySet
 
-from generation.models import ExamplePassage, Passage, Response, ResponsePassage, Turn
-from generation.retrieval.bm25 import PassageIndex
+from generation.models import ExamplePassage, Response, ResponsePassage, Turn
+from generation.retrieval.bm25 import Bm25
+from generation.retrieval.dataset_index import index_of
 
 RETRIEVED_PASSAGES = 3
+BY_SHARED_WORDS = Bm25(idf="lucene")  # a passage scores above 0 if and only if it shares a word
 
 Passages = Mapping[int, tuple[int, ...]]  # response id → passage ids, in the order shown
 
@@ -65,26 +66,21 @@ def _in_order(rows: QuerySet[Any], of: str) -> Passages:
 
 
 def _retrieved(responses: QuerySet[Response], only: Collection[int] | None) -> Passages:
-    """Return the best passages of the dataset for each dialog + response."""
+    """Return the best passages of the dataset for each dialog + response that share a word."""
     dataset = responses.values_list("dataset", flat=True).first()
     if dataset is None:
         return {}
-    # Passages are only added, so their number and last id say which collection it is.
-    state = Passage.objects.filter(dataset=dataset).aggregate(n=Count("pk"), last=Max("pk"))
-    keys, index = _index(dataset, state["n"], state["last"])
+    index = index_of(dataset, BY_SHARED_WORDS)
     dialogs: dict[int, str] = defaultdict(str)
     turns = Turn.objects.filter(example__in=responses.values("example"))
     for example, text in turns.order_by("example", "index").values_list("example", "text"):
         dialogs[example] += f"{text} "
     return {
-        pk: tuple(keys[place] for place in index.top(dialogs[example] + text, RETRIEVED_PASSAGES))
+        pk: tuple(
+            hit.passage
+            for hit in index.ranked(dialogs[example] + text, RETRIEVED_PASSAGES)
+            if hit.score > 0  # shares a word
+        )
         for pk, example, text in responses.values_list("pk", "example", "text")
         if only is None or pk in only
     }
-
-
-@lru_cache(maxsize=1)
-def _index(dataset: int, n_passages: int, last: int | None) -> tuple[list[int], PassageIndex]:
-    """Return the ids of a dataset's passages by key, and their index; kept, as it takes long."""
-    rows = list(Passage.objects.filter(dataset=dataset).order_by("key").values_list("pk", "text"))
-    return [pk for pk, _ in rows], PassageIndex([text for _, text in rows])

@@ -2,10 +2,23 @@
 
 from django.urls import path
 
-from generation import views
+from generation.views import datasets, prompts, samples
 
 app_name = "generation"
 urlpatterns = [
-    path("", views.datasets, name="datasets"),
-    path("<slug:slug>/", views.dataset, name="dataset"),
+    path("", datasets.datasets, name="datasets"),
+    path("<slug:slug>/", datasets.dataset, name="dataset"),
+    path("<slug:slug>/examples/<int:pk>/prompts/", prompts.prompts, name="prompts"),
+    path("<slug:slug>/samples/", samples.samples, name="samples"),
+    path("<slug:slug>/samples/new/", samples.new_sample, name="new-sample"),
+    path("<slug:slug>/samples/<int:pk>/", samples.sample, name="sample"),
+    path("<slug:slug>/samples/<int:pk>/progress/", samples.sample_progress, name="sample-progress"),
+    path("<slug:slug>/samples/<int:pk>/again/", samples.retry_sample, name="retry-sample"),
+    path("<slug:slug>/samples/<int:pk>/delete/", samples.delete_sample, name="delete-sample"),
+    path("<slug:slug>/samples/<int:pk>/verify/", samples.verify_sample, name="verify-sample"),
+    path(
+        "<slug:slug>/samples/<int:pk>/verify/<int:position>/",
+        samples.verify_example,
+        name="verify-example",
+    ),
 ]

@@ -14,7 +14,8 @@ from annotation.schemes import Scheme
 from annotation.study_file import StudyFacts
 from generation.importers.records import FlagRecord, RaterRecord, VoteRecord
 from generation.models import Dataset, Response, Setup
-from generation.services import free_slug, store_citations
+from generation.services.datasets import free_slug
+from generation.services.responses import store_citations
 
 TargetKey = tuple[str, int | None]  # response key, citation number
 

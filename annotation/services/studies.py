@@ -20,7 +20,8 @@ from annotation.services.units import (
 )
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Setup
-from generation.services import free_slug, store_cited_facts
+from generation.services.citations import store_cited_facts
+from generation.services.datasets import free_slug
 
 
 class StudyError(ValueError):

@@ -1,9 +1,6 @@
 """Backends by name: entailment models, baselines, and the language models of `generation`."""
 
-import gc
-import sys
 from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple
 
 from evaluation.backends.base import Backend
@@ -13,7 +10,7 @@ from evaluation.backends.heuristic import Heuristic
 from evaluation.backends.lexical import Lexical
 from evaluation.backends.seq2seq import Seq2SeqClassifier
 from generation.backends.base import BackendError, ModelSpec
-from generation.backends.model_files import commit_of, fingerprint
+from generation.backends.opening import kept_open
 from generation.backends.registry import LANGUAGE_MODELS
 
 # Of a language model, for one answer: Auto-SSA asks again twice what it cannot read.
@@ -67,6 +64,7 @@ BACKENDS: dict[str, BackendKind] = {
             architectures=kind.architectures,
         )
         for key, kind in LANGUAGE_MODELS.items()
+        if kind.needs_model  # the others can judge nothing
     },
 }
 
@@ -84,29 +82,4 @@ def open_backend(spec: ModelSpec) -> Backend:
     kind = BACKENDS[spec.backend]
     if not kind.needs_model:
         return kind.open(spec)
-    if kind.is_server:
-        return _connected(spec)
-    files = fingerprint(spec.location)
-    # A folder is what it is: only a name on the hub has revisions to choose from. Where none is
-    # pinned, it is the one that was today's when this process first asked.
-    revision = "" if files else spec.revision or _todays(spec.location)
-    return _opened(spec._replace(revision=revision), files)
-
-
-@lru_cache(maxsize=16)
-def _todays(location: str) -> str:
-    return commit_of(location)
-
-
-@lru_cache(maxsize=1)
-def _opened(spec: ModelSpec, files: str) -> Backend:
-    _opened.cache_clear()  # there may be no room for two models, not even while one is loaded
-    gc.collect()  # models are full of references in circles, which keep the last one alive
-    if torch := sys.modules.get("torch"):
-        torch.cuda.empty_cache()
-    return BACKENDS[spec.backend].open(spec)
-
-
-@lru_cache(maxsize=4)
-def _connected(spec: ModelSpec) -> Backend:
-    return BACKENDS[spec.backend].open(spec)
+    return kept_open(spec, kind.open, is_server=kind.is_server)

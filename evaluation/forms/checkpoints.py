@@ -1,4 +1,4 @@
-"""A model that runs may use, as an admin describes it."""
+"""A model that runs and grids may use, as an admin describes it."""
 
 import re
 from collections.abc import Iterator
@@ -6,10 +6,13 @@ from typing import Any, NamedTuple
 
 from django import forms
 from django.core.validators import RegexValidator
+from django.http import QueryDict
 
 from evaluation.auto_metrics.registry import METRICS
 from evaluation.backends.registry import BACKENDS
-from evaluation.services.checkpoints import WITH_LABELS
+from evaluation.services.checkpoints import MOST_CALLS_PER_MINUTE, WITH_LABELS
+from generation.backends.registry import LANGUAGE_MODELS
+from generation.models import Checkpoint
 
 PLAIN_TEXT = {"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}
 
@@ -22,11 +25,33 @@ class ModelKind(NamedTuple):
     metrics: str  # families of those that may ask it
     is_server: bool
     has_index: bool
+    has_pace: bool
     is_chosen: bool
 
 
-class CheckpointForm(forms.Form):
-    """A model that runs may use. What makes no sense for its kind is folded away."""
+class PaceForm(forms.Form):
+    """How often grids may call one model."""
+
+    calls_per_minute = forms.IntegerField(
+        label="Calls a minute",
+        required=False,
+        min_value=1,
+        max_value=MOST_CALLS_PER_MINUTE,
+        help_text="That grids make at most, all together: what the server allows. Empty: no limit.",
+    )
+
+
+def pace_form(checkpoint: Checkpoint, data: QueryDict | None = None) -> PaceForm:
+    """Return the form that stands beside one model of a list."""
+    pace = {"calls_per_minute": checkpoint.calls_per_minute}
+    form = PaceForm(data, initial=pace, auto_id=f"id_{checkpoint.pk}_%s")
+    form.fields["calls_per_minute"].help_text = ""  # said once, where a model is added
+    form.fields["calls_per_minute"].widget.attrs["placeholder"] = "no limit"
+    return form
+
+
+class CheckpointForm(PaceForm):
+    """A model that runs and grids may use. What makes no sense for its kind is folded away."""
 
     name = forms.CharField(
         label="Name",
@@ -95,13 +120,14 @@ class CheckpointForm(forms.Form):
                 ", ".join(dict.fromkeys(by)),
                 BACKENDS[key].is_server,
                 key == WITH_LABELS,
+                key in LANGUAGE_MODELS,
                 key == chosen,
             )
 
     def clean_name(self) -> str:
-        """Refuse the name of a backend: a signature could not tell the two apart."""
+        """Refuse the name of a backend: signatures and grids could not tell the two apart."""
         name: str = self.cleaned_data["name"]
-        if name.lower() in BACKENDS:
+        if name.lower() in {*BACKENDS, *LANGUAGE_MODELS}:
             raise forms.ValidationError("This is what a kind of backend is called.")
         return name
 
@@ -113,4 +139,6 @@ class CheckpointForm(forms.Form):
             cleaned |= {"served_name": "", "key_variable": ""}
         if cleaned.get("backend") != WITH_LABELS:
             cleaned["entailment_index"] = None
+        if cleaned.get("backend") not in LANGUAGE_MODELS:
+            cleaned["calls_per_minute"] = None
         return cleaned

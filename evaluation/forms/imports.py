@@ -16,6 +16,9 @@ FORMAT_NAMES = {
     "mtrag": "MTRAG human evaluation (JSON)",
     "ais": "AIS ratings (CSV)",
     "begin": "BEGIN labels (TSV)",
+    "qrecc": "QReCC (JSON, with or without a file of passages)",
+    "qrecc-as-asked": "QReCC, questions as they were asked",
+    "treccast": "TREC CAsT topics (JSON)",
 }
 
 

@@ -5,10 +5,9 @@ from typing import Any
 from django import forms
 
 from annotation.models import Study
-from evaluation.models import Checkpoint, MetricRun
+from evaluation.models import MetricRun
 from evaluation.runs.choices import LARGEST_SEED
 from evaluation.runs.jobs import encoders, language_models, slices, teachers
-from evaluation.runs.plan import spec_of_checkpoint
 from evaluation.services.distillation import (
     LARGEST_LEARNING_RATE,
     SMALLEST_LEARNING_RATE,
@@ -19,6 +18,7 @@ from evaluation.services.distillation import (
 )
 from evaluation.services.jobs import JobError
 from evaluation.services.prompt_search import SearchPlan, Slice, slice_of
+from generation.models import Checkpoint
 
 _PLAIN = {"autocapitalize": "none", "autocomplete": "off"}
 _USUAL = DistillationPlan._field_defaults
@@ -77,7 +77,7 @@ class SearchForm(forms.Form):
             study=Study.objects.get(slug=study),
             setup=setup,
             metric=question,
-            spec=spec_of_checkpoint(chosen["model"]),
+            spec=chosen["model"].spec(),
             name=chosen["name"],
             seed=chosen["seed"],
             n_examples=chosen["n_examples"],
@@ -140,7 +140,7 @@ class DistillationForm(forms.Form):
     def plan(self) -> DistillationPlan:
         """Return what a valid form says."""
         chosen = {**self.cleaned_data}
-        base = spec_of_checkpoint(chosen.pop("base"))
+        base = chosen.pop("base").spec()
         return DistillationPlan(base=base, **chosen)
 
     def data_there(self) -> Data | None:

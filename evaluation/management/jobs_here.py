@@ -6,9 +6,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from evaluation.models import Job
-from evaluation.progress import progress_bar
 from evaluation.services.job_kinds import do_job
 from evaluation.services.jobs import ENDED, cancel_job, claim_job
+from generation.progress import progress_bar
 
 WAITS_SECONDS = 0.5  # for a worker that has it
 

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.backends.registry import BACKENDS
-from evaluation.models import Checkpoint
 from evaluation.runs.choices import ChoiceError
-from evaluation.runs.plan import spec_of_checkpoint
 from generation.backends.base import BackendError, ModelSpec
 from generation.backends.openai_http import server_address
+from generation.models import Checkpoint
 
 LONGEST_NAME = 100
 SERVER = "openai"
@@ -83,7 +82,7 @@ def _listed(model: str, backend: str | None) -> ModelSpec | None:
         raise ChoiceError(
             "backend", f"{model} is listed for the backend {checkpoint.backend}, not {backend}."
         )
-    return spec_of_checkpoint(checkpoint)
+    return checkpoint.spec()
 
 
 def _of_files(model: str, backend: str | None) -> ModelSpec:

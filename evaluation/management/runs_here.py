@@ -11,13 +11,13 @@ from evaluation.auto_metrics.registry import METRICS
 from evaluation.backends.base import Backend
 from evaluation.backends.registry import open_backend
 from evaluation.models import AutoScore, MetricRun
-from evaluation.progress import progress_bar
 from evaluation.runs.plan import RunPlan
 from evaluation.runs.progress import RunProgress, run_progress
 from evaluation.services.chunks import claim_next_chunk, finish_runs, score_chunk
 from evaluation.services.runs import cancel_run, request_metric_run
 from generation.backends.base import BackendError
 from generation.models import Dataset, Response
+from generation.progress import progress_bar
 
 WAITS_SECONDS = 0.5  # for a worker that has the rest
 MAX_LISTED = 10  # reasons printed

@@ -119,6 +119,7 @@ SHORT_COLUMNS = {
         "saved_share",
     ),
     "position": ("question", "order", "position", "n_votes", "mean_vote", "effect"),
+    "retrieval": ("k", "n", "recall", "precision"),
 }
 P_VALUES = frozenset({"p", "p_holm", "direction_p", "direction_p_holm"})
 UNDEFINED = "—"

@@ -16,11 +16,11 @@ from evaluation.auto_metrics.auto_ssa import SsaPrompt
 from evaluation.auto_metrics.base import AutoMetric, Option
 from evaluation.auto_metrics.registry import METRICS
 from evaluation.backends.registry import BACKENDS
-from evaluation.models import Checkpoint
-from evaluation.runs.plan import RunPlan, spec_of_checkpoint
+from evaluation.runs.plan import RunPlan
 from evaluation.runs.prompts import PROMPTED, prompts_for
 from generation.backends.base import ModelSpec
 from generation.evidence import EvidenceChoice
+from generation.models import Checkpoint
 
 MOST_SAMPLED = 1_000_000  # responses of each model
 LARGEST_SEED = 2**31 - 1
@@ -110,7 +110,7 @@ def model_called(name: str) -> ModelSpec | None:
         alone = [key for key in BACKENDS if not _needs_model(key)]
         known = ", ".join([*alone, *Checkpoint.objects.values_list("name", flat=True)])
         raise ChoiceError("model", f"There is no model {name!r}; there are: {known}.")
-    return spec_of_checkpoint(checkpoint)
+    return checkpoint.spec()
 
 
 def usual_model(metric: str) -> ModelSpec:

@@ -8,10 +8,10 @@ from django.db.models import Q, QuerySet
 from annotation.models import Study
 from annotation.schemes import load_scheme
 from evaluation.backends.distilled import TAUGHT
-from evaluation.models import Checkpoint, Job, MetricRun
+from evaluation.models import Job, MetricRun
 from evaluation.runs.prompts import PROMPTED
 from generation.backends.registry import LANGUAGE_MODELS
-from generation.models import Response
+from generation.models import Checkpoint, Response
 
 WIDTH, HEIGHT, INSET = 240, 60, 4  # px, of the line of errors
 ENCODERS = ("transformers", "distilled")  # backends whose checkpoints are encoders with an output

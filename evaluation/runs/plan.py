@@ -11,7 +11,7 @@ from annotation.models import Study
 from annotation.planning import responses_of, sampled
 from evaluation.auto_metrics.auto_ais import AutoAisMetric
 from evaluation.auto_metrics.base import AutoMetric
-from evaluation.models import Checkpoint, MetricRun
+from evaluation.models import MetricRun
 from generation.backends.base import ModelSpec
 from generation.evidence import EvidenceChoice
 from generation.models import Response
@@ -79,20 +79,6 @@ def spec_of(run: MetricRun) -> ModelSpec:
         entailment_index=run.parameters.get("entailment_index"),
         served_name=run.parameters.get("served_name", ""),
         key_variable=run.parameters.get("key_variable", ""),
-    )
-
-
-def spec_of_checkpoint(checkpoint: Checkpoint, precision: str = "fp32") -> ModelSpec:
-    """Return how a listed model is opened."""
-    return ModelSpec(
-        backend=checkpoint.backend,
-        name=checkpoint.name,
-        location=checkpoint.location,
-        revision=checkpoint.revision,
-        precision=precision,
-        entailment_index=checkpoint.entailment_index,
-        served_name=checkpoint.served_name,
-        key_variable=checkpoint.key_variable,
     )
 
 

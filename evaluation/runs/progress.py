@@ -3,11 +3,12 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Count, F, Func, IntegerField, Q, QuerySet, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
 from django.utils import timezone
 
 from evaluation.auto_metrics.registry import metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
+from generation.json_length import JsonLength
 
 
 class RunProgress(NamedTuple):
@@ -74,16 +75,6 @@ class _Left(NamedTuple):
     n_at_work: int = 0
 
 
-class _Length(Func):
-    """The number of entries of a JSON list."""
-
-    function = "JSON_ARRAY_LENGTH"
-    output_field = IntegerField()
-
-    def as_postgresql(self, compiler, connection, **more):  # type: ignore[no-untyped-def]
-        return self.as_sql(compiler, connection, function="JSONB_ARRAY_LENGTH", **more)
-
-
 def title_of(run: MetricRun) -> str:
     """Return what pages call a run: 'Auto-AIS, v3, localized K = 2'; imported: its metric."""
     if run.is_imported:
@@ -116,7 +107,7 @@ def scoring_of(runs: QuerySet[MetricRun]) -> Scoring:
         .annotate(
             n=Count("pk"),
             done=Count("pk", filter=is_done),
-            left=Sum(_Length("targets"), filter=~is_done, default=0),
+            left=Sum(JsonLength("targets"), filter=~is_done, default=0),
         )
         .order_by("run")
     )
@@ -155,7 +146,7 @@ def _left(runs: list[int], now: datetime) -> dict[int, _Left]:
         .exclude(state=RunChunk.State.DONE)
         .order_by()
         .values_list("run")
-        .annotate(n_targets=Sum(_Length("targets")), n_at_work=Count("pk", filter=at_work))
+        .annotate(n_targets=Sum(JsonLength("targets")), n_at_work=Count("pk", filter=at_work))
     )
     return {row[0]: _Left(*row) for row in counted}
 

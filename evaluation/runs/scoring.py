@@ -4,7 +4,6 @@ Reads only: who calls it stores the rows.
 """
 
 import logging
-import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -36,9 +35,11 @@ from evaluation.backends.registry import BACKENDS
 from evaluation.metrics.entailment import Passage
 from evaluation.models import AutoScore, MetricRun
 from generation.backends.base import BackendError
+from generation.backends.problems import storable
 from generation.evidence import evidence_of
 from generation.models import Passage as PassageRow
 from generation.models import Response, Turn
+from generation.services.claims import Stopped
 
 logger = logging.getLogger(__name__)
 
@@ -52,22 +53,6 @@ SECONDS_TOGETHER = 2.0  # that one call should take
 MOST_IN_A_BATCH = 8192  # asks that are planned together: texts and answers stay in memory
 SECONDS_BETWEEN_COMMITS = 10.0  # that a batch should take
 SHORT_DIGEST = 16
-_PATH = re.compile(r"(?<![\w/:.])(?:~?/[^\s/'\":,;()<>]+){2,}/?")
-
-
-def storable(problem: str) -> str:
-    """Return why something failed as it may be stored and shown.
-
-    Without NUL, which PostgreSQL does not store, and without paths of the server: of each only
-    its last part is left.
-    """
-    return _PATH.sub(lambda path: "…/" + path[0].rstrip("/").rpartition("/")[2], problem).replace(
-        "\0", ""
-    )
-
-
-class Stopped(Exception):
-    """Scoring shall not go on: the run was cancelled, or another worker has the chunk."""
 
 
 def unscored(run: MetricRun, targets: Sequence[int]) -> Iterator[Material]:

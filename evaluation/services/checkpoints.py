@@ -1,4 +1,4 @@
-"""Models that runs may use: which there are, and what makes one usable."""
+"""Models that runs and grids may use: which there are, and what makes one usable."""
 
 import json
 import re
@@ -10,15 +10,18 @@ from django.db import IntegrityError, transaction
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from evaluation.backends.registry import BACKENDS
-from evaluation.models import Checkpoint, MetricRun
+from evaluation.models import MetricRun
 from generation.backends.base import BackendError
 from generation.backends.model_files import COMMIT, what_is_wrong, wrong_kind
 from generation.backends.openai_http import server_address
+from generation.backends.registry import LANGUAGE_MODELS
+from generation.models import Checkpoint, ExperimentSetup
 
 WITH_LABELS = "transformers"  # the backend whose model says which output means entailment
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 NAMES_OF_ENTAILMENT = ("entail", "support")  # how the label of the output we want begins
 LARGEST_CONFIG = 1024**2  # bytes
+MOST_CALLS_PER_MINUTE = 1_000_000
 
 
 class CheckpointError(Exception):
@@ -39,12 +42,14 @@ def add_checkpoint(
     entailment_index: int | None = None,
     served_name: str = "",
     key_variable: str = "",
+    calls_per_minute: int | None = None,
 ) -> Checkpoint:
-    """Let runs use a model: a folder on the server, a name on the hub, or one behind a server.
+    """Let runs and grids use a model: a folder here, a name on the hub, or one behind a server.
 
     Args:
         location: of a name on the hub with @commit, if not today's is wanted.
         key_variable: the environment variable that holds the server's key.
+        calls_per_minute: that grids may make of a language model; None: no limit.
 
     Raises:
         CheckpointError: the name is taken, or what is there is no model of that kind.
@@ -52,6 +57,7 @@ def add_checkpoint(
     kind = BACKENDS.get(backend)
     if kind is None or not kind.needs_model:
         raise CheckpointError(f"{backend} is no kind of model.", "backend")
+    _check_pace(backend, calls_per_minute)
     revision = ""
     if kind.is_server:
         _check_server(location, served_name)
@@ -65,6 +71,7 @@ def add_checkpoint(
         "entailment_index": entailment_index,
         "served_name": served_name,
         "key_variable": key_variable,
+        "calls_per_minute": calls_per_minute,
     }
     try:
         with transaction.atomic():
@@ -75,26 +82,50 @@ def add_checkpoint(
     return checkpoint
 
 
-def pin_revision(name: str, revision: str) -> bool:
-    """Note the commit of a model from the hub that was loaded without one; return whether it was.
+@transaction.atomic
+def change_pace(checkpoint: Checkpoint, calls_per_minute: int | None, actor: User | None) -> None:
+    """Change how many calls a minute grids may make of a language model; None: no limit.
 
-    From then on every worker loads that one. What lies in a folder is what it is.
+    Places for calls that are reserved already stay. The same number again changes nothing.
+
+    Raises:
+        CheckpointError: it is no language model, or that is no number of calls.
     """
-    if not COMMIT.fullmatch(revision):
-        return False
-    unpinned = Checkpoint.objects.filter(name=name, revision="")
-    servers = [key for key, kind in BACKENDS.items() if kind.is_server]
-    names = unpinned.exclude(backend__in=servers).exclude(location__startswith="/")
-    return bool(names.update(revision=revision))
+    _check_pace(checkpoint.backend, calls_per_minute)
+    before = Checkpoint.objects.select_for_update().get(pk=checkpoint.pk).calls_per_minute
+    if calls_per_minute == before:
+        return
+    Checkpoint.objects.filter(pk=checkpoint.pk).update(calls_per_minute=calls_per_minute)
+    record_in_audit_trail(
+        actor, "checkpoint.paced", checkpoint.name, before=before, after=calls_per_minute
+    )
+
+
+def _check_pace(backend: str, calls_per_minute: int | None) -> None:
+    if calls_per_minute is None:
+        return
+    if backend not in LANGUAGE_MODELS:
+        raise CheckpointError("Only language models have a limit of calls.", "calls_per_minute")
+    if not 1 <= calls_per_minute <= MOST_CALLS_PER_MINUTE:
+        raise CheckpointError(
+            f"Found {calls_per_minute}; expected 1 to {MOST_CALLS_PER_MINUTE:,} calls a minute.",
+            "calls_per_minute",
+        )
 
 
 @transaction.atomic
 def delete_checkpoint(checkpoint: Checkpoint, actor: User | None) -> None:
-    """Take a model away from the choices. One that runs have used stays: it names their scores."""
-    if n_runs := MetricRun.objects.filter(model_name=checkpoint.name, is_imported=False).count():
-        raise CheckpointError(
-            f"{checkpoint.name} stays: {n_runs} run{'s use' if n_runs > 1 else ' uses'} it."
-        )
+    """Take a model away from the choices.
+
+    One that runs or grids have used stays: it names their scores and responses.
+    """
+    runs = MetricRun.objects.filter(model_name=checkpoint.name, is_imported=False)
+    cells = ExperimentSetup.objects.filter(setup__model=checkpoint.name).order_by()
+    n_grids = cells.values("experiment").distinct().count()
+    for n, thing in [(runs.count(), "run"), (n_grids, "grid")]:
+        if n:
+            uses = f"{thing}s use" if n > 1 else f"{thing} uses"
+            raise CheckpointError(f"{checkpoint.name} stays: {n} {uses} it.")
     checkpoint.delete()
     record_in_audit_trail(
         actor, "checkpoint.deleted", checkpoint.name, location=checkpoint.location

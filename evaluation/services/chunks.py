@@ -11,9 +11,8 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import islice
 
-from django.conf import settings
 from django.db import DatabaseError, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from evaluation.auto_metrics.registry import metric_of
@@ -21,28 +20,35 @@ from evaluation.backends.base import Backend
 from evaluation.backends.registry import BACKENDS, open_backend
 from evaluation.models import AutoScore, Job, MetricRun, RunChunk
 from evaluation.runs.plan import spec_of
-from evaluation.runs.scoring import Scorer, Stopped, storable, unscored
-from evaluation.services.checkpoints import pin_revision
+from evaluation.runs.scoring import Scorer, unscored
 from evaluation.services.runs import LONGEST_REVISION
 from generation.backends.base import BackendError
-from generation.models.datasets import new_token
+from generation.backends.problems import storable
+from generation.models import ExperimentChunk
+from generation.services.checkpoints import pin_revision
+from generation.services.claims import (
+    MOST_CLAIMS,
+    SENT_TOGETHER,
+    TURN_SECONDS,
+    Hold,
+    Stopped,
+    free,
+    lease,
+    lost_if_sent_before,
+    silent,
+    take,
+    unheard,
+)
 
 logger = logging.getLogger(__name__)
 
-TURN_SECONDS = 600.0  # then the rest of a chunk waits until it is sent again
-LOOKS_EVERY_SECONDS = 2.0  # whether the run goes on
-MOST_CLAIMS = 10  # of a chunk without a row in between: its next response ends whatever scores it
-SENT_TOGETHER = 20  # chunks of a run, when their messages may have been lost
-SENT_AGAIN_AFTER = 10.0  # seconds
-LEASES_OF_A_QUEUE = 10  # that a message may wait behind other work
 LONGEST_DEVICE = 100
 
 
-def lease(backend: str = "") -> timedelta:
+def _lease(backend: str) -> timedelta:
     """Return how long a chunk is a worker's without a sign of life, asking this backend."""
     kind = BACKENDS.get(backend)
-    silent = kind.longest_call_seconds if kind else 0.0
-    return timedelta(seconds=settings.CHUNK_LEASE_SECONDS + silent)
+    return lease(kind.longest_call_seconds if kind else 0.0)
 
 
 # --- who has it -----------------------------------------------------------------------------
@@ -53,23 +59,17 @@ def claim_chunk(chunk_id: int) -> RunChunk | None:
 
     One statement decides who gets it.
     """
-    now, token = timezone.now(), new_token()
-    free = _free(now).filter(pk=chunk_id, run__in=_running_runs())
-    backend = free.values_list("run__backend", flat=True).first()
-    if backend is None or not free.update(
-        state=RunChunk.State.RUNNING,
-        token=token,
-        lease_until=now + lease(backend),
-        attempts=F("attempts") + 1,
-    ):
-        return None
+    now = timezone.now()
+    there = free(RunChunk.objects.filter(pk=chunk_id, run__in=_running_runs()), now)
+    backend = there.values_list("run__backend", flat=True).first()
+    token = None if backend is None else take(there, now, _lease(backend))
     return RunChunk.objects.filter(pk=chunk_id, token=token).select_related("run").first()
 
 
 def claim_next_chunk(run: MetricRun) -> RunChunk | None:
     """Take the first chunk of a run that can be taken."""
-    free = _free(timezone.now()).filter(run=run).order_by("number")
-    claims = map(claim_chunk, free.values_list("pk", flat=True)[:SENT_TOGETHER])
+    there = free(RunChunk.objects.filter(run=run), timezone.now()).order_by("number")
+    claims = map(claim_chunk, there.values_list("pk", flat=True)[:SENT_TOGETHER])
     return next(filter(None, claims), None)
 
 
@@ -81,12 +81,8 @@ def lost_chunks() -> list[int]:
     """
     now = timezone.now()
     of_running = RunChunk.objects.filter(run__in=_running_runs())
-    silent = of_running.filter(state=RunChunk.State.RUNNING, lease_until__lt=now).filter(
-        Q(sent_at=None) | Q(sent_at__lt=F("lease_until")) | Q(sent_at__lt=now - lease())
-    )
-    lost = list(silent.order_by("run", "number").values_list("pk", flat=True))
-    waiting = of_running.filter(Q(sent_at=None) | Q(sent_at__lt=lost_if_sent_before(now)))
-    waiting = waiting.filter(state=RunChunk.State.QUEUED).order_by("number")
+    lost = list(silent(of_running, now).order_by("run", "number").values_list("pk", flat=True))
+    waiting = unheard(of_running, message_lost_before(now)).order_by("number")
     for run in _running_runs().values_list("pk", flat=True):
         lost += waiting.filter(run=run).values_list("pk", flat=True)[:SENT_TOGETHER]
     if lost:
@@ -94,18 +90,9 @@ def lost_chunks() -> list[int]:
     return lost
 
 
-def lost_if_sent_before(now: datetime) -> datetime:
-    """Return since when a message must have waited to count as lost.
-
-    Chunks and jobs share a queue: while a worker is at one of either, a message waits behind that.
-    While nobody is, it does not take long.
-    """
-    at_work = (
-        of_kind.objects.filter(state=of_kind.State.RUNNING, lease_until__gte=now).exists()
-        for of_kind in (RunChunk, Job)
-    )
-    a_message_takes = min(lease(), timedelta(seconds=SENT_AGAIN_AFTER))
-    return now - (LEASES_OF_A_QUEUE * lease() if any(at_work) else a_message_takes)
+def message_lost_before(now: datetime) -> datetime:
+    """Return since when a message must have waited to count as lost: all of these share a queue."""
+    return lost_if_sent_before(now, (RunChunk, Job, ExperimentChunk))
 
 
 def finish_runs() -> None:
@@ -115,24 +102,12 @@ def finish_runs() -> None:
         _finish_run(run.pk)
 
 
-class _Hold:
+class _Hold(Hold):
     """A claimed chunk in the hands of one worker."""
 
     def __init__(self, claim: RunChunk) -> None:
+        super().__init__(claim, _lease(claim.run.backend), Q(run__in=_running_runs()))
         self._claim = claim
-        self._mine = RunChunk.objects.filter(
-            pk=claim.pk, token=claim.token, state=RunChunk.State.RUNNING
-        )
-        self._renew_at = self._next_renewal()
-
-    def keep(self) -> None:
-        """Give a sign of life, and see whether the run goes on, when that is due.
-
-        Raises:
-            Stopped: it is not this worker's any more, or the run does not go on.
-        """
-        if time.monotonic() >= self._renew_at:
-            self._renew()
 
     @transaction.atomic
     def store(self, scores: Sequence[AutoScore]) -> None:
@@ -143,37 +118,14 @@ class _Hold:
         """
         scored = {score.target_id for score in scores}
         left = [target for target in self._claim.targets if target not in scored]
-        self._renew(targets=left, attempts=1)
+        self.renew(targets=left, attempts=1)
         AutoScore.objects.bulk_create(scores)
         self._claim.targets = left
 
     def finish(self) -> None:
         """Call the chunk done, and the run if it was the last one."""
-        if self._mine.update(
-            state=RunChunk.State.DONE, token="", lease_until=None, targets=[], attempts=0
-        ):
+        if self.end(RunChunk.State.DONE, targets=[], attempts=0):
             _finish_run(self._claim.run_id)
-
-    def release(self, **columns: int) -> None:
-        """Give the chunk back, if it still is this worker's; no message tells of it any more."""
-        self._mine.update(
-            state=RunChunk.State.QUEUED, token="", lease_until=None, sent_at=None, **columns
-        )
-
-    def _renew(self, **columns: object) -> None:
-        until = timezone.now() + lease(self._claim.run.backend)
-        if not self._mine.filter(run__in=_running_runs()).update(lease_until=until, **columns):
-            raise Stopped
-        self._renew_at = self._next_renewal()
-
-    def _next_renewal(self) -> float:
-        return time.monotonic() + min(LOOKS_EVERY_SECONDS, lease().total_seconds() / 4)
-
-
-def _free(now: datetime) -> QuerySet[RunChunk]:
-    """Return the chunks that nobody has, or somebody who went silent."""
-    is_silent = Q(state=RunChunk.State.RUNNING, lease_until__lt=now)
-    return RunChunk.objects.filter(Q(state=RunChunk.State.QUEUED) | is_silent)
 
 
 def _running_runs() -> QuerySet[MetricRun]:

@@ -20,7 +20,8 @@ from annotation.models import (
     VoteChange,
 )
 from evaluation.models import Adjudication, AutoScore, RunChunk
-from generation.models import Dataset, Example, Response
+from generation.models import Call, Dataset, Example, Experiment, Response, Sample
+from generation.retrieval.dataset_index import delete_index
 
 
 @transaction.atomic
@@ -32,6 +33,7 @@ def delete_dataset(dataset: Dataset, actor: User) -> None:
     """
     for upload in dataset.imports.all():
         transaction.on_commit(partial(upload.problem_path.unlink, missing_ok=True))
+    transaction.on_commit(partial(delete_index, dataset.pk))
     dataset.imports.update(report={})
     votes = Vote.objects.filter(arm__study__dataset=dataset)
     record_in_audit_trail(
@@ -57,6 +59,9 @@ def delete_dataset(dataset: Dataset, actor: User) -> None:
         Rater.objects.filter(study__dataset=dataset),
         Arm.objects.filter(study__dataset=dataset),
         Target.objects.filter(response__dataset=dataset),
+        Call.objects.filter(experiment__dataset=dataset),
+        Experiment.objects.filter(dataset=dataset),
+        Sample.objects.filter(dataset=dataset),
         Response.objects.filter(dataset=dataset),
         Example.objects.filter(dataset=dataset),
     ):

@@ -22,14 +22,14 @@ from evaluation.auto_metrics.registry import METRICS
 from evaluation.backends.distilled import TAUGHT
 from evaluation.backends.distilling import Lesson, Recipe, Training
 from evaluation.backends.registry import BACKENDS
-from evaluation.models import AutoScore, Checkpoint, Job, MetricRun
+from evaluation.models import AutoScore, Job, MetricRun
 from evaluation.runs.scoring import material_of
-from evaluation.services.checkpoints import pin_revision
 from evaluation.services.jobs import Hold, JobError, request_job
 from evaluation.services.prompt_search import check_name
 from generation.backends.base import BackendError, ModelSpec
 from generation.backends.registry import LANGUAGE_MODELS
-from generation.models import Example
+from generation.models import Checkpoint, Example
+from generation.services.checkpoints import pin_revision
 
 FEWEST_LESSONS = 10
 HELD_OUT = 0.1  # of the dialogs

@@ -9,28 +9,37 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import datetime
+from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
 from django.db import DatabaseError, IntegrityError, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F
 from django.utils import timezone
 from django.utils.formats import date_format
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from annotation.models import Study
+from evaluation.backends.registry import BACKENDS
 from evaluation.models import Job, JobStep
-from evaluation.runs.scoring import Stopped, storable
-from evaluation.services.chunks import TURN_SECONDS, lease, lost_if_sent_before
+from evaluation.services.chunks import message_lost_before
 from generation.backends.base import BackendError
-from generation.models.datasets import new_token
+from generation.backends.problems import storable
+from generation.services import claims
+from generation.services.claims import (
+    MOST_CLAIMS,
+    TURN_SECONDS,
+    Stopped,
+    free,
+    lease,
+    silent,
+    take,
+    unheard,
+)
 
 logger = logging.getLogger(__name__)
 
-LOOKS_EVERY_SECONDS = 2.0  # whether the job goes on
-MOST_CLAIMS = 10  # without a step in between: it ends whoever does it
 ENDED = (Job.State.CANCELLED, Job.State.FAILED, Job.State.DONE)
 
 
@@ -160,16 +169,10 @@ def claim_job(job_id: int) -> Job | None:
 
     One statement decides who gets it.
     """
-    now, token = timezone.now(), new_token()
-    free = _free(now).filter(pk=job_id)
-    parameters = free.values_list("parameters", flat=True).first()
-    if parameters is None or not free.update(
-        state=Job.State.RUNNING,
-        token=token,
-        lease_until=now + lease(parameters.get("backend", "")),
-        attempts=F("attempts") + 1,
-    ):
-        return None
+    now = timezone.now()
+    there = free(Job.objects.filter(pk=job_id), now)
+    parameters = there.values_list("parameters", flat=True).first()
+    token = None if parameters is None else take(there, now, _lease(parameters))
     return Job.objects.filter(pk=job_id, token=token).select_related("study").first()
 
 
@@ -180,37 +183,32 @@ def lost_jobs() -> list[int]:
     their messages were lost.
     """
     now = timezone.now()
-    silent = Job.objects.filter(state=Job.State.RUNNING, lease_until__lt=now).filter(
-        Q(sent_at=None) | Q(sent_at__lt=F("lease_until")) | Q(sent_at__lt=now - lease())
-    )
-    waiting = Job.objects.filter(state=Job.State.QUEUED)
-    waiting = waiting.filter(Q(sent_at=None) | Q(sent_at__lt=lost_if_sent_before(now)))
     lost = [
-        pk for jobs in (silent, waiting) for pk in jobs.order_by("pk").values_list("pk", flat=True)
+        pk
+        for jobs in (
+            silent(Job.objects.all(), now),
+            unheard(Job.objects.all(), message_lost_before(now)),
+        )
+        for pk in jobs.order_by("pk").values_list("pk", flat=True)
     ]
     if lost:
         Job.objects.filter(pk__in=lost).update(sent_at=now)
     return lost
 
 
-class Hold:
+def _lease(parameters: Mapping[str, Any]) -> timedelta:
+    """Return how long a job is a worker's without a sign of life, asking its backend."""
+    kind = BACKENDS.get(parameters.get("backend", ""))
+    return lease(kind.longest_call_seconds if kind else 0.0)
+
+
+class Hold(claims.Hold):
     """A claimed job in the hands of one worker."""
 
     def __init__(self, claim: Job) -> None:
+        super().__init__(claim, _lease(claim.parameters))
         self.job = claim
-        self._mine = Job.objects.filter(pk=claim.pk, token=claim.token, state=Job.State.RUNNING)
-        self._lease = lease(claim.parameters.get("backend", ""))
         self._turn_ends = time.monotonic() + TURN_SECONDS
-        self._renew_at = self._next_renewal()
-
-    def keep(self) -> None:
-        """Give a sign of life, and see whether the job goes on, when that is due.
-
-        Raises:
-            Stopped: it is not this worker's any more, or was cancelled.
-        """
-        if time.monotonic() >= self._renew_at:
-            self._renew()
 
     def next_step(self) -> None:
         """Say that a step is about to begin: a worker that has taken long gives others a turn.
@@ -220,7 +218,7 @@ class Hold:
         """
         if time.monotonic() > self._turn_ends:
             raise Stopped
-        self._renew()
+        self.renew()
 
     @transaction.atomic
     def store(self, number: int, content: Mapping[str, Any]) -> None:
@@ -229,7 +227,7 @@ class Hold:
         Raises:
             Stopped: as for `keep`; nothing is stored.
         """
-        self._renew(n_done=number, attempts=1)
+        self.renew(n_done=number, attempts=1)
         JobStep.objects.get_or_create(
             job=self.job, number=number, defaults={"content": dict(content)}
         )
@@ -241,14 +239,12 @@ class Hold:
             Stopped: as for `keep`; nothing is kept.
         """
         self.job.result = {**self.job.result, **result}
-        self._renew(result=self.job.result)
+        self.renew(result=self.job.result)
 
     def finish(self, result: Mapping[str, Any]) -> None:
         """Call the job done, with its result."""
-        self._mine.update(
-            state=Job.State.DONE,
-            token="",
-            lease_until=None,
+        self.end(
+            Job.State.DONE,
             finished_at=timezone.now(),
             attempts=0,
             error="",
@@ -262,33 +258,7 @@ class Hold:
         for location, name in (("location", "model"), ("base_location", "base")):
             if parameters.get(location):
                 error = error.replace(parameters[location], parameters.get(name) or "the model")
-        self._mine.update(
-            state=Job.State.FAILED,
-            token="",
-            lease_until=None,
-            finished_at=timezone.now(),
-            error=storable(error),
-        )
-
-    def release(self, **columns: int) -> None:
-        """Give the job back, if it still is this worker's; no message tells of it any more."""
-        self._mine.update(
-            state=Job.State.QUEUED, token="", lease_until=None, sent_at=None, **columns
-        )
-
-    def _renew(self, **columns: object) -> None:
-        if not self._mine.update(lease_until=timezone.now() + self._lease, **columns):
-            raise Stopped
-        self._renew_at = self._next_renewal()
-
-    def _next_renewal(self) -> float:
-        return time.monotonic() + min(LOOKS_EVERY_SECONDS, lease().total_seconds() / 4)
-
-
-def _free(now: datetime) -> QuerySet[Job]:
-    """Return the jobs that nobody has, or somebody who went silent."""
-    is_silent = Q(state=Job.State.RUNNING, lease_until__lt=now)
-    return Job.objects.filter(Q(state=Job.State.QUEUED) | is_silent)
+        self.end(Job.State.FAILED, finished_at=timezone.now(), error=storable(error))
 
 
 # --- what is done with it -------------------------------------------------------------------

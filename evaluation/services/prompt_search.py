@@ -26,12 +26,13 @@ from evaluation.metrics.sensibleness import demonstration, instructions_of
 from evaluation.models import Job, MetricRun
 from evaluation.reports.base import USUAL, study_counts
 from evaluation.runs.prompts import PROMPTED
-from evaluation.runs.scoring import material_of, storable
-from evaluation.services.checkpoints import pin_revision
+from evaluation.runs.scoring import material_of
 from evaluation.services.jobs import Hold, JobError, request_job
 from generation.backends.base import BackendError, ModelSpec
+from generation.backends.problems import storable
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.models import Response, Setup
+from generation.services.checkpoints import pin_revision
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}", re.ASCII)
 FEWEST_EXAMPLES = 2  # one to show, one to score

@@ -8,8 +8,10 @@ from evaluation.auto_metrics.registry import METRICS
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.progress import RunProgress
 from evaluation.templatetags.figures import UNDEFINED
+from generation.durations import about
 
 register = template.Library()
+register.filter(about)
 
 TAGS = {
     "done": "ok",
@@ -85,18 +87,6 @@ def small(change: float) -> str:
 def percent_scored(progress: RunProgress) -> int:
     """Return how much of a run is scored; what failed is not."""
     return 100 * progress.n_scored // progress.n_targets if progress.n_targets else 100
-
-
-@register.filter
-def about(seconds: float | None) -> str:
-    """Return a duration as people say it: 'about 6 min'."""
-    if seconds is None:
-        return UNDEFINED
-    if seconds < 59.5:
-        return f"about {max(1, round(seconds))} s"
-    if seconds < 3570:
-        return f"about {round(seconds / 60)} min"
-    return f"about {seconds / 3600:.1f} h"
 
 
 @register.filter

@@ -15,7 +15,7 @@ from django_htmx.http import trigger_client_event
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from evaluation.forms.jobs import DistillationForm, SearchForm
-from evaluation.models import Checkpoint, Job
+from evaluation.models import Job
 from evaluation.runs.jobs import GOING_ON, line_of, tried_prompts
 from evaluation.services import jobs as services
 from evaluation.services.distillation import request_distillation
@@ -23,6 +23,7 @@ from evaluation.services.job_kinds import delete
 from evaluation.services.jobs import JobError
 from evaluation.services.prompt_search import request_prompt_search
 from evaluation.tasks import execute_job
+from generation.models import Checkpoint
 
 JOBS_PER_PAGE = 20
 SEARCH, DISTILLATION = Job.Kind.PROMPT_SEARCH, Job.Kind.DISTILLATION

@@ -51,7 +51,7 @@ def response(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     With the run of the address, the evidence is what that run judged against, its windows marked.
     """
     found = get_object_or_404(
-        Response.objects.select_related("example", "setup", "dataset").prefetch_related(
+        Response.objects.select_related("example", "setup", "dataset", "call").prefetch_related(
             "example__turns", "example__evidence__passage", "shown__passage"
         ),
         dataset__slug=slug,

@@ -34,6 +34,7 @@ class Decoding(NamedTuple):
 
     temperature: float = 0.0  # 0: the most likely token each time
     top_p: float = 1.0
+    top_k: int = 0  # of so many most likely tokens; 0: of all
     max_tokens: int = 16  # of a completion
     stop: tuple[str, ...] = ()  # a completion ends before the first of these
     seed: int = 0

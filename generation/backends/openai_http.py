@@ -178,8 +178,8 @@ class OpenAILanguageModel:
                 setting = "" if trouble.is_passing else needed(request, str(trouble))
                 if setting and not self._has_completed:
                     raise BackendError(
-                        f"{self._location}: {trouble}. Scores are made with {setting}: expected a "
-                        "model that takes it"
+                        f"{self._location}: {trouble}. What is asked for needs {setting}: expected "
+                        "a model that takes it"
                     ) from None
                 wait = pause * random.uniform(0.75, 1) if trouble.wait is None else trouble.wait
                 is_late = time.monotonic() + wait > ends

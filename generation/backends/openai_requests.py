@@ -15,7 +15,7 @@ _NOT_TAKEN = re.compile(
     r"|not (?:allowed|permitted|accepted)|only the default"
 )
 _CHANGES_NOTHING = ("seed", "stop")  # what a seed does is up to the server; stops are cut here
-_CHANGES_SCORES = ("temperature", "top_p")
+_CHANGES_COMPLETIONS = ("temperature", "top_p", "top_k")
 
 
 class Requests:
@@ -39,6 +39,8 @@ class Requests:
             request |= {"seed": decoding.seed}
         if decoding.top_p < 1:
             request |= {"top_p": decoding.top_p}
+        if decoding.top_k:  # not in the protocol, but many servers take it
+            request |= {"extra_body": {"top_k": decoding.top_k}}
         if decoding.stop:
             request |= {"stop": list(decoding.stop[:MOST_STOPS])}
         for name in self._left_out:
@@ -78,9 +80,12 @@ class Requests:
 
 
 def needed(request: Mapping[str, Any], said: str) -> str:
-    """Return the setting that a server does not take and that scores need: 'temperature 0'."""
-    name = _named(_CHANGES_SCORES, request, said) if _NOT_TAKEN.search(said) else ""
-    return f"{name} {request[name]:g}" if name else ""
+    """Return the setting that completions need and a server does not take: 'temperature 0'."""
+    if not _NOT_TAKEN.search(said):
+        return ""
+    sent = {**request, **request.get("extra_body", {})}
+    name = _named(_CHANGES_COMPLETIONS, sent, said)
+    return f"{name} {sent[name]:g}" if name else ""
 
 
 def _named(names: tuple[str, ...], request: Mapping[str, Any], said: str) -> str:

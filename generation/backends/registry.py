@@ -4,7 +4,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from generation.backends import huggingface, openai_http
-from generation.backends.base import LanguageModel, ModelSpec
+from generation.backends.base import BackendError, LanguageModel, ModelSpec
+from generation.backends.extractive import Extractive
+from generation.backends.opening import kept_open
 
 
 class LanguageModelKind(NamedTuple):
@@ -12,6 +14,7 @@ class LanguageModelKind(NamedTuple):
 
     title: str
     open: Callable[[ModelSpec], LanguageModel]
+    needs_model: bool = True  # else it is one itself, always there
     is_server: bool = False  # its location is an address
     precisions: tuple[str, ...] = ("fp32",)
     longest_call_seconds: float = 0.0  # that one completion may take
@@ -20,6 +23,9 @@ class LanguageModelKind(NamedTuple):
 
 
 LANGUAGE_MODELS: dict[str, LanguageModelKind] = {
+    "extractive": LanguageModelKind(
+        "Sentences of the prompt, without a model", lambda spec: Extractive(), needs_model=False
+    ),
     "language-model": LanguageModelKind(
         "Language model, run here",
         huggingface.TransformersLanguageModel,
@@ -36,3 +42,18 @@ LANGUAGE_MODELS: dict[str, LanguageModelKind] = {
         least_at_once=openai_http.AT_ONCE,
     ),
 }
+
+
+def open_language_model(spec: ModelSpec) -> LanguageModel:
+    """Return a language model that is ready to be asked.
+
+    Raises:
+        BackendError: there is no such backend, or it cannot be used.
+    """
+    kind = LANGUAGE_MODELS.get(spec.backend)
+    if kind is None:
+        expected = ", ".join(LANGUAGE_MODELS)
+        raise BackendError(f"backend {spec.backend!r}, expected one of {expected}")
+    if not kind.needs_model:
+        return kind.open(spec)
+    return kept_open(spec, kind.open, is_server=kind.is_server)

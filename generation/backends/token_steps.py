@@ -44,11 +44,17 @@ class Steps:
         return wanted
 
     def _drawn(self, logits: Any) -> Any:
-        """Return a token for each row: of the likeliest that make up top_p, one by its share."""
+        """Return a token for each row, one by its share.
+
+        One of the top_k likeliest; of those, one of the likeliest that make up top_p of them.
+        """
         import torch
 
         scaled = logits.double() / self._decoding.temperature
         shares, tokens = scaled.softmax(dim=-1).sort(dim=-1, descending=True, stable=True)
+        if top_k := self._decoding.top_k:
+            shares = shares[:, :top_k]
+            shares = shares / shares.sum(dim=-1, keepdim=True)
         sums = shares.cumsum(dim=-1)
         last = (sums - shares < self._decoding.top_p).sum(dim=-1, keepdim=True).sub(1).clamp(min=0)
         draws = torch.tensor([[row.random()] for row in self._draws]).to(sums)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from generation.importers import ais, begin, interchange, mtrag
+from generation.importers import ais, begin, interchange, mtrag, qrecc, treccast
 from generation.importers.errors import DatasetError
 from generation.importers.limits import Limits
 from generation.importers.material import KINDS, Material
@@ -23,11 +23,15 @@ class Reader(NamedTuple):
     open: Callable[[Source], Material]
 
 
+ONLY_ASKED_FOR = ("qrecc-as-asked",)  # another reading of a format that is recognised
 # In the order of asking: published formats are the narrower ones.
 READERS: dict[str, Reader] = {
     "mtrag": Reader(mtrag.recognises, mtrag.MtragMaterial),
     "ais": Reader(ais.recognises, ais.AisMaterial),
     "begin": Reader(begin.recognises, begin.BeginMaterial),
+    "treccast": Reader(treccast.recognises, treccast.TrecCastMaterial),
+    "qrecc": Reader(qrecc.recognises, qrecc.QreccMaterial),
+    "qrecc-as-asked": Reader(qrecc.recognises, qrecc.QreccAsAskedMaterial),
     "interchange": Reader(interchange.recognises, interchange.InterchangeMaterial),
 }
 
@@ -65,13 +69,15 @@ def open_material(path: Path, format: str | None = None, limits: Limits | None =
 
 def _format_of(source: Source) -> str:
     for name, reader in READERS.items():
-        if reader.recognises(source):
+        if name not in ONLY_ASKED_FOR and reader.recognises(source):
             return name
     names = list(source.sizes)
     files = ", ".join(names[:10]) or "no files"
     if names == [source.path.name]:
         files = "content of no format that is known"
-    published = " or ".join(name for name in READERS if name != "interchange")
+    published = " or ".join(
+        name for name in READERS if name not in ("interchange", *ONLY_ASKED_FOR)
+    )
     raise DatasetError(
         source.path.name, files, f"a published file ({published}) or {interchange.expected_files()}"
     )

@@ -13,6 +13,7 @@ from generation.importers.errors import excerpt
 from generation.importers.fields import LARGEST_COUNT, LONGEST_NAME, NOTHING, Kind, Row
 from generation.importers.json_text import JSONTrouble, parse_json
 from generation.importers.records import (
+    CollectionPassageRecord,
     EntityRecord,
     EntityTriple,
     ExampleRecord,
@@ -51,6 +52,16 @@ def read_example(row: Row) -> ExampleRecord:
         golden_answer=row.optional_text("golden_answer"),
         evidence=_evidence(row),
         meta=row.optional_object("meta") | row.unknown(EXAMPLES.fields),
+    )
+
+
+def read_passage(row: Row) -> CollectionPassageRecord:
+    return CollectionPassageRecord(
+        where=row.where,
+        key=row.key("id"),
+        text=row.filled_text("text"),
+        title=row.text("title", ""),
+        url=row.text("url", ""),
     )
 
 
@@ -285,6 +296,7 @@ EXAMPLES = Kind(
     read_example,
     keeps_unknown=True,
 )
+PASSAGES = Kind("passages", ("id", "text"), ("title", "url"), read_passage)
 RESPONSES = Kind(
     "responses",
     ("id", "example", "setup", "text"),
@@ -311,8 +323,19 @@ KG_QUESTIONS = Kind(
     "kg_questions", ("id", "question", "entities"), ("retrieved", "minimum"), read_kg_question
 )
 
-# By file name; in this order where only the columns tell (a vote row would do as a flag).
+# By file name; in this order where only the columns tell: a vote row would do as a flag, and a
+# response as a passage.
 ROW_KINDS = {
     kind.name: kind
-    for kind in (VOTES, SCORES, RESPONSES, EXAMPLES, ENTITIES, KG_QUESTIONS, FLAGS, RATERS)
+    for kind in (
+        VOTES,
+        SCORES,
+        RESPONSES,
+        EXAMPLES,
+        ENTITIES,
+        KG_QUESTIONS,
+        FLAGS,
+        RATERS,
+        PASSAGES,
+    )
 }

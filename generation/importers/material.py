@@ -1,7 +1,7 @@
 """What every reader hands on: records of a few kinds, as often as they are asked for."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
@@ -11,6 +11,7 @@ from generation.importers.sources import Source
 # In the order of storing: each kind refers to earlier ones only.
 KINDS = (
     "entities",
+    "passages",
     "examples",
     "kg_questions",
     "responses",
@@ -35,6 +36,10 @@ class Material(ABC):
             are complete only after all kinds were read.
         n_left_out: what is not imported although it is data, counted by name; complete only
             after all kinds were read.
+        notes: what else is worth knowing of the records, counted by name; complete only after
+            all kinds were read.
+        on_work: called now and then while a reader works for long without handing on a record;
+            may raise to stop it.
     """
 
     format: ClassVar[str]
@@ -47,6 +52,8 @@ class Material(ABC):
         self.scheme: dict[str, Any] | None = None
         self.ignored: list[str] = []
         self.n_left_out: dict[str, int] = {}
+        self.notes: dict[str, int] = {}
+        self.on_work: Callable[[], None] = lambda: None
 
     @abstractmethod
     def records(self, kind: str) -> Iterator[Record | Problem]:

@@ -46,6 +46,16 @@ class PassageRecord(NamedTuple):
     is_golden: bool
 
 
+class CollectionPassageRecord(NamedTuple):
+    """One passage of a dataset's collection, whether or not an example names it as evidence."""
+
+    where: Where
+    key: str
+    text: str
+    title: str
+    url: str
+
+
 class ExampleRecord(NamedTuple):
     """A dialog up to its last user question. `dialog` names the conversation (default: `key`)."""
 
@@ -67,6 +77,7 @@ class SetupRecord(NamedTuple):
     prompt: str
     run: str
     settings: Mapping[str, Any]
+    made_with: Mapping[str, Any] = {}  # see `Setup.made_with`; no part of a response's digest
 
 
 TripleText = tuple[str, str, str]  # qid, relation, value
@@ -171,7 +182,8 @@ class ScoreRecord(NamedTuple):
 
 
 Record = (
-    ExampleRecord
+    CollectionPassageRecord
+    | ExampleRecord
     | ResponseRecord
     | EntityRecord
     | KGQuestionRecord

@@ -11,7 +11,8 @@ LOOKUP = 500  # keys in one query
 class SeenKeys:
     """A map key → content on disk, for as long as it is open.
 
-    Keys and contents are kept as 16-byte hashes; the file is private and vanishes on closing.
+    Keys and contents are kept as 16-byte hashes, a content of bytes as it is; the file is private
+    and vanishes on closing.
     """
 
     def __init__(self) -> None:
@@ -30,6 +31,10 @@ class SeenKeys:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the temporary file go."""
         self._db.close()
 
     def contents(self, keys: Iterable[str]) -> dict[str, bytes]:
@@ -44,15 +49,18 @@ class SeenKeys:
             found |= {by_hash[key]: content for key, content in rows}
         return found
 
-    def add(self, contents: Mapping[str, str]) -> None:
+    def add(self, contents: Mapping[str, str | bytes]) -> None:
         """Add keys with their content; a key that is there keeps the content it has."""
-        rows = ((_hash(key), _hash(content)) for key, content in contents.items())
+        rows = (
+            (_hash(key), content if isinstance(content, bytes) else _hash(content))
+            for key, content in contents.items()
+        )
         self._db.executemany("INSERT OR IGNORE INTO seen VALUES (?, ?)", rows)
 
 
-def is_content(found: bytes, content: str) -> bool:
+def is_content(found: bytes, content: str | bytes) -> bool:
     """Return whether what was found for a key is this content."""
-    return found == _hash(content)
+    return found == (content if isinstance(content, bytes) else _hash(content))
 
 
 def _hash(text: str) -> bytes:

@@ -3,15 +3,36 @@
 import hashlib
 import json
 import re
-from typing import Any
+import sys
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from generation.importers.fields import LONGEST_NAME, Row
 from generation.importers.records import SetupRecord
 
 LONGEST_SETUP_NAME = 300
 LONGEST_MODEL = 200
-KNOWN_KEYS = ("name", "model", "temperature", "prompt", "run")
+LARGEST_FLOAT = sys.float_info.max
+LARGEST_EXACT = 2**53  # from here on a float does not hold every whole number
+KNOWN_KEYS = ("name", "model", "temperature", "prompt", "run", "made_with")
 _NEEDS_QUOTES = re.compile(r'[·="\x00-\x1f\x7f]|^(T|run) |^\s|\s$|^$')
+
+
+class AnySetup(Protocol):
+    """A setup, as a file says it or as it is stored."""
+
+    @property
+    def model(self) -> str: ...
+    @property
+    def temperature(self) -> float | None: ...
+    @property
+    def prompt(self) -> str: ...
+    @property
+    def run(self) -> str: ...
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+    @property
+    def made_with(self) -> Mapping[str, Any]: ...
 
 
 def named_setup(name: str) -> SetupRecord:
@@ -41,6 +62,7 @@ def read_setup(row: Row) -> SetupRecord:
         prompt=inner.text("prompt", "", LONGEST_MODEL).strip(),
         run=inner.key("run", "", LONGEST_NAME),
         settings=inner.unknown(KNOWN_KEYS),
+        made_with=_made_with(inner),
     )
     return setup if setup.name else setup._replace(name=setup_name(setup))
 
@@ -60,6 +82,49 @@ def setup_name(setup: SetupRecord) -> str:
         return name
     digest = hashlib.sha256(name.encode("utf-8")).hexdigest()[:16]
     return f"{name[: LONGEST_SETUP_NAME - 20]}… #{digest}"
+
+
+def setup_content(setup: AnySetup) -> dict[str, Any]:
+    """Return what a setup's name stands for; two of one name must not differ in it."""
+    return {
+        "model": setup.model,
+        "temperature": setup.temperature,
+        "prompt": setup.prompt,
+        "run": setup.run,
+        "settings": _with_plain_numbers(setup.settings),
+    }
+
+
+def origin_of(setup: AnySetup) -> dict[str, Any]:
+    """Return what responses were made with; two setups that differ in it do not mix.
+
+    What computes (the device) may change.
+    """
+    known = {name: part for name, part in setup.made_with.items() if name != "device"}
+    plain: dict[str, Any] = _with_plain_numbers(known)
+    return plain
+
+
+def _with_plain_numbers(value: Any) -> Any:
+    """Return JSON with each number in one form: PostgreSQL gives 1e16 back as an integer."""
+    if isinstance(value, Mapping):
+        return {key: _with_plain_numbers(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_with_plain_numbers(part) for part in value]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    if abs(value) < LARGEST_EXACT and value == int(value):
+        return int(value)
+    return f"{value:.17g}" if abs(value) <= LARGEST_FLOAT else str(value)
+
+
+def _made_with(setup: Row) -> dict[str, Any]:
+    """Return what an export says about the model that a setup's responses were made with."""
+    value = setup.nested("made_with")
+    if value is None or isinstance(value, dict):
+        return value or {}
+    setup.refuse("made_with", json.dumps(value)[:80], "an object")
+    return {}
 
 
 _EXPECTED = "a name, or an object with a model"

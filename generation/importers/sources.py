@@ -103,6 +103,15 @@ class Source:
                 else:
                     yield Line(number, text, None)
 
+    def chunks(self, name: str) -> Iterator[bytes]:
+        """Yield a file's bytes from its beginning, unpacked and without a byte order mark."""
+        self._used_rows[name] = 0
+        with self._open(name) as stream:
+            chunk = _without_bom(stream.read(_BUFFER), name)
+            while chunk:
+                yield chunk
+                chunk = stream.read(_BUFFER)
+
     def head(self, name: str, n_bytes: int) -> bytes:
         """Return the first `n_bytes` of a file, unpacked and without a byte order mark."""
         with self._open(name) as stream:

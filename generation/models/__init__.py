@@ -1,6 +1,8 @@
 """The material: datasets, knowledge graphs, setups and responses."""
 
+from generation.models.checkpoints import Checkpoint
 from generation.models.datasets import Dataset, Example, ExamplePassage, Import, Passage, Turn
+from generation.models.experiments import Call, Experiment, ExperimentChunk, ExperimentSetup
 from generation.models.graphs import (
     Alias,
     Entity,
@@ -9,15 +11,21 @@ from generation.models.graphs import (
     QuestionEntity,
     Triple,
 )
+from generation.models.samples import Sample, SampledExample
 from generation.models.setups import Citation, Response, ResponsePassage, Setup
 
 __all__ = [
     "Alias",
+    "Call",
+    "Checkpoint",
     "Citation",
     "Dataset",
     "Entity",
     "Example",
     "ExamplePassage",
+    "Experiment",
+    "ExperimentChunk",
+    "ExperimentSetup",
     "Import",
     "KGQuestion",
     "MinimumTriple",
@@ -25,6 +33,8 @@ __all__ = [
     "QuestionEntity",
     "Response",
     "ResponsePassage",
+    "Sample",
+    "SampledExample",
     "Setup",
     "Triple",
     "Turn",

@@ -16,6 +16,10 @@ class Setup(models.Model):
     prompt = models.CharField(max_length=200, blank=True)
     run = models.CharField(max_length=100, blank=True)
     settings = models.JSONField(default=dict, blank=True)  # whatever else the file says
+    # Where its responses were made here: {"backend", "signature", "revision", "files", "device"},
+    # known once the model was loaded, and "retrieval" where passages are ranked or drawn.
+    # Responses of another revision, or from another collection, never mix with them.
+    made_with = models.JSONField(default=dict, blank=True)
 
     class Meta:
         ordering = ["name"]

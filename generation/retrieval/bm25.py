@@ -1,11 +1,30 @@
-"""Passages ranked by the words that they share with a query (BM25)."""
+"""Passages ranked by the words that they share with a query (BM25).
+
+Scores are those of rank-bm25's `BM25Okapi`, to the last bit: its statistics are counted by a
+subclass that streams, its own `_calc_idf` weighs the words, and a query adds up the same terms in
+the same order. Only the words of the query are looked at, in a sparse term–document matrix. The
+matrix holds counts, so one index on disk answers for any k1, b and idf rule.
+"""
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from array import array
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi  # type: ignore[import-untyped]
+from scipy.sparse import csr_array
+
+IdfRule = Literal["okapi-epsilon", "lucene"]
+IDF_RULES: tuple[IdfRule, ...] = get_args(IdfRule)
+DIGITS = 6  # scores are told apart by; closer ones are ties
+CLOSE = 10**-DIGITS
+TOKENISER = "lower-words"  # the name of `tokens`, as a signature says it
 
 _WORD = re.compile(r"\w+")
 
@@ -15,39 +34,226 @@ def tokens(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
+class Bm25(NamedTuple):
+    """The choices of a ranking; the defaults are rank-bm25's.
+
+    `okapi-epsilon` weighs a word by log((N − n + ½) / (n + ½)) and, where that is negative (the
+    word stands in more than half of the passages), by a quarter of the mean of all words.
+    `lucene` weighs it by log(1 + (N − n + ½) / (n + ½)), which is always positive: among a handful
+    of passages the one that matches comes first.
+    """
+
+    idf: IdfRule = "okapi-epsilon"
+    k1: float = 1.5
+    b: float = 0.75
+
+    @property
+    def signature(self) -> str:
+        """Every choice that changes a ranking, the tokeniser among them."""
+        return f"bm25|v:1|idf:{self.idf}|k1:{float(self.k1)}|b:{float(self.b)}|tokens:{TOKENISER}"
+
+
+USUAL = Bm25()
+
+
+class _Matrix(NamedTuple):
+    """What is counted of a collection; as arrays, so that each can be mapped from a file.
+
+    The words are in order of their bytes; `words` holds them one after the other.
+    """
+
+    words: NDArray[np.uint8]  # (n_bytes,)
+    word_ends: NDArray[np.int64]  # (n_words + 1,): word i is words[word_ends[i]:word_ends[i + 1]]
+    idf_okapi_epsilon: NDArray[np.float64]  # (n_words,)
+    idf_lucene: NDArray[np.float64]  # (n_words,)
+    starts: NDArray[np.int64]  # (n_words + 1,): of each word in the next two
+    passages: NDArray[np.int32]  # (n_entries,): where the word stands, in order
+    counts: NDArray[np.int32]  # (n_entries,): how often
+    lengths: NDArray[np.int64]  # (n_passages,): in words
+
+
 class PassageIndex:
-    """BM25 over a fixed sequence of passages (Okapi, k1 = 1.5, b = 0.75)."""
+    """BM25 over a fixed sequence of passages, which are named by their positions in it."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        words = [tokens(text) for text in texts]
-        # rank_bm25 divides by the mean length; without a word there is nothing to find.
-        self._okapi = _Okapi(words) if any(words) else None
+    def __init__(self, texts: Iterable[str], bm25: Bm25 = USUAL) -> None:
+        """Count the words of each text; texts are read once and not kept."""
+        self._use(_Statistics(tokens(text) for text in texts).matrix(), bm25)
 
-    def top(self, query: str, k: int) -> list[int]:
-        """Return the positions of the `k` best passages, best first, ties by position.
+    @classmethod
+    def load(cls, folder: Path, bm25: Bm25 = USUAL) -> Self:
+        """Return the index that was saved in a folder; its files are mapped, not read.
 
-        Fewer than `k` when fewer share a word with the query: the others are left out.
+        Raises:
+            OSError: there is none.
+        """
+        index = cls.__new__(cls)
+        mapped = (np.load(_file(folder, name), mmap_mode="r") for name in _Matrix._fields)
+        index._use(_Matrix(*map(np.asarray, mapped)), bm25)  # still mapped, sliced at less cost
+        return index
+
+    def save(self, folder: Path) -> None:
+        """Write the index into a folder that exists, a file for each array."""
+        for name, part in self._matrix._asdict().items():
+            np.save(_file(folder, name), part)
+
+    def with_choices(self, bm25: Bm25) -> "PassageIndex":
+        """Return an index of the same passages that ranks by other choices; nothing is copied."""
+        index = PassageIndex.__new__(PassageIndex)
+        index._use(self._matrix, bm25)
+        return index
+
+    def __len__(self) -> int:
+        """Return the number of passages."""
+        return len(self._matrix.lengths)
+
+    def scores(self, query: str) -> NDArray[np.float64]:
+        """Return the score of each passage, (n_passages,): rank-bm25's `get_scores`.
+
+        A word counts as often as the query says it. With `okapi-epsilon` a handful of passages may
+        have negative scores.
+        """
+        scores = np.zeros(len(self))
+        for word in tokens(query):
+            place = self._place(word)
+            if place is None:
+                continue
+            entries = slice(self._matrix.starts[place], self._matrix.starts[place + 1])
+            passages = self._matrix.passages[entries]
+            counts = self._matrix.counts[entries].astype(float)
+            # As rank-bm25 has it, operation by operation, so that it is equal to the last bit.
+            weights = self._longness.take(passages)
+            weights += counts
+            np.divide(counts * (self.bm25.k1 + 1), weights, out=weights)
+            weights *= self._idf[place]
+            np.add.at(scores, passages, weights)
+        return scores
+
+    def ranked(self, query: str, k: int, without: Collection[int] = ()) -> list[tuple[int, float]]:
+        """Return positions and scores of the `k` best passages, best first.
+
+        By score rounded to 1e-6, ties by position. Always `k` where there are so many passages,
+        like `get_top_n`: those that share no word with the query fill up.
+
+        Args:
+            without: positions to leave out.
 
         Raises:
             ValueError: `k` is negative.
         """
         if k < 0:
             raise ValueError(f"the {k} best passages; expected 0 or more")
-        if self._okapi is None:
+        scores = self.scores(query)
+        left_out = np.fromiter(set(without), np.intp)
+        n = min(k, len(scores) - len(left_out))
+        if n <= 0:
             return []
-        scores = self._okapi.get_scores(tokens(query))
-        best = np.argsort(-scores, kind="stable")[:k]
-        return [int(position) for position in best if scores[position] > 0]
+        ranking = scores.copy() if left_out.size else scores
+        ranking[left_out] = -math.inf
+        return [(int(place), float(scores[place])) for place in _best(ranking, n)]
+
+    def _use(self, matrix: _Matrix, bm25: Bm25) -> None:
+        self._matrix, self.bm25 = matrix, bm25
+        okapi = bm25.idf == "okapi-epsilon"
+        self._idf = matrix.idf_okapi_epsilon if okapi else matrix.idf_lucene
+        n_words = int(matrix.lengths.sum())
+        # Without a word there is no mean length to divide by, and nothing to find.
+        mean = n_words / len(matrix.lengths) if n_words else 1.0
+        self._longness = bm25.k1 * (1 - bm25.b + bm25.b * np.asarray(matrix.lengths) / mean)
+
+    def _place(self, word: str) -> int | None:
+        """Return the place of a word among all words; None if no passage has it."""
+        ends, spelled = self._matrix.word_ends, self._matrix.words
+        wanted = word.encode()
+
+        def at(place: int) -> bytes:
+            return spelled[ends[place] : ends[place + 1]].tobytes()
+
+        n_words = len(ends) - 1
+        place = bisect_left(range(n_words), wanted, key=at)
+        return place if place < n_words and at(place) == wanted else None
 
 
-class _Okapi(BM25Okapi):  # type: ignore[misc]
-    """Okapi with Lucene's inverse document frequency, log(1 + (N − n + ½) / (n + ½)).
+class _Statistics(BM25Okapi):  # type: ignore[misc]
+    """rank-bm25's statistics of a collection that is read once, with its own weights of words."""
 
-    The textbook's, log((N − n + ½) / (n + ½)), is 0 for a word in half of the passages and
-    negative above that: among a handful of passages the one that matches would come last.
-    """
+    def _initialize(self, corpus: Iterable[list[str]]) -> Mapping[str, int]:
+        """Count words as rank-bm25 does, into arrays; return in how many passages each stands."""
+        self.numbers: dict[str, int] = {}  # word → its number, by first appearance
+        self.word_numbers, self.counts = array("i"), array("i")
+        self.starts = array("q", [0])  # of each passage in these
+        lengths, n_passages = array("q"), array("q")
+        for words in corpus:
+            lengths.append(len(words))
+            for word, count in Counter(words).items():
+                number = self.numbers.setdefault(word, len(n_passages))
+                if number == len(n_passages):
+                    n_passages.append(0)
+                n_passages[number] += 1
+                self.word_numbers.append(number)
+                self.counts.append(count)
+            self.starts.append(len(self.counts))
+        self.doc_len = lengths
+        self.corpus_size = len(lengths)
+        # Its mean weight is a sum in the order of first appearance, which this mapping has.
+        return dict(zip(self.numbers, n_passages, strict=True))
 
     def _calc_idf(self, nd: Mapping[str, int]) -> None:
-        self.idf = {
-            word: math.log(1 + (self.corpus_size - n + 0.5) / (n + 0.5)) for word, n in nd.items()
+        """Weigh each word by both rules."""
+        n = self.corpus_size
+        self.lucene = {
+            word: math.log(1 + (n - n_with + 0.5) / (n_with + 0.5)) for word, n_with in nd.items()
         }
+        if nd:  # rank-bm25 divides by their number
+            super()._calc_idf(nd)
+
+    def matrix(self) -> _Matrix:
+        """Return the counts with a row for each word, words in order of their bytes."""
+        words = sorted((word.encode(), word) for word in self.numbers)
+        order = np.array([self.numbers[word] for _, word in words], np.intp)
+        by_passage = csr_array(
+            (_as(self.counts), _as(self.word_numbers), _as(self.starts)),
+            shape=(self.corpus_size, len(words)),
+        )
+        by_word = by_passage.tocsc()
+        del by_passage
+        n_entries = np.diff(by_word.indptr)[order]
+        starts = np.concatenate([[0], np.cumsum(n_entries)]).astype(np.int64)
+        passages = np.empty(starts[-1], np.int32)
+        counts = np.empty(starts[-1], np.int32)
+        for place, number in enumerate(order):
+            old = slice(by_word.indptr[number], by_word.indptr[number + 1])
+            new = slice(starts[place], starts[place + 1])
+            passages[new], counts[new] = by_word.indices[old], by_word.data[old]
+        ends = np.cumsum([0, *(len(spelled) for spelled, _ in words)], dtype=np.int64)
+        return _Matrix(
+            words=np.frombuffer(b"".join(spelled for spelled, _ in words), np.uint8),
+            word_ends=ends,
+            idf_okapi_epsilon=np.array([self.idf[word] for _, word in words], float),
+            idf_lucene=np.array([self.lucene[word] for _, word in words], float),
+            starts=starts,
+            passages=passages,
+            counts=counts,
+            lengths=_as(self.doc_len),
+        )
+
+
+def _best(scores: NDArray[np.float64], n: int) -> NDArray[np.intp]:
+    """Return the positions of the `n` best of at least `n` scores, ties to 1e-6 by position."""
+    worst = np.partition(scores, len(scores) - n)[len(scores) - n]
+    candidates = np.flatnonzero(scores >= worst - CLOSE)
+    if len(candidates) > 2 * n:  # mostly ties: what is clearly better, and the first of the others
+        rounded = np.round(scores[candidates], DIGITS)
+        bar = np.round(worst, DIGITS)
+        better, tied = np.flatnonzero(rounded > bar), np.flatnonzero(rounded == bar)
+        candidates = candidates[np.sort(np.concatenate([better, tied[: n - len(better)]]))]
+    order = np.argsort(-np.round(scores[candidates], DIGITS), kind="stable")
+    return candidates[order][:n]
+
+
+def _as(numbers: Any) -> NDArray[Any]:
+    """Return an array of the standard library as one of numpy, without a copy."""
+    return np.frombuffer(numbers, numbers.typecode) if numbers else np.empty(0, numbers.typecode)
+
+
+def _file(folder: Path, name: str) -> Path:
+    return folder / f"{name.replace('_', '-')}.npy"

@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 
 from accounts.models import AuditEntry
-from evaluation.models import AutoScore, Checkpoint, MetricRun, RunChunk
+from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.services.chunks import claim_chunk, score_chunk
-from generation.models import Response
+from generation.models import Checkpoint, Response
 from tests.annotation.makers import material, planned
 from tests.makers import statements
 

@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from annotation.models import Study
 from evaluation.auto_metrics.auto_ssa import SsaPrompt
-from evaluation.models import Checkpoint, Job, JobStep, MetricRun
+from evaluation.models import Job, JobStep, MetricRun
+from generation.models import Checkpoint
 from tests.evaluation.makers_of_scores import make_run, make_scores
 from tests.evaluation.test_prompt_searches import ssa_study
 

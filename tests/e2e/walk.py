@@ -14,8 +14,8 @@ from accounts.models import User
 from annotation.models import Assignment, GoldAnswer, Rater, Study
 from annotation.services.rating import flag_responses, save_draft, skip_unit
 from annotation.services.studies import close_study, pause_study, write_guideline
-from evaluation.models import Checkpoint, MetricRun
-from generation.models import Passage, Response
+from evaluation.models import MetricRun
+from generation.models import Checkpoint, Passage, Response
 from tests.annotation.makers import (
     claimed,
     material,
@@ -25,7 +25,9 @@ from tests.annotation.makers import (
     raters_of,
     researcher,
 )
+from tests.e2e.grid_walk import grid_pages
 from tests.e2e.job_walk import job_pages
+from tests.e2e.sample_walk import sample_pages
 from tests.evaluation.hand_made import COOL, WARM, two_arms
 from tests.evaluation.makers_of_scores import MILL, disputed, make_run, make_score, make_scores
 from tests.evaluation.metric_runs import cancelled, done, failed, mill, requested, work
@@ -187,6 +189,8 @@ def all_stops(folder: Path) -> Iterator[Stop]:
     yield from run_stops(folder, plans)
     yield from disagreement_stops(folder, plans)
     yield from (Stop(name, plans, path) for name, path in job_pages(folder))
+    yield from (Stop(name, plans, path) for name, path in sample_pages(folder / "sampled"))
+    yield from (Stop(name, plans, path) for name, path in grid_pages(folder / "grids"))
 
 
 def report_stops(folder: Path, user: User) -> Iterator[Stop]:

@@ -5,8 +5,9 @@ import json
 import pytest
 from django.core.management import call_command
 
-from evaluation.models import Checkpoint, MetricRun
+from evaluation.models import MetricRun
 from evaluation.reports.calibration import calibration_report
+from generation.models import Checkpoint
 from tests.evaluation.commands import failure
 from tests.evaluation.hand_made import votes
 from tests.evaluation.test_calibration_report import chosen_of

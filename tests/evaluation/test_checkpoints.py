@@ -1,6 +1,7 @@
-"""Models that runs may use: which an admin can add, and what stands in the way of deleting one."""
+"""Models that runs and grids may use: which an admin can add and delete, and their pace."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,10 @@ from django.urls import reverse
 from safetensors.numpy import save_file
 
 from accounts.models import AuditEntry
-from evaluation.models import Checkpoint, MetricRun
-from evaluation.services.checkpoints import pin_revision
-from generation.models import Dataset
+from evaluation.models import MetricRun
+from evaluation.services.checkpoints import CheckpointError, add_checkpoint, change_pace
+from generation.models import Checkpoint, Dataset, Experiment, ExperimentSetup, Setup
+from generation.services.checkpoints import pin_revision
 from tests.evaluation.pages import words
 from tests.makers import audit_actions, statements
 
@@ -130,7 +132,8 @@ def test_labels_without_names_need_the_index_of_entailment(admin, folder):
 
 
 @pytest.mark.parametrize(
-    "name", ["", "lexical", "Heuristic", "openai", "a|b", "a b", "-a", "a\n", "x" * 101]
+    "name",
+    ["", "lexical", "Heuristic", "openai", "Extractive", "a|b", "a b", "-a", "a\n", "x" * 101],
 )
 def test_a_name_that_a_signature_could_not_hold_is_refused(admin, name):
     answer = add(admin, "roberta-large-mnli", name=name)
@@ -255,6 +258,142 @@ def test_what_is_folded_away_for_a_kind_is_left_out(admin):
     assert (added.served_name, added.key_variable, added.entailment_index) == ("", "", None)
 
 
+# --- the limit of calls ---------------------------------------------------------------------
+
+
+def server_of(calls_per_minute=None, name="mini", **more):
+    described = {"backend": "openai", "location": "https://models.example.org/v1"}
+    return Checkpoint.objects.create(
+        name=name, calls_per_minute=calls_per_minute, **described | more
+    )
+
+
+def pace(client, checkpoint, said):
+    address = reverse("evaluation:change-pace", args=[checkpoint.pk])
+    return client.post(address, {"calls_per_minute": said})
+
+
+@pytest.mark.parametrize(("said", "limit"), [("60", 60), ("", None)])
+def test_a_language_model_is_added_with_its_limit_or_without(admin, said, limit):
+    add(admin, "some-org/some-model", backend="language-model", calls_per_minute=said)
+
+    assert Checkpoint.objects.get().calls_per_minute == limit
+    assert AuditEntry.objects.latest("pk").details["calls_per_minute"] == limit
+
+
+def test_only_language_models_have_a_limit(admin, adam):
+    add(admin, "roberta-large-mnli", calls_per_minute="60")  # folded away, so it is left out
+
+    added = Checkpoint.objects.get()
+    assert added.calls_per_minute is None
+    assert f'action="{reverse("evaluation:change-pace", args=[added.pk])}"' not in (
+        admin.get(MODELS).text
+    )
+    answer = pace(admin, added, "60")
+    assert answer.status_code == 422
+    assert "Only language models have a limit of calls." in answer.text
+    with pytest.raises(CheckpointError, match="Only language models"):
+        add_checkpoint("b", "some-org/some-model", adam, calls_per_minute=60)
+
+
+@pytest.mark.parametrize(
+    ("said", "limit", "told"),
+    [
+        ("90", 90, "mini: at most 90 calls a minute from now on."),
+        ("", None, "mini: no limit of calls from now on."),
+    ],
+)
+def test_an_admin_changes_the_limit_of_a_listed_model(admin, adam, said, limit, told):
+    place = datetime(2026, 3, 1, tzinfo=UTC)
+    listed = server_of(60, next_call_at=place)
+
+    answer = pace(admin, listed, said)
+
+    assert answer.status_code == 302
+    page = admin.get(answer.url)
+    assert told in words(page)
+    assert (f'value="{said}"' in page.text) == bool(said)
+    listed.refresh_from_db()
+    assert listed.calls_per_minute == limit
+    assert listed.next_call_at == place  # what is reserved stays reserved
+    entry = AuditEntry.objects.latest("pk")
+    assert (entry.actor, entry.action, entry.subject) == (adam, "checkpoint.paced", "mini")
+    assert entry.details == {"before": 60, "after": limit}
+
+
+def test_the_same_limit_again_is_no_change(admin):
+    pace(admin, server_of(60), "60")
+
+    assert not AuditEntry.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        ("0", "greater than or equal to 1"),
+        ("-3", "greater than or equal to 1"),
+        ("1000001", "less than or equal to 1000000"),
+        ("2.5", "Enter a whole number"),
+        ("often", "Enter a whole number"),
+    ],
+)
+def test_what_is_no_number_of_calls_is_refused_at_its_field(admin, said, error):
+    other, listed = server_of(5, name="a"), server_of(60)
+
+    answer = pace(admin, listed, said)
+
+    assert answer.status_code == 422
+    field = f"id_{listed.pk}_calls_per_minute"
+    assert f'id="{field}_error">Ensure' in answer.text or f'id="{field}_error">Enter' in answer.text
+    assert error in answer.text
+    assert f'value="{said}"' in answer.text
+    assert f"id_{other.pk}_calls_per_minute_error" not in answer.text
+    assert answer.text.count('aria-invalid="true"') == 1
+    added = add(admin, "a/b", name="b", backend="language-model", calls_per_minute=said)
+    assert added.status_code == 422
+    assert 'id="id_calls_per_minute_error"' in added.text
+    assert Checkpoint.objects.get(name="mini").calls_per_minute == 60
+    assert not Checkpoint.objects.filter(name="b").exists()
+
+
+@pytest.mark.parametrize("limit", [0, 1_000_001])
+def test_commands_are_refused_the_same(limit):
+    with pytest.raises(CheckpointError, match="expected 1 to 1,000,000 calls a minute"):
+        change_pace(server_of(60), limit, None)
+
+
+def test_of_many_models_the_page_that_has_the_changed_one_is_shown(admin):
+    for n in range(30):
+        server_of(name=f"m{n:02}")
+    last = Checkpoint.objects.get(name="m29")
+
+    refused = pace(admin, last, "0")
+    assert f"id_{last.pk}_calls_per_minute_error" in refused.text
+    assert f'rel="prev" href="{MODELS}?page=1"' in refused.text
+    assert pace(admin, last, "7").url == f"{MODELS}?page=2"
+
+
+@pytest.mark.parametrize("who", ["rachel", "rosa"])
+def test_nobody_but_admins_changes_a_limit(who, request, client_for):
+    listed = server_of(60)
+
+    assert pace(client_for(request.getfixturevalue(who)), listed, "1").status_code == 403
+
+    listed.refresh_from_db()
+    assert listed.calls_per_minute == 60
+
+
+def test_a_limit_is_changed_by_post_of_somebody_signed_in_on_a_model_that_is_listed(admin, client):
+    listed = server_of(60)
+    address = reverse("evaluation:change-pace", args=[listed.pk])
+
+    assert pace(client, listed, "1").url.startswith("/accounts/sign-in/")
+    assert admin.get(address).status_code == 405
+    listed.pk += 1
+    assert pace(admin, listed, "1").status_code == 404
+    assert Checkpoint.objects.get().calls_per_minute == 60
+
+
 # --- deleting and listing -------------------------------------------------------------------
 
 
@@ -276,6 +415,21 @@ def test_a_model_that_a_run_uses_stays(admin):
     answer = admin.post(reverse("evaluation:delete-checkpoint", args=[added.pk]), follow=True)
 
     assert "mini stays: 1 run uses it." in words(answer)
+    assert "in use" in words(answer)
+    assert Checkpoint.objects.exists()
+
+
+def test_a_model_that_a_grid_uses_stays(admin):
+    added = server_of()
+    dataset = Dataset.objects.create(name="pilot", slug="pilot")
+    setups = [Setup.objects.create(dataset=dataset, name=name, model="mini") for name in "ab"]
+    grid = Experiment.objects.create(dataset=dataset, name="first", grid={})
+    for position, setup in enumerate(setups):
+        ExperimentSetup.objects.create(experiment=grid, setup=setup, position=position)
+
+    answer = admin.post(reverse("evaluation:delete-checkpoint", args=[added.pk]), follow=True)
+
+    assert "mini stays: 1 grid uses it." in words(answer)
     assert "in use" in words(answer)
     assert Checkpoint.objects.exists()
 

@@ -7,7 +7,7 @@ from evaluation.auto_metrics.registry import METRICS
 from evaluation.backends.registry import BACKENDS
 from evaluation.management.model_options import spec_from
 from evaluation.metrics.entailment import AutoAis
-from evaluation.models import Checkpoint, Job
+from evaluation.models import Job
 from evaluation.runs.choices import (
     ChoiceError,
     all_options,
@@ -18,6 +18,7 @@ from evaluation.runs.choices import (
 )
 from evaluation.runs.plan import RunPlan
 from generation.backends.base import ModelSpec
+from generation.models import Checkpoint
 
 pytestmark = pytest.mark.django_db
 

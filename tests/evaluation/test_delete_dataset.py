@@ -22,7 +22,17 @@ from annotation.models import (
     VoteChange,
 )
 from evaluation.models import Adjudication, Job, JobStep, MetricRun, RunChunk
-from generation.models import Dataset, Import, Passage
+from generation.models import (
+    Call,
+    Dataset,
+    Experiment,
+    ExperimentChunk,
+    ExperimentSetup,
+    Import,
+    Passage,
+    Sample,
+    SampledExample,
+)
 from tests.makers import (
     contents,
     example_row,
@@ -65,6 +75,7 @@ def make_everything(folder, name):
     )
     assert outcome.study is not None
     rate_something(outcome.study)
+    generate_something(outcome.study.dataset)
     return outcome.dataset
 
 
@@ -105,6 +116,27 @@ def rate_something(study: Study) -> None:
     RunChunk.objects.create(run=run, number=1, targets=[target.pk])
     job = Job.objects.create(kind=Job.Kind.PROMPT_SEARCH, study=study, name=study.name)
     JobStep.objects.create(job=job, number=1)
+
+
+def generate_something(dataset: Dataset) -> None:
+    """Add a sample and a grid with a call."""
+    response = dataset.responses.get(key="r1")
+    sample = Sample.objects.create(dataset=dataset, name="hundred", parameters={})
+    SampledExample.objects.create(sample=sample, example=response.example, position=1)
+    experiment = Experiment.objects.create(
+        dataset=dataset, name=dataset.name, sample=sample, grid={}
+    )
+    ExperimentSetup.objects.create(experiment=experiment, setup=response.setup, position=1)
+    ExperimentChunk.objects.create(
+        experiment=experiment, setup=response.setup, number=1, examples=[response.example_id]
+    )
+    Call.objects.create(
+        experiment=experiment,
+        setup=response.setup,
+        example=response.example,
+        response=response,
+        prompt="0 -1 0 Who? [eot]",
+    )
 
 
 def address(dataset):

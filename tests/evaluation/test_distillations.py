@@ -7,12 +7,12 @@ import pytest
 from annotation.models import Target, Vote
 from evaluation.auto_metrics.auto_ais import AutoAisMetric
 from evaluation.auto_metrics.auto_ssa import AutoSensible
-from evaluation.models import AutoScore, Checkpoint, Job
-from evaluation.runs.plan import spec_of_checkpoint
+from evaluation.models import AutoScore, Job
 from evaluation.services.distillation import DistillationPlan, data_of, request_distillation
 from evaluation.services.job_kinds import delete, do_job
 from evaluation.services.jobs import Hold, JobError, cancel_job, claim_job, resume_job
 from generation.backends.base import ModelSpec
+from generation.models import Checkpoint
 from tests.evaluation.metric_runs import done
 from tests.evaluation.teaching import N_DIALOGS, N_RATED, rated_and_unrated, teacher_run
 from tests.tiny_encoder import BAD, GOOD, tiny_encoder
@@ -57,7 +57,7 @@ def work(job):
 def work_to_the_first_epoch(job):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Hold, "next_step", lambda hold: cancel_job(job, None) and hold.keep())
-        patched.setattr("evaluation.services.jobs.LOOKS_EVERY_SECONDS", 0)
+        patched.setattr("generation.services.claims.LOOKS_EVERY_SECONDS", 0)
         work(job)
     assert (job.state, job.steps.count()) == (Job.State.CANCELLED, 1)
     return job
@@ -93,7 +93,7 @@ def test_a_distilled_model_is_offered_and_repeats_its_teacher(run, dataset, enco
     assert second["loss"] < first["loss"]
     assert job.result["held_out_mse"] == second["held_out_mse"] < job.result["mse_of_mean"] / 2
 
-    small = done(dataset, metric=AutoSensible(), **spec_of_checkpoint(checkpoint)._asdict())
+    small = done(dataset, metric=AutoSensible(), **checkpoint.spec()._asdict())
     rated = AutoScore.objects.filter(run=small, target__response__example__dialog="d0")
     is_yes = {row.target.response.key: (row.score or 0) > 0.5 for row in rated}
     assert is_yes == {f"r0-{GOOD}": True, f"r0-{BAD}": False}
@@ -155,7 +155,7 @@ def test_a_base_of_the_hub_stays_at_the_commit_of_the_first_epoch(
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     listed = Checkpoint.objects.create(name="tiny", location="attest/tiny")
-    on_the_hub = plan(run, None)._replace(base=spec_of_checkpoint(listed))
+    on_the_hub = plan(run, None)._replace(base=listed.spec())
     job = work_to_the_first_epoch(request_distillation(on_the_hub, None))
     listed.refresh_from_db()
     assert (job.result["base_revision"], listed.revision) == (one, one)

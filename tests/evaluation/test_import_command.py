@@ -15,8 +15,8 @@ from django.conf import settings
 from django.core.management import call_command
 
 from annotation.models import Study, Vote
-from evaluation.progress import progress_bar
 from generation.models import Dataset
+from generation.progress import progress_bar
 from tests.evaluation.commands import failure
 from tests.makers import (
     example_row,
@@ -136,7 +136,7 @@ def test_what_was_not_read_and_left_out_is_said(pilot, capsys, shared):
         (
             "people.csv",
             "name,age\nAda,36\n",
-            "published file (mtrag or ais or begin) or",
+            "published file (mtrag or ais or begin or treccast or qrecc) or",
         ),
         ("people.zip", "not a zip", "no readable zip"),
     ],

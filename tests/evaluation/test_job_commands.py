@@ -6,7 +6,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation.management.commands.distil import Command as Distil
-from evaluation.models import Checkpoint, Job, MetricRun
+from evaluation.models import Job, MetricRun
+from generation.models import Checkpoint
 from tests.evaluation.commands import failure
 from tests.evaluation.teaching import rated_and_unrated, teacher_run
 from tests.evaluation.test_prompt_searches import COOL, n_shown, rater_score, ssa_study

@@ -4,12 +4,13 @@ import pytest
 from django.urls import reverse
 
 from evaluation.auto_metrics.auto_ssa import SsaPrompt
-from evaluation.models import Checkpoint, Job
+from evaluation.models import Job
 from evaluation.runs.jobs import line_of
 from evaluation.services.job_kinds import do_job
 from evaluation.services.jobs import claim_job, request_job
 from evaluation.services.prompt_search import SearchPlan, request_prompt_search
 from generation.backends.base import ModelSpec
+from generation.models import Checkpoint
 from tests.evaluation.makers_of_scores import make_run, make_scores
 from tests.evaluation.teaching import rated_and_unrated, teacher_run
 from tests.evaluation.test_prompt_searches import COOL, n_shown, rater_score, ssa_study

@@ -6,12 +6,12 @@ from functools import partial
 import pytest
 
 from evaluation.auto_metrics.registry import metric_of
-from evaluation.backends import registry
 from evaluation.backends.registry import BACKENDS, open_backend
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.plan import spec_of
 from evaluation.runs.scoring import Scorer, unscored
 from evaluation.services.runs import retry_failed
+from generation.backends import opening
 from generation.backends.openai_http import AT_ONCE, OpenAILanguageModel, Patience
 from tests.evaluation.metric_runs import mill, requested, work
 from tests.evaluation.told import problems_of, rows_of
@@ -39,10 +39,10 @@ def server(monkeypatch):
     impatient = partial(OpenAILanguageModel, patience=SHORT)
     monkeypatch.setitem(BACKENDS, "openai", BACKENDS["openai"]._replace(open=impatient))
     monkeypatch.setenv("ATTEST_TEST_KEY", KEY)
-    registry._connected.cache_clear()
+    opening._connected.cache_clear()
     with stand_in() as running:
         yield running
-    registry._connected.cache_clear()
+    opening._connected.cache_clear()
 
 
 def asked_for(dataset, url, metric="sensible", **spec) -> MetricRun:

@@ -8,7 +8,8 @@ from django.utils.html import escape
 
 from evaluation.auto_metrics.registry import METRICS
 from evaluation.backends.registry import BACKENDS
-from evaluation.models import Checkpoint, Job, MetricRun
+from evaluation.models import Job, MetricRun
+from generation.models import Checkpoint
 from tests.evaluation.metric_runs import mill, work
 from tests.evaluation.pages import run_choices, words
 from tests.makers import response_row, statements

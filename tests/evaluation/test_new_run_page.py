@@ -7,7 +7,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Study
-from evaluation.models import Checkpoint, MetricRun
+from evaluation.models import MetricRun
+from generation.models import Checkpoint
 from tests.evaluation.metric_runs import cancelled, done, mill, work
 from tests.evaluation.pages import run_choices, words
 from tests.makers import (

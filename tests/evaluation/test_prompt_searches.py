@@ -7,13 +7,14 @@ from annotation.ordering import share_is_drawn
 from evaluation.auto_metrics.auto_ssa import SsaPrompt, usual_prompt
 from evaluation.backends.registry import BACKENDS
 from evaluation.metrics.sensibleness import instructions_of
-from evaluation.models import Checkpoint, Job
+from evaluation.models import Job
 from evaluation.runs.prompts import prompts_for
 from evaluation.services.job_kinds import do_job
 from evaluation.services.jobs import JobError, cancel_job, claim_job, resume_job
 from evaluation.services.prompt_search import SearchPlan, request_prompt_search, slice_of
 from evaluation.tasks import execute_job
 from generation.backends.base import ModelSpec
+from generation.models import Checkpoint
 from tests.evaluation.told_language_model import BACKEND
 from tests.makers import example_row, import_rows, response_row, scheme_of, vote_row
 from tests.tiny_language_models import tiny_causal

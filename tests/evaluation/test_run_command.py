@@ -12,8 +12,9 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from evaluation.management.model_options import spec_from
-from evaluation.models import AutoScore, Checkpoint, MetricRun
+from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.choices import ChoiceError
+from generation.models import Checkpoint
 from tests.annotation.makers import material, planned
 from tests.evaluation.metric_runs import mill
 from tests.services import database_url, hear_signals

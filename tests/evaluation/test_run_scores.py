@@ -7,14 +7,14 @@ import pytest
 
 from evaluation.backends.base import Entailment
 from evaluation.metrics.entailment import Pair
-from evaluation.models import Checkpoint, MetricRun, RunChunk
+from evaluation.models import MetricRun, RunChunk
 from evaluation.runs import scoring
 from evaluation.runs.progress import run_progress
 from evaluation.services import chunks
 from evaluation.services.chunks import score_chunk
 from evaluation.services.runs import resume_run
 from generation.backends.base import BackendError
-from generation.models import Response
+from generation.models import Checkpoint, Response
 from tests.evaluation.metric_runs import mill, requested, work
 from tests.evaluation.told import CLOSED, claimed, material_of, problems_of, rows_of
 from tests.makers import example_row, response_row

@@ -3,7 +3,7 @@
 import pytest
 
 from generation.models import Citation, Response
-from generation.services import RESPONSES_AT_ONCE, store_cited_facts
+from generation.services.citations import RESPONSES_AT_ONCE, store_cited_facts
 from tests.makers import example_row, import_rows, response_row, statements, vote_row
 
 pytestmark = pytest.mark.django_db
@@ -152,7 +152,7 @@ def test_statements_grow_with_the_batches_only(tmp_path):
 
 
 def test_every_batch_is_stored(tmp_path, monkeypatch):
-    monkeypatch.setattr("generation.services.RESPONSES_AT_ONCE", 2)
+    monkeypatch.setattr("generation.services.citations.RESPONSES_AT_ONCE", 2)
     text = "Born in Rome [Q1, place of birth: Rome]."
     responses = [response_row(f"r{n}", text=text) for n in range(5)]
     import_rows(tmp_path, examples=[example_row()], responses=responses)

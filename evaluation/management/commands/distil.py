@@ -15,15 +15,14 @@ from django.db.models import Q
 from annotation.models import Study, Vote
 from evaluation.management.jobs_here import do_here
 from evaluation.management.runs_here import requested_here, score_here
-from evaluation.models import Checkpoint, Job, MetricRun
+from evaluation.models import Job, MetricRun
 from evaluation.reports.formats import write_report
 from evaluation.reports.sensibleness import sensibleness_report
 from evaluation.runs.choices import plan_of
-from evaluation.runs.plan import spec_of_checkpoint
 from evaluation.services.distillation import DistillationPlan, request_distillation
 from evaluation.services.jobs import JobError
 from generation.backends.base import ModelSpec
-from generation.models import Response
+from generation.models import Checkpoint, Response
 
 EXAMPLE = """examples:
   manage.py distil --run 12 --base models/MiniLM-L6 --name small-sensible
@@ -87,7 +86,7 @@ class Command(BaseCommand):
 
     def _table_1(self, teacher: MetricRun, small: Checkpoint) -> None:
         """Score what people have rated, and print how far model and people are apart."""
-        plan = plan_of(teacher.metric, spec_of_checkpoint(small))
+        plan = plan_of(teacher.metric, small.spec())
         for study in Study.objects.filter(dataset=teacher.dataset).order_by("name"):
             votes = Vote.objects.filter(arm__study=study, question=teacher.metric).order_by()
             rated = Response.objects.filter(pk__in=votes.values("target__response"))
@@ -128,7 +127,7 @@ def _base(named: str) -> ModelSpec:
     """Return the encoder that is named: a listed one, or a folder."""
     listed = Checkpoint.objects.filter(name=named).first()
     if listed is not None:
-        return spec_of_checkpoint(listed)
+        return listed.spec()
     folder = Path(named).expanduser()
     try:
         is_folder = folder.is_dir()

@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.interchange import BadRows, Outcome, import_dataset, plan_import
-from evaluation.progress import progress_bar
 from generation.importers import READERS, open_material
 from generation.importers.errors import DatasetError
+from generation.progress import progress_bar
 
 MAX_LISTED = 20  # problems printed; the first tell most
 EXAMPLE = """example:
@@ -56,6 +56,8 @@ class Command(BaseCommand):
         for kind, count in outcome.counts.items():
             parts = ", ".join(f"{n:,} {what}" for what, n in count.items() if n or what == "new")
             self.stdout.write(f"{kind}: {parts}")
+        for what, n in outcome.notes.items():
+            self.stdout.write(f"{what}: {n:,}")
         for what, n in outcome.left_out.items():
             self.stdout.write(f"left out: {n:,} {what}")
         if outcome.ignored:

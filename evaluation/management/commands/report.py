@@ -8,18 +8,24 @@ from django.db.models import QuerySet
 
 from annotation.models import Arm, Study
 from annotation.schemes import load_scheme
+from evaluation.forms.retrieval import IDF_RULES, QUERIES, RetrievalForm
 from evaluation.reports.base import Choices, Report
 from evaluation.reports.calibration import calibration_report
 from evaluation.reports.formats import FORMATS, write_report
+from evaluation.reports.retrieval import retrieval_report
 from evaluation.reports.study import ON_DEMAND, REPORTS
 from evaluation.runs.families import families_of
+from generation.models import Dataset
 
 EXAMPLE = """example:
   manage.py report raters --study pilot
   manage.py report raters --study pilot --by-setup --format json > pilot.json
   manage.py report agreement --study pilot --truth merged --format latex > agreement.tex
   manage.py report calibration --study pilot --question attributable --model deberta-nli
+  manage.py report retrieval --dataset qrecc --query dialog --format csv > retrieval.csv
 """
+
+RETRIEVAL = "retrieval"
 
 
 class Command(BaseCommand):
@@ -28,8 +34,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("report", choices=[*REPORTS, *ON_DEMAND])
-        parser.add_argument("--study", required=True, help="the study's name")
+        parser.add_argument("report", choices=[*REPORTS, *ON_DEMAND, RETRIEVAL])
+        parser.add_argument("--study", help="the study's name; for all but retrieval")
+        parser.add_argument("--dataset", help="retrieval: the dataset's name")
         parser.add_argument("--format", choices=["table", *FORMATS], default="table")
         parser.add_argument("--setup", default="", help="the only setup that counts, by name")
         parser.add_argument(
@@ -44,26 +51,52 @@ class Command(BaseCommand):
         parser.add_argument("--with-excluded", action="store_true", help="count excluded raters")
         parser.add_argument("--question", default="", help="calibration: the only question")
         parser.add_argument("--model", default="", help="calibration: the only model or backend")
+        parser.add_argument(
+            "--query", choices=QUERIES, help="retrieval: searched by (default: question)"
+        )
+        parser.add_argument(
+            "--idf", choices=IDF_RULES, help="retrieval: weight of words (default: okapi-epsilon)"
+        )
+        parser.add_argument("--k1", help="retrieval: 0 to 10 (default: 1.5)")
+        parser.add_argument("--b", help="retrieval: 0 to 1 (default: 0.75)")
 
-    def handle(self, *, study: str, report: str, format: str, **options: Any) -> None:
-        found = Study.objects.filter(name=study).first()
-        if not found:
-            raise CommandError(f"No study {study!r}; there are: {_some(Study.objects.all())}")
-        if options["setup"] and not found.setups.filter(name=options["setup"]).exists():
-            there = _some(found.setups.all())
-            raise CommandError(f"No setup {options['setup']!r} in {study!r}; there are: {there}")
-        arms = [arm.kind for arm in found.arms.all()]
-        options["truth"] = options["truth"] or next(iter(arms), Arm.Kind.SEPARATE)
-        if arms and options["truth"] not in arms:
-            raise CommandError(
-                f"No {options['truth']} arm in {study!r}; there is: {', '.join(arms)}"
-            )
-        choices = Choices(**{name: options[name] for name in Choices._fields})
-        if report in ON_DEMAND:
-            rows = _calibration(found, choices, options["question"], options["model"])
-        else:
-            rows = REPORTS[report](found, choices)
-        self.stdout.write(write_report(rows, format), ending="")
+    def handle(self, *, report: str, format: str, **options: Any) -> None:
+        of = "dataset" if report == RETRIEVAL else "study"
+        if not options[of]:
+            raise CommandError(f"{report} is a report on a {of}: give its name by --{of}.")
+        found = _retrieval(options) if report == RETRIEVAL else _on_study(report, options)
+        self.stdout.write(write_report(found, format), ending="")
+
+
+def _on_study(report: str, options: dict[str, Any]) -> Report:
+    """Return a report on a study, with the arm that is usual where none is said."""
+    study = options["study"]
+    found = Study.objects.filter(name=study).first()
+    if not found:
+        raise CommandError(f"No study {study!r}; there are: {_some(Study.objects.all())}")
+    if options["setup"] and not found.setups.filter(name=options["setup"]).exists():
+        there = _some(found.setups.all())
+        raise CommandError(f"No setup {options['setup']!r} in {study!r}; there are: {there}")
+    arms = [arm.kind for arm in found.arms.all()]
+    options["truth"] = options["truth"] or next(iter(arms), Arm.Kind.SEPARATE)
+    if arms and options["truth"] not in arms:
+        raise CommandError(f"No {options['truth']} arm in {study!r}; there is: {', '.join(arms)}")
+    choices = Choices(**{name: options[name] for name in Choices._fields})
+    if report in ON_DEMAND:
+        return _calibration(found, choices, options["question"], options["model"])
+    return REPORTS[report](found, choices)
+
+
+def _retrieval(options: dict[str, Any]) -> Report:
+    """Return the report on a dataset; its passages are indexed now where they are not."""
+    dataset = Dataset.objects.filter(name=options["dataset"]).first()
+    if not dataset:
+        there = _some(Dataset.objects.all())
+        raise CommandError(f"No dataset {options['dataset']!r}; there are: {there}")
+    form = RetrievalForm(options)
+    for name, errors in form.errors.items():
+        raise CommandError(f"--{name} {options[name]}: {' '.join(map(str, errors))}")
+    return retrieval_report(dataset, form.chosen)
 
 
 def _calibration(study: Study, choices: Choices, question: str, model: str) -> Report:

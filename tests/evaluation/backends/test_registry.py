@@ -96,5 +96,10 @@ def test_a_backend_that_is_not_there_is_named():
 
 
 def test_a_worker_may_be_silent_for_as_long_as_all_tries_of_one_answer_take():
-    for key, kind in LANGUAGE_MODELS.items():
+    asked = {key: kind for key, kind in LANGUAGE_MODELS.items() if kind.needs_model}
+    for key, kind in asked.items():
         assert BACKENDS[key].longest_call_seconds == len(TRIES) * kind.longest_call_seconds > 0
+
+
+def test_a_model_that_can_judge_nothing_is_no_backend():
+    assert LANGUAGE_MODELS.keys() - BACKENDS.keys() == {"extractive"}

@@ -99,7 +99,9 @@ def test_log_probabilities_are_those_of_the_raw_logits(family, folders, models):
         assert [p for _, p in token.top] == pytest.approx(best.values.tolist(), abs=1e-4)
 
 
-@pytest.mark.parametrize("decoding", [Decoding(max_tokens=8), Decoding(1.3, 0.9, 8, seed=7)])
+@pytest.mark.parametrize(
+    "decoding", [Decoding(max_tokens=8), Decoding(1.3, 0.9, 20, max_tokens=8, seed=7)]
+)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_stands_beside_a_prompt_changes_nothing(family, decoding, models):
     together = list(models[family].complete(PROMPTS + PROMPTS[:2], decoding))
@@ -125,8 +127,8 @@ def test_a_seed_gives_the_same_text_again_and_another_seed_another(models):
     assert len(set(texts)) > 1
     # Of one token there is nothing to choose.
     greedy = Decoding(max_tokens=8)
-    narrow = list(model.complete(PROMPTS, draw._replace(top_p=1e-9)))
-    assert narrow == list(model.complete(PROMPTS, greedy))
+    for narrow in (draw._replace(top_p=1e-9), draw._replace(top_k=1)):
+        assert list(model.complete(PROMPTS, narrow)) == list(model.complete(PROMPTS, greedy))
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -48,13 +48,16 @@ def test_a_chat_is_asked_and_its_answer_read(server):
 
 
 def test_every_choice_of_decoding_is_sent(server):
-    completed(server, decoding=Decoding(0.7, 0.9, 9, stop=("###", "\n"), seed=3, n_top=30))
+    decoding = Decoding(0.7, 0.9, 40, max_tokens=9, stop=("###", "\n"), seed=3, n_top=30)
+
+    completed(server, decoding=decoding)
 
     sent = server.requests[0].body
     del sent["model"], sent["messages"]
     assert sent == {
         "temperature": 0.7,
         "top_p": 0.9,
+        "top_k": 40,
         "max_tokens": 9,
         "stop": ["###", "\n"],
         "seed": 3,

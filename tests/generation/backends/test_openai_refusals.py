@@ -76,9 +76,14 @@ def test_fewer_likely_tokens_are_asked_for_before_none_are(server):
             GREEDY,
         ),
         ("top_p 0.9", "top_p is not supported", GREEDY._replace(top_p=0.9)),
+        (
+            "top_k 40",
+            "Unrecognized request argument supplied: top_k",
+            Decoding(temperature=0.7, top_k=40),
+        ),
     ],
 )
-def test_what_scores_are_made_with_is_not_left_out(name, said, decoding, server):
+def test_what_changes_completions_is_not_left_out(name, said, decoding, server):
     server.otherwise = refuses(400, said)
 
     with pytest.raises(BackendError) as caught:
@@ -86,7 +91,7 @@ def test_what_scores_are_made_with_is_not_left_out(name, said, decoding, server)
 
     assert str(caught.value).startswith(f"{server.url}: the server answered 400 (Bad Request): ")
     assert str(caught.value).endswith(
-        f"Scores are made with {name}: expected a model that takes it"
+        f"What is asked for needs {name}: expected a model that takes it"
     )
     assert "\n" not in str(caught.value)
 

@@ -34,6 +34,15 @@ def drawn(n_rows: int = N_DRAWS, **decoding: Any) -> list[int]:
         ({"temperature": 1.0, "top_p": 0.79}, [0.0, 0.625, 0.0, 0.375]),
         ({"temperature": 1.0, "top_p": 0.81}, [0.15 / 0.95, 0.5 / 0.95, 0.0, 0.3 / 0.95]),
         ({"temperature": 1.0, "top_p": 0.5}, [0.0, 1.0, 0.0, 0.0]),
+        ({"temperature": 1.0, "top_k": 1}, [0.0, 1.0, 0.0, 0.0]),
+        # 0.5, 0.3 and 0.15 are left, together 0.95.
+        ({"temperature": 1.0, "top_k": 3}, [0.15 / 0.95, 0.5 / 0.95, 0.0, 0.3 / 0.95]),
+        ({"temperature": 1.0, "top_k": 9}, [0.15, 0.5, 0.05, 0.3]),
+        # Squared, two are left: 0.25 and 0.09, together 0.34.
+        ({"temperature": 0.5, "top_k": 2}, [0.0, 0.735, 0.0, 0.265]),
+        # Of the two that are left the first has 0.5 / 0.8 = 0.625 of what there is, of four 0.5.
+        ({"temperature": 1.0, "top_k": 2, "top_p": 0.6}, [0.0, 1.0, 0.0, 0.0]),
+        ({"temperature": 1.0, "top_p": 0.6}, [0.0, 0.625, 0.0, 0.375]),
         ({"temperature": 0.0}, [0.0, 1.0, 0.0, 0.0]),
     ],
 )
@@ -51,3 +60,23 @@ def test_the_same_seed_draws_the_same_and_another_seed_does_not():
     assert first == drawn(200, temperature=1.0, seed=1)
     assert first[:7] == drawn(7, temperature=1.0, seed=1)  # whatever stands beside them
     assert first != drawn(200, temperature=1.0, seed=2)
+
+
+@pytest.mark.parametrize("decoding", [{"top_k": 5}, {"top_k": 5, "top_p": 0.7}])
+def test_what_may_be_drawn_is_what_transformers_leaves(decoding):
+    """Of random logits: each token that plain transformers code leaves is drawn, and no other."""
+    import torch
+    from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+
+    logits = torch.randn(1, 50, generator=torch.Generator().manual_seed(3))
+    left = TopKLogitsWarper(5)(None, TemperatureLogitsWarper(0.7)(None, logits))
+    left = TopPLogitsWarper(decoding.get("top_p", 1.0))(None, left)
+    expected = left.softmax(dim=-1)[0]
+    prompts = [Prompt(str(number)) for number in range(N_DRAWS)]
+
+    steps = Steps(prompts, Decoding(temperature=0.7, **decoding))
+    tokens = steps(None, logits.expand(N_DRAWS, -1)).argmax(dim=-1)
+
+    shares = tokens.bincount(minlength=50) / N_DRAWS
+    assert shares.tolist() == pytest.approx(expected.tolist(), abs=0.03)
+    assert (shares > 0).tolist() == (expected > 0).tolist()

@@ -147,7 +147,7 @@ def test_a_response_with_everything(tmp_path):
     assert response.graph_shown == (("Q1", "area", "1285"),)
     assert response.removed == ()
     assert response.meta == {"tokens": 5, "price": 0.1}
-    assert response.setup == ("plain", "", None, "", "", {})
+    assert response.setup == ("plain", "", None, "", "", {}, {})
 
 
 def test_what_a_response_does_not_say_is_none_and_not_empty(tmp_path):

@@ -247,6 +247,7 @@ def test_kinds_come_in_the_order_of_storing(tmp_path):
     with open_material(tmp_path) as material:
         assert material.kinds == (
             "entities",
+            "passages",
             "examples",
             "kg_questions",
             "responses",

@@ -1,4 +1,4 @@
-"""Forms about the material."""
+"""The filter of a dataset's examples."""
 
 from typing import Any
 

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
-from generation.forms import ExampleFilter
+from generation.forms.datasets import ExampleFilter
 from generation.models import Dataset, Example, Response
 
 DATASETS_PER_PAGE = 50

@@ -1,0 +1,127 @@
+"""The report on retrieval: how much of the golden evidence BM25 finds among the first k."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from heapq import nsmallest
+from typing import NamedTuple
+
+import numpy as np
+from django.conf import settings
+
+from evaluation.metrics.intervals import SHARE_METHOD, Figure, bootstrap_intervals, share_from
+from evaluation.reports.base import LeftOut, Report, Row, number
+from generation.draws import random_key
+from generation.grids.grid_file import Query
+from generation.models import Dataset, Example, ExamplePassage, Turn
+from generation.retrieval.bm25 import USUAL, Bm25
+from generation.retrieval.dataset_index import MANY_PASSAGES, DatasetIndex, index_of
+from generation.retrieval.recall import precision_at, recall_at
+
+MOST_K = 10
+SEED = 0  # of the sample
+MOST_EXAMPLES = 500
+FEW_EXAMPLES = 100  # of many passages: each query takes milliseconds more there
+
+
+class RetrievalChoices(NamedTuple):
+    """What a reader may choose about the ranking."""
+
+    bm25: Bm25 = USUAL
+    query: Query = "question"  # what is searched by: the last turn, or all turns
+
+
+class _Asked(NamedTuple):
+    """One example of the sample."""
+
+    dialog: str
+    query: str
+    golden: frozenset[int]  # passage ids
+    is_guessed: bool  # nobody has said which passage is golden; a rule has
+
+
+def retrieval_report(dataset: Dataset, choices: RetrievalChoices) -> Report:
+    """Return recall@k and precision@k for k = 1..10, means over examples with golden evidence.
+
+    At most 500 examples, drawn by a seed; 100 where the collection has more than 20,000 passages.
+    """
+    index = index_of(dataset.pk, choices.bm25)
+    n_all = dataset.examples.count()
+    golden = _golden_of(dataset)
+    most = FEW_EXAMPLES if len(index) > MANY_PASSAGES else MOST_EXAMPLES
+    asked = _asked(dataset, golden, choices.query, most)
+    left_out: LeftOut = {
+        "examples_without_golden_evidence": n_all - len(golden),
+        "examples_outside_the_sample": len(golden) - len(asked),
+    }
+    said = [
+        "retrieval",
+        f"query {choices.query}",
+        index.signature,
+        f"at most {most} examples, seed {SEED}",
+        SHARE_METHOD,
+        f"attest {settings.VERSION}",
+    ]
+    return Report(dataset.name, "retrieval", _rows(asked, index), left_out, " | ".join(said))
+
+
+def _golden_of(dataset: Dataset) -> Mapping[int, frozenset[int]]:
+    """Return the golden passages of each example that has any."""
+    found: dict[int, set[int]] = defaultdict(set)
+    rows = ExamplePassage.objects.filter(example__dataset=dataset, is_golden=True).order_by()
+    for example, passage in rows.values_list("example", "passage").iterator():
+        found[example].add(passage)
+    return {example: frozenset(passages) for example, passages in found.items()}
+
+
+def _asked(
+    dataset: Dataset, golden: Mapping[int, frozenset[int]], query: Query, most: int
+) -> list[_Asked]:
+    """Draw examples and return what is searched for each, in the order of their keys."""
+    keys = Example.objects.filter(dataset=dataset).values_list("key", "pk").iterator()
+    with_golden = ((key, pk) for key, pk in keys if pk in golden)
+    drawn = sorted(nsmallest(most, with_golden, key=lambda row: (random_key(SEED, row[0]), row)))
+    ids = [pk for _, pk in drawn]
+    examples = Example.objects.in_bulk(ids)
+    turns: dict[int, list[str]] = defaultdict(list)
+    rows = Turn.objects.filter(example__in=ids).order_by("example", "index")
+    for example, text in rows.values_list("example", "text"):
+        turns[example].append(text)
+    return [
+        _Asked(
+            dialog=examples[pk].dialog,
+            query=" ".join(turns[pk][-1:] if query == "question" else turns[pk]),
+            golden=golden[pk],
+            is_guessed=examples[pk].meta.get("golden") == "guessed",
+        )
+        for pk in ids
+    ]
+
+
+def _rows(asked: Sequence[_Asked], index: DatasetIndex) -> list[Row]:
+    """Return a row for each k: both means with their intervals over dialogs."""
+    rankings = [[hit.passage for hit in index.ranked(each.query, MOST_K)] for each in asked]
+    names, dialogs = np.unique([each.dialog for each in asked], return_inverse=True)
+    measures = {"recall": recall_at, "precision": precision_at}
+    values = {
+        (k, name): np.array(
+            [of(found, each.golden, k) for found, each in zip(rankings, asked, strict=True)], float
+        )
+        for k in range(1, MOST_K + 1)
+        for name, of in measures.items()
+    }
+    figures = [
+        Figure(np.column_stack([shares, np.ones(len(shares))]), dialogs, share_from)
+        for shares in values.values()
+    ]
+    intervals = bootstrap_intervals(figures, len(names), seed=SEED)
+    n = {
+        "n": len(asked),
+        "n_dialogs": len(names),
+        "n_guessed": sum(each.is_guessed for each in asked),
+    }
+    rows: dict[int, Row] = {}
+    for (k, name), figure, interval in zip(values, figures, intervals, strict=True):
+        row = rows.setdefault(k, {"k": k} | n)
+        row[name] = number(share_from(figure.statistics.sum(axis=0)))
+        row[f"{name}_low"], row[f"{name}_high"] = number(interval.low), number(interval.high)
+    return list(rows.values())

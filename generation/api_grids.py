@@ -1,0 +1,305 @@
+"""Grids and their calls by API."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, cast
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.decorators import action
+from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response as Answer
+from rest_framework.reverse import reverse
+
+from accounts.api import IdFilter, LongPages, NameFilter, Readable
+from accounts.models import User
+from generation.forms.grids import TABS, with_failures
+from generation.grids.grid_file import GridError, of_data
+from generation.grids.plan import Plan, PlanRow, plan_of
+from generation.grids.progress import ExperimentProgress, experiment_progress
+from generation.models import Call, Dataset, Experiment, Setup
+from generation.services import experiments as services
+from generation.services.experiments import ExperimentError, OutgrownPlan
+from generation.tasks import send
+
+# --- grids ----------------------------------------------------------------------------------
+
+
+class NotNow(APIException):
+    """What was asked for does not go with the state that a grid is in."""
+
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "conflict"
+
+
+class PlanRowSerializer(serializers.Serializer[PlanRow]):
+    """What would be asked of one model with prompts of one type; sums over its setups."""
+
+    model = serializers.CharField()
+    precision = serializers.CharField()
+    prompt = serializers.CharField(help_text="Key of the prompt type.")
+    n_setups = serializers.IntegerField()
+    n_calls = serializers.IntegerField(help_text="To be made.")
+    n_there = serializers.IntegerField(help_text="Answered already, not asked again.")
+    n_left_out = serializers.IntegerField(
+        help_text="Examples without such a prompt: no golden evidence, or the one-shot itself."
+    )
+    n_unmade = serializers.IntegerField(help_text="Of the calls: their prompt cannot be made.")
+    n_prompt_tokens = serializers.IntegerField()
+    n_completion_tokens = serializers.IntegerField(help_text="At most.")
+    cost = serializers.FloatField(allow_null=True, help_text="At most; null: no price is known.")
+    n_widened = serializers.IntegerField(
+        help_text="Of the calls: show more passages than the type says, all of them golden."
+    )
+
+
+class PlanSerializer(serializers.Serializer[Plan]):
+    """What a grid would ask, when it was planned."""
+
+    n_examples = serializers.IntegerField()
+    n_counted = serializers.IntegerField(
+        help_text="Examples counted for each setup; of fewer than all, tokens are estimated."
+    )
+    currency = serializers.CharField()
+    total = PlanRowSerializer()
+    rows = PlanRowSerializer(many=True)
+
+
+class GridSerializer(serializers.Serializer[ExperimentProgress]):
+    """A grid and how far it is."""
+
+    id = serializers.IntegerField(source="experiment.pk")
+    name = serializers.CharField(source="experiment.name")
+    dataset = serializers.CharField(source="experiment.dataset.slug")
+    sample = serializers.CharField(
+        source="experiment.sample.name", default="", help_text="Empty: every example."
+    )
+    grid = serializers.DictField(
+        source="experiment.grid", help_text="Every choice, as a grid file has it."
+    )
+    state = serializers.CharField(
+        help_text="planning, planned, queued, running, cancelled, failed, failed in part, or done."
+    )
+    error = serializers.CharField(source="experiment.error", help_text="Why it failed as a whole.")
+    created_at = serializers.DateTimeField(source="experiment.created_at")
+    finished_at = serializers.DateTimeField(source="experiment.finished_at", allow_null=True)
+    n_calls = serializers.IntegerField(help_text="Made by this grid, or still to be made.")
+    n_done = serializers.IntegerField(help_text="With a response.")
+    n_failed = serializers.IntegerField()
+    n_left = serializers.IntegerField()
+    n_tokens_in = serializers.IntegerField(help_text="Of prompts, as the model counts or we do.")
+    n_tokens_out = serializers.IntegerField(help_text="Of completions, likewise.")
+    cost = serializers.FloatField(
+        allow_null=True, help_text="So far, in the grid’s currency; null: no price is known."
+    )
+    share = serializers.FloatField(help_text="Of the calls that are made, from 0 to 1.")
+    calls_per_second = serializers.FloatField(allow_null=True)
+    seconds_left = serializers.FloatField(allow_null=True)
+    plan = serializers.SerializerMethodField(help_text="Null: it is not planned yet.")
+
+    @extend_schema_field(PlanSerializer(allow_null=True))
+    def get_plan(self, progress: ExperimentProgress) -> Any:
+        plan = plan_of(progress.experiment)
+        return PlanSerializer(plan).data if plan else None
+
+
+class NewGridSerializer(serializers.Serializer[Any]):
+    """What is asked for: a dataset, and a grid as its file has it, in JSON."""
+
+    dataset = serializers.CharField(help_text="Slug of a dataset.")
+    grid = serializers.DictField(
+        help_text="name and models ([{name, precision?, price?: {input, output}}]) are needed. "
+        "May have: sample, prompts, temperatures, seeds, positions, top_p, top_k, max_tokens, "
+        "budget, one_shot, retrieval ({ranking, query, idf, k1, b}), currency."
+    )
+
+    def validate_dataset(self, slug: str) -> Dataset:
+        dataset = Dataset.objects.filter(slug=slug).first()
+        if dataset is None:
+            raise ValidationError(f"There is no dataset {slug!r}.")
+        return dataset
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse a field that nobody reads, so that no choice is lost to a slip."""
+        unknown = {name for name in data if name not in self.fields} if type(data) is dict else ()
+        if unknown:
+            message = f"There is no such field; there are: {', '.join(self.fields)}."
+            raise ValidationError({name: [message] for name in unknown})
+        return super().to_internal_value(data)
+
+
+class GridFilters(filters.FilterSet):  # type: ignore[misc] # no types
+    dataset = NameFilter("dataset", Dataset, "slug", help_text="Slug of a dataset.")
+    state = filters.ChoiceFilter(
+        choices=[(key, label) for key, (label, _) in TABS.items() if key],
+        method="in_state",
+        help_text="planned with those being planned, running with those queued, failed with "
+        "those failed in part.",
+    )
+
+    def in_state(self, grids: QuerySet[Experiment], _: str, state: str) -> QuerySet[Experiment]:
+        """Keep the grids that the page lists under a state."""
+        return with_failures(grids).filter(TABS[state][1])
+
+
+class Grids(Readable):
+    """Grids of calls of language models, newest first. A worker plans and asks them."""
+
+    serializer_class = GridSerializer
+    filterset_class = GridFilters
+    lookup_value_converter = "int"
+    queryset = Experiment.objects.order_by("-pk")
+
+    def paginate_queryset(self, queryset: QuerySet[Any] | Sequence[Any]) -> list[Any]:
+        grids = super().paginate_queryset(queryset) or []
+        return _progress([grid.pk for grid in grids])
+
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Answer:
+        return self._answer(self.get_object())
+
+    @extend_schema(request=NewGridSerializer, responses={202: GridSerializer})
+    def create(self, request: Request) -> Answer:
+        """Have a grid planned; nothing is asked before it is started.
+
+        Asking for the same grid of the same name again answers with the one that is there.
+        """
+        asked = NewGridSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        wanted = asked.validated_data
+        try:
+            grid = of_data(wanted["grid"])
+            experiment = services.request_experiment(wanted["dataset"], grid, _who(request))
+        except GridError as error:
+            raise ValidationError({"grid": [f"{error}."]}) from error
+        except ExperimentError as error:
+            raise NotNow(str(error)) from error
+        answer = self._answer(experiment, is_sent=True)
+        answer["Location"] = reverse("api:grid-detail", [experiment.pk], request=request)
+        return answer
+
+    @extend_schema(request=None, responses={202: GridSerializer})
+    @action(detail=True, methods=["post"])
+    def start(self, request: Request, pk: int) -> Answer:
+        """Have a planned grid asked.
+
+        Where examples have come that its plan does not count, it is planned again instead (409).
+        """
+        experiment = self.get_object()
+        try:
+            is_started = services.start_experiment(experiment, _who(request))
+        except OutgrownPlan as error:
+            transaction.on_commit(partial(send, experiment))
+            raise NotNow(str(error)) from error
+        except GridError as error:
+            raise NotNow(f"{error}.") from error
+        if not is_started:
+            raise NotNow("Only a grid that is planned can be started.")
+        return self._answer(experiment, is_sent=True)
+
+    @extend_schema(request=None, responses=GridSerializer)
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: Request, pk: int) -> Answer:
+        """Stop a grid; its responses stay."""
+        experiment = self.get_object()
+        if not services.cancel_experiment(experiment, _who(request)):
+            raise NotNow("This grid is not going on.")
+        return self._answer(experiment)
+
+    @extend_schema(request=None, responses={202: GridSerializer})
+    @action(detail=True, methods=["post"])
+    def resume(self, request: Request, pk: int) -> Answer:
+        """Go on with a grid that was cancelled or failed."""
+        experiment = self.get_object()
+        if not services.resume_experiment(experiment, _who(request)):
+            raise NotNow("Only a grid that was cancelled or failed can go on.")
+        return self._answer(experiment, is_sent=True)
+
+    @extend_schema(request=None, responses={202: GridSerializer})
+    @action(detail=True, methods=["post"])
+    def retry(self, request: Request, pk: int) -> Answer:
+        """Make the calls once more that gave no response.
+
+        A grid that was cancelled or has stopped goes on with what it has left as well.
+        """
+        experiment = self.get_object()
+        if not services.retry_failed(experiment, _who(request)):
+            raise NotNow("No call of this grid has failed.")
+        return self._answer(experiment, is_sent=True)
+
+    def _answer(self, experiment: Experiment, *, is_sent: bool = False) -> Answer:
+        """Answer with how far a grid is; 202 where a worker now has something to do."""
+        if is_sent:
+            transaction.on_commit(partial(send, experiment))
+        [progress] = _progress([experiment.pk])
+        code = status.HTTP_202_ACCEPTED if is_sent else status.HTTP_200_OK
+        return Answer(self.get_serializer(progress).data, status=code)
+
+
+def _progress(pks: list[int]) -> list[ExperimentProgress]:
+    """Return how far some grids are, newest first."""
+    found = Experiment.objects.filter(pk__in=pks).order_by("-pk")
+    return experiment_progress(found.select_related("dataset", "sample"))
+
+
+def _who(request: Request) -> User:
+    return cast(User, request.user)  # `IsResearcher` has made sure
+
+
+# --- calls ----------------------------------------------------------------------------------
+
+
+class CallSerializer(serializers.ModelSerializer[Call]):
+    """One call of a model: its prompt, and the response it gave or why it gave none."""
+
+    grid = serializers.IntegerField(source="experiment_id")
+    setup = serializers.CharField(source="setup.name")
+    example = serializers.CharField(source="example.key", help_text="Its key.")
+    response = serializers.CharField(source="response.key", default=None, help_text="Its key.")
+
+    class Meta:
+        model = Call
+        fields = (
+            "id",
+            "grid",
+            "setup",
+            "example",
+            "example_id",
+            "response",
+            "response_id",
+            "problem",
+            "prompt",
+            "completion",
+            "n_dialog_tokens",
+            "n_evidence_tokens",
+            "n_instruction_tokens",
+            "n_tokens",
+            "n_turns_left_out",
+            "n_sentences_left_out",
+            "n_model_prompt_tokens",
+            "n_model_completion_tokens",
+            "is_cut",
+            "created_at",
+        )
+        read_only_fields = fields
+
+
+class CallFilters(filters.FilterSet):  # type: ignore[misc] # no types
+    grid = IdFilter("experiment", Experiment, help_text="Id of a grid.")
+    setup = NameFilter("setup", Setup, "name", help_text="Name of a setup.")
+    failed = filters.BooleanFilter(
+        "response", lookup_expr="isnull", help_text="true: only calls that gave no response."
+    )
+
+
+class Calls(Readable):
+    """Calls that grids have made, prompts and completions word by word."""
+
+    serializer_class = CallSerializer
+    filterset_class = CallFilters
+    pagination_class = LongPages
+    lookup_value_converter = "int"
+    queryset = Call.objects.select_related("setup", "example", "response").order_by("pk")

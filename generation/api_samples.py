@@ -1,0 +1,193 @@
+"""Samples by API: ask for one, see what its filters left, read what was drawn."""
+
+from typing import Any, cast
+
+from django.db.models import QuerySet
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import action
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response as Answer
+from rest_framework.reverse import reverse
+
+from accounts.api import NameFilter, Readable
+from accounts.models import User
+from generation.filters import DROP, FILTER_KEYS, KEEP, CascadeRow, Filters
+from generation.models import Dataset, Sample, SampledExample
+from generation.sample_choices import (
+    ALL,
+    LARGEST_SEED,
+    LONGEST_NAME,
+    PARTS,
+    USUAL_SIZE,
+    SampleChoices,
+)
+from generation.sample_reading import SampleReport, sample_report, sample_reports
+from generation.services import samples as services
+from generation.services.samples import SampleError
+from generation.tasks import filter_sample
+from generation.text.tokens import TOKENIZERS
+
+_USUAL = Filters()
+
+
+class NewSampleSerializer(serializers.Serializer[Any]):
+    """Which examples of a dataset are kept, and how many of them are drawn by which seed."""
+
+    dataset = serializers.CharField(help_text="Slug of a dataset.")
+    name = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_NAME,
+        help_text="Default: what is drawn.",
+    )
+    filters = serializers.ListField(
+        child=serializers.ChoiceField(FILTER_KEYS),
+        default=lambda: list(FILTER_KEYS),
+        help_text="Those that are on. Default: all, in the paper's order, which is always theirs.",
+    )
+    max_evidence_tokens = serializers.IntegerField(
+        default=_USUAL.max_evidence_tokens, min_value=1, max_value=10**6
+    )
+    tokenizer = serializers.ChoiceField(list(TOKENIZERS), default=_USUAL.tokenizer)
+    exact_match = serializers.ChoiceField(
+        [KEEP, DROP],
+        default=_USUAL.exact_match,
+        help_text="What becomes of golden answers that stand in the evidence word by word.",
+    )
+    part = serializers.ChoiceField(
+        list(PARTS), default=ALL, help_text="dev is a tenth of the conversations, train the rest."
+    )
+    size = serializers.IntegerField(
+        default=USUAL_SIZE, min_value=0, max_value=10**6, help_text="0: all that pass."
+    )
+    seed = serializers.IntegerField(
+        default=0, min_value=0, max_value=LARGEST_SEED, help_text="Of the draw."
+    )
+    split_seed = serializers.IntegerField(
+        default=0, min_value=0, max_value=LARGEST_SEED, help_text="Of dev and train."
+    )
+
+    def validate_dataset(self, slug: str) -> Dataset:
+        dataset = Dataset.objects.filter(slug=slug).first()
+        if dataset is None:
+            raise ValidationError(f"There is no dataset {slug!r}.")
+        return dataset
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse a field that nobody reads, so that no choice is lost to a slip."""
+        unknown = {name for name in data if name not in self.fields} if type(data) is dict else ()
+        if unknown:
+            known = ", ".join(self.fields)
+            raise ValidationError(
+                {name: [f"No such field; expected one of {known}."] for name in sorted(unknown)}
+            )
+        return super().to_internal_value(data)
+
+    @property
+    def choices(self) -> SampleChoices:
+        """What valid data says."""
+        chosen = self.validated_data
+        return SampleChoices(
+            name=chosen["name"],
+            filters=Filters(
+                on=tuple(chosen["filters"]),
+                max_evidence_tokens=chosen["max_evidence_tokens"],
+                tokenizer=chosen["tokenizer"],
+                exact_match=chosen["exact_match"],
+            ),
+            part=chosen["part"],
+            size=chosen["size"] or None,
+            seed=chosen["seed"],
+            split_seed=chosen["split_seed"],
+        )
+
+
+class CascadeRowSerializer(serializers.Serializer[CascadeRow]):
+    """One filter, and what it left."""
+
+    filter = serializers.CharField(source="rule.key")
+    is_on = serializers.BooleanField()
+    is_applicable = serializers.BooleanField(help_text="No: it could judge no example.")
+    n_not_applicable = serializers.IntegerField(help_text="Kept, as they cannot be judged.")
+    n_dropped = serializers.IntegerField()
+    n_left = serializers.IntegerField()
+    share = serializers.FloatField(allow_null=True, help_text="Left, of all, from 0 to 1.")
+
+
+class SampleSerializer(serializers.Serializer[SampleReport]):
+    """A sample, what its filters left, and how far it is verified by hand."""
+
+    id = serializers.IntegerField(source="sample.pk")
+    dataset = serializers.CharField(source="sample.dataset.slug")
+    name = serializers.CharField(source="sample.name")
+    state = serializers.CharField(source="sample.state", help_text="filtering, ready or failed.")
+    error = serializers.CharField(source="sample.error", help_text="Why it failed.")
+    parameters = serializers.DictField(source="sample.parameters")
+    n_done = serializers.IntegerField(source="sample.n_done", help_text="Examples looked at.")
+    n_total = serializers.IntegerField(source="sample.n_total", help_text="To be looked at.")
+    n = serializers.IntegerField(help_text="Examples before any filter, of the part chosen.")
+    rows = CascadeRowSerializer(many=True, help_text="The filters in their order.")
+    n_examples = serializers.IntegerField(source="n_members", help_text="Drawn.")
+    n_kept = serializers.IntegerField(help_text="By hand.")
+    n_dropped = serializers.IntegerField(help_text="By hand; grids leave them out.")
+    n_open = serializers.IntegerField(help_text="Nobody has decided; they are in.")
+    created_at = serializers.DateTimeField(source="sample.created_at")
+
+
+class SampledExampleSerializer(serializers.ModelSerializer[SampledExample]):
+    """One example of a sample, and what somebody decided about it."""
+
+    example = serializers.CharField(source="example.key")
+
+    class Meta:
+        model = SampledExample
+        fields = ("position", "example", "example_id", "verdict", "reason", "at")
+
+
+class SampleFilters(filters.FilterSet):  # type: ignore[misc] # no types
+    dataset = NameFilter("dataset", Dataset, "slug", help_text="Slug of a dataset.")
+
+
+class Samples(Readable):
+    """Samples of datasets, newest first; the worker draws what is asked for here."""
+
+    serializer_class = SampleSerializer
+    filterset_class = SampleFilters
+    lookup_value_converter = "int"
+    queryset = Sample.objects.select_related("dataset").order_by("-pk")
+
+    def paginate_queryset(self, queryset: Any) -> list[Any]:
+        return sample_reports(super().paginate_queryset(queryset) or [])
+
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Answer:
+        return Answer(SampleSerializer(sample_report(self.get_object())).data)
+
+    @extend_schema(request=NewSampleSerializer, responses={202: SampleSerializer})
+    def create(self, request: Request) -> Answer:
+        """Filter a dataset and draw a sample of what is left.
+
+        Asking for the same again answers with the same sample.
+        """
+        asked = NewSampleSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        dataset = asked.validated_data["dataset"]
+        try:
+            sample = services.request_sample(dataset, asked.choices, cast(User, request.user))
+        except SampleError as error:
+            raise ValidationError({"name": [str(error)]}) from error
+        if sample.state == Sample.State.FILTERING:
+            filter_sample.delay_on_commit(sample.pk)
+        answer = Answer(SampleSerializer(sample_report(sample)).data, status.HTTP_202_ACCEPTED)
+        answer["Location"] = reverse("api:sample-detail", [sample.pk], request=request)
+        return answer
+
+    @extend_schema(responses=SampledExampleSerializer(many=True), filters=False)
+    @action(detail=True, filterset_class=None)
+    def examples(self, request: Request, pk: int) -> Answer:
+        """List the examples of a sample in the order drawn."""
+        members: QuerySet[SampledExample] = self.get_object().members.select_related("example")
+        page = Readable.paginate_queryset(self, members) or []
+        return self.get_paginated_response(SampledExampleSerializer(page, many=True).data)

@@ -1,0 +1,109 @@
+"""A language model that needs none: it answers with a sentence of its prompt."""
+
+import math
+import random
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from generation.backends.base import Completion, Decoding, Prompt, cut_at
+from generation.retrieval.bm25 import tokens
+from generation.text.function_words import FUNCTION_WORDS
+from generation.text.native_dialog import STOP
+from generation.text.native_reading import ReadPrompt, read_prompt
+from generation.text.sentences import split_sentences
+from generation.text.tokens import TOKEN, count_tokens
+
+MOST_DRAWN_FROM = 5  # sentences: the many poor ones of long evidence would outweigh the good ones
+
+Weighted = tuple[str, float]  # a sentence, and how well it fits
+
+
+class Extractive:
+    """Follows its prompt: without evidence it can only echo the dialog.
+
+    It answers with the sentence of the facts that shares most content words with the user's
+    question, and of those that tie with the one that shares most with the dialog before it.
+
+    With a temperature it draws from the best ones, by softmax of the words shared; where no
+    instructions say to use the facts, sentences of the dialog are among them. Anything that is no
+    prompt for a dialog it answers with its first sentence.
+    """
+
+    signature = "extractive|v:1"
+    revision = ""
+    files: dict[str, str] = {}
+    device = "cpu"
+
+    def complete(self, prompts: Sequence[Prompt], decoding: Decoding) -> Iterator[Completion]:
+        """Yield a completion for each prompt, in the same order.
+
+        Its tokens are words and punctuation marks. Each prompt has its own random numbers, made
+        of the seed and its text.
+        """
+        for prompt in prompts:
+            answer = _answer(prompt, decoding)
+            places = [found.end() for found in TOKEN.finditer(answer)]
+            is_cut = len(places) > decoding.max_tokens
+            text = answer[: places[decoding.max_tokens - 1]] if is_cut else f"{answer} {STOP}"
+            text = cut_at(text, decoding.stop)
+            yield Completion(
+                text,
+                is_cut=is_cut,
+                n_prompt_tokens=count_tokens(prompt.text) + count_tokens(prompt.system),
+                n_tokens=count_tokens(text),
+            )
+
+
+def _answer(prompt: Prompt, decoding: Decoding) -> str:
+    read = read_prompt(prompt.text)
+    if read is None:
+        return _first(_sentences([prompt.text]))
+    facts = _sentences(read.facts)
+    if not read.branch:
+        return _first(facts)
+    said = _sentences(read.branch[:-1])
+    drifts = decoding.temperature > 0 and not read.has_instructions
+    candidates = [*facts, *said] if drifts or not facts else facts
+    if not candidates:
+        return f"{read.branch[-1].rstrip('?!. ')}."
+    draws = random.Random(repr((decoding.seed, *prompt)))
+    return _chosen(_weighted(candidates, read), decoding, draws)
+
+
+def _sentences(texts: Sequence[str]) -> list[str]:
+    return [sentence.text for text in texts for sentence in split_sentences(text)]
+
+
+def _first(sentences: Sequence[str]) -> str:
+    return sentences[0] if sentences else ""
+
+
+def _weighted(sentences: Sequence[str], read: ReadPrompt) -> list[Weighted]:
+    """Return sentences with the number of words of the question, the best fitting first.
+
+    Words shared with the dialog before it add less than one.
+    """
+    *before, question = map(_content_words, read.branch)
+    earlier = set().union(*before)
+    weighted = [
+        (sentence, len(words & question) + len(words & earlier) / (len(earlier) + 1))
+        for sentence, words in zip(sentences, map(_content_words, sentences), strict=True)
+    ]
+    return sorted(weighted, key=lambda each: -each[1])  # stable: ties by place
+
+
+def _content_words(text: str) -> set[str]:
+    return set(tokens(text)) - FUNCTION_WORDS
+
+
+def _chosen(weighted: Sequence[Weighted], decoding: Decoding, draws: random.Random) -> str:
+    """Return the best sentence, or with a temperature one of the likeliest by its share."""
+    if not decoding.temperature:
+        return weighted[0][0]
+    kept = weighted[: min(decoding.top_k or MOST_DRAWN_FROM, MOST_DRAWN_FROM)]
+    best = kept[0][1]
+    shares = [math.exp((weight - best) / decoding.temperature) for _, weight in kept]
+    sums = list(accumulate(shares))
+    n_kept = next(n for n, total in enumerate(sums, 1) if total >= decoding.top_p * sums[-1])
+    drawn = draws.random() * sums[n_kept - 1]
+    return next(kept[place][0] for place, total in enumerate(sums) if drawn < total)

@@ -1,0 +1,57 @@
+"""Models that are kept once they were opened: one that computes here, and a few servers.
+
+Whoever asks, and for whatever: a metric that judges with a model and a grid that it answers share
+it.
+"""
+
+import gc
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from generation.backends.base import ModelSpec
+from generation.backends.model_files import commit_of, fingerprint
+
+Opened = TypeVar("Opened")
+
+
+def kept_open(
+    spec: ModelSpec, open_model: Callable[[ModelSpec], Opened], *, is_server: bool
+) -> Opened:
+    """Return a model that is ready to be asked. A process keeps one in memory: the last.
+
+    A model whose files have changed since is opened anew.
+
+    Raises:
+        BackendError: it cannot be used.
+    """
+    opened: Opened
+    if is_server:
+        opened = _connected(spec, open_model)
+        return opened
+    files = fingerprint(spec.location)
+    # A folder is what it is: only a name on the hub has revisions to choose from. Where none is
+    # pinned, it is the one that was today's when this process first asked.
+    revision = "" if files else spec.revision or _todays(spec.location)
+    opened = _opened(spec._replace(revision=revision), open_model, files)
+    return opened
+
+
+@lru_cache(maxsize=16)
+def _todays(location: str) -> str:
+    return commit_of(location)
+
+
+@lru_cache(maxsize=1)
+def _opened(spec: ModelSpec, open_model: Callable[[ModelSpec], Any], files: str) -> Any:
+    _opened.cache_clear()  # there may be no room for two models, not even while one is loaded
+    gc.collect()  # models are full of references in circles, which keep the last one alive
+    if torch := sys.modules.get("torch"):
+        torch.cuda.empty_cache()
+    return open_model(spec)
+
+
+@lru_cache(maxsize=4)
+def _connected(spec: ModelSpec, open_model: Callable[[ModelSpec], Any]) -> Any:
+    return open_model(spec)

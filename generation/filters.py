@@ -1,0 +1,311 @@
+"""Which examples make good prompts: eight filters, in the order of the trade-off paper (9.1).
+
+Each keeps or drops an example, and is counted: how many it dropped of those that the filters
+before it had left. An example that cannot be judged (evidence under 300 tokens, where there is no
+evidence) is kept, and counted as such.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
+from typing import Any, NamedTuple
+
+from generation.importers.records import TurnRecord
+from generation.text.function_words import FUNCTION_WORDS
+from generation.text.tokens import TOKENIZERS
+
+KEEP, DROP = "keep", "drop"
+USER = "user"  # how readers name the speaker who asks
+
+# What asks without saying about what. 'US' is no pronoun: see `_content_words`.
+_QUESTION_WORDS = "what who whom whose which when where why how"
+# What could be said of anything: 'Are there any other interesting aspects about this article?',
+# 'Tell me more.', 'What happened next?' A question made of these alone names no subject.
+_EMPTY_WORDS = """
+    about after afterwards again all also another any anything article articles aspect aspects
+    before besides detail details else ever fact facts find give happen happened happening happens
+    important information interesting just know learn many more most much new next not notable
+    other others please significant some something still story tell then thing things too topic
+    well anyone someone very yes no so let may should shall might must
+    t re ll ve m d
+"""
+EMPTY_WORDS = FUNCTION_WORDS.union(_QUESTION_WORDS.split(), _EMPTY_WORDS.split())
+_ARTICLES = frozenset({"article", "articles"})
+_WORD = re.compile(r"\w+")
+
+
+class FilterMaterial(NamedTuple):
+    """What the filters look at: a dialog up to its open question, and what is known of it."""
+
+    turns: Sequence[TurnRecord]
+    golden_answer: str | None
+    golden_texts: Sequence[str]  # of the golden passages; none: it is not known what they are
+
+
+class Filters(NamedTuple):
+    """Which filters are on, and how two of them judge."""
+
+    on: tuple[str, ...] = ()  # keys of FILTERS in any order
+    max_evidence_tokens: int = 300  # golden evidence has fewer
+    tokenizer: str = "white-space"  # a key of TOKENIZERS
+    exact_match: str = KEEP  # what becomes of answers that stand in the evidence word by word
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What is stored of these choices, as JSON has it."""
+        return {
+            "on": [rule.key for rule in FILTERS if rule.key in self.on],
+            "max_evidence_tokens": self.max_evidence_tokens,
+            "tokenizer": self.tokenizer,
+            "exact_match": self.exact_match,
+        }
+
+
+class Outcome(Enum):
+    """What one filter says of one example."""
+
+    KEPT = "kept"
+    DROPPED = "dropped"
+    NOT_APPLICABLE = "not applicable"  # kept: there is nothing to judge it by
+
+
+class FilterRule(NamedTuple):
+    """One filter: what it is called, what it drops, and how it judges."""
+
+    key: str
+    title: str  # of what it keeps
+    help: str
+    judge: Callable[[FilterMaterial, Filters], Outcome]
+
+
+# --- the filters ----------------------------------------------------------------------------
+
+
+def _has_history(material: FilterMaterial, _: Filters) -> Outcome:
+    return _kept_if(len(material.turns) > 1)
+
+
+def _odd_turns(material: FilterMaterial, _: Filters) -> Outcome:
+    return _kept_if(_n_turns_of_branch(material.turns) % 2 == 1)
+
+
+def _no_question_after_question(material: FilterMaterial, _: Filters) -> Outcome:
+    is_user = [turn.speaker.lower() == USER for turn in material.turns]
+    answered = ((index, turn.parent) for index, turn in enumerate(material.turns))
+    return _kept_if(
+        not any(parent >= 0 and is_user[index] and is_user[parent] for index, parent in answered)
+    )
+
+
+def _long_answer(material: FilterMaterial, _: Filters) -> Outcome:
+    return _kept_if(len((material.golden_answer or "").split()) > 1)
+
+
+def _short_evidence(material: FilterMaterial, filters: Filters) -> Outcome:
+    if not material.golden_texts:
+        return Outcome.NOT_APPLICABLE
+    count = TOKENIZERS[filters.tokenizer]
+    return _kept_if(sum(map(count, material.golden_texts)) < filters.max_evidence_tokens)
+
+
+def _not_underspecified(material: FilterMaterial, _: Filters) -> Outcome:
+    return _kept_if(any(_content_words(last_question(material.turns))))
+
+
+def _no_article(material: FilterMaterial, _: Filters) -> Outcome:
+    words = _WORD.findall(last_question(material.turns).lower())
+    return _kept_if(_ARTICLES.isdisjoint(words))
+
+
+def _exact_match(material: FilterMaterial, filters: Filters) -> Outcome:
+    answer = _plain(material.golden_answer or "")
+    if not answer or not material.golden_texts:
+        return Outcome.NOT_APPLICABLE
+    is_match = any(answer in _plain(text) for text in material.golden_texts)
+    return _kept_if(is_match == (filters.exact_match == KEEP))
+
+
+FILTERS = (
+    FilterRule(
+        "has-history", "has history", "At least one turn before the open question.", _has_history
+    ),
+    FilterRule(
+        "odd-turns",
+        "well-formed number of turns",
+        "An odd number up to the open question, it included: question, answer, question.",
+        _odd_turns,
+    ),
+    FilterRule(
+        "no-question-after-question",
+        "no question after question",
+        "No turn of the user's answers another one of the user's.",
+        _no_question_after_question,
+    ),
+    FilterRule(
+        "long-answer",
+        "golden answer longer than one word",
+        "Two words or more; an unknown answer has none.",
+        _long_answer,
+    ),
+    FilterRule(
+        "short-evidence",
+        "short golden evidence",
+        "All golden passages together stay under the number of tokens.",
+        _short_evidence,
+    ),
+    FilterRule(
+        "not-underspecified",
+        "no underspecified question",
+        "The open question names something: “What else happened?” does not.",
+        _not_underspecified,
+    ),
+    FilterRule(
+        "no-article",
+        "last turn does not mention “article”",
+        "Such a question takes a page for granted that the dialog does not name.",
+        _no_article,
+    ),
+    FilterRule(
+        "exact-match",
+        "golden answer stands in the evidence",
+        "Word by word, in one golden passage; or the other way round: it does not.",
+        _exact_match,
+    ),
+)
+FILTER_KEYS = tuple(rule.key for rule in FILTERS)
+ALL_ON = Filters(on=FILTER_KEYS)
+
+
+def filters_of(parameters: Mapping[str, Any]) -> Filters:
+    """Return the choices that `Filters.parameters` was stored of."""
+    return Filters(
+        on=tuple(parameters["on"]),
+        max_evidence_tokens=parameters["max_evidence_tokens"],
+        tokenizer=parameters["tokenizer"],
+        exact_match=parameters["exact_match"],
+    )
+
+
+def last_question(turns: Iterable[TurnRecord]) -> str:
+    """Return the user's last turn; empty: there is none."""
+    asked = [turn.text for turn in turns if turn.speaker.lower() == USER]
+    return asked[-1] if asked else ""
+
+
+def _n_turns_of_branch(turns: Sequence[TurnRecord]) -> int:
+    """Return how many turns lead to the last one, itself included, whatever else is in a tree."""
+    n, place = 0, len(turns) - 1
+    while place >= 0:
+        n, place = n + 1, turns[place].parent
+    return n
+
+
+def _kept_if(is_good: bool) -> Outcome:
+    return Outcome.KEPT if is_good else Outcome.DROPPED
+
+
+def _content_words(question: str) -> list[str]:
+    """Return the words that say what a question is about.
+
+    A word in capitals among others that are not is a name: the 'US' of 'What about in the US?'
+    is no 'us'. So is every word with a digit.
+    """
+    words = _WORD.findall(question.replace("’", "'"))
+    shouts = question.isupper()
+    return [
+        word
+        for word in words
+        if word.lower() not in EMPTY_WORDS or (word.isupper() and len(word) > 1 and not shouts)
+    ]
+
+
+def _plain(text: str) -> str:
+    """Return a text in one Unicode form, with single spaces: 'exact' means no more than that."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+# --- counting -------------------------------------------------------------------------------
+
+
+class Cascade:
+    """Filters at work, one behind the other, with what each has dropped so far."""
+
+    def __init__(self, filters: Filters) -> None:
+        self._filters = filters
+        self._rules = [rule for rule in FILTERS if rule.key in filters.on]
+        self._n = 0
+        self._n_dropped = dict.fromkeys(FILTER_KEYS, 0)
+        self._n_not_applicable = dict.fromkeys(FILTER_KEYS, 0)
+
+    def passes(self, material: FilterMaterial) -> bool:
+        """Count one example, and return whether every filter keeps it."""
+        self._n += 1
+        for rule in self._rules:
+            outcome = rule.judge(material, self._filters)
+            self._n_not_applicable[rule.key] += outcome is Outcome.NOT_APPLICABLE
+            if outcome is Outcome.DROPPED:
+                self._n_dropped[rule.key] += 1
+                return False
+        return True
+
+    def counts(self) -> dict[str, Any]:
+        """Return the table of the cascade, as it is stored: see `generation.models.Sample`.
+
+        A filter is not applicable when it could judge none of the examples that reached it.
+        """
+        rows = []
+        n_left = self._n
+        for rule in FILTERS:
+            n_reached, key = n_left, rule.key
+            n_left -= self._n_dropped[key]
+            rows.append(
+                {
+                    "filter": key,
+                    "is_on": key in self._filters.on,
+                    "is_applicable": not n_reached or self._n_not_applicable[key] < n_reached,
+                    "n_not_applicable": self._n_not_applicable[key],
+                    "n_dropped": self._n_dropped[key],
+                    "n_left": n_left,
+                }
+            )
+        return {"n": self._n, "rows": rows}
+
+
+class CascadeRow(NamedTuple):
+    """One line of the table: a filter, and what it left. `share` is of all, in [0, 1]."""
+
+    rule: FilterRule
+    is_on: bool
+    is_applicable: bool
+    n_not_applicable: int
+    n_dropped: int
+    n_left: int
+    share: float | None  # None: there was no example at all
+
+    @property
+    def has_judged(self) -> bool:
+        """Whether its figures say anything: it is on, and could judge something."""
+        return self.is_on and self.is_applicable
+
+    @property
+    def percent(self) -> float | None:
+        return None if self.share is None else 100 * self.share
+
+
+def cascade_rows(counts: Mapping[str, Any]) -> list[CascadeRow]:
+    """Return the lines of a stored table, each with its filter and its share of all."""
+    rules = {rule.key: rule for rule in FILTERS}
+    n = counts.get("n", 0)
+    return [
+        CascadeRow(
+            rules[row["filter"]],
+            row["is_on"],
+            row["is_applicable"],
+            row["n_not_applicable"],
+            row["n_dropped"],
+            row["n_left"],
+            row["n_left"] / n if n else None,
+        )
+        for row in counts.get("rows", ())
+    ]

@@ -1,0 +1,129 @@
+"""Which grids are listed, which calls of one, and a grid file pasted or uploaded."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from generation.forms.tabs import Tabs, TabsForm
+from generation.grids.grid_file import GridError, read_grid
+from generation.models import Call, Dataset, Experiment
+
+STATE = Experiment.State
+HAS_FAILED = Q(state=STATE.FAILED) | Q(state=STATE.DONE, has_failed_calls=True)
+TABS: Tabs = {
+    "": ("All", Q()),
+    "planned": ("Planned", Q(state__in=(STATE.PLANNING, STATE.PLANNED))),
+    "running": ("Running", Q(state=STATE.RUNNING)),
+    "cancelled": ("Cancelled", Q(state=STATE.CANCELLED)),
+    "failed": ("Failed", HAS_FAILED),
+    "done": ("Done", Q(state=STATE.DONE) & ~HAS_FAILED),
+}
+LARGEST_FILE = 64 * 1024  # bytes: a researcher's upload may not have more
+
+
+def with_failures(experiments: QuerySet[Experiment]) -> QuerySet[Experiment]:
+    """Return experiments that know whether a call of theirs has failed: `has_failed_calls`."""
+    failed = Call.objects.filter(experiment=OuterRef("pk"), response=None)
+    return experiments.annotate(has_failed_calls=Exists(failed))
+
+
+class GridFilterForm(TabsForm):
+    """Which grids are listed."""
+
+    listed = TABS
+
+    def rows(self) -> QuerySet[Experiment]:
+        """Return all grids, which know whether a call of theirs has failed."""
+        return with_failures(Experiment.objects.all())
+
+
+class CallFilterForm(forms.Form):
+    """Which calls of a grid are listed. What the address says wrongly is as if it said nothing."""
+
+    setup = forms.ChoiceField(label="Setup", required=False)
+    failed = forms.BooleanField(label="Only those that failed", required=False)
+
+    def __init__(self, experiment: Experiment, asked: Mapping[str, Any]) -> None:
+        super().__init__(asked)
+        self.experiment = experiment
+        setups = experiment.cells.values_list("setup", "setup__name")
+        self.fields["setup"].choices = [  # type: ignore[attr-defined]
+            ("", "any setup"),
+            *((str(pk), name) for pk, name in setups),
+        ]
+        self.is_valid()
+
+    def found(self) -> QuerySet[Call]:
+        """Return the calls that are left, in the order they were made."""
+        calls = Call.objects.filter(experiment=self.experiment).order_by("pk")
+        if setup := self.cleaned_data.get("setup"):
+            calls = calls.filter(setup=int(setup))
+        return calls.filter(response=None) if self.cleaned_data.get("failed") else calls
+
+
+class GridFileForm(forms.Form):
+    """A grid file, pasted or uploaded, and the dataset that it is about."""
+
+    dataset = forms.ModelChoiceField(
+        Dataset.objects.none(), label="Dataset", to_field_name="slug", empty_label=None
+    )
+    file = forms.FileField(
+        label="File",
+        required=False,
+        widget=forms.FileInput(attrs={"accept": ".toml", "data-max-bytes": LARGEST_FILE}),
+    )
+    text = forms.CharField(
+        label="Or its text",
+        required=False,
+        max_length=LARGEST_FILE,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 16, "class": "mono", "spellcheck": "false"}),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        with_examples = Dataset.objects.filter(examples__isnull=False).distinct()
+        self.fields["dataset"].queryset = with_examples.order_by("name")  # type: ignore[attr-defined]
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether there are examples to ask about."""
+        return bool(self.fields["dataset"].queryset.exists())  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """Read the grid, and say at the field that holds it what is wrong."""
+        cleaned = super().clean() or {}
+        file: UploadedFile[bytes] | None = cleaned.get("file")
+        text: str = cleaned.get("text", "")
+        if self.errors:
+            return cleaned
+        if bool(file) == bool(text.strip()):
+            found = "both" if file else "neither"
+            raise forms.ValidationError(f"Found {found}; expected either a file or its text.")
+        try:
+            cleaned["grid"] = read_grid(_text_of(file) if file else text)
+        except GridError as error:
+            self.refuse(error)
+        return cleaned
+
+    def refuse(self, error: GridError) -> None:
+        """Show what is wrong with the grid at the field that holds it."""
+        self.add_error("file" if self.cleaned_data.get("file") else "text", f"{error}.")
+
+
+def _text_of(file: "UploadedFile[bytes]") -> str:
+    """Return an uploaded grid file as text.
+
+    Raises:
+        GridError: it is too large, or not UTF-8.
+    """
+    if file.size is None or file.size > LARGEST_FILE:
+        raise GridError("", f"{file.size:,} bytes", f"{LARGEST_FILE:,} at most")
+    try:
+        text: str = file.read().decode("utf-8-sig")
+    except UnicodeDecodeError as exc:
+        raise GridError("", f"no UTF-8 at byte {exc.start}", "a text file in UTF-8") from exc
+    return text

@@ -1,0 +1,294 @@
+"""A new grid: examples, models, prompt types and every choice of decoding and retrieval."""
+
+from collections.abc import Iterator, Mapping
+from itertools import count
+from typing import Any, NamedTuple
+
+from django import forms
+
+from generation.forms.number_lists import numbers, whole_numbers
+from generation.forms.offered_models import PRICES, OfferedModel, offered_models
+from generation.grids.grid_file import (
+    HIGHEST_TEMPERATURE,
+    LONGEST_CURRENCY,
+    LONGEST_NAME,
+    Grid,
+    GridError,
+    of_data,
+)
+from generation.models import Dataset, Experiment, Sample
+from generation.retrieval.bm25 import IDF_RULES
+from generation.text.dialog_prompts import POSITIONS
+from generation.text.prompt_types import TWELVE, prompt_type
+
+PLACES = {
+    "before-dialog": "Before the dialog",
+    "before-last-turn": "Just before the last turn",
+}
+RANKINGS = [("bm25", "BM25, the nearest first"), ("random", "At random, by the seed")]
+QUERIES = [("question", "The last question"), ("dialog", "The whole dialog")]
+RETRIEVAL = ("ranking", "query", "idf", "k1", "b")
+_PLAIN = {"autocapitalize": "none", "autocomplete": "off"}
+_ANY = {"step": "any", "min": "0"}
+_FIELDS = {"sample": "over"}  # keys of a grid whose field has another name
+
+
+class ModelRow(NamedTuple):
+    """One model as the form shows it."""
+
+    model: OfferedModel
+    is_chosen: bool
+    precision: forms.BoundField | None  # where there is something to choose
+    prices: list[forms.BoundField]  # for input and output; none: it is free
+
+
+class NewGridForm(forms.Form):
+    """A new grid. Models that may cost something have fields for their price beside them."""
+
+    name = forms.CharField(
+        label="Name", max_length=LONGEST_NAME, widget=forms.TextInput(attrs=_PLAIN)
+    )
+    over = forms.ChoiceField(label="Examples")
+    models = forms.MultipleChoiceField(label="Models", widget=forms.CheckboxSelectMultiple)
+    currency = forms.CharField(
+        label="Currency of the prices",
+        max_length=LONGEST_CURRENCY,
+        widget=forms.TextInput(attrs=_PLAIN),
+    )
+    prompts = forms.MultipleChoiceField(
+        label="Prompt types",
+        required=False,
+        choices=[(kind.key, f"{kind.number} {kind.title}") for kind in TWELVE],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    more_prompts = forms.CharField(
+        label="Other prompt types",
+        required=False,
+        max_length=400,
+        widget=forms.TextInput(attrs=_PLAIN),
+        help_text="Between commas, such as top-3, retrieved-5, retrieved-5-instructions.",
+    )
+    temperatures = numbers(
+        "Temperatures",
+        f"Between commas, up to {HIGHEST_TEMPERATURE:g}. 0: the most likely token each time.",
+    )
+    seeds = whole_numbers("Seeds", "Between commas. At temperature 0 one is enough.")
+    top_p = numbers("Top-p", "Between commas. 1: of all tokens.")
+    top_k = whole_numbers("Top-k", "Between commas. 0: of all tokens.")
+    max_tokens = whole_numbers("New tokens at most", "Between commas. Of a completion.")
+    positions = forms.MultipleChoiceField(
+        label="Evidence stands",
+        choices=[(key, PLACES[key]) for key in POSITIONS],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    budget = forms.IntegerField(
+        label="Tokens of a prompt at most",
+        required=False,
+        min_value=1,
+        help_text="Whole sentences of evidence are left out first, then the oldest turns. "
+        "Empty: no limit.",
+    )
+    one_shot = forms.CharField(
+        label="Example that demonstrates",
+        required=False,
+        max_length=200,
+        widget=forms.TextInput(attrs=_PLAIN),
+        help_text="Its key, for the one-shot prompt. It is not asked about. Empty: the paper’s.",
+    )
+    ranking = forms.ChoiceField(label="Retrieved passages", choices=RANKINGS)
+    query = forms.ChoiceField(label="Searched by", choices=QUERIES)
+    idf = forms.ChoiceField(label="idf rule", choices=[(rule, rule) for rule in IDF_RULES])
+    k1 = forms.FloatField(label="k1", widget=forms.NumberInput(attrs=_ANY))
+    b = forms.FloatField(label="b", widget=forms.NumberInput(attrs=_ANY))
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        super().__init__(data)
+        self.offered = offered_models()
+        self.fields["over"].choices = _what_can_be_asked()  # type: ignore[attr-defined]
+        self.fields["models"].choices = [  # type: ignore[attr-defined]
+            (model.name, model.name) for model in self.offered
+        ]
+        for model in self.offered:
+            self._add_fields_of(model)
+
+    def _add_fields_of(self, model: OfferedModel) -> None:
+        if len(model.precisions) > 1:
+            self.fields[f"precision_{model.key}"] = forms.ChoiceField(
+                label=f"Precision of {model.name}",
+                required=False,
+                choices=[(precision, precision) for precision in model.precisions],
+            )
+        for name, price in zip(model.price_fields, PRICES, strict=False):
+            self.fields[name] = forms.FloatField(
+                label=f"Price of a million {price} tokens of {model.name}",
+                required=False,
+                min_value=0,
+                widget=forms.NumberInput(attrs=_ANY),
+            )
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether there are examples to ask about."""
+        return bool(self.fields["over"].choices)  # type: ignore[attr-defined]
+
+    @property
+    def rows(self) -> list[ModelRow]:
+        """The models, each with its own fields."""
+        return [self._row(model) for model in self.offered]
+
+    def _row(self, model: OfferedModel) -> ModelRow:
+        precision = f"precision_{model.key}"
+        return ModelRow(
+            model,
+            model.name in (self["models"].value() or ()),
+            self[precision] if precision in self.fields else None,
+            [self[price] for price in model.price_fields],
+        )
+
+    @property
+    def has_prices(self) -> bool:
+        """Whether any model has a price."""
+        return any(model.price_fields for model in self.offered)
+
+    @property
+    def has_retrieval_errors(self) -> bool:
+        """Whether something is wrong with what the page folds away."""
+        return any(self.has_error(name) for name in RETRIEVAL)
+
+    @property
+    def wrong_fields(self) -> list[forms.BoundField]:
+        """The fields with a mistake, in the order shown."""
+        return [field for field in self if field.errors]
+
+    def clean_more_prompts(self) -> list[str]:
+        """Return the keys of the other prompt types."""
+        found = [part.strip() for part in self.cleaned_data["more_prompts"].split(",")]
+        try:
+            return [prompt_type(part).key for part in found if part]
+        except ValueError as exc:
+            raise forms.ValidationError(f"Found {exc}.") from exc
+
+    def clean(self) -> dict[str, Any]:
+        """Read what `over` names, and make a grid of the rest."""
+        cleaned = super().clean() or {}
+        for model in self.offered:
+            self._check_prices(model, cleaned)
+        if "over" in cleaned:
+            cleaned |= _examples_named(cleaned["over"])
+        if not set(self.errors) - {"name"}:
+            try:
+                # A grid without a name can be counted already.
+                cleaned["grid"] = of_data(self._data({"name": "?"} | cleaned))
+            except GridError as error:
+                self.add_error(*_said(error, self.fields))
+        return cleaned
+
+    def _check_prices(self, model: OfferedModel, cleaned: Mapping[str, Any]) -> None:
+        missing = [name for name in model.price_fields if cleaned.get(name) is None]
+        if len(missing) == 1 and not self.has_error(missing[0]):
+            self.add_error(missing[0], "Expected both prices, or none. 0 is a price.")
+
+    def _data(self, cleaned: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a grid as its file has it."""
+        same = "temperatures seeds top_p top_k max_tokens positions budget one_shot currency"
+        types = [*cleaned["prompts"], *cleaned["more_prompts"]]
+        return {
+            "name": cleaned["name"],
+            "sample": cleaned["sample"].name if cleaned["sample"] else "",
+            "models": list(self._models(cleaned)),
+            "prompts": list(dict.fromkeys(types)),
+            "retrieval": {key: cleaned[key] for key in RETRIEVAL},
+        } | {key: cleaned[key] for key in same.split()}
+
+    def _models(self, cleaned: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        for model in self.offered:
+            if model.name not in cleaned["models"]:
+                continue
+            precision = cleaned.get(f"precision_{model.key}") or model.precisions[0]
+            prices = [cleaned[name] for name in model.price_fields]
+            has_price = bool(prices) and None not in prices
+            yield {"name": model.name, "precision": precision} | (
+                {"price": dict(zip(PRICES, prices, strict=True))} if has_price else {}
+            )
+
+    def grid_so_far(self) -> Grid | None:
+        """Return the grid of what was chosen, perhaps without a name; None: it is no grid."""
+        self.is_valid()
+        return self.cleaned_data.get("grid")
+
+
+def first_choices(given: Mapping[str, str]) -> dict[str, Any]:
+    """Return what the form of a new grid shows first: what an address names, else the usual."""
+    usual = Grid("", ())
+    over = _first_examples(given)
+    slug = over.removeprefix("dataset:")
+    if over.startswith("sample:"):
+        slug = Sample.objects.values_list("dataset__slug", flat=True).get(pk=over[len("sample:") :])
+    return {
+        "name": _free_name(slug),
+        "over": over,
+        "models": [model.name for model in offered_models()[:1]],
+        "currency": usual.currency,
+        "prompts": list(usual.prompts),
+        "positions": list(usual.positions),
+        "one_shot": usual.one_shot,
+        **{
+            key: ", ".join(f"{number:g}" for number in getattr(usual, key))
+            for key in ("temperatures", "seeds", "top_p", "top_k", "max_tokens")
+        },
+        **usual.retrieval._asdict(),
+    }
+
+
+def _first_examples(given: Mapping[str, str]) -> str:
+    if (named := given.get("sample", "")).isdecimal() and len(named) < 10:
+        ready = Sample.objects.filter(pk=int(named), state=Sample.State.READY)
+        if ready.exists():
+            return f"sample:{int(named)}"
+    slug = given.get("dataset", "")
+    if Dataset.objects.filter(slug=slug, examples__isnull=False).exists():
+        return f"dataset:{slug}"
+    newest = Dataset.objects.filter(examples__isnull=False).order_by("-pk").first()
+    return f"dataset:{newest.slug}" if newest else ""
+
+
+def _free_name(slug: str) -> str:
+    """Return a name that no grid has yet: 'mill-1', 'mill-2'."""
+    stem = slug[: LONGEST_NAME - 6] or "grid"
+    taken = set(Experiment.objects.filter(name__startswith=stem).values_list("name", flat=True))
+    return next(name for name in (f"{stem}-{n}" for n in count(1)) if name not in taken)
+
+
+def _what_can_be_asked() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the choices of examples: by dataset, all of them and each sample that is ready."""
+    datasets = Dataset.objects.filter(examples__isnull=False).distinct().order_by("name")
+    groups = {
+        pk: (name, [(f"dataset:{slug}", f"All of {name}")])
+        for pk, slug, name in datasets.values_list("pk", "slug", "name")
+    }
+    ready = Sample.objects.filter(state=Sample.State.READY, dataset__in=groups).order_by("name")
+    for pk, dataset, name in ready.values_list("pk", "dataset", "name"):
+        groups[dataset][1].append((f"sample:{pk}", f"Sample {name}"))
+    return list(groups.values())
+
+
+def _examples_named(over: str) -> dict[str, Any]:
+    """Return dataset and sample that a choice stands for."""
+    kind, _, named = over.partition(":")
+    if kind == "dataset":
+        return {"dataset": Dataset.objects.get(slug=named), "sample": None}
+    sample = Sample.objects.select_related("dataset").get(pk=named)
+    return {"dataset": sample.dataset, "sample": sample}
+
+
+def _said(error: GridError, fields: Mapping[str, forms.Field]) -> tuple[str | None, str]:
+    """Return which field a mistake in a grid is about, None for all, and what is wrong there."""
+    top, _, rest = error.where.partition(".")
+    named = rest if top == "retrieval" else _FIELDS.get(top, top)
+    words = f"Found {error.found}; expected {error.expected}."
+    return (named, words) if named in fields else (None, f"{error.where}: {words}")
+
+
+def refuse(form: NewGridForm, error: GridError) -> None:
+    """Show beside its field what the service found wrong with a grid."""
+    form.add_error(*_said(error, form.fields))

@@ -1,0 +1,1 @@
+"""Grids: which prompts, models and settings an experiment goes through."""

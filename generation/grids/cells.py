@@ -1,0 +1,170 @@
+"""The setups of a grid, and what a setup says about its model, prompts and decoding."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from typing import Any, NamedTuple
+
+from generation.backends.base import Decoding, ModelSpec
+from generation.backends.registry import LANGUAGE_MODELS
+from generation.grids.grid_file import USUAL_MAX_TOKENS, Grid, GridError, GridModel
+from generation.grids.prompts import PromptChoices, draws, settings_of, what_matters
+from generation.importers.records import SetupRecord
+from generation.importers.setups import setup_content, setup_name
+from generation.models import Checkpoint, Dataset, Setup
+from generation.text.native_dialog import STOP
+from generation.text.prompt_types import prompt_type
+
+USUAL_PRECISION = "fp32"
+_USUAL: Mapping[str, Any] = {
+    "precision": USUAL_PRECISION,
+    "max_tokens": USUAL_MAX_TOKENS,
+    "top_p": 1.0,
+    "top_k": 0,
+    "seed": 0,
+}
+
+
+class Cell(NamedTuple):
+    """One setup of a grid: which model is asked, with which prompts, decoded how."""
+
+    setup: SetupRecord
+    spec: ModelSpec
+    choices: PromptChoices
+    decoding: Decoding
+
+
+def cells(grid: Grid) -> list[Cell]:
+    """Return the different setups of a grid, model by model; one query.
+
+    Setups that cannot differ are one: seeds, top-p and top-k at temperature 0 (unless the prompt
+    itself is drawn), the position of evidence where there is none, and so on.
+
+    Raises:
+        GridError: a model is not there, or not in that precision.
+    """
+    listed = {
+        checkpoint.name: checkpoint
+        for checkpoint in Checkpoint.objects.filter(name__in=[model.name for model in grid.models])
+    }
+    specs = [
+        _spec(model, listed.get(model.name), f"models.{number}")
+        for number, model in enumerate(grid.models, start=1)
+    ]
+    by_name: dict[str, Cell] = {}
+    for spec, choices, decoding in product(specs, _choices(grid), _decodings(grid)):
+        cell = _cell(spec, choices, decoding)
+        by_name.setdefault(cell.setup.name, cell)
+    return list(by_name.values())
+
+
+def check_setups(dataset: Dataset, cells: Iterable[Cell]) -> None:
+    """Make sure that setups of the dataset with the names of cells say the same; one query.
+
+    An imported setup may have any name.
+
+    Raises:
+        GridError: one says something else.
+    """
+    asked = {cell.setup.name: setup_content(cell.setup) for cell in cells}
+    for setup in dataset.setups.filter(name__in=asked):
+        stored = setup_content(setup)
+        for part, value in asked[setup.name].items():
+            if stored[part] != value:
+                raise GridError(
+                    f"setup “{setup.name}”",
+                    f"one of that name in {dataset.name} with {part} {getattr(setup, part)!r}",
+                    f"{value!r}; ask a model of another name, so that the two do not mix",
+                )
+
+
+def decoding_of(setup: Setup | SetupRecord) -> Decoding:
+    """Return how completions of a setup are decoded."""
+    said = {**_USUAL, **setup.settings}
+    return _what_matters(
+        Decoding(
+            temperature=setup.temperature or 0.0,
+            top_p=said["top_p"],
+            top_k=said["top_k"],
+            max_tokens=said["max_tokens"],
+            stop=(STOP,),
+            seed=said["seed"],
+        )
+    )
+
+
+def spec_of(setup: Setup) -> ModelSpec:
+    """Return the model that is asked under a setup, as it is listed now.
+
+    Raises:
+        GridError: it is not there any more, or not in that precision.
+    """
+    model = GridModel(setup.model, setup.settings.get("precision", USUAL_PRECISION))
+    return _spec(model, Checkpoint.objects.filter(name=model.name).first(), "model")
+
+
+def models_there() -> list[str]:
+    """Return the names that a grid can call a model by: those always there, then listed ones."""
+    always = [key for key, kind in LANGUAGE_MODELS.items() if not kind.needs_model]
+    kinds = [key for key, kind in LANGUAGE_MODELS.items() if kind.needs_model]
+    listed = Checkpoint.objects.filter(backend__in=kinds).exclude(name__in=always)
+    return [*always, *listed.values_list("name", flat=True)]
+
+
+def _spec(model: GridModel, listed: Checkpoint | None, where: str) -> ModelSpec:
+    kind = LANGUAGE_MODELS.get(model.name)
+    if kind is not None and not kind.needs_model:
+        spec = ModelSpec(model.name, model.name, precision=model.precision)
+    elif listed is None or listed.backend not in LANGUAGE_MODELS:
+        expected = ", ".join(models_there()[:20])
+        raise GridError(f"{where}.name", repr(model.name), f"one of {expected}")
+    else:
+        kind, spec = LANGUAGE_MODELS[listed.backend], listed.spec(model.precision)
+    if model.precision not in kind.precisions:
+        expected = " or ".join(kind.precisions)
+        raise GridError(f"{where}.precision", repr(model.precision), f"{expected} of {model.name}")
+    return spec
+
+
+def _choices(grid: Grid) -> Iterator[PromptChoices]:
+    for key, position in product(grid.prompts, grid.positions):
+        yield PromptChoices(
+            prompt_type(key),
+            position=position,
+            budget=grid.budget,
+            ranking=grid.retrieval.ranking,
+            query=grid.retrieval.query,
+            bm25=grid.retrieval.bm25,
+            one_shot=grid.one_shot,
+        )
+
+
+def _decodings(grid: Grid) -> Iterator[Decoding]:
+    settings = product(grid.temperatures, grid.top_p, grid.top_k, grid.max_tokens, grid.seeds)
+    for temperature, top_p, top_k, max_tokens, seed in settings:
+        yield Decoding(temperature, top_p, top_k, max_tokens, (STOP,), seed)
+
+
+def _cell(spec: ModelSpec, choices: PromptChoices, asked: Decoding) -> Cell:
+    """Return a cell; the seed is that of its prompts and of its decoding."""
+    choices = what_matters(choices._replace(seed=asked.seed))
+    decoding = _what_matters(asked)
+    settings = {
+        "precision": spec.precision,
+        "max_tokens": decoding.max_tokens,
+        "top_p": decoding.top_p,
+        "top_k": decoding.top_k,
+        "seed": asked.seed if draws(choices) else decoding.seed,
+    }
+    unusual = {name: value for name, value in settings.items() if value != _USUAL[name]}
+    setup = SetupRecord(
+        "", spec.name, decoding.temperature, choices.type.key, "", settings_of(choices) | unusual
+    )
+    return Cell(setup._replace(name=setup_name(setup)), spec, choices, decoding)
+
+
+def _what_matters(decoding: Decoding) -> Decoding:
+    """Return decoding without what changes nothing at temperature 0."""
+    if decoding.temperature:
+        return decoding
+    usual = Decoding()
+    return decoding._replace(top_p=usual.top_p, top_k=usual.top_k, seed=usual.seed)

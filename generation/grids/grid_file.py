@@ -1,0 +1,390 @@
+"""Grid files: what an experiment asks for, written as TOML, checked when it is read.
+
+    name = "pilot"
+    prompts = ["no-evidence", "golden", "retrieved-3"]
+    temperatures = [0.0, 0.7]
+
+    [[models]]
+    name = "extractive"
+
+Everything else has a default. A key that is not known is refused, so that no choice is lost in a
+slip of the pen.
+"""
+
+import math
+import tomllib
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple, get_args
+
+import tomli_w
+
+from generation.retrieval.bm25 import IDF_RULES, Bm25, IdfRule
+from generation.text.dialog_prompts import POSITIONS, Position
+from generation.text.prompt_types import TWELVE, prompt_type
+
+Ranking = Literal["bm25", "random"]
+Query = Literal["question", "dialog"]
+Precision = Literal["fp32", "bf16"]
+RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
+QUERIES: tuple[Query, ...] = get_args(Query)
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
+
+LONGEST_NAME = 100
+LONGEST_CURRENCY = 10
+MOST_ENTRIES = 50  # of one list
+MOST_SETUPS = 2_000  # of a grid, before those that cannot differ are made one
+HIGHEST_TEMPERATURE = 2.0
+LARGEST_SEED = 2**31 - 1
+MOST_TOKENS = 1_000_000  # of a prompt or a completion
+LARGEST_TOP_K = 1_000_000
+USUAL_MAX_TOKENS = 128
+PRICED_TOKENS = 1_000_000  # what a price is for
+USUAL_PROMPTS = tuple(kind.key for kind in TWELVE)
+MULTIPLIED = (
+    "models",
+    "prompts",
+    "temperatures",
+    "seeds",
+    "positions",
+    "top_p",
+    "top_k",
+    "max_tokens",
+)
+
+
+class GridError(ValueError):
+    """A grid that cannot be used as it is written."""
+
+    def __init__(self, where: str, found: str, expected: str) -> None:
+        """Say what is wrong.
+
+        Args:
+            where: the key, as 'temperatures', 'retrieval.k1' or 'models.2.name' (from 1); "" for
+                the whole file.
+        """
+        super().__init__(f"{where}: " * bool(where) + f"found {found}; expected {expected}")
+        self.where, self.found, self.expected = where, found, expected
+
+    @property
+    def field(self) -> str:
+        """The first part of `where`: the key at the top of the file."""
+        return self.where.partition(".")[0]
+
+
+class Price(NamedTuple):
+    """What `PRICED_TOKENS` tokens cost, in the grid's currency."""
+
+    input: float = 0.0
+    output: float = 0.0
+
+    def cost(self, n_input: int, n_output: int) -> float:
+        """Return what so many tokens cost."""
+        return (n_input * self.input + n_output * self.output) / PRICED_TOKENS
+
+
+class GridModel(NamedTuple):
+    """A model to ask: a listed one, or one that is always there."""
+
+    name: str
+    precision: Precision = "fp32"
+    price: Price | None = None  # None: not known
+
+
+class Retrieval(NamedTuple):
+    """How the passages of prompts with retrieval are found."""
+
+    ranking: Ranking = "bm25"
+    query: Query = "question"
+    idf: IdfRule = "okapi-epsilon"
+    k1: float = 1.5
+    b: float = 0.75
+
+    @property
+    def bm25(self) -> Bm25:
+        return Bm25(self.idf, self.k1, self.b)
+
+
+class Grid(NamedTuple):
+    """Everything that is asked: each setting of one list with each of the others."""
+
+    name: str
+    models: tuple[GridModel, ...]
+    sample: str = ""  # a name; "" for every example of the dataset
+    prompts: tuple[str, ...] = USUAL_PROMPTS  # keys of types
+    temperatures: tuple[float, ...] = (0.0, 0.7)
+    seeds: tuple[int, ...] = (0,)
+    positions: tuple[Position, ...] = ("before-dialog",)  # of the evidence
+    top_p: tuple[float, ...] = (1.0,)
+    top_k: tuple[int, ...] = (0,)  # 0: all tokens
+    max_tokens: tuple[int, ...] = (USUAL_MAX_TOKENS,)  # of a completion
+    budget: int | None = None  # tokens of a prompt at most
+    one_shot: str = ""  # key of the example that demonstrates; "" for the paper's
+    retrieval: Retrieval = Retrieval()
+    currency: str = "USD"
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the grid as JSON and TOML have it: `of_data` the other way round.
+
+        What has no value (no budget, no price) stays out.
+        """
+        values = self._asdict()
+        for name, value in values.items():
+            if isinstance(value, tuple) and name not in ("models", "retrieval"):
+                values[name] = list(value)
+        values |= {
+            "retrieval": values.pop("retrieval")._asdict(),
+            "models": list(map(_model_data, values.pop("models"))),
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+    def as_toml(self) -> str:
+        """Return the grid as a file: `read_grid` the other way round."""
+        return tomli_w.dumps(self.as_data())
+
+    def price_of(self, model: str) -> Price | None:
+        """Return what a model's tokens cost; None: not known."""
+        return next((each.price for each in self.models if each.name == model), None)
+
+
+def read_grid(text: str) -> Grid:
+    """Return the grid of a TOML file.
+
+    Raises:
+        GridError: it is no TOML, or no grid.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as exc:
+        raise GridError("", f"no TOML ({exc})", "a grid file") from exc
+    return of_data(data)
+
+
+def of_data(data: Mapping[str, Any]) -> Grid:
+    """Return the grid that `Grid.as_data` was made of.
+
+    Raises:
+        GridError: a key is not known, or its value cannot be used.
+    """
+    table = _Table(data, "")
+    table.refuse_unknown(Grid._fields)
+    usual = Grid("", ())
+    grid = Grid(
+        name=table.name("name"),
+        models=_models(table),
+        sample=table.text("sample", ""),
+        prompts=table.several("prompts", _prompt, usual.prompts),
+        temperatures=table.several(
+            "temperatures", _number(0, HIGHEST_TEMPERATURE), usual.temperatures
+        ),
+        seeds=table.several("seeds", _whole(0, LARGEST_SEED), usual.seeds),
+        positions=table.several("positions", _one_of(POSITIONS), usual.positions),
+        top_p=table.several("top_p", _top_p, usual.top_p),
+        top_k=table.several("top_k", _whole(0, LARGEST_TOP_K), usual.top_k),
+        max_tokens=table.several("max_tokens", _whole(1, MOST_TOKENS), usual.max_tokens),
+        budget=table.value("budget", _whole(1, MOST_TOKENS), None),
+        one_shot=table.text("one_shot", ""),
+        retrieval=_retrieval(table.inner("retrieval")),
+        currency=table.name("currency", "USD", LONGEST_CURRENCY),
+    )
+    _check_size(grid)
+    return grid
+
+
+def _check_size(grid: Grid) -> None:
+    """Raise a GridError, at the longest list, if a grid has too many setups."""
+    n_values = {name: len(getattr(grid, name)) for name in MULTIPLIED}
+    n_setups = math.prod(n_values.values())
+    if n_setups > MOST_SETUPS:
+        factors = [f"{n:,} {name}" for name, n in n_values.items() if n > 1]
+        raise GridError(
+            max(n_values, key=lambda name: n_values[name]),
+            f"{n_setups:,} setups ({' × '.join(factors)})",
+            f"{MOST_SETUPS:,} at most",
+        )
+
+
+Read = Callable[[Any], Any]  # returns the value, or raises _Unexpected
+
+
+class _Unexpected(Exception):
+    """A value that cannot be used; its words say what was expected."""
+
+
+class _Table:
+    """A table of a grid file that knows its place."""
+
+    def __init__(self, values: Any, where: str) -> None:
+        if not isinstance(values, Mapping):
+            raise GridError(where, _shown(values), "a table")
+        self._values, self._where = values, where
+
+    def refuse_unknown(self, known: tuple[str, ...]) -> None:
+        """Raise a GridError if there is any other key."""
+        for key in self._values:
+            if key not in known:
+                raise GridError(self.place(key), "a key that is not known", ", ".join(known))
+
+    def place(self, key: str) -> str:
+        return f"{self._where}.{key}" if self._where else key
+
+    def value(self, key: str, read: Read, usual: Any) -> Any:
+        """Return the value of a key, `usual` where it is not there."""
+        if self._values.get(key) is None:  # JSON may say null
+            return usual
+        return self._read(self.place(key), read, self._values[key])
+
+    def several(self, key: str, read: Read, usual: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the values of a list, which differ."""
+        given = self._values.get(key)
+        if given is None:
+            return usual
+        if not isinstance(given, list | tuple) or not given:
+            raise GridError(self.place(key), _shown(given), "a list of one value or more")
+        if len(given) > MOST_ENTRIES:
+            raise GridError(self.place(key), f"{len(given)} values", f"{MOST_ENTRIES} at most")
+        values = tuple(self._read(self.place(key), read, each) for each in given)
+        for place, value in enumerate(values):
+            if value in values[:place]:
+                raise GridError(self.place(key), f"{_shown(value)} twice", "each value once")
+        return values
+
+    def text(self, key: str, usual: str) -> str:
+        value: str = self.value(key, _text, usual)
+        return value.strip()
+
+    def name(self, key: str, usual: str = "", longest: int = LONGEST_NAME) -> str:
+        """Return a text that is not empty and stands in one line."""
+        name = self.text(key, usual)
+        if not 0 < len(name) <= longest or not name.isprintable():
+            raise GridError(
+                self.place(key), _shown(name), f"a text of 1 to {longest} characters in one line"
+            )
+        return name
+
+    def inner(self, key: str) -> "_Table":
+        return _Table(self._values.get(key) or {}, self.place(key))
+
+    def get(self, key: str) -> Any:
+        return self._values.get(key)
+
+    def _read(self, where: str, read: Read, value: Any) -> Any:
+        try:
+            return read(value)
+        except _Unexpected as exc:
+            raise GridError(where, _shown(value), str(exc)) from exc
+
+
+def _models(table: _Table) -> tuple[GridModel, ...]:
+    given = table.get("models")
+    if not isinstance(given, list | tuple) or not given:
+        raise GridError("models", _shown(given), "a [[models]] table for each model")
+    models: list[GridModel] = []
+    for number, values in enumerate(given, start=1):
+        model = _model(_Table(values, f"models.{number}"))
+        for other in models:
+            if other.name != model.name:
+                continue
+            if other.precision == model.precision:
+                raise GridError(f"models.{number}", f"{model.name} again", "each model once")
+            if other.price != model.price:
+                raise GridError(f"models.{number}.price", "another price", "one price of a model")
+        models.append(model)
+    return tuple(models)
+
+
+def _model(table: _Table) -> GridModel:
+    table.refuse_unknown(GridModel._fields)
+    return GridModel(
+        table.name("name"),
+        table.value("precision", _one_of(PRECISIONS), "fp32"),
+        _price(table.inner("price")) if table.get("price") is not None else None,
+    )
+
+
+def _price(table: _Table) -> Price:
+    table.refuse_unknown(Price._fields)
+    return Price(*(table.value(name, _number(0), 0.0) for name in Price._fields))
+
+
+def _retrieval(table: _Table) -> Retrieval:
+    table.refuse_unknown(Retrieval._fields)
+    usual = Retrieval()
+    return Retrieval(
+        ranking=table.value("ranking", _one_of(RANKINGS), usual.ranking),
+        query=table.value("query", _one_of(QUERIES), usual.query),
+        idf=table.value("idf", _one_of(IDF_RULES), usual.idf),
+        k1=table.value("k1", _number(0), usual.k1),
+        b=table.value("b", _number(0, 1), usual.b),
+    )
+
+
+def _model_data(model: GridModel) -> dict[str, Any]:
+    data: dict[str, Any] = {"name": model.name, "precision": model.precision}
+    return data if model.price is None else data | {"price": model.price._asdict()}
+
+
+# --- single values --------------------------------------------------------------------------
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise _Unexpected("a text")
+    if "\0" in value or any("\ud800" <= sign <= "\udfff" for sign in value):
+        raise _Unexpected("a text without NUL characters and lone surrogates")
+    return value
+
+
+def _prompt(value: Any) -> str:
+    try:
+        return prompt_type(_text(value).strip()).key
+    except ValueError as exc:
+        raise _Unexpected(str(exc).partition("expected ")[2]) from exc
+
+
+def _top_p(value: Any) -> float:
+    number = _finite(value)
+    if number is None or not 0 < number <= 1:
+        raise _Unexpected("a number above 0, at most 1")
+    return number
+
+
+def _number(least: float, most: float = math.inf) -> Read:
+    between = f"from {least:g} to {most:g}" if most < math.inf else f"of {least:g} or more"
+
+    def read(value: Any) -> float:
+        number = _finite(value)
+        if number is None or not least <= number <= most:
+            raise _Unexpected(f"a number {between}")
+        return number + 0.0  # no negative zero
+
+    return read
+
+
+def _whole(least: int, most: int) -> Read:
+    def read(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise _Unexpected(f"a whole number from {least:,} to {most:,}")
+        return value
+
+    return read
+
+
+def _one_of(words: tuple[str, ...]) -> Read:
+    def read(value: Any) -> str:
+        if value not in words:
+            raise _Unexpected(" or ".join(words))
+        return str(value)
+
+    return read
+
+
+def _finite(value: Any) -> float | None:
+    """Return a number as a float; None: it is none, or not finite."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+def _shown(value: Any) -> str:
+    """Return a value as an error says it."""
+    return "nothing" if value is None else repr(value)[:80]

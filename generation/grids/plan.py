@@ -1,0 +1,255 @@
+"""What a grid would ask, before it does: calls, tokens and their price. Reads only."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from heapq import nsmallest
+from typing import Any, NamedTuple
+
+from generation.draws import random_key
+from generation.grids.cells import Cell, cells, check_setups
+from generation.grids.grid_file import Grid, of_data
+from generation.grids.material import materials
+from generation.grids.prompts import PromptChoices, PromptMaker
+from generation.lots import lots
+from generation.models import (
+    Dataset,
+    Example,
+    ExamplePassage,
+    Experiment,
+    Response,
+    Sample,
+    SampledExample,
+)
+
+MOST_PROMPTS = 20_000  # that are made to be counted; of more, a sample of the examples
+TOGETHER = 200  # examples
+
+
+class PlanRow(NamedTuple):
+    """What would be asked of one model with prompts of one type; sums over its setups."""
+
+    model: str
+    precision: str
+    prompt: str  # key of the type
+    n_setups: int
+    n_calls: int  # to be made
+    n_there: int  # answered already: they are not made again
+    n_left_out: int  # that have no such prompt: no golden evidence, or the one-shot example itself
+    n_unmade: int  # of the calls: they would fail, because no prompt can be made
+    n_prompt_tokens: int  # as `generation.text.tokens` counts
+    n_completion_tokens: int  # at most
+    cost: float | None  # at most; None: no price is known
+    n_widened: int = 0  # of the calls: show more passages than the type says, all of them golden
+
+
+class Plan(NamedTuple):
+    """What a grid would ask. Tokens are estimated where fewer examples were counted than asked."""
+
+    n_examples: int
+    n_counted: int  # examples of each setup whose prompts were made to be counted, at most
+    currency: str
+    rows: tuple[PlanRow, ...]
+
+    @property
+    def is_estimated(self) -> bool:
+        return self.n_counted < self.n_examples
+
+    @property
+    def total(self) -> PlanRow:
+        """The sums over all rows; the cost is that of the models with a known price."""
+        costs = [row.cost for row in self.rows if row.cost is not None]
+        return _sum(self.rows)._replace(
+            model="", precision="", prompt="", cost=sum(costs) if costs else None
+        )
+
+    def has_room_for(self, calls: Iterable[tuple[Cell, int]]) -> bool:
+        """Return whether no more calls are to be made now than were planned, row by row."""
+        planned = {(row.model, row.precision, row.prompt): row.n_calls for row in self.rows}
+        wanted: Counter[tuple[str, str, str]] = Counter()
+        for cell, n_calls in calls:
+            wanted[cell.spec.name, cell.spec.precision, cell.choices.type.key] += n_calls
+        return all(n_calls <= planned.get(row, 0) for row, n_calls in wanted.items())
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the plan as JSON has it: `plan_of` the other way round."""
+        return self._asdict() | {"rows": [row._asdict() for row in self.rows]}
+
+
+def plan_of(experiment: Experiment) -> Plan | None:
+    """Return the plan of an experiment; None: there is none yet."""
+    if not experiment.plan:
+        return None
+    return Plan(
+        **experiment.plan | {"rows": tuple(PlanRow(**row) for row in experiment.plan["rows"])}
+    )
+
+
+def planned(experiment: Experiment, on_batch: Callable[[], None] = lambda: None) -> Plan:
+    """Return what an experiment would ask, with what is there now.
+
+    Args:
+        on_batch: called now and then while prompts are made.
+
+    Raises:
+        GridError: a model cannot be asked, or a setup's name stands for something else.
+        PromptError: prompts cannot be made.
+    """
+    grid = of_data(experiment.grid)
+    all_cells = cells(grid)
+    check_setups(experiment.dataset, all_cells)
+    asked = Asked(experiment.dataset, examples_of(experiment.dataset, experiment.sample))
+    counted, n_counted = _counted(all_cells, asked)
+    to_count: dict[PromptChoices, dict[int, None]] = {}  # in order, each once
+    for cell, examples in zip(all_cells, counted, strict=True):
+        to_count.setdefault(cell.choices, {}).update(dict.fromkeys(examples))
+    sizes = {
+        choices: _sizes(experiment.dataset, choices, list(examples), on_batch)
+        for choices, examples in to_count.items()
+    }
+    counts = [
+        _count(cell, asked, [sizes[cell.choices][pk] for pk in examples], grid)
+        for cell, examples in zip(all_cells, counted, strict=True)
+    ]
+    return Plan(len(asked.examples), n_counted, grid.currency, _rows(counts))
+
+
+def examples_of(dataset: Dataset, sample: Sample | None) -> dict[int, str]:
+    """Return the examples that a grid asks about, id → key, in the order asked."""
+    if sample is None:
+        examples = Example.objects.filter(dataset=dataset).order_by("pk")
+        return dict(examples.values_list("pk", "key"))
+    members = SampledExample.objects.filter(sample=sample).order_by("position")
+    kept = members.exclude(verdict=SampledExample.Verdict.DROP)
+    return dict(kept.values_list("example", "example__key"))
+
+
+class Asked:
+    """The examples that a grid asks about, and which of them it need not ask about."""
+
+    def __init__(self, dataset: Dataset, examples: dict[int, str]) -> None:
+        self.examples = examples
+        self._dataset = dataset
+        golden = ExamplePassage.objects.filter(example__dataset=dataset, is_golden=True)
+        self._n_golden = Counter(golden.values_list("example", flat=True))
+        self._setups = dict(dataset.setups.values_list("name", "pk"))
+
+    def left_out(self, choices: PromptChoices) -> set[int]:
+        """Return the examples that have no such prompt."""
+        needs_golden = choices.type.needs_golden
+        left_out = {pk for pk in self.examples if needs_golden and not self._n_golden[pk]}
+        if choices.type.is_one_shot and choices.one_shot:
+            left_out |= {pk for pk, key in self.examples.items() if key == choices.one_shot}
+        return left_out
+
+    def there(self, cell: Cell) -> set[int]:
+        """Return the examples that have a response under a setup already."""
+        setup = self._setups.get(cell.setup.name)
+        if setup is None:
+            return set()
+        there = Response.objects.filter(setup=setup).values_list("example", flat=True)
+        return self.examples.keys() & set(there)
+
+    def widened(self, cell: Cell) -> int:
+        """Return how many of the examples to ask about have more golden passages than places."""
+        kind = cell.choices.type
+        if kind.evidence != "retrieved":
+            return 0
+        return sum(self._n_golden[pk] > kind.k for pk in self.to_ask(cell))
+
+    def to_ask(self, cell: Cell) -> list[int]:
+        """Return the examples to ask about under a setup, in order."""
+        not_asked = self.left_out(cell.choices) | self.there(cell)
+        return [pk for pk in self.examples if pk not in not_asked]
+
+
+def _counted(all_cells: Sequence[Cell], asked: Asked) -> tuple[list[list[int]], int]:
+    """Return by setup the examples whose prompts are counted, and of how many at most.
+
+    These are all that are to be asked about; where that is too much, some of them that are drawn
+    for each setup in the same order.
+    """
+    to_ask = [asked.to_ask(cell) for cell in all_cells]
+    prompts: dict[PromptChoices, set[int]] = defaultdict(set)
+    for cell, examples in zip(all_cells, to_ask, strict=True):
+        prompts[cell.choices].update(examples)
+    if sum(map(len, prompts.values())) <= MOST_PROMPTS:
+        return to_ask, len(asked.examples)
+    most = max(1, MOST_PROMPTS // len(all_cells))
+    order = {
+        pk: (random_key(0, "plan", example), example) for pk, example in asked.examples.items()
+    }
+    return [nsmallest(most, examples, key=order.__getitem__) for examples in to_ask], most
+
+
+def _sizes(
+    dataset: Dataset,
+    choices: PromptChoices,
+    counted: Sequence[int],
+    on_batch: Callable[[], None],
+) -> dict[int, int | None]:
+    """Return the tokens of each example's prompt; None: none can be made."""
+    maker = PromptMaker(dataset, choices)
+    sizes: dict[int, int | None] = {}
+    for batch in lots(counted, TOGETHER):
+        for pk, made in zip(batch, maker.made(materials(batch)), strict=True):
+            sizes[pk] = made.prompt.n_tokens if made.prompt else None
+        on_batch()
+    return sizes
+
+
+def _count(cell: Cell, asked: Asked, counted: Sequence[int | None], grid: Grid) -> PlanRow:
+    """Return what one setup would ask, from the sizes of all its prompts or of some.
+
+    Args:
+        counted: their tokens; None: no prompt can be made.
+    """
+    left_out, there = asked.left_out(cell.choices), asked.there(cell)
+    n_calls = len(asked.examples) - len(left_out | there)
+    made = [size for size in counted if size is not None]
+    scale = n_calls / len(counted) if counted else 0.0
+    n_unmade = round(scale * (len(counted) - len(made)))
+    n_prompt_tokens = round(scale * sum(made))
+    n_completion_tokens = (n_calls - n_unmade) * cell.decoding.max_tokens
+    price = grid.price_of(cell.spec.name)
+    return PlanRow(
+        model=cell.spec.name,
+        precision=cell.spec.precision,
+        prompt=cell.choices.type.key,
+        n_setups=1,
+        n_calls=n_calls,
+        n_there=len(there),
+        n_left_out=len(left_out - there),
+        n_unmade=n_unmade,
+        n_prompt_tokens=n_prompt_tokens,
+        n_completion_tokens=n_completion_tokens,
+        cost=price.cost(n_prompt_tokens, n_completion_tokens) if price else None,
+        n_widened=asked.widened(cell),
+    )
+
+
+def _rows(counts: Sequence[PlanRow]) -> tuple[PlanRow, ...]:
+    """Return the sums by model and prompt type, in order of their first setups."""
+    rows: dict[tuple[str, str, str], list[PlanRow]] = {}
+    for count in counts:
+        rows.setdefault((count.model, count.precision, count.prompt), []).append(count)
+    return tuple(map(_sum, rows.values()))
+
+
+def _sum(rows: Sequence[PlanRow]) -> PlanRow:
+    """Return the sums of some rows; the cost is known where that of each is."""
+    model, precision, prompt = rows[0][:3] if rows else ("", "", "")
+    costs = [row.cost for row in rows if row.cost is not None]
+    return PlanRow(
+        model,
+        precision,
+        prompt,
+        n_setups=sum(row.n_setups for row in rows),
+        n_calls=sum(row.n_calls for row in rows),
+        n_there=sum(row.n_there for row in rows),
+        n_left_out=sum(row.n_left_out for row in rows),
+        n_unmade=sum(row.n_unmade for row in rows),
+        n_prompt_tokens=sum(row.n_prompt_tokens for row in rows),
+        n_completion_tokens=sum(row.n_completion_tokens for row in rows),
+        cost=sum(costs) if len(costs) == len(rows) else None,
+        n_widened=sum(row.n_widened for row in rows),
+    )

@@ -1,0 +1,53 @@
+"""Prompts of one example as pages show them: one of them whole, all types by their size."""
+
+from typing import NamedTuple
+
+from generation.grids.material import materials
+from generation.grids.prompts import MadePrompt, PromptChoices, PromptMaker, uses_index
+from generation.models import Example, Passage
+from generation.retrieval.dataset_index import can_wait_for_index
+from generation.text.prompt_types import TWELVE, PromptType, prompt_type
+
+# The recipe's is not of the twelve: the real ranking, with golden passages not forced.
+PREVIEWED: tuple[PromptType, ...] = (*TWELVE, prompt_type("top-3"))
+
+
+# What stands for a prompt that nobody should wait for.
+NOT_INDEXED = "the passages are not indexed yet; the dataset's page Retrieval has it done"
+
+
+class Preview(NamedTuple):
+    """One type's prompt of an example."""
+
+    type: PromptType
+    made: MadePrompt
+
+
+def previews(example: Example, choices: PromptChoices) -> list[Preview]:
+    """Return an example's prompt of each type, with everything else as chosen.
+
+    Where the passages are many and not indexed, types that rank or draw have none.
+    """
+    material = materials([example.pk])
+    is_indexed = can_wait_for_index(example.dataset_id)
+
+    def made(kind: PromptType) -> MadePrompt:
+        if uses_index(kind) and not is_indexed:
+            return MadePrompt(None, (), NOT_INDEXED)
+        return PromptMaker(example.dataset, choices._replace(type=kind)).made(material)[0]
+
+    return [Preview(kind, made(kind)) for kind in PREVIEWED]
+
+
+class ShownPassage(NamedTuple):
+    """A passage that a prompt shows, whole or in part."""
+
+    key: str
+    is_golden: bool
+
+
+def shown_passages(example: Example, made: MadePrompt) -> list[ShownPassage]:
+    """Return the passages of an example's prompt, in the order shown."""
+    keys = dict(Passage.objects.filter(pk__in=made.passages).values_list("pk", "key"))
+    golden = set(example.evidence.filter(is_golden=True).values_list("passage", flat=True))
+    return [ShownPassage(keys[passage], passage in golden) for passage in made.passages]

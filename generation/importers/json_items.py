@@ -1,0 +1,144 @@
+"""Entries of one big JSON list, streamed: the file is cut between entries, each is parsed alone."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from generation.importers.errors import DatasetError, excerpt
+from generation.importers.fields import NOTHING, Row
+from generation.importers.json_text import JSONTrouble, parse_json
+from generation.importers.records import Problem, Where
+from generation.importers.sources import Source
+
+_OUTSIDE = re.compile(rb'["\[\]{},]')
+_IN_TEXT = re.compile(rb'["\\]')
+_SPACE = b" \t\r\n"
+_ENTRY = "one JSON object in each entry of the list"
+
+
+def json_items(source: Source, name: str) -> Iterator[Row | Problem]:
+    """Yield one row per entry; its line is the entry's number, from 1.
+
+    No more than one entry and one piece of the file is held at a time. An entry that cannot be read
+    is a problem and does not stop the others, unless its brackets or quotes hide where it ends.
+
+    Raises:
+        DatasetError: the file holds something else than one list.
+    """
+    limits = source.limits
+    for number, raw in enumerate(_entries(source.chunks(name), name, limits.max_line_bytes), 1):
+        source.count_row(name)
+        where = Where(name, number)
+        if raw is None:
+            found = f"an entry of more than {limits.max_line_bytes:,} bytes"
+            yield Problem(where, "", found, "a shorter entry")
+        elif isinstance(raw, _Unfinished):
+            yield Problem(where, "", "the end of the file", "the end of the entry and of the list")
+        else:
+            yield _row(where, raw, limits.max_nesting)
+
+
+class _Unfinished:
+    """Stands for the entry in which a file ends, or for the missing end of the list."""
+
+
+class _Entry:
+    """The bytes of the present entry, as far as they were met; no more than `max_bytes`."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pieces: list[bytes] = []
+        self._n_bytes = 0
+
+    @property
+    def is_blank(self) -> bool:
+        return self._n_bytes <= self._max_bytes and not b"".join(self._pieces).strip(_SPACE)
+
+    def add(self, piece: bytes) -> None:
+        self._n_bytes += len(piece)
+        if self._n_bytes <= self._max_bytes:
+            self._pieces.append(piece)
+        else:
+            self._pieces = []
+
+    def taken(self) -> bytes | None:
+        """Return the entry, None when it is too long, and begin the next one."""
+        found = b"".join(self._pieces) if self._n_bytes <= self._max_bytes else None
+        self._begin()
+        return found
+
+
+def _row(where: Where, raw: bytes, max_nesting: int) -> Row | Problem:
+    try:
+        text = raw.decode().strip()
+    except UnicodeDecodeError as error:
+        found = f"byte {raw[error.start]:#04x} at byte {error.start + 1:,} of the entry"
+        return Problem(where, "", found, "UTF-8 text")
+    if not text:
+        return Problem(where, "", NOTHING, _ENTRY)
+    try:
+        value = parse_json(text, max_nesting)
+    except JSONTrouble as trouble:
+        return Problem(where, "", trouble.found, trouble.expected)
+    if not isinstance(value, dict):
+        return Problem(where, "", excerpt(value), _ENTRY)
+    return Row(where, value)
+
+
+def _entries(
+    chunks: Iterable[bytes], name: str, max_bytes: int
+) -> Iterator[bytes | _Unfinished | None]:
+    """Yield the bytes of each entry of a list; None for one of more than `max_bytes`.
+
+    Brackets and quotes are single bytes in UTF-8, never part of another character.
+    """
+    entry = _Entry(max_bytes)
+    n_before = 0
+    depth = 0  # of brackets: 1 between the entries, 0 before and after the list
+    is_begun = in_text = is_escaped = False
+    for chunk in chunks:
+        at = begin = 0
+        if is_escaped:
+            at, is_escaped = 1, False
+        if not is_begun:
+            at = begin = _after_opening(chunk, name)
+            if not at:
+                continue
+            is_begun, depth = True, 1
+        while depth and (mark := (_IN_TEXT if in_text else _OUTSIDE).search(chunk, at)):
+            at, sign = mark.end(), mark.group()
+            if sign == b'"':
+                in_text = not in_text
+            elif sign == b"\\":
+                is_escaped = at == len(chunk)
+                at += 1
+            elif sign in b"[{":
+                depth += 1
+            elif depth == 1 and sign in b",]":
+                entry.add(chunk[begin : mark.start()])
+                if sign == b"," or n_before or not entry.is_blank:
+                    yield entry.taken()
+                    n_before += 1
+                begin, depth = at, int(sign == b",")
+            elif sign in b"]}":
+                depth = max(1, depth - 1)
+        if depth:
+            entry.add(chunk[begin:])
+        elif rest := chunk[begin:].strip(_SPACE):
+            found = excerpt(rest[:80].decode("utf-8", "replace"))
+            raise DatasetError(name, f"{found} after the list", "one JSON list and nothing else")
+    if not is_begun:
+        raise DatasetError(name, "an empty file", "one JSON list")
+    if depth:
+        yield _Unfinished()
+
+
+def _after_opening(chunk: bytes, name: str) -> int:
+    """Return where the list's first entry begins in a chunk; 0 when there are only blanks."""
+    content = chunk.lstrip(_SPACE)
+    if content and not content.startswith(b"["):
+        found = excerpt(content[:80].decode("utf-8", "replace"))
+        raise DatasetError(name, found, "one JSON list")
+    return len(chunk) - len(content) + 1 if content else 0

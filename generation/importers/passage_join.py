@@ -1,0 +1,133 @@
+"""Which passages of a collection belong to which questions: by page, or by the question's id.
+
+The wanted pages and the passages that were found for them lie in temporary files: memory does not
+grow with the questions, and of what is not wanted only a hash of its id is kept.
+"""
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from generation.importers.records import CollectionPassageRecord, Where
+from generation.importers.seen import SeenKeys
+
+_LOT = 100  # held at a time; passages may be long
+_PART = re.compile(r"_p\d+$")  # SCAI's and QReCC's collections number the passages of a page
+_ARCHIVED = re.compile(r"^https?://web\.archive\.org/web/\d+(id_)?/")
+
+_TABLES = """
+    PRAGMA journal_mode=OFF;
+    PRAGMA synchronous=OFF;
+    CREATE TABLE passage (
+        number INTEGER PRIMARY KEY,
+        file TEXT, line INTEGER, id TEXT, text TEXT, title TEXT, url TEXT
+    );
+    CREATE TABLE joined (name TEXT, number INTEGER, PRIMARY KEY (name, number)) WITHOUT ROWID;
+    BEGIN;
+"""
+_OF = """
+    SELECT file, line, id, text, title, url FROM joined JOIN passage USING (number)
+    WHERE name = ? ORDER BY number
+"""
+
+
+class Question(NamedTuple):
+    """What a question is joined by."""
+
+    key: str
+    urls: tuple[str, ...]
+
+
+class FoundPassage(NamedTuple):
+    """A passage with the id that its file gives it; its key may be a shorter one."""
+
+    id: str
+    record: CollectionPassageRecord
+
+
+class PassageJoin:
+    """The passages that were wanted, by question, until it is closed.
+
+    A passage belongs to a question when its id is the question's key; else when its url, its id,
+    or its id without `_p<number>` is one of the question's urls. Pages are the same with and
+    without the Wayback Machine's address before them, and whatever stands behind `#`.
+    """
+
+    def __init__(self) -> None:
+        self._wanted = SeenKeys()
+        self._offered = SeenKeys()  # ids
+        self._found = sqlite3.connect("", isolation_level=None)  # "": a temporary file
+        self._found.executescript(_TABLES)
+
+    def close(self) -> None:
+        """Let the temporary files go."""
+        self._wanted.close()
+        self._offered.close()
+        self._found.close()
+
+    def want(self, questions: Iterable[Question]) -> None:
+        """Note what to keep passages for; to be called before any is offered."""
+        questions = iter(questions)
+        while lot := list(islice(questions, _LOT)):
+            self._wanted.add({name: "" for question in lot for name in _names(question)})
+
+    def offer(self, passages: Iterable[FoundPassage]) -> None:
+        """Keep those passages that are wanted; of two with one id the first, wanted or not."""
+        passages = iter(passages)
+        while some := list(islice(passages, _LOT)):
+            first = {passage.id: passage for passage in reversed(some)}
+            before = self._offered.contents(first)
+            self._offered.add(dict.fromkeys(first, ""))
+            lot = [one for one in some if one.id not in before and one is first[one.id]]
+            names = [_names_of_passage(passage) for passage in lot]
+            wanted = self._wanted.contents(name for its_names in names for name in its_names)
+            for passage, its_names in zip(lot, names, strict=True):
+                if kept := [name for name in its_names if name in wanted]:
+                    self._keep(passage.record, kept)
+
+    def passages_of(self, question: Question) -> Iterator[CollectionPassageRecord]:
+        """Yield the passages of a question in the order of their file, each once.
+
+        When one has the question's key as its id, it alone.
+        """
+        own, *pages = _names(question)
+        names = [own] if self._has(own) else pages
+        met: set[str] = set()
+        for name in names:
+            for file, line, *content in self._found.execute(_OF, [name]):
+                if content[0] not in met:
+                    met.add(content[0])
+                    yield CollectionPassageRecord(Where(file, line), *content)
+
+    def _has(self, name: str) -> bool:
+        query = "SELECT EXISTS (SELECT 1 FROM joined WHERE name = ?)"
+        return bool(self._found.execute(query, [name]).fetchone()[0])
+
+    def _keep(self, record: CollectionPassageRecord, names: list[str]) -> None:
+        added = self._found.execute(
+            "INSERT INTO passage VALUES (NULL, ?, ?, ?, ?, ?, ?)",
+            (*record.where, *record[1:]),
+        )
+        rows = [(name, added.lastrowid) for name in names]
+        self._found.executemany("INSERT INTO joined VALUES (?, ?)", rows)
+
+
+def page_of_part(id: str) -> str:
+    """Return the address of a page from the id of one of its numbered passages."""
+    return _PART.sub("", id)
+
+
+def _page(url: str) -> str:
+    return _ARCHIVED.sub("", url.strip()).partition("#")[0]
+
+
+def _names(question: Question) -> list[str]:
+    return [f"key {question.key}", *dict.fromkeys(f"page {_page(url)}" for url in question.urls)]
+
+
+def _names_of_passage(passage: FoundPassage) -> list[str]:
+    addresses = (passage.record.url, passage.id, page_of_part(passage.id))
+    pages = dict.fromkeys(f"page {_page(address)}" for address in addresses if address)
+    return [f"key {passage.id}", *pages]

@@ -1,0 +1,268 @@
+"""TREC CAsT topics: conversations of 2021, and conversation trees of 2022, as one JSON list.
+
+From https://github.com/daltonj/treccastweb (evaluation topics, automatic or manual). Each user turn
+is an example whose dialog is its topic. Our readings:
+
+- 2021: a topic is a line of user utterances, each answered by a `passage`. That passage is the
+  system's turn for the questions after it, and the golden passage of the one it answers. What the
+  system should say in words of its own is not in the file, so there is no golden answer. One
+  passage id comes with two texts; the second gets '|2' behind its key.
+- 2022: a topic is a tree, each turn naming its parent. The dialog of an example is every earlier
+  turn of the topic in the order of the file, other branches too, each with its parent: a reader of
+  the dialog can tell from these what the question follows. The golden answer is the first system
+  turn that answers the question and names passages (`provenance`): one that names none asks back.
+  A question without such a turn has no golden answer. The file has the passages' ids only, so
+  there is no evidence; the ids are kept in `meta`.
+- Utterances are taken as they were asked; the rewritten ones are kept in `meta`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from generation.importers.errors import DatasetError, excerpt
+from generation.importers.fields import LONGEST_KEY, NOTHING, Row
+from generation.importers.material import Material
+from generation.importers.records import (
+    ExampleRecord,
+    PassageRecord,
+    Problem,
+    Record,
+    TurnRecord,
+    Where,
+)
+from generation.importers.short_keys import short_key
+from generation.importers.sources import Source
+
+SPEAKERS = {"User": "user", "System": "assistant"}
+REWRITES = ("automatic_rewritten_utterance", "manual_rewritten_utterance")
+TOPIC_FIELDS = frozenset({"number", "turn"})
+LINEAR_FIELDS = frozenset(
+    {"number", "raw_utterance", "passage", "canonical_result_id", "passage_id", *REWRITES}
+)
+TREE_FIELDS = frozenset(
+    {"number", "parent", "participant", "utterance", "response", "provenance", *REWRITES}
+)
+LARGEST_NUMBER = 1_000_000
+_TURNS = re.compile(rb'"turn"\s*:\s*\[')
+_UTTERANCES = re.compile(rb'"(raw_utterance|participant)"\s*:')
+
+
+class LinearTurn(NamedTuple):
+    """One turn of 2021: a question and the passage that answers it."""
+
+    number: str
+    utterance: str
+    passage: str
+    meta: dict[str, Any]  # document, passage number, rewrite
+
+
+class TreeTurn(NamedTuple):
+    """One turn of 2022, by the user or by the system."""
+
+    number: str
+    parent: str  # "" for the first
+    speaker: str
+    text: str
+    provenance: list[str]
+    meta: dict[str, Any]  # rewrite
+
+
+class TrecCastMaterial(Material):
+    """The whole file in memory; the published ones have 0.3 MB. A bad topic has no examples."""
+
+    format = "treccast"
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        name = source.only_data_file()
+        if name is None:
+            raise DatasetError(source.path.name, "no single file", "one TREC CAsT JSON file")
+        self._file = name
+        topics = source.whole_json(name)
+        if not isinstance(topics, list):
+            raise DatasetError(name, type(topics).__name__, "a JSON list of topics")
+        self._topics = topics
+        self.kinds = ("examples",)
+        self.ignored = source.ignored + [other for other in source.sizes if other != name]
+
+    @property
+    def bytes_total(self) -> int:
+        return self._source.sizes[self._file]
+
+    @property
+    def bytes_read(self) -> int:
+        return self.bytes_total  # all of it, before the first record
+
+    def records(self, kind: str) -> Iterator[Record | Problem]:
+        if kind != "examples":
+            return
+        texts: dict[str, list[str]] = {}
+        for line, item in enumerate(self._topics, start=1):
+            where = Where(self._file, line)
+            if not isinstance(item, dict):
+                yield Problem(where, "", excerpt(item), "a topic: an object with 'number', 'turn'")
+                continue
+            topic = Row(where, item)
+            examples = self._examples(topic, texts)
+            yield from topic.problems or examples
+
+    def _examples(self, topic: Row, texts: dict[str, list[str]]) -> list[ExampleRecord]:
+        """Return the examples of a topic; after a problem they are not whole."""
+        dialog = topic.key("number")
+        rows = list(topic.objects("turn", topic.required_list("turn", "turns")))
+        self._note_unknown(topic.unknown(TOPIC_FIELDS))
+        if any("participant" in row.values for row in rows):
+            self._note_unknown(*(row.unknown(TREE_FIELDS) for row in rows))
+            return _tree_examples(topic, dialog, [_tree_turn(row) for row in rows])
+        self._note_unknown(*(row.unknown(LINEAR_FIELDS) for row in rows))
+        turns = [_linear_turn(row) for row in rows]
+        _refuse_repeated(topic, [turn.number for turn in turns])
+        return _linear_examples(topic, dialog, turns, texts)
+
+    def _note_unknown(self, *unknown: Mapping[str, Any]) -> None:
+        for names in unknown:
+            for name in names:
+                self.note_unknown(f"{self._file}: key {name!r:.100}")
+
+
+def recognises(source: Source) -> bool:
+    """Return whether this is a JSON list of topics whose turns are utterances."""
+    name = source.only_data_file()
+    if name is None or not source.head(name, 64).lstrip().startswith(b"["):
+        return False
+    return source.mentions(name, (_TURNS, _UTTERANCES), source.limits.max_whole_json_bytes)
+
+
+# --- 2021: one line of turns ----------------------------------------------------------------
+
+
+def _linear_turn(row: Row) -> LinearTurn:
+    document = row.key("canonical_result_id")
+    passage = row.whole("passage_id", 0, LARGEST_NUMBER)
+    if row.values.get("passage_id") is None:
+        row.refuse("passage_id", NOTHING, "the number of the passage in its document")
+    return LinearTurn(
+        number=row.key("number"),
+        utterance=row.filled_text("raw_utterance"),
+        passage=row.filled_text("passage"),
+        meta={"document": document, "passage": passage} | _rewrite(row),
+    )
+
+
+def _linear_examples(
+    topic: Row, dialog: str, turns: list[LinearTurn], texts: dict[str, list[str]]
+) -> list[ExampleRecord]:
+    """Return an example for each question; `texts` has what each passage id stood for so far."""
+    examples = []
+    before: tuple[TurnRecord, ...] = ()
+    for turn in turns:
+        question = TurnRecord("user", turn.utterance, len(before) - 1)
+        key = f"{turn.meta['document']}-{turn.meta['passage']}"
+        evidence = PassageRecord(_told_apart(key, turn.passage, texts), turn.passage, "", "", True)
+        examples.append(
+            _example(topic, dialog, turn.number, (*before, question), None, (evidence,), turn.meta)
+        )
+        before = (*before, question, TurnRecord("assistant", turn.passage, len(before)))
+    return examples
+
+
+def _told_apart(key: str, text: str, texts: dict[str, list[str]]) -> str:
+    """Return the key of a passage; an id that stood for another text before gets '|2', '|3'.
+
+    One of more characters than a key has is cut, with a hash behind it.
+    """
+    known = texts.setdefault(key, [])
+    if text not in known:
+        known.append(text)
+    place = known.index(text) + 1
+    return short_key(key if place == 1 else f"{key}|{place}")
+
+
+# --- 2022: a tree of turns ------------------------------------------------------------------
+
+
+def _tree_turn(row: Row) -> TreeTurn:
+    participant = row.choice("participant", tuple(SPEAKERS), "")
+    if row.values.get("participant") is None:
+        row.refuse("participant", NOTHING, " or ".join(SPEAKERS))
+    is_user = participant == "User"
+    return TreeTurn(
+        number=row.key("number"),
+        parent=row.key("parent", ""),
+        speaker=SPEAKERS.get(participant, ""),
+        text=row.filled_text("utterance" if is_user else "response"),
+        provenance=list(
+            row.keys("provenance", row.optional_list("provenance", "passage ids") or [])
+        ),
+        meta=_rewrite(row),
+    )
+
+
+def _tree_examples(topic: Row, dialog: str, turns: list[TreeTurn]) -> list[ExampleRecord]:
+    places = {turn.number: place for place, turn in enumerate(turns)}
+    _refuse_repeated(topic, [turn.number for turn in turns])
+    _refuse_bad_parents(topic, turns, places)
+    if topic.problems:
+        return []
+    dialog_turns = [TurnRecord(t.speaker, t.text, places.get(t.parent, -1)) for t in turns]
+    answers: dict[str, TreeTurn] = {}
+    for turn in turns:
+        if turn.speaker == "assistant" and turn.provenance:
+            answers.setdefault(turn.parent, turn)
+    examples = []
+    for place, turn in enumerate(turns):
+        if turn.speaker != "user":
+            continue
+        before = tuple(dialog_turns[: place + 1])
+        answer = answers.get(turn.number)
+        provenance = {"provenance": answer.provenance} if answer else {}
+        meta = turn.meta | provenance
+        text = answer.text if answer else None
+        examples.append(_example(topic, dialog, turn.number, before, text, (), meta))
+    return examples
+
+
+def _refuse_bad_parents(topic: Row, turns: list[TreeTurn], places: Mapping[str, int]) -> None:
+    """Refuse a parent that is no earlier turn, and a later turn that has none."""
+    for place, turn in enumerate(turns):
+        name = f"turn[{place + 1}].parent"
+        if turn.parent and places.get(turn.parent, place) >= place:
+            topic.refuse(name, excerpt(turn.parent), "the number of an earlier turn of the topic")
+        elif place and not turn.parent:
+            topic.refuse(name, NOTHING, "the number of the turn that this one follows")
+
+
+# --- both -----------------------------------------------------------------------------------
+
+
+def _rewrite(row: Row) -> dict[str, Any]:
+    """Return the utterance that was rewritten to stand alone, where there is one.
+
+    Of two the one that was written by hand.
+    """
+    found = [row.optional_text(name) for name in REWRITES if name in row.values]
+    rewrites = [text for text in found if text is not None]
+    return {"rewrite": rewrites[-1]} if rewrites else {}
+
+
+def _refuse_repeated(topic: Row, numbers: list[str]) -> None:
+    ordered = sorted(numbers)
+    for number in dict.fromkeys(one for one, other in pairwise(ordered) if one == other):
+        topic.refuse("turn", f"{excerpt(number)} twice", "each turn number once in a topic")
+
+
+def _example(
+    topic: Row,
+    dialog: str,
+    number: str,
+    turns: tuple[TurnRecord, ...],
+    golden_answer: str | None,
+    evidence: tuple[PassageRecord, ...],
+    meta: dict[str, Any],
+) -> ExampleRecord:
+    key = f"{dialog}_{number}"
+    if len(key) > LONGEST_KEY:
+        topic.refuse("number", excerpt(key), f"at most {LONGEST_KEY} with the turn's number")
+    return ExampleRecord(topic.where, key, dialog, turns, golden_answer, evidence, meta)

@@ -1,0 +1,190 @@
+"""Filter the examples of a dataset and draw a seeded sample of what is left, here and now.
+
+Asking for the same again prints the same sample; what somebody decided about it by hand stays.
+"""
+
+import json
+from argparse import RawDescriptionHelpFormatter
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.models import Q
+
+from generation.filters import DROP, FILTER_KEYS, KEEP, CascadeRow, Filters
+from generation.models import Dataset, Sample
+from generation.progress import progress_bar
+from generation.sample_choices import ALL, LARGEST_SEED, PARTS, USUAL_SIZE, SampleChoices
+from generation.sample_reading import SampleReport, sample_report
+from generation.services.samples import SampleError, filter_sample, request_sample, retry_sample
+from generation.text.tokens import TOKENIZERS
+
+EXAMPLE = """examples:
+  manage.py filter_qrecc qrecc-train --part dev --sample 100 --seed 13
+  manage.py filter_qrecc qrecc --off exact-match --off short-evidence --name long
+  manage.py filter_qrecc qrecc --sample 0 --format json
+"""
+_USUAL = Filters()
+_WIDTH = 44  # of the column of filters
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.epilog = EXAMPLE
+        parser.add_argument("dataset", help="name of a dataset")
+        parser.add_argument(
+            "--sample",
+            type=int,
+            default=USUAL_SIZE,
+            metavar="N",
+            help=f"examples drawn (default: {USUAL_SIZE}); 0: all that pass",
+        )
+        parser.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
+        parser.add_argument("--name", default="", help="of the sample; default: what is drawn")
+        parser.add_argument(
+            "--part", choices=PARTS, default=ALL, help="dev is a tenth of the conversations"
+        )
+        parser.add_argument(
+            "--split-seed", type=int, default=0, help="which conversations are dev (default: 0)"
+        )
+        parser.add_argument(
+            "--off",
+            action="append",
+            choices=FILTER_KEYS,
+            default=[],
+            metavar="FILTER",
+            help="leave a filter out; may be given again: " + ", ".join(FILTER_KEYS),
+        )
+        parser.add_argument(
+            "--exact-match",
+            choices=[KEEP, DROP],
+            default=_USUAL.exact_match,
+            help="what becomes of answers that stand in the evidence (default: keep)",
+        )
+        parser.add_argument(
+            "--max-evidence-tokens",
+            type=int,
+            default=_USUAL.max_evidence_tokens,
+            metavar="N",
+            help=f"evidence has fewer (default: {_USUAL.max_evidence_tokens})",
+        )
+        parser.add_argument("--tokenizer", choices=TOKENIZERS, default=_USUAL.tokenizer)
+        parser.add_argument("--format", choices=["table", "json"], default="table")
+
+    def handle(self, **options: Any) -> None:
+        dataset = _dataset(options["dataset"])
+        if not dataset.examples.exists():
+            raise CommandError(f"{dataset.name} has no examples to filter.")
+        try:
+            sample = request_sample(dataset, _choices(options), None)
+        except SampleError as error:
+            raise CommandError(f"{error}\nNothing was drawn.") from error
+        retry_sample(sample, None)
+        report = sample_report(_filtered(sample, self.stderr))
+        as_json = options["format"] == "json"
+        self.stdout.write(json.dumps(_as_data(report)) if as_json else "\n".join(_table(report)))
+
+
+def _dataset(name: str) -> Dataset:
+    found = Dataset.objects.filter(Q(name=name) | Q(slug=name)).first()
+    if not found:
+        names = ", ".join(Dataset.objects.values_list("name", flat=True)[:10]) or "none yet"
+        raise CommandError(f"No dataset {name!r}; there are: {names}")
+    return found
+
+
+def _choices(options: dict[str, Any]) -> SampleChoices:
+    """Return what the options ask for.
+
+    Raises:
+        CommandError: a number that is out of its range.
+    """
+    for option, least in (("sample", 0), ("max_evidence_tokens", 1)):
+        if options[option] < least:
+            name = option.replace("_", "-")
+            raise CommandError(f"--{name}: found {options[option]}; expected {least} or more")
+    for option in ("seed", "split_seed"):
+        if not 0 <= options[option] <= LARGEST_SEED:
+            name = option.replace("_", "-")
+            raise CommandError(f"--{name}: found {options[option]}; expected 0 to {LARGEST_SEED}")
+    return SampleChoices(
+        name=options["name"],
+        filters=Filters(
+            on=tuple(key for key in FILTER_KEYS if key not in options["off"]),
+            max_evidence_tokens=options["max_evidence_tokens"],
+            tokenizer=options["tokenizer"],
+            exact_match=options["exact_match"],
+        ),
+        part=options["part"],
+        size=options["sample"] or None,
+        seed=options["seed"],
+        split_seed=options["split_seed"],
+    )
+
+
+def _filtered(sample: Sample, stderr: Any) -> Sample:
+    """Filter here what no worker has filtered yet; return the sample as it is then."""
+    with progress_bar(f"Filtering {sample.dataset.name}", stderr, "examples") as on_progress:
+        filter_sample(
+            sample.pk, lambda n_done: on_progress(n_done, n_done / max(sample.n_total, 1))
+        )
+    sample.refresh_from_db()
+    if sample.state != Sample.State.READY:
+        raise CommandError(f"{sample.name}: {sample.error or sample.state}")
+    return sample
+
+
+def _table(report: SampleReport) -> Iterator[str]:
+    """Yield the lines of the table: filter, dropped, left, percent of all."""
+    yield f"{'filter':<{_WIDTH}} {'dropped':>9} {'left':>9} {'%':>6}"
+    part = "" if report.choices.part == ALL else f" of {report.choices.part}"
+    yield _line(f"all examples{part}", "", report.n, 100.0 if report.n else None)
+    for row in report.rows:
+        is_reversed = row.rule.key == "exact-match" and report.choices.filters.exact_match == DROP
+        title = f"not: {row.rule.title}" if is_reversed else row.rule.title
+        yield _line(title, _dropped(row), row.n_left, row.percent)
+    yield f"{report.sample.name}: {report.n_members:,} of {report.n_passed:,} examples drawn."
+    sample, n_now = report.sample, report.sample.dataset.examples.count()
+    if n_now != sample.n_done:
+        yield (
+            f"It was drawn when there were {sample.n_done:,} of now {n_now:,} examples: another "
+            "--name draws anew."
+        )
+
+
+def _line(title: str, dropped: str, n_left: int, percent: float | None) -> str:
+    share = "—" if percent is None else f"{percent:.1f}"
+    return f"{title:<{_WIDTH}} {dropped:>9} {n_left:>9,} {share:>6}"
+
+
+def _dropped(row: CascadeRow) -> str:
+    if not row.is_on:
+        return "off"
+    return f"{row.n_dropped:,}" if row.is_applicable else "n/a"
+
+
+def _as_data(report: SampleReport) -> dict[str, Any]:
+    """Return the same as one JSON object, in the manner of reports."""
+    return {
+        "dataset": report.sample.dataset.name,
+        "sample": report.sample.name,
+        "parameters": report.sample.parameters,
+        "n": report.n,
+        "n_passed": report.n_passed,
+        "n_drawn": report.n_members,
+        "rows": [
+            {
+                "filter": row.rule.key,
+                "is_on": row.is_on,
+                "is_applicable": row.is_applicable,
+                "n_not_applicable": row.n_not_applicable,
+                "n_dropped": row.n_dropped,
+                "n_left": row.n_left,
+                "share": row.share,
+            }
+            for row in report.rows
+        ],
+    }

@@ -1,0 +1,76 @@
+"""Samples: examples of a dataset that passed filters, drawn by a seed and looked at by people."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from generation.models.datasets import Dataset, Example
+
+
+class Sample(models.Model):
+    """One filtered and drawn part of a dataset, for experiments; the filters' table beside it.
+
+    `cascade`: {"n": examples before any filter, "rows": [{"filter", "is_on", "is_applicable",
+    "n_dropped", "n_left"}]}, in the filters' order.
+    """
+
+    class State(models.TextChoices):
+        FILTERING = "filtering"
+        READY = "ready"
+        FAILED = "failed"  # `error` says why
+
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="samples")
+    name = models.CharField(max_length=100)
+    parameters = models.JSONField()  # which filters, and how; part, size, seed
+    cascade = models.JSONField(default=dict, blank=True)
+    state = models.CharField(max_length=9, choices=State, default=State.FILTERING)
+    n_done = models.PositiveIntegerField(default=0)  # of `n_total` examples looked at
+    n_total = models.PositiveIntegerField(default=0)
+    sent_at = models.DateTimeField(null=True, blank=True)  # to the broker, the last time
+    error = models.TextField(blank=True)
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "name"], name="sample_once_per_dataset"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SampledExample(models.Model):
+    """One example of a sample, in the order drawn, and what somebody decided about it by hand."""
+
+    class Verdict(models.TextChoices):
+        OPEN = ""  # nobody has looked at it; it is in
+        KEEP = "keep"
+        DROP = "drop"  # `reason` says why
+
+    sample = models.ForeignKey(Sample, models.CASCADE, related_name="members")
+    example = models.ForeignKey(Example, models.CASCADE, related_name="+")
+    position = models.PositiveIntegerField()
+    verdict = models.CharField(max_length=4, choices=Verdict, default=Verdict.OPEN, blank=True)
+    reason = models.TextField(blank=True)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["sample", "example"], name="sampled_once"),
+            models.UniqueConstraint(fields=["sample", "position"], name="sampled_position_once"),
+            models.CheckConstraint(
+                condition=Q(verdict="drop") & ~Q(reason="") | ~Q(verdict="drop") & Q(reason=""),
+                name="sampled_dropped_for_a_reason",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"example {self.example_id} of sample {self.sample_id}"

@@ -1,0 +1,90 @@
+"""What a sample is drawn by: which part of a dataset, which filters, how many, which seed."""
+
+from collections.abc import Collection, Mapping
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from generation.draws import share_is_drawn
+from generation.filters import ALL_ON, FILTER_KEYS, Filters, filters_of
+
+ALL, TRAIN, DEV = "all", "train", "dev"
+PARTS = {
+    ALL: "all conversations",
+    DEV: "dev: a tenth of the conversations",
+    TRAIN: "train: the others",
+}
+DEV_SHARE = 0.1
+USUAL_SIZE = 100
+LONGEST_NAME = 100
+LARGEST_SEED = 2**31 - 1
+
+
+class SampleChoices(NamedTuple):
+    """Everything that fixes a sample. The draw's seed leaves train and dev as they are."""
+
+    name: str = ""  # empty: `usual_name`
+    filters: Filters = ALL_ON
+    part: str = ALL  # a key of PARTS
+    size: int | None = USUAL_SIZE  # None: all that pass
+    seed: int = 0
+    split_seed: int = 0  # which conversations are dev
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What is stored of these choices, as JSON has it."""
+        return {
+            "filters": self.filters.parameters,
+            "part": self.part,
+            "size": self.size,
+            "seed": self.seed,
+            "split_seed": self.split_seed,
+        }
+
+    @property
+    def usual_name(self) -> str:
+        """A name that says what is not as usual, so that other choices have another one."""
+        filters, usual = self.filters, ALL_ON
+        part = f"{self.part}@{self.split_seed}" if self.split_seed else self.part
+        said = [
+            "all that pass" if self.size is None else f"{self.size} by seed {self.seed}",
+            "" if self.part == ALL else part,
+            _filters_in_words(filters.on),
+            "" if filters.exact_match == usual.exact_match else "exact matches dropped",
+            ""
+            if filters.max_evidence_tokens == usual.max_evidence_tokens
+            else f"under {filters.max_evidence_tokens} tokens",
+            "" if filters.tokenizer == usual.tokenizer else filters.tokenizer,
+        ]
+        name = ", ".join(filter(None, said))
+        if len(name) <= LONGEST_NAME:
+            return name
+        digest = sha256(name.encode()).hexdigest()[:8]
+        return f"{name[: LONGEST_NAME - 11]}… #{digest}"
+
+    def covers(self, dialog: str) -> bool:
+        """Return whether a conversation belongs to the part that is drawn from."""
+        if self.part == ALL:
+            return True
+        return share_is_drawn(self.split_seed, dialog, "dev", DEV_SHARE) == (self.part == DEV)
+
+
+def _filters_in_words(on: Collection[str]) -> str:
+    """Return which filters are off, or on, whichever are fewer; nothing: all are on."""
+    off = [key for key in FILTER_KEYS if key not in on]
+    if len(off) == len(FILTER_KEYS):
+        return "unfiltered"
+    if 2 * len(off) > len(FILTER_KEYS):
+        return "only " + " ".join(key for key in FILTER_KEYS if key in on)
+    return "without " + " ".join(off) if off else ""
+
+
+def choices_of(name: str, parameters: Mapping[str, Any]) -> SampleChoices:
+    """Return the choices that `SampleChoices.parameters` was stored of."""
+    return SampleChoices(
+        name=name,
+        filters=filters_of(parameters["filters"]),
+        part=parameters["part"],
+        size=parameters["size"],
+        seed=parameters["seed"],
+        split_seed=parameters["split_seed"],
+    )

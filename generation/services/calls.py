@@ -1,0 +1,126 @@
+"""The rows of a call of a language model: the call itself, and its response."""
+
+from typing import Any, NamedTuple
+
+from generation.backends.base import Completion
+from generation.grids.material import ExampleMaterial
+from generation.grids.prompts import MadePrompt
+from generation.importers.records import ResponseRecord, SetupRecord, Where
+from generation.models import Call, ExperimentChunk, Response
+from generation.services.rows import digest, record_digest
+from generation.text.dialog_prompts import BuiltPrompt
+from generation.text.native_dialog import said
+from generation.text.tokens import count_tokens
+
+NOTHING = Completion()  # of a model that was not asked
+LONGEST_KEY = 200  # of a response
+EMPTY = "an empty completion"  # nothing that anybody could rate
+
+
+class Asked(NamedTuple):
+    """One example on its way through a model."""
+
+    material: ExampleMaterial
+    made: MadePrompt
+
+
+def call_of(
+    claim: ExperimentChunk,
+    asked: Asked,
+    completion: Completion = NOTHING,
+    problem: str = "",
+) -> Call:
+    """Return the row of a call that is not stored yet.
+
+    Where a model does not say how many tokens it made, they are counted as those of prompts.
+
+    Args:
+        problem: why there is no response; one that would be empty is a problem, too.
+    """
+    sizes: dict[str, int] = {}
+    prompt = asked.made.prompt
+    if prompt is not None:
+        sizes = {
+            name: getattr(prompt, name)
+            for name in (
+                "n_dialog_tokens",
+                "n_evidence_tokens",
+                "n_instruction_tokens",
+                "n_tokens",
+                "n_turns_left_out",
+                "n_sentences_left_out",
+            )
+        }
+    return Call(
+        experiment_id=claim.experiment_id,
+        setup_id=claim.setup_id,
+        example_id=asked.material.id,
+        problem=problem or ("" if said(storable_text(completion.text)) else EMPTY),
+        prompt=prompt.text if prompt else "",
+        completion=storable_text(completion.text),
+        n_model_prompt_tokens=completion.n_prompt_tokens,
+        n_model_completion_tokens=completion.n_tokens or count_tokens(completion.text),
+        is_cut=completion.is_cut,
+        **sizes,
+    )
+
+
+def response_of(
+    claim: ExperimentChunk, asked: Asked, completion: Completion, keys: dict[int, str]
+) -> Response:
+    """Return the row of a response that is not stored yet."""
+    setup, prompt = claim.setup, asked.made.prompt
+    assert prompt is not None  # it was asked
+    record = ResponseRecord(
+        where=Where("", 0),
+        key=response_key(asked.material.key, setup.name),
+        example=asked.material.key,
+        setup=SetupRecord(
+            setup.name, setup.model, setup.temperature, setup.prompt, setup.run, setup.settings
+        ),
+        text=said(storable_text(completion.text)),
+        evidence_shown=tuple(keys[passage] for passage in asked.made.passages),
+        graph_shown=None,
+        removed=None,
+        meta=_meta(prompt),
+    )
+    return Response(
+        example_id=asked.material.id,
+        setup=setup,
+        dataset_id=setup.dataset_id,
+        key=record.key,
+        text=record.text,
+        is_evidence_stated=True,
+        meta=record.meta,
+        digest=record_digest(record),
+    )
+
+
+def _meta(prompt: BuiltPrompt) -> dict[str, Any]:
+    """Return what is exported with a response: the prompt's size, and what had no room in it."""
+    meta: dict[str, Any] = {
+        "tokens": {
+            "dialog": prompt.n_dialog_tokens,
+            "evidence": prompt.n_evidence_tokens,
+            "instructions": prompt.n_instruction_tokens,
+            "total": prompt.n_tokens,
+        }
+    }
+    if prompt.n_sentences_left_out:
+        meta["evidence"] = {"sentences_left_out": prompt.n_sentences_left_out}
+    if prompt.n_turns_left_out:
+        meta["dialog"] = {"turns_left_out": prompt.n_turns_left_out}
+    return meta
+
+
+def response_key(example_key: str, name_of_setup: str) -> str:
+    """Return the key of a response made here: of its example and of its setup."""
+    key = f"{example_key}|{digest(name_of_setup)[:16]}"
+    if len(key) <= LONGEST_KEY:
+        return key
+    return f"{digest(example_key)}|{digest(name_of_setup)[:16]}"
+
+
+def storable_text(text: str) -> str:
+    """Return a text as databases store it: without NUL, '?' for what UTF-8 does not have."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")

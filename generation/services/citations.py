@@ -1,0 +1,101 @@
+"""What the citations of responses claim, parsed from their texts."""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from generation.models import Citation, Entity, Response, Triple
+from generation.text.citations import parse_citations
+
+RESPONSES_AT_ONCE = 500  # parsed and written together
+MOST_CITATIONS = 32_767  # of one response: what a small integer holds
+
+
+class Vocabulary(NamedTuple):
+    """What citations may name: relations of a graph, and entities, where not called Q123."""
+
+    relations: frozenset[str]
+    qids: frozenset[str]
+
+
+def store_cited_facts(responses: Collection[int]) -> int:
+    """Parse the texts of responses, and fill in what each complete citation claims.
+
+    A citation that has its content keeps it: raters may have judged it. An incomplete one takes
+    a number and no row: nobody can rate it.
+
+    Args:
+        responses: ids.
+
+    Returns:
+        How many citations these responses have now.
+    """
+    ids = sorted(set(responses))
+    by_dataset: dict[int, Vocabulary] = {}
+    return sum(
+        _store_facts_of(ids[start : start + RESPONSES_AT_ONCE], by_dataset)
+        for start in range(0, len(ids), RESPONSES_AT_ONCE)
+    )
+
+
+def _store_facts_of(ids: Collection[int], by_dataset: dict[int, Vocabulary]) -> int:
+    """Do one batch; `by_dataset` is what is known already of datasets, and grows."""
+    responses = Response.objects.filter(pk__in=ids).only("text", "graph_shown", "dataset_id")
+    without_graph = {r.dataset_id for r in responses if not r.graph_shown}
+    by_dataset |= _vocabularies(without_graph - by_dataset.keys())
+    parsed = {
+        response.pk: parse_citations(
+            response.text,
+            *(_shown_vocabulary(response.graph_shown) or by_dataset[response.dataset_id]),
+        )
+        for response in responses
+    }
+    known = {
+        (response, number): bool(qid)
+        for response, number, qid in Citation.objects.filter(response__in=ids).values_list(
+            "response", "number", "qid"
+        )
+    }
+    facts = {
+        (response, fact.number): Citation(response_id=response, **fact._asdict())
+        for response, answer in parsed.items()
+        for fact in answer.citations
+        if fact.is_complete and _fits(fact.number, fact.qid, fact.relation)
+    }
+    Citation.objects.bulk_create(
+        [fact for key, fact in facts.items() if not known.get(key)],
+        batch_size=2000,
+        update_conflicts=True,
+        unique_fields=["response", "number"],
+        update_fields=["sentence", "qid", "relation", "value"],
+    )
+    return len(known.keys() | facts.keys())
+
+
+def _shown_vocabulary(graph: Sequence[Sequence[str]] | None) -> Vocabulary | None:
+    """Return the vocabulary of the graph that the model was shown; None when there is none."""
+    if not graph:
+        return None
+    return Vocabulary(
+        frozenset(relation for _, relation, _ in graph), frozenset(qid for qid, _, _ in graph)
+    )
+
+
+def _vocabularies(datasets: Collection[int]) -> dict[int, Vocabulary]:
+    """Return the vocabulary of each dataset's own graph."""
+    triples = Triple.objects.order_by().filter(subject__dataset__in=datasets)
+    entities = Entity.objects.filter(dataset__in=datasets).exclude(qid__regex=r"^Q[0-9]+$")
+    relations: dict[int, set[str]] = {dataset: set() for dataset in datasets}
+    qids: dict[int, set[str]] = {dataset: set() for dataset in datasets}
+    for dataset, name in triples.values_list("subject__dataset", "relation").distinct():
+        relations[dataset].add(name)
+    for dataset, name in entities.values_list("dataset", "qid"):
+        qids[dataset].add(name)
+    return {
+        dataset: Vocabulary(frozenset(relations[dataset]), frozenset(qids[dataset]))
+        for dataset in datasets
+    }
+
+
+def _fits(number: int, qid: str, relation: str) -> bool:
+    """Return whether the database can hold a citation: no graph has longer names either."""
+    return number <= MOST_CITATIONS and len(qid) <= 100 and len(relation) <= 300

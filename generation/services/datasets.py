@@ -1,0 +1,116 @@
+"""Datasets, with their examples and passages.
+
+Here and in the modules beside it, the `store_…` functions take one batch of records that were
+checked already, skip what the dataset has, and return how many rows are new. They cost a fixed
+number of statements each.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from django.utils.text import slugify
+
+from accounts.models import User
+from generation.importers.records import (
+    CollectionPassageRecord,
+    ExampleRecord,
+    PassageRecord,
+)
+from generation.models import Dataset, Example, ExamplePassage, Passage, Turn
+from generation.services.rows import ids_by_key, missing, record_digest
+
+
+def create_dataset(name: str, created_by: User | None = None) -> Dataset:
+    """Make an empty dataset with a slug of its own."""
+    return Dataset.objects.create(name=name, slug=free_slug(Dataset, name), created_by=created_by)
+
+
+# Addresses of pages where a dataset's or a study's slug would stand.
+RESERVED_SLUGS = {"import", "mine", "new"}
+
+
+def free_slug(model: type, name: str) -> str:
+    """Return a slug for `name` that no row of `model` (with `slug`) has yet."""
+    base = slugify(name)[:100] or "unnamed"
+    taken = set(
+        model.objects.filter(slug__startswith=base).values_list("slug", flat=True)  # type: ignore[attr-defined]
+    )
+    taken |= RESERVED_SLUGS
+    numbered = (f"{base}-{n}" for n in range(2, len(taken) + 3))
+    return next(slug for slug in [base, *numbered] if slug not in taken)
+
+
+def store_examples(dataset: Dataset, records: Sequence[ExampleRecord]) -> int:
+    """Store examples with their turns and evidence; return how many are new."""
+    new = missing(Example, dataset, records)
+    examples = Example.objects.bulk_create(
+        Example(
+            dataset=dataset,
+            key=record.key,
+            dialog=record.dialog,
+            golden_answer=record.golden_answer,
+            meta=dict(record.meta),
+            digest=record_digest(record),
+        )
+        for record in new
+    )
+    Turn.objects.bulk_create(
+        (
+            Turn(
+                example=example,
+                index=index,
+                parent_index=turn.parent,
+                speaker=turn.speaker,
+                text=turn.text,
+            )
+            for example, record in zip(examples, new, strict=True)
+            for index, turn in enumerate(record.turns)
+        ),
+        batch_size=2000,
+    )
+    passages = _store_passages(dataset, [p for record in new for p in record.evidence])
+    ExamplePassage.objects.bulk_create(
+        (
+            ExamplePassage(
+                example=example,
+                passage_id=passages[passage.key],
+                position=position,
+                is_golden=passage.is_golden,
+            )
+            for example, record in zip(examples, new, strict=True)
+            for position, passage in enumerate(record.evidence)
+        ),
+        batch_size=2000,
+    )
+    return len(new)
+
+
+def store_passages(dataset: Dataset, records: Sequence[CollectionPassageRecord]) -> int:
+    """Store passages of the collection, named by examples or not; return how many are new."""
+    return _store_new_passages(dataset, {record.key: record for record in records})
+
+
+def _store_passages(dataset: Dataset, records: Iterable[PassageRecord]) -> dict[str, int]:
+    """Store passages that are new; return the id of each by its key."""
+    by_key = {record.key: record for record in records}
+    _store_new_passages(dataset, by_key)
+    return ids_by_key(dataset.passages.all(), by_key)
+
+
+def _store_new_passages(
+    dataset: Dataset, by_key: Mapping[str, PassageRecord | CollectionPassageRecord]
+) -> int:
+    """Store those passages that the dataset does not have; return how many they are."""
+    known = ids_by_key(dataset.passages.all(), by_key)
+    new = [
+        Passage(
+            dataset=dataset,
+            key=record.key,
+            title=record.title,
+            url=record.url,
+            text=record.text,
+        )
+        for key, record in by_key.items()
+        if key not in known
+    ]
+    Passage.objects.bulk_create(new, batch_size=2000)
+    return len(new)

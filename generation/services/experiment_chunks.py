@@ -1,0 +1,399 @@
+"""Chunks of grids: claimed by one worker, asked call by call, found again when the worker died.
+
+The rows are the truth, whatever a broker loses or delivers twice. Each answer is stored as it
+comes, in a transaction of its own: when a worker is killed, the calls in flight are all that is
+made again. A model is asked outside of any transaction.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.db import DatabaseError, InterfaceError, OperationalError, transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from generation.backends.base import BackendError, Completion, LanguageModel, ModelSpec, Prompt
+from generation.backends.problems import storable
+from generation.backends.registry import LANGUAGE_MODELS
+from generation.grids.cells import decoding_of, spec_of
+from generation.grids.grid_file import GridError
+from generation.grids.material import materials
+from generation.grids.prompts import MadePrompt, PromptError, PromptMaker, choices_of
+from generation.lots import lots
+from generation.models import (
+    Call,
+    Experiment,
+    ExperimentChunk,
+    Passage,
+    Response,
+    ResponsePassage,
+    Setup,
+)
+from generation.services.calls import Asked, call_of, response_of
+from generation.services.claims import (
+    MOST_CLAIMS,
+    SENT_TOGETHER,
+    TURN_SECONDS,
+    Hold,
+    Stopped,
+    free,
+    lease,
+    silent,
+    take,
+    unheard,
+)
+from generation.services.made_with import open_noted
+from generation.services.pace import calls_at_once, is_limited, not_free_within, reserve
+
+logger = logging.getLogger(__name__)
+
+PREPARED_TOGETHER = 50  # prompts
+LOOKS_EVERY_SECONDS = 1.0  # while it waits for its turn to call
+# That a worker waits for it; else others have their turn. Longer than it takes to be sent again.
+PATIENCE_SECONDS = 8.0
+
+
+class _Model(NamedTuple):
+    """A model in the hands of one worker."""
+
+    itself: LanguageModel
+    is_limited: bool  # to so many calls a minute, as it was when the chunk was taken up
+
+
+# --- who has it -----------------------------------------------------------------------------
+
+
+@transaction.atomic
+def claim_chunk(chunk_id: int) -> ExperimentChunk | None:
+    """Take a chunk that waits or whose worker went silent; None when there is nothing to take.
+
+    Two grids may share a setup: while a worker is at a chunk of it for one, the other waits, so
+    that the same call is not made for both. So does one whose model may not be called soon. No
+    message tells of these any more.
+    """
+    chunk = ExperimentChunk.objects.filter(pk=chunk_id, experiment__in=_running())
+    setup_id = chunk.values_list("setup", flat=True).first()
+    if setup_id is None:
+        return None
+    # Claims of one setup stand in line here.
+    setup = Setup.objects.select_for_update(no_key=True).filter(pk=setup_id).first()
+    if setup is None:
+        return None
+    now = timezone.now()
+    elsewhere = _at_work(now).exclude(experiment__in=chunk.values("experiment"))
+    if elsewhere.filter(setup=setup).exists() or setup.model in not_free_within(PATIENCE_SECONDS):
+        free(chunk, now).update(sent_at=None)
+        return None
+    token = take(free(chunk, now), now, _lease(setup))
+    taken = ExperimentChunk.objects.filter(pk=chunk_id, token=token)
+    return taken.select_related("experiment__dataset", "setup").first() if token else None
+
+
+def claim_next_chunk(experiment: Experiment) -> ExperimentChunk | None:
+    """Take the first chunk of an experiment that can be taken."""
+    now = timezone.now()
+    elsewhere = _at_work(now).exclude(experiment=experiment)
+    there = free(ExperimentChunk.objects.filter(experiment=experiment), now)
+    there = there.exclude(setup__in=elsewhere.values("setup"))
+    there = there.exclude(setup__model__in=not_free_within(PATIENCE_SECONDS))
+    first = there.order_by("number").values_list("pk", flat=True)[:SENT_TOGETHER]
+    return next(filter(None, map(claim_chunk, first)), None)
+
+
+def lost_chunks(sent_before: datetime) -> list[int]:
+    """Return the chunks to send (again), and note that they were sent.
+
+    Those whose worker went silent; those that were given back; and some of those that wait since
+    long. Those that wait for a model that may not be called soon are left alone.
+
+    Args:
+        sent_before: messages that old must have been lost.
+    """
+    now = timezone.now()
+    of_running = ExperimentChunk.objects.filter(experiment__in=_running())
+    ordered = silent(of_running, now).order_by("experiment", "number")
+    lost = list(ordered.values_list("pk", flat=True))
+    waiting = unheard(of_running, sent_before).order_by("number")
+    waiting = waiting.exclude(setup__model__in=not_free_within(PATIENCE_SECONDS))
+    for experiment in _running().values_list("pk", flat=True):
+        of_it = waiting.filter(experiment=experiment)
+        lost += of_it.values_list("pk", flat=True)[:SENT_TOGETHER]
+    if lost:
+        ExperimentChunk.objects.filter(pk__in=lost).update(sent_at=now)
+    return lost
+
+
+def finish_experiments() -> None:
+    """Call experiments done that have no chunk left: a worker may die just before it says so."""
+    unfinished = ExperimentChunk.objects.exclude(state=ExperimentChunk.State.DONE)
+    for experiment in _running().exclude(pk__in=unfinished.values("experiment")):
+        _finish(experiment.pk)
+
+
+def _running() -> QuerySet[Experiment]:
+    return Experiment.objects.filter(state=Experiment.State.RUNNING)
+
+
+def _at_work(now: datetime) -> QuerySet[ExperimentChunk]:
+    """Return the chunks that a worker is at."""
+    running = ExperimentChunk.State.RUNNING
+    return ExperimentChunk.objects.filter(state=running, lease_until__gte=now)
+
+
+def _lease(setup: Setup) -> timedelta:
+    """Return how long a chunk is a worker's without a sign of life, asking this model."""
+    try:
+        kind = LANGUAGE_MODELS[spec_of(setup).backend]
+    except GridError:  # the worker finds out, and says so
+        return lease()
+    return lease(kind.longest_call_seconds)
+
+
+@transaction.atomic
+def _finish(experiment_id: int) -> None:
+    """Call an experiment done when no chunk is left; whoever adds chunks locks it as well."""
+    experiment = _running().select_for_update(no_key=True).filter(pk=experiment_id).first()
+    unfinished = ExperimentChunk.objects.exclude(state=ExperimentChunk.State.DONE)
+    if experiment and not unfinished.filter(experiment=experiment).exists():
+        experiment.state, experiment.finished_at = Experiment.State.DONE, timezone.now()
+        experiment.save(update_fields=["state", "finished_at"])
+
+
+class _Hold(Hold):
+    """A claimed chunk in the hands of one worker."""
+
+    def __init__(self, claim: ExperimentChunk) -> None:
+        super().__init__(claim, _lease(claim.setup), Q(experiment__in=_running()))
+        self._claim = claim
+
+    @property
+    def examples(self) -> list[int]:
+        """The examples that are left."""
+        return list(self._claim.examples)
+
+    @transaction.atomic
+    def store(self, call: Call, response: Response | None, passages: Sequence[int]) -> None:
+        """Store a call with its response, and take its example off the chunk's list.
+
+        It takes the place of one that failed, here or in another grid. What comes after a
+        cancellation was asked for before, and is stored as well.
+
+        Raises:
+            Stopped: the chunk is not this worker's any more; nothing is stored.
+        """
+        self._take_off({call.example_id})
+        failed = Call.objects.filter(setup=call.setup_id, response=None)
+        failed.filter(example=call.example_id).delete()
+        if response is not None:
+            response.save(force_insert=True)
+            ResponsePassage.objects.bulk_create(
+                ResponsePassage(response=response, passage_id=passage, position=position)
+                for position, passage in enumerate(passages)
+            )
+        call.response = response
+        call.save(force_insert=True)
+
+    def skip(self, examples: set[int]) -> None:
+        """Take examples off the chunk's list that need not be asked about.
+
+        Raises:
+            Stopped: as for `store`.
+        """
+        if examples:
+            self._take_off(examples)
+
+    def finish(self) -> None:
+        """Call the chunk done, and the experiment if it was the last one."""
+        if self.end(ExperimentChunk.State.DONE, examples=[], attempts=0):
+            _finish(self._claim.experiment_id)
+
+    def _take_off(self, examples: set[int]) -> None:
+        left = [pk for pk in self._claim.examples if pk not in examples]
+        lease_until = timezone.now() + self._leased_for
+        if not self._mine.update(examples=left, attempts=1, lease_until=lease_until):
+            raise Stopped
+        self._claim.examples = left
+
+
+# --- what is done with it -------------------------------------------------------------------
+
+
+def generate_chunk(claim: ExperimentChunk, goes_on: Callable[[], bool] = lambda: True) -> None:
+    """Ask about the examples of a claimed chunk, and finish it.
+
+    Stops between two calls when the experiment was cancelled or the chunk is another's; when it
+    has taken long, so that brokers and time limits do not step in; and when the model may not be
+    called soon, so that other chunks have their turn. What was stored stays. A model that cannot
+    be used fails the whole experiment.
+
+    Args:
+        goes_on: looked at between two calls; false: it stops there.
+    """
+    hold = _Hold(claim)
+    try:
+        _ask(claim, hold, goes_on)
+    except Stopped:
+        logger.info("chunk %s was stopped, is another's, or goes on later", claim.pk)
+        hold.release(attempts=0)
+    except (BackendError, GridError, PromptError) as error:
+        hold.release(attempts=0)
+        _fail(claim, str(error))
+    except DatabaseError:
+        with suppress(DatabaseError):
+            hold.release()
+        raise
+    except Exception as error:
+        logger.exception("chunk %s cannot be asked", claim.pk)
+        hold.release(attempts=0)
+        _fail(claim, f"{type(error).__name__}: {error}")
+    except BaseException:
+        hold.release()
+        raise
+    else:
+        hold.finish()
+
+
+def _ask(claim: ExperimentChunk, hold: _Hold, goes_on: Callable[[], bool]) -> None:
+    """Ask about what is left of a chunk.
+
+    Raises:
+        Stopped: it does not go on here.
+        BackendError, GridError, PromptError: it cannot be asked.
+    """
+    setup = claim.setup
+    spec = spec_of(setup)
+    maker = PromptMaker(claim.experiment.dataset, choices_of(setup))
+    model = _Model(open_noted(setup, spec, maker.retrieval), is_limited(setup.model))
+    hold.renew()  # loading it may have taken long
+    turn_ends = time.monotonic() + TURN_SECONDS
+    if claim.attempts > MOST_CLAIMS:
+        _give_up_first(claim, hold)
+    # Where a worker died, the prompt that did it shall be alone with the next one.
+    together = 1 if claim.attempts > 1 else _together(spec, model.itself)
+    prepared = together if model.is_limited else PREPARED_TOGETHER
+    while examples := hold.examples[:prepared]:
+        there = _there(setup, examples)
+        hold.skip(there)
+        asked = _made(maker, [pk for pk in examples if pk not in there])
+        keys = _passage_keys(asked)
+        for some in lots(asked, together):
+            hold.keep()
+            _ask_together(claim, hold, model, some, keys)
+            if hold.examples and (time.monotonic() > turn_ends or not goes_on()):
+                raise Stopped
+
+
+def _together(spec: ModelSpec, model: LanguageModel) -> int:
+    """Return how many prompts a model is given at once: these are lost when its worker is."""
+    most = 1 if model.device == "cpu" else LANGUAGE_MODELS[spec.backend].least_at_once
+    return calls_at_once(spec.name, most)
+
+
+def _passage_keys(asked: list[Asked]) -> dict[int, str]:
+    shown = {passage for each in asked for passage in each.made.passages}
+    return dict(Passage.objects.filter(pk__in=shown).values_list("pk", "key"))
+
+
+def _made(maker: PromptMaker, examples: list[int]) -> list[Asked]:
+    found = materials(examples)
+    return [Asked(*each) for each in zip(found, maker.made(found), strict=True)]
+
+
+def _there(setup: Setup, examples: list[int]) -> set[int]:
+    """Return the examples that have a response under a setup: another grid has made it."""
+    responses = Response.objects.filter(setup=setup, example__in=examples)
+    return set(responses.values_list("example", flat=True))
+
+
+def _ask_together(
+    claim: ExperimentChunk,
+    hold: _Hold,
+    model: _Model,
+    asked: list[Asked],
+    keys: dict[int, str],
+) -> None:
+    """Ask a model some prompts once its pace allows, and store each answer as it comes.
+
+    Where no prompt can be made that is stored, and nothing asked.
+
+    Raises:
+        Stopped: its pace does not allow it soon, or as for `_Hold.store`.
+    """
+    with_prompt: list[Asked] = []
+    prompts: list[Prompt] = []
+    for each in asked:
+        if each.made.prompt is None:
+            hold.store(call_of(claim, each, problem=each.made.problem), None, ())
+        else:
+            with_prompt.append(each)
+            prompts.append(Prompt(each.made.prompt.text))
+    if not prompts:
+        return
+    if model.is_limited:
+        _wait(hold, reserve(claim.setup.model, len(prompts), PATIENCE_SECONDS))
+    completions = model.itself.complete(prompts, decoding_of(claim.setup))
+    for each, completion in zip(with_prompt, completions, strict=True):
+        _store(claim, hold, each, completion, keys)
+
+
+def _store(
+    claim: ExperimentChunk, hold: _Hold, asked: Asked, completion: Completion, keys: dict[int, str]
+) -> None:
+    """Store what a model said; what cannot be stored is the problem of this call alone.
+
+    Raises:
+        Stopped: as for `_Hold.store`.
+        OperationalError, InterfaceError: the database is not there.
+    """
+    try:
+        call = call_of(claim, asked, completion, storable(completion.problem))
+        response = None if call.problem else response_of(claim, asked, completion, keys)
+        hold.store(call, response, asked.made.passages)
+    except (Stopped, OperationalError, InterfaceError):
+        raise
+    except Exception as error:
+        logger.exception("an answer about example %s cannot be stored", asked.material.id)
+        problem = storable(f"its answer cannot be stored: {type(error).__name__}: {error}")
+        hold.store(call_of(claim, asked, problem=problem), None, ())
+
+
+def _wait(hold: _Hold, seconds: float) -> None:
+    """Wait for the moment to call, and give signs of life meanwhile.
+
+    Raises:
+        Stopped: it does not go on, or the moment is not soon.
+    """
+    if seconds > PATIENCE_SECONDS:
+        raise Stopped
+    ends = time.monotonic() + seconds
+    while (left := ends - time.monotonic()) > 0:
+        hold.keep()
+        time.sleep(min(left, LOOKS_EVERY_SECONDS))
+    hold.keep()
+
+
+def _give_up_first(claim: ExperimentChunk, hold: _Hold) -> None:
+    """Store that the first example's call cannot be made: it has ended its workers."""
+    problem = f"whatever asked it ended {MOST_CLAIMS} times without a word"
+    first = hold.examples[:1]
+    if there := _there(claim.setup, first):
+        hold.skip(there)
+    for material in materials(first):
+        if material.id not in there:
+            asked = Asked(material, MadePrompt(None))
+            hold.store(call_of(claim, asked, problem=problem), None, ())
+
+
+def _fail(claim: ExperimentChunk, error: str) -> None:
+    """Say why an experiment stopped; where its model lies is nobody's business but the admins'."""
+    with suppress(GridError):
+        spec = spec_of(claim.setup)
+        if spec.location:
+            error = error.replace(spec.location, spec.name)
+    _running().filter(pk=claim.experiment_id).update(
+        state=Experiment.State.FAILED, error=storable(error), finished_at=timezone.now()
+    )

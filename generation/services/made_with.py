@@ -1,0 +1,89 @@
+"""What the responses of a setup are made with: noted at the first, and the same for all."""
+
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from generation.backends.base import BackendError, LanguageModel, ModelSpec
+from generation.backends.registry import open_language_model
+from generation.models import ExperimentChunk, Setup
+from generation.services.checkpoints import pin_revision
+
+LONGEST_DEVICE = 100
+
+
+def open_noted(setup: Setup, spec: ModelSpec, retrieval: str = "") -> LanguageModel:
+    """Open a setup's model, and note what its responses are made with.
+
+    Args:
+        retrieval: which passages are ranked or drawn, and how; "" where none are.
+
+    Raises:
+        BackendError: it cannot be used, or earlier responses were made with something else.
+    """
+    model = open_language_model(spec)
+    made_with = {
+        "backend": spec.backend,
+        "signature": model.signature,
+        "revision": model.revision,
+        "files": model.files,
+        "device": model.device,
+    }
+    if retrieval:
+        made_with["retrieval"] = retrieval
+    if _note(setup, made_with):
+        pin_revision(spec.name, model.revision)
+    return model
+
+
+@transaction.atomic
+def _note(setup: Setup, made_with: dict[str, Any]) -> bool:
+    """Note what a setup's responses are made with; return whether they are its first.
+
+    Raises:
+        BackendError: there are others, made with something else.
+    """
+    locked = Setup.objects.select_for_update(no_key=True).get(pk=setup.pk)
+    earlier = {} if _is_free(locked) else locked.made_with
+    if not earlier:
+        if locked.responses.exists():
+            raise BackendError(
+                f"{setup.name}: its responses were imported, and nobody says what they were made "
+                "with. Use a model of another name, so that they do not mix."
+            )
+        locked.made_with = made_with
+    elif (before := earlier.get("retrieval")) != (here := made_with.get("retrieval")):
+        raise BackendError(
+            f"{setup.name}: its responses were made with other passages ({before or 'unknown'}) "
+            f"than the dataset has now ({here}). Import what was added as a dataset of its own, "
+            "so that the responses do not mix."
+        )
+    elif (was := _in_words(earlier)) != (now := _in_words(made_with)):
+        raise BackendError(
+            f"{setup.name}: its responses were made with {was}, and what is there now is {now}. "
+            "Put the earlier one back and resume, or list the new one by another name."
+        )
+    else:
+        devices = earlier.get("device", "").split(", ")
+        if made_with["device"] in devices:
+            return False
+        both = ", ".join([*filter(None, devices), made_with["device"]])
+        locked.made_with = earlier | {"device": both[:LONGEST_DEVICE]}
+    locked.save(update_fields=["made_with"])
+    return not earlier
+
+
+def _is_free(setup: Setup) -> bool:
+    """Return whether a setup may be made with anything: no response, and one worker at most."""
+    chunks = ExperimentChunk.objects.filter(setup=setup, state=ExperimentChunk.State.RUNNING)
+    n_at_it = chunks.filter(lease_until__gte=timezone.now()).count()
+    return n_at_it <= 1 and not setup.responses.exists()
+
+
+def _in_words(made_with: dict[str, Any]) -> str:
+    """Return what tells one model from another; what computes it does not."""
+    parts = [made_with.get("backend", ""), made_with.get("signature", "")]
+    if revision := made_with.get("revision"):
+        parts.append(f"revision {revision}")
+    return ", ".join(parts)

@@ -1,0 +1,102 @@
+"""Responses with their setups, and numbers for their citations."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from django.db.models import Exists, OuterRef
+
+from generation.importers.records import ResponseRecord, SetupRecord
+from generation.models import Citation, Dataset, Response, ResponsePassage, Setup
+from generation.services.rows import ids_by_key, missing, record_digest
+
+
+def store_responses(dataset: Dataset, records: Sequence[ResponseRecord]) -> int:
+    """Store responses, with setups that are new; return how many responses are new."""
+    new = missing(Response, dataset, records)
+    setups = store_setups(dataset, [record.setup for record in new])
+    _note_origins(dataset, [record.setup for record in new])
+    examples = dict(
+        dataset.examples.filter(key__in={r.example for r in new}).values_list("key", "pk")
+    )
+    responses = Response.objects.bulk_create(
+        Response(
+            dataset=dataset,
+            example_id=examples[record.example],
+            setup_id=setups[record.setup.name],
+            key=record.key,
+            text=record.text,
+            is_evidence_stated=record.evidence_shown is not None,
+            graph_shown=record.graph_shown,
+            removed=record.removed,
+            meta=dict(record.meta),
+            digest=record_digest(record),
+        )
+        for record in new
+    )
+    shown = {key for record in new for key in record.evidence_shown or ()}
+    passages = ids_by_key(dataset.passages.all(), shown)
+    ResponsePassage.objects.bulk_create(
+        (
+            ResponsePassage(response=response, passage_id=passages[key], position=position)
+            for response, record in zip(responses, new, strict=True)
+            for position, key in enumerate(record.evidence_shown or ())
+        ),
+        batch_size=2000,
+    )
+    return len(new)
+
+
+def store_setups(dataset: Dataset, records: Iterable[SetupRecord]) -> dict[str, int]:
+    """Store setups that are new; return the id of each by its name."""
+    by_name = _first_by_name(records)
+    known = set(dataset.setups.filter(name__in=by_name).values_list("name", flat=True))
+    Setup.objects.bulk_create(
+        Setup(
+            dataset=dataset,
+            name=name,
+            model=record.model,
+            temperature=record.temperature,
+            prompt=record.prompt,
+            run=record.run,
+            settings=dict(record.settings),
+            made_with=dict(record.made_with),
+        )
+        for name, record in by_name.items()
+        if name not in known
+    )
+    return dict(dataset.setups.filter(name__in=by_name).values_list("name", "pk"))
+
+
+def _first_by_name(records: Iterable[SetupRecord]) -> dict[str, SetupRecord]:
+    by_name: dict[str, SetupRecord] = {}
+    for record in records:
+        by_name.setdefault(record.name, record)
+    return by_name
+
+
+def _note_origins(dataset: Dataset, records: Iterable[SetupRecord]) -> None:
+    """Note what setups without any response are made with: what their first ones say."""
+    by_name = _first_by_name(records)
+    unused = ~Exists(Response.objects.filter(setup=OuterRef("pk")))
+    stored = dataset.setups.select_for_update(no_key=True).filter(unused, name__in=by_name)
+    changed = [setup for setup in stored if setup.made_with != by_name[setup.name].made_with]
+    for setup in changed:
+        setup.made_with = dict(by_name[setup.name].made_with)
+    Setup.objects.bulk_update(changed, ["made_with"])
+
+
+def store_citations(
+    dataset: Dataset, wanted: Collection[tuple[str, int]]
+) -> dict[tuple[str, int], int]:
+    """Make sure that the citations (response key, number) exist; return the id of each."""
+    keys = {key for key, _ in wanted}
+    responses = dict(dataset.responses.filter(key__in=keys).values_list("key", "pk"))
+    citations = Citation.objects.filter(response__dataset=dataset, response__key__in=keys)
+    known = set(citations.values_list("response__key", "number"))
+    Citation.objects.bulk_create(
+        Citation(response_id=responses[key], number=number)
+        for key, number in sorted(set(wanted) - known)
+    )
+    return {
+        (key, number): pk
+        for key, number, pk in citations.values_list("response__key", "number", "pk")
+    }

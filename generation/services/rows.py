@@ -1,0 +1,58 @@
+"""What storing rows of any kind needs: their digests, and which of them are there."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from django.db.models import QuerySet
+
+from generation.importers.records import (
+    EntityRecord,
+    ExampleRecord,
+    KGQuestionRecord,
+    ResponseRecord,
+    SetupRecord,
+)
+from generation.lots import lots
+from generation.models import Dataset, Example, Response
+
+MOST_KEYS = 10_000  # in one statement; SQLite takes 32,766 values as it comes
+Keyed = TypeVar("Keyed", ExampleRecord, ResponseRecord, KGQuestionRecord)
+
+
+def digest(content: object) -> str:
+    """Return a short hash of what a record says, wherever it stood in its file."""
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def record_digest(record: ExampleRecord | ResponseRecord | EntityRecord | KGQuestionRecord) -> str:
+    """Return the digest of a record without its place in the file (the first field)."""
+    # What a setup was made with is learnt when it is used, and may be missing in a file.
+    return digest([part[:-1] if isinstance(part, SetupRecord) else part for part in record[1:]])
+
+
+def ids_by_key(rows: QuerySet[Any], keys: Iterable[str]) -> dict[str, int]:
+    """Return the ids of rows by their key, of those that are there."""
+    found: dict[str, int] = {}
+    for some in in_lots(keys):
+        found |= rows.filter(key__in=some).values_list("key", "pk")
+    return found
+
+
+def in_lots(keys: Iterable[str]) -> Iterator[list[str]]:
+    """Return different keys in lots of `MOST_KEYS`.
+
+    One batch may name hundreds of thousands of passages: more than one statement can ask for.
+    """
+    return lots(sorted(set(keys)), MOST_KEYS)
+
+
+def missing(
+    model: type[Example] | type[Response], dataset: Dataset, records: Sequence[Keyed]
+) -> list[Keyed]:
+    """Return the records whose key the dataset does not have."""
+    keys = [record.key for record in records]
+    known = set(model.objects.filter(dataset=dataset, key__in=keys).values_list("key", flat=True))
+    return [record for record in records if record.key not in known]

@@ -1,0 +1,267 @@
+"""Samples of a dataset: examples that pass filters, drawn by a seed, decided on by hand.
+
+A request makes a row; a worker looks through the examples and draws. The state of the row decides
+what is still to do, so a message that comes twice, or is lost, does no harm: `sent_at` is the last
+moment that anybody heard of the work.
+"""
+
+import heapq
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.db.models.deletion import ProtectedError
+from django.utils import timezone
+
+from accounts.models import User
+from accounts.services import record as record_in_audit_trail
+from generation.draws import random_key
+from generation.filters import Cascade, FilterMaterial
+from generation.importers.records import TurnRecord
+from generation.models import Dataset, Example, ExamplePassage, Sample, SampledExample, Turn
+from generation.sample_choices import LONGEST_NAME, SampleChoices, choices_of
+from generation.services.claims import lease
+
+logger = logging.getLogger(__name__)
+
+EXAMPLES_TOGETHER = 500  # read at once: what is in memory does not grow with the dataset
+SAVED_TOGETHER = 1000
+State = Sample.State
+Verdict = SampledExample.Verdict
+
+
+class SampleError(Exception):
+    """A sample cannot be made, changed or deleted as asked; the message says why."""
+
+
+class _Row(NamedTuple):
+    """One example on its way through the filters."""
+
+    pk: int
+    key: str
+    dialog: str
+    material: FilterMaterial
+
+
+# --- asking for one -------------------------------------------------------------------------
+
+
+@transaction.atomic
+def request_sample(dataset: Dataset, choices: SampleChoices, user: User | None) -> Sample:
+    """Return the sample of these choices, made if it is not there; a worker then fills it.
+
+    Asking for the same again is asking for the same sample.
+
+    Raises:
+        SampleError: the name is none, or another sample of the dataset has it.
+    """
+    name = (choices.name or choices.usual_name).strip()
+    if not 0 < len(name) <= LONGEST_NAME:
+        raise SampleError(f"A name of {len(name)} characters; expected 1 to {LONGEST_NAME}.")
+    there = Sample.objects.filter(dataset=dataset, name=name).first()
+    if there is None:
+        try:
+            with transaction.atomic():
+                return _new_sample(dataset, name, choices, user)
+        except IntegrityError:  # somebody asked at the same moment
+            there = Sample.objects.get(dataset=dataset, name=name)
+    if there.parameters != choices.parameters:
+        raise SampleError(
+            f"{dataset.name} has a sample named “{name}” that was drawn otherwise: choose another "
+            "name, or delete that one."
+        )
+    return there
+
+
+def _new_sample(dataset: Dataset, name: str, choices: SampleChoices, user: User | None) -> Sample:
+    sample = Sample.objects.create(
+        dataset=dataset,
+        name=name,
+        parameters=choices.parameters,
+        n_total=dataset.examples.count(),
+        sent_at=timezone.now(),
+        requested_by=user,
+    )
+    _record(user, "sample.requested", sample)
+    return sample
+
+
+@transaction.atomic
+def retry_sample(sample: Sample, user: User | None) -> bool:
+    """Filter once more what had failed; return whether it had."""
+    failed = Sample.objects.filter(pk=sample.pk, state=State.FAILED)
+    again = failed.update(state=State.FILTERING, error="", n_done=0, sent_at=timezone.now())
+    if again:
+        _record(user, "sample.retried", sample)
+    return bool(again)
+
+
+@transaction.atomic
+def delete_sample(sample: Sample, user: User | None) -> None:
+    """Delete a sample with what was decided about its members; the examples stay.
+
+    Raises:
+        SampleError: a grid is about it.
+    """
+    members = sample.members.count()
+    try:
+        with transaction.atomic():
+            Sample.objects.get(pk=sample.pk).delete()
+    except ProtectedError as error:
+        raise SampleError(f"A grid is about {sample.name}: delete that first.") from error
+    _record(user, "sample.deleted", sample, n_examples=members)
+
+
+def lost_samples() -> list[int]:
+    """Return the samples whose worker died or whose message was lost; they count as sent now."""
+    now = timezone.now()
+    silent = Sample.objects.filter(state=State.FILTERING, sent_at__lt=now - lease())
+    lost = list(silent.values_list("pk", flat=True))
+    Sample.objects.filter(pk__in=lost, state=State.FILTERING).update(sent_at=now)
+    return lost
+
+
+# --- what came of it ------------------------------------------------------------------------
+
+
+@transaction.atomic
+def decide(member: SampledExample, verdict: str, reason: str, user: User | None) -> None:
+    """Note what somebody decided about an example of a sample, whatever was decided before.
+
+    Raises:
+        SampleError: it is dropped without a reason, or the verdict is none.
+    """
+    reason = reason.strip() if verdict == Verdict.DROP else ""
+    if verdict not in Verdict.values:
+        raise SampleError(f"The verdict {verdict!r}; expected keep, drop or nothing.")
+    if verdict == Verdict.DROP and not reason:
+        raise SampleError("Say why it is dropped: the reason is kept with the sample.")
+    is_open = verdict == Verdict.OPEN
+    SampledExample.objects.filter(pk=member.pk).update(
+        verdict=verdict,
+        reason=reason,
+        by=None if is_open else user,
+        at=None if is_open else timezone.now(),
+    )
+
+
+# --- the worker's part ----------------------------------------------------------------------
+
+
+def filter_sample(
+    sample_id: int, on_progress: Callable[[int], object] = lambda n_done: None
+) -> None:
+    """Look through the examples of a dataset and draw a sample of those that pass its filters.
+
+    Delivered twice, the work is done twice at most, and stored once: with the same outcome.
+
+    Args:
+        on_progress: called after each batch with how many examples are looked at.
+    """
+    sample = Sample.objects.filter(pk=sample_id, state=State.FILTERING).first()
+    if sample is None:
+        logger.info("sample %s is ready, failed or deleted", sample_id)
+        return
+    try:
+        _filter(sample, on_progress)
+    except Exception as error:
+        logger.exception("sample %s stopped", sample_id)
+        still = Sample.objects.filter(pk=sample_id, state=State.FILTERING)
+        still.update(state=State.FAILED, error=f"{type(error).__name__}: {error}")
+        raise
+
+
+def _filter(sample: Sample, on_progress: Callable[[int], object]) -> None:
+    """Count, draw and store; stop where somebody else has finished it, or deleted it."""
+    choices = choices_of(sample.name, sample.parameters)
+    cascade = Cascade(choices.filters)
+    drawn = _Draw(choices)
+    for batch, n_done in _batches(sample.dataset_id):
+        for row in batch:
+            if choices.covers(row.dialog) and cascade.passes(row.material):
+                drawn.add(row.pk, row.key)
+        if not _still_filtering(sample).update(n_done=n_done, sent_at=timezone.now()):
+            return
+        on_progress(n_done)
+    with transaction.atomic():
+        ready = _still_filtering(sample)
+        if ready.update(state=State.READY, cascade=cascade.counts(), error=""):
+            members = enumerate(drawn.in_order(), start=1)
+            SampledExample.objects.bulk_create(
+                (SampledExample(sample=sample, example_id=pk, position=n) for n, pk in members),
+                batch_size=SAVED_TOGETHER,
+            )
+
+
+def _still_filtering(sample: Sample) -> QuerySet[Sample]:
+    return Sample.objects.filter(pk=sample.pk, state=State.FILTERING)
+
+
+class _Draw:
+    """The examples with the smallest keys under a seed: a larger draw contains a smaller one."""
+
+    def __init__(self, choices: SampleChoices) -> None:
+        self._seed, self._size = choices.seed, choices.size
+        self._drawn: list[tuple[int, str, int]] = []  # the best by then, and some more
+
+    def add(self, pk: int, key: str) -> None:
+        """Offer an example; what does not fit any more is forgotten."""
+        entry = (random_key(self._seed, "sample", key), key, pk)
+        self._drawn.append(entry)
+        if self._size is not None and len(self._drawn) >= 2 * max(self._size, SAVED_TOGETHER):
+            self._drawn = heapq.nsmallest(self._size, self._drawn)
+
+    def in_order(self) -> list[int]:
+        """Return the ids of what is drawn, in the order drawn."""
+        return [pk for _, _, pk in sorted(self._drawn)[: self._size]]
+
+
+def _batches(dataset_id: int) -> Iterator[tuple[list[_Row], int]]:
+    """Yield the examples of a dataset, some at a time, and how many that makes so far.
+
+    Three statements for each batch.
+    """
+    last, n_done = 0, 0
+    columns = "pk", "key", "dialog", "golden_answer"
+    while True:
+        rest = Example.objects.filter(dataset=dataset_id, pk__gt=last).order_by("pk")
+        rows = list(rest.values_list(*columns)[:EXAMPLES_TOGETHER])
+        if not rows:
+            return
+        last, n_done = rows[-1][0], n_done + len(rows)
+        turns, golden = _turns([pk for pk, *_ in rows]), _golden_texts([pk for pk, *_ in rows])
+        yield (
+            [
+                _Row(pk, key, dialog, FilterMaterial(turns[pk], answer, golden[pk]))
+                for pk, key, dialog, answer in rows
+            ],
+            n_done,
+        )
+
+
+def _turns(examples: list[int]) -> Mapping[int, list[TurnRecord]]:
+    """Return the turns of some examples by example, in their order."""
+    turns: dict[int, list[TurnRecord]] = defaultdict(list)
+    columns = "example_id", "speaker", "text", "parent_index"
+    ordered = Turn.objects.filter(example__in=examples).order_by("example", "index")
+    for example, speaker, text, parent in ordered.values_list(*columns):
+        turns[example].append(TurnRecord(speaker, text, parent))
+    return turns
+
+
+def _golden_texts(examples: list[int]) -> Mapping[int, list[str]]:
+    """Return the texts of the golden passages of some examples by example, in their order."""
+    texts: dict[int, list[str]] = defaultdict(list)
+    golden = ExamplePassage.objects.filter(example__in=examples, is_golden=True)
+    ordered = golden.order_by("example", "position")
+    for example, text in ordered.values_list("example_id", "passage__text"):
+        texts[example].append(text)
+    return texts
+
+
+def _record(user: User | None, action: str, sample: Sample, **details: object) -> None:
+    subject = f"{sample.dataset.name}: {sample.name}"[:200]
+    record_in_audit_trail(user, action, subject, sample=sample.pk, **details)

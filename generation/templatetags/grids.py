@@ -1,0 +1,108 @@
+"""How grids are written on pages: states, tokens, prices, durations."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+
+from generation.durations import UNDEFINED, about
+from generation.grids.plan import PlanRow
+from generation.grids.progress import ExperimentProgress
+from generation.text.prompt_types import prompt_type
+
+register = template.Library()
+register.filter(about)
+
+TAGS = {
+    "done": "ok",
+    "planned": "on",
+    "running": "on",
+    "cancelled": "warn",
+    "failed": "bad",
+    "failed in part": "bad",
+}
+CENTS = 100  # a sum with so many is written without smaller ones
+
+
+@register.filter
+def grid_tag(state: str) -> str:
+    """Return the class of a state's tag; one that waits for a worker has none."""
+    return f"tag--{TAGS[state]}" if state in TAGS else ""
+
+
+@register.filter
+def prompt_title(key: str) -> str:
+    """Return what a prompt type is called; the key of one that is not ours."""
+    try:
+        return prompt_type(key).title
+    except ValueError:
+        return key
+
+
+@register.filter
+def prompt_number(key: str) -> int | str:
+    """Return the number of a prompt type, as figures have it."""
+    try:
+        return prompt_type(key).number
+    except ValueError:
+        return UNDEFINED
+
+
+@register.filter
+def money(amount: float | None, currency: str = "") -> str:
+    """Return a sum with its currency: '12.35 USD', '0.0042 USD'; unknown: a dash."""
+    if amount is None:
+        return UNDEFINED
+    if amount == 0:
+        text = "0"
+    elif amount < 0.00005:
+        text = "<0.0001"
+    else:
+        text = f"{amount:,.2f}" if amount * 100 >= CENTS else f"{amount:.4f}"
+    return f"{text} {currency}".strip()
+
+
+@register.filter
+def mean(figure: float | None) -> str:
+    """Return a mean number of tokens, with a digit."""
+    return UNDEFINED if figure is None else f"{figure:,.1f}"
+
+
+@register.filter
+def call_rate(progress: ExperimentProgress) -> str:
+    """Return how fast a grid is: '31.4 calls a second', of a slow one '12 calls a minute'."""
+    rate = progress.calls_per_second
+    if rate is None:
+        return UNDEFINED
+    if rate < 1:
+        return f"{60 * rate:.1f} calls a minute"
+    return f"{rate:,.0f} calls a second" if rate >= 100 else f"{rate:.1f} calls a second"
+
+
+@register.filter
+def pairs(mapping: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return names and values of a mapping, where one name may be 'items'."""
+    return list(mapping.items())
+
+
+@register.filter
+def plain(value: Any) -> str:
+    """Return a setting as text."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return UNDEFINED if value in (None, "") else str(value)
+
+
+@register.filter
+def percent_done(progress: ExperimentProgress) -> int:
+    """Return how many of a grid's calls gave a response, in percent; what failed did not."""
+    return 100 * progress.n_done // progress.n_calls if progress.n_calls else 100
+
+
+@register.filter
+def why_left_out(row: PlanRow, grid: Mapping[str, Any]) -> str:
+    """Return why a row of a grid's plan leaves examples out."""
+    kind = prompt_type(row.prompt)
+    demonstrates = kind.is_one_shot and bool(grid.get("one_shot"))
+    reasons = ["no golden evidence"] * kind.needs_golden + ["demonstrates"] * demonstrates
+    return " or ".join(reasons)

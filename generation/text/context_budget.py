@@ -1,0 +1,97 @@
+"""What of evidence and dialog still fits: whole sentences and whole turns, never a part of one.
+
+Evidence goes first: the longest fact loses its last sentence, again and again, and each keeps its
+first, so that no passage is gone. Then the oldest turns go; the last one, the user's question,
+stays. Tokens are those of `generation.text.tokens.count_tokens`, labels and numbers of turns
+included.
+"""
+
+from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from generation.importers.records import TurnRecord
+from generation.text.native_dialog import native_dialog, newest, one_line, turn_lines
+from generation.text.sentences import split_sentences
+from generation.text.tokens import count_tokens
+
+FACT = "Fact:"
+_TO_COMPLETE = "1 0 1"  # the last line of a dialog, for its size
+
+
+class Context(NamedTuple):
+    """Turns and facts of a prompt, and how much had to be left out of them."""
+
+    turns: tuple[TurnRecord, ...]
+    facts: tuple[str, ...]
+    n_turns_left_out: int = 0
+    n_sentences_left_out: int = 0
+
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens its dialog and its evidence have together."""
+        return count_tokens(native_dialog(self.turns)) + sum(
+            count_tokens(fact_line(fact)) for fact in self.facts
+        )
+
+
+def fact_line(fact: str) -> str:
+    """Return a fact as a line of a prompt; all its white space is one space."""
+    return f"{FACT} {one_line(fact)}".rstrip()
+
+
+def fitted(turns: Sequence[TurnRecord], facts: Sequence[str], n_tokens: int) -> Context:
+    """Return what fits into `n_tokens`; the least that may be left, where not even that fits.
+
+    As much is left as can be: all turns with as many sentences as go beside them, else the
+    newest turns that go beside the first sentence of each fact.
+    """
+    whole = Context(tuple(turns), tuple(facts))
+    if whole.n_tokens <= n_tokens:
+        return whole
+
+    kept, n_left_out = _facts_within(facts, n_tokens - count_tokens(native_dialog(turns)))
+    room = n_tokens - sum(count_tokens(fact_line(fact)) for fact in kept)
+    n_newest = _n_newest_within(turns, room)
+    return Context(newest(turns, n_newest), kept, len(turns) - n_newest, n_left_out)
+
+
+def _n_newest_within(turns: Sequence[TurnRecord], room: int) -> int:
+    """Return how many of the newest turns fit, at least the last if there is one."""
+    room -= count_tokens(_TO_COMPLETE)
+    sizes = [count_tokens(line) for line in turn_lines(turns)]
+    n_gone = 0
+    while n_gone < len(turns) - 1 and sum(sizes[n_gone:]) > room:
+        for place, turn in enumerate(turns):
+            sizes[place] += turn.parent == n_gone  # its parent becomes -1, which is two tokens
+        n_gone += 1
+    return len(turns) - n_gone
+
+
+def _facts_within(facts: Sequence[str], room: int) -> tuple[tuple[str, ...], int]:
+    """Return the facts shortened until they fit, and how many sentences that leaves out.
+
+    The longest one loses its last sentence, again and again; each keeps its first.
+    """
+    # Of each fact: where its sentences end, and its tokens up to each of these ends.
+    ends, sizes = [], []
+    for fact in facts:
+        places = [sentence.end for sentence in split_sentences(fact)] or [len(fact)]
+        pieces = [fact[start:end] for start, end in pairwise([0, *places])]
+        ends.append(places)
+        # Sentences end at white space, so that their tokens add up to those of the whole.
+        sizes.append(list(accumulate(map(count_tokens, pieces), initial=count_tokens(FACT)))[1:])
+    n_tokens = sum(each[-1] for each in sizes)
+    longest = [(-each[-1], -place) for place, each in enumerate(sizes) if len(each) > 1]
+    heapify(longest)
+    n_left_out = 0
+    while longest and n_tokens > room:
+        place = -heappop(longest)[1]
+        n_left_out += 1
+        n_tokens -= sizes[place].pop()
+        n_tokens += sizes[place][-1]
+        if len(sizes[place]) > 1:
+            heappush(longest, (-sizes[place][-1], -place))
+    kept = zip(facts, ends, sizes, strict=True)
+    return tuple(fact[: places[len(size) - 1]] for fact, places, size in kept), n_left_out

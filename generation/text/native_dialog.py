@@ -1,0 +1,85 @@
+"""Dialogs as the models of the attribution/fluency paper were trained on them (6.1).
+
+A turn is one line, `index parent speaker text [eot]`, with one space between; indexes count from
+0 and the parent of a first turn is -1. The last line, `index parent speaker`, is the model's to
+complete: it answers the last turn there is. With no turn at all that line is `0 -1 1`. The paper
+prints its examples without line breaks, and one of them ends in `3 0 1` where its dialog is
+linear: we read that as a slip of `3 2 1`.
+
+Inside a text all white space is one space, so that a line break cannot begin another turn, and
+`[eot]` is written `(eot)`, so that no text can end its own turn.
+"""
+
+from collections.abc import Sequence
+
+from generation.importers.records import TurnRecord
+
+STOP = "[eot]"  # where a completion ends
+USER, ASSISTANT = 0, 1  # ids of speakers; all others are numbered from 2
+FIRST_PARENT = -1
+
+
+def native_dialog(turns: Sequence[TurnRecord], answer: str | None = None) -> str:
+    """Return a dialog for a model to go on with, or with the answer that it was given.
+
+    Args:
+        turns: in order; `parent` is an index into them, -1 for none.
+        answer: the assistant's, which ends the last line; None: that line is open.
+
+    Raises:
+        ValueError: a parent is not an earlier turn.
+    """
+    lines = turn_lines(turns)
+    opening = f"{len(turns)} {len(turns) - 1} {ASSISTANT}"
+    return "\n".join([*lines, opening if answer is None else _said_line(opening, answer)])
+
+
+def turn_lines(turns: Sequence[TurnRecord]) -> list[str]:
+    """Return the line of each turn.
+
+    Raises:
+        ValueError: a parent is not an earlier turn.
+    """
+    speakers = _speaker_ids(turns)
+    lines = []
+    for index, turn in enumerate(turns):
+        if not FIRST_PARENT <= turn.parent < index:
+            raise ValueError(
+                f"turn {index} has the parent {turn.parent}; expected an earlier turn, or -1"
+            )
+        lines.append(_said_line(f"{index} {turn.parent} {speakers[index]}", turn.text))
+    return lines
+
+
+def newest(turns: Sequence[TurnRecord], n: int) -> tuple[TurnRecord, ...]:
+    """Return the newest `n` turns, counted from 0 again; a parent that is gone becomes -1.
+
+    Raises:
+        ValueError: `n` is negative.
+    """
+    if n < 0:
+        raise ValueError(f"the newest {n} turns; expected 0 or more")
+    n_gone = max(0, len(turns) - n)
+    return tuple(
+        turn._replace(parent=max(FIRST_PARENT, turn.parent - n_gone)) for turn in turns[n_gone:]
+    )
+
+
+def said(completion: str) -> str:
+    """Return what a model said: its completion up to `[eot]`, without white space around."""
+    return completion.partition(STOP)[0].strip()
+
+
+def one_line(text: str) -> str:
+    """Return a text as one line that holds no `[eot]`."""
+    return " ".join(text.replace(STOP, "(eot)").split())
+
+
+def _said_line(opening: str, text: str) -> str:
+    return " ".join(filter(None, [opening, one_line(text), STOP]))
+
+
+def _speaker_ids(turns: Sequence[TurnRecord]) -> list[int]:
+    """Return each turn's speaker: the user, the assistant, others as they first appear."""
+    ids = {"user": USER, "assistant": ASSISTANT}
+    return [ids.setdefault(turn.speaker.lower(), len(ids)) for turn in turns]

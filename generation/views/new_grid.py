@@ -1,0 +1,98 @@
+"""A new grid, by its form or by a file."""
+
+from functools import partial
+from typing import NamedTuple
+
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest
+from generation.forms.grids import GridFileForm
+from generation.forms.new_grid import NewGridForm, first_choices, refuse
+from generation.grids.cells import cells
+from generation.grids.grid_file import GridError
+from generation.grids.plan import examples_of
+from generation.models import Experiment
+from generation.services.experiments import ExperimentError, request_experiment
+from generation.tasks import send
+
+
+class Size(NamedTuple):
+    """How large a grid is before it is planned."""
+
+    n_setups: int
+    n_examples: int
+
+    @property
+    def n_calls(self) -> int:
+        return self.n_setups * self.n_examples
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RESEARCHER)
+def new_grid(request: SignedInRequest) -> HttpResponse:
+    """Choose what is asked of which models, see how many calls that is, and have it planned."""
+    if request.method != "POST":
+        is_half_filled = "temperatures" in request.GET  # htmx asks at each change
+        form = NewGridForm(request.GET if is_half_filled else first_choices(request.GET.dict()))
+        return _show_form(request, form)
+    form = NewGridForm(request.POST)
+    if form.is_valid():
+        try:
+            chosen = form.cleaned_data
+            return _planned(request_experiment(chosen["dataset"], chosen["grid"], request.user))
+        except GridError as error:
+            refuse(form, error)
+        except ExperimentError as error:
+            form.add_error("name", str(error))
+    return _show_form(request, form, status=422)
+
+
+def _show_form(request: SignedInRequest, form: NewGridForm, status: int = 200) -> HttpResponse:
+    """Show the form, also half-filled, with how many calls it would make."""
+    size, problem = _size(form)
+    if status == 200:  # nothing is wrong yet with what nobody has sent
+        form.errors.clear()
+    context = {"form": form, "size": size, "problem": problem, "is_refused": status != 200}
+    return render(request, "generation/grids/new_grid.html", context, status=status)
+
+
+def _size(form: NewGridForm) -> tuple[Size | None, str]:
+    """Return how large the grid of a form is, or what is wrong with it."""
+    grid = form.grid_so_far()
+    if grid is None:
+        said = [str(error) for errors in form.errors.values() for error in errors]
+        return None, " ".join(said[:1])
+    chosen = form.cleaned_data
+    try:
+        n_setups = len(cells(grid))
+    except GridError as error:
+        return None, f"{error}."
+    return Size(n_setups, len(examples_of(chosen["dataset"], chosen["sample"]))), ""
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RESEARCHER)
+def new_grid_from_file(request: SignedInRequest) -> HttpResponse:
+    """Paste or upload a grid file, and have it planned."""
+    if request.method != "POST":
+        form = GridFileForm(initial=request.GET.dict())
+        return render(request, "generation/grids/new_from_file.html", {"form": form})
+    form = GridFileForm(request.POST, request.FILES)
+    if form.is_valid():
+        try:
+            chosen = form.cleaned_data
+            return _planned(request_experiment(chosen["dataset"], chosen["grid"], request.user))
+        except GridError as error:
+            form.refuse(error)
+        except ExperimentError as error:
+            form.add_error(None, str(error))
+    return render(request, "generation/grids/new_from_file.html", {"form": form}, status=422)
+
+
+def _planned(experiment: Experiment) -> HttpResponse:
+    transaction.on_commit(partial(send, experiment))
+    return redirect("grids:grid", experiment.pk)

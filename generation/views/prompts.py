@@ -1,0 +1,39 @@
+"""The prompts that an example gives, with their parts told apart."""
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest, render_page_or_fragment
+from generation.forms.prompts import PromptPreviewForm
+from generation.grids.previews import previews, shown_passages
+from generation.models import Example
+from generation.text.dialog_prompts import prompt_lines
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def prompts(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """Show one prompt of an example word by word, and the size of every type's."""
+    example = get_object_or_404(
+        Example.objects.select_related("dataset"), pk=pk, dataset__slug=slug
+    )
+    form = PromptPreviewForm(PromptPreviewForm.USUAL | request.GET.dict())
+    rows = previews(example, form.choices()) if form.is_valid() else []
+    shown = next((row for row in rows if row.type.key == form.cleaned_data["type"]), None)
+    prompt = shown.made.prompt if shown else None
+    return render_page_or_fragment(
+        request,
+        page="generation/prompts.html",
+        fragment="generation/_prompts.html",
+        context={
+            "example": example,
+            "form": form,
+            "rows": rows,
+            "shown": shown,
+            "lines": prompt_lines(prompt.text) if prompt else [],
+            "passages": shown_passages(example, shown.made) if shown else [],
+        },
+        status=200 if form.is_valid() else 422,
+    )

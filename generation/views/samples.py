@@ -1,0 +1,178 @@
+"""Samples of a dataset: the list, a new one, one with its cascade, and verifying it by hand."""
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Prefetch
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import HttpResponseClientRefresh
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest
+from generation.forms.samples import SampleForm, VerdictForm
+from generation.models import Dataset, ExamplePassage, Sample, SampledExample
+from generation.sample_reading import (
+    SampleReport,
+    next_open,
+    reasons_of,
+    sample_report,
+    sample_reports,
+)
+from generation.services import samples as services
+from generation.services.samples import SampleError
+from generation.tasks import filter_sample
+
+SAMPLES_PER_PAGE = 50
+MEMBERS_PER_PAGE = 25
+FILTERING = Sample.State.FILTERING
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def samples(request: SignedInRequest, slug: str) -> HttpResponse:
+    """List the samples of a dataset, newest first, each with how far it is verified."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    page = Paginator(dataset.samples.all(), SAMPLES_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "dataset": dataset,
+        "page": page,
+        "reports": sample_reports(list(page.object_list)),
+        "has_examples": dataset.examples.exists(),
+    }
+    return render(request, "generation/samples.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RESEARCHER)
+def new_sample(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Choose filters and draw: a worker looks through the examples."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    form = SampleForm(request.POST if request.method == "POST" else None)
+    if form.is_bound and form.is_valid():
+        try:
+            sample = services.request_sample(dataset, form.choices(), request.user)
+        except SampleError as error:
+            form.add_error("name", str(error))
+        else:
+            _send(sample)
+            return redirect("generation:sample", slug, sample.pk)
+    context = {"dataset": dataset, "form": form, "n_examples": dataset.examples.count()}
+    status = 422 if form.is_bound else 200
+    return render(request, "generation/new_sample.html", context, status=status)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """Show one sample: what each filter left, what was drawn, and what people said of it."""
+    report = _report(slug, pk)
+    members = report.sample.members.select_related("example", "by").prefetch_related(
+        "example__turns"
+    )
+    verdict = request.GET.get("verdict", "")
+    if verdict in ("keep", "drop", "open"):
+        members = members.filter(verdict="" if verdict == "open" else verdict)
+    context = {
+        "dataset": report.sample.dataset,
+        "report": report,
+        "verdict": verdict,
+        "page": Paginator(members, MEMBERS_PER_PAGE).get_page(request.GET.get("page")),
+        "n_now": report.sample.dataset.examples.count(),
+    }
+    return render(request, "generation/sample.html", context)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def sample_progress(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """Show how far a sample is, for the page that asks again and again until it is ready."""
+    report = _report(slug, pk)
+    if report.sample.state != FILTERING:
+        return HttpResponseClientRefresh()  # all of the page changes
+    return render(request, "generation/_sample_progress.html", {"report": report})
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def retry_sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """Filter once more what had failed."""
+    found = _sample(slug, pk)
+    if services.retry_sample(found, request.user):
+        filter_sample.delay_on_commit(found.pk)
+    else:
+        messages.info(request, f"{found.name} has not failed.")
+    return redirect("generation:sample", slug, pk)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def delete_sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """Delete a sample with what was decided about it; the examples stay."""
+    found = _sample(slug, pk)
+    try:
+        services.delete_sample(found, request.user)
+    except SampleError as error:
+        messages.error(request, str(error))
+        return redirect("generation:sample", slug, pk)
+    messages.success(request, f"{found.name} is deleted. Its examples stay in the dataset.")
+    return redirect("generation:samples", slug)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def verify_sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """Go to the first example of a sample that nobody has decided about."""
+    position = next_open(_sample(slug, pk), after=0)
+    if position is None:
+        messages.info(request, "Every example of this sample is decided.")
+        return redirect("generation:sample", slug, pk)
+    return redirect("generation:verify-example", slug, pk, position)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RESEARCHER)
+def verify_example(request: SignedInRequest, slug: str, pk: int, position: int) -> HttpResponse:
+    """Show one example of a sample, and note whether it stays."""
+    golden = ExamplePassage.objects.select_related("passage")
+    members = SampledExample.objects.select_related("example", "sample__dataset", "by")
+    members = members.prefetch_related("example__turns", Prefetch("example__evidence", golden))
+    member = get_object_or_404(members, sample__dataset__slug=slug, sample=pk, position=position)
+    is_posted = request.method == "POST"
+    form = VerdictForm(request.POST if is_posted else None, initial={"reason": member.reason})
+    if form.is_bound and form.is_valid():
+        services.decide(member, *form.decided, request.user)
+        return _to_next(request, member)
+    context = {
+        "member": member,
+        "dataset": member.sample.dataset,
+        "form": form,
+        "report": sample_report(member.sample),
+        "reasons": reasons_of(member.sample),
+    }
+    status = 422 if form.is_bound else 200
+    return render(request, "generation/verify_example.html", context, status=status)
+
+
+def _to_next(request: SignedInRequest, member: SampledExample) -> HttpResponse:
+    """Go to the next example that is open, or back to the sample when none is."""
+    sample = member.sample
+    position = next_open(sample, after=member.position)
+    if position is None:
+        messages.success(request, "Every example of this sample is decided.")
+        return redirect("generation:sample", sample.dataset.slug, sample.pk)
+    return redirect("generation:verify-example", sample.dataset.slug, sample.pk, position)
+
+
+def _sample(slug: str, pk: int) -> Sample:
+    samples = Sample.objects.select_related("dataset")
+    return get_object_or_404(samples, dataset__slug=slug, pk=pk)
+
+
+def _report(slug: str, pk: int) -> SampleReport:
+    return sample_report(_sample(slug, pk))
+
+
+def _send(sample: Sample) -> None:
+    if sample.state == FILTERING:
+        filter_sample.delay_on_commit(sample.pk)

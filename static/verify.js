@@ -1,0 +1,27 @@
+/* Verifying a sample by hand: keys. The page works without it. */
+(() => {
+  const bar = document.querySelector("#verdict");
+  const one = selector => document.querySelector(selector);
+  const isTyping = target => target.matches?.("input, textarea, select");
+  const letters = {
+    k: () => one('#verdict button[value="keep"]').click(),
+    d: () => one("#verdict input[name=reason]").select(),
+  };
+  const arrows = {
+    arrowleft: () => one("a[rel=prev]")?.click(),
+    arrowright: () => one("a[rel=next]")?.click(),
+  };
+
+  document.addEventListener("keydown", event => {
+    const key = event.key.toLowerCase();
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
+    if (isTyping(event.target)) {
+      if (key === "escape") event.target.blur();
+      return;
+    }
+    const keys = "noLetters" in bar.dataset ? arrows : { ...letters, ...arrows };
+    if (!Object.hasOwn(keys, key)) return;
+    event.preventDefault();
+    keys[key]();
+  });
+})();

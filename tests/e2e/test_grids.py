@@ -1,0 +1,115 @@
+"""A researcher plans a grid, watches a real worker ask it, stops it, and reads what came of it."""
+
+import re
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Locator, Page, expect
+
+from generation.models import Call, Checkpoint, Experiment
+from tests.generation.grid_runs import valley
+from tests.language_model_server import says, stand_in
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+N_EXAMPLES = 30
+# Two prompt types at two temperatures; one example has no golden evidence.
+N_CALLS = 2 * N_EXAMPLES + 2 * (N_EXAMPLES - 1)
+ENDS_WITHIN = 60_000  # ms
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    return valley(tmp_path, N_EXAMPLES)
+
+
+@pytest.fixture
+def told():
+    """A listed model behind a server that takes its time; its name."""
+    with stand_in() as server:
+        server.otherwise = says(" It closed long ago. [eot]", after=0.2)
+        Checkpoint.objects.create(
+            name="slow-server", backend="openai", location=server.url, served_name="told"
+        )
+        yield "slow-server"
+
+
+def bar(page: Page) -> Locator:
+    return page.get_by_role("progressbar").first
+
+
+def is_between(page: Page) -> None:
+    """Wait until the bar is neither empty nor full."""
+    expect(bar(page)).to_have_attribute(
+        "aria-label",
+        re.compile(rf": (?!0 )(?!{N_CALLS} )\d+ of {N_CALLS}$"),
+        timeout=20_000,
+    )
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_grid_is_planned_watched_cancelled_resumed_and_read(page, sign_in, rosa, dataset, told):
+    sign_in(rosa)
+    page.goto(reverse("generation:dataset", args=["valley"]))
+    page.get_by_role("link", name="New grid").click()
+    page.evaluate("window.sameDocument = true")
+    page.get_by_label("Name").fill("pilot")
+    for prompt in page.get_by_role("group", name="Prompt types").get_by_role("checkbox").all():
+        prompt.set_checked(prompt.get_attribute("value") in ("no-evidence", "golden"))
+    page.get_by_role("checkbox", name=told).check()
+    page.get_by_role("checkbox", name="extractive").uncheck()
+    expect(page.get_by_role("status")).to_have_text("4 setups × 30 examples: at most 120 calls.")
+    assert page.evaluate("window.sameDocument"), "htmx should count, not a page load"
+    page.get_by_role("button", name="Plan it").click()
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("pilot")
+    page.evaluate("window.sameDocument = true")
+    start = page.get_by_role("button", name=f"Start {N_CALLS} calls")
+    expect(start).to_be_visible(timeout=ENDS_WITHIN)
+    plan = page.get_by_role("table", name="What would be asked")
+    expect(plan).to_contain_text("no golden evidence")
+    assert page.evaluate("window.sameDocument"), "htmx should bring the plan, not a page load"
+    start.click()
+
+    page.evaluate("window.sameDocument = true")
+    is_between(page)
+    assert page.evaluate("window.sameDocument"), "htmx should move the bar, not a page load"
+    page.get_by_role("button", name="Cancel pilot").click()
+    expect(page.get_by_text("cancelled", exact=True)).to_be_visible()
+    experiment = Experiment.objects.get()
+    assert experiment.state == "cancelled"
+    assert 0 < Call.objects.count() < N_CALLS
+
+    page.get_by_role("link", name="Grids").first.click()
+    page.get_by_role("button", name="Resume pilot").click()
+    page.evaluate("window.sameDocument = true")
+    expect(page.get_by_text("done", exact=True)).to_be_visible(timeout=ENDS_WITHIN)
+    expect(bar(page)).to_have_attribute("value", str(N_CALLS))
+    assert page.evaluate("window.sameDocument"), "the list should come by htmx as well"
+    assert Call.objects.filter(response__isnull=False).count() == N_CALLS
+
+    page.get_by_role("link", name="pilot").click()
+    page.get_by_role("table", name="Calls by setup").get_by_role(
+        "link", name="golden"
+    ).first.click()
+    page.get_by_role("table", name="Calls, in the order").get_by_role("link", name="e7").click()
+    prompt = page.get_by_role("region", name="Prompt")
+    expect(prompt).to_contain_text("Fact: Mill 7 closed in 1907.")
+    expect(prompt).to_contain_text("2 1 0 When did mill 7 close? [eot]")
+    said = page.get_by_role("region", name="Response").locator(".response").text_content()
+    page.get_by_role("link", name="Its votes and scores").click()
+    expect(page.get_by_role("heading", name="Dialog and response")).to_be_visible()
+    expect(page.locator(".turn--response")).to_contain_text(said.strip())
+
+
+def test_a_refused_grid_leads_to_its_first_mistake(page, sign_in, rosa, dataset):
+    sign_in(rosa)
+    page.goto(reverse("grids:new"))
+
+    page.get_by_label("Temperatures").fill("warm")
+    page.get_by_role("button", name="Plan it").click()
+
+    expect(page.get_by_text("Not planned.")).to_be_visible()
+    expect(page.get_by_label("Temperatures")).to_be_focused()
+    expect(page.get_by_text("Found 'warm'; expected a number")).to_be_visible()
+    assert not Experiment.objects.exists()

@@ -1,0 +1,69 @@
+"""Datasets to ask about, grids over them, and a model that notes what it was asked."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from generation.backends.base import Completion, Decoding, Prompt
+from generation.grids.grid_file import Grid, of_data
+from generation.models import Dataset, Experiment
+from generation.services.experiment_chunks import claim_next_chunk, generate_chunk
+from generation.services.experiments import make_plan, request_experiment, start_experiment
+from tests.makers import example_row, import_rows
+
+LOGGING = "noting"
+
+
+class Noting:
+    """A model that says 'Answer.' and notes what it was asked; `on_call` may do more."""
+
+    revision, device = "", "cpu"
+
+    def __init__(self, on_call: Callable[[int], str] = lambda n: "") -> None:
+        """Make a model.
+
+        Args:
+            on_call: takes the number of the call, from 1, and returns its problem, if any.
+        """
+        self.signature = "noting|v:1"
+        self.files: dict[str, str] = {}
+        self.asked: list[tuple[str, Decoding]] = []
+        self.on_call = on_call
+
+    def complete(self, prompts: Sequence[Prompt], decoding: Decoding) -> Iterator[Completion]:
+        for prompt in prompts:
+            self.asked.append((prompt.text, decoding))
+            problem = self.on_call(len(self.asked))
+            text = "" if problem else " Answer. [eot] 5 4 0 More?"
+            yield Completion(text, problem, n_prompt_tokens=100, n_tokens=10)
+
+
+def dataset_of(folder: Path, n: int, **more: Any) -> Dataset:
+    """Return a dataset of examples e1, e2, …, each with one golden passage."""
+    rows = [example_row(f"e{number}", golden_answer="Yes.") for number in range(1, n + 1)]
+    outcome = import_rows(folder, examples=rows, **more)
+    assert outcome.dataset
+    return outcome.dataset
+
+
+def grid_of(name: str = "grid", model: str = LOGGING, **more: Any) -> Grid:
+    """Return a grid of one prompt type at temperature 0, unless said otherwise."""
+    usual = {"prompts": ["golden"], "temperatures": [0.0], "models": [{"name": model}]}
+    return of_data({"name": name} | usual | more)
+
+
+def started(dataset: Dataset, grid: Grid) -> Experiment:
+    """Return a grid's experiment, planned and started."""
+    experiment = request_experiment(dataset, grid, None)
+    make_plan(experiment.pk)
+    start_experiment(experiment, None)
+    experiment.refresh_from_db()
+    return experiment
+
+
+def ask(experiment: Experiment) -> Experiment:
+    """Do what an experiment has left, as a worker does, and return it as it is then."""
+    while claim := claim_next_chunk(experiment):
+        generate_chunk(claim)
+    experiment.refresh_from_db()
+    return experiment

@@ -1,0 +1,43 @@
+"""A process that asks what a grid has left, to be killed: `python -m tests.generation.asking`."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import django
+
+CALL_SECONDS = 0.001
+
+
+def main(experiment_id: int, log: Path) -> None:
+    """Ask chunk by chunk; each call is a line of the log before it is answered."""
+    django.setup()
+
+    from generation.backends.registry import LANGUAGE_MODELS, LanguageModelKind
+    from generation.models import Experiment
+    from generation.services.experiment_chunks import claim_next_chunk, generate_chunk
+    from tests.generation.asked import LOGGING, Noting
+
+    model = Noting()
+    out = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+    def note(n: int) -> str:
+        prompt, decoding = model.asked[-1]
+        os.write(out, f"{decoding.temperature} {prompt!r}\n".encode())
+        time.sleep(CALL_SECONDS)
+        return ""
+
+    model.on_call = note
+    LANGUAGE_MODELS[LOGGING] = LanguageModelKind("Notes", lambda spec: model, needs_model=False)
+    experiment = Experiment.objects.get(pk=experiment_id)
+    while experiment.state == Experiment.State.RUNNING:
+        if claim := claim_next_chunk(experiment):
+            generate_chunk(claim)
+        else:
+            time.sleep(0.1)  # until the lease of the one that was killed has run out
+        experiment.refresh_from_db()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), Path(sys.argv[2]))

@@ -1,0 +1,161 @@
+"""`manage.py generate`: plans, asks, is stopped and goes on."""
+
+import signal
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from generation.grids.grid_file import read_grid
+from generation.models import Call, Dataset, Experiment, Response
+from generation.services.experiments import make_plan, request_experiment
+from tests.generation.asked import dataset_of
+from tests.makers import example_row, import_rows, row_counts
+
+pytestmark = pytest.mark.django_db
+
+GRID = """
+name = "pilot grid"
+prompts = ["no-evidence", "golden"]
+temperatures = [0.0]
+max_tokens = [10]
+[[models]]
+name = "noting"
+price = {input = 10000, output = 20000}
+"""
+
+
+@pytest.fixture
+def grid(tmp_path, noting):
+    """A grid file, and three examples to ask about."""
+    dataset_of(tmp_path / "mills", 3)
+    path = tmp_path / "grid.toml"
+    path.write_text(GRID)
+    return path
+
+
+def generate(grid, **options):
+    call_command("generate", "pilot", grid=grid, **options)
+
+
+def refused(grid, **options):
+    with pytest.raises(CommandError) as error:
+        generate(grid, **options)
+    return str(error.value)
+
+
+def test_a_dry_run_says_what_it_would_ask_and_writes_nothing(grid, capsys, noting):
+    before = row_counts()
+
+    generate(grid, dry_run=True)
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "3 examples, 2 setups of noting"
+    # Prompts of 14 and of 20 tokens; (102 · 10,000 + 60 · 20,000) / 1,000,000
+    assert lines[3].split() == ["noting", "·", "golden", "3", "0", "0", "60", "30", "1.20", "USD"]
+    assert lines[4].split() == ["total", "6", "0", "0", "102", "60", "2.22", "USD"]
+    assert row_counts() == before
+    assert noting.asked == []
+
+
+def test_a_plan_says_how_many_calls_show_more_than_their_type_says(grid, tmp_path, capsys):
+    evidence = [{"id": f"g{n}", "text": f"Fact {n}.", "golden": True} for n in range(3)]
+    import_rows(tmp_path / "more", examples=[example_row("e4", evidence=evidence)])
+    grid.write_text(GRID.replace('"golden"', '"retrieved-2"'))
+
+    generate(grid, dry_run=True)
+
+    said = "1 of the calls show more passages than their type says: so many are golden."
+    assert capsys.readouterr().out.splitlines()[-1] == said
+
+
+def test_what_came_out_is_said_in_a_line_and_asking_again_asks_nothing(grid, capsys, noting):
+    generate(grid)
+    said = capsys.readouterr().out.splitlines()[-1]
+    generate(grid)
+
+    # 600 · 10,000 / 1,000,000 + 60 · 20,000 / 1,000,000
+    assert said == ("pilot grid: 6 of 6 calls answered, 0 failed, 600 tokens in, 60 out, 7.20 USD.")
+    assert capsys.readouterr().out.splitlines() == [said]
+    assert len(noting.asked) == Response.objects.count() == 6
+
+
+@pytest.mark.parametrize(
+    ("n_presses", "n_answered", "n_asked"),
+    [
+        pytest.param(1, 2, 6, id="once: what is in flight comes, and is not asked again"),
+        pytest.param(2, 1, 7, id="twice: what was in flight is asked again"),
+    ],
+)
+def test_ctrl_c_stops_it_and_the_same_command_goes_on(grid, noting, n_presses, n_answered, n_asked):
+    def press(n):
+        for _ in range(n_presses if n == 2 else 0):
+            signal.raise_signal(signal.SIGINT)
+        return ""
+
+    before = signal.getsignal(signal.SIGINT)
+    noting.on_call = press
+    assert refused(grid) == (
+        f"Stopped: {n_answered} of 6 calls are answered. The same command goes on from there."
+    )
+    assert Experiment.objects.get().state == Experiment.State.CANCELLED
+
+    noting.on_call = lambda n: ""
+    generate(grid)
+
+    assert Experiment.objects.get().state == Experiment.State.DONE
+    assert Response.objects.count() == 6
+    assert len(noting.asked) == n_asked
+    assert signal.getsignal(signal.SIGINT) == before
+
+
+def test_a_plan_that_was_outgrown_is_made_again_before_anything_is_asked(grid, tmp_path, capsys):
+    dataset = Dataset.objects.get()
+    make_plan(request_experiment(dataset, read_grid(GRID), None).pk)
+    dataset_of(tmp_path / "more", 4)  # one example more
+
+    generate(grid)
+
+    said = capsys.readouterr()
+    assert "There is more to ask than the plan of pilot grid says" in said.err
+    assert said.out.splitlines()[0] == "4 examples, 2 setups of noting"
+    assert "8 of 8 calls answered" in said.out
+
+
+def test_what_failed_is_listed_and_asked_again_on_demand(grid, capsys, noting):
+    noting.on_call = lambda n: "too long" if n <= 2 else ""
+    generate(grid)
+    assert "2 failed: too long" in capsys.readouterr().err
+
+    generate(grid)
+    assert Call.objects.filter(response=None).count() == 2
+    generate(grid, retry_failed=True)
+    assert Response.objects.count() == 6
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("temprature = [1]", "temprature: found a key that is not known"),
+        ('sample = "dev"', "sample: found 'dev'; expected a sample of pilot"),
+        ('one_shot = "e9"', "one_shot: found 'e9'; expected an example of pilot"),
+    ],
+)
+def test_a_grid_that_cannot_be_asked_is_refused(grid, line, said):
+    grid.write_text(line + GRID)
+
+    for options in ({}, {"dry_run": True}):
+        assert refused(grid, **options).startswith(said)
+    assert not Experiment.objects.exists()
+
+
+def test_a_file_or_dataset_that_is_not_there_is_said(grid, tmp_path):
+    assert "expected a grid file" in refused(tmp_path / "none.toml")
+    with pytest.raises(CommandError, match="No dataset 'mills'; there are: pilot"):
+        call_command("generate", "mills", grid=grid)
+
+
+def test_a_name_that_another_grid_has_is_refused(grid):
+    generate(grid)
+    grid.write_text(GRID.replace("[0.0]", "[0.7]"))
+
+    assert "There is another grid named “pilot grid”" in refused(grid)

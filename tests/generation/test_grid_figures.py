@@ -1,0 +1,129 @@
+"""What a grid says about its answers: what had no room, what a model does not count, no answer."""
+
+import pytest
+from django.urls import reverse
+
+from generation.backends.base import Completion
+from generation.grids.progress import experiment_progress, setups_progress
+from generation.models import Call, Experiment, Response
+from generation.services.experiments import (
+    OutgrownPlan,
+    make_plan,
+    request_experiment,
+    retry_failed,
+    start_experiment,
+)
+from tests.evaluation.pages import words
+from tests.generation.asked import ask, dataset_of, grid_of, started
+from tests.makers import example_row, import_rows
+
+pytestmark = pytest.mark.django_db
+PRICED = [{"name": "noting", "price": {"input": 1_000_000.0, "output": 10_000_000.0}}]
+
+
+def says(noting, *completions):
+    """Have a model give these completions, one a call."""
+    left = iter(completions)
+    noting.complete = lambda prompts, decoding: (next(left) for _ in prompts)
+
+
+# --- what had no room -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def long_mill(tmp_path):
+    """One example, with three turns and a passage of two sentences."""
+    texts = ("user", "Who built it?"), ("assistant", "Monks did."), ("user", "When?")
+    turns = [{"speaker": speaker, "text": text} for speaker, text in texts]
+    evidence = [{"id": "p1", "text": "One stays. Two goes.", "golden": True}]
+    rows = [example_row("mill", turns=turns, evidence=evidence)]
+    return import_rows(tmp_path, examples=rows).dataset
+
+
+def test_a_response_says_what_its_model_was_not_shown(long_mill, noting, rosa, client_for):
+    # 'Fact: One stays.' has 5 tokens, '0 -1 0 When? [eot]' 9 and '1 0 1' 3.
+    ask(started(long_mill, grid_of(budget=17)))
+
+    response = Response.objects.get()
+    assert noting.asked[0][0] == "Fact: One stays.\n0 -1 0 When? [eot]\n1 0 1"
+    assert [shown.passage.key for shown in response.shown.all()] == ["p1"]
+    assert response.meta["evidence"] == {"sentences_left_out": 1}
+    assert response.meta["dialog"] == {"turns_left_out": 2}
+
+    page = client_for(rosa).get(reverse("evaluation:response", args=["pilot", response.pk]))
+    assert "apart from 1 sentence that had no room in the prompt" in words(page)
+    assert "No room for 1 sentence of the evidence and 2 turns of the dialog." in words(page)
+
+
+def test_a_response_whose_model_was_shown_all_says_nothing_of_it(long_mill, noting):
+    ask(started(long_mill, grid_of()))
+
+    assert Response.objects.get().meta.keys() == {"tokens"}
+
+
+# --- what a model does not count ------------------------------------------------------------
+
+
+def test_tokens_that_a_model_does_not_count_are_counted_here(tmp_path, noting):
+    says(noting, Completion("It closed in 1971."), Completion("In 1971.", "", (), False, 100, 7))
+    experiment = ask(started(dataset_of(tmp_path, 2), grid_of(models=PRICED)))
+
+    # 'It closed in 1971.' has five words and marks; its prompt has 20.
+    [progress] = experiment_progress(Experiment.objects.all())
+    assert (progress.n_tokens_in, progress.n_tokens_out) == (20 + 100, 5 + 7)
+    assert progress.cost == 120 + 10 * 12
+    [setup] = setups_progress(experiment)
+    assert setup.mean_completion_tokens == 6
+    assert list(Call.objects.values_list("n_model_prompt_tokens", flat=True)) == [0, 100]
+
+
+# --- no answer ------------------------------------------------------------------------------
+
+
+def test_an_empty_completion_is_a_call_that_failed_and_can_be_made_again(tmp_path, noting):
+    nothing = Completion(" \n[eot] 3 2 0 More?", "", (), False, 100, 8)
+    says(noting, nothing, Completion("Yes."), Completion("No."))
+    experiment = ask(started(dataset_of(tmp_path, 2), grid_of(models=PRICED)))
+
+    failed = Call.objects.get(response=None)
+    assert failed.problem == "an empty completion"
+    assert failed.completion == nothing.text
+    [progress] = experiment_progress(Experiment.objects.all())
+    assert (progress.n_done, progress.n_failed) == (1, 1)
+    assert (progress.n_tokens_in, progress.n_tokens_out) == (100 + 20, 8 + 2)  # it was paid for
+    [setup] = setups_progress(experiment)
+    assert setup.mean_completion_tokens == 2
+
+    assert retry_failed(experiment, None) == 1
+    ask(experiment)
+    assert {response.text for response in Response.objects.all()} == {"Yes.", "No."}
+
+
+# --- more than was planned ------------------------------------------------------------------
+
+
+def test_a_grid_is_planned_again_when_there_is_more_to_ask_than_its_plan_says(tmp_path, noting):
+    dataset = dataset_of(tmp_path / "first", 2)
+    experiment = request_experiment(dataset, grid_of(), None)
+    make_plan(experiment.pk)
+    dataset_of(tmp_path / "more", 3)  # one example more
+
+    with pytest.raises(OutgrownPlan, match=r"more to ask than the plan of grid says"):
+        start_experiment(experiment, None)
+
+    experiment.refresh_from_db()
+    assert (experiment.state, experiment.plan) == (Experiment.State.PLANNING, {})
+    assert not experiment.cells.exists()
+    make_plan(experiment.pk)
+    assert start_experiment(experiment, None)
+    assert len(ask(experiment).calls.all()) == 3
+
+
+def test_a_grid_with_less_to_ask_than_its_plan_says_is_started(tmp_path, noting):
+    dataset = dataset_of(tmp_path, 2)
+    experiment = request_experiment(dataset, grid_of("second", temperatures=[0.0, 0.7]), None)
+    make_plan(experiment.pk)
+    ask(started(dataset, grid_of("first")))
+
+    assert start_experiment(experiment, None)
+    assert ask(experiment).calls.count() == 2

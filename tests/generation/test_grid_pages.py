@@ -1,0 +1,390 @@
+"""The list of grids, one grid, and what can be done about it."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from generation.models import Call, Experiment
+from generation.services.experiments import cancel_experiment
+from tests.evaluation.pages import words
+from tests.generation.grid_runs import (
+    done,
+    failed_in_part,
+    planned,
+    requested,
+    started,
+    valley,
+    work,
+)
+from tests.makers import example_row, import_rows, statements
+
+pytestmark = pytest.mark.django_db
+
+GRIDS = "/grids/"
+HTML = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def researcher(rosa, client_for):
+    return client_for(rosa)
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    return valley(tmp_path)
+
+
+def address(name, experiment, *more):
+    return reverse(f"grids:{name}", args=[experiment.pk, *more])
+
+
+def buttons_of(answer, experiment):
+    """Return what a grid can be asked to do, by the addresses of the page's forms."""
+    return re.findall(rf'action="/grids/{experiment.pk}/(\w+)/"', answer.text)
+
+
+# --- the list -------------------------------------------------------------------------------
+
+
+def test_without_examples_the_list_leads_to_the_data(researcher):
+    assert "Nothing to ask about yet" in words(researcher.get(GRIDS))
+
+
+def test_without_grids_the_list_leads_to_a_new_one(researcher, dataset):
+    answer = researcher.get(GRIDS)
+
+    assert "No grids yet" in words(answer)
+    assert 'href="/grids/new/">New grid' in answer.text
+
+
+def test_the_list_counts_grids_by_state_and_shows_those_of_one(researcher, dataset):
+    planned(dataset, name="one")
+    cancel_experiment(started(dataset, name="two", temperatures=[0.5]), None)
+    failed_in_part(dataset)
+
+    answer = researcher.get(GRIDS, {"state": "failed"})
+
+    found = re.findall(r'<a [^>]*>(\w+) <span class="num">(\d+)</span></a>', answer.text)
+    assert found == [
+        ("All", "3"),
+        ("Planned", "1"),
+        ("Running", "0"),
+        ("Cancelled", "1"),
+        ("Failed", "1"),
+        ("Done", "0"),
+    ]
+    assert "too small" in words(answer)
+    assert ">one</a>" not in answer.text
+
+
+def test_the_list_costs_the_same_for_one_grid_and_for_three(researcher, dataset):
+    done(dataset)
+    one = len(statements(lambda: researcher.get(GRIDS)))
+    done(dataset, name="second", temperatures=[0.5])
+    failed_in_part(dataset)
+
+    assert len(statements(lambda: researcher.get(GRIDS))) == one
+
+
+# --- one grid, from its plan to its end -----------------------------------------------------
+
+
+def test_a_grid_that_is_being_planned_is_asked_again(researcher, dataset):
+    experiment = requested(dataset)
+
+    answer = researcher.get(address("grid", experiment))
+
+    assert "Counting calls and tokens" in words(answer)
+    assert f'hx-get="{address("progress", experiment)}" hx-trigger="every 2s"' in answer.text
+    assert '<noscript><meta http-equiv="refresh"' in answer.text
+    assert buttons_of(answer, experiment) == ["cancel"]
+
+
+def test_the_plan_says_calls_what_is_left_out_tokens_and_cost(researcher, dataset):
+    price = {"input": 1_000_000.0, "output": 0.0}
+    experiment = planned(dataset, models=[{"name": "extractive", "price": price}])
+
+    text = words(researcher.get(address("grid", experiment)))
+
+    # 3 examples without evidence, 2 with golden evidence: the first has none.
+    assert "Start 5 calls" in text
+    assert "Calls 5 2 setups, 3 examples" in text
+    assert re.search(r"extractive 1 No evidence 1 3 0 0 [\d,]+ 384 [\d,.]+", text)  # 3 · 128
+    assert re.search(r"extractive 2 Golden 1 2 0 1 no golden evidence [\d,]+ 256 [\d,.]+", text)
+    # A million for a million tokens: as much as there are tokens in prompts.
+    [n_tokens] = re.findall(r"Tokens in prompts ([\d,]+) words", text)
+    assert f"Cost {n_tokens}.00 USD at most" in text
+    assert "1 left out" in text
+
+
+def test_the_plan_says_how_many_calls_show_more_than_their_type_says(researcher, tmp_path):
+    evidence = [{"id": f"g{n}", "text": f"Fact {n}.", "golden": True} for n in range(3)]
+    rows = [example_row("e1", evidence=evidence), example_row("e2")]
+    dataset = import_rows(tmp_path, examples=rows).dataset
+    assert dataset
+
+    text = words(researcher.get(address("grid", planned(dataset, prompts=["retrieved-2"]))))
+
+    assert "1 shows more passages than the type says: so many are golden" in text
+
+
+def test_without_a_price_the_cost_is_not_known(researcher, dataset):
+    text = words(researcher.get(address("grid", planned(dataset))))
+
+    assert "Cost — no price is given" in text
+
+
+def test_a_planned_grid_is_started_and_sent(
+    researcher, dataset, django_capture_on_commit_callbacks
+):
+    experiment = planned(dataset)
+
+    with django_capture_on_commit_callbacks() as sent:
+        answer = researcher.post(address("start", experiment))
+
+    experiment.refresh_from_db()
+    assert answer.status_code == 302
+    assert len(sent) == 1
+    assert experiment.state == "running"
+    again = researcher.post(address("start", experiment), follow=True)
+    assert "does not wait to be started" in words(again)
+
+
+def test_a_grid_that_has_outgrown_its_plan_says_that_it_is_planned_again(
+    researcher, dataset, tmp_path, django_capture_on_commit_callbacks
+):
+    experiment = planned(dataset)
+    valley(tmp_path / "more", 4)  # one example more
+
+    with django_capture_on_commit_callbacks() as sent:
+        answer = researcher.post(address("start", experiment), follow=True)
+
+    experiment.refresh_from_db()
+    assert "it is planned again, and nothing was asked" in words(answer)
+    assert (experiment.state, len(sent)) == ("planning", 1)
+
+
+def test_a_running_grid_says_how_far_it_is(researcher, dataset):
+    experiment = work(started(dataset), 1)  # the chunk of the first setup: 3 of 5 calls
+    now = timezone.now()
+    Experiment.objects.update(resumed_at=now - timedelta(minutes=10))
+    Call.objects.update(created_at=now)
+
+    answer = researcher.get(address("grid", experiment))
+
+    text = words(answer)
+    assert "Progress running" in text
+    assert "3 of 5 calls 60 %" in text
+    # 3 calls in 600 seconds; 2 more take 400.
+    assert "Rate 0.3 calls a minute Ready in about 7 min Failed 0" in text
+    assert buttons_of(answer, experiment) == ["cancel"]
+
+
+def test_what_is_polled_ends_with_an_event_that_the_page_waits_for(researcher, dataset):
+    experiment = started(dataset)
+    assert "HX-Trigger" not in researcher.get(address("progress", experiment)).headers
+
+    work(experiment)
+
+    answer = researcher.get(address("progress", experiment))
+    assert "grid-changed" in answer.headers["HX-Trigger"]
+    assert 'hx-trigger="every' not in answer.text
+    assert "<html" not in researcher.get(GRIDS, headers={"HX-Request": "true"}).text
+
+
+def test_a_grid_is_cancelled_and_resumed(researcher, dataset, django_capture_on_commit_callbacks):
+    experiment = work(started(dataset), 1)
+
+    cancelled = researcher.post(address("cancel", experiment), follow=True)
+    assert "is cancelled. Its responses stay." in words(cancelled)
+    page = researcher.get(address("grid", experiment))
+    assert "Left 2 calls" in words(page)
+    assert buttons_of(page, experiment) == ["resume"]
+
+    with django_capture_on_commit_callbacks() as sent:
+        researcher.post(address("resume", experiment))
+    assert len(sent) == 1
+    assert work(experiment).state == "done"
+    assert Call.objects.filter(experiment=experiment).count() == 5
+
+
+def test_what_failed_of_a_cancelled_grid_is_retried_after_the_rest(researcher, dataset):
+    experiment = failed_in_part(dataset)
+    Experiment.objects.update(state="cancelled")
+
+    page = researcher.get(address("grid", experiment))
+
+    assert "Failed 5 (to be retried after the rest)" in words(page)
+    assert buttons_of(page, experiment) == ["resume"]
+
+
+def test_a_grid_that_is_done_shows_its_setups_with_their_means(researcher, dataset):
+    experiment = done(dataset)
+
+    answer = researcher.get(address("grid", experiment))
+
+    text = words(answer)
+    assert "5 of 5 calls 100 %" in text
+    golden = Call.objects.filter(setup__prompt="golden")
+    mean = sum(call.n_tokens for call in golden) / 2
+    assert re.search(rf"golden Golden 2 0 0 0 {mean:.1f} ", text)
+    assert f'href="{address("calls", experiment)}?setup={golden[0].setup_id}"' in answer.text
+    assert buttons_of(answer, experiment) == []
+
+
+def test_calls_that_failed_are_retried(researcher, dataset):
+    experiment = failed_in_part(dataset)
+
+    answer = researcher.get(address("grid", experiment))
+    assert "5 calls have no response." in words(answer)
+    assert "0 of 5 calls 0 %" in words(answer)
+    assert buttons_of(answer, experiment) == ["retry"]
+
+    researcher.post(address("retry", experiment))
+    experiment.refresh_from_db()
+    assert experiment.state == "running"
+    assert not experiment.calls.exists()
+
+
+def test_a_grid_that_stopped_says_why(researcher, dataset):
+    experiment = requested(dataset)
+    Experiment.objects.update(state="failed", error=HTML)
+
+    answer = researcher.get(address("grid", experiment))
+
+    assert "The grid stopped. &lt;script&gt;" in words(answer)
+    assert HTML not in answer.text
+    assert buttons_of(answer, experiment) == ["resume", "delete"]
+
+
+def test_only_a_grid_that_has_asked_nothing_is_deleted(researcher, dataset):
+    kept, gone = done(dataset, name="kept"), planned(dataset, name="gone")
+
+    refused = researcher.post(address("delete", kept), follow=True)
+    researcher.post(address("delete", gone))
+
+    assert "This grid has made calls" in words(refused)
+    assert [each.name for each in Experiment.objects.all()] == ["kept"]
+
+
+def test_the_file_of_a_grid_asks_for_the_same_grid(researcher, dataset):
+    experiment = planned(dataset, name="as file", seeds=[0, 7])
+
+    answer = researcher.get(address("file", experiment))
+
+    assert answer["Content-Disposition"] == 'attachment; filename="as-file.toml"'
+    again = researcher.post("/grids/new/file/", {"dataset": "valley", "text": answer.text})
+    assert again.url == address("grid", experiment)
+    assert Experiment.objects.count() == 1
+
+
+def test_a_grid_costs_the_same_for_two_setups_and_for_six(researcher, dataset):
+    two = done(dataset)
+    six = done(dataset, name="six", temperatures=[0.5, 0.6, 0.7])
+
+    def cost(experiment):
+        return len(statements(lambda: researcher.get(address("grid", experiment))))
+
+    assert cost(two) == cost(six)
+
+
+# --- calls ----------------------------------------------------------------------------------
+
+
+def test_calls_are_narrowed_to_a_setup_and_to_those_that_failed(researcher, dataset):
+    experiment = done(dataset)
+    setup = experiment.setups.get(prompt="golden")
+    Call.objects.filter(example__key="e2", setup=setup).update(response=None, problem=HTML)
+
+    def listed(**chosen):
+        text = words(researcher.get(address("calls", experiment), chosen))
+        return re.search(r"(\d+) to (\d+) of (\d+) calls", text)
+
+    assert listed()[3] == "5"
+    assert listed(setup=setup.pk)[3] == "2"
+    assert listed(setup=setup.pk, failed="on")[3] == "1"
+    assert listed(setup="999999")[3] == "5"
+    answer = researcher.get(address("calls", experiment), {"failed": "on"})
+    assert "Failed. &lt;script&gt;" in words(answer)
+    assert "Retry 1 failed" in words(answer)
+
+
+def test_the_list_of_calls_costs_the_same_for_one_and_for_five(researcher, dataset, tmp_path):
+    many, one = done(dataset), done(valley(tmp_path, 1, "lone"), prompts=["no-evidence"])
+
+    def cost(experiment):
+        return len(statements(lambda: researcher.get(address("calls", experiment))))
+
+    assert cost(one) == cost(many)
+
+
+def test_a_call_shows_its_prompt_and_what_came_of_it(researcher, dataset):
+    experiment = done(dataset)
+    call = experiment.calls.get(setup__prompt="golden", example__key="e1")
+
+    answer = researcher.get(address("call", experiment, call.pk))
+
+    text = words(answer)
+    assert "Evidence Fact: Mill 1 closed in 1901." in text
+    assert "Dialog 0 -1 0 Who built mill 1? [eot] 1 0 1 Monks did. [eot]" in text
+    for part, n in [("Dialog", call.n_dialog_tokens), ("Evidence", call.n_evidence_tokens)]:
+        assert re.search(rf"{part} {n} ", text)
+    assert call.response is not None
+    assert call.response.text in text
+    response = reverse("evaluation:response", args=["valley", call.response_id])
+    assert f'href="{response}"' in answer.text
+    assert "Made with extractive|" in text
+
+
+def test_a_call_without_a_prompt_says_why(researcher, dataset):
+    experiment = failed_in_part(dataset)
+    call = experiment.calls.earliest("pk")
+
+    text = words(researcher.get(address("call", experiment, call.pk)))
+
+    assert "No prompt was made." in text
+    assert "expected at most 3" in text
+
+
+def test_a_call_is_no_page_of_another_grid(researcher, dataset, tmp_path):
+    experiment, other = done(dataset), done(valley(tmp_path, 1, "lone"), name="other")
+
+    call = experiment.calls.earliest("pk")
+    assert researcher.get(address("call", other, call.pk)).status_code == 404
+
+
+def test_the_page_of_a_response_leads_to_its_call(researcher, dataset):
+    experiment = done(dataset)
+    call = experiment.calls.get(setup__prompt="golden", example__key="e1")
+
+    answer = researcher.get(reverse("evaluation:response", args=["valley", call.response_id]))
+
+    assert f'href="{address("call", experiment, call.pk)}"' in answer.text
+    assert "Made with extractive|" in words(answer)
+    assert "How it was made" in words(answer)
+    assert "As imported" not in words(answer)
+
+
+# --- who may, and how -----------------------------------------------------------------------
+
+READ = ["grid", "progress", "file", "calls"]
+DONE_TO = ["start", "cancel", "resume", "retry", "delete"]
+
+
+@pytest.mark.parametrize("name", READ + DONE_TO)
+def test_grids_are_for_researchers_and_read_or_changed_by_their_own_method(
+    name, researcher, dataset, client, rachel, client_for
+):
+    experiment = planned(dataset)
+    right, wrong = ("get", "post") if name in READ else ("post", "get")
+    url = address(name, experiment)
+
+    assert getattr(researcher, wrong)(url).status_code == 405
+    assert getattr(client, right)(url).url.startswith("/accounts/sign-in/")
+    assert getattr(client_for(rachel), right)(url).status_code == 403
+    assert getattr(researcher, right)(reverse(f"grids:{name}", args=[10**6])).status_code == 404
+    experiment.refresh_from_db()
+    assert experiment.state == "planned"

@@ -1,0 +1,304 @@
+"""The forms of a new grid: by choices, and by a file."""
+
+import re
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from generation.models import Checkpoint, Experiment, Sample
+from tests.evaluation.pages import words
+from tests.generation.grid_runs import planned, valley
+
+pytestmark = pytest.mark.django_db
+
+NEW, FILE = "/grids/new/", "/grids/new/file/"
+TWELVE = [
+    *("no-evidence", "golden", "golden-instructions", "retrieved-2", "retrieved-3"),
+    *("retrieved-2-instructions", "retrieved-3-instructions", "one-shot"),
+    *("no-history-no-evidence", "no-history-golden", "random", "next-best"),
+]
+
+
+@pytest.fixture
+def researcher(rosa, client_for):
+    return client_for(rosa)
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    return valley(tmp_path)
+
+
+@pytest.fixture
+def sample(dataset):
+    """A sample of two examples, one of which somebody has dropped."""
+    sample = Sample.objects.create(dataset=dataset, name="two", parameters={}, state="ready")
+    for position, example in enumerate(dataset.examples.order_by("pk")[:2]):
+        said = {"verdict": "drop", "reason": "odd"} if position else {}
+        sample.members.create(example=example, position=position, **said)
+    return sample
+
+
+def choices(**more):
+    """Return what the form sends: two prompt types at two temperatures over the whole dataset."""
+    return {
+        "name": "pilot",
+        "over": "dataset:valley",
+        "models": ["extractive"],
+        "currency": "USD",
+        "prompts": ["no-evidence", "golden"],
+        "more_prompts": "",
+        "temperatures": "0, 0.7",
+        "seeds": "0",
+        "top_p": "1",
+        "top_k": "0",
+        "max_tokens": "128",
+        "positions": ["before-dialog"],
+        "budget": "",
+        "one_shot": "",
+        "ranking": "bm25",
+        "query": "question",
+        "idf": "okapi-epsilon",
+        "k1": "1.5",
+        "b": "0.75",
+    } | more
+
+
+def is_marked(answer, name):
+    """Return whether a field is marked as wrong, with its message on the page."""
+    return bool(re.search(rf'id="id_{name}(_0)?_error"', answer.text))
+
+
+# --- by choices -----------------------------------------------------------------------------
+
+
+def test_without_examples_there_is_nothing_to_ask(researcher):
+    for address in (NEW, FILE):
+        text = words(researcher.get(address))
+        assert "Nothing to ask about yet" in text
+        assert "Plan it" not in text
+
+
+def test_the_form_begins_with_the_usual_grid_over_what_the_address_names(researcher, sample):
+    planned(sample.dataset, name="valley-1")
+    for query, over in [
+        ("", "dataset:valley"),
+        ("?dataset=valley", "dataset:valley"),
+        (f"?sample={sample.pk}", f"sample:{sample.pk}"),
+        ("?dataset=nowhere&sample=x", "dataset:valley"),
+    ]:
+        answer = researcher.get(f"{NEW}{query}")
+        assert f'<option value="{over}" selected>' in answer.text
+        assert "Not planned" not in answer.text
+        assert 'aria-invalid="true"' not in answer.text
+    checked = re.findall(r'name="prompts" value="([\w-]+)"[^>]*checked', answer.text)
+    assert checked == TWELVE
+    assert 'value="valley-2"' in answer.text
+
+
+def test_it_says_how_many_calls_that_is_at_most(researcher, sample):
+    def n_calls(**chosen):
+        asked = choices(**chosen)
+        answer = researcher.get(NEW, asked, headers={"HX-Request": "true"})
+        return re.search(r"(\d+) setups? × (\d) examples?: at most (\d+) calls?", words(answer))
+
+    assert n_calls().groups() == ("4", "3", "12")
+    # Of three seeds, one is asked at temperature 0.
+    assert n_calls(seeds="0, 1, 2").groups() == ("8", "3", "24")
+    # The example that was dropped is not asked about.
+    assert n_calls(over=f"sample:{sample.pk}").groups() == ("4", "1", "4")
+    assert n_calls(name="").groups() == ("4", "3", "12")
+    assert n_calls(temperatures="hot") is None
+
+
+def test_every_choice_reaches_the_grid(researcher, sample):
+    server = Checkpoint.objects.create(name="llm", backend="openai", location="http://127.0.0.1/v1")
+    local = Checkpoint.objects.create(name="tiny", backend="language-model", location="/nowhere")
+    asked = {
+        "over": f"sample:{sample.pk}",
+        "models": ["extractive", "llm", "tiny"],
+        "currency": "EUR",
+        "more_prompts": "top-3, golden",
+        "seeds": "0, 1",
+        "top_p": "1, 0.9",
+        "top_k": "0, 40",
+        "max_tokens": "64",
+        "positions": ["before-dialog", "before-last-turn"],
+        "budget": "900",
+        "one_shot": "e2",
+        "ranking": "random",
+        "query": "dialog",
+        "idf": "lucene",
+        "k1": "1.2",
+        "b": "0.5",
+        f"input_{server.pk}": "0.15",
+        f"output_{server.pk}": "0.6",
+        f"precision_{local.pk}": "bf16",
+    }
+
+    answer = researcher.post(NEW, choices(**asked))
+
+    experiment = Experiment.objects.get()
+    assert answer.url == f"/grids/{experiment.pk}/"
+    assert (experiment.name, experiment.state, experiment.sample) == ("pilot", "planning", sample)
+    assert experiment.grid == {
+        "name": "pilot",
+        "models": [
+            {"name": "extractive", "precision": "fp32"},
+            {"name": "llm", "precision": "fp32", "price": {"input": 0.15, "output": 0.6}},
+            {"name": "tiny", "precision": "bf16"},
+        ],
+        "sample": "two",
+        "prompts": ["no-evidence", "golden", "top-3"],
+        "temperatures": [0.0, 0.7],
+        "seeds": [0, 1],
+        "positions": ["before-dialog", "before-last-turn"],
+        "top_p": [1.0, 0.9],
+        "top_k": [0, 40],
+        "max_tokens": [64],
+        "budget": 900,
+        "one_shot": "e2",
+        "retrieval": {
+            "ranking": "random",
+            "query": "dialog",
+            "idf": "lucene",
+            "k1": 1.2,
+            "b": 0.5,
+        },
+        "currency": "EUR",
+    }
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("name", "", "This field is required."),
+        ("over", "dataset:nowhere", "Select a valid choice."),
+        ("models", [], "This field is required."),
+        ("prompts", [], "expected a list of one value or more"),
+        ("more_prompts", "bottom-3", "prompt type &#x27;bottom-3&#x27;; expected no-evidence"),
+        ("temperatures", "", "This field is required."),
+        ("temperatures", "0, warm", "Found &#x27;warm&#x27;; expected a number"),
+        ("temperatures", "nan", "Found &#x27;nan&#x27;; expected a number"),
+        ("temperatures", "0.7, 0, 0.70", "0.70 stands twice; expected it once."),
+        ("temperatures", "9", "Found 9.0; expected a number from 0 to 2."),
+        ("seeds", "0.5", "expected a whole number"),
+        ("top_p", "1.5", "expected a number above 0, at most 1."),
+        ("one_shot", "e9", "expected an example of valley."),
+        ("b", "2", "expected a number from 0 to 1."),
+        ("budget", "0", "greater than or equal to 1"),
+    ],
+)
+def test_a_mistake_is_shown_at_its_field(researcher, dataset, field, value, message):
+    prompts = ["no-evidence", "one-shot"]
+
+    answer = researcher.post(NEW, choices(**{"prompts": prompts, field: value}))
+
+    assert answer.status_code == 422
+    assert "Not planned." in answer.text
+    assert is_marked(answer, field)
+    assert message in answer.text
+    assert not Experiment.objects.exists()
+
+
+def test_too_many_setups_are_refused_at_the_longest_list(researcher, dataset):
+    seeds, top_k = (", ".join(map(str, range(n))) for n in (50, 20))
+
+    answer = researcher.post(NEW, choices(seeds=seeds, top_k=top_k))
+
+    assert answer.status_code == 422
+    assert is_marked(answer, "seeds")
+    assert "Found 4,000 setups (2 prompts × 2 temperatures × 50 seeds × 20 top_k)" in answer.text
+
+
+def test_one_price_without_the_other_is_a_mistake(researcher, dataset):
+    model = Checkpoint.objects.create(name="llm", backend="openai", location="http://127.0.0.1/v1")
+
+    answer = researcher.post(NEW, choices(**{f"input_{model.pk}": "0.15"}))
+
+    assert answer.status_code == 422
+    assert is_marked(answer, f"output_{model.pk}")
+
+
+def test_a_name_that_another_grid_has_is_refused(researcher, dataset):
+    researcher.post(NEW, choices())
+
+    same = researcher.post(NEW, choices())
+    other = researcher.post(NEW, choices(seeds="1"))
+
+    assert same.status_code == 302
+    assert other.status_code == 422
+    assert is_marked(other, "name")
+    assert Experiment.objects.count() == 1
+
+
+def test_what_is_asked_for_is_sent_to_be_planned(
+    researcher, dataset, django_capture_on_commit_callbacks
+):
+    with django_capture_on_commit_callbacks() as sent:
+        researcher.post(NEW, choices())
+
+    assert len(sent) == 1
+
+
+# --- by a file ------------------------------------------------------------------------------
+
+WRITTEN = 'name = "by file"\nprompts = ["golden"]\n[[models]]\nname = "extractive"\n'
+
+
+def test_a_grid_file_is_pasted_or_uploaded(researcher, dataset):
+    pasted = researcher.post(FILE, {"dataset": "valley", "text": WRITTEN})
+    file = SimpleUploadedFile("grid.toml", b"\xef\xbb\xbf" + WRITTEN.encode())
+    uploaded = researcher.post(FILE, {"dataset": "valley", "file": file})
+
+    experiment = Experiment.objects.get()
+    assert pasted.url == uploaded.url == f"/grids/{experiment.pk}/"
+    assert experiment.grid["prompts"] == ["golden"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "field", "message"),
+    [
+        ({"text": WRITTEN + "colour = 1\n"}, "text", "models.1.colour: found a key that is not"),
+        ({"text": "name = "}, "text", "found no TOML"),
+        ({"text": WRITTEN.replace("extractive", "gpt")}, "text", "models.1.name: found"),
+        ({"file": SimpleUploadedFile("grid.toml", b"\xff")}, "file", "found no UTF-8 at byte 0"),
+        ({}, None, "Found neither; expected either a file or its text."),
+    ],
+)
+def test_a_grid_file_with_a_mistake_is_refused(researcher, dataset, sent, field, message):
+    for value in sent.values():
+        getattr(value, "seek", bool)(0)
+
+    answer = researcher.post(FILE, {"dataset": "valley", **sent})
+
+    assert answer.status_code == 422
+    assert message in words_of_422(answer)
+    assert field is None or is_marked(answer, field)
+    assert not Experiment.objects.exists()
+
+
+def test_a_large_file_is_refused_whoever_sends_it(researcher, dataset, adam, client_for):
+    large = b"#" * 65_537  # one more than 64 KB
+
+    def sent(client):
+        file = SimpleUploadedFile("grid.toml", large)
+        return client.post(FILE, {"dataset": "valley", "file": file})
+
+    assert sent(researcher).status_code == 400
+    assert "found 65,537 bytes; expected 65,536 at most" in words_of_422(sent(client_for(adam)))
+
+
+def words_of_422(answer):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", answer.text))
+
+
+# --- who may --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("address", [NEW, FILE])
+def test_new_grids_are_for_researchers(address, researcher, dataset, client, rachel, client_for):
+    assert client.get(address).url.startswith("/accounts/sign-in/")
+    assert client_for(rachel).post(address, choices()).status_code == 403
+    assert researcher.put(address).status_code == 405
+    assert not Experiment.objects.exists()

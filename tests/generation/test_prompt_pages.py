@@ -1,0 +1,200 @@
+"""The page of an example's prompts: one word by word, all types by their size."""
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from generation.models import Dataset
+from generation.retrieval import dataset_index
+from tests.generation.mill import example_rows, written
+from tests.makers import import_rows, statements
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def researcher(rosa, client_for):
+    return client_for(rosa)
+
+
+@pytest.fixture
+def mill(tmp_path, settings):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    import_rows(tmp_path / "mill", "mill", examples=example_rows())
+    return Dataset.objects.get()
+
+
+def address(dataset, key="mill"):
+    return reverse("generation:prompts", args=[dataset.slug, dataset.examples.get(key=key).pk])
+
+
+def shown(answer):
+    """Return the prompt on a page: part → its lines."""
+    parts = re.findall(r'prompt-part--(\w+)">(.*?)</div>', answer.text, re.DOTALL)
+    return [(part, re.findall(r'<p class="line">(.*?)</p>', body)) for part, body in parts]
+
+
+def row_of(answer, title):
+    """Return the cells of a type in the table."""
+    row = re.search(rf"<th[^>]*><a[^>]*>{title}</a></th>(.*?)</tr>", answer.text, re.DOTALL)
+    assert row, f"no row {title}"
+    return [re.sub(r"<[^>]+>", "", cell) for cell in re.findall(r"<td.*?</td>", row[1])]
+
+
+# --- what it shows --------------------------------------------------------------------------
+
+
+def test_the_page_begins_with_the_golden_prompt(researcher, mill):
+    answer = researcher.get(address(mill))
+
+    assert shown(answer) == [
+        ("evidence", written("golden").split("\n")[:1]),
+        ("dialog", written("golden").split("\n")[1:]),
+    ]
+
+
+def test_a_prompt_is_shown_with_its_parts_told_apart(researcher, mill):
+    answer = researcher.get(
+        address(mill), {"type": "retrieved-2-instructions", "position": "before-last-turn"}
+    )
+
+    assert [part for part, _ in shown(answer)] == ["instructions", "dialog", "evidence", "dialog"]
+    assert shown(answer)[2][1] == [
+        "Fact: One flood made every mill close for weeks.",
+        "Fact: Mill wheels stopped in 1971. Visitors came later.",
+    ]
+
+
+def test_the_passages_shown_are_named_in_order(researcher, mill):
+    answer = researcher.get(address(mill), {"type": "retrieved-3"})
+
+    assert re.findall(r'<li class="tag[^>]*>([^<]*)</li>', answer.text) == [
+        "p4-flood",
+        "p5-strike",
+        "p2-mill golden",
+    ]
+
+
+def test_the_table_has_every_type_with_its_tokens(researcher, mill):
+    answer = researcher.get(address(mill))
+
+    # Type, dialog, evidence, instructions, all, passages, left out: see test_dialog_prompts.
+    assert row_of(answer, "No evidence") == ["1", "39", "0", "0", "39", "0", ""]
+    assert row_of(answer, "Golden") == ["2", "39", "12", "0", "51", "1", ""]
+    assert row_of(answer, "Retrieved 3, instructions") == ["7", "39", "34", "15", "88", "3", ""]
+    assert row_of(answer, "No history, golden") == ["10", "16", "12", "0", "28", "1", ""]
+    assert row_of(answer, "Top 3") == ["13", "39", "33", "0", "72", "3", ""]
+
+
+def test_what_a_budget_leaves_out_is_counted(researcher, mill):
+    answer = researcher.get(address(mill), {"type": "retrieved-3", "budget": "49"})
+
+    assert row_of(answer, "Retrieved 3") == ["5", "16", "30", "0", "46", "3", "2 turns, 1 sentence"]
+    assert "2 turns left out" in answer.text
+    assert "3 passages, 1 sentence left out" in answer.text
+
+
+def test_a_type_without_a_prompt_says_why(researcher, mill):
+    answer = researcher.get(address(mill, "market"), {"type": "golden"})
+
+    assert "No golden evidence" in answer.text
+    assert shown(answer) == []
+    assert row_of(answer, "Golden") == ["2", "—", "—", "—", "—", "—", "no golden evidence"]
+    assert row_of(answer, "No evidence")[-1] == ""
+
+
+def test_text_is_shown_as_text(researcher, tmp_path, settings):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    turns = [{"speaker": "user", "text": "<script>alert(1)</script>"}]
+    import_rows(tmp_path / "x", "x", examples=[{"id": "e", "turns": turns, "evidence": []}])
+    dataset = Dataset.objects.get()
+
+    text = researcher.get(address(dataset, "e"), {"type": "no-evidence"}).text
+
+    assert "0 -1 0 &lt;script&gt;alert(1)&lt;/script&gt; [eot]" in text
+    assert "<script>alert" not in text
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"type": "tea leaves"}, "tea leaves is not one of the available choices"),
+        ({"position": "after"}, "after is not one of the available choices"),
+        ({"budget": "0"}, "greater than or equal to 1"),
+        ({"budget": "much"}, "Enter a whole number"),
+    ],
+)
+def test_a_choice_that_there_is_not_is_refused_beside_its_field(researcher, mill, choice, message):
+    answer = researcher.get(address(mill), choice)
+
+    assert answer.status_code == 422
+    assert message in answer.text
+    assert shown(answer) == []
+
+
+def test_htmx_gets_the_part_that_changes(researcher, mill):
+    answer = researcher.get(address(mill), headers={"HX-Request": "true"})
+
+    assert answer.text.lstrip().startswith('<div id="prompts"')
+
+
+def test_queries_do_not_grow_with_the_dialog(researcher, tmp_path, settings):
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+    def dataset_of(name, n_turns, n_passages):
+        speakers = ["user", "assistant"] * n_turns
+        turns = [{"speaker": speaker, "text": f"Mill {speaker}"} for speaker in speakers[:n_turns]]
+        evidence = [
+            {"id": f"{name}-{n}", "text": f"Mill {n}.", "golden": n < 2} for n in range(n_passages)
+        ]
+        rows = [{"id": "mill", "turns": turns, "evidence": evidence}]
+        import_rows(tmp_path / name, name, examples=rows)
+        return Dataset.objects.get(name=name)
+
+    def n_queries(dataset):
+        researcher.get(address(dataset))  # its index is there afterwards
+        return len(statements(lambda: researcher.get(address(dataset))))
+
+    assert n_queries(dataset_of("short", 1, 4)) == n_queries(dataset_of("long", 11, 20))
+
+
+def test_types_that_rank_wait_for_the_index_of_a_large_collection(researcher, mill, monkeypatch):
+    monkeypatch.setattr(dataset_index, "MANY_PASSAGES", 0)
+
+    page = researcher.get(address(mill), {"type": "top-3"})
+
+    assert "The passages are not indexed yet" in page.text
+    assert row_of(page, "Golden")[-2] != "—"
+    assert not dataset_index.has_index(mill.pk)
+    dataset_index.build_index(mill.pk)
+    assert "not indexed yet" not in researcher.get(address(mill), {"type": "top-3"}).text
+
+
+# --- who may --------------------------------------------------------------------------------
+
+
+def test_only_researchers_see_prompts(client, rachel, client_for, mill):
+    page = address(mill)
+
+    assert client.get(page).headers["Location"].startswith("/accounts/sign-in/")
+    assert client_for(rachel).get(page).status_code == 403
+
+
+def test_the_page_is_only_read(researcher, mill):
+    assert researcher.post(address(mill)).status_code == 405
+
+
+def test_an_example_of_another_dataset_is_not_found(researcher, mill, tmp_path):
+    import_rows(tmp_path / "x", "x", examples=example_rows()[:1])
+    of_x = Dataset.objects.get(name="x").examples.get()
+
+    assert researcher.get(reverse("generation:prompts", args=["mill", of_x.pk])).status_code == 404
+
+
+def test_the_page_of_an_example_leads_here(researcher, mill):
+    example = mill.examples.get(key="mill")
+
+    page = researcher.get(reverse("evaluation:example", args=["mill", example.pk]))
+
+    assert f'href="{address(mill)}"' in page.text
