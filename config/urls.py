@@ -34,4 +34,5 @@ urlpatterns = [
     path("", include("evaluation.urls")),
     path("data/", include("generation.urls")),
     path("grids/", include("generation.grid_urls")),
+    path("tradeoffs/", include("evaluation.tradeoff_urls")),
 ]

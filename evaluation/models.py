@@ -266,3 +266,25 @@ class JobStep(models.Model):
 
     def __str__(self) -> str:
         return f"step {self.number} of {self.job_id}"
+
+
+class SavedView(models.Model):
+    """A view of a dataset's trade-offs that somebody wants to see again: its address, by a name."""
+
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="saved_views")
+    name = models.CharField(max_length=100)
+    address = models.TextField(blank=True)  # what stands behind the ? of the page
+    saved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    saved_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "name"], name="view_once_per_dataset"),
+            models.CheckConstraint(condition=~Q(name=""), name="view_has_a_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

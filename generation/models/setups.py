@@ -44,6 +44,11 @@ class Response(models.Model):
     evidence_shown = models.ManyToManyField(Passage, through="ResponsePassage", related_name="+")
     graph_shown = models.JSONField(null=True, blank=True)  # [[qid, relation, value]]
     removed = models.JSONField(null=True, blank=True)  # the same, taken out of the graph shown
+    # Of an aggregate: the response of another setup that was chosen for this example. Votes and
+    # scores of that one are those of this one, where it has none of its own.
+    chosen_from = models.ForeignKey(
+        "self", models.CASCADE, null=True, blank=True, related_name="chosen_as"
+    )
     meta = models.JSONField(default=dict, blank=True)
     digest = models.CharField(max_length=32)
 

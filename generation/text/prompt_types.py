@@ -22,6 +22,9 @@ class PromptType(NamedTuple):
     has_instructions: bool = False
     has_history: bool = True
     is_one_shot: bool = False  # a demonstration comes first
+    # Of restricted context: the share of the dialog's tokens to keep, 0 to 1, beside the first
+    # sentences of the evidence that are 1 minus that; None: all of both.
+    dialog_share: float | None = None
 
     @property
     def needs_golden(self) -> bool:

@@ -486,7 +486,7 @@ def test_a_flag_keeps_what_is_typed_and_can_be_taken_back(page, study, rating):
 
 def test_a_flag_that_overtakes_the_draft_takes_no_answer_away(page, study, rating):
     """The page with the flag is drawn before the draft is stored, and comes after it."""
-    held = {}
+    held: dict[str, Any] = {}
     page.route("**/draft/", lambda route: held.setdefault("draft", route))
     page.route("**/flag/", lambda route: held.setdefault("flag", (route, route.fetch())))
     rating(study)

@@ -1,0 +1,47 @@
+"""What a researcher chooses on every page of trade-offs: the two axes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+
+from evaluation.tradeoffs.axes import Axes, Axis, axes_of, usual
+from generation.models import Dataset
+
+
+class AxesForm(forms.Form):
+    """What stands on x and y; what is not said, or is not there any more, is as usual."""
+
+    attribution = forms.ChoiceField(label="Attribution", required=False)
+    sensibleness = forms.ChoiceField(label="Sensibleness", required=False)
+
+    def __init__(self, data: Mapping[str, Any], *, dataset: Dataset) -> None:
+        super().__init__(data)
+        self.axes: Sequence[Axis] = axes_of(dataset)
+        offered = [(axis.key, axis.title) for axis in self.axes]
+        for name in Axes._fields:
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)
+            field.choices = offered
+
+    @property
+    def chosen(self) -> Axes | None:
+        """The axes; None where the dataset has nothing for one of them."""
+        self.is_valid()
+        usually = usual(self.axes)
+        by_key = {axis.key: axis for axis in self.axes}
+        found = [
+            by_key.get(self.cleaned_data.get(name, ""), getattr(usually, name, None))
+            for name in Axes._fields
+        ]
+        attribution, sensibleness = found
+        return Axes(attribution, sensibleness) if attribution and sensibleness else None
+
+    @property
+    def address(self) -> str:
+        """The axes as an address has them, with a ? before; "" where they are as usual."""
+        chosen, usually = self.chosen, usual(self.axes)
+        if chosen is None or chosen == usually:
+            return ""
+        return "?" + urlencode({name: getattr(chosen, name).key for name in Axes._fields})

@@ -1,0 +1,105 @@
+"""Setups as marks of the trade-off: what each one is, apart from its numbers. No queries."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from generation.models import Setup
+from generation.text.prompt_types import PromptType, prompt_type
+
+RERANKED = "reranked"  # the prompt of an aggregate: its settings say of what, and how
+
+# [A] table 2: history × golden evidence, by where the paper finds them.
+Cluster = Literal["top right", "center", "top left", "bottom left"]
+CLUSTERS: Mapping[tuple[bool, bool], Cluster] = {
+    (True, True): "top right",
+    (False, True): "center",
+    (True, False): "top left",
+    (False, False): "bottom left",
+}
+CLUSTER_TITLES: Mapping[Cluster, str] = {
+    "top right": "History + golden evidence",
+    "center": "No history, golden evidence",
+    "top left": "History, no golden evidence",
+    "bottom left": "Neither",
+}
+_SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)[ -]?([mbt])(?![a-z])", re.IGNORECASE)
+_FACTORS = {"m": 1e6, "b": 1e9, "t": 1e12}
+
+
+class Dot(NamedTuple):
+    """One setup of a dataset as a mark."""
+
+    setup: Setup
+    kind: PromptType | None  # None: an aggregate, or a prompt that is no type of ours
+    context_tokens: float = math.nan  # mean of whole prompts; NaN: no response says it
+    dialog_share: float = math.nan  # of restricted context: the means of what was really kept
+    evidence_share: float = math.nan
+
+    @property
+    def is_aggregate(self) -> bool:
+        """Whether its responses were chosen among those of other setups."""
+        return self.setup.prompt == RERANKED
+
+    @property
+    def is_restricted(self) -> bool:
+        return self.kind is not None and self.kind.dialog_share is not None
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.setup.settings
+        return found
+
+    @property
+    def pool(self) -> Sequence[str]:
+        """The names of the setups that an aggregate was chosen among."""
+        return self.settings.get("pool", ()) if self.is_aggregate else ()
+
+    @property
+    def n_calls(self) -> int:
+        """How many calls one example takes."""
+        return len(self.pool) or 1
+
+    @property
+    def cluster(self) -> Cluster | None:
+        """Where the paper finds setups of its kind; None where it does not say."""
+        kind = self.kind
+        if kind is None or kind.dialog_share is not None or kind.evidence == "top":
+            return None
+        return CLUSTERS[kind.has_history, kind.needs_golden]
+
+    @property
+    def label(self) -> str:
+        """Return temperature, model and number of the prompt type, as the paper's figures do."""
+        temperature = "—" if self.setup.temperature is None else f"{self.setup.temperature:g}"
+        prompt = str(self.kind.number) if self.kind else self.setup.prompt or "—"
+        return f"[{temperature}, {self.setup.model or self.setup.name}, {prompt}]"
+
+
+def dot_of(setup: Setup) -> Dot:
+    """Return the mark of a setup."""
+    try:
+        kind = prompt_type(setup.prompt)
+    except ValueError:
+        kind = None
+    return Dot(setup, kind)
+
+
+def n_parameters(model: str) -> float:
+    """Return the size that a model's name says ('PaLM 62B', 'qwen-0.5b'); NaN where none does."""
+    found = _SIZE.findall(model)
+    if not found:
+        return math.nan
+    number, unit = found[-1]
+    return float(number) * _FACTORS[unit.lower()]
+
+
+def by_size(models: Sequence[str]) -> list[str]:
+    """Return models from small to large as their names say it; the others come first, by name."""
+
+    def order(model: str) -> tuple[float, str]:
+        size = n_parameters(model)
+        return (-1.0 if math.isnan(size) else size), model
+
+    return sorted(models, key=order)

@@ -1,0 +1,21 @@
+"""Trade-offs: page. (Being built.)"""
+
+from django.http import Http404, HttpResponse
+from django.views.decorators.http import require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def tradeoffs(request: SignedInRequest) -> HttpResponse:
+    """Show it."""
+    raise Http404("Not built yet.")
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def tradeoff(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show it."""
+    raise Http404("Not built yet.")

@@ -1,0 +1,49 @@
+"""Trade-offs: recipe. (Being built.)"""
+
+from django.http import Http404, HttpResponse
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def recipe(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show it."""
+    raise Http404("Not built yet.")
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def start_recipe(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show it."""
+    raise Http404("Not built yet.")
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def recipe_progress(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """Show it."""
+    raise Http404("Not built yet.")
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def score_recipe(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """Show it."""
+    raise Http404("Not built yet.")
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def rerank_recipe(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """Show it."""
+    raise Http404("Not built yet.")
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def download_recipe(request: SignedInRequest, slug: str, pk: int, format_key: str) -> HttpResponse:
+    """Show it."""
+    raise Http404("Not built yet.")

@@ -1,0 +1,35 @@
+"""Trade-offs: takeaways. (Being built.)"""
+
+from django.http import Http404, HttpResponse
+from django.views.decorators.http import require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def takeaways(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show it."""
+    raise Http404("Not built yet.")
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def download_takeaways(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
+    """Show it."""
+    raise Http404("Not built yet.")
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def comparable(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show it."""
+    raise Http404("Not built yet.")
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def download_comparable(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
+    """Show it."""
+    raise Http404("Not built yet.")
