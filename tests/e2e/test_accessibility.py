@@ -1,46 +1,93 @@
-"""axe finds nothing on any page in any state; nothing scrolls sideways on a small screen."""
+"""axe finds nothing on any page in any state; nothing scrolls sideways, also with large text."""
 
 import re
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.annotation.makers import material, opened
-from tests.e2e.walk import ARABIC, in_hand, rows_of, sideways, visits
+from tests.e2e.walk import (
+    ARABIC,
+    in_hand,
+    rating_stops,
+    research_stops,
+    rows_of,
+    sideways,
+    visits,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 DESK, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
-SMALLEST = {"width": 320, "height": 800}
-# The dark theme changes colours and nothing else.
-RULES = {
-    "light": {"resultTypes": ["violations"]},
-    "dark": {"resultTypes": ["violations"], "runOnly": ["color-contrast"]},
-}
+SMALLEST, SMALL_DESK = {"width": 320, "height": 800}, {"width": 1280, "height": 800}
+LARGE_TEXT, USUAL_TEXT = 32, 16  # px, where nothing else is said
+ALL_RULES = {"resultTypes": ["violations"]}
+# The dark theme changes colours and nothing else; a small screen changes anything but colours.
+CONTRAST = {**ALL_RULES, "runOnly": ["color-contrast"]}
+BUT_CONTRAST = {**ALL_RULES, "rules": {"color-contrast": {"enabled": False}}}
 
 
-@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
-def test_axe_finds_nothing(page, sign_in, tmp_path, screen):
-    page.set_viewport_size(screen)
+@pytest.mark.parametrize("stops", [rating_stops, research_stops])
+def test_every_page_is_for_everybody(page, sign_in, tmp_path, stops):
+    page.set_viewport_size(DESK)
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    axe, found = Axe(), []
+    axe = Axe()
+    set_text_size = text_size_of(page)
 
-    for stop in visits(page, sign_in, tmp_path):
-        for theme, rules in RULES.items():
-            page.emulate_media(color_scheme=theme)
-            for violation in axe.run(page, options=rules).response["violations"]:
-                nodes = [node["html"][:160] for node in violation["nodes"]][:3]
-                found.append(f"{stop.name}, {theme}: {violation['id']} {nodes}")
-        page.emulate_media(color_scheme="light")
-        found += sideways(page, stop)
-        if screen == PHONE:  # the smallest there are, on the same walk: it is a long one
-            page.set_viewport_size(SMALLEST)
-            found += sideways(page, stop)
-            page.set_viewport_size(screen)
+    found = [
+        f"{stop.name}: {complaint}"
+        for stop in visits(page, sign_in, stops(tmp_path))
+        for complaint in complaints(page, axe, set_text_size)
+    ]
 
     assert not found, "\n".join(found)
+
+
+def complaints(page: Page, axe: Axe, set_text_size: Callable[[int], None]) -> Iterator[str]:
+    """Yield what is wrong with a page: at a desk, in the dark, on phones, with large text."""
+    yield from violations(axe, page, ALL_RULES, "desk")
+    yield from sideways(page)
+    page.emulate_media(color_scheme="dark")
+    yield from violations(axe, page, CONTRAST, "dark")
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size(PHONE)
+    yield from violations(axe, page, BUT_CONTRAST, "phone")
+    yield from sideways(page)
+    page.set_viewport_size(SMALLEST)
+    yield from sideways(page)
+    page.set_viewport_size(SMALL_DESK)
+    set_text_size(LARGE_TEXT)
+    yield from (f"with large text {complaint}" for complaint in sideways(page))
+    set_text_size(USUAL_TEXT)
+    page.set_viewport_size(DESK)
+
+
+def violations(axe: Axe, page: Page, rules: dict[str, Any], where: str) -> Iterator[str]:
+    for violation in axe.run(page, options=rules).response["violations"]:
+        nodes = [node["html"][:160] for node in violation["nodes"]][:3]
+        yield f"{where}: {violation['id']} {nodes}"
+
+
+def text_size_of(page: Page) -> Callable[[int], None]:
+    """Return a function that sets the size of text as people set it in their browser."""
+    session = page.context.new_cdp_session(page)
+
+    def set_text_size(pixels: int) -> None:
+        session.send("Page.setFontSizes", {"fontSizes": {"standard": pixels}})
+
+    return set_text_size
+
+
+def test_text_is_as_large_as_the_browser_says(page):
+    page.goto("/accounts/sign-in/")
+
+    text_size_of(page)(LARGE_TEXT)
+
+    assert page.evaluate("getComputedStyle(document.documentElement).fontSize") == "32px"
 
 
 def test_texts_are_shown_as_texts_in_their_own_direction(page, sign_in, tmp_path):

@@ -1,6 +1,6 @@
-"""A walk over every page of rating and set-up, in every state that looks different."""
+"""Walks over every page, in every state that looks different: of raters, and of researchers."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -106,8 +106,8 @@ def in_hand(study: Study, number: int = 0) -> tuple[User, str]:
     return account(rater), unit_path(claimed(rater))
 
 
-def all_stops(folder: Path) -> Iterator[Stop]:
-    """Yield every page of rating and set-up, in every state that looks different."""
+def rating_stops(folder: Path) -> Iterator[Stop]:
+    """Yield every page of rating and set-up."""
     two = material(folder / "two", **rows_of(2))
     six = material(folder / "six", **rows_of(6))
     text = "He painted [Q1, occupation: painter]. He died [Q1, died: 1863, place: Rome]."
@@ -185,6 +185,11 @@ def all_stops(folder: Path) -> Iterator[Stop]:
     yield Stop("new study of a dataset", plans, f"{new}?dataset={two.slug}")
     yield Stop("studies", plans, reverse("annotation:studies"))
     yield Stop("dataset", plans, reverse("generation:dataset", args=[two.slug]))
+
+
+def research_stops(folder: Path) -> Iterator[Stop]:
+    """Yield every page of reports, runs, samples, grids and trade-offs."""
+    plans = researcher()
     yield from report_stops(folder, plans)
     yield from run_stops(folder, plans)
     yield from disagreement_stops(folder, plans)
@@ -367,10 +372,10 @@ def start_without_window(page: Page) -> None:
     expect(page.locator(".hint--bad").first).to_be_visible()
 
 
-def visits(page: Page, sign_in, folder: Path) -> Iterator[Stop]:
+def visits(page: Page, sign_in, stops: Iterable[Stop]) -> Iterator[Stop]:
     """Go from page to page, as whoever it is for, and stop at each."""
     user = None
-    for stop in all_stops(folder):
+    for stop in stops:
         if stop.user != user:
             page.goto("about:blank")  # a draft may still be on its way: let it arrive first
             sign_in(stop.user)
@@ -380,7 +385,7 @@ def visits(page: Page, sign_in, folder: Path) -> Iterator[Stop]:
         yield stop
 
 
-def sideways(page: Page, stop: Stop) -> list[str]:
+def sideways(page: Page) -> list[str]:
     """Return a complaint when a page is wider than the screen."""
     width, room = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-    return [f"{stop.name}: {width} px wide on {room} px"] if width > room else []
+    return [f"{width} px wide on {room} px"] if width > room else []
