@@ -46,7 +46,8 @@ class PlanRowSerializer(serializers.Serializer[PlanRow]):
     n_calls = serializers.IntegerField(help_text="To be made.")
     n_there = serializers.IntegerField(help_text="Answered already, not asked again.")
     n_left_out = serializers.IntegerField(
-        help_text="Examples without such a prompt: no golden evidence, or the one-shot itself."
+        help_text="Examples without such a prompt: no golden evidence, the one-shot itself, or a "
+        "part of the recipe without a passage of its own."
     )
     n_unmade = serializers.IntegerField(help_text="Of the calls: their prompt cannot be made.")
     n_prompt_tokens = serializers.IntegerField()

@@ -64,9 +64,10 @@ class NewGridForm(forms.Form):
     more_prompts = forms.CharField(
         label="Other prompt types",
         required=False,
-        max_length=400,
+        max_length=3_000,
         widget=forms.TextInput(attrs=_PLAIN),
-        help_text="Between commas, such as top-3, retrieved-5, retrieved-5-instructions.",
+        help_text="Between commas, such as top-3, retrieved-5-instructions, "
+        "restricted-golden-0.5, top-2-of-5-part-3.",
     )
     temperatures = numbers(
         "Temperatures",

@@ -1,8 +1,12 @@
 """What prompts of an example to look at."""
 
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
 from django import forms
 
-from generation.grids.previews import PREVIEWED
+from generation.grids.previews import PREVIEWED, RESTRICTED
 from generation.grids.prompts import PromptChoices
 from generation.text.dialog_prompts import POSITIONS
 from generation.text.prompt_types import prompt_type
@@ -13,13 +17,27 @@ class PromptPreviewForm(forms.Form):
 
     USUAL = {"type": "golden", "position": POSITIONS[0]}
 
-    type = forms.ChoiceField(label="Prompt", choices=[(kind.key, kind.title) for kind in PREVIEWED])
+    type = forms.ChoiceField(
+        label="Prompt",
+        choices=[
+            *((kind.key, kind.title) for kind in PREVIEWED),
+            ("Restricted context", [(kind.key, kind.title) for kind in RESTRICTED]),
+        ],
+    )
     position = forms.ChoiceField(
         label="Evidence", choices=[(place, place.replace("-", " ")) for place in POSITIONS]
     )
     budget = forms.IntegerField(
         label="At most tokens", required=False, min_value=1, max_value=1_000_000
     )
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        """Offer the type that an address names as well, whichever it is: there are hundreds."""
+        super().__init__(data)
+        with suppress(ValueError):
+            named = prompt_type(str(data.get("type", "")))
+            if named not in (*PREVIEWED, *RESTRICTED):
+                self.fields["type"].choices += [(named.key, named.title)]  # type: ignore[attr-defined]
 
     def choices(self) -> PromptChoices:
         """Return what was chosen, once it is valid."""

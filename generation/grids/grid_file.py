@@ -31,7 +31,7 @@ PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 LONGEST_NAME = 100
 LONGEST_CURRENCY = 10
-MOST_ENTRIES = 50  # of one list
+MOST_ENTRIES = 100  # of one list; a recipe may have 80 prompt types
 MOST_SETUPS = 2_000  # of a grid, before those that cannot differ are made one
 HIGHEST_TEMPERATURE = 2.0
 LARGEST_SEED = 2**31 - 1
@@ -104,6 +104,9 @@ class Retrieval(NamedTuple):
         return Bm25(self.idf, self.k1, self.b)
 
 
+USUAL_RETRIEVAL = Retrieval()
+
+
 class Grid(NamedTuple):
     """Everything that is asked: each setting of one list with each of the others."""
 
@@ -119,7 +122,7 @@ class Grid(NamedTuple):
     max_tokens: tuple[int, ...] = (USUAL_MAX_TOKENS,)  # of a completion
     budget: int | None = None  # tokens of a prompt at most
     one_shot: str = ""  # key of the example that demonstrates; "" for the paper's
-    retrieval: Retrieval = Retrieval()
+    retrieval: Retrieval = USUAL_RETRIEVAL
     currency: str = "USD"
 
     def as_data(self) -> dict[str, Any]:
@@ -308,7 +311,7 @@ def _price(table: _Table) -> Price:
 
 def _retrieval(table: _Table) -> Retrieval:
     table.refuse_unknown(Retrieval._fields)
-    usual = Retrieval()
+    usual = USUAL_RETRIEVAL
     return Retrieval(
         ranking=table.value("ranking", _one_of(RANKINGS), usual.ranking),
         query=table.value("query", _one_of(QUERIES), usual.query),

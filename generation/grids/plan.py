@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from heapq import nsmallest
 from typing import Any, NamedTuple
 
@@ -16,10 +17,12 @@ from generation.models import (
     Example,
     ExamplePassage,
     Experiment,
+    Passage,
     Response,
     Sample,
     SampledExample,
 )
+from generation.text.prompt_types import MOST_FACTS
 
 MOST_PROMPTS = 20_000  # that are made to be counted; of more, a sample of the examples
 TOGETHER = 200  # examples
@@ -34,7 +37,9 @@ class PlanRow(NamedTuple):
     n_setups: int
     n_calls: int  # to be made
     n_there: int  # answered already: they are not made again
-    n_left_out: int  # that have no such prompt: no golden evidence, or the one-shot example itself
+    # That have no such prompt: no golden evidence, the one-shot example itself, or a part of the
+    # recipe without a passage of its own.
+    n_left_out: int
     n_unmade: int  # of the calls: they would fail, because no prompt can be made
     n_prompt_tokens: int  # as `generation.text.tokens` counts
     n_completion_tokens: int  # at most
@@ -135,11 +140,25 @@ class Asked:
 
     def left_out(self, choices: PromptChoices) -> set[int]:
         """Return the examples that have no such prompt."""
+        # Every passage has a place in a ranking: it ends at the same one for all examples.
+        if choices.type.n_before and choices.type.n_before >= self._n_texts:
+            return set(self.examples)
         needs_golden = choices.type.needs_golden
         left_out = {pk for pk in self.examples if needs_golden and not self._n_golden[pk]}
         if choices.type.is_one_shot and choices.one_shot:
             left_out |= {pk for pk, key in self.examples.items() if key == choices.one_shot}
         return left_out
+
+    @cached_property
+    def _n_texts(self) -> int:
+        """How many different texts the passages have, as far as that matters for prompts."""
+        texts: set[str] = set()
+        rows = Passage.objects.filter(dataset=self._dataset).values_list("text", flat=True)
+        for text in rows.iterator(chunk_size=200):
+            texts.add(text)
+            if len(texts) == MOST_FACTS:
+                break
+        return len(texts)
 
     def there(self, cell: Cell) -> set[int]:
         """Return the examples that have a response under a setup already."""

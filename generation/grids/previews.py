@@ -6,11 +6,24 @@ from generation.grids.material import materials
 from generation.grids.prompts import MadePrompt, PromptChoices, PromptMaker, uses_index
 from generation.models import Example, Passage
 from generation.retrieval.dataset_index import can_wait_for_index
-from generation.text.prompt_types import TWELVE, PromptType, prompt_type
+from generation.text.prompt_types import (
+    SHARES,
+    TWELVE,
+    PromptType,
+    RestrictedEvidence,
+    prompt_type,
+    restricted_key,
+)
 
 # The recipe's is not of the twelve: the real ranking, with golden passages not forced.
 PREVIEWED: tuple[PromptType, ...] = (*TWELVE, prompt_type("top-3"))
-
+# Shown one at a time, beside those.
+RESTRICTED_EVIDENCE: tuple[RestrictedEvidence, ...] = ("golden", "next-best")
+RESTRICTED: tuple[PromptType, ...] = tuple(
+    prompt_type(restricted_key(evidence, share))
+    for evidence in RESTRICTED_EVIDENCE
+    for share in SHARES
+)
 
 # What stands for a prompt that nobody should wait for.
 NOT_INDEXED = "the passages are not indexed yet; the dataset's page Retrieval has it done"
@@ -26,7 +39,8 @@ class Preview(NamedTuple):
 def previews(example: Example, choices: PromptChoices) -> list[Preview]:
     """Return an example's prompt of each type, with everything else as chosen.
 
-    Where the passages are many and not indexed, types that rank or draw have none.
+    The type that is chosen comes last where it is none of those always shown. Where the passages
+    are many and not indexed, types that rank or draw have none.
     """
     material = materials([example.pk])
     is_indexed = can_wait_for_index(example.dataset_id)
@@ -36,7 +50,8 @@ def previews(example: Example, choices: PromptChoices) -> list[Preview]:
             return MadePrompt(None, (), NOT_INDEXED)
         return PromptMaker(example.dataset, choices._replace(type=kind)).made(material)[0]
 
-    return [Preview(kind, made(kind)) for kind in PREVIEWED]
+    kinds = dict.fromkeys((*PREVIEWED, choices.type))
+    return [Preview(kind, made(kind)) for kind in kinds]
 
 
 class ShownPassage(NamedTuple):

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 from generation.grids.grid_file import Query, Ranking
 from generation.grids.material import ExampleMaterial, materials
-from generation.importers.records import SetupRecord
+from generation.importers.records import SetupRecord, TurnRecord
 from generation.models import Dataset, Passage, Setup
 from generation.retrieval.bm25 import Bm25
 from generation.retrieval.dataset_index import DatasetIndex, index_of
-from generation.retrieval.evidence_choice import forced
+from generation.retrieval.evidence_choice import forced, part_of_ranking
 from generation.text.dialog_prompts import (
     BudgetError,
     BuiltPrompt,
@@ -22,14 +22,26 @@ from generation.text.dialog_prompts import (
 from generation.text.native_dialog import newest
 from generation.text.prompt_types import PromptType, prompt_type
 from generation.text.prompts import prompt_text
+from generation.text.restricted_context import (
+    Shares,
+    n_fact_tokens,
+    n_said_tokens,
+    restricted,
+    shares_kept,
+)
 
 # Why an example has no prompt of a type.
 NO_GOLDEN = "no golden evidence"
 NO_PASSAGE = "no passage to show"
+NO_OWN_PASSAGE = "no passage of its own"
+NO_DIALOG = "no dialog to keep a share of"
 IS_DEMONSTRATED = "it is the one-shot example itself"
 
 # Looked at beyond those to show: the same text may be in a collection under other ids.
 SPARE_PASSAGES = 5
+# Where these are too few. For 200 examples with 20 passages each: 30,000 ids in a query, of which
+# SQLite takes 32,766.
+MOST_SPARE_PASSAGES = 130
 
 
 class PromptError(ValueError):
@@ -55,24 +67,26 @@ class MadePrompt(NamedTuple):
     prompt: BuiltPrompt | None
     passages: tuple[int, ...] = ()
     problem: str = ""
+    shares: Shares | None = None  # of restricted context: what is really shown
 
 
 def draws(choices: PromptChoices) -> bool:
     """Return whether a prompt depends on the seed."""
     if _is_ranking_chosen(choices.type):
         return choices.ranking == "random"
-    return choices.type.evidence == "random"
+    return choices.type.evidence == "random" and choices.type.shows_passages
 
 
 def what_matters(choices: PromptChoices) -> PromptChoices:
     """Return the choices with the default of each that changes nothing in prompts of the type."""
     kind = choices.type
-    is_searched = kind.evidence == "next-best" or (
+    is_searched = (kind.evidence == "next-best" and kind.shows_passages) or (
         _is_ranking_chosen(kind) and choices.ranking == "bm25"
     )
+    # Before the dialog and before its last turn is the same where there is one turn, or none.
+    has_turns = kind.has_history and kind.dialog_share != 0
     matters = {
-        # Before the dialog and before its last turn is the same where there is one turn.
-        "position": kind.evidence != "none" and kind.has_history,
+        "position": kind.shows_passages and has_turns,
         "budget": True,
         "ranking": _is_ranking_chosen(kind),
         "query": is_searched,
@@ -124,7 +138,8 @@ def _is_ranking_chosen(kind: PromptType) -> bool:
 
 def uses_index(kind: PromptType) -> bool:
     """Return whether passages of the whole dataset are ranked or drawn."""
-    return _is_ranking_chosen(kind) or kind.evidence in ("random", "next-best")
+    is_other = kind.evidence in ("random", "next-best") and kind.shows_passages
+    return is_other or _is_ranking_chosen(kind)
 
 
 class PromptMaker:
@@ -145,13 +160,26 @@ class PromptMaker:
         self._demonstration = _demonstration(dataset, self._choices) if kind.is_one_shot else ""
 
     def made(self, materials: Sequence[ExampleMaterial]) -> list[MadePrompt]:
-        """Return the prompt of each example, with at most one query for the passages' texts."""
+        """Return the prompt of each example.
+
+        There is one query for the passages' texts at most, and a second one where copies take
+        the places of others.
+        """
         problems = [self._problem(material) for material in materials]
         candidates = [
-            () if problem else self._candidates(material)
+            () if problem else self._candidates(material, SPARE_PASSAGES)
             for material, problem in zip(materials, problems, strict=True)
         ]
-        texts = _texts(materials, candidates)
+        texts = _golden_texts(materials)
+        texts |= _texts(candidates, texts)
+        short = [
+            place
+            for place, material in enumerate(materials)
+            if not problems[place] and self._is_short(material, candidates[place], texts)
+        ]
+        for place in short:
+            candidates[place] = self._candidates(materials[place], MOST_SPARE_PASSAGES)
+        texts |= _texts([candidates[place] for place in short], texts)
         return [
             MadePrompt(None, (), problem) if problem else self._made(material, found, texts)
             for material, problem, found in zip(materials, problems, candidates, strict=True)
@@ -175,33 +203,57 @@ class PromptMaker:
         """Return why an example has no such prompt, as far as it alone says that."""
         if self._choices.type.needs_golden and not material.golden:
             return NO_GOLDEN
+        if self._choices.type.dialog_share is not None and not n_said_tokens(material.turns):
+            return NO_DIALOG
         is_demonstrated = material.key == self._choices.one_shot != ""
         return IS_DEMONSTRATED if is_demonstrated else ""
 
-    def _candidates(self, material: ExampleMaterial) -> tuple[int, ...]:
-        """Return the ids of the passages to choose among, best first."""
+    def _candidates(self, material: ExampleMaterial, n_spare: int) -> tuple[int, ...]:
+        """Return the ids of the passages to choose among, best first.
+
+        Args:
+            n_spare: of what is ranked or drawn, how many more than are shown.
+        """
         kind, index = self._choices.type, self._index
         golden = [passage.id for passage in material.golden]
+        if not kind.shows_passages:
+            return ()
         if index is None:
-            return tuple(golden) if kind.needs_golden else ()
-        if _is_ranking_chosen(kind):
-            return self._ranking(material, index, kind.k + SPARE_PASSAGES)
-        return self._ranking(material, index, SPARE_PASSAGES, without=golden)
+            return tuple(golden)
+        without = [] if _is_ranking_chosen(kind) else golden
+        return self._ranking(material, index, _n_looked_for(kind, material) + n_spare, without)
+
+    def _is_short(
+        self, material: ExampleMaterial, candidates: Sequence[int], texts: Mapping[int, str]
+    ) -> bool:
+        """Return whether copies leave too few candidates, and there may be more."""
+        n = _n_looked_for(self._choices.type, material)
+        if self._index is None or len(candidates) < n + SPARE_PASSAGES:
+            return False
+        return len(self._different(material, candidates, texts)) < n
+
+    def _different(
+        self, material: ExampleMaterial, candidates: Sequence[int], texts: Mapping[int, str]
+    ) -> tuple[int, ...]:
+        """Return the candidates without copies; golden passages come first where it matters."""
+        is_top = self._choices.type.evidence == "top"
+        golden = {} if is_top else {passage.id: passage.text for passage in material.golden}
+        return _without_copies(candidates, texts, golden)
 
     def _shown(
         self, material: ExampleMaterial, candidates: Sequence[int], texts: Mapping[int, str]
     ) -> tuple[int, ...]:
         """Return the ids of the passages to show: of what is ranked or drawn, no text twice."""
         kind = self._choices.type
-        golden = {passage.id: passage.text for passage in material.golden}
         if self._index is None:
             return tuple(candidates)
-        if kind.evidence == "top":
-            return _without_copies(candidates, texts, {})[: kind.k]
-        others = _without_copies(candidates, texts, golden)
+        different = self._different(material, candidates, texts)
+        if kind.of:
+            return part_of_ranking(different, kind.k, kind.of, kind.part)
+        first = different[: _n_looked_for(kind, material)]
         if kind.evidence == "retrieved":
-            return forced(others[: kind.k], list(golden), kind.k)
-        return others[:1]
+            return forced(first, [passage.id for passage in material.golden], kind.k)
+        return first
 
     def _ranking(
         self,
@@ -221,11 +273,43 @@ class PromptMaker:
     ) -> MadePrompt:
         kind = self._choices.type
         passages = self._shown(material, candidates, texts)
-        if kind.evidence != "none" and not passages:
+        if kind.shows_passages and not passages:
+            return MadePrompt(None, (), NO_OWN_PASSAGE if kind.n_before else NO_PASSAGE)
+        turns = material.turns if kind.has_history else newest(material.turns, 1)
+        facts = tuple(texts[passage] for passage in passages)
+        if kind.dialog_share is not None:
+            return self._restricted(turns, passages, facts, kind.dialog_share)
+        return self._built(turns, passages, facts)
+
+    def _restricted(
+        self,
+        turns: Sequence[TurnRecord],
+        passages: Sequence[int],
+        facts: Sequence[str],
+        dialog_share: float,
+    ) -> MadePrompt:
+        """Return the prompt of part of a dialog and of its evidence."""
+        shows_passages = self._choices.type.shows_passages
+        if shows_passages and not n_fact_tokens(facts):
             return MadePrompt(None, (), NO_PASSAGE)
+        left = restricted(turns, facts, dialog_share)
+        made = self._built(left.turns, [passages[place] for place in left.shown], left.facts)
+        if made.prompt is None:
+            return made
+        kept = made.prompt.context
+        if shows_passages:
+            shares = shares_kept((kept.turns, kept.facts), (turns, facts))
+        else:  # nothing of any evidence
+            shares = Shares(n_said_tokens(kept.turns) / n_said_tokens(turns), 0.0)
+        return made._replace(shares=shares)
+
+    def _built(
+        self, turns: Sequence[TurnRecord], passages: Sequence[int], facts: Sequence[str]
+    ) -> MadePrompt:
+        """Return the prompt of a dialog and of its evidence."""
         parts = PromptParts(
-            material.turns if kind.has_history else newest(material.turns, 1),
-            tuple(texts[passage] for passage in passages),
+            tuple(turns),
+            tuple(facts),
             self._instructions,
             self._demonstration,
             self._choices.position,
@@ -234,7 +318,17 @@ class PromptMaker:
             prompt = build_prompt(parts, self._choices.budget)
         except BudgetError as exc:
             return MadePrompt(None, (), str(exc))
-        return MadePrompt(prompt, passages)
+        return MadePrompt(prompt, tuple(passages))
+
+
+def _n_looked_for(kind: PromptType, material: ExampleMaterial) -> int:
+    """Return how many passages are taken of what is ranked or drawn.
+
+    Of restricted context as many as are golden.
+    """
+    if _is_ranking_chosen(kind):
+        return kind.of or kind.k
+    return len(material.golden) if kind.dialog_share is not None else 1
 
 
 def _without_copies(
@@ -254,14 +348,16 @@ def _without_copies(
     return tuple(kept)
 
 
-def _texts(
-    materials: Sequence[ExampleMaterial], candidates: Sequence[Sequence[int]]
-) -> dict[int, str]:
-    """Return the texts of candidates; those of golden ones are known already."""
-    texts = {passage.id: passage.text for material in materials for passage in material.golden}
-    if missing := {passage for passages in candidates for passage in passages} - texts.keys():
-        texts.update(Passage.objects.filter(pk__in=missing).values_list("pk", "text"))
-    return texts
+def _golden_texts(materials: Sequence[ExampleMaterial]) -> dict[int, str]:
+    return {passage.id: passage.text for material in materials for passage in material.golden}
+
+
+def _texts(candidates: Sequence[Sequence[int]], known: Mapping[int, str]) -> dict[int, str]:
+    """Return the texts of those candidates whose texts are not known."""
+    missing = {passage for passages in candidates for passage in passages} - known.keys()
+    if not missing:
+        return {}
+    return dict(Passage.objects.filter(pk__in=missing).values_list("pk", "text"))
 
 
 def _demonstration(dataset: Dataset, choices: PromptChoices) -> str:

@@ -76,6 +76,7 @@ def read_response(row: Row) -> ResponseRecord:
         graph_shown=_optional_triples(row, "graph_shown"),
         removed=_optional_triples(row, "removed"),
         meta=row.optional_object("meta") | row.unknown(RESPONSES.fields),
+        chosen_from=row.key("chosen_from", ""),
     )
 
 
@@ -300,7 +301,7 @@ PASSAGES = Kind("passages", ("id", "text"), ("title", "url"), read_passage)
 RESPONSES = Kind(
     "responses",
     ("id", "example", "setup", "text"),
-    ("evidence_shown", "graph_shown", "removed", "meta"),
+    ("evidence_shown", "graph_shown", "removed", "chosen_from", "meta"),
     read_response,
     keeps_unknown=True,
 )

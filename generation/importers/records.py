@@ -95,6 +95,7 @@ class ResponseRecord(NamedTuple):
     graph_shown: tuple[TripleText, ...] | None
     removed: tuple[TripleText, ...] | None
     meta: Mapping[str, Any]
+    chosen_from: str = ""  # of an aggregate: the key of the response that was chosen
 
 
 class EntityTriple(NamedTuple):

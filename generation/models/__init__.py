@@ -12,9 +12,10 @@ from generation.models.graphs import (
     Triple,
 )
 from generation.models.samples import Sample, SampledExample
-from generation.models.setups import Citation, Response, ResponsePassage, Setup
+from generation.models.setups import RERANKED, Citation, Response, ResponsePassage, Setup
 
 __all__ = [
+    "RERANKED",
     "Alias",
     "Call",
     "Checkpoint",

@@ -5,6 +5,8 @@ from django.db.models import Q
 
 from generation.models.datasets import Dataset, Example, Passage
 
+RERANKED = "reranked"  # the prompt of an aggregate: its settings say of what, and how
+
 
 class Setup(models.Model):
     """Everything that fixes how a response was made. Raters never see it."""

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterable, Sequence
 from random import Random
 
+from generation.text.prompt_types import n_parts
+
 
 def forced(ranking: Iterable[int], golden: Sequence[int], k: int) -> tuple[int, ...]:
     """Return the first `k` of a ranking with all golden passages among them.
@@ -33,6 +35,31 @@ def forced(ranking: Iterable[int], golden: Sequence[int], k: int) -> tuple[int, 
             kept.append(passage)
             n_others -= 1
     return (*kept, *missing)
+
+
+def part_of_ranking(ranking: Sequence[int], k: int, k1: int, part: int) -> tuple[int, ...]:
+    """Return part `part` of the first `k1` of a ranking, cut into parts of exactly `k` ([A] 7.7).
+
+    These are passages k · (part − 1) + 1 to k · part. What a part lacks, as the last one may, is
+    filled up, behind its own, with the best that are not in it. Where the ranking ends before,
+    fewer than `k` come back, and none of a part that has none of its own.
+
+    Args:
+        ranking: passages, best first; without repeats.
+        part: from 1.
+
+    Raises:
+        ValueError: `k` is not from 1 to `k1`, or `part` not from 1 to ⌈k1 / k⌉.
+    """
+    n = n_parts(k1, k)
+    if not 1 <= part <= n:
+        raise ValueError(f"part {part} of {k1} passages by {k}; expected from 1 to {n}")
+    first = ranking[:k1]
+    own = first[k * (part - 1) : k * part]
+    if not own:
+        return ()
+    others = [passage for passage in first if passage not in own]
+    return (*own, *others[: k - len(own)])
 
 
 def draw(n_passages: int, without: Collection[int], k: int, seed: int, key: str) -> list[int]:

@@ -82,7 +82,7 @@ def response_of(
         evidence_shown=tuple(keys[passage] for passage in asked.made.passages),
         graph_shown=None,
         removed=None,
-        meta=_meta(prompt),
+        meta=_meta(asked.made, prompt),
     )
     return Response(
         example_id=asked.material.id,
@@ -96,8 +96,11 @@ def response_of(
     )
 
 
-def _meta(prompt: BuiltPrompt) -> dict[str, Any]:
-    """Return what is exported with a response: the prompt's size, and what had no room in it."""
+def _meta(made: MadePrompt, prompt: BuiltPrompt) -> dict[str, Any]:
+    """Return what is exported with a response: the prompt's size, and what had no room in it.
+
+    Of restricted context the shares of dialog and evidence as well, that are really shown.
+    """
     meta: dict[str, Any] = {
         "tokens": {
             "dialog": prompt.n_dialog_tokens,
@@ -106,6 +109,8 @@ def _meta(prompt: BuiltPrompt) -> dict[str, Any]:
             "total": prompt.n_tokens,
         }
     }
+    if made.shares:
+        meta["shares"] = made.shares._asdict()
     if prompt.n_sentences_left_out:
         meta["evidence"] = {"sentences_left_out": prompt.n_sentences_left_out}
     if prompt.n_turns_left_out:

@@ -32,6 +32,7 @@ def store_responses(dataset: Dataset, records: Sequence[ResponseRecord]) -> int:
         )
         for record in new
     )
+    _note_sources(dataset, responses, new)
     shown = {key for record in new for key in record.evidence_shown or ()}
     passages = ids_by_key(dataset.passages.all(), shown)
     ResponsePassage.objects.bulk_create(
@@ -43,6 +44,19 @@ def store_responses(dataset: Dataset, records: Sequence[ResponseRecord]) -> int:
         batch_size=2000,
     )
     return len(new)
+
+
+def _note_sources(
+    dataset: Dataset, responses: Sequence[Response], records: Sequence[ResponseRecord]
+) -> None:
+    """Note which responses the new ones were chosen from; those may be new themselves."""
+    sources = ids_by_key(dataset.responses.all(), {r.chosen_from for r in records if r.chosen_from})
+    chosen = []
+    for response, record in zip(responses, records, strict=True):
+        if record.chosen_from:
+            response.chosen_from_id = sources[record.chosen_from]
+            chosen.append(response)
+    Response.objects.bulk_update(chosen, ["chosen_from"], batch_size=500)
 
 
 def store_setups(dataset: Dataset, records: Iterable[SetupRecord]) -> dict[str, int]:

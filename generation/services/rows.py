@@ -30,7 +30,10 @@ def digest(content: object) -> str:
 def record_digest(record: ExampleRecord | ResponseRecord | EntityRecord | KGQuestionRecord) -> str:
     """Return the digest of a record without its place in the file (the first field)."""
     # What a setup was made with is learnt when it is used, and may be missing in a file.
-    return digest([part[:-1] if isinstance(part, SetupRecord) else part for part in record[1:]])
+    parts = [part[:-1] if isinstance(part, SetupRecord) else part for part in record[1:]]
+    if isinstance(record, ResponseRecord) and not record.chosen_from:
+        parts.pop()  # the digest of a response that is no choice has no place for it
+    return digest(parts)
 
 
 def ids_by_key(rows: QuerySet[Any], keys: Iterable[str]) -> dict[str, int]:

@@ -69,6 +69,12 @@ def mean(figure: float | None) -> str:
 
 
 @register.filter
+def in_percent(share: float | None) -> str:
+    """Return a share of tokens in whole percent with its sign: 0.706 → '71 %'."""
+    return UNDEFINED if share is None else f"{100 * share:.0f} %"
+
+
+@register.filter
 def call_rate(progress: ExperimentProgress) -> str:
     """Return how fast a grid is: '31.4 calls a second', of a slow one '12 calls a minute'."""
     rate = progress.calls_per_second
@@ -105,4 +111,5 @@ def why_left_out(row: PlanRow, grid: Mapping[str, Any]) -> str:
     kind = prompt_type(row.prompt)
     demonstrates = kind.is_one_shot and bool(grid.get("one_shot"))
     reasons = ["no golden evidence"] * kind.needs_golden + ["demonstrates"] * demonstrates
+    reasons += ["no passage of its own"] * bool(kind.n_before)
     return " or ".join(reasons)

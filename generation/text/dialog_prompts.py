@@ -47,8 +47,17 @@ class BuiltPrompt(NamedTuple):
     n_evidence_tokens: int
     n_instruction_tokens: int  # a demonstration included
     n_tokens: int
-    n_turns_left_out: int  # for the budget
-    n_sentences_left_out: int
+    context: Context  # the turns and facts that it holds
+
+    @property
+    def n_turns_left_out(self) -> int:
+        """How many turns had no room in the budget."""
+        return self.context.n_turns_left_out
+
+    @property
+    def n_sentences_left_out(self) -> int:
+        """How many sentences of evidence had no room in the budget."""
+        return self.context.n_sentences_left_out
 
 
 PartName = Literal["instructions", "demonstration", "evidence", "dialog"]
@@ -89,8 +98,7 @@ def build_prompt(parts: PromptParts, budget: int | None = None) -> BuiltPrompt:
         n_evidence_tokens=n_evidence,
         n_instruction_tokens=n_instructions,
         n_tokens=n_dialog + n_evidence + n_instructions,
-        n_turns_left_out=context.n_turns_left_out,
-        n_sentences_left_out=context.n_sentences_left_out,
+        context=context,
     )
     if budget is not None and built.n_tokens > budget:
         raise BudgetError(

@@ -1,10 +1,13 @@
-"""The types of prompts of a grid ([A] 6.2 and 9.3): what evidence, instructions and history."""
+"""The types of prompts of a grid ([A] 6.2, 7.4, 7.7, 9.3): evidence, instructions and history."""
 
 import re
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 Evidence = Literal["none", "golden", "retrieved", "top", "random", "next-best"]
-MOST_FACTS = 20  # k of a retrieved or top prompt
+RestrictedEvidence = Literal["golden", "next-best", "random"]  # of restricted context
+MOST_FACTS = 20  # k of a retrieved or top prompt, K1 of a part
+SHARES = tuple(tenths / 10 for tenths in range(10, -1, -1))  # of the dialog: 1.0, 0.9 … 0.0
+TOP, RESTRICTED = 13, 14  # numbers of types beyond the twelve
 
 
 class PromptType(NamedTuple):
@@ -18,18 +21,36 @@ class PromptType(NamedTuple):
     title: str
     number: int  # in labels of figures; those of one type with other k share it
     evidence: Evidence
-    k: int = 1  # passages, of `retrieved` and `top`
+    k: int = 1  # passages, of `retrieved` and `top` (parts as well)
     has_instructions: bool = False
     has_history: bool = True
     is_one_shot: bool = False  # a demonstration comes first
     # Of restricted context: the share of the dialog's tokens to keep, 0 to 1, beside the first
     # sentences of the evidence that are 1 minus that; None: all of both.
     dialog_share: float | None = None
+    # Of a part of the recipe: passages `k * (part - 1) + 1` to `k * part` of the first `of` of the
+    # ranking; 0: no part, but the first `k`.
+    of: int = 0
+    part: int = 0
 
     @property
     def needs_golden(self) -> bool:
-        """Whether there is no such prompt for an example without golden evidence."""
-        return self.evidence in ("golden", "retrieved")
+        """Whether there is no such prompt for an example without golden evidence.
+
+        Restricted context needs it with non-evidence as well: both are compared over the same
+        examples, and show as many passages.
+        """
+        return self.evidence in ("golden", "retrieved") or self.dialog_share is not None
+
+    @property
+    def shows_passages(self) -> bool:
+        """Whether its prompts hold evidence; beside a whole dialog under restriction is none."""
+        return self.evidence != "none" and self.dialog_share != 1
+
+    @property
+    def n_before(self) -> int:
+        """How many of the first passages the parts before it show; 0: it is the first, or none."""
+        return max(0, self.k * (self.part - 1))
 
 
 TWELVE: tuple[PromptType, ...] = (
@@ -64,25 +85,39 @@ _BY_KEY = {kind.key: kind for kind in TWELVE}
 _WITH_K = re.compile(
     r"(?P<evidence>retrieved|top)-(?P<k>[1-9][0-9]?)(?P<instructions>-instructions)?"
 )
+_PART = re.compile(
+    r"top-(?P<k>[1-9][0-9]?)-of-(?P<of>[1-9][0-9]?)-part-(?P<part>[1-9][0-9]?)"
+    r"(?P<instructions>-instructions)?"
+)
+_RESTRICTED = re.compile(r"restricted-(?P<evidence>golden|next-best|random)-(?P<share>[01]\.[0-9])")
+_EXPECTED = (
+    f"{', '.join(_BY_KEY)}, or retrieved-K or top-K with K from 1 to {MOST_FACTS}, with "
+    "-instructions behind it or without, or top-K-of-K1-part-J with K1 up to "
+    f"{MOST_FACTS}, with it or without, or restricted-{'|'.join(get_args(RestrictedEvidence))}-S "
+    "with S one of 1.0, 0.9 … 0.0"
+)
 
 
 def prompt_type(key: str) -> PromptType:
-    """Return the type of a key: one of the twelve, `top-3`, or `retrieved-5` and the like.
+    """Return the type of a key: one of the twelve, `top-3`, `retrieved-5`, or one of an analysis.
+
+    These are `restricted-golden-0.7` (restricted context) and `top-2-of-5-part-3` (recipe).
 
     Raises:
         ValueError: there is none; the message says what was expected.
     """
     if key in _BY_KEY:
         return _BY_KEY[key]
+    if found := _PART.fullmatch(key):
+        return _part(key, found)
+    if (found := _RESTRICTED.fullmatch(key)) and float(found["share"]) in SHARES:
+        return _restricted(key, found)
     found = _WITH_K.fullmatch(key)
     if found is None or int(found["k"]) > MOST_FACTS:
-        raise ValueError(
-            f"prompt type {key!r}; expected {', '.join(_BY_KEY)}, or retrieved-K or top-K with K "
-            f"from 1 to {MOST_FACTS}, with -instructions behind it or without"
-        )
+        raise ValueError(f"prompt type {key!r}; expected {_EXPECTED}")
     k, has_instructions = int(found["k"]), bool(found["instructions"])
     if found["evidence"] == "top":
-        number, evidence, title = 13, "top", f"Top {k}"
+        number, evidence, title = TOP, "top", f"Top {k}"
     else:
         # The twelve number two k of it; others have the number of the nearest.
         number, evidence, title = (
@@ -98,3 +133,46 @@ def prompt_type(key: str) -> PromptType:
         k,
         has_instructions,
     )
+
+
+def restricted_key(evidence: RestrictedEvidence, dialog_share: float) -> str:
+    """Return the key of the prompts that keep a share of the dialog, one of `SHARES`."""
+    return f"restricted-{evidence}-{dialog_share:.1f}"
+
+
+def part_key(k: int, of: int, part: int, *, has_instructions: bool = False) -> str:
+    """Return the key of the prompts with part `part` (from 1) of the first `of` passages."""
+    return f"top-{k}-of-{of}-part-{part}" + "-instructions" * has_instructions
+
+
+def n_parts(of: int, k: int) -> int:
+    """Return how many prompts of exactly `k` passages cover the first `of`: ⌈of / k⌉.
+
+    Raises:
+        ValueError: `k` is below 1, or above `of`.
+    """
+    if not 1 <= k <= of:
+        raise ValueError(f"{k} passages of the first {of}; expected from 1 to {of}")
+    return -(-of // k)
+
+
+def _part(key: str, found: re.Match[str]) -> PromptType:
+    k, of, part = int(found["k"]), int(found["of"]), int(found["part"])
+    if of > MOST_FACTS:
+        raise ValueError(f"prompt type {key!r}; expected K1 from 1 to {MOST_FACTS}, here {of}")
+    if k > of:
+        raise ValueError(f"prompt type {key!r}; expected K from 1 to K1, which is {of}, here {k}")
+    if part > n_parts(of, k):
+        raise ValueError(
+            f"prompt type {key!r}; expected a part from 1 to ⌈{of} / {k}⌉ = {n_parts(of, k)}"
+        )
+    has_instructions = bool(found["instructions"])
+    title = f"Top {k} of {of}, part {part}" + ", instructions" * has_instructions
+    return PromptType(key, title, TOP, "top", k, has_instructions, of=of, part=part)
+
+
+def _restricted(key: str, found: re.Match[str]) -> PromptType:
+    share = float(found["share"])
+    evidence: RestrictedEvidence = found["evidence"]  # type: ignore[assignment]
+    title = f"Restricted, {evidence}, dialog {100 * share:.0f} %"
+    return PromptType(key, title, RESTRICTED, evidence, dialog_share=share)

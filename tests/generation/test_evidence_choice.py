@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.retrieval.evidence_choice import draw, forced
+from generation.retrieval.evidence_choice import draw, forced, part_of_ranking
 
 A, B, C, D, E = range(5)
 
@@ -85,3 +85,62 @@ def test_a_position_that_there_is_not_cannot_be_left_out(without):
 def test_a_negative_draw_is_an_error():
     with pytest.raises(ValueError, match="-1 random"):
         draw(4, (), -1, 0, "e")
+
+
+@pytest.mark.parametrize(
+    ("k", "k1", "part", "shown"),
+    [
+        (1, 5, 1, (A,)),
+        (1, 5, 5, (E,)),
+        (2, 5, 1, (A, B)),
+        (2, 5, 2, (C, D)),
+        (2, 5, 3, (E, A)),  # the last one is filled up with the best, behind its own
+        (3, 5, 1, (A, B, C)),
+        (3, 5, 2, (D, E, A)),
+        (4, 5, 2, (E, A, B, C)),
+        (5, 5, 1, (A, B, C, D, E)),
+        (2, 4, 2, (C, D)),  # nothing to fill up
+        (2, 3, 2, (C, A)),  # beyond K1 the ranking does not matter
+    ],
+)
+def test_parts_of_a_ranking_have_exactly_k(k, k1, part, shown):
+    assert part_of_ranking((A, B, C, D, E), k, k1, part) == shown
+
+
+@pytest.mark.parametrize(
+    ("part", "shown"),
+    [(1, (A, B)), (2, (C, A)), (3, ())],  # the third has none of its own
+)
+def test_a_ranking_that_ends_early_is_filled_up_with_what_it_has(part, shown):
+    assert part_of_ranking((A, B, C), 2, 5, part) == shown
+
+
+def test_there_are_never_more_passages_than_in_the_ranking():
+    assert part_of_ranking((A, B), 3, 5, 1) == (A, B)
+    assert part_of_ranking((A, B), 3, 5, 2) == ()
+    assert part_of_ranking((), 3, 5, 1) == ()
+
+
+@given(st.integers(1, 20), st.data())
+def test_all_of_the_first_k1_are_in_some_part(k1, data):
+    k = data.draw(st.integers(1, k1))
+    n_parts = (k1 + k - 1) // k
+
+    parts = [part_of_ranking(range(30), k, k1, part) for part in range(1, n_parts + 1)]
+
+    assert all(len(part) == len(set(part)) == k for part in parts)
+    assert {passage for part in parts for passage in part} == set(range(k1))
+
+
+@pytest.mark.parametrize(
+    ("k", "k1", "part", "message"),
+    [
+        (0, 5, 1, "0 passages of the first 5; expected from 1 to 5"),
+        (6, 5, 1, "6 passages of the first 5"),
+        (2, 5, 4, "part 4 of 5 passages by 2; expected from 1 to 3"),
+        (2, 5, 0, "part 0 of"),
+    ],
+)
+def test_a_part_that_there_is_not_is_an_error(k, k1, part, message):
+    with pytest.raises(ValueError, match=message):
+        part_of_ranking((A, B, C), k, k1, part)

@@ -339,6 +339,23 @@ def test_a_call_shows_its_prompt_and_what_came_of_it(researcher, dataset):
     assert "Made with extractive|" in text
 
 
+def test_a_call_of_restricted_context_says_what_is_left_of_both(researcher, dataset):
+    experiment = done(dataset, prompts=["restricted-golden-0.4"])
+    call = experiment.calls.select_related("response").get(example__key="e1")
+
+    text = words(researcher.get(address("call", experiment, call.pk)))
+    response = words(
+        researcher.get(reverse("evaluation:response", args=["valley", call.response_id]))
+    )
+
+    assert call.response is not None
+    # The question has 6 of the 14 tokens of the turns; the passage is one sentence.
+    assert call.response.meta["shares"] == {"dialog": 6 / 14, "evidence": 1}
+    assert "Dialog 16 43 % of the dialog Evidence 8 100 % of the evidence" in text
+    assert "Restricted, golden, dialog 40 %" in text
+    assert "43 % of the dialog’s tokens, 100 % of the evidence’s" in response
+
+
 def test_a_call_without_a_prompt_says_why(researcher, dataset):
     experiment = failed_in_part(dataset)
     call = experiment.calls.earliest("pk")

@@ -4,8 +4,10 @@ import pytest
 
 from generation.grids import plan as module
 from generation.grids.plan import PlanRow, plan_of, planned
+from generation.grids.recipe import recipe_prompts
 from generation.models import Call, Experiment
 from generation.services.experiments import make_plan, request_experiment
+from generation.templatetags.grids import why_left_out
 from tests.generation.asked import ask, dataset_of, grid_of, started
 from tests.makers import example_row, import_rows, row_counts
 
@@ -52,6 +54,37 @@ def test_what_is_answered_already_is_not_planned_again(tmp_path):
 
     assert (plan.total.n_calls, plan.total.n_there) == (3, 3)
     assert plan.total.n_prompt_tokens == 3 * (DIALOG + FACT)
+
+
+def test_parts_without_a_passage_of_their_own_are_left_out_and_no_call(tmp_path, settings):
+    settings.MEDIA_ROOT = tmp_path / "media"  # where the index of passages is kept
+    # Three examples bring a passage each, two of which have the same text: there are two to show.
+    rows = [
+        example_row(f"e{n}", evidence=[{"id": f"p{n}", "text": text}])
+        for n, text in enumerate(["The mill closed.", "It burnt.", "It burnt."])
+    ]
+    dataset = import_rows(tmp_path, examples=rows).dataset
+    assert dataset
+    prompts = recipe_prompts(5, 2)
+
+    plan = plan_for(dataset, grid_of(prompts=list(prompts)))
+    ask(started(dataset, grid_of(prompts=list(prompts))))
+
+    left_out = {row.prompt: (row.n_calls, row.n_left_out, row.n_unmade) for row in plan.rows}
+    assert left_out == {
+        "top-1-of-5-part-1": (3, 0, 0),
+        "top-1-of-5-part-2": (3, 0, 0),
+        "top-1-of-5-part-3": (0, 3, 0),
+        "top-1-of-5-part-4": (0, 3, 0),
+        "top-1-of-5-part-5": (0, 3, 0),
+        "top-2-of-5-part-1": (3, 0, 0),
+        "top-2-of-5-part-2": (0, 3, 0),
+        "top-2-of-5-part-3": (0, 3, 0),
+    }
+    reasons = {why_left_out(row, {}) for row in plan.rows if row.n_left_out}
+    assert reasons == {"no passage of its own"}
+    assert Call.objects.count() == 9
+    assert not Call.objects.filter(response=None).exists()
 
 
 def test_the_example_that_demonstrates_is_left_out(tmp_path):

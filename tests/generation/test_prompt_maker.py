@@ -217,6 +217,140 @@ def test_an_example_without_a_dialog_is_the_assistants_to_begin(tmp_path, db, se
     assert len(keys_of(dataset, made(dataset, "top-3", "e"))) == 3
 
 
+# --- restricted context and the recipe's parts ----------------------------------------------
+
+
+def test_restricted_context_shows_part_of_the_dialog_and_part_of_the_evidence(mill):
+    prompt = made(mill, "restricted-golden-0.5")
+
+    # Turns of 5, 6 and 6 tokens: of 17, 6 are nearer to a half than 12. Sentences of 6 and 4.
+    assert prompt.prompt.text == (
+        "Fact: Mill wheels stopped in 1971.\n0 -1 0 When did the mill close? [eot]\n1 0 1"
+    )
+    assert prompt.shares == (6 / 17, 6 / 10)
+    assert keys_of(mill, prompt) == ["p2-mill"]
+
+
+def test_at_its_ends_restricted_context_is_all_of_one_and_nothing_of_the_other(mill):
+    start, end = made(mill, "restricted-golden-1.0"), made(mill, "restricted-golden-0.0")
+
+    assert start.prompt.text == written("no-evidence")
+    assert (start.shares, start.passages) == ((1, 0), ())
+    assert end.prompt.text == f"Fact: {MILL}\n0 -1 1"
+    assert end.shares == (0, 1)
+    assert made(mill, "restricted-golden-0.0", position="before-last-turn") == end
+
+
+@pytest.mark.parametrize("evidence", ["golden", "next-best", "random"])
+def test_the_whole_dialog_has_no_evidence_of_any_kind(tmp_path, db, settings, evidence):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    import_rows(tmp_path / "x", "x", examples=[example_row("e")])  # no passage but the golden one
+    dataset = Dataset.objects.get()
+    maker = PromptMaker(dataset, choices(f"restricted-{evidence}-1.0"))
+
+    [prompt] = maker.made(material_of(dataset, "e"))
+
+    assert prompt.prompt == made(dataset, "no-evidence", "e").prompt
+    assert (prompt.shares, prompt.passages, prompt.problem) == ((1, 0), (), "")
+    assert maker.retrieval == ""  # nothing was ranked or drawn
+
+
+def test_restricted_non_evidence_shows_as_many_passages_as_are_golden(tmp_path, db, settings):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    passages = [
+        {"id": "g1", "text": "The mill closed.", "golden": True},
+        {"id": "g2", "text": "The mill burnt.", "golden": True},
+        {"id": "a", "text": "A mill closed late. Nobody knew."},
+        {"id": "b", "text": "The mill sank."},
+        {"id": "c", "text": "No words in common."},
+    ]
+    turns = [{"speaker": "user", "text": "The mill closed?"}]
+    import_rows(tmp_path / "x", "x", examples=[example_row("e", turns=turns, evidence=passages)])
+    dataset = Dataset.objects.get()
+    lucene = {"bm25": Bm25("lucene", b=0.0)}
+
+    golden = made(dataset, "restricted-golden-0.0", "e")
+    best = made(dataset, "restricted-next-best-0.0", "e", **lucene)
+    part = made(dataset, "restricted-next-best-0.6", "e", **lucene)
+
+    assert keys_of(dataset, golden) == ["g1", "g2"]
+    # Both share two words with the question; 'closed' is in fewer passages than 'The'.
+    assert keys_of(dataset, best) == ["a", "b"]
+    # Sentences of 5, 3 and 4 tokens: of 12, 5 are nearer to 0.4 than 0 and 8.
+    assert keys_of(dataset, part) == ["a"]
+    assert part.shares == (1, 5 / 12)
+    for seed in range(10):
+        drawn = keys_of(dataset, made(dataset, "restricted-random-0.0", "e", seed=seed))
+        assert len(drawn) == 2
+        assert not set(drawn) & {"g1", "g2"}
+
+
+def test_what_a_budget_takes_from_restricted_context_is_not_in_its_shares(mill):
+    prompt = made(mill, "restricted-golden-0.1", budget=14)
+
+    # No turn is nearest to 0.1, both sentences to 0.9: 4 + 12 tokens. The second one has no room.
+    assert prompt.prompt.text == "Fact: Mill wheels stopped in 1971.\n0 -1 1"
+    assert prompt.shares == (0, 6 / 10)
+    assert prompt.prompt.n_sentences_left_out == 1
+
+
+@pytest.mark.parametrize("evidence", ["golden", "next-best", "random"])
+def test_without_golden_evidence_there_is_no_restricted_context_of_any_kind(mill, evidence):
+    assert made(mill, f"restricted-{evidence}-0.5", "market").problem == NO_GOLDEN
+
+
+def test_restricted_context_needs_a_dialog(tmp_path, db, settings):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    import_rows(tmp_path / "x", "x", examples=[example_row("e", turns=None)])
+
+    found = made(Dataset.objects.get(), "restricted-golden-0.5", "e")
+
+    assert found.problem == "no dialog to keep a share of"
+
+
+def test_parts_of_the_ranking_cover_its_first_and_do_not_force_golden(mill):
+    shown = [keys_of(mill, made(mill, f"top-2-of-5-part-{part}")) for part in (1, 2, 3)]
+
+    ranking = keys_of(mill, made(mill, "top-5"))
+    assert ranking[:3] == ["p4-flood", "p5-strike", "p1-wind"]
+    assert shown == [ranking[:2], ranking[2:4], [ranking[4], ranking[0]]]
+    # There are eight passages: parts after the fourth have none of their own.
+    assert len(keys_of(mill, made(mill, "top-2-of-20-part-4"))) == 2
+    assert made(mill, "top-2-of-20-part-5").problem == "no passage of its own"
+    assert made(mill, "top-2-of-20-part-10").prompt is None
+
+
+def test_behind_many_copies_others_are_looked_for(tmp_path, db, settings):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    # The first eleven of the ranking have one text; five are looked at beyond those to show.
+    copies = [{"id": f"a{n:02}", "text": "The mill closed, it closed."} for n in range(11)]
+    others = [
+        {"id": "b", "text": "The mill closed."},
+        {"id": "c", "text": "A mill has sails."},
+        {"id": "d", "text": "No words in common.", "golden": True},
+    ]
+    turns = [{"speaker": "user", "text": "closed closed mill?"}]
+    row = example_row("e", turns=turns, evidence=[*copies, *others])
+    import_rows(tmp_path / "x", "x", examples=[row])
+    dataset = Dataset.objects.get()
+    lucene = {"bm25": Bm25("lucene", b=0.0)}
+    maker = PromptMaker(dataset, choices("top-3", **lucene))
+    material = material_of(dataset, "e")
+    maker.made(material)  # the index is there now
+
+    got = []
+    queries = statements(lambda: got.extend(maker.made(material)))
+
+    assert keys_of(dataset, got[0]) == ["a00", "b", "c"]
+    assert len(queries) == 2  # the texts of eight passages, then of the others
+    part = made(dataset, "top-2-of-3-part-2", "e", **lucene)
+    assert keys_of(dataset, part) == ["c", "a00"]
+    assert keys_of(dataset, made(dataset, "retrieved-3", "e", **lucene)) == ["a00", "b", "d"]
+    for seed in range(5):
+        drawn = made(dataset, "top-3", "e", ranking="random", seed=seed)
+        assert len(drawn.passages) == 3
+
+
 # --- the demonstration ----------------------------------------------------------------------
 
 
@@ -293,6 +427,24 @@ BM25_SETTINGS = {"idf": "lucene", "k1": 0.9, "b": 0.4}
             {"budget": 900, "position": "before-last-turn", "query": "dialog", **BM25_SETTINGS},
         ),
         ("one-shot", {}, {"budget": 900, "position": "before-last-turn", "one_shot": "e1"}),
+        # Nothing is shown beside the whole dialog, and beside nothing of it there is one place.
+        ("restricted-golden-1.0", {}, {"budget": 900}),
+        ("restricted-next-best-1.0", {}, {"budget": 900}),
+        ("restricted-random-1.0", {}, {"budget": 900}),
+        ("restricted-golden-0.0", {}, {"budget": 900}),
+        ("restricted-next-best-0.0", {}, {"budget": 900, "query": "dialog", **BM25_SETTINGS}),
+        ("restricted-random-0.0", {}, {"budget": 900, "seed": 7}),
+        ("restricted-golden-0.9", {}, {"budget": 900, "position": "before-last-turn"}),
+        (
+            "restricted-next-best-0.1",
+            {},
+            {"budget": 900, "position": "before-last-turn", "query": "dialog", **BM25_SETTINGS},
+        ),
+        (
+            "restricted-random-0.5",
+            {},
+            {"budget": 900, "position": "before-last-turn", "seed": 7},
+        ),
     ],
 )
 def test_only_what_changes_a_prompt_is_said_by_its_setup(key, more, settings):

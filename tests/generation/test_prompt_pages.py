@@ -87,6 +87,30 @@ def test_the_table_has_every_type_with_its_tokens(researcher, mill):
     assert row_of(answer, "Top 3") == ["13", "39", "33", "0", "72", "3", ""]
 
 
+def test_restricted_context_is_shown_with_what_is_left_of_both(researcher, mill):
+    answer = researcher.get(address(mill), {"type": "restricted-golden-0.5"})
+
+    # 6 of the 17 tokens of the turns, 6 of the 10 of the passage: see test_prompt_maker.
+    assert "35 % of the dialog" in answer.text
+    assert "1 passage, 60 % of the evidence" in answer.text
+    assert shown(answer) == [
+        ("evidence", ["Fact: Mill wheels stopped in 1971."]),
+        ("dialog", ["0 -1 0 When did the mill close? [eot]", "1 0 1"]),
+    ]
+    title = "Restricted, golden, dialog 50 %"
+    assert row_of(answer, title) == ["14", "16", "8", "0", "24", "1", ""]
+    assert answer.text.count('<option value="restricted-') == 22
+    assert title not in re.sub("<option.*?</option>", "", researcher.get(address(mill)).text)
+
+
+def test_a_part_of_the_recipe_is_shown_by_its_address(researcher, mill):
+    answer = researcher.get(address(mill), {"type": "top-2-of-3-part-2"})
+
+    assert row_of(answer, "Top 2 of 3, part 2")[0] == "13"
+    assert re.findall(r'<li class="tag[^>]*>([^<]*)</li>', answer.text) == ["p1-wind", "p4-flood"]
+    assert '<option value="top-2-of-3-part-2" selected>' in answer.text
+
+
 def test_what_a_budget_leaves_out_is_counted(researcher, mill):
     answer = researcher.get(address(mill), {"type": "retrieved-3", "budget": "49"})
 

@@ -1,0 +1,86 @@
+"""The grid of the recipe ([A] 7.7): prompts that show all of the first K1 passages, K at a time.
+
+For each K from 1 to K2 there are ⌈K1 / K⌉ prompts of exactly K passages of the real ranking, in
+which golden ones are not forced. An example takes Σ ⌈K1 / K⌉ calls.
+"""
+
+from generation.grids.grid_file import (
+    USUAL_MAX_TOKENS,
+    USUAL_RETRIEVAL,
+    Grid,
+    GridError,
+    GridModel,
+    Precision,
+    Price,
+    Retrieval,
+    of_data,
+)
+from generation.text.prompt_types import MOST_FACTS, n_parts, part_key
+
+
+def n_calls(k1: int, k2: int) -> int:
+    """Return how many calls an example takes: the sum of ⌈k1 / k⌉ over k from 1 to `k2`.
+
+    Raises:
+        ValueError: `k2` is not from 1 to `k1`.
+    """
+    if not 1 <= k2 <= k1:
+        raise ValueError(f"K2 = {k2}; expected from 1 to K1, which is {k1}")
+    return sum(n_parts(k1, k) for k in range(1, k2 + 1))
+
+
+def recipe_prompts(k1: int, k2: int, *, has_instructions: bool = False) -> tuple[str, ...]:
+    """Return the keys of the recipe's prompt types, by K and then by part.
+
+    Raises:
+        ValueError: `k2` is above `k1`.
+    """
+    return tuple(
+        part_key(k, k1, part, has_instructions=has_instructions)
+        for k in range(1, k2 + 1)
+        for part in range(1, n_parts(k1, k) + 1)
+    )
+
+
+def recipe_grid(
+    name: str,
+    model: str,
+    k1: int,
+    k2: int,
+    *,
+    sample: str = "",
+    budget: int | None = None,
+    temperature: float = 0.0,
+    has_instructions: bool = False,
+    retrieval: Retrieval = USUAL_RETRIEVAL,
+    max_tokens: int = USUAL_MAX_TOKENS,
+    precision: Precision = "fp32",
+    price: Price | None = None,
+) -> Grid:
+    """Return the grid that asks one model with every prompt of the recipe.
+
+    Args:
+        k1: passages to cover, from 1 to `MOST_FACTS`.
+        k2: passages in a prompt at most, from 1 to `k1`.
+        sample: a name; "" for every example of the dataset.
+        budget: tokens of a prompt at most.
+        retrieval: how passages are ranked.
+
+    Raises:
+        GridError: `k1` or `k2` is out of its range, or anything else cannot be asked.
+    """
+    if not 1 <= k1 <= MOST_FACTS:
+        raise GridError("k1", str(k1), f"a whole number from 1 to {MOST_FACTS}")
+    if not 1 <= k2 <= k1:
+        raise GridError("k2", str(k2), f"a whole number from 1 to K1, which is {k1}")
+    grid = Grid(
+        name,
+        (GridModel(model, precision, price),),
+        sample=sample,
+        prompts=recipe_prompts(k1, k2, has_instructions=has_instructions),
+        temperatures=(temperature,),
+        max_tokens=(max_tokens,),
+        budget=budget,
+        retrieval=retrieval,
+    )
+    return of_data(grid.as_data())

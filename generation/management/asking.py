@@ -1,0 +1,241 @@
+"""What commands that ask language models share: a grid is planned, started and asked here and now.
+
+The same command goes on where a grid was stopped; what has a response already is not asked again.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.db.models import Q
+
+from generation.grids.grid_file import LONGEST_NAME, Grid, GridError
+from generation.grids.plan import Plan, PlanRow, plan_of, planned
+from generation.grids.progress import ExperimentProgress, experiment_progress
+from generation.grids.prompts import PromptError
+from generation.management.interrupts import first_ctrl_c_waits
+from generation.models import Call, Dataset, Experiment
+from generation.progress import progress_bar
+from generation.services.experiment_chunks import (
+    claim_next_chunk,
+    finish_experiments,
+    generate_chunk,
+)
+from generation.services.experiments import (
+    ExperimentError,
+    OutgrownPlan,
+    cancel_experiment,
+    checked_sample,
+    make_plan,
+    request_experiment,
+    resume_experiment,
+    retry_failed,
+    start_experiment,
+)
+from generation.services.rows import digest
+
+WAITS_SECONDS = 0.5  # for a worker that has the rest
+MAX_LISTED = 10  # reasons printed
+COLUMNS = ("calls", "already there", "left out", "prompt tokens", "new tokens ≤", "cost ≤")
+_WIDTH = 13  # of a column of numbers
+_HASH = 8  # characters of a name
+
+
+def dataset_named(name: str) -> Dataset:
+    """Return the dataset of a name or slug.
+
+    Raises:
+        CommandError: there is none; the message names some.
+    """
+    found = Dataset.objects.filter(Q(name=name) | Q(slug=name)).first()
+    if not found:
+        names = ", ".join(Dataset.objects.values_list("name", flat=True)[:10]) or "none yet"
+        raise CommandError(f"No dataset {name!r}; there are: {names}")
+    return found
+
+
+def with_name(grid: Grid, name: str, usual: Grid) -> Grid:
+    """Return a grid with a name that no other grid has: the same for the same content.
+
+    Args:
+        name: for the usual grid, which leads people to it; to others a hash is added.
+        usual: what the grid is when nothing was chosen.
+    """
+    is_usual = grid._replace(name="") == usual._replace(name="")
+    if not is_usual or len(name) > LONGEST_NAME:
+        hashed = digest([name, grid._replace(name="").as_data()])[:_HASH]
+        name = f"{name[: LONGEST_NAME - _HASH - 2]}, {hashed}"
+    return grid._replace(name=name)
+
+
+def print_plan(dataset: Dataset, grid: Grid, stdout: Any) -> None:
+    """Print what a grid would ask, and write nothing else.
+
+    Raises:
+        CommandError: it cannot be asked.
+    """
+    try:
+        sample = checked_sample(dataset, grid)
+        plan = planned(Experiment(dataset=dataset, sample=sample, grid=grid.as_data()))
+    except (GridError, PromptError, ExperimentError) as error:
+        raise CommandError(f"{error}\nNothing was asked.") from error
+    _print(plan, stdout)
+
+
+def ask_grid(
+    dataset: Dataset, grid: Grid, stdout: Any, stderr: Any, *, is_retrying: bool = False
+) -> Experiment:
+    """Ask all that a grid has left, here and now, and return its experiment, which is done.
+
+    A plan and a line on what came out are printed, progress and reasons of failures to `stderr`.
+    Ctrl-C cancels it once what is in flight has come; the second one makes that again later.
+
+    Args:
+        is_retrying: ask again what has failed before.
+
+    Raises:
+        CommandError: it cannot be asked, failed, was cancelled, or was deleted.
+    """
+    try:
+        experiment = _started(dataset, grid, stdout, stderr)
+    except (GridError, PromptError, ExperimentError) as error:
+        raise CommandError(f"{error}\nNothing was asked.") from error
+    if is_retrying:
+        retry_failed(experiment, None)
+    stdout.write(_asked_here(experiment, stderr))
+    return experiment
+
+
+def _started(dataset: Dataset, grid: Grid, stdout: Any, stderr: Any) -> Experiment:
+    """Return the experiment of a grid, running or done.
+
+    One that was planned when there was less to ask is planned again.
+
+    Raises:
+        CommandError: it cannot be planned.
+        GridError, ExperimentError: it cannot be asked for.
+    """
+    experiment = request_experiment(dataset, grid, None)
+    resume_experiment(experiment, None)
+    plan = _plan_made(experiment)
+    try:
+        is_started = start_experiment(experiment, None)
+    except OutgrownPlan as error:
+        stderr.write(str(error))
+        plan = _plan_made(experiment)
+        is_started = start_experiment(experiment, None)
+    if plan and is_started:
+        _print(plan, stdout)
+    return experiment
+
+
+def _print(plan: Plan, stdout: Any) -> None:
+    for line in _lines(plan):
+        stdout.write(line)
+
+
+def _plan_made(experiment: Experiment) -> Plan | None:
+    """Plan an experiment if it waits for that, and return its plan.
+
+    Raises:
+        CommandError: it cannot be planned.
+    """
+    make_plan(experiment.pk)
+    experiment.refresh_from_db()
+    if experiment.state == Experiment.State.FAILED:
+        raise CommandError(f"{experiment.error}\nNothing was asked.")
+    return plan_of(experiment)
+
+
+def _lines(plan: Plan) -> Iterator[str]:
+    """Yield a plan as a table."""
+    models = list(dict.fromkeys(row.model for row in plan.rows))
+    width = max(len(_title(row)) for row in (*plan.rows, plan.total))
+    yield f"{plan.n_examples:,} examples, {plan.total.n_setups:,} setups of {', '.join(models)}"
+    yield " ".join([" " * width, *(column.rjust(_WIDTH) for column in COLUMNS)])
+    for row in (*plan.rows, plan.total):
+        numbers = row.n_calls, row.n_there, row.n_left_out, row.n_prompt_tokens
+        cells = [*(f"{number:,}" for number in numbers), f"{row.n_completion_tokens:,}"]
+        cells.append("—" if row.cost is None else f"{row.cost:,.2f} {plan.currency}")
+        yield " ".join([_title(row).ljust(width), *(cell.rjust(_WIDTH) for cell in cells)])
+    if plan.is_estimated:
+        yield f"Tokens are estimated, for each setup from {plan.n_counted:,} examples at most."
+    if n := plan.total.n_widened:
+        yield f"{n:,} of the calls show more passages than their type says: so many are golden."
+    if n := plan.total.n_unmade:
+        yield f"{n:,} of the calls will fail: there is no passage for them, or no room."
+
+
+def _title(row: PlanRow) -> str:
+    return f"{row.model} · {row.prompt}" if row.model else "total"
+
+
+def _asked_here(experiment: Experiment, stderr: Any) -> str:
+    """Ask what an experiment has left, and return what came out in a line.
+
+    Ctrl-C cancels it once what is in flight has come; the second one makes that again later.
+
+    Raises:
+        CommandError: it failed, was cancelled, or was deleted.
+    """
+    try:
+        with first_ctrl_c_waits(stderr.write) as is_stopping:
+            _ask(experiment, stderr, is_stopping)
+    except KeyboardInterrupt:
+        cancel_experiment(experiment, None)
+        progress = _progress(experiment)
+        raise CommandError(
+            f"Stopped: {progress.n_done:,} of {progress.n_calls:,} calls are answered. "
+            "The same command goes on from there.",
+            returncode=130,
+        ) from None
+    return _outcome(_progress(experiment), stderr)
+
+
+def _ask(experiment: Experiment, stderr: Any, is_stopping: Callable[[], bool]) -> None:
+    """Ask chunk by chunk until the experiment does not go on; workers may help.
+
+    Raises:
+        KeyboardInterrupt: somebody has stopped it.
+    """
+    still_running = Experiment.objects.filter(pk=experiment.pk, state=Experiment.State.RUNNING)
+    with progress_bar(f"Asking for {experiment}", stderr, "calls") as on_progress:
+        while still_running.exists():
+            if is_stopping():
+                raise KeyboardInterrupt
+            claim = claim_next_chunk(experiment)
+            if claim:
+                generate_chunk(claim, lambda: not is_stopping())
+            else:
+                finish_experiments()
+                time.sleep(WAITS_SECONDS)
+            progress = _progress(experiment)
+            on_progress(progress.n_calls - progress.n_left, progress.share)
+
+
+def _outcome(progress: ExperimentProgress, stderr: Any) -> str:
+    """List why calls failed, and return the line of an experiment that is done."""
+    experiment = progress.experiment
+    failed = Call.objects.filter(experiment=experiment, response=None)
+    reasons = Counter(failed.values_list("problem", flat=True))
+    for reason, n in reasons.most_common(MAX_LISTED):
+        stderr.write(f"{n:,} failed: {reason}")
+    if len(reasons) > MAX_LISTED:
+        stderr.write(f"... and {len(reasons) - MAX_LISTED:,} more reasons")
+    answered = f"{progress.n_done:,} of {progress.n_calls:,} calls answered"
+    if experiment.state != Experiment.State.DONE:
+        raise CommandError(f"{experiment.error or 'Somebody cancelled the grid.'}\n{answered}.")
+    cost = "" if progress.cost is None else f", {progress.cost:,.2f} {progress.currency}"
+    return (
+        f"{experiment}: {answered}, {progress.n_failed:,} failed, "
+        f"{progress.n_tokens_in:,} tokens in, {progress.n_tokens_out:,} out{cost}."
+    )
+
+
+def _progress(experiment: Experiment) -> ExperimentProgress:
+    found = experiment_progress(Experiment.objects.filter(pk=experiment.pk))
+    if not found:
+        raise CommandError("Somebody deleted the grid.")
+    return found[0]

@@ -1,0 +1,104 @@
+"""Restricted context ([A] 7.4): part of a dialog beside part of its evidence, one whole in sum.
+
+Of the dialog the newest turns are kept whose share of its tokens is nearest to s, of the evidence
+the first sentences whose share is nearest to 1 − s; of two that are as near the one that keeps
+more. With s = 0 no turn is left, not even the user's question; with s = 1 there is no evidence.
+
+Tokens are those of what is said, by `generation.text.tokens.count_tokens`: without the numbers of
+turns and the labels of facts, which are others once turns are counted from 0 again. Where that is
+nearer, a share above 0 may leave no turn, and one below 1 no sentence; never both.
+"""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import accumulate
+from typing import NamedTuple
+
+from generation.importers.records import TurnRecord
+from generation.text.native_dialog import newest
+from generation.text.sentences import split_sentences
+from generation.text.tokens import count_tokens
+
+
+class Shares(NamedTuple):
+    """What is left of a dialog's tokens and of its evidence's, each in [0, 1]."""
+
+    dialog: float
+    evidence: float
+
+
+class Restricted(NamedTuple):
+    """What a prompt of restricted context shows."""
+
+    turns: tuple[TurnRecord, ...]  # counted from 0 again
+    facts: tuple[str, ...]  # those of which anything is left
+    shown: tuple[int, ...]  # their places among the facts given
+
+
+def restricted(
+    turns: Sequence[TurnRecord], facts: Sequence[str], dialog_share: float
+) -> Restricted:
+    """Return the newest turns and the first sentences of the facts, in their order.
+
+    Args:
+        dialog_share: s, from 0 to 1, taken as the decimal number that is written.
+
+    Raises:
+        ValueError: s is not from 0 to 1.
+    """
+    if not 0 <= dialog_share <= 1:
+        raise ValueError(f"a dialog share of {dialog_share}; expected from 0 to 1")
+    share = Fraction(str(dialog_share))  # exact, so that ties are
+    n_turns = _n_nearest([count_tokens(turn.text) for turn in reversed(turns)], share)
+    sentences = [
+        (place, sentence) for place, fact in enumerate(facts) for sentence in split_sentences(fact)
+    ]
+    sizes = [count_tokens(sentence.text) for _, sentence in sentences]
+    n_sentences = _n_nearest(sizes, 1 - share)
+    ends = {place: sentence.end for place, sentence in sentences[:n_sentences]}  # of each the last
+    kept_facts = tuple(facts[place][:end] for place, end in ends.items())
+    return Restricted(newest(turns, n_turns), kept_facts, tuple(ends))
+
+
+def shares_kept(
+    kept: tuple[Sequence[TurnRecord], Sequence[str]],
+    whole: tuple[Sequence[TurnRecord], Sequence[str]],
+) -> Shares:
+    """Return which shares of a dialog and of its evidence are kept.
+
+    Args:
+        kept: turns and facts.
+        whole: turns and facts, all there are.
+
+    Raises:
+        ValueError: there is no token to keep a share of.
+    """
+    n_kept = n_said_tokens(kept[0]), n_fact_tokens(kept[1])
+    n_whole = n_said_tokens(whole[0]), n_fact_tokens(whole[1])
+    if not all(n_whole):
+        raise ValueError(
+            f"{n_whole[0]} tokens of dialog and {n_whole[1]} of evidence; expected some of both"
+        )
+    return Shares(n_kept[0] / n_whole[0], n_kept[1] / n_whole[1])
+
+
+def n_said_tokens(turns: Iterable[TurnRecord]) -> int:
+    """Return how many tokens turns have, without their numbers."""
+    return sum(count_tokens(turn.text) for turn in turns)
+
+
+def n_fact_tokens(facts: Iterable[str]) -> int:
+    """Return how many tokens facts have, without their labels."""
+    return sum(map(count_tokens, facts))
+
+
+def _n_nearest(sizes: Sequence[int], share: Fraction) -> int:
+    """Return how many of the first pieces have the share of all tokens nearest to one asked for.
+
+    Of two that are as near the larger number; none for a share of 0.
+    """
+    if not share:
+        return 0
+    wanted = share * sum(sizes)
+    sums = list(accumulate(sizes, initial=0))
+    return min(range(len(sums)), key=lambda n: (abs(sums[n] - wanted), -n))
