@@ -9,7 +9,7 @@ from accounts.access import Role, allowed
 from accounts.api import NoSuchAddress
 from annotation.api import Studies, Votes
 from evaluation.api import Runs, Scores
-from evaluation.api_reports import RetrievalReport, StudyReport
+from evaluation.api_reports import RetrievalReport, StudyReport, TakeawaysReport, TradeoffReport
 from generation.api import Datasets, Examples, Responses
 from generation.api_grids import Calls, Grids
 from generation.api_samples import Samples
@@ -43,5 +43,16 @@ urlpatterns = [
         RetrievalReport.as_view(),
         name="retrieval-report",
     ),
-    re_path(r"^v1/.*$", NoSuchAddress.as_view(), name="no-such-address"),
+    path(
+        "v1/datasets/<slug:slug>/reports/tradeoff/",
+        TradeoffReport.as_view(),
+        name="tradeoff-report",
+    ),
+    path(
+        "v1/datasets/<slug:slug>/reports/takeaways/",
+        TakeawaysReport.as_view(),
+        name="takeaways-report",
+    ),
+    # Any character, a line break too.
+    re_path(r"^v1/[\s\S]*$", NoSuchAddress.as_view(), name="no-such-address"),
 ]

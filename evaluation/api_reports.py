@@ -18,6 +18,12 @@ from evaluation.reports.base import Choices
 from evaluation.reports.retrieval import RetrievalChoices, retrieval_report
 from evaluation.reports.stored import stored_figures
 from evaluation.reports.study import ON_DEMAND, REPORTS
+from evaluation.reports.takeaways import kept_takeaways
+from evaluation.reports.tradeoff import tradeoff_report
+from evaluation.tradeoffs.axes import Axes, named_axes
+from evaluation.tradeoffs.kept import kept_material
+from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.view import View
 from generation.models import Dataset
 from generation.retrieval.bm25 import USUAL, Bm25
 from generation.retrieval.dataset_index import can_wait_for_index
@@ -80,6 +86,38 @@ class RankingSerializer(serializers.Serializer[Any]):
         return RetrievalChoices(Bm25(**self.validated_data), query)
 
 
+class AxesSerializer(serializers.Serializer[Any]):
+    """What says whether a response is attributable, or sensible."""
+
+    attribution = serializers.CharField(
+        default="",
+        allow_blank=True,
+        help_text="An axis as the page's address has it, or a metric or a question that only one "
+        "run or arm has; empty: as on the page.",
+    )
+    sensibleness = serializers.CharField(
+        default="", allow_blank=True, help_text="The same for sensibleness."
+    )
+
+    def material_of(self, dataset: Dataset) -> Material:
+        """Return the material of one dataset, which must have what was named."""
+        self.is_valid(raise_exception=True)
+        names = [self.validated_data[side] for side in Axes._fields]
+        try:
+            axes = named_axes(dataset, *names)
+        except LookupError as exc:
+            raise ValidationError({"axes": [str(exc)]}) from exc
+        return kept_material(dataset, axes)
+
+
+class TradeoffSerializer(AxesSerializer):
+    """What a report on the trade-off shows."""
+
+    by_score = serializers.BooleanField(
+        default=False, help_text="Mean scores instead of shares labelled yes."
+    )
+
+
 class ReportSerializer(serializers.Serializer[Any]):
     """Rows of figures: `x` with its 95 % interval `x_low`, `x_high`; null is undefined."""
 
@@ -125,6 +163,38 @@ class RetrievalReport(APIView):
         if not can_wait_for_index(dataset.pk):
             raise Conflict("The passages are not indexed yet: the page of retrieval has it done.")
         return Answer(retrieval_report(dataset, choices)._asdict())
+
+
+class TradeoffReport(APIView):
+    """Attribution, sensibleness and F1 of each setup: `manage.py report tradeoff`."""
+
+    @extend_schema(
+        operation_id="datasets_report_tradeoff",
+        parameters=[TradeoffSerializer],
+        responses=ReportSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Answer:
+        dataset = get_object_or_404(Dataset, slug=slug)
+        refuse_unknown(request, TradeoffSerializer().fields)
+        asked = TradeoffSerializer(data=request.query_params)
+        material = asked.material_of(dataset)
+        view = View(by_score=asked.validated_data["by_score"])
+        return Answer(tradeoff_report(material, view)._asdict())
+
+
+class TakeawaysReport(APIView):
+    """What changes F1, and by how much: `manage.py report takeaways`."""
+
+    @extend_schema(
+        operation_id="datasets_report_takeaways",
+        parameters=[AxesSerializer],
+        responses=ReportSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Answer:
+        dataset = get_object_or_404(Dataset, slug=slug)
+        refuse_unknown(request, AxesSerializer().fields)
+        material = AxesSerializer(data=request.query_params).material_of(dataset)
+        return Answer(kept_takeaways(material)._asdict())
 
 
 def _report(study: Study, report: str, choices: Choices) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from django.db.models import Case, Exists, Model, OuterRef, Prefetch, Q, QuerySet, Value, When
+from django.db.models import Case, Exists, F, Model, OuterRef, Prefetch, Q, QuerySet, Value, When
 from django.db.models.functions import Concat
 
 from annotation.models import Flag, GoldAnswer, Rater, Study, Vote
@@ -161,6 +161,7 @@ def _passages(dataset: Dataset) -> Iterator[Row]:
 def _responses(dataset: Dataset) -> Iterator[Row]:
     shown = Prefetch("shown", ResponsePassage.objects.select_related("passage"))
     responses = Response.objects.filter(dataset=dataset).select_related("example", "setup")
+    responses = responses.annotate(source=F("chosen_from__key"))
     for response in _in_chunks(responses.prefetch_related(shown)):
         row = {
             "id": response.key,
@@ -168,6 +169,7 @@ def _responses(dataset: Dataset) -> Iterator[Row]:
             "setup": _setup(response.setup),
             "graph_shown": response.graph_shown,
             "removed": response.removed,
+            "chosen_from": response.source,
             "meta": response.meta,
         }
         if response.is_evidence_stated:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db.models import Exists, OuterRef
 
@@ -11,9 +11,10 @@ from annotation.models import Flag, Rater, Study, Vote
 from annotation.schemes import Scheme
 from annotation.services.imported import rater_facts
 from evaluation.changed_passages import passage_content, said_of_passage
+from evaluation.chosen_responses import known_sources, source_of, unknown_source
 from evaluation.models import AutoScore
+from evaluation.row_parts import parts_of, said_of_change, setup_parts
 from generation.importers.errors import excerpt
-from generation.importers.fields import NOTHING
 from generation.importers.records import (
     CollectionPassageRecord,
     EntityRecord,
@@ -25,13 +26,11 @@ from generation.importers.records import (
     Record,
     ResponseRecord,
     ScoreRecord,
-    SetupRecord,
     VoteRecord,
 )
 from generation.importers.seen import SeenKeys, is_content
-from generation.importers.setups import origin_of, setup_content
-from generation.models import Dataset, ExperimentChunk, Passage, Response, Setup
-from generation.services.rows import digest, ids_by_key, in_lots, record_digest
+from generation.models import Dataset, ExperimentChunk, Passage, Response
+from generation.services.rows import ids_by_key, in_lots, record_digest
 
 Note = Callable[[Problem], None]
 
@@ -75,6 +74,7 @@ class RowChecks:
         stored = self._stored(kind, rows)
         known = self._known_references(rows)
         parts = self._stored_parts(rows)
+        sources = known_sources(self._dataset, self._seen, rows)
 
         good: list[Record] = []
         n_unchanged = 0
@@ -83,6 +83,7 @@ class RowChecks:
             key = keyed[id(row)]
             content = self._content(row)
             problem = self._misfit(row) or _unknown_reference(row, known)
+            problem = problem or unknown_source(row, sources)
             if not problem and (key in seen or key in fresh):
                 problem = Problem(row.where, "", f"{_name(row)} a second time", "each once")
             is_change = key in stored and stored[key] != content
@@ -95,8 +96,10 @@ class RowChecks:
             good.append(row)
             n_unchanged += key in stored and not is_change
             # An example may name a passage of the collection, as one that it brings itself.
-            fresh[key] = content if isinstance(row, CollectionPassageRecord) else ""
-            new_parts = {part.key: part.content for part in _parts(row)}
+            fresh[key] = content if isinstance(row, CollectionPassageRecord) else source_of(row)
+            if isinstance(row, ResponseRecord):
+                sources[row.key] = fresh[key]
+            new_parts = {part.key: part.content for part in parts_of(row)}
             parts |= new_parts
             fresh |= new_parts
         self._seen.add(fresh)
@@ -129,7 +132,7 @@ class RowChecks:
 
     def _changed_part(self, row: Record, known: Mapping[str, str | bytes]) -> Problem | None:
         """Return the problem of a passage or setup whose name stands for something else already."""
-        for part in _parts(row):
+        for part in parts_of(row):
             found = known.get(part.key, part.content)
             if found == part.content or (
                 isinstance(found, bytes) and is_content(found, part.content)
@@ -140,7 +143,7 @@ class RowChecks:
                 change, expected = said_of_passage(found, passage, self._passages.get(part.name))
                 said = f"{excerpt(part.name)} with other content than before: {change}"
                 return Problem(row.where, part.field, said, expected)
-            return Problem(row.where, part.field, *_said_of_change(row, part))
+            return Problem(row.where, part.field, *said_of_change(row, part))
         return None
 
     def _content(self, row: Record) -> str | bytes:
@@ -235,7 +238,7 @@ class RowChecks:
 
     def _stored_parts(self, rows: Sequence[Record]) -> dict[str, str | bytes]:
         """Return what is known about the passages and setups that the batch brings, by key."""
-        keys = {part.key for row in rows for part in _parts(row)}
+        keys = {part.key for row in rows for part in parts_of(row)}
         known: dict[str, str | bytes] = {}
         if self._dataset is not None:
             for names in in_lots(key.split("\0", 1)[1] for key in keys):
@@ -265,7 +268,7 @@ class RowChecks:
         return {
             part.key: part.content
             for setup in setups.annotate(is_used=is_answered | is_asked)
-            for part in _setup_parts(setup)
+            for part in setup_parts(setup)
             if setup.is_used or part.field == "setup"
         }
 
@@ -287,51 +290,6 @@ def _vote_content(
 def _says_nothing_new(record: RaterRecord, rater: Rater) -> bool:
     facts = rater_facts(record)
     return all(getattr(rater, name) == value for name, value in facts.items())
-
-
-class _Part(NamedTuple):
-    """A passage or a setup: it has a name of its own, and may come with many rows.
-
-    What a setup was made with is a part of its own.
-    """
-
-    key: str
-    content: str | bytes
-    field: str
-    name: str
-
-
-def _parts(row: Record) -> list[_Part]:
-    """Return the passages of an example, or the setup of a response."""
-    match row:
-        case ExampleRecord():
-            return [
-                _Part(_join("passage", p.key), passage_content(p), "evidence", p.key)
-                for p in row.evidence
-            ]
-        case ResponseRecord():
-            return _setup_parts(row.setup)
-    return []
-
-
-def _setup_parts(setup: Setup | SetupRecord) -> list[_Part]:
-    contents = {"setup": setup_content(setup), "setup.made_with": origin_of(setup)}
-    return [
-        _Part(_join(field, setup.name), digest(content), field, setup.name)
-        for field, content in contents.items()
-    ]
-
-
-def _said_of_change(row: Record, part: _Part) -> tuple[str, str]:
-    """Return what was found and what was expected of a part that has changed."""
-    if part.field != "setup.made_with" or not isinstance(row, ResponseRecord):
-        said = f"{excerpt(part.name)} with other content than before"
-        return said, "the same content wherever it is named"
-    expected = (
-        f"what other responses of {excerpt(part.name)} say, or another setup: responses made with "
-        "different things, or with who knows what, do not mix"
-    )
-    return excerpt(row.setup.made_with) if row.setup.made_with else NOTHING, expected
 
 
 def _references(row: Record) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from evaluation.views.tradeoffs import (
     page,
     recipe,
     reranking,
+    responses,
     restricted,
     saved_views,
     takeaways,
@@ -16,6 +17,7 @@ app_name = "tradeoffs"
 urlpatterns = [
     path("", page.tradeoffs, name="tradeoffs"),
     path("<slug:slug>/", page.tradeoff, name="tradeoff"),
+    path("<slug:slug>/setups/<int:pk>/", responses.responses, name="responses"),
     path("<slug:slug>/views/", saved_views.save_view, name="save-view"),
     path("<slug:slug>/views/<int:pk>/delete/", saved_views.delete_view, name="delete-view"),
     path("<slug:slug>/figure.<slug:format_key>", files.figure, name="figure"),

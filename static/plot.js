@@ -54,6 +54,6 @@
   new MutationObserver(drawAll).observe(root, { attributes: true, attributeFilter: ["data-theme"] });
   for (const query of [prefersDark, isNarrow]) query.addEventListener("change", drawAll);
   document.addEventListener("toggle", drawAll, true);
-  document.addEventListener("htmx:afterSettle", event => { if (event.detail.elt.id === "figures") read(); });
+  document.addEventListener("htmx:afterSettle", ({ detail: { elt } }) => { if (elt.id === "figures" || elt.querySelector("#plots")) read(); });
   read();
 })();

@@ -1,7 +1,7 @@
 """The chart of retrieval: recall and precision by how many passages are looked at."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evaluation.charts.specifications import as_vega_lite, inline, interval_of
 from evaluation.charts.themes import Spec
@@ -15,8 +15,12 @@ MEASURES = {"recall": "Recall", "precision": "Precision"}
 BESIDE = 0.07  # of a step, so that whiskers do not cover each other
 
 
-def recall_chart(rows: Sequence[Row]) -> Spec | None:
-    """Draw both measures of the report on retrieval by k; None where nothing is defined."""
+def recall_chart(rows: Sequence[Row], k1: int | None = None) -> Spec | None:
+    """Draw both measures of the report on retrieval by k; None where nothing is defined.
+
+    Args:
+        k1: how many passages a recipe looks at, marked where it is among the k.
+    """
     import altair as alt
 
     values = [
@@ -47,7 +51,9 @@ def recall_chart(rows: Sequence[Row]) -> Spec | None:
     colour = alt.Color("measure:N", scale=names, title=None, legend=legend)
     shape = alt.Shape("measure:N", scale=names, title=None, legend=legend)
     base = alt.Chart(inline(values)).encode(x=x, color=colour)
+    layers: list[Any] = _marked(k1, x) if k1 in ks else []
     chart = alt.layer(
+        *layers,
         base.mark_line(style="line").encode(y=y("share")),
         base.mark_rule(style="whisker").encode(y=y("low"), y2="high"),
         base.mark_point(style="dot", filled=True).encode(
@@ -56,3 +62,15 @@ def recall_chart(rows: Sequence[Row]) -> Spec | None:
     )
     description = "Recall and precision by k with 95 % intervals"
     return as_vega_lite(chart.properties(width=WIDTH, height=HEIGHT, description=description))
+
+
+def _marked(k: int | None, x: "alt.X") -> list[Any]:
+    """Return the layers of a line at one k, with its name at the foot."""
+    import altair as alt
+
+    at = alt.Chart(inline([{"place": k, "said": f"K1 = {k}"}])).encode(x=x)
+    named = at.mark_text(style="ceiling-label", align="left", baseline="bottom", dx=5, dy=-4)
+    return [
+        at.mark_rule(style="ceiling"),
+        named.encode(y=alt.value(HEIGHT), text="said:N"),
+    ]

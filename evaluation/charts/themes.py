@@ -20,6 +20,13 @@ LIGHT: Tokens = {
     "series-3": "#b0213a",
     "series-4": "#5b3f9e",
     "series-5": "#1c7348",
+    "series-1-2": "#c3d9f3",
+    "series-2-2": "#f0dcb4",
+    "series-3-2": "#f5c9d0",
+    "series-4-2": "#d9d0ee",
+    "series-5-2": "#c5e5d3",
+    "iso": "#6f8f7b",
+    "iso-ink": "#446050",
 }
 DARK: Tokens = {
     "surface": "#171b1d",
@@ -34,6 +41,13 @@ DARK: Tokens = {
     "series-3": "#f58493",
     "series-4": "#b8a1f0",
     "series-5": "#6ccb97",
+    "series-1-2": "#23405f",
+    "series-2-2": "#4f3d15",
+    "series-3-2": "#5c2530",
+    "series-4-2": "#3a2d5c",
+    "series-5-2": "#1d4a33",
+    "iso": "#587a66",
+    "iso-ink": "#8fb59e",
 }
 PAGE_FONT = "system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, Liberation Sans, sans-serif"
 FILE_FONT = "Liberation Sans, Arial, Helvetica, DejaVu Sans, sans-serif"

@@ -41,7 +41,12 @@ class AxesForm(forms.Form):
     @property
     def address(self) -> str:
         """The axes as an address has them, with a ? before; "" where they are as usual."""
-        chosen, usually = self.chosen, usual(self.axes)
-        if chosen is None or chosen == usually:
-            return ""
-        return "?" + urlencode({name: getattr(chosen, name).key for name in Axes._fields})
+        return "?" + urlencode(self.pairs) if self.pairs else ""
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The axes as names and values; none where they are as usual."""
+        chosen = self.chosen
+        if chosen is None or chosen == usual(self.axes):
+            return []
+        return [(name, getattr(chosen, name).key) for name in Axes._fields]

@@ -191,10 +191,7 @@ def bootstrap_intervals(
         only one category was drawn) are left out. The interval is undefined (NaN, NaN) when more
         than half of them are, or when fewer than two dialogs have data.
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level {level}, expected a share between 0 and 1")
-    if n_resamples < 1:
-        raise ValueError(f"{n_resamples} resamples, expected 1 or more")
+    _check(level, n_resamples)
     by_dialog = [sum_by_dialog(each.statistics, each.dialogs, n_dialogs) for each in figures]
     intervals = [
         share_interval(sums, _most_items(figure), level) if _is_share(figure) else UNDEFINED
@@ -207,10 +204,7 @@ def bootstrap_intervals(
     ]
     if not drawn:
         return intervals
-    all_figures = np.hstack([by_dialog[place] for place in drawn])
-    resampled = np.vstack(
-        [weights @ all_figures for weights in resample_dialogs(n_dialogs, n_resamples, seed)]
-    )
+    resampled = _resampled([by_dialog[place] for place in drawn], n_resamples, seed)
     ends = np.cumsum([by_dialog[place].shape[1] for place in drawn])[:-1]
     for place, own in zip(drawn, np.split(resampled, ends, axis=1), strict=True):
         with np.errstate(divide="ignore", invalid="ignore"):  # a measure may divide by 0: undefined
@@ -219,6 +213,59 @@ def bootstrap_intervals(
             resampled_figures, n_dialogs_with_data(by_dialog[place]), level
         )
     return intervals
+
+
+def intervals_of_measures(
+    statistics: Sequence[Floats],
+    dialogs: Indexes,
+    n_dialogs: int,
+    measures: Sequence[Measure],
+    *,
+    seed: int,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+) -> list[list[Interval]]:
+    """Return the interval of each of the same measures of many statistics, (n_items, S) each.
+
+    They are those of `bootstrap_intervals`, but statistics are resampled once for all measures, and
+    a measure takes all of them at once: (n_resamples, n_statistics, S) to the first two.
+
+    Raises:
+        ValueError: a measure is `share_from`, whose interval draws nothing.
+    """
+    _check(level, n_resamples)
+    if share_from in measures:
+        raise ValueError("a share has an interval that draws nothing: see bootstrap_intervals")
+    by_dialog = [sum_by_dialog(each, dialogs, n_dialogs) for each in statistics]
+    if not by_dialog or n_dialogs < 2:
+        return [[UNDEFINED] * len(measures) for _ in by_dialog]
+    resampled = _resampled(by_dialog, n_resamples, seed).reshape(n_resamples, len(by_dialog), -1)
+    n_with_data = [n_dialogs_with_data(sums) for sums in by_dialog]
+    of_measures = []
+    for measure in measures:
+        with np.errstate(divide="ignore", invalid="ignore"):  # a measure may divide by 0: undefined
+            figures = measure(resampled).T.copy()
+        of_measures.append(
+            [
+                percentile_interval(figure, n, level)
+                for figure, n in zip(figures, n_with_data, strict=True)
+            ]
+        )
+    return [list(intervals) for intervals in zip(*of_measures, strict=True)]
+
+
+def _check(level: float, n_resamples: int) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"level {level}, expected a share between 0 and 1")
+    if n_resamples < 1:
+        raise ValueError(f"{n_resamples} resamples, expected 1 or more")
+
+
+def _resampled(by_dialog: Sequence[Floats], n_resamples: int, seed: int) -> Floats:
+    """Return the sums of each resample, those of several figures beside each other."""
+    beside = np.hstack(list(by_dialog))
+    weights = resample_dialogs(len(beside), n_resamples, seed)
+    return np.vstack([of_chunk @ beside for of_chunk in weights])
 
 
 def n_dialogs_with_data(sums: Floats) -> int:

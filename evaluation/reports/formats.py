@@ -120,7 +120,90 @@ SHORT_COLUMNS = {
     ),
     "position": ("question", "order", "position", "n_votes", "mean_vote", "effect"),
     "retrieval": ("k", "n", "recall", "precision"),
+    "tradeoff": (
+        "prompt_title",
+        "model",
+        "temperature",
+        "n",
+        "attribution",
+        "sensibleness",
+        "f1",
+        "n_calls",
+    ),
+    "takeaways": (
+        "takeaway",
+        "effect",
+        "of",
+        "n_pairs",
+        "n",
+        "f1_difference",
+        "attribution_difference",
+        "sensibleness_difference",
+        "share_favourable",
+        "why",
+    ),
+    "comparable": (
+        "model",
+        "temperature",
+        "from_title",
+        "to_title",
+        "reasons",
+        "n",
+        "attribution_difference",
+        "sensibleness_difference",
+        "f1_difference",
+        "across",
+        "along",
+        "move",
+        "why",
+    ),
+    "recipe": (
+        "kind",
+        "n_calls",
+        "label",
+        "model",
+        "n",
+        "f1",
+        "attribution",
+        "sensibleness",
+        "minus_large",
+        "minus_first",
+        "chosen_by_title",
+        "judged_by_title",
+        "is_flattered",
+    ),
+    "reranking": (
+        "pool",
+        "judge",
+        "label",
+        "weights",
+        "n",
+        "n_not_chosen",
+        "calls_per_example",
+        "attribution",
+        "sensibleness",
+        "f1",
+        "gain_f1_best",
+        "gain_f1_mean",
+        "chosen_by_title",
+        "is_flattered",
+    ),
+    "restricted": (
+        "share",
+        "n",
+        "golden_attribution",
+        "golden_sensibleness",
+        "golden_f1",
+        "non_evidence_attribution",
+        "non_evidence_sensibleness",
+        "non_evidence_f1",
+        "share_of_top_k",
+        "delta_attribution",
+        "delta_sensibleness",
+        "delta_f1",
+    ),
 }
+AS_GIVEN = frozenset({"temperature"})  # with the digits that somebody gave them
 P_VALUES = frozenset({"p", "p_holm", "direction_p", "direction_p_holm"})
 UNDEFINED = "—"
 
@@ -206,6 +289,8 @@ def _cell(row: Row, name: str) -> str:
         return UNDEFINED
     if not isinstance(value, float):
         return str(value)
+    if name in AS_GIVEN:
+        return f"{value:g}"
     if name in P_VALUES:
         return "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")

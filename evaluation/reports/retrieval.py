@@ -1,7 +1,8 @@
 """The report on retrieval: how much of the golden evidence BM25 finds among the first k."""
 
+import hashlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from heapq import nsmallest
 from typing import NamedTuple
 
@@ -39,14 +40,30 @@ class _Asked(NamedTuple):
     is_guessed: bool  # nobody has said which passage is golden; a rule has
 
 
-def retrieval_report(dataset: Dataset, choices: RetrievalChoices) -> Report:
+def retrieval_report(
+    dataset: Dataset,
+    choices: RetrievalChoices,
+    most_k: int = MOST_K,
+    examples: Collection[int] | None = None,
+) -> Report:
     """Return recall@k and precision@k for k = 1..10, means over examples with golden evidence.
 
     At most 500 examples, drawn by a seed; 100 where the collection has more than 20,000 passages.
+
+    Args:
+        most_k: the last k of the rows; each row is the same whatever it is.
+        examples: the ids of those that count; None for all of the dataset.
     """
     index = index_of(dataset.pk, choices.bm25)
-    n_all = dataset.examples.count()
     golden = _golden_of(dataset)
+    if examples is None:
+        n_all, counted = dataset.examples.count(), []
+    else:
+        golden = {pk: passages for pk, passages in golden.items() if pk in examples}
+        n_all, counted = (
+            len(examples),
+            [f"of {len(examples)} chosen, {_hash_of(dataset, examples)}"],
+        )
     most = FEW_EXAMPLES if len(index) > MANY_PASSAGES else MOST_EXAMPLES
     asked = _asked(dataset, golden, choices.query, most)
     left_out: LeftOut = {
@@ -58,10 +75,20 @@ def retrieval_report(dataset: Dataset, choices: RetrievalChoices) -> Report:
         f"query {choices.query}",
         index.signature,
         f"at most {most} examples, seed {SEED}",
+        *counted,
         SHARE_METHOD,
         f"attest {settings.VERSION}",
     ]
-    return Report(dataset.name, "retrieval", _rows(asked, index), left_out, " | ".join(said))
+    return Report(
+        dataset.name, "retrieval", _rows(asked, index, most_k), left_out, " | ".join(said)
+    )
+
+
+def _hash_of(dataset: Dataset, examples: Collection[int]) -> str:
+    """Return a hash of the keys of some examples."""
+    keys = dataset.examples.values_list("key", "pk").iterator(chunk_size=20_000)
+    text = "\n".join(sorted(key for key, pk in keys if pk in examples))
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def _golden_of(dataset: Dataset) -> Mapping[int, frozenset[int]]:
@@ -97,16 +124,16 @@ def _asked(
     ]
 
 
-def _rows(asked: Sequence[_Asked], index: DatasetIndex) -> list[Row]:
+def _rows(asked: Sequence[_Asked], index: DatasetIndex, most_k: int) -> list[Row]:
     """Return a row for each k: both means with their intervals over dialogs."""
-    rankings = [[hit.passage for hit in index.ranked(each.query, MOST_K)] for each in asked]
+    rankings = [[hit.passage for hit in index.ranked(each.query, most_k)] for each in asked]
     names, dialogs = np.unique([each.dialog for each in asked], return_inverse=True)
     measures = {"recall": recall_at, "precision": precision_at}
     values = {
         (k, name): np.array(
             [of(found, each.golden, k) for found, each in zip(rankings, asked, strict=True)], float
         )
-        for k in range(1, MOST_K + 1)
+        for k in range(1, most_k + 1)
         for name, of in measures.items()
     }
     figures = [

@@ -171,28 +171,35 @@ def _version(study: Study) -> str:
     which is in the audit trail; those given here come with a submitted assignment, or (late ones,
     and answers to what had been flagged) are the newest of their study. A change leaves a row.
     """
-    arms = list(study.arms.order_by("pk").values_list("pk", "kind", "n_units"))
-    ids = [arm[0] for arm in arms]
     setups = list(study.setups.order_by("pk").values_list("pk", "name", "temperature"))
     runs = MetricRun.objects.filter(dataset=study.dataset_id).order_by("pk")
     scores = AutoScore.objects.filter(run__in=runs).order_by("run").values_list("run")
     parts: list[Any] = [
         settings.VERSION,
         LAYOUT,
-        [getattr(study, name) for name in OF_STUDY],
-        arms,
         setups,
-        _imports(study) if study.is_imported else _submits(study, ids),
-        _count_and_last(VoteChange.objects.filter(vote__arm__in=ids)),
-        _count_and_last(Flag.objects.filter(arm__in=ids)),
-        _count_and_last(GoldAnswer.objects.filter(study=study)),
-        list(study.raters.order_by("pk").values_list("pk", "is_excluded", "is_simulated")),
+        votes_version(study),
         Response.objects.filter(setup__in=[setup[0] for setup in setups]).count(),
         list(runs.values_list(*OF_RUN)),
         list(scores.annotate(n=Count("target"))),
     ]
     content = json.dumps(parts, default=str, sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()
+
+
+def votes_version(study: Study) -> list[Any]:
+    """Return what changes whenever a study's votes, or what counts among them, can."""
+    arms = list(study.arms.order_by("pk").values_list("pk", "kind", "n_units"))
+    ids = [arm[0] for arm in arms]
+    return [
+        [getattr(study, name) for name in OF_STUDY],
+        arms,
+        _imports(study) if study.is_imported else _submits(study, ids),
+        _count_and_last(VoteChange.objects.filter(vote__arm__in=ids)),
+        _count_and_last(Flag.objects.filter(arm__in=ids)),
+        _count_and_last(GoldAnswer.objects.filter(study=study)),
+        list(study.raters.order_by("pk").values_list("pk", "is_excluded", "is_simulated")),
+    ]
 
 
 def _imports(study: Study) -> Any:

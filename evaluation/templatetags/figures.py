@@ -42,6 +42,12 @@ def decimal(figure: float | None, digits: int = 2) -> str:
 
 
 @register.filter
+def temperature(figure: float | None) -> str:
+    """Return a temperature with the digits it has: 0.0 → '0', 0.25 → '0.25'."""
+    return UNDEFINED if figure is None else f"{figure:g}"
+
+
+@register.filter
 def points(share: float | None, digits: int = 1) -> str:
     """Return a difference of shares in percentage points, with its sign: 0.103 → '+10.3'."""
     if share is None:
@@ -57,7 +63,10 @@ def signed(figure: float | None) -> str:
     """Return a difference of means with its sign: -0.25 → '−0.25'."""
     if figure is None:
         return UNDEFINED
-    return f"{'−' if figure < 0 else '+'}{abs(figure):.2f}"
+    text = f"{abs(figure):.2f}"
+    if not float(text):
+        return text
+    return f"{'−' if figure < 0 else '+'}{text}"
 
 
 @register.filter
@@ -130,7 +139,7 @@ def range_of(row: Any, name: str) -> str:
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
     if low is None or high is None:
         return ""
-    if name.startswith(("minus_", "shift", "effect", "optimism", "gain")):
+    if name.startswith(("minus_", "shift", "effect", "optimism", "gain", "delta")):
         return f"{points(low)} to {points(high)}"
     return f"{percent(low)}–{percent(high)}"
 

@@ -3,7 +3,10 @@
 An axis is a metric run, or the majority of raters on a question in one arm of a study.
 """
 
-from collections.abc import Iterable, Sequence
+import math
+import re
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -12,19 +15,24 @@ from django.db.models import Exists, OuterRef
 from annotation.models import Arm, Study
 from annotation.schemes import Question, load_scheme
 from evaluation.auto_metrics.registry import METRICS, metric_of
+from evaluation.metrics.intervals import Floats
 from evaluation.metrics.labels import label_rule
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import Choices, study_counts
 from evaluation.reports.sides import people_of, scale_of
+from evaluation.vote_counts import Ints
 from generation.evidence import EvidenceChoice
-from generation.models import Dataset
+from generation.models import Dataset, Response
 
 # What the two axes are made of where nobody chooses, best first: metrics, then questions.
 ATTRIBUTION_METRICS, SENSIBLENESS_METRICS = ("auto_ais",), ("sensible",)
 ATTRIBUTION_QUESTIONS = ("attributable", "faithfulness")
 SENSIBLENESS_QUESTIONS = ("sensible", "naturalness")
 
-FAILED, UNDECIDED, FLAGGED = "failed", "undecided", "flagged"  # why a response has no label
+UNKNOWN, FAILED, UNDECIDED, FLAGGED = "unknown", "failed", "undecided", "flagged"
+REASONS = (UNKNOWN, FAILED, UNDECIDED, FLAGGED)  # why a response has no label
+NOT_ASKED = -1
+CHUNK = 5_000  # rows that are read at once
 
 
 class Axis(NamedTuple):
@@ -41,6 +49,22 @@ class Axis(NamedTuple):
     def is_human(self) -> bool:
         return self.run is None
 
+    @property
+    def source(self) -> str:
+        """What makes its scores, whatever its labels are cut at; see `source_of`."""
+        return source_of(self.said)
+
+
+# What of `Axis.said` changes labels alone, or which responses have a score: a run's threshold and
+# sample, and how votes make a yes.
+_OF_RUN = re.compile(r"\|(?:t|t>=|sample):[^|]*")
+_OF_RATERS = re.compile(r"^(raters of .*, [^,]+ arm, [^,:]+): .*$", re.DOTALL)
+
+
+def source_of(said: str) -> str:
+    """Return what makes the scores of an axis: the part of `Axis.said` that is not about labels."""
+    return _OF_RATERS.sub(r"\1", _OF_RUN.sub("", said))
+
 
 class Axes(NamedTuple):
     """The two axes of a figure: x, then y. The same pair stands at index 0 and 1 of arrays."""
@@ -50,16 +74,19 @@ class Axes(NamedTuple):
 
 
 class Values(NamedTuple):
-    """What an axis says about responses, by their ids.
+    """What an axis says about the responses that it was asked about; the same place is one."""
 
-    `problems` has those that it was asked about and has no label for, with the reason; in none of
-    the three is who was never asked about.
-    """
+    ids: Ints  # sorted
+    labels: Floats  # 1 yes, 0 no; NaN: none
+    scores: Floats  # in [0, 1]; NaN: none
+    reasons: Ints  # why there is no label, as a place in `REASONS`; of a label 0
 
-    labels: dict[int, float]  # 1 yes, 0 no
-    scores: dict[int, float]  # in [0, 1]
-    problems: dict[int, str]
-    n_assumed: int = 0  # labels that no model was asked for: nothing had been shown
+    def places(self, ids: Ints) -> Ints:
+        """Return where responses stand, by their ids; `NOT_ASKED` for those that do not."""
+        if not self.ids.size:
+            return np.full(len(ids), NOT_ASKED)
+        places = np.minimum(np.searchsorted(self.ids, ids), self.ids.size - 1)
+        return np.where(self.ids[places] == ids, places, NOT_ASKED)
 
 
 def axes_of(dataset: Dataset) -> list[Axis]:
@@ -100,25 +127,91 @@ def _first(axes: Sequence[Axis], metrics: Sequence[str], questions: Sequence[str
     return axes[min(known)[1]] if known else None
 
 
-def values_of(axis: Axis) -> Values:
-    """Return what an axis says about each response; citations have no part in it."""
-    return _of_scores(axis.run) if axis.run else _of_votes(axis)
+def find(axes: Sequence[Axis], text: str) -> Axis:
+    """Return the axis that somebody names: by its key, else by what only one of them shows.
+
+    Args:
+        text: a key, or a metric or the key of a question, such as 'auto_ais' or 'naturalness'.
+
+    Raises:
+        LookupError: no axis is called so, or several are; the message lists those there are.
+    """
+    by_key = [axis for axis in axes if axis.key == text]
+    found = by_key or [axis for axis in axes if _shown(axis) == text]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise LookupError(
+            f"{len(found)} axes show {text!r}; give the key of one:\n{_listed(found)}"
+        )
+    raise LookupError(f"no axis {text!r}; there are:\n{_listed(axes)}")
 
 
-def _of_scores(run: MetricRun) -> Values:
+def _listed(axes: Sequence[Axis]) -> str:
+    return "\n".join(f"  {axis.key}: {axis.title}" for axis in axes) or "  none yet"
+
+
+def named_axes(dataset: Dataset, attribution: str = "", sensibleness: str = "") -> Axes:
+    """Return the axes of a dataset that somebody names, see `find`; "" as usual.
+
+    Raises:
+        LookupError: one is not there, or nothing is usual.
+    """
+    axes = axes_of(dataset)
+    usually = usual(axes)
+    chosen = []
+    for side, text in zip(Axes._fields, (attribution, sensibleness), strict=True):
+        try:
+            axis = find(axes, text) if text else getattr(usually, side, None)
+        except LookupError as exc:
+            raise LookupError(f"{side}: {exc}") from exc
+        if axis is None:
+            raise LookupError(
+                f"neither a run nor raters say {side} as usual; run a metric, or name one of:\n"
+                f"{_listed(axes)}"
+            )
+        chosen.append(axis)
+    return Axes(*chosen)
+
+
+def _shown(axis: Axis) -> str:
+    """Return the metric or the question that an axis shows."""
+    if axis.run:
+        return axis.run.metric
+    return axis.question.key if axis.question else ""
+
+
+def values_of(axis: Axis, setups: Collection[int] | None = None) -> Values:
+    """Return what an axis says about each response; citations have no part in it.
+
+    Args:
+        setups: ids; of a run, only their responses and those that theirs were chosen from. None:
+            all.
+    """
+    return _of_scores(axis.run, setups) if axis.run else _of_votes(axis)
+
+
+def _of_scores(run: MetricRun, setups: Collection[int] | None) -> Values:
     low, high = scale_of(run)
-    values = Values({}, {}, {})
-    n_assumed = 0
     rows = AutoScore.objects.filter(run=run, target__citation=None)
-    columns = ("target__response", "score", "is_assumed")
-    for response, score, is_assumed in rows.values_list(*columns).iterator(chunk_size=20_000):
-        if score is None:
-            values.problems[response] = FAILED
-            continue
-        values.labels[response] = float(score > run.cut)
-        values.scores[response] = (score - low) / (high - low)
-        n_assumed += is_assumed
-    return values._replace(n_assumed=n_assumed)
+    some = [rows]
+    if setups is not None:
+        of_chosen = Response.objects.filter(setup__in=setups, chosen_from__isnull=False)
+        some = [
+            rows.filter(target__response__setup__in=setups),
+            rows.filter(target__response__in=of_chosen.values("chosen_from")),
+        ]
+    columns = "target__response", "score"
+    read = chain.from_iterable(
+        each.order_by().values_list(*columns).iterator(chunk_size=CHUNK) for each in some
+    )
+    found = np.fromiter(read, np.dtype([("id", np.int64), ("score", np.float64)]))
+    ids, first = np.unique(found["id"], return_index=True)
+    scores = found["score"][first]
+    failed = np.isnan(scores)
+    labels = np.where(failed, math.nan, scores > run.cut)
+    reasons = np.where(failed, REASONS.index(FAILED), 0)
+    return Values(ids, labels, (scores - low) / (high - low), reasons)
 
 
 def _of_votes(axis: Axis) -> Values:
@@ -127,24 +220,23 @@ def _of_votes(axis: Axis) -> Values:
     study = axis.arm.study
     choices = Choices(truth=axis.arm.kind)
     counts, people = people_of(study, choices, study_counts(study, choices), axis.question.key)
-    values = Values({}, {}, {})
     if counts is None:
-        return values
-    values.problems.update(dict.fromkeys(counts.flagged, FLAGGED))
+        nobody = np.zeros(0, np.int64)
+        return Values(nobody, np.zeros(0), np.zeros(0), nobody)
     [said] = people
-    columns = zip(
-        counts.items.responses.tolist(), said.is_rated, said.labels, said.rater_scores, strict=True
+    rated = said.is_rated
+    flagged = np.array(counts.flagged, np.int64)
+    none = np.full(len(flagged), math.nan)
+    labels = said.labels[rated]
+    undecided = np.where(np.isnan(labels), REASONS.index(UNDECIDED), 0)
+    ids = np.concatenate([counts.items.responses[rated], flagged])
+    in_order = np.argsort(ids)
+    return Values(
+        ids[in_order],
+        np.concatenate([labels, none])[in_order],
+        np.concatenate([said.rater_scores[rated], none])[in_order],
+        np.concatenate([undecided, np.full(len(flagged), REASONS.index(FLAGGED))])[in_order],
     )
-    for response, is_rated, label, score in columns:
-        if not is_rated:
-            continue
-        if np.isnan(label):
-            values.problems[response] = UNDECIDED
-        else:
-            values.labels[response] = float(label)
-        if not np.isnan(score):
-            values.scores[response] = float(score)
-    return values
 
 
 def _of_study(study: Study) -> Iterable[Axis]:

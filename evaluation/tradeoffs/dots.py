@@ -1,14 +1,11 @@
 """Setups as marks of the trade-off: what each one is, apart from its numbers. No queries."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from generation.models import Setup
+from generation.models import RERANKED, Setup
 from generation.text.prompt_types import PromptType, prompt_type
-
-RERANKED = "reranked"  # the prompt of an aggregate: its settings say of what, and how
 
 # [A] table 2: history × golden evidence, by where the paper finds them.
 Cluster = Literal["top right", "center", "top left", "bottom left"]
@@ -24,8 +21,6 @@ CLUSTER_TITLES: Mapping[Cluster, str] = {
     "top left": "History, no golden evidence",
     "bottom left": "Neither",
 }
-_SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)[ -]?([mbt])(?![a-z])", re.IGNORECASE)
-_FACTORS = {"m": 1e6, "b": 1e9, "t": 1e12}
 
 
 class Dot(NamedTuple):
@@ -36,6 +31,7 @@ class Dot(NamedTuple):
     context_tokens: float = math.nan  # mean of whole prompts; NaN: no response says it
     dialog_share: float = math.nan  # of restricted context: the means of what was really kept
     evidence_share: float = math.nan
+    n_ties: int = 0  # responses of an aggregate that its second score decided for, among equals
 
     @property
     def is_aggregate(self) -> bool:
@@ -84,22 +80,3 @@ def dot_of(setup: Setup) -> Dot:
     except ValueError:
         kind = None
     return Dot(setup, kind)
-
-
-def n_parameters(model: str) -> float:
-    """Return the size that a model's name says ('PaLM 62B', 'qwen-0.5b'); NaN where none does."""
-    found = _SIZE.findall(model)
-    if not found:
-        return math.nan
-    number, unit = found[-1]
-    return float(number) * _FACTORS[unit.lower()]
-
-
-def by_size(models: Sequence[str]) -> list[str]:
-    """Return models from small to large as their names say it; the others come first, by name."""
-
-    def order(model: str) -> tuple[float, str]:
-        size = n_parameters(model)
-        return (-1.0 if math.isnan(size) else size), model
-
-    return sorted(models, key=order)

@@ -3,23 +3,46 @@
 import hashlib
 import json
 import math
+import sys
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from django.conf import settings
+from django.db import connection
+from django.db.models.functions import Collate
 
-from evaluation.metrics.intervals import METHOD, Figure, Floats, Interval, bootstrap_intervals
+from evaluation.metrics.intervals import (
+    METHOD,
+    Figure,
+    Floats,
+    Interval,
+    Measure,
+    bootstrap_intervals,
+    intervals_of_measures,
+)
 from evaluation.metrics.tradeoff import statistics_of
 from evaluation.reports.base import LeftOut
-from evaluation.tradeoffs.axes import Axes, Values, values_of
+from evaluation.tradeoffs.axes import CHUNK, NOT_ASKED, REASONS, UNKNOWN, Axes, Values, values_of
 from evaluation.tradeoffs.dots import Dot, dot_of
 from evaluation.vote_counts import Ints
 from generation.models import Dataset, Response
+from generation.retrieval.dataset_index import BY_BYTES
+from generation.services.aggregates import IS_TIE
 
 NO_RESPONSE = 0  # in `responses`
 N_RESAMPLES, SEED = 1000, 0
+
+
+class _Said(NamedTuple):
+    """What one response says of itself; NaN where it does not."""
+
+    n_tokens: float
+    dialog_share: float
+    evidence_share: float
+    is_tie: bool
 
 
 class Material(NamedTuple):
@@ -73,6 +96,19 @@ class Material(NamedTuple):
         """
         return bootstrap_intervals(figures, self.n_dialogs, seed=SEED, n_resamples=N_RESAMPLES)
 
+    def intervals_of_measures(
+        self, statistics: Sequence[Floats], measures: Sequence[Measure]
+    ) -> list[list[Interval]]:
+        """Return the same intervals of each of some measures of many statistics."""
+        return intervals_of_measures(
+            statistics,
+            self.dialogs,
+            self.n_dialogs,
+            measures,
+            seed=SEED,
+            n_resamples=N_RESAMPLES,
+        )
+
     def signature(self, report: str, *said: str) -> str:
         """Return every choice that changes a report's numbers, with a hash of the data."""
         parts = [
@@ -97,124 +133,189 @@ class Material(NamedTuple):
         )
 
 
-class _Row(NamedTuple):
-    """One response as it is read."""
-
-    id: int
-    key: str
-    example: int
-    setup: int
-    chosen_from: int | None
-    n_tokens: float | None
-    shares: dict[str, float] | None
-
-
-def material_of(dataset: Dataset, axes: Axes, setups: Collection[int] | None = None) -> Material:
+def material_of(
+    dataset: Dataset,
+    axes: Axes,
+    setups: Collection[int] | None = None,
+    examples: Collection[int] | None = None,
+) -> Material:
     """Return the material of a dataset; a fixed number of queries.
 
     An example that a setup has answered more than once counts with its first response, by key.
 
     Args:
         setups: ids; None for all that have a response.
+        examples: ids; None for all that have a response.
     """
-    rows = _rows(dataset, setups)
-    dots = _dots(dataset, rows)
-    examples = _examples(dataset, rows)
-    values = [values_of(axis) for axis in axes]
-
-    shape = len(dots), len(examples)
-    responses = np.full(shape, NO_RESPONSE, np.int64)
-    labels, scores = np.full((2, *shape), math.nan), np.full((2, *shape), math.nan)
-    setup_place = {dot.setup.pk: place for place, dot in enumerate(dots)}
-    example_place = {pk: place for place, (_, pk, _) in enumerate(examples)}
-    left_out = _none_left_out(axes)
-    digest = hashlib.sha256()
-    for row in rows:
-        here = setup_place[row.setup], example_place[row.example]
-        if responses[here] != NO_RESPONSE:
-            left_out["repeated_responses"] += 1
-            continue
-        responses[here] = row.id
-        for side, of_axis in enumerate(values):
-            source = _said_about(of_axis, row)
-            reason = of_axis.problems.get(source, "")
-            labels[side, *here] = of_axis.labels.get(source, math.nan)
-            scores[side, *here] = of_axis.scores.get(source, math.nan)
-            if math.isnan(labels[side, *here]):
-                left_out[f"{axes._fields[side]}_{reason or 'unknown'}"] += 1
-        said = [row.key, *map(str, labels[:, *here]), *map(str, scores[:, *here])]
-        digest.update(json.dumps(said).encode())
-
-    names = sorted({dialog for _, _, dialog in examples})
-    dialog_place = {name: place for place, name in enumerate(names)}
-    return Material(
-        dataset=dataset,
-        axes=axes,
-        dots=tuple(dots),
-        examples=tuple(key for key, _, _ in examples),
-        example_ids=np.array([pk for _, pk, _ in examples], np.int64),
-        dialogs=np.array([dialog_place[dialog] for _, _, dialog in examples], np.int64),
-        n_dialogs=len(names),
-        responses=responses,
-        labels=labels,
-        scores=scores,
-        left_out=dict(left_out),
-        data_hash=digest.hexdigest()[:8],
-    )
+    reader = _Reader(dataset, axes, setups, examples)
+    values = [values_of(axis, setups) for axis in axes]
+    rows = reader.rows(setups)
+    while some := list(islice(rows, CHUNK)):
+        reader.take(some, values)
+    return reader.material()
 
 
-def _rows(dataset: Dataset, setups: Collection[int] | None) -> list[_Row]:
-    found = Response.objects.filter(dataset=dataset).order_by("key")
-    if setups is not None:
-        found = found.filter(setup__in=setups)
-    columns: Sequence[Any] = (
-        "pk",
-        "key",
-        "example",
-        "setup",
-        "chosen_from",
-        "meta__tokens__total",
-        "meta__shares",
-    )
-    return [_Row(*row) for row in found.values_list(*columns).iterator(chunk_size=20_000)]
+class _Reader:
+    """The arrays of a material while its responses are read, all setups × all examples."""
 
-
-def _dots(dataset: Dataset, rows: Sequence[_Row]) -> list[Dot]:
-    """Return the marks of the setups that have a response, by name, with what theirs say."""
-    tokens: dict[int, list[float]] = defaultdict(list)
-    dialog: dict[int, list[float]] = defaultdict(list)
-    evidence: dict[int, list[float]] = defaultdict(list)
-    for row in rows:
-        if row.n_tokens is not None:
-            tokens[row.setup].append(row.n_tokens)
-        if row.shares:
-            dialog[row.setup].append(row.shares["dialog"])
-            evidence[row.setup].append(row.shares["evidence"])
-    there = {row.setup for row in rows}
-    return [
-        dot_of(setup)._replace(
-            context_tokens=_mean(tokens[setup.pk]),
-            dialog_share=_mean(dialog[setup.pk]),
-            evidence_share=_mean(evidence[setup.pk]),
+    def __init__(
+        self,
+        dataset: Dataset,
+        axes: Axes,
+        setups: Collection[int] | None,
+        examples: Collection[int] | None,
+    ) -> None:
+        """Take the setups and examples that are asked for, before any response is known."""
+        self.dataset, self.axes = dataset, axes
+        asked = dataset.setups.all() if setups is None else dataset.setups.filter(pk__in=setups)
+        self.setups = sorted(asked, key=lambda setup: setup.name)
+        some = None if examples is None else set(examples)
+        found = dataset.examples.order_by().values_list("key", "pk", "dialog")
+        self.examples = sorted(
+            row for row in found.iterator(chunk_size=CHUNK) if some is None or row[1] in some
         )
-        for setup in sorted(dataset.setups.all(), key=lambda setup: setup.name)
-        if setup.pk in there
-    ]
+        self.setup_place = {setup.pk: place for place, setup in enumerate(self.setups)}
+        self.example_place = {pk: place for place, (_, pk, _) in enumerate(self.examples)}
+        shape = len(self.setups), len(self.examples)
+        self.responses = np.full(shape, NO_RESPONSE, np.int64)
+        self.labels, self.scores = np.full((2, 2, *shape), math.nan)
+        # Of each setup: tokens, share of the dialog, share of the evidence; how many say it.
+        self.sums, self.n_said = np.zeros((2, len(self.setups), len(_Said._fields) - 1))
+        self.n_ties = np.zeros(len(self.setups), np.int64)
+        self.left_out = _none_left_out(axes)
+        self.digest = hashlib.sha256()
+
+    def rows(self, setups: Collection[int] | None) -> Iterator[tuple[Any, ...]]:
+        """Yield id, key, example, setup, source and meta of the responses, by key.
+
+        The order is that of the characters in every database, whatever its collation. `meta` comes
+        whole: databases differ in what they make of a part of it that is a text.
+        """
+        found = Response.objects.filter(dataset=self.dataset)
+        if setups is not None:
+            found = found.filter(setup__in=setups)
+        by_key = found.order_by(Collate("key", BY_BYTES[connection.vendor]))
+        columns = "pk", "key", "example", "setup", "chosen_from", "meta"
+        return by_key.values_list(*columns).iterator(chunk_size=CHUNK)
+
+    def take(self, rows: Sequence[tuple[Any, ...]], values: Sequence[Values]) -> None:
+        """Put some responses and what both axes say about them in their places."""
+        places, ids, sources, keys, said = [], [], [], [], []
+        for pk, key, example, setup, chosen_from, meta in rows:
+            if example not in self.example_place:
+                continue
+            here = self.setup_place[setup], self.example_place[example]
+            if self.responses[here] != NO_RESPONSE:
+                self.left_out["repeated_responses"] += 1
+                continue
+            self.responses[here] = pk
+            places.append(here)
+            ids.append(pk)
+            sources.append(chosen_from or NO_RESPONSE)
+            keys.append(key)
+            said.append(_said_in(meta, is_chosen=chosen_from is not None))
+        if not places:
+            return
+        of_setup, of_example = np.array(places).T
+        for side, of_axis in enumerate(values):
+            self._put(side, of_axis, (of_setup, of_example), np.array(ids), np.array(sources))
+        figures = np.array([each[:-1] for each in said])
+        is_said = ~np.isnan(figures)
+        np.add.at(self.sums, of_setup, np.where(is_said, figures, 0))
+        np.add.at(self.n_said, of_setup, is_said)
+        np.add.at(self.n_ties, of_setup, [each.is_tie for each in said])
+        self._hash(places, keys, said)
+
+    def _put(
+        self, side: int, of_axis: Values, here: tuple[Ints, Ints], ids: Ints, sources: Ints
+    ) -> None:
+        """Take the values of responses; of a chosen one without its own, those of its source."""
+        own = of_axis.places(ids)
+        found = np.where(own == NOT_ASKED, of_axis.places(sources), own)
+        known = found != NOT_ASKED
+        labels, scores = np.full((2, len(ids)), math.nan)
+        labels[known] = of_axis.labels[found[known]]
+        scores[known] = of_axis.scores[found[known]]
+        self.labels[side][here], self.scores[side][here] = labels, scores
+        reasons = np.zeros(len(ids), np.int64)
+        reasons[known] = of_axis.reasons[found[known]]
+        counts = np.bincount(reasons[np.isnan(labels)], minlength=len(REASONS))
+        for reason, n in zip(REASONS, counts.tolist(), strict=True):
+            if n:
+                self.left_out[f"{self.axes._fields[side]}_{reason}"] += n
+
+    def _hash(
+        self, places: Sequence[tuple[int, int]], keys: Sequence[str], said: Sequence[_Said]
+    ) -> None:
+        """Add all of responses that figures are made from: what they are, and what is said."""
+        of_setup, of_example = np.array(places).T
+        values = np.concatenate(
+            [each[:, of_setup, of_example] for each in (self.labels, self.scores)]
+        )
+        for here, key, of_meta, row in zip(places, keys, said, values.T.tolist(), strict=True):
+            example, _, dialog = self.examples[here[1]]
+            name = self.setups[here[0]].name
+            self.digest.update(json.dumps([dialog, example, name, key, *row, *of_meta]).encode())
+
+    def material(self) -> Material:
+        """Return what was read, of the setups and examples that have a response alone."""
+        there = self.responses != NO_RESPONSE
+        dots, kept = np.flatnonzero(there.any(axis=1)), np.flatnonzero(there.any(axis=0))
+        if there.shape != (len(dots), len(kept)):
+            cut = np.ix_(dots, kept)
+            self.responses = self.responses[cut]
+            self.labels, self.scores = (
+                np.stack([side[cut] for side in both]) for both in (self.labels, self.scores)
+            )
+        examples = [self.examples[place] for place in kept]
+        names = sorted({dialog for _, _, dialog in examples})
+        dialog_place = {name: place for place, name in enumerate(names)}
+        return Material(
+            dataset=self.dataset,
+            axes=self.axes,
+            dots=tuple(self._dot(place) for place in dots.tolist()),
+            examples=tuple(key for key, _, _ in examples),
+            example_ids=np.array([pk for _, pk, _ in examples], np.int64),
+            dialogs=np.array([dialog_place[dialog] for _, _, dialog in examples], np.int64),
+            n_dialogs=len(names),
+            responses=self.responses,
+            labels=self.labels,
+            scores=self.scores,
+            left_out=dict(self.left_out),
+            data_hash=self.digest.hexdigest()[:8],
+        )
+
+    def _dot(self, place: int) -> Dot:
+        """Return the mark of a setup, with the means of what its responses say."""
+        context_tokens, dialog_share, evidence_share = (
+            total / n if n else math.nan
+            for total, n in zip(self.sums[place].tolist(), self.n_said[place].tolist(), strict=True)
+        )
+        return dot_of(self.setups[place])._replace(
+            context_tokens=context_tokens,
+            dialog_share=dialog_share,
+            evidence_share=evidence_share,
+            n_ties=int(self.n_ties[place]),
+        )
 
 
-def _examples(dataset: Dataset, rows: Sequence[_Row]) -> list[tuple[str, int, str]]:
-    """Return key, id and dialog of the examples that have a response, by key."""
-    there = {row.example for row in rows}
-    found = dataset.examples.values_list("key", "pk", "dialog").iterator(chunk_size=20_000)
-    return sorted(row for row in found if row[1] in there)
+def _said_in(meta: Any, *, is_chosen: bool) -> _Said:
+    """Return what is said in a response's meta, which an import may fill with anything."""
+    meta = meta if isinstance(meta, dict) else {}
+    tokens, shares = (
+        part if isinstance(part, dict) else {} for part in (meta.get("tokens"), meta.get("shares"))
+    )
+    dialog, evidence = _number(shares.get("dialog"), 1), _number(shares.get("evidence"), 1)
+    if math.isnan(dialog + evidence):  # they are said together
+        dialog = evidence = math.nan
+    is_tie = is_chosen and meta.get(IS_TIE) is True
+    return _Said(_number(tokens.get("total"), sys.float_info.max), dialog, evidence, is_tie)
 
 
-def _said_about(values: Values, row: _Row) -> int:
-    """Return the response to look up: the source of a chosen one that has no value of its own."""
-    known = (values.labels, values.scores, values.problems)
-    if row.chosen_from is None or any(row.id in each for each in known):
-        return row.id
-    return row.chosen_from
+def _number(value: Any, most: float) -> float:
+    """Return a number from 0 to `most`; NaN for anything else."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 <= value <= most else math.nan
 
 
 def _none_left_out(axes: Axes) -> LeftOut:
@@ -222,9 +323,5 @@ def _none_left_out(axes: Axes) -> LeftOut:
     left_out: LeftOut = defaultdict(int)
     left_out["repeated_responses"] = 0
     for side in axes._fields:
-        left_out[f"{side}_unknown"] = 0
+        left_out[f"{side}_{UNKNOWN}"] = 0
     return left_out
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else math.nan

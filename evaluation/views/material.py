@@ -51,9 +51,9 @@ def response(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     With the run of the address, the evidence is what that run judged against, its windows marked.
     """
     found = get_object_or_404(
-        Response.objects.select_related("example", "setup", "dataset", "call").prefetch_related(
-            "example__turns", "example__evidence__passage", "shown__passage"
-        ),
+        Response.objects.select_related(
+            "example", "setup", "dataset", "call", "chosen_from__setup"
+        ).prefetch_related("example__turns", "example__evidence__passage", "shown__passage"),
         dataset__slug=slug,
         pk=pk,
     )
@@ -66,6 +66,7 @@ def response(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         "decisions": decisions([found]).get(found.pk, []),
         "scores": scored,
         "others": others.order_by("setup__name", "key"),
+        "chosen_as": found.chosen_as.select_related("setup").order_by("setup__name", "key"),
     } | _as_judged(found, scored, request.GET.get("run", ""))
     return render(request, "evaluation/response.html", context)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.annotation.makers import material, opened
 from tests.e2e.walk import (
@@ -22,8 +22,8 @@ from tests.e2e.walk import (
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-DESK, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
-SMALLEST, SMALL_DESK = {"width": 320, "height": 800}, {"width": 1280, "height": 800}
+DESK, PHONE = ViewportSize(width=1440, height=900), ViewportSize(width=390, height=844)
+SMALLEST, SMALL_DESK = ViewportSize(width=320, height=800), ViewportSize(width=1280, height=800)
 LARGE_TEXT, USUAL_TEXT = 32, 16  # px, where nothing else is said
 ALL_RULES = {"resultTypes": ["violations"]}
 # The dark theme changes colours and nothing else; a small screen changes anything but colours.

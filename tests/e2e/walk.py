@@ -28,6 +28,7 @@ from tests.annotation.makers import (
 from tests.e2e.grid_walk import grid_pages
 from tests.e2e.job_walk import job_pages
 from tests.e2e.sample_walk import sample_pages
+from tests.e2e.tradeoff_walk import tradeoff_pages
 from tests.evaluation.hand_made import COOL, WARM, two_arms
 from tests.evaluation.makers_of_scores import MILL, disputed, make_run, make_score, make_scores
 from tests.evaluation.metric_runs import cancelled, done, failed, mill, requested, work
@@ -196,6 +197,7 @@ def research_stops(folder: Path) -> Iterator[Stop]:
     yield from (Stop(name, plans, path) for name, path in job_pages(folder))
     yield from (Stop(name, plans, path) for name, path in sample_pages(folder / "sampled"))
     yield from (Stop(name, plans, path) for name, path in grid_pages(folder / "grids"))
+    yield from (Stop(name, plans, path) for name, path in tradeoff_pages(folder / "traded", plans))
 
 
 def report_stops(folder: Path, user: User) -> Iterator[Stop]:

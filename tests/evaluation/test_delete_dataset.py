@@ -21,7 +21,7 @@ from annotation.models import (
     Vote,
     VoteChange,
 )
-from evaluation.models import Adjudication, Job, JobStep, MetricRun, RunChunk
+from evaluation.models import Adjudication, Job, JobStep, MetricRun, RunChunk, SavedView
 from generation.models import (
     Call,
     Dataset,
@@ -116,6 +116,7 @@ def rate_something(study: Study) -> None:
     RunChunk.objects.create(run=run, number=1, targets=[target.pk])
     job = Job.objects.create(kind=Job.Kind.PROMPT_SEARCH, study=study, name=study.name)
     JobStep.objects.create(job=job, number=1)
+    SavedView.objects.create(dataset=study.dataset, name="Figure 1, close")
 
 
 def generate_something(dataset: Dataset) -> None:

@@ -1,6 +1,7 @@
 """Print a report: figures with intervals, what was left out, and the signature."""
 
 from argparse import RawDescriptionHelpFormatter
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -11,10 +12,16 @@ from annotation.schemes import load_scheme
 from evaluation.forms.retrieval import IDF_RULES, QUERIES, RetrievalForm
 from evaluation.reports.base import Choices, Report
 from evaluation.reports.calibration import calibration_report
+from evaluation.reports.comparable import comparable_report
 from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.retrieval import retrieval_report
 from evaluation.reports.study import ON_DEMAND, REPORTS
+from evaluation.reports.takeaways import takeaways_report
+from evaluation.reports.tradeoff import tradeoff_report
 from evaluation.runs.families import families_of
+from evaluation.tradeoffs.axes import Axes, named_axes
+from evaluation.tradeoffs.material import Material, material_of
+from evaluation.tradeoffs.view import View
 from generation.models import Dataset
 
 EXAMPLE = """example:
@@ -23,9 +30,8 @@ EXAMPLE = """example:
   manage.py report agreement --study pilot --truth merged --format latex > agreement.tex
   manage.py report calibration --study pilot --question attributable --model deberta-nli
   manage.py report retrieval --dataset qrecc --query dialog --format csv > retrieval.csv
+  manage.py report tradeoff --dataset qrecc --attribution auto_ais --sensibleness sensible
 """
-
-RETRIEVAL = "retrieval"
 
 
 class Command(BaseCommand):
@@ -34,9 +40,10 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("report", choices=[*REPORTS, *ON_DEMAND, RETRIEVAL])
-        parser.add_argument("--study", help="the study's name; for all but retrieval")
-        parser.add_argument("--dataset", help="retrieval: the dataset's name")
+        parser.add_argument("report", choices=[*REPORTS, *ON_DEMAND, *ON_DATASETS])
+        datasets = ", ".join(ON_DATASETS)
+        parser.add_argument("--study", help=f"the study's name; for all but {datasets}")
+        parser.add_argument("--dataset", help=f"{datasets}: the dataset's name")
         parser.add_argument("--format", choices=["table", *FORMATS], default="table")
         parser.add_argument("--setup", default="", help="the only setup that counts, by name")
         parser.add_argument(
@@ -59,12 +66,23 @@ class Command(BaseCommand):
         )
         parser.add_argument("--k1", help="retrieval: 0 to 10 (default: 1.5)")
         parser.add_argument("--b", help="retrieval: 0 to 1 (default: 0.75)")
+        for side in Axes._fields:
+            parser.add_argument(
+                f"--{side}",
+                default="",
+                help=f"trade-off: what says {side}, as the page's address has it, or a metric or a "
+                "question that only one run or arm has (default: as on the page)",
+            )
+        parser.add_argument(
+            "--by-score", action="store_true", help="tradeoff: mean scores instead of shares"
+        )
 
     def handle(self, *, report: str, format: str, **options: Any) -> None:
-        of = "dataset" if report == RETRIEVAL else "study"
+        of = "dataset" if report in ON_DATASETS else "study"
         if not options[of]:
             raise CommandError(f"{report} is a report on a {of}: give its name by --{of}.")
-        found = _retrieval(options) if report == RETRIEVAL else _on_study(report, options)
+        on_dataset = ON_DATASETS.get(report)
+        found = on_dataset(_dataset(options), options) if on_dataset else _on_study(report, options)
         self.stdout.write(write_report(found, format), ending="")
 
 
@@ -87,16 +105,42 @@ def _on_study(report: str, options: dict[str, Any]) -> Report:
     return REPORTS[report](found, choices)
 
 
-def _retrieval(options: dict[str, Any]) -> Report:
-    """Return the report on a dataset; its passages are indexed now where they are not."""
+def _dataset(options: dict[str, Any]) -> Dataset:
     dataset = Dataset.objects.filter(name=options["dataset"]).first()
     if not dataset:
         there = _some(Dataset.objects.all())
         raise CommandError(f"No dataset {options['dataset']!r}; there are: {there}")
+    return dataset
+
+
+def _retrieval(dataset: Dataset, options: dict[str, Any]) -> Report:
+    """Return the report on retrieval; the passages are indexed now where they are not."""
     form = RetrievalForm(options)
     for name, errors in form.errors.items():
         raise CommandError(f"--{name} {options[name]}: {' '.join(map(str, errors))}")
     return retrieval_report(dataset, form.chosen)
+
+
+def _tradeoff(dataset: Dataset, options: dict[str, Any]) -> Report:
+    return tradeoff_report(_material(dataset, options), View(by_score=options["by_score"]))
+
+
+def _material(dataset: Dataset, options: dict[str, Any]) -> Material:
+    """Return the material of the axes that are named, of the usual ones where none are."""
+    try:
+        axes = named_axes(dataset, options["attribution"], options["sensibleness"])
+    except LookupError as exc:
+        raise CommandError(f"{dataset.name}: {exc}") from exc
+    return material_of(dataset, axes)
+
+
+# What reports on a dataset are made by.
+ON_DATASETS: Mapping[str, Callable[[Dataset, dict[str, Any]], Report]] = {
+    "retrieval": _retrieval,
+    "tradeoff": _tradeoff,
+    "takeaways": lambda dataset, options: takeaways_report(_material(dataset, options)),
+    "comparable": lambda dataset, options: comparable_report(_material(dataset, options)),
+}
 
 
 def _calibration(study: Study, choices: Choices, question: str, model: str) -> Report:

@@ -1,0 +1,66 @@
+"""Places for text in a figure where nothing else stands. Units are those of the figure."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+Anchor = Literal["start", "middle", "end"]
+MEAN_WIDTH = 0.56  # of a character, in font sizes: a little more than Liberation Sans has
+
+
+class Box(NamedTuple):
+    """A rectangle; y grows downwards."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def overlap(self, other: "Box") -> float:
+        """Return the area that both cover."""
+        width = min(self.right, other.right) - max(self.left, other.left)
+        height = min(self.bottom, other.bottom) - max(self.top, other.top)
+        return max(width, 0.0) * max(height, 0.0)
+
+    def is_inside(self, other: "Box") -> bool:
+        return (
+            other.left <= self.left
+            and other.top <= self.top
+            and self.right <= other.right
+            and self.bottom <= other.bottom
+        )
+
+
+class Text(NamedTuple):
+    """A line of text: x of its anchor, y of its baseline."""
+
+    x: float
+    y: float
+    text: str
+    anchor: Anchor = "start"
+    size: float = 12.0
+
+    @property
+    def box(self) -> Box:
+        """About what it covers."""
+        width = MEAN_WIDTH * self.size * len(self.text)
+        left = self.x - {"start": 0.0, "middle": width / 2, "end": width}[self.anchor]
+        return Box(left, self.y - 0.8 * self.size, left + width, self.y + 0.25 * self.size)
+
+
+def around(x: float, y: float, half: float) -> Box:
+    """Return a square around a point."""
+    return Box(x - half, y - half, x + half, y + half)
+
+
+def first_free(candidates: Iterable[Text], taken: Sequence[Box], area: Box) -> Text | None:
+    """Return the first text that lies in an area and covers nothing taken; None if none does."""
+    for text in candidates:
+        if text.box.is_inside(area) and not any(text.box.overlap(box) for box in taken):
+            return text
+    return None
+
+
+def least_covering(candidates: Iterable[Text], taken: Sequence[Box], area: Box) -> Text | None:
+    """Return the text in an area that covers least, the first of these; None outside it."""
+    inside = [text for text in candidates if text.box.is_inside(area)]
+    return min(inside, key=lambda text: sum(text.box.overlap(box) for box in taken), default=None)

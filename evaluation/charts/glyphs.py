@@ -1,0 +1,236 @@
+"""The marks of the trade-off: shape by prompt type, colour by model, light by temperature.
+
+Colours are classes (`m1` to `m5`, `m0`; `a1` to `a3` of aggregates; `e1`, `e2` of restricted
+context; `t0` solid, `t7` light), so that one figure serves light pages, dark pages and files.
+Aggregates have the colour of their function; where a view has those of several models, a ring in
+the colour of theirs.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from evaluation.reports.base import Row
+from generation.model_sizes import by_size
+from generation.text.prompt_types import PromptType, prompt_type
+
+# Unit shapes around (0, 0), about 12 px wide and of equal visual weight.
+SHAPES = {
+    "circle": "M-5.2 0a5.2 5.2 0 1 0 10.4 0a5.2 5.2 0 1 0-10.4 0z",
+    "small": "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0-7.2 0z",
+    "square": "M-4.7-4.7H4.7V4.7H-4.7z",
+    "diamond": "M0-6.4L6.4 0 0 6.4-6.4 0z",
+    "up": "M0-6L5.9 4.6H-5.9z",
+    "right": "M6 0L-4.6 5.9V-5.9z",
+    "down": "M0 6L-5.9-4.6H5.9z",
+    "left": "M-6 0L4.6-5.9V5.9z",
+    "plus": "M-1.9-6H1.9V-1.9H6V1.9H1.9V6H-1.9V1.9H-6V-1.9H-1.9z",
+    "cross": (
+        "M2.9-5.59L5.59-2.9 2.69 0 5.59 2.9 2.9 5.59 0 2.69-2.9 5.59-5.59 2.9-2.69 0"
+        "-5.59-2.9-2.9-5.59 0-2.69z"
+    ),
+    "hourglass": "M-5.2-5.6H5.2L-5.2 5.6H5.2z",
+    "hexagon": "M-5.8 0L-2.9-5H2.9L5.8 0 2.9 5H-2.9z",
+    "star": "M0-9L2.3-3 8.6-2.8 3.7 1.1 5.3 7.3 0 3.8-5.3 7.3-3.7 1.1-8.6-2.8-2.3-3z",
+}
+MOST_MODELS = 5  # with a colour of their own; the others share one
+FUNCTION_COLOURS = {"max-attribution": "a1", "sensible-first": "a2"}
+
+
+class Glyph(NamedTuple):
+    """One mark: its outline around (0, 0), its classes, and whether a dot is in its centre."""
+
+    path: str
+    classes: str = ""
+    has_instructions: bool = False
+    ring: str = ""  # class of a ring around it; "" for none
+
+
+class Palette(NamedTuple):
+    """What colours and fills mean: the same for all figures of a dataset."""
+
+    models: tuple[str, ...]  # with a colour of their own, from small to large
+    other_models: tuple[str, ...]
+    solid: float | None  # the lowest temperature
+    light: tuple[float, ...]  # all others, from low to high
+    # Restricted context of one model has colours by evidence; of several by model, as all has.
+    is_restricted_by_evidence: bool = True
+    has_rings: bool = False  # around aggregates, in the colour of their model
+
+
+class Entry(NamedTuple):
+    """One line of a legend."""
+
+    keys: tuple[str, ...]  # what a view's filter calls it; several that look alike share a line
+    title: str
+    glyph: Glyph
+    n: int  # setups
+
+
+class Legend(NamedTuple):
+    """What the marks of some rows mean; groups without entries are empty."""
+
+    models: tuple[Entry, ...]
+    temperatures: tuple[Entry, ...]
+    prompts: tuple[Entry, ...]
+    functions: tuple[Entry, ...]
+    has_instructions: bool = False
+
+
+def palette_of(rows: Sequence[Row]) -> Palette:
+    """Return what colours and fills mean, from the report's rows on all setups of a dataset."""
+    models = by_size(list({row["model"] for row in rows}))
+    temperatures = sorted({row["temperature"] for row in rows if row["temperature"] is not None})
+    restricted = {(row["model"], row["temperature"]) for row in rows if row["is_restricted"]}
+    return Palette(
+        models=tuple(models[-MOST_MODELS:]),
+        other_models=tuple(models[:-MOST_MODELS]),
+        solid=temperatures[0] if temperatures else None,
+        light=tuple(temperatures[1:]),
+        is_restricted_by_evidence=len(restricted) < 2,
+    )
+
+
+def with_rings(palette: Palette, rows: Sequence[Row]) -> Palette:
+    """Return a palette that tells the models of aggregates apart, where a view has several."""
+    models = {row["model"] for row in rows if row["is_aggregate"]}
+    return palette._replace(has_rings=len(models) > 1)
+
+
+def glyph_of(row: Row, palette: Palette) -> Glyph:
+    """Return the mark of a setup."""
+    kind = _kind(row)
+    fill = "t7" if row["temperature"] in palette.light else "t0"
+    if row["is_aggregate"]:
+        ring = model_colour(row["model"], palette) if palette.has_rings else ""
+        return Glyph(SHAPES["star"], f"{_function_colour(row['function'])} {fill}", ring=ring)
+    if kind is not None and row["is_restricted"]:
+        is_golden = kind.evidence == "golden"
+        if palette.is_restricted_by_evidence:
+            return Glyph(SHAPES["small"], f"{'e1' if is_golden else 'e2'} {fill}")
+        fill = "t0" if is_golden else "t7"
+    has_instructions = kind is not None and kind.has_instructions
+    return Glyph(_shape(kind), f"{model_colour(row['model'], palette)} {fill}", has_instructions)
+
+
+def model_colour(model: str, palette: Palette) -> str:
+    """Return the class of a model: m1 the smallest; m0 is shared by those without their own."""
+    return f"m{palette.models.index(model) + 1}" if model in palette.models else "m0"
+
+
+def legend_of(rows: Sequence[Row], palette: Palette) -> Legend:
+    """Return what the marks of these rows mean, in the order of sizes, temperatures and types."""
+    single = [row for row in rows if not row["is_aggregate"]]
+    # Restricted context of one model has colours by evidence: none says its model then.
+    has_colours = not palette.is_restricted_by_evidence or any(
+        not row["is_restricted"] for row in single
+    )
+    return Legend(
+        models=_models(rows if palette.has_rings else single, palette, has_colours),
+        temperatures=_temperatures(single, palette, has_colours),
+        prompts=_prompts(single, palette),
+        functions=_functions([row for row in rows if row["is_aggregate"]], palette),
+        has_instructions=any(glyph_of(row, palette).has_instructions for row in single),
+    )
+
+
+def _models(rows: Sequence[Row], palette: Palette, has_colours: bool) -> tuple[Entry, ...]:
+    entries = []
+    for model in (*palette.models, *palette.other_models):
+        n = sum(row["model"] == model for row in rows)
+        if n:
+            colour = model_colour(model, palette)
+            glyph = Glyph(SHAPES["circle"], colour) if has_colours else Glyph("")
+            entries.append(Entry((model,), model, glyph, n))
+    return tuple(entries)
+
+
+def _temperatures(rows: Sequence[Row], palette: Palette, has_colours: bool) -> tuple[Entry, ...]:
+    entries = []
+    there = {row["temperature"] for row in rows}
+    colour = f"m{len(palette.models)}"  # that of the largest model
+    for temperature in sorted(there, key=lambda each: -1.0 if each is None else each):
+        n = sum(row["temperature"] == temperature for row in rows)
+        is_light = temperature in palette.light
+        classes = f"{colour} {'t7' if is_light else 't0'}"
+        glyph = Glyph(SHAPES["circle"], classes) if has_colours else Glyph("")
+        fill = "light" if is_light else "solid"
+        key, title = (
+            ("none", "Not known")
+            if temperature is None
+            else (f"{temperature:g}", f"T {temperature:g}{f', {fill}' * has_colours}")
+        )
+        entries.append(Entry((key,), title, glyph, n))
+    return tuple(entries)
+
+
+def _prompts(rows: Sequence[Row], palette: Palette) -> tuple[Entry, ...]:
+    """Return a line for each type; restricted ones share a line by evidence, parts by recipe."""
+    found: dict[tuple[int, str], list[Row]] = {}
+    for row in rows:
+        kind = _kind(row)
+        found.setdefault((kind.number if kind else 99, _family_title(row, kind)), []).append(row)
+    entries = []
+    for (_, title), alike in sorted(found.items()):
+        glyph = glyph_of(alike[0], palette)
+        by_evidence = [name for name in glyph.classes.split() if name.startswith("e")]
+        keys = tuple(dict.fromkeys(row["prompt"] or "none" for row in alike))
+        plain = glyph._replace(classes=" ".join(by_evidence))
+        entries.append(Entry(tuple(sorted(keys)), title, plain, len(alike)))
+    return tuple(entries)
+
+
+def _family_title(row: Row, kind: PromptType | None) -> str:
+    """Return what a prompt is called together with those that a filter takes as one with it."""
+    if kind is not None and kind.dialog_share is not None:
+        return f"Restricted, {kind.evidence}{' non-evidence' * (kind.evidence != 'golden')}"
+    if kind is not None and kind.part:
+        return f"Parts of the first {kind.of}"
+    return str(row["prompt_title"])
+
+
+def _functions(rows: Sequence[Row], palette: Palette) -> tuple[Entry, ...]:
+    found: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: str(row["function"])):
+        found.setdefault(row["function"], []).append(row)
+    return tuple(
+        Entry(
+            (function,),
+            alike[0]["function_title"],
+            Glyph(SHAPES["star"], f"{_function_colour(function)} t0"),
+            len(alike),
+        )
+        for function, alike in found.items()
+    )
+
+
+def _function_colour(function: str) -> str:
+    """Return the class of a function; with its weights it is one of the others."""
+    return FUNCTION_COLOURS.get(function.removeprefix("recipe-"), "a3")
+
+
+def _kind(row: Row) -> PromptType | None:
+    try:
+        return prompt_type(row["prompt"])
+    except ValueError:
+        return None
+
+
+def _shape(kind: PromptType | None) -> str:
+    if kind is None:
+        return SHAPES["hexagon"]
+    if kind.dialog_share is not None:
+        return SHAPES["small"]
+    if kind.is_one_shot:
+        return SHAPES["square"]
+    if not kind.has_history:
+        return SHAPES["plus" if kind.needs_golden else "cross"]
+    if kind.evidence == "retrieved":
+        return SHAPES["up" if kind.k < 3 else "right"]
+    names = {
+        "none": "circle",
+        "golden": "diamond",
+        "random": "down",
+        "next-best": "left",
+        "top": "hourglass",
+    }
+    return SHAPES[names[kind.evidence]]

@@ -1,0 +1,36 @@
+"""What a researcher chooses on the page of takeaways beside the axes."""
+
+from typing import Any
+
+from django import forms
+from django.utils.functional import cached_property
+
+from evaluation.tradeoffs.dots import Dot
+from evaluation.tradeoffs.effects import BY_NAMES, Sizes
+from evaluation.tradeoffs.pairs import unsized
+
+
+class SizesForm(forms.Form):
+    """Which of two models is the larger, where a model's name does not say its size.
+
+    Two different models of the dataset, or as names say it.
+    """
+
+    large = forms.ChoiceField(label="Larger model", required=False)
+    small = forms.ChoiceField(label="Smaller model", required=False)
+
+    def __init__(self, data: Any, *, dots: tuple[Dot, ...]) -> None:
+        super().__init__(data)
+        self.is_needed = bool(unsized(dots))
+        models = sorted({dot.setup.model for dot in dots} - {""})
+        for field in self.fields.values():
+            assert isinstance(field, forms.ChoiceField)
+            field.choices = [("", "by name"), *((model, model) for model in models)]
+
+    @cached_property
+    def chosen(self) -> Sizes:
+        """The two models; what is said of one alone, or wrongly, is as names say it."""
+        if not self.is_valid():
+            return BY_NAMES
+        sizes = Sizes(self.cleaned_data["large"], self.cleaned_data["small"])
+        return sizes if all(sizes) and sizes.large != sizes.small else BY_NAMES

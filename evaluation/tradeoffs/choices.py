@@ -1,0 +1,49 @@
+"""What scores choose among the setups of a pool. No queries."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluation.metrics.reranking import NOTHING, choose_with_ties
+from evaluation.tradeoffs.material import Material
+
+
+class Chosen(NamedTuple):
+    """The response that is chosen for each example, by ids; no example that has none."""
+
+    responses: dict[int, int]  # example → response
+    ties: frozenset[int]  # examples in which the other score decided between equals
+
+
+def chosen_responses(
+    material: Material,
+    pool: Sequence[str],
+    function: str,
+    weights: Sequence[float] | None = None,
+) -> Chosen:
+    """Return what the scores of a material choose among the setups of a pool.
+
+    A setup of the pool without any response has no part in it.
+
+    Args:
+        pool: names of setups, in the order of the pool.
+        function: one of `evaluation.metrics.reranking.FUNCTIONS`.
+        weights: of `weighted`: sensibleness, attribution.
+
+    Raises:
+        ValueError: a function or weights that are not there.
+    """
+    there = {dot.setup.name: place for place, dot in enumerate(material.dots)}
+    places = [there[name] for name in pool if name in there]
+    if not places:
+        return Chosen({}, frozenset())
+    attribution, sensibleness = material.scores[:, places]
+    found, is_tie = choose_with_ties(function, attribution, sensibleness, weights)
+    responses = material.responses[places][found, np.arange(material.n_examples)]
+    is_chosen = found != NOTHING
+    examples = material.example_ids
+    return Chosen(
+        dict(zip(examples[is_chosen].tolist(), responses[is_chosen].tolist(), strict=True)),
+        frozenset(examples[is_chosen & is_tie].tolist()),
+    )

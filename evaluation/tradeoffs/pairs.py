@@ -1,0 +1,310 @@
+"""Pairs of setups that differ in one thing, and pairs that are comparable ([A] 7.1 to 7.6).
+
+A pair is two places among the marks of a material; no queries. Pairs of `pairs_differing_in` agree
+in everything else that is known: model, temperature, run, prompt and settings. A setting agrees
+where it is the same, or where it changes nothing under one of the two (top-p at temperature 0, the
+position of evidence where there is none).
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from itertools import combinations, permutations
+from typing import Any, Literal, NamedTuple
+
+from evaluation.tradeoffs.dots import Dot
+from generation.grids.prompts import PromptChoices, settings_of
+from generation.model_sizes import n_parameters
+from generation.retrieval.bm25 import Bm25
+from generation.text.prompt_types import PromptType
+
+Difference = Literal[
+    "history", "golden evidence", "instructions", "temperature", "size", "restricted share"
+]
+Reason = Literal["instructions", "restricted share", "one pool", "context"]
+REASONS: tuple[Reason, ...] = ("instructions", "restricted share", "one pool", "context")
+CONTEXT_WITHIN = 0.1  # the smaller mean context is at least 1 minus this of the larger
+NOT_GOLDEN = ("none", "random", "next-best")
+
+_OF_SAMPLING = frozenset({"top_p", "top_k"})
+_OF_PROMPTS = frozenset({*PromptChoices._fields, *Bm25._fields} - {"type", "bm25"})
+
+
+class Pair(NamedTuple):
+    """Two setups by their places: what is said is always the first minus the second."""
+
+    first: int
+    second: int
+
+
+class ComparablePair(NamedTuple):
+    """Two setups under the same constraint, and which it is; they are read from second to first."""
+
+    first: int
+    second: int
+    reasons: tuple[Reason, ...]
+
+
+def is_plain(dot: Dot) -> bool:
+    """Return whether a setup is of a full grid: no aggregate, restricted or part of a recipe."""
+    return not (
+        dot.is_aggregate or dot.is_restricted or (dot.kind is not None and dot.kind.part > 0)
+    )
+
+
+def pairs_differing_in(dots: Sequence[Dot], difference: Difference) -> list[Pair]:
+    """Return the pairs that differ in one thing alone, in the order of the marks.
+
+    history, golden evidence, instructions: with, then without; without golden evidence is no
+        evidence or non-evidence.
+    temperature: the lowest, then each higher one.
+    size: each model, then those of the next smaller size that a model's name says.
+    restricted share: the smaller share of the dialog, then the next larger one.
+
+    The lowest and the next are those among the setups that agree in everything else. Aggregates and
+    parts of a recipe are in none; setups of restricted context in the last alone.
+    """
+    sides = [_side(dot, difference) for dot in dots]
+    groups: dict[Hashable, list[int]] = defaultdict(list)
+    for place, dot in enumerate(dots):
+        is_in_pairs = bool(dot.setup.model) and not math.isnan(sides[place])
+        key = _REST[difference](dot) if is_in_pairs else None
+        if key is not None:
+            groups[key].append(place)
+    settings = [_Settings(dot) for dot in dots]
+    found = [
+        Pair(first, second)
+        for group in groups.values()
+        for first, second in permutations(group, 2)
+        if _goes_first(difference, sides[first], sides[second])
+        and settings[first].agree(settings[second])
+    ]
+    if difference == "temperature":
+        return sorted(_from_the_lowest(found, sides))
+    return sorted(_to_the_next(found, sides))
+
+
+def size_pairs(dots: Sequence[Dot], larger: str, smaller: str) -> list[Pair]:
+    """Return the pairs of one model, then another, that agree in everything else."""
+    settings = [_Settings(dot) for dot in dots]
+    of = {name: _plain_of(dots, name) for name in (larger, smaller)}
+    return [
+        Pair(first, second)
+        for first in of[larger]
+        for second in of[smaller]
+        if _but_size(dots[first]) == _but_size(dots[second])
+        and settings[first].agree(settings[second])
+    ]
+
+
+def sizes_of(dots: Sequence[Dot]) -> list[tuple[float, list[str]]]:
+    """Return the sizes that names of models say, from small to large, each with its models."""
+    by_size: dict[float, set[str]] = defaultdict(set)
+    for dot in dots:
+        by_size[n_parameters(dot.setup.model)].add(dot.setup.model)
+    known = sorted(size for size in by_size if not math.isnan(size))
+    return [(size, sorted(by_size[size])) for size in known]
+
+
+def unsized(dots: Sequence[Dot]) -> list[str]:
+    """Return the models whose size no name says."""
+    models = {dot.setup.model for dot in dots} - {""}
+    return sorted(model for model in models if math.isnan(n_parameters(model)))
+
+
+def comparable_pairs(dots: Sequence[Dot]) -> list[ComparablePair]:
+    """Return the pairs of one model and temperature under the same constraint, with all reasons.
+
+    instructions: they differ in nothing else.
+    restricted share: both of restricted context, with the same share of the dialog asked for.
+    one pool: both aggregates, of the same setups.
+    context: their mean tokens of whole prompts are within 10 %, the smaller of the larger; no
+        aggregates.
+
+    The first is the one with instructions, with golden evidence, or later in the order of types and
+    names.
+    """
+    with_instructions = set(pairs_differing_in(dots, "instructions"))
+    groups: dict[tuple[str, float | None], list[int]] = defaultdict(list)
+    for place, dot in enumerate(dots):
+        if dot.setup.model:
+            groups[dot.setup.model, dot.setup.temperature].append(place)
+    found = []
+    for group in groups.values():
+        for first, second in combinations(sorted(group, key=lambda at: _order(dots[at])), 2):
+            pair = Pair(second, first)  # later in the order, then earlier
+            if pair[::-1] in with_instructions:
+                pair = Pair(*pair[::-1])
+            if reasons := _reasons(dots[first], dots[second], pair in with_instructions):
+                found.append(ComparablePair(*pair, reasons))
+    return sorted(found)
+
+
+def _reasons(one: Dot, other: Dot, differ_in_instructions: bool) -> tuple[Reason, ...]:
+    holds: dict[Reason, bool] = {
+        "instructions": differ_in_instructions,
+        "restricted share": one.is_restricted
+        and other.is_restricted
+        and _share(one) == _share(other),
+        "one pool": bool(one.pool) and set(one.pool) == set(other.pool),
+        "context": not (one.is_aggregate or other.is_aggregate)
+        and _is_near(one.context_tokens, other.context_tokens),
+    }
+    return tuple(reason for reason in REASONS if holds[reason])
+
+
+def _is_near(one: float, other: float) -> bool:
+    """Return whether two means are within 10 %; never where one is unknown."""
+    if math.isnan(one) or math.isnan(other):
+        return False
+    return min(one, other) >= (1 - CONTEXT_WITHIN) * max(one, other) > 0
+
+
+def _order(dot: Dot) -> tuple[Any, ...]:
+    """Return where a setup stands among those of its model and temperature."""
+    kind = dot.kind
+    if kind is None:
+        return math.inf, 0.0, False, dot.setup.name
+    return kind.number, -(kind.dialog_share or 0.0), kind.evidence == "golden", dot.setup.name
+
+
+# --- what a pair may differ in --------------------------------------------------------------
+
+
+def _but(**usual: Any) -> Callable[[Dot], Hashable | None]:
+    """Return what must agree where prompts differ in some fields; None for what is no type."""
+
+    def rest(dot: Dot) -> Hashable | None:
+        if dot.kind is None:
+            return None
+        kind = dot.kind._replace(key="", title="", number=0, **usual)
+        return dot.setup.model, dot.setup.temperature, dot.setup.run, kind
+
+    return rest
+
+
+def _but_golden(dot: Dot) -> Hashable | None:
+    kind = dot.kind
+    if kind is None or kind.evidence not in ("golden", *NOT_GOLDEN):
+        return None
+    return _but(evidence="none", k=1)(dot)
+
+
+def _but_temperature(dot: Dot) -> Hashable | None:
+    if dot.setup.temperature is None:
+        return None
+    return dot.setup.model, dot.setup.prompt, dot.setup.run
+
+
+def _but_size(dot: Dot) -> Hashable | None:
+    return dot.setup.temperature, dot.setup.prompt, dot.setup.run
+
+
+_REST: dict[Difference, Callable[[Dot], Hashable | None]] = {
+    "history": _but(has_history=True),
+    "golden evidence": _but_golden,
+    "instructions": _but(has_instructions=True),
+    "temperature": _but_temperature,
+    "size": _but_size,
+    "restricted share": _but(dialog_share=1.0),
+}
+
+
+def _side(dot: Dot, difference: Difference) -> float:
+    """Return what differs as a number; NaN for setups that are in no such pair."""
+    kind = dot.kind
+    if difference == "restricted share":
+        return math.nan if kind is None or kind.dialog_share is None else kind.dialog_share
+    if not is_plain(dot):
+        return math.nan
+    if difference == "size":
+        return n_parameters(dot.setup.model)
+    if difference == "temperature":
+        return math.nan if dot.setup.temperature is None else dot.setup.temperature
+    if kind is None:
+        return math.nan
+    if difference == "history":
+        return float(kind.has_history)
+    return float(
+        kind.has_instructions if difference == "instructions" else kind.evidence == "golden"
+    )
+
+
+def _goes_first(difference: Difference, first: float, second: float) -> bool:
+    if difference in ("temperature", "restricted share"):
+        return first < second
+    return first > second
+
+
+def _from_the_lowest(pairs: Sequence[Pair], sides: Sequence[float]) -> list[Pair]:
+    """Return, for each second setup, the pairs of the lowest side that it has."""
+    lowest: dict[int, float] = {}
+    for first, second in pairs:
+        lowest[second] = min(sides[first], lowest.get(second, math.inf))
+    return [pair for pair in pairs if sides[pair.first] == lowest[pair.second]]
+
+
+def _to_the_next(pairs: Sequence[Pair], sides: Sequence[float]) -> list[Pair]:
+    """Return, for each first setup, the pairs whose second has the nearest side."""
+    steps = [abs(sides[first] - sides[second]) for first, second in pairs]
+    least: dict[int, float] = {}
+    for pair, step in zip(pairs, steps, strict=True):
+        least[pair.first] = min(step, least.get(pair.first, math.inf))
+    return [pair for pair, step in zip(pairs, steps, strict=True) if step == least[pair.first]]
+
+
+# --- settings -------------------------------------------------------------------------------
+
+
+class _Settings:
+    """What a setup says beside model, temperature and prompt, and which of it matters."""
+
+    def __init__(self, dot: Dot) -> None:
+        self.said = dot.settings
+        self._is_greedy = dot.setup.temperature == 0
+        self._is_typed = dot.kind is not None
+        self._of_prompt: set[str] = set()
+        if dot.kind is not None:
+            ranking = self.said.get("ranking", "bm25")
+            # What is kept of unusual choices is what changes the prompts of the type.
+            self._of_prompt |= settings_of(_unusual(dot.kind, ranking)).keys()
+            self._of_prompt |= settings_of(_unusual(dot.kind, "random")).keys() & {"ranking"}
+
+    def agree(self, other: "_Settings") -> bool:
+        names = self.said.keys() | other.said.keys()
+        return all(
+            self.said.get(name) == other.said.get(name)
+            for name in names
+            if self.matters(name) and other.matters(name)
+        )
+
+    def matters(self, name: str) -> bool:
+        """Return whether a setting can change anything under the setup."""
+        if name in _OF_SAMPLING:
+            return not self._is_greedy
+        if name == "seed" and not self._is_greedy:
+            return True
+        return not self._is_typed or name not in _OF_PROMPTS or name in self._of_prompt
+
+
+def _unusual(kind: PromptType, ranking: Any) -> PromptChoices:
+    """Return choices of which none but the ranking is the usual one."""
+    return PromptChoices(
+        kind,
+        position="before-last-turn",
+        budget=1,
+        ranking=ranking,
+        query="dialog",
+        bm25=Bm25("lucene", 0.0, 0.0),
+        seed=1,
+        one_shot="e",
+    )
+
+
+def _plain_of(dots: Sequence[Dot], model: str) -> list[int]:
+    places = enumerate(dots)
+    return [place for place, dot in places if dot.setup.model == model and is_plain(dot)]
+
+
+def _share(dot: Dot) -> float | None:
+    return dot.kind.dialog_share if dot.kind else None

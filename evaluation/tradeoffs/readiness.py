@@ -1,0 +1,133 @@
+"""Whether a dataset can be drawn: what its axes need, and what is being scored. Reads only."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Exists, OuterRef, QuerySet
+
+from annotation.models import Study
+from annotation.schemes import load_scheme
+from evaluation.auto_metrics.registry import METRICS
+from evaluation.metrics.labels import label_rule
+from evaluation.models import AutoScore, MetricRun, SavedView
+from evaluation.tradeoffs.axes import (
+    ATTRIBUTION_METRICS,
+    ATTRIBUTION_QUESTIONS,
+    SENSIBLENESS_METRICS,
+    SENSIBLENESS_QUESTIONS,
+    Axes,
+    Axis,
+)
+from generation.models import Dataset, Response, Setup
+
+
+class Side(NamedTuple):
+    """What one axis may be made of where nobody chooses."""
+
+    name: str
+    metrics: Sequence[str]
+    questions: Sequence[str]
+    run: str  # how to make one: what a new run asks for, as an address has it
+
+    @property
+    def metric_title(self) -> str:
+        """The metric that a run would be of."""
+        return METRICS[self.metrics[0]].title
+
+    def is_known(self, metrics: Iterable[str], questions: Iterable[str]) -> bool:
+        """Whether there is something for this axis."""
+        return bool({*self.metrics} & {*metrics} or {*self.questions} & {*questions})
+
+    def is_of(self, axis: Axis) -> bool:
+        """Whether an axis shows this side."""
+        if axis.run:
+            return axis.run.metric in self.metrics
+        return axis.question is not None and axis.question.key in self.questions
+
+
+SIDES = (
+    Side(
+        "attribution",
+        ATTRIBUTION_METRICS,
+        ATTRIBUTION_QUESTIONS,
+        "metric=auto_ais&evidence=golden",
+    ),
+    Side("sensibleness", SENSIBLENESS_METRICS, SENSIBLENESS_QUESTIONS, "metric=sensible"),
+)
+
+
+def missing_sides(axes: Sequence[Axis]) -> list[Side]:
+    """Return the axes for which there is neither a run nor raters."""
+    metrics = [axis.run.metric for axis in axes if axis.run]
+    questions = [axis.question.key for axis in axes if axis.question]
+    return [side for side in SIDES if not side.is_known(metrics, questions)]
+
+
+def running_runs(dataset: Dataset, axes: Axes | None) -> list[MetricRun]:
+    """Return the runs that score this dataset for an axis and are not done; those in view first.
+
+    Without axes, all that could make one.
+    """
+    running = MetricRun.objects.filter(dataset=dataset, state=MetricRun.State.RUNNING)
+    if axes is None:
+        running = running.filter(metric__in=[metric for side in SIDES for metric in side.metrics])
+    else:
+        running = running.filter(pk__in=[axis.run.pk for axis in axes if axis.run])
+    return list(running.order_by("pk"))
+
+
+# --- the list of datasets -------------------------------------------------------------------
+
+
+class Offered(NamedTuple):
+    """A dataset that has responses, and what of a trade-off it has."""
+
+    dataset: Dataset
+    n_setups: int
+    n_responses: int
+    missing: Sequence[Side]
+    n_views: int
+
+
+def offered_datasets() -> list[Offered]:
+    """Return the datasets that have responses, by name; a fixed number of queries."""
+    n_responses = _counts(Response.objects.values_list("dataset"))
+    there = Exists(Response.objects.filter(setup=OuterRef("pk")))
+    n_setups = _counts(Setup.objects.filter(there).values_list("dataset"))
+    n_views = _counts(SavedView.objects.values_list("dataset"))
+    metrics, questions = _metrics(), _questions()
+    return [
+        Offered(
+            dataset,
+            n_setups.get(dataset.pk, 0),
+            n_responses[dataset.pk],
+            [s for s in SIDES if not s.is_known(metrics[dataset.pk], questions[dataset.pk])],
+            n_views.get(dataset.pk, 0),
+        )
+        for dataset in Dataset.objects.filter(pk__in=n_responses).order_by("name", "pk")
+    ]
+
+
+def _counts(rows: QuerySet[Any, Any]) -> dict[int, int]:
+    return dict(rows.order_by().annotate(n=Count("pk")))
+
+
+def _metrics() -> dict[int, set[str]]:
+    """Return the metrics with scores, by dataset."""
+    has_scores = Exists(AutoScore.objects.filter(run=OuterRef("pk"), target__citation=None))
+    found: dict[int, set[str]] = defaultdict(set)
+    for dataset, metric in MetricRun.objects.filter(has_scores).values_list("dataset", "metric"):
+        found[dataset].add(metric)
+    return found
+
+
+def _questions() -> dict[int, set[str]]:
+    """Return the questions of studies that say yes or no about whole responses, by dataset."""
+    found: dict[int, set[str]] = defaultdict(set)
+    for dataset, scheme, settings in Study.objects.values_list("dataset", "scheme", "settings"):
+        loaded = load_scheme(scheme)
+        if loaded.target == "response":
+            questions = loaded.questions
+            found[dataset] |= {each.key for each in questions if not label_rule(each, settings).why}
+    return found

@@ -1,0 +1,383 @@
+"""Restricted context as curves, and the lines of simulated retrieval between them ([A] 7.4)."""
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evaluation.metrics.intervals import Floats
+from evaluation.metrics.recall_mixing import (
+    GOLDEN,
+    NON_EVIDENCE,
+    Between,
+    Mixing,
+    between,
+    golden_of_top_k_from,
+    in_all,
+    mixed,
+    point_from,
+    share_of_top_k,
+    top_1_from,
+)
+from evaluation.reports.retrieval import RetrievalChoices
+from evaluation.tradeoffs.dots import Dot
+from evaluation.tradeoffs.material import NO_RESPONSE, Material
+from evaluation.tradeoffs.recalls import USUAL_K, Recalls, recalls_over
+from generation.grids.prompts import PromptError, choices_of
+from generation.model_sizes import by_size
+
+NEXT_BEST = "next-best"
+NON_EVIDENCE_KINDS = (NEXT_BEST, "random")  # of evidence that is not golden, the usual one first
+# Of a setup's settings, those that say which passages are shown; golden ones are always the same.
+_ABOUT_PASSAGES = frozenset({"ranking", "query", "idf", "k1", "b", "seed"})
+
+
+class Line(NamedTuple):
+    """A line of the figure, through points in its units."""
+
+    points: tuple[tuple[float, float], ...]  # attribution, sensibleness; both in [0, 1]
+    style: str  # golden, non-evidence, top-1, top-1-mark, top-k, top-k-mark
+    label: str
+
+
+class RestrictedPair(NamedTuple):
+    """Setups of restricted context with golden evidence, and with non-evidence, to be compared."""
+
+    model: str
+    temperature: float | None
+    non_evidence: str  # one of `NON_EVIDENCE_KINDS`
+    settings: str | None = ""  # of both, in words; "": all usual; None: those with most shares
+
+    @property
+    def said(self) -> str:
+        """Return it in one line, as labels and choices have it."""
+        temperature = "" if self.temperature is None else f", T {self.temperature:g}"
+        settings = f" ({self.settings})" if self.settings else ""
+        return f"{self.model}{temperature}, {self.non_evidence} non-evidence{settings}"
+
+
+class Curves(NamedTuple):
+    """The two curves of a pair: by the dialog share asked for, the places in a material.
+
+    A share is there for one of the curves alone where the other has no labels yet.
+    """
+
+    pair: RestrictedPair
+    golden: Mapping[float, int]
+    non_evidence: Mapping[float, int]
+    n_other_setups: int = 0  # of the same model and evidence with other settings, left aside
+    n_unlabelled_setups: int = 0  # of this pair, that no example is known of
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The shares that both curves have, from the whole dialog to none of it."""
+        return tuple(sorted(self.golden.keys() & self.non_evidence.keys(), reverse=True))
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The marks of both curves, each once."""
+        return tuple(dict.fromkeys((*self.golden.values(), *self.non_evidence.values())))
+
+    @property
+    def is_one_at_whole(self) -> bool:
+        """Whether one setup with the whole dialog, and no evidence, is on both curves."""
+        return 1.0 in self.golden and self.golden[1.0] == self.non_evidence.get(1.0)
+
+
+class _Group(NamedTuple):
+    """Setups of one pair: those that agree in every setting that can differ in their prompts."""
+
+    settings: str
+    places: frozenset[int]
+
+    def by_share(
+        self, material: Material, evidence: str, among: Collection[int]
+    ) -> dict[float, int]:
+        """Return the places of one evidence by dialog share, from 1 to 0; the first by name."""
+        found: dict[float, int] = {}
+        for place in sorted(self.places & set(among)):
+            kind = material.dots[place].kind
+            if kind is not None and kind.dialog_share is not None and kind.evidence == evidence:
+                found.setdefault(kind.dialog_share, place)
+        return dict(sorted(found.items(), reverse=True))
+
+
+def restricted_pairs(material: Material) -> list[RestrictedPair]:
+    """Return what can be drawn: scored first, then largest model, T 0, next-best non-evidence.
+
+    Those with golden and non-evidence at one share at least, by setups that agree in all other
+    settings; of several settings, those with most such shares first.
+    """
+    models = {
+        (dot.setup.model, dot.setup.temperature) for dot in material.dots if _is_restricted(dot)
+    }
+    sizes = by_size(list({model for model, _ in models}))
+    known = [
+        place
+        for place, dot in enumerate(material.dots)
+        if _is_restricted(dot)
+        if any(material.statistics(place, by_score=each).any() for each in (False, True))
+    ]
+    found: list[tuple[tuple[Any, ...], RestrictedPair]] = []
+    for model, temperature in models:
+        for number, kind in enumerate(NON_EVIDENCE_KINDS):
+            for group in _groups(material, RestrictedPair(model, temperature, kind)):
+                n_shares, n_setups = _size(material, group, kind, range(len(material.dots)))
+                if not n_shares:
+                    continue
+                n_known, _ = _size(material, group, kind, known)
+                order = (
+                    not n_known,
+                    -sizes.index(model),
+                    math.inf if temperature is None else temperature,
+                    number,
+                    -n_shares,
+                    -n_setups,
+                    group.settings,
+                )
+                found.append((order, RestrictedPair(model, temperature, kind, group.settings)))
+    return [pair for _, pair in sorted(found)]
+
+
+def curves_of(
+    material: Material,
+    model: str,
+    temperature: float | None = 0.0,
+    non_evidence: str = NEXT_BEST,
+    settings: str | None = None,
+    *,
+    by_score: bool = False,
+) -> Curves | None:
+    """Return the curves of a model's restricted context; None where nothing of it is known.
+
+    All setups of both curves agree in their settings (position, tokens, ...), those of
+    non-evidence in how their passages are chosen as well. With the whole dialog no evidence is
+    shown: where non-evidence has no setup there, that of golden evidence is on both curves.
+
+    Args:
+        settings: as a pair has them; None: those that have the most shares on both curves, then
+            the most setups, then the first by name.
+        by_score: of mean scores instead of shares labelled yes.
+    """
+    pair = RestrictedPair(model, temperature, non_evidence, settings)
+    groups = [each for each in _groups(material, pair) if settings in (None, each.settings)]
+    known = [
+        place
+        for place, dot in enumerate(material.dots)
+        if _is_of(dot, pair) and material.statistics(place, by_score=by_score).any()
+    ]
+    groups = [each for each in groups if each.places & set(known)]
+    if not groups:
+        return None
+    chosen = max(groups, key=lambda each: _size(material, each, non_evidence, known))
+    golden, other = (chosen.by_share(material, kind, known) for kind in ("golden", non_evidence))
+    n_all = sum(_is_of(dot, pair) for dot in material.dots)
+    n_unlabelled = len(chosen.places - set(known))
+    n_others = n_all - len(golden) - len(other) - n_unlabelled
+    if other and 1.0 in golden and 1.0 not in other:
+        other = {1.0: golden[1.0]} | other
+    return Curves(pair._replace(settings=chosen.settings), golden, other, n_others, n_unlabelled)
+
+
+def _groups(material: Material, pair: RestrictedPair) -> list[_Group]:
+    """Return the setups of a pair by their settings; none of the groups lies within another.
+
+    A setting that changes nothing in a prompt (the place of passages where there are none, the
+    query where they are golden) is not among its setup's: such a setup goes with each that has it.
+    """
+    places = [place for place, dot in enumerate(material.dots) if _is_of(dot, pair)]
+    found: dict[frozenset[int], _Group] = {}
+    for settings in [material.dots[place].settings for place in places]:
+        of_settings = frozenset(
+            place for place in places if _has_settings(material.dots[place], settings)
+        )
+        found.setdefault(of_settings, _Group(_in_words(settings), of_settings))
+    return [each for each in found.values() if not any(each.places < other for other in found)]
+
+
+def _size(
+    material: Material, group: _Group, non_evidence: str, among: Collection[int]
+) -> tuple[int, int]:
+    """Return how many shares both sides of a group have, and how many both have in sum."""
+    golden = group.by_share(material, "golden", among)
+    other = group.by_share(material, non_evidence, among)
+    return len(golden.keys() & other.keys()), len(golden) + len(other)
+
+
+def _is_restricted(dot: Dot) -> bool:
+    return dot.kind is not None and dot.kind.dialog_share is not None
+
+
+def _is_of(dot: Dot, pair: RestrictedPair) -> bool:
+    return (
+        dot.kind is not None
+        and dot.kind.dialog_share is not None
+        and (dot.setup.model, dot.setup.temperature) == (pair.model, pair.temperature)
+        and dot.kind.evidence in ("golden", pair.non_evidence)
+    )
+
+
+def _has_settings(dot: Dot, settings: Mapping[str, Any]) -> bool:
+    """Whether a mark has these settings, as far as they can change anything in its prompts."""
+    kind = dot.kind
+    assert kind is not None
+    without: set[str] = set()
+    if kind.evidence == "golden" or not kind.shows_passages:
+        without |= _ABOUT_PASSAGES
+    if kind.dialog_share == 0 or not kind.shows_passages:
+        without.add("position")
+
+    def mattering(of: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in of.items() if name not in without}
+
+    return mattering(dot.settings) == mattering(settings)
+
+
+def _in_words(settings: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in sorted(settings.items()))
+
+
+# --- recalls --------------------------------------------------------------------------------
+
+
+def measured_recalls(material: Material, curves: Curves, k: int = USUAL_K) -> Recalls | None:
+    """Return recall@1 and recall@k of BM25 over the examples that the curves' setups answered.
+
+    Passages are ranked as those of non-evidence were; the usual way where these were drawn. None
+    where nothing measures them, see `evaluation.tradeoffs.recalls`.
+
+    Raises:
+        ValueError: k is below 1.
+    """
+    is_answered = (material.responses[list(curves.places)] != NO_RESPONSE).any(axis=0)
+    examples = frozenset(int(example) for example in material.example_ids[is_answered])
+    return recalls_over(material.dataset, examples, _ranking_of(material, curves), k)
+
+
+def _ranking_of(material: Material, curves: Curves) -> RetrievalChoices:
+    for place in curves.non_evidence.values():
+        dot = material.dots[place]
+        if dot.kind is not None and dot.kind.evidence == NEXT_BEST and dot.kind.shows_passages:
+            try:
+                choices = choices_of(dot.setup)
+            except (PromptError, TypeError, ValueError):  # settings of an import may be anything
+                break
+            return RetrievalChoices(choices.bm25, choices.query)
+    return RetrievalChoices()
+
+
+# --- mixing ---------------------------------------------------------------------------------
+
+
+class Mixed(NamedTuple):
+    """What is mixed at one dialog share, with the statistics of its setups side by side."""
+
+    share: float  # s, asked for
+    share_of_top_k: float  # s'
+    golden_between: Between | None  # where golden(s') is measured; None: nowhere
+    mixing: Mixing
+    # (n_examples, 12), see `evaluation.metrics.recall_mixing`; zeros where one setup is not known
+    statistics: Floats
+
+    @property
+    def n(self) -> int:
+        """Examples that are known of all setups that are mixed."""
+        return int((self.statistics[:, -1] > 0).sum())
+
+
+def mixed_at(
+    material: Material, curves: Curves, recalls: Recalls, *, by_score: bool = False
+) -> list[Mixed]:
+    """Return what is mixed at each share that both curves have, over the same examples."""
+    return [
+        _mixed_at(material, curves, recalls, share, by_score=by_score) for share in curves.shares
+    ]
+
+
+def _mixed_at(
+    material: Material, curves: Curves, recalls: Recalls, share: float, *, by_score: bool
+) -> Mixed:
+    of_top_k = share_of_top_k(share, recalls.k)
+    found = between(of_top_k, curves.golden)
+    golden = curves.golden[share]
+    below, above = (
+        (golden, golden)
+        if found is None
+        else (curves.golden[found.below], curves.golden[found.above])
+    )
+    places = (golden, curves.non_evidence[share], below, above)
+    return Mixed(
+        share,
+        of_top_k,
+        found,
+        Mixing(recalls.at_1, recalls.at_k, math.nan if found is None else found.weight),
+        in_all([material.statistics(place, by_score=by_score) for place in places]),
+    )
+
+
+# --- lines ----------------------------------------------------------------------------------
+
+
+def lines_of(
+    material: Material,
+    curves: Curves,
+    recalls: Recalls,
+    with_top_k: bool,
+    *,
+    by_score: bool = False,
+) -> list[Line]:
+    """Return the lines of figures 4 and 5; of those that are not defined, none.
+
+    Two curves along the setups (styles `golden` and `non-evidence`); at each share a line from
+    non-evidence to golden (`top-1`) with its point at recall@1 (`top-1-mark`, a line of one point);
+    with top k also from non-evidence to golden at s' (`top-k`) with its point at recall@k
+    (`top-k-mark`). Curves go through each setup's own examples; the others are over the examples
+    known of all setups that are mixed, and end beside the marks where some lack a label.
+
+    Args:
+        by_score: of mean scores instead of shares labelled yes.
+    """
+
+    def points(places: Iterable[int]) -> list[Floats]:
+        sums = [material.statistics(each, by_score=by_score).sum(axis=0) for each in places]
+        return [point_from(each) for each in sums]
+
+    non_evidence = f"{curves.pair.non_evidence.capitalize()} non-evidence"
+    if curves.pair.settings:
+        non_evidence += f" ({curves.pair.settings})"
+    found = [
+        _line(points(curves.golden.values()), "golden", "Golden evidence"),
+        _line(points(curves.non_evidence.values()), "non-evidence", non_evidence),
+    ]
+    for each in mixed_at(material, curves, recalls, by_score=by_score):
+        sums = each.statistics.sum(axis=0)
+        golden, other = point_from(sums[GOLDEN]), point_from(sums[NON_EVIDENCE])
+        at_share = f"dialog share {each.share:g}"
+        found += [
+            _line([other, golden], "top-1", f"Top 1, {at_share}"),
+            _line(
+                [top_1_from(sums, each.mixing)],
+                "top-1-mark",
+                f"Top 1, {at_share}, recall@1 {recalls.at_1:.0%}",
+            ),
+        ]
+        if with_top_k:
+            end = golden_of_top_k_from(sums, each.mixing)
+            label = f"Top {recalls.k}, {at_share} to {each.share_of_top_k:g}"
+            found += [
+                _line([other, end], "top-k", label),
+                _line(
+                    [mixed(end, other, recalls.at_k)],
+                    "top-k-mark",
+                    f"{label}, recall@{recalls.k} {recalls.at_k:.0%}",
+                ),
+            ]
+    return [line for line in found if line.points]
+
+
+def _line(points: Sequence[Floats], style: str, label: str) -> Line:
+    """Return a line through the points that are defined; straight lines need all of theirs."""
+    known = [(float(x), float(y)) for x, y in points if not (np.isnan(x) or np.isnan(y))]
+    is_curve = style in ("golden", "non-evidence")
+    return Line(tuple(known) if is_curve or len(known) == len(points) else (), style, label)

@@ -1,0 +1,228 @@
+"""The recipe ([A] 7.7) before anything is asked: K1, K2 and how many calls. Reads only."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from heapq import nsmallest
+from typing import NamedTuple
+
+from evaluation.metrics.recipe import highest, items_that_fit, smallest_k
+from evaluation.reports.base import Report
+from evaluation.reports.retrieval import RetrievalChoices, retrieval_report
+from generation.draws import random_key
+from generation.grids.grid_file import Query
+from generation.grids.material import materials
+from generation.grids.plan import examples_of
+from generation.grids.recipe import n_calls
+from generation.lots import lots
+from generation.models import Dataset, Passage, Sample
+from generation.retrieval.dataset_index import can_wait_for_index
+from generation.text.context_budget import fact_line
+from generation.text.native_dialog import native_dialog
+from generation.text.prompt_types import MOST_FACTS, n_parts
+from generation.text.prompts import prompt_text
+from generation.text.tokens import count_tokens
+
+USUAL_RECALL = 0.9
+SEED = 0  # of the samples whose tokens are counted
+MOST_COUNTED = 500  # dialogs, and passages
+TOGETHER = 200  # examples
+
+
+class RecipeChoices(NamedTuple):
+    """What a researcher may choose about K1 and K2; either follows from the rest or is typed."""
+
+    recall: float = USUAL_RECALL  # the target, in (0, 1]
+    k1: int | None = None
+    budget: int | None = None  # tokens of a whole prompt at most
+    k2: int | None = None
+    sample: Sample | None = None  # None: all examples
+    query: Query = "question"
+    has_instructions: bool = False
+
+
+class TokenMeans(NamedTuple):
+    """Means over samples drawn by a seed, as `generation.text.tokens` counts; NaN of nothing."""
+
+    dialog: float  # as a native dialog, with the line to complete
+    item: float  # a passage as a fact, with its label
+    instructions: int
+    n_dialogs: int
+    n_items: int
+
+
+class RecipePlan(NamedTuple):
+    """What a recipe would ask. Where K1 or K2 is None, `problems` says why, by the field to fix."""
+
+    k1: int | None
+    why_k1: str
+    k2: int | None
+    why_k2: str
+    recall: Report | None  # over the examples asked about, for k = 1..20; None: no index yet
+    tokens: TokenMeans
+    n_examples: int
+    problems: Mapping[str, str]
+
+    @property
+    def parts(self) -> list[tuple[int, int]]:
+        """The calls of each K: (K, ⌈K1 / K⌉)."""
+        if self.k1 is None or self.k2 is None:
+            return []
+        return [(k, n_parts(self.k1, k)) for k in range(1, self.k2 + 1)]
+
+    @property
+    def n_calls_each(self) -> int | None:
+        """How many calls an example takes."""
+        return None if self.k1 is None or self.k2 is None else n_calls(self.k1, self.k2)
+
+    @property
+    def n_calls(self) -> int | None:
+        """How many calls there are in all."""
+        return None if self.n_calls_each is None else self.n_calls_each * self.n_examples
+
+
+def plan_recipe(
+    dataset: Dataset, choices: RecipeChoices, *, waits_for_index: bool = True
+) -> RecipePlan:
+    """Return K1 and K2 of some choices, with what they follow from.
+
+    Args:
+        waits_for_index: passages are indexed here and now, however many there are; else there is
+            no recall where that takes long.
+    """
+    examples = examples_of(dataset, choices.sample)
+    n_passages = dataset.passages.count()
+    problems: dict[str, str] = {}
+    if not examples:
+        problems["sample"] = "There are no examples to ask about."
+    recall = None
+    if n_passages and (waits_for_index or can_wait_for_index(dataset.pk)):
+        asked = RetrievalChoices(query=choices.query)
+        counted = examples if choices.sample else None
+        recall = retrieval_report(dataset, asked, MOST_FACTS, counted)
+    k1, why_k1 = _k1(choices, recall, n_passages)
+    if k1 is None:
+        problems["k1"] = why_k1
+    tokens = _token_means(dataset, list(examples), choices.has_instructions)
+    k2, why_k2 = _k2(choices, k1, tokens)
+    if k2 is None and k1 is not None:
+        problems["k2"] = why_k2
+    return RecipePlan(k1, why_k1, k2, why_k2, recall, tokens, len(examples), problems)
+
+
+def _k1(choices: RecipeChoices, recall: Report | None, n_passages: int) -> tuple[int | None, str]:
+    """Return K1 and where it comes from, or None and why there is none."""
+    if not n_passages:
+        return None, "The dataset has no passages to retrieve."
+    if choices.k1 is not None:
+        if choices.k1 > n_passages:
+            return None, f"Found {choices.k1}; there are {n_passages:,} passages to retrieve."
+        return choices.k1, "as typed" + _recall_there(choices.k1, recall)
+    if recall is None:
+        return None, "The passages are not indexed yet, so recall is not known: type K1."
+    recalls = recalls_of(recall)
+    found = smallest_k(recalls, choices.recall)
+    if found is not None:
+        said = f"the smallest k with a recall of {_percent(choices.recall)} or more"
+        return found, said + _recall_there(found, recall)
+    most = highest(recalls)
+    if math.isnan(most):
+        return None, "No example has golden evidence, so recall is not known: type K1."
+    return None, (
+        f"Recall is {_percent(most)} at most, for k up to {len(recalls)}: type K1, or a target "
+        f"below {_percent(choices.recall)}."
+    )
+
+
+def _k2(choices: RecipeChoices, k1: int | None, tokens: TokenMeans) -> tuple[int | None, str]:
+    """Return K2 and where it comes from, or None and why there is none."""
+    if k1 is None:
+        return None, "It depends on K1."
+    if choices.k2 is not None:
+        if choices.k2 > k1:
+            return None, f"Found {choices.k2}; expected at most K1, which is {k1}."
+        return choices.k2, "as typed"
+    if choices.budget is None:
+        return k1, "no budget of tokens: all of K1"
+    if not tokens.item > 0 or math.isnan(tokens.dialog):
+        return None, "There is nothing to count tokens of: type K2."
+    found = items_that_fit(
+        choices.budget,
+        k1,
+        dialog_tokens=tokens.dialog,
+        item_tokens=tokens.item,
+        instruction_tokens=tokens.instructions,
+    )
+    less = f" − {tokens.instructions} of instructions" if tokens.instructions else ""
+    said = (
+        f"({choices.budget:,} − {tokens.dialog:,.1f} of the mean dialog{less}) / "
+        f"{tokens.item:,.1f} of the mean item"
+    )
+    if not found:
+        return None, (
+            f"Not one passage of average length has room, {said} is below 1: type K2, and each "
+            "prompt is shortened, or allow more tokens."
+        )
+    return found, f"{said}, K1 at most"
+
+
+def recalls_of(report: Report) -> list[float]:
+    """Return recall@k of k = 1, 2, … of a report on retrieval; NaN where undefined."""
+    return [math.nan if row["recall"] is None else row["recall"] for row in report.rows]
+
+
+def _recall_there(k1: int, recall: Report | None) -> str:
+    recalls = recalls_of(recall) if recall else []
+    if len(recalls) < k1 or math.isnan(recalls[k1 - 1]):
+        return ""
+    n = recall.rows[k1 - 1]["n"] if recall else 0
+    over = f"{n:,} example{'' if n == 1 else 's'} with golden evidence"
+    return f"; recall@{k1} is {_percent(recalls[k1 - 1])} over {over}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+# --- tokens ---------------------------------------------------------------------------------
+
+
+def _token_means(dataset: Dataset, examples: Sequence[int], has_instructions: bool) -> TokenMeans:
+    dialogs = _dialog_tokens(dataset, examples)
+    items = _item_tokens(dataset)
+    return TokenMeans(
+        dialog=_mean(dialogs),
+        item=_mean(items),
+        instructions=count_tokens(prompt_text("instructions")) if has_instructions else 0,
+        n_dialogs=len(dialogs),
+        n_items=len(items),
+    )
+
+
+def _dialog_tokens(dataset: Dataset, examples: Sequence[int]) -> list[int]:
+    """Return the tokens of the dialogs of some of the examples."""
+    rows = dataset.examples.values_list("key", "pk").iterator(chunk_size=20_000)
+    asked = set(examples)
+    drawn = _drawn((key, pk) for key, pk in rows if pk in asked)
+    return [
+        count_tokens(native_dialog(example.turns))
+        for batch in lots(drawn, TOGETHER)
+        for example in materials(batch)
+    ]
+
+
+def _item_tokens(dataset: Dataset) -> list[int]:
+    """Return the tokens of some of the passages, each with its label."""
+    rows = Passage.objects.filter(dataset=dataset).values_list("key", "pk")
+    drawn = _drawn(rows.iterator(chunk_size=20_000))
+    texts = Passage.objects.filter(pk__in=drawn).values_list("text", flat=True)
+    return [count_tokens(fact_line(text)) for text in texts]
+
+
+def _drawn(rows: Iterable[tuple[str, int]]) -> list[int]:
+    """Return the ids of at most `MOST_COUNTED` rows (key, id), drawn by their keys."""
+    least = nsmallest(MOST_COUNTED, rows, key=lambda row: (random_key(SEED, "recipe", row[0]), row))
+    return [pk for _, pk in least]
+
+
+def _mean(values: Sequence[int]) -> float:
+    return sum(values) / len(values) if values else math.nan

@@ -1,0 +1,90 @@
+"""How far a recipe is: asked, scored, re-ranked, compared. Derived from the database each time."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from evaluation.models import MetricRun
+from evaluation.runs.progress import RunProgress, run_progress
+from evaluation.tradeoffs.recipes import Recipe, aggregates_of, responses_to_score
+from evaluation.tradeoffs.scorers import Scorer, Scorers, n_without_score
+from generation.grids.progress import ExperimentProgress, experiment_progress
+from generation.models import Experiment, Setup
+
+
+class Scored(NamedTuple):
+    """What one scorer has come to, among the responses of a recipe."""
+
+    scorer: Scorer
+    n: int  # responses
+    n_left: int  # of them, that it has not come to
+    progress: RunProgress | None  # of its run; None: there is none
+
+    @property
+    def is_going_on(self) -> bool:
+        return bool(self.progress and self.progress.run.state == MetricRun.State.RUNNING)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to be scored; raters may have left out what they did."""
+        return self.n > 0 and (not self.n_left or (not self.scorer.plan and self.n_left < self.n))
+
+
+class RecipeState(NamedTuple):
+    """How far a recipe is with some scorers."""
+
+    asked: ExperimentProgress
+    scored: tuple[Scored, ...]  # attribution, sensibleness; behind them what judges
+    aggregate: Setup | None  # the newest; None: its examples are not re-ranked yet
+
+    @property
+    def is_asked(self) -> bool:
+        return self.asked.experiment.state == Experiment.State.DONE
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether what re-ranks has come to all responses."""
+        return self.is_asked and all(each.is_done for each in self.scored[:2])
+
+    @property
+    def n_to_score(self) -> int:
+        """How many scores can be asked for."""
+        return sum(each.n_left for each in self.scored if each.scorer.plan)
+
+    @property
+    def is_scoring(self) -> bool:
+        return any(each.is_going_on for each in self.scored)
+
+    @property
+    def is_going_on(self) -> bool:
+        """Whether a worker is at something that the next stage waits for."""
+        going_on = (Experiment.State.PLANNING, Experiment.State.RUNNING)
+        return self.asked.experiment.state in going_on or self.is_scoring
+
+
+def state_of(recipe: Recipe, scorers: Scorers, judges: Sequence[Scorer] = ()) -> RecipeState:
+    """Return how far a recipe is with what re-ranks, and with what else judges."""
+    responses = list(responses_to_score(recipe).values_list("pk", flat=True))
+    known = {each.key for each in scorers}
+    ordered = [*scorers, *{each.key: each for each in judges if each.key not in known}.values()]
+    progress = _progress_of([each.run.pk for each in ordered if each.run])
+    asked = Experiment.objects.filter(pk=recipe.experiment.pk)
+    [of_grid] = experiment_progress(asked.select_related("dataset", "sample", "requested_by"))
+    stored = aggregates_of(recipe, scorers.axes) if scorers.axes else []
+    return RecipeState(
+        asked=of_grid,
+        scored=tuple(
+            Scored(
+                scorer,
+                len(responses),
+                n_without_score(scorer, responses),
+                progress.get(scorer.run.pk) if scorer.run else None,
+            )
+            for scorer in ordered
+        ),
+        aggregate=stored[0].setup if stored else None,
+    )
+
+
+def _progress_of(runs: Sequence[int]) -> dict[int, RunProgress]:
+    found = run_progress(MetricRun.objects.filter(pk__in=runs).select_related("dataset"))
+    return {each.run.pk: each for each in found}

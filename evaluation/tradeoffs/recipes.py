@@ -1,0 +1,190 @@
+"""Recipes that were asked for: grids whose prompts are the recipe's ([A] 7.7). Reads only."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.db.models import QuerySet
+
+from evaluation.metrics.reranking import SENSIBLE_FIRST
+from evaluation.tradeoffs.axes import Axes
+from generation.grids.grid_file import MULTIPLIED
+from generation.grids.plan import examples_of
+from generation.grids.recipe import recipe_prompts
+from generation.model_sizes import by_size
+from generation.models import RERANKED, Dataset, Experiment, Response, SampledExample, Setup
+from generation.text.prompt_types import prompt_type
+
+GOLDEN = "golden"  # the prompt that a recipe is held against
+
+
+class Recipe(NamedTuple):
+    """A grid that asks one model with every prompt of the recipe."""
+
+    experiment: Experiment
+    k1: int
+    k2: int
+    model: str
+    temperature: float
+    prompts: tuple[str, ...]  # in the order of the pool: by K, then by part
+    setups: tuple[Setup, ...]  # the same order; none before the grid is started
+
+    @property
+    def dataset(self) -> Dataset:
+        return self.experiment.dataset
+
+    @property
+    def pool(self) -> list[str]:
+        """The names of its setups."""
+        return [setup.name for setup in self.setups]
+
+    @property
+    def n_calls(self) -> int:
+        """How many calls an example takes at most."""
+        return len(self.prompts)
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """What an aggregate keeps of the recipe that it comes from."""
+        return {"k1": self.k1, "k2": self.k2}
+
+
+class Aggregate(NamedTuple):
+    """What a recipe's responses were re-ranked to, as far as its examples go."""
+
+    setup: Setup
+    chosen: Mapping[int, int | None]  # example → response of the pool; None: it was deleted
+
+    def differences(self, choice: Mapping[int, int]) -> tuple[int, int]:
+        """Return for how many examples a choice is another, and how many it has beside these.
+
+        An example without a choice is neither: it keeps the one it has.
+        """
+        n_others = sum(self.chosen.get(each, said) != said for each, said in choice.items())
+        return n_others, sum(each not in self.chosen for each in choice)
+
+
+def nearest(aggregates: Sequence[Aggregate], choice: Mapping[int, int]) -> Aggregate | None:
+    """Return the aggregate that says most of what a choice says; of equals the first stored."""
+    by_age = sorted(aggregates, key=lambda each: each.setup.pk)
+    return min(by_age, key=lambda each: each.differences(choice), default=None)
+
+
+def recipe_of(experiment: Experiment) -> Recipe | None:
+    """Return the recipe that a grid is; None: it is another grid."""
+    grid = experiment.grid
+    keys = grid.get("prompts", [])
+    found = _numbers(keys)
+    is_one_each = all(len(grid.get(name, ())) == 1 for name in MULTIPLIED if name != "prompts")
+    if found is None or not is_one_each:
+        return None
+    k1, k2, prompts = found
+    by_prompt = {setup.prompt: setup for setup in experiment.setups.all()}
+    return Recipe(
+        experiment=experiment,
+        k1=k1,
+        k2=k2,
+        model=grid["models"][0]["name"],
+        temperature=grid["temperatures"][0],
+        prompts=prompts,
+        setups=tuple(by_prompt[key] for key in prompts if key in by_prompt),
+    )
+
+
+def _numbers(keys: Sequence[str]) -> tuple[int, int, tuple[str, ...]] | None:
+    """Return K1, K2 and the prompts in order, if these are all prompts of one recipe."""
+    try:
+        kinds = [prompt_type(key) for key in keys]
+    except ValueError:
+        return None
+    if not kinds or not all(kind.of for kind in kinds):
+        return None
+    k1, k2 = kinds[0].of, max(kind.k for kind in kinds)
+    prompts = recipe_prompts(k1, k2, has_instructions=kinds[0].has_instructions)
+    return (k1, k2, prompts) if sorted(prompts) == sorted(keys) else None
+
+
+def recipes_of(dataset: Dataset) -> list[Recipe]:
+    """Return the recipes of a dataset, newest first; two queries."""
+    found = dataset.experiments.select_related("dataset", "sample").prefetch_related("setups")
+    return list(filter(None, map(recipe_of, found.order_by("-pk"))))
+
+
+def examples_asked(recipe: Recipe) -> frozenset[int] | None:
+    """Return the ids of the examples that a recipe asks about; None: all of the dataset."""
+    sample = recipe.experiment.sample
+    return None if sample is None else frozenset(examples_of(recipe.dataset, sample))
+
+
+def responses_to_score(recipe: Recipe) -> QuerySet[Response]:
+    """Return the responses of the pool, and with them those that it is held against.
+
+    To the examples of the recipe alone; its setups may have others, of another sample.
+    """
+    setups = [setup.pk for setup in recipe.setups]
+    large = large_golden(recipe.dataset, recipe.temperature) if setups else None
+    found = Response.objects.filter(setup__in=[*setups, large.pk] if large else setups)
+    return _to_its_examples(recipe, found)
+
+
+def _to_its_examples(recipe: Recipe, responses: QuerySet[Response]) -> QuerySet[Response]:
+    """Return those of some responses that are to examples that the recipe asks about."""
+    sample = recipe.experiment.sample
+    if sample is None:
+        return responses
+    kept = sample.members.exclude(verdict=SampledExample.Verdict.DROP)
+    return responses.filter(example__in=kept.order_by().values("example"))
+
+
+def large_golden(dataset: Dataset, temperature: float) -> Setup | None:
+    """Return the setup of the largest model on golden evidence; None: no model was asked so.
+
+    The largest by its name (`generation.model_sizes.by_size`). Of several setups the one at
+    this temperature, else at the lowest, and of these the one with the fewest unusual settings.
+    """
+    found = [each for each in dataset.setups.filter(prompt=GOLDEN) if each.model]
+    if not found:
+        return None
+    largest = by_size(sorted({setup.model for setup in found}))[-1]
+
+    def order(setup: Setup) -> tuple[bool, float, int, str]:
+        asked = setup.temperature
+        at = float("inf") if asked is None else asked
+        return asked != temperature, at, len(setup.settings), setup.name
+
+    return min((setup for setup in found if setup.model == largest), key=order)
+
+
+def aggregates_of(recipe: Recipe, axes: Axes) -> list[Aggregate]:
+    """Return what a recipe's responses were re-ranked to with two axes, the newest first.
+
+    There are several where scores have changed between two re-rankings. Two queries.
+    """
+    wanted = {"attribution": axes.attribution.said, "sensibleness": axes.sensibleness.said}
+    setups = [
+        setup
+        for setup in _aggregates(recipe)
+        if all(setup.settings.get(name) == value for name, value in wanted.items())
+    ]
+    chosen: dict[int, dict[int, int | None]] = {setup.pk: {} for setup in setups}
+    rows = _to_its_examples(recipe, Response.objects.filter(setup__in=list(chosen))).order_by()
+    for setup, example, source in rows.values_list("setup", "example", "chosen_from"):
+        chosen[setup][example] = source
+    return [Aggregate(setup, chosen[setup.pk]) for setup in setups if chosen[setup.pk]]
+
+
+def newest_aggregate(recipe: Recipe) -> Setup | None:
+    """Return what a recipe's responses were last re-ranked to; None: not yet."""
+    return next(_aggregates(recipe), None)
+
+
+def _aggregates(recipe: Recipe) -> Iterator[Setup]:
+    """Yield what a recipe's responses were re-ranked to, the newest first."""
+    pool = sorted(recipe.pool)
+    for setup in recipe.dataset.setups.filter(prompt=RERANKED).order_by("-pk"):
+        settings: Mapping[str, Any] = setup.settings
+        if (
+            settings.get("function") == SENSIBLE_FIRST
+            and settings.get("recipe") == recipe.numbers
+            and sorted(settings.get("pool", ())) == pool
+        ):
+            yield setup

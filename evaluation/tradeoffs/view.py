@@ -1,0 +1,294 @@
+"""What of a trade-off is looked at: filters, switches and zoom. Figures 1 to 7 of [A] are views.
+
+Filters hold keys of marks: `model_key`, `temperature_key`, `prompt_key`, `function_key`.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from evaluation.metrics.tradeoff import attribution_from, sensibleness_from
+from evaluation.tradeoffs.dots import Dot
+from evaluation.tradeoffs.material import Material
+from generation.model_sizes import by_size
+
+NONE = ("",)  # as a filter: nothing of its kind; no key is empty
+NOT_SAID = "none"  # the key of what a setup does not say
+MARGIN, STEP = 0.02, 0.05  # around the marks that are zoomed to; a zoom ends at multiples of it
+USUAL_K = 3  # passages, of the lines of figure 5
+TOP_RIGHT = "top right"  # the cluster with history and golden evidence
+RECIPE = "recipe-"  # before the function, of aggregates that a recipe made
+
+
+class View(NamedTuple):
+    """What a reader sees of the material. An empty filter shows all, `NONE` nothing of its kind."""
+
+    models: tuple[str, ...] = ()
+    temperatures: tuple[str, ...] = ()  # '0', '0.7'
+    prompts: tuple[str, ...] = ()  # of single setups
+    aggregates: tuple[str, ...] = ()  # functions: 'max-attribution'
+    by_score: bool = False  # mean scores instead of shares labelled yes
+    intervals: bool = False  # 95 %, as whiskers
+    labels: bool = False  # [temperature, model, number of the prompt type]
+    clusters: bool = False  # boxes around history × golden evidence
+    lines: bool = False  # of restricted context: simulated retrieval
+    k: int = 1  # passages that the lines retrieve
+    x_from: float | None = None  # the part to see, shares in [0, 1]; None: to the usual end
+    x_to: float | None = None
+    y_from: float | None = None
+    y_to: float | None = None
+
+
+def model_key(dot: Dot) -> str:
+    """Return the model of a mark; its setup where nothing says the model."""
+    return dot.setup.model or dot.setup.name
+
+
+def temperature_key(dot: Dot) -> str:
+    """Return the temperature as addresses have it: '0', '0.7', 'none'."""
+    temperature = dot.setup.temperature
+    return NOT_SAID if temperature is None else f"{temperature:g}"
+
+
+def prompt_key(dot: Dot) -> str:
+    """Return the prompt of a single setup, 'none' where it does not say it.
+
+    All shares of restricted context are one, 'restricted-golden', and so are all parts of a recipe.
+    """
+    kind = dot.kind
+    if kind is None:
+        return dot.setup.prompt or NOT_SAID
+    if kind.dialog_share is not None:
+        return f"restricted-{kind.evidence}"
+    return f"parts-of-{kind.of}" if kind.part else kind.key
+
+
+def prompt_title(dot: Dot) -> str:
+    """Return what the prompt of a single setup is called in a legend."""
+    kind = dot.kind
+    if kind is None:
+        return dot.setup.prompt or "Not known"
+    if kind.dialog_share is not None:
+        return f"Restricted, {kind.evidence}{'' if kind.evidence == 'golden' else ' non-evidence'}"
+    return f"Parts of the first {kind.of}" if kind.part else kind.title
+
+
+def function_key(dot: Dot) -> str:
+    """Return what an aggregate was chosen by: function and weights; 'recipe-' before a recipe's."""
+    weights = [f"{weight:g}" for weight in dot.settings.get("weights") or ()]
+    function = "-".join([str(dot.settings.get("function") or NOT_SAID), *weights])
+    return f"{RECIPE}{function}" if "recipe" in dot.settings else function
+
+
+def is_shown(dot: Dot, view: View) -> bool:
+    """Whether the filters of a view let a mark through; zoom has no part in it."""
+    own, by_kind = (
+        (function_key(dot), view.aggregates)
+        if dot.is_aggregate
+        else (prompt_key(dot), view.prompts)
+    )
+    filters = [
+        (model_key(dot), view.models),
+        (temperature_key(dot), view.temperatures),
+        (own, by_kind),
+    ]
+    return all(not kept or key in kept for key, kept in filters)
+
+
+def shown(material: Material, view: View) -> list[int]:
+    """Return the places of the marks that the filters of a view let through."""
+    return [place for place, dot in enumerate(material.dots) if is_shown(dot, view)]
+
+
+def point_of(material: Material, place: int, *, by_score: bool = False) -> tuple[float, float]:
+    """Return where a mark stands: attribution and sensibleness in [0, 1]; NaN where undefined."""
+    sums = material.statistics(place, by_score=by_score).sum(axis=0)
+    return float(attribution_from(sums)), float(sensibleness_from(sums))
+
+
+def zoomed(material: Material, view: View) -> View:
+    """Return the view, zoomed to the marks it shows; the whole where they stand nowhere."""
+    points = [point_of(material, place, by_score=view.by_score) for place in shown(material, view)]
+    known = [point for point in points if not any(map(math.isnan, point))]
+    if not known:
+        return view
+    (x_from, x_to), (y_from, y_to) = (_range_around(side) for side in zip(*known, strict=True))
+    return view._replace(x_from=x_from, x_to=x_to, y_from=y_from, y_to=y_to)
+
+
+def _range_around(values: Sequence[float]) -> tuple[float, float]:
+    low = math.floor(round((min(values) - MARGIN) / STEP, 6)) * STEP
+    high = math.ceil(round((max(values) + MARGIN) / STEP, 6)) * STEP
+    return round(max(low, 0.0), 2), round(min(high, 1.0), 2)
+
+
+# --- figures 1 to 7 -------------------------------------------------------------------------
+
+
+class Figure(NamedTuple):
+    """One figure of [A] 7 as a view."""
+
+    number: int
+    title: str
+    caption: str
+    needs: Literal["setups", "golden", "restricted", "aggregates"]
+    size: Literal["large", "small"] | None  # which model it shows alone; None: all of them
+    is_about: Callable[[Dot], bool]  # the marks without which there is nothing to see
+    view: Callable[[Material, str, str], View]  # of material, large model, small model
+
+
+def largest(material: Material, figure: Figure) -> str:
+    """Return the largest model that has what a figure is about; of all where none has; or ''."""
+    return _by_size_of(material, figure)[-1]
+
+
+def smallest(material: Material, figure: Figure) -> str:
+    """Return the smallest model that has what a figure is about; of all where none has; or ''."""
+    return _by_size_of(material, figure)[0]
+
+
+def models_of(material: Material) -> list[str]:
+    """Return the models of all marks, from small to large."""
+    return by_size(list({model_key(dot) for dot in material.dots}))
+
+
+def _by_size_of(material: Material, figure: Figure) -> list[str]:
+    having = {model_key(dot) for dot in material.dots if figure.is_about(dot)}
+    return by_size(list(having)) or models_of(material) or [""]
+
+
+def _is_golden(dot: Dot) -> bool:
+    """Whether a mark has history and golden evidence: the cluster at the top right."""
+    return dot.cluster == TOP_RIGHT
+
+
+def _is_of_full_grid(dot: Dot) -> bool:
+    """Whether a mark is of the full grid: no restricted context, and no part of a recipe."""
+    kind = dot.kind
+    return kind is None or not (dot.is_restricted or kind.part)
+
+
+def _is_reranked(dot: Dot) -> bool:
+    return dot.is_aggregate and "recipe" not in dot.settings
+
+
+def _full_grid(material: Material, large: str, small: str) -> View:
+    return View(prompts=_prompts(material, _is_of_full_grid), aggregates=NONE, clusters=True)
+
+
+def _golden(material: Material, large: str, small: str) -> View:
+    view = View(prompts=_prompts(material, _is_golden), aggregates=NONE)
+    return zoomed(material, view)
+
+
+def _golden_of_large(material: Material, large: str, small: str) -> View:
+    view = View(
+        models=(large,), prompts=_prompts(material, _is_golden), aggregates=NONE, labels=True
+    )
+    return zoomed(material, view)
+
+
+def _restricted(material: Material, large: str, small: str) -> View:
+    prompts = _prompts(material, lambda dot: dot.is_restricted)
+    return View(models=(large,), prompts=prompts, aggregates=NONE, lines=True)
+
+
+def _restricted_top_k(material: Material, large: str, small: str) -> View:
+    return _restricted(material, large, small)._replace(k=USUAL_K)
+
+
+def _reranked(material: Material, model: str) -> View:
+    """Return the aggregates of a model beside the setups they were chosen among."""
+    found = [dot for dot in material.dots if _is_reranked(dot) and model_key(dot) == model]
+    temperatures = sorted({temperature_key(dot) for dot in found})[:1]
+    pool = {name for dot in found for name in dot.pool}
+    view = View(
+        models=(model,),
+        temperatures=tuple(temperatures),
+        prompts=_prompts(material, lambda dot: dot.setup.name in pool),
+        aggregates=_unique(function_key(dot) for dot in found) or NONE,
+    )
+    return zoomed(material, view)
+
+
+def _prompts(material: Material, wanted: Callable[[Dot], bool]) -> tuple[str, ...]:
+    """Return the prompts of the wanted single setups: () where that is all there are."""
+    single = [dot for dot in material.dots if not dot.is_aggregate]
+    kept = _unique(prompt_key(dot) for dot in single if wanted(dot))
+    return () if len(kept) == len(_unique(map(prompt_key, single))) else kept or NONE
+
+
+def _unique(keys: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(keys)))
+
+
+FIGURES: dict[int, Figure] = {
+    figure.number: figure
+    for figure in (
+        Figure(
+            1,
+            "Full grid",
+            "All single setups: history and golden evidence, there or not, make four clusters.",
+            "setups",
+            None,
+            lambda dot: True,
+            _full_grid,
+        ),
+        Figure(
+            2,
+            "Golden evidence",
+            "Setups with the full history and golden evidence: temperature and size make bands.",
+            "golden",
+            None,
+            _is_golden,
+            _golden,
+        ),
+        Figure(
+            3,
+            "Large model",
+            "One model with history and golden evidence; labels are [temperature, model, type].",
+            "golden",
+            "large",
+            _is_golden,
+            _golden_of_large,
+        ),
+        Figure(
+            4,
+            "Restricted context, top 1",
+            "Dialog given up for evidence, golden or not; grey lines simulate retrieval of one "
+            "passage.",
+            "restricted",
+            "large",
+            lambda dot: dot.is_restricted,
+            _restricted,
+        ),
+        Figure(
+            5,
+            "Restricted context, top k",
+            "As figure 4; red lines simulate retrieval of k passages, which finds the golden one "
+            "more often and leaves less room for the dialog.",
+            "restricted",
+            "large",
+            lambda dot: dot.is_restricted,
+            _restricted_top_k,
+        ),
+        Figure(
+            6,
+            "Re-ranking, large model",
+            "Responses chosen example by example among setups of the largest model, beside those.",
+            "aggregates",
+            "large",
+            _is_reranked,
+            lambda material, large, small: _reranked(material, large),
+        ),
+        Figure(
+            7,
+            "Re-ranking, small model",
+            "Responses chosen example by example among setups of the smallest model, beside those.",
+            "aggregates",
+            "small",
+            _is_reranked,
+            lambda material, large, small: _reranked(material, small),
+        ),
+    )
+}

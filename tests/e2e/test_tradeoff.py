@@ -1,0 +1,64 @@
+"""The figure of a trade-off: filter, zoom by dragging, save a view, open a mark, take the PDF."""
+
+import re
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from tests.evaluation.tradeoffs.imported_setups import LARGE, SMALL, imported
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_researcher_looks_closer_saves_what_she_sees_and_takes_it_along(
+    page, sign_in, rosa, tmp_path
+):
+    dataset = imported(tmp_path / "own", "own")
+    sign_in(rosa)
+    page.goto(reverse("tradeoffs:tradeoff", args=[dataset.slug]))
+    page.evaluate("window.sameDocument = true")
+    marks, lines = page.locator("a.dot"), page.locator("[data-setups] tr")
+    expect(marks).to_have_count(4)
+
+    page.get_by_role("checkbox", name=SMALL).click()
+    expect(marks).to_have_count(3)
+    expect(page).to_have_url(re.compile(r"\?model=M\+540B$"))
+
+    # From attribution 0.5 and sensibleness 0.9 to the lower right: only (0.75, 0.75) is in there.
+    frame = page.locator("[data-plot] .axis").bounding_box()
+    window = [
+        float(end) for end in page.locator("[data-plot]").get_attribute("data-window").split()
+    ]
+
+    def place(x, y):
+        x_from, x_to, y_from, y_to = window
+        across, up = (x - x_from) / (x_to - x_from), (y - y_from) / (y_to - y_from)
+        return frame["x"] + across * frame["width"], frame["y"] + (1 - up) * frame["height"]
+
+    page.mouse.move(*place(0.5, 0.9))
+    page.mouse.down()
+    page.mouse.move(*place(0.9, 0.7), steps=4)
+    page.mouse.up()
+    expect(marks).to_have_count(1)
+    expect(lines).to_have_count(3)
+    assert float(page.get_by_label("Attribution from").input_value()) == pytest.approx(
+        0.5, abs=0.01
+    )
+
+    page.get_by_label("Name of this view").fill("Close")
+    assert page.evaluate("window.sameDocument"), "htmx should swap, not reload the page"
+    page.get_by_role("button", name="Save this view").click()
+    expect(page.get_by_role("link", name="Close").first).to_have_attribute("aria-current", "page")
+    expect(marks).to_have_count(1)
+
+    with page.expect_download() as started:
+        page.get_by_role("link", name="PDF").click()
+    assert started.value.path().read_bytes().startswith(b"%PDF")
+
+    page.get_by_role("link", name="Whole").click()
+    expect(marks).to_have_count(3)
+    page.locator("a.dot[aria-label^='One-shot']").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("one-shot")
+    expect(page.get_by_role("row")).to_have_count(5)  # a head, and four responses
+    assert LARGE in page.locator(".facts").inner_text()

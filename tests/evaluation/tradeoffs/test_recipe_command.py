@@ -1,0 +1,246 @@
+"""The command run_recipe: a whole run offline, stopped and started again; its report."""
+
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from evaluation.models import AutoScore, MetricRun
+from evaluation.reports.recipe import recipe_report
+from evaluation.services.reranking import rerank
+from evaluation.tradeoffs.axes import named_axes
+from evaluation.tradeoffs.recipes import recipe_of
+from generation.models import Call, Experiment, Response, Setup
+from tests.evaluation.commands import failure
+from tests.evaluation.tradeoffs.valley import sample_of, valley
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+CHOICES = ("valley", "--model=extractive", "--budget=38")
+
+
+@pytest.fixture(autouse=True)
+def own_folder(own_cache_and_folder):
+    """Indexes of other tests stay theirs."""
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    return valley(tmp_path)
+
+
+def run_recipe(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command("run_recipe", *arguments, stdout=out, stderr=io.StringIO())
+    return out.getvalue()
+
+
+def stored(report) -> str:
+    """Return the name of the aggregate in a report."""
+    [row] = [row for row in report.rows if row["kind"] == "aggregate"]
+    return str(row["setup"])
+
+
+def test_it_asks_scores_reranks_and_reports(dataset):
+    report = json.loads(run_recipe(*CHOICES, "--format=json"))
+
+    # K1 = 3 and K2 = 2, see test_recipe_plan: 3 + 2 calls about each of 4 examples.
+    assert Call.objects.count() == 20
+    prompts = set(dataset.setups.filter(model="extractive").values_list("prompt", flat=True))
+    assert prompts == {
+        *(f"top-1-of-3-part-{part}" for part in (1, 2, 3)),
+        *(f"top-2-of-3-part-{part}" for part in (1, 2)),
+        "reranked",
+    }
+    aggregate = Setup.objects.get(prompt="reranked")
+    assert aggregate.settings["recipe"] == {"k1": 3, "k2": 2}
+    assert aggregate.settings["function"] == "sensible-first"
+    assert aggregate.responses.count() == 4
+    # By both metrics: the pool, and the large model's four.
+    assert AutoScore.objects.count() == 2 * 24
+
+    rows = report["rows"]
+    kinds = [row["kind"] for row in rows]
+    assert kinds == ["calls"] * 5 + ["single"] * 5 + ["aggregate", "large"]
+    assert [row["n_calls"] for row in rows[:5]] == [1, 2, 3, 4, 5]
+    last, stored, large = rows[4], rows[-2], rows[-1]
+    for figure in ("f1", "attribution", "sensibleness", "minus_large", "minus_first", "n"):
+        assert stored[figure] == last[figure]
+    assert large["model"] == "PaLM 540B"
+    assert last["minus_large"] == pytest.approx(last["f1"] - large["f1"])
+    assert [row["is_flattered_x"] for row in rows] == [False] + [True] * 4 + [False] * 5 + [
+        True,
+        False,
+    ]
+
+
+def test_a_second_time_it_asks_and_scores_nothing_again(dataset):
+    first = run_recipe(*CHOICES, "--format=json")
+    before = [set(model.objects.values_list("pk", flat=True)) for model in (Response, AutoScore)]
+
+    again = run_recipe(*CHOICES, "--format=json")
+
+    assert again == first
+    assert before == [
+        set(model.objects.values_list("pk", flat=True)) for model in (Response, AutoScore)
+    ]
+
+
+def test_it_goes_on_where_it_was_stopped(dataset, monkeypatch):
+    def stop(*args, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("evaluation.management.runs_here.claim_next_chunk", stop)
+        assert "0 of 24 responses are scored" in failure("run_recipe", *CHOICES)
+    assert Experiment.objects.get().state == Experiment.State.DONE
+    assert not Setup.objects.filter(prompt="reranked").exists()
+
+    said = run_recipe(*CHOICES)
+
+    assert "24 of 24 responses scored" in said
+    assert Experiment.objects.count() == 1
+    assert MetricRun.objects.count() == 2
+    assert Call.objects.count() == 20
+
+
+def test_a_dry_run_says_the_plan_and_writes_nothing(dataset):
+    said = run_recipe(*CHOICES, "--dry-run")
+
+    assert "K1 = 3: the smallest k with a recall of 90 % or more; recall@3 is 100 % over" in said
+    assert "K2 = 2: (38 − 12.0 of the mean dialog) / 9.1 of the mean item" in said
+    assert "Calls per example: 3 + 2 = 5; over 4 examples 20." in said
+    assert not Experiment.objects.exists()
+
+
+def test_another_metric_may_judge(dataset):
+    run_recipe(*CHOICES)
+    call_command("run_metric", "auto_ais", "--dataset=valley", "--flavor=v1", "--evidence=golden")
+    judge = MetricRun.objects.get(signature__contains="v1|localized")
+
+    report = json.loads(
+        run_recipe(*CHOICES, f"--judge-attribution=run-{judge.pk}", "--format=json")
+    )
+
+    last = report["rows"][4]
+    assert (last["is_flattered_x"], last["is_flattered_y"]) == (False, True)
+    assert "v1" in last["judged_by"]
+    assert "v3" in last["chosen_by"]
+
+
+def test_it_says_that_what_chose_also_judges(dataset):
+    said = run_recipe(*CHOICES)
+
+    assert "Chosen and judged by the same metric: it looks better than it is" in said
+    for column in ("chosen", "judged", "flattered"):
+        assert column in said
+
+
+def test_each_recipe_is_about_the_examples_of_its_sample(dataset):
+    sample_of(dataset, "alpha", "beta")
+    sample_of(dataset, "gamma")
+    said = ("--k1=2", "--k2=1", "--format=json")
+    first = json.loads(run_recipe(*CHOICES, "--sample=alpha-beta", *said))
+    # Two calls about each of two examples, and the large model's two, by both metrics.
+    assert AutoScore.objects.count() == 2 * (2 * 2 + 2)
+
+    second = json.loads(run_recipe(*CHOICES, "--sample=gamma", *said))
+
+    # The same setups, with responses to all three.
+    assert AutoScore.objects.count() == 2 * (3 * 2 + 3)
+    kinds = ["calls", "calls", "single", "single", "aggregate", "large"]
+    assert [(row["kind"], row["n"]) for row in first["rows"]] == [(kind, 2) for kind in kinds]
+    assert [(row["kind"], row["n"]) for row in second["rows"]] == [(kind, 1) for kind in kinds]
+    assert not any(second["left_out"].values())
+    assert first == json.loads(run_recipe(*CHOICES, "--sample=alpha-beta", *said))
+
+
+def test_scores_that_change_after_re_ranking_are_noticed(dataset):
+    run_recipe(*CHOICES)
+    recipe = recipe_of(Experiment.objects.get())
+    assert recipe
+    axes = named_axes(dataset)
+    old = Setup.objects.get(prompt="reranked")
+    kept = old.responses.filter(example__key="alpha").values("chosen_from")
+    others = Response.objects.filter(setup__model="extractive", example__key="alpha")
+    assert recipe_report(recipe, axes).left_out["examples_chosen_otherwise_now"] == 0
+    before = dict(AutoScore.objects.values_list("pk", "score"))
+
+    # All of alpha's are sensible, and only one of those not chosen is attributable.
+    of_alpha = AutoScore.objects.filter(target__response__in=others)
+    of_alpha.filter(run__metric="sensible").update(score=1)
+    of_alpha.filter(run__metric="auto_ais").update(score=0)
+    one = others.exclude(pk__in=kept).exclude(setup__prompt="reranked").order_by("key")[0]
+    of_alpha.filter(run__metric="auto_ais", target__response=one).update(score=1)
+    assert recipe_report(recipe, axes).left_out["examples_chosen_otherwise_now"] == 1
+
+    new = rerank(dataset, axes, recipe.pool, "sensible-first", recipe=recipe.numbers)
+    assert new != old
+    report = recipe_report(recipe, axes)
+    assert report.left_out["examples_chosen_otherwise_now"] == 0
+    assert stored(report) == new.name
+    # The scores of before choose what was stored before, which is the older of the two.
+    for pk, score in before.items():
+        AutoScore.objects.filter(pk=pk).update(score=score)
+    report = recipe_report(recipe, axes)
+    assert report.left_out["examples_chosen_otherwise_now"] == 0
+    assert stored(report) == old.name
+
+
+def test_calls_that_were_not_made_are_not_counted(dataset):
+    run_recipe(*CHOICES)
+    Response.objects.get(setup__prompt="top-2-of-3-part-2", example__key="beta").delete()
+
+    recipe = recipe_of(Experiment.objects.get())
+    assert recipe
+    report = recipe_report(recipe, named_axes(dataset))
+
+    # Five calls about three examples and four about one: 19 / 4.
+    assert [row["calls_made"] for row in report.rows[:5]] == [1, 2, 3, 4, 4.75]
+    assert [row["calls_made"] for row in report.rows[5:]] == [1, 1, 1, 1, 0.75, 4.75, None]
+
+
+def test_recipes_that_differ_have_names_that_differ(dataset, monkeypatch):
+    names = []
+
+    def note(_, grid, *args, **options):
+        names.append(grid.name)
+        raise CommandError("Noted.")
+
+    monkeypatch.setattr("evaluation.management.commands.run_recipe.ask_grid", note)
+    plain = ("valley", "--model=extractive", "--k1=2", "--k2=2")
+    for more in ([], ["--temperature=0.1234567"], ["--temperature=0.1234568"], ["--budget=90"]):
+        failure("run_recipe", *plain, *more)
+
+    assert names[0] == "valley, recipe, extractive, K1 2, K2 2"
+    assert len(set(names)) == 4
+
+
+def test_without_a_large_model_it_says_so(tmp_path):
+    valley(tmp_path, has_large=False)
+
+    said = run_recipe(*CHOICES)
+
+    assert "No model was asked with golden evidence" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere", "--model=extractive"], "No dataset 'nowhere'; there are: valley"),
+        (["valley", "--model=x", "--k1=1"], "expected one of extractive"),
+        (["valley", "--model=extractive", "--k1=0"], "--k1 0: expected a whole number from 1 on."),
+        (["valley", "--model=extractive", "--recall=2"], "--recall 2: expected a share"),
+        (["valley", "--model=extractive", "--k1=9"], "--k1: Found 9; there are 7 passages"),
+        (["valley", "--model=extractive", "--sample=s"], "No sample 's' of valley is ready"),
+        (["valley", "--model=extractive", "--attribution=x"], "--attribution: no axis 'x'"),
+        (
+            ["valley", "--model=extractive", "--judge-sensibleness=sensible/x"],
+            "--judge-sensibleness: There is no model 'x'",
+        ),
+    ],
+)
+def test_a_mistake_is_one_clear_line_and_nothing_is_asked(dataset, arguments, said):
+    assert said in failure("run_recipe", *arguments)
+    assert not Experiment.objects.exists()

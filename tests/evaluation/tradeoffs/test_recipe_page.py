@@ -1,0 +1,375 @@
+"""The pages of the recipe: its plan, its four stages one after the other, its results."""
+
+import io
+import json
+import re
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from evaluation.charts.recipe import recipe_chart
+from evaluation.forms.recipe import RecipeForm
+from evaluation.models import AutoScore, MetricRun
+from generation.models import Experiment, Setup
+from generation.retrieval import dataset_index
+from generation.services.experiments import make_plan, start_experiment
+from tests.evaluation.makers_of_scores import make_run, make_score
+from tests.evaluation.metric_runs import work as score
+from tests.evaluation.pages import words
+from tests.evaluation.tradeoffs.valley import valley
+from tests.generation.asked import ask
+from tests.makers import statements
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+CHOICES = {
+    "model": "extractive",
+    "sample": "",
+    "recall": "0.9",
+    "k1": "",
+    "budget": "38",
+    "k2": "",
+    "query": "question",
+    "temperature": "0",
+    "name": "first try",
+}
+
+
+@pytest.fixture(autouse=True)
+def own_folder(own_cache_and_folder):
+    """Indexes of other tests stay theirs."""
+
+
+@pytest.fixture
+def researcher(rosa, client_for):
+    return client_for(rosa)
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    return valley(tmp_path)
+
+
+def new_page(client, dataset, **asked):
+    return client.get(reverse("tradeoffs:recipe", args=[dataset.slug]), asked)
+
+
+def start(client, dataset, **more):
+    return client.post(reverse("tradeoffs:start-recipe", args=[dataset.slug]), CHOICES | more)
+
+
+def address(name, **args):
+    experiment = Experiment.objects.get()
+    return reverse(f"tradeoffs:{name}", args=[experiment.dataset.slug, experiment.pk], **args)
+
+
+def copied(row, **changes):
+    """Store a row once more, with some changes."""
+    row.pk = None
+    row._state.adding = True
+    for name, value in changes.items():
+        setattr(row, name, value)
+    row.save()
+    return row
+
+
+def asked_recipe(client, dataset):
+    """Have a recipe planned, started and asked."""
+    start(client, dataset)
+    experiment = Experiment.objects.get()
+    make_plan(experiment.pk)
+    start_experiment(experiment, None)
+    experiment.refresh_from_db()
+    return ask(experiment)
+
+
+# --- the plan -------------------------------------------------------------------------------
+
+
+def test_the_page_shows_the_plan_of_the_usual_choices(researcher, dataset):
+    answer = new_page(researcher, dataset)
+    text = words(answer)
+
+    # A budget of 1,024 has room for far more than K1 = 3: 3 + 2 + 1 calls.
+    assert "K1 = 3 the smallest k with a recall of 90 % or more; recall@3 is 100 % over 4" in text
+    assert "K2 = 3" in text
+    assert "6 calls about each of 4 examples: at most 24" in text
+    [plots] = re.findall(r'id="plots"[^>]*>(.*?)</script>', answer.text)
+    assert "K1 = 3" in plots
+
+
+def test_the_plan_follows_the_choices_while_they_are_made(researcher, dataset):
+    text = words(new_page(researcher, dataset, **CHOICES))
+
+    assert "K2 = 2 (38 − 12.0 of the mean dialog) / 9.1 of the mean item, K1 at most." in text
+    assert "at most 20" in text
+
+
+def test_a_typed_number_that_cannot_be_is_said_in_the_plan(researcher, dataset):
+    assert "Found 8; there are 7 passages" in words(
+        new_page(researcher, dataset, **CHOICES | {"k1": "8"})
+    )
+
+
+def test_without_golden_evidence_k1_is_asked_for(researcher, tmp_path):
+    dataset = valley(tmp_path, has_golden=False)
+
+    assert "recall is not known: type K1" in words(new_page(researcher, dataset))
+    assert start(researcher, dataset).status_code == 422
+    assert start(researcher, dataset, k1="2").status_code == 302
+
+
+def test_a_large_collection_waits_for_its_index(researcher, dataset, monkeypatch):
+    monkeypatch.setattr(dataset_index, "MANY_PASSAGES", 5)
+
+    text = words(new_page(researcher, dataset))
+
+    assert "The passages are not indexed yet" in text
+    assert "have them indexed , or type K1" in text
+
+
+def test_without_a_model_there_is_no_form(researcher, dataset, monkeypatch):
+    monkeypatch.setattr("evaluation.forms.recipe.offered_models", list)
+
+    assert "No model is there that a recipe could ask" in words(new_page(researcher, dataset))
+
+
+def test_starting_plans_the_grid_and_goes_to_its_stages(researcher, dataset):
+    answer = start(researcher, dataset)
+
+    experiment = Experiment.objects.get()
+    assert answer.url == reverse("tradeoffs:recipe-progress", args=[dataset.slug, experiment.pk])
+    assert experiment.state == Experiment.State.PLANNING
+    assert experiment.grid["budget"] == 38
+    assert "first try extractive, T 0 3 2 5" in words(new_page(researcher, dataset))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"k1": "0"}, "greater than or equal to 1"),
+        ({"k1": "2", "k2": "3"}, "Found 3; expected at most K1, which is 2."),
+        ({"recall": "2"}, "less than or equal to 1"),
+        ({"model": "x"}, "Select a valid choice"),
+        ({"name": " "}, "This field is required"),
+    ],
+)
+def test_a_mistake_is_said_and_nothing_is_asked_for(researcher, dataset, wrong, said):
+    answer = start(researcher, dataset, **wrong)
+
+    assert answer.status_code == 422
+    assert said in answer.text
+    assert not Experiment.objects.exists()
+
+
+def test_a_name_that_another_grid_has_is_refused(researcher, dataset):
+    start(researcher, dataset)
+
+    answer = start(researcher, dataset, budget="100")
+
+    assert answer.status_code == 422
+    assert "There is another grid named" in answer.text
+
+
+def test_the_first_choices_are_a_valid_form(dataset):
+    form = RecipeForm(CHOICES, dataset=dataset)
+
+    assert form.is_valid(), form.errors
+
+
+# --- the stages -----------------------------------------------------------------------------
+
+
+def test_each_stage_follows_the_one_before(researcher, dataset):
+    start(researcher, dataset)
+    text = words(researcher.get(address("recipe-progress")))
+    assert "1 Ask going on" in text
+    assert "2 Score later" in text
+
+    experiment = Experiment.objects.get()
+    make_plan(experiment.pk)
+    assert "1 Ask next" in words(researcher.get(address("recipe-progress")))
+    start_experiment(experiment, None)
+    experiment.refresh_from_db()
+    ask(experiment)
+    text = words(researcher.get(address("recipe-progress")))
+    assert "1 Ask done" in text
+    assert "2 Score next" in text
+    # Twenty of the recipe and four of the large model, by two metrics.
+    assert "Score 48 responses" in text
+
+    answer = researcher.post(address("score-recipe"), {})
+    runs = {run.metric: run for run in MetricRun.objects.all()}
+    assert set(runs) == {"auto_ais", "sensible"}
+    assert runs["auto_ais"].parameters["evidence"] == "golden"
+    assert f"attribution=run-{runs['auto_ais'].pk}" in answer.url
+    assert "2 Score going on" in words(researcher.get(answer.url))
+    for run in runs.values():
+        score(run)
+    text = words(researcher.get(answer.url))
+    assert "2 Score done" in text
+    assert "3 Re-rank next" in text
+
+    keys = {
+        "attribution": f"run-{runs['auto_ais'].pk}",
+        "sensibleness": f"run-{runs['sensible'].pk}",
+    }
+    answer = researcher.post(address("rerank-recipe"), keys)
+    assert Setup.objects.get(prompt="reranked").responses.count() == 4
+    text = words(researcher.get(answer.url))
+    assert "3 Re-rank done" in text
+    assert "4 Compare done" in text
+    assert "beside PaLM 540B on golden evidence" in text
+    assert "These figures flatter." in text
+
+
+def test_a_failed_grid_says_why_and_can_be_tried_again(researcher, dataset):
+    start(researcher, dataset)
+    Experiment.objects.update(state=Experiment.State.FAILED, error="No such model.")
+
+    text = words(researcher.get(address("recipe-progress")))
+
+    assert "The grid stopped. No such model." in text
+    assert "Try again" in text
+
+
+def test_nothing_is_scored_or_reranked_before_there_are_responses(researcher, dataset):
+    start(researcher, dataset)
+
+    researcher.post(address("score-recipe"), {})
+    researcher.post(address("rerank-recipe"), {})
+
+    assert not MetricRun.objects.exists()
+    assert not Setup.objects.filter(prompt="reranked").exists()
+
+
+def test_what_was_new_when_it_was_offered_is_its_run_once_there_is_one(researcher, dataset):
+    # Another run of the same metric is there: it is the usual one.
+    call_command("run_metric", "auto_ais", "--dataset=valley", "--flavor=v1", "--evidence=golden")
+    asked_recipe(researcher, dataset)
+    keys = {"attribution": "auto_ais/lexical", "sensibleness": "sensible/heuristic"}
+
+    first = researcher.post(address("score-recipe"), keys)
+    again = researcher.post(address("score-recipe"), keys)
+
+    [new] = MetricRun.objects.filter(signature__contains="v3|")
+    assert f"attribution=run-{new.pk}&" in first.url
+    assert again.url == first.url
+    assert MetricRun.objects.count() == 3
+    shown = words(researcher.get(address("recipe-progress"), keys))
+    assert "is not there" not in shown
+    assert "Auto-AIS, lexical, v3" in shown
+
+
+@pytest.mark.parametrize("key", ["run-0", "auto_ais/x", "rouge/lexical", "sensible/heuristic"])
+def test_a_scorer_that_is_not_there_is_refused(researcher, dataset, key):
+    asked_recipe(researcher, dataset)
+
+    for name in ("score-recipe", "rerank-recipe"):
+        answer = researcher.post(address(name), {"judge_attribution": key})
+        assert answer.status_code == 422
+        assert f"Attribution judged by “{key}”: that is not there.</strong> Nothing" in answer.text
+    assert not MetricRun.objects.exists()
+    text = words(researcher.get(address("recipe-progress"), {"attribution": key}))
+    assert f"Attribution by “{key}”: that is not there. The usual is shown instead." in text
+
+
+def test_half_the_scores_are_not_reranked(researcher, dataset):
+    asked_recipe(researcher, dataset)
+    researcher.post(address("score-recipe"), {})
+    score(MetricRun.objects.get(metric="auto_ais"))
+    response = Setup.objects.get(prompt="top-1-of-3-part-1").responses.order_by("key")[0]
+    make_score(MetricRun.objects.get(metric="sensible"), response.key, 1)
+
+    answer = researcher.post(address("rerank-recipe"), {}, follow=True)
+
+    assert "Not all responses are scored yet: nothing was re-ranked." in words(answer)
+    assert not Setup.objects.filter(prompt="reranked").exists()
+
+
+def test_another_grid_is_no_recipe(researcher, dataset):
+    start(researcher, dataset)
+    experiment = Experiment.objects.get()
+    experiment.grid["prompts"] = ["golden"]
+    experiment.save()
+
+    assert researcher.get(address("recipe-progress")).status_code == 404
+
+
+# --- what comes of it -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def compared(dataset):
+    call_command("run_recipe", "valley", "--model=extractive", "--budget=38", stdout=io.StringIO())
+    return dataset
+
+
+def test_the_results_stand_in_a_table_beside_the_chart_and_can_be_kept(researcher, compared):
+    answer = researcher.get(address("recipe-progress"))
+    text = words(answer)
+
+    assert "First 5 of 5 calls" in text
+    assert "The stored aggregate" in text
+    assert "Largest model, golden evidence: PaLM 540B" in text
+    [plots] = re.findall(r'id="plots"[^>]*>(.*?)</script>', answer.text)
+    assert set(json.loads(plots)["charts"]) == {"recipe"}
+
+    def kept(format_key):
+        return researcher.get(
+            reverse(
+                "tradeoffs:recipe-file", args=["valley", Experiment.objects.get().pk, format_key]
+            )
+        )
+
+    report = json.loads(kept("json").content)
+    assert report["report"] == "recipe"
+    assert kept("csv").content.count(b"\n") == 13  # twelve rows below the names
+    assert b"minus large" in kept("latex").content
+    assert kept("svg").content.startswith(b"<svg")
+    assert kept("doc").status_code == 404
+    assert recipe_chart(report["rows"])
+    assert recipe_chart([]) is None
+
+
+def test_changed_scores_are_said_with_the_button_to_re_rank(researcher, compared):
+    assert "Scores have changed" not in words(researcher.get(address("recipe-progress")))
+    chosen = Setup.objects.get(prompt="reranked").responses.get(example__key="alpha").chosen_from
+    scores = AutoScore.objects.filter(target__response__example__key="alpha")
+    scores.update(score=1)
+    scores.filter(target__response=chosen).update(score=0)
+
+    answer = researcher.get(address("recipe-progress"))
+
+    assert "Scores have changed since: for 1 example another response" in words(answer)
+    assert address("rerank-recipe") in answer.text
+    researcher.post(address("rerank-recipe"), {})
+    assert Setup.objects.filter(prompt="reranked").count() == 2
+    assert "Scores have changed" not in words(researcher.get(address("recipe-progress")))
+
+
+def test_the_number_of_queries_does_not_grow_with_what_is_there(researcher, compared):
+    here = address("recipe-progress")
+
+    def n_statements():
+        return len(statements(lambda: researcher.get(here)))
+
+    n_statements()
+    before = n_statements()
+    copied(Experiment.objects.get(), name="another")
+    for number in (1, 2):
+        aggregate = Setup.objects.filter(prompt="reranked").order_by("pk")[0]
+        responses = list(aggregate.responses.all())
+        aggregate.settings |= {"choice": str(number)}
+        copy = copied(aggregate, name=f"another {number}")
+        for response in responses:
+            copied(response, key=f"{number} {response.key}", setup=copy)
+        make_run(compared, signature=f"another {number}")
+    first = Setup.objects.get(prompt="top-1-of-3-part-1")
+    for number, response in enumerate(list(first.responses.all())):
+        copied(response, key=f"more-{number}")
+        for run in MetricRun.objects.all():
+            make_score(run, response.key, 0.5)
+
+    assert n_statements() == before

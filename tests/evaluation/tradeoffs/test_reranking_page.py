@@ -1,0 +1,202 @@
+"""The page of re-ranking, its files, its command, and what a chosen response says of itself."""
+
+import json
+from urllib.parse import parse_qs, urlencode
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from evaluation.models import AutoScore, MetricRun
+from evaluation.services.reranking import rerank
+from generation.models import Response, Setup
+from tests.evaluation.commands import failure
+from tests.evaluation.pages import words
+from tests.evaluation.tradeoffs.reranked import MODEL, NAMES, axes_in, dataset_of
+from tests.makers import audit_actions, example_row, import_rows, response_row
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+WARNING = "Chosen by this metric: it looks better than it is. Judge by a second metric or raters."
+N_QUERIES = 17
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    return dataset_of(tmp_path / "own")
+
+
+@pytest.fixture
+def researcher(rosa, client_for):
+    return client_for(rosa)
+
+
+def page(dataset):
+    return reverse("tradeoffs:reranking", args=[dataset.slug])
+
+
+def store(dataset):
+    return reverse("tradeoffs:store-aggregate", args=[dataset.slug])
+
+
+def test_choosing_stores_an_aggregate_and_warns_where_the_judge_chose(researcher, rosa, dataset):
+    before = words(researcher.get(page(dataset)))
+    assert WARNING not in before
+    assert "F1 over the best single" in before
+
+    answer = researcher.post(store(dataset), {"function": "sensible-first"})
+
+    assert answer.status_code == 302
+    aggregate = Setup.objects.get(prompt="reranked")
+    assert ("setup.reranked", f"own: {aggregate.name}") in audit_actions()
+    shown = words(researcher.get(answer.url))
+    assert WARNING in shown
+    # Over the best single, as in the tests of the report: 1 − 2/3.
+    assert "+33.3" in shown
+    assert "Judged by something else" not in shown
+
+
+def test_a_second_metric_judges_what_the_first_one_chose(researcher, dataset):
+    axes = axes_in(dataset)
+    # No tie, so that sensibleness has no part in it: 0.9 of golden-instructions is alone.
+    first = AutoScore.objects.filter(run=axes.attribution.run, target__response__key="golden-1")
+    first.update(score=0.85)
+    rerank(dataset, axes, NAMES, "max-attribution")
+    second = axes_in(dataset, "second").attribution.key
+
+    answer = researcher.get(page(dataset), {"judge": second})
+
+    by_first, by_second = answer.context["tables"]
+    assert by_first.is_flattered
+    assert not by_second.is_flattered
+    assert words(answer).count(WARNING) == 1
+    assert "Here that is attribution." in words(answer)
+    assert "Judged by something else" in words(answer)
+
+
+def test_weights_are_asked_for_and_a_weighted_sum_without_any_is_refused(researcher, dataset):
+    data = {"function": "weighted", "of_sensibleness": "0", "of_attribution": ""}
+    answer = researcher.post(store(dataset), data)
+
+    assert answer.status_code == 422
+    assert "a weight above 0" in answer.content.decode()
+    assert not Setup.objects.filter(prompt="reranked").exists()
+
+    data["of_attribution"] = "2"
+    assert researcher.post(store(dataset), data).status_code == 302
+    assert Setup.objects.get(prompt="reranked").settings["weights"] == [0.0, 2.0]
+
+
+@pytest.mark.parametrize("name", ["pool", "attribution", "sensibleness", "judge"])
+def test_nothing_is_stored_by_what_is_not_there_any_more(researcher, dataset, name):
+    query = parse_qs(researcher.get(page(dataset)).context["whole_query"])
+    assert {"pool", "attribution", "sensibleness"} <= query.keys()
+
+    address = f"{store(dataset)}?{urlencode(query | {name: 'run-99999'}, doseq=True)}"
+    answer = researcher.post(address, {"function": "max-attribution"})
+
+    assert answer.status_code == 422
+    assert "has changed since" in answer.content.decode()
+    assert not Setup.objects.filter(prompt="reranked").exists()
+    assert "something else stands in its place" in words(
+        researcher.get(page(dataset), {name: "run-99999"})
+    )
+
+
+def test_a_pool_that_has_grown_is_another_one(researcher, dataset, tmp_path):
+    query = researcher.get(page(dataset)).context["whole_query"]
+    setup = {"model": MODEL, "temperature": 0.0, "prompt": "one-shot"}
+    import_rows(tmp_path / "more", "own", responses=[response_row("new", setup=setup)])
+
+    answer = researcher.post(f"{store(dataset)}?{query}", {"function": "max-attribution"})
+
+    assert answer.status_code == 422
+    assert "has changed since: pool." in answer.content.decode()
+
+
+def test_nothing_is_stored_while_a_run_is_scoring(researcher, dataset):
+    MetricRun.objects.filter(dataset=dataset, metric="sensible").update(
+        state=MetricRun.State.RUNNING
+    )
+
+    answer = researcher.post(store(dataset), {"function": "max-attribution"})
+
+    assert answer.status_code == 422
+    assert "sensible (imported) still scores responses" in answer.content.decode()
+    assert not Setup.objects.filter(prompt="reranked").exists()
+
+
+def test_the_page_costs_a_fixed_number_of_queries(researcher, dataset, django_assert_num_queries):
+    rerank(dataset, axes_in(dataset), NAMES, "max-attribution")
+    researcher.get(page(dataset))
+    with django_assert_num_queries(N_QUERIES):
+        researcher.get(page(dataset))
+
+    rerank(dataset, axes_in(dataset), NAMES, "sensible-first")
+    rerank(dataset, axes_in(dataset), NAMES, "weighted", (1, 1))
+    with django_assert_num_queries(N_QUERIES):
+        researcher.get(page(dataset))
+
+
+def test_files_hold_what_the_page_shows(researcher, dataset):
+    rerank(dataset, axes_in(dataset), NAMES, "sensible-first")
+
+    for format_key in ("csv", "latex", "json"):
+        address = reverse("tradeoffs:reranking-file", args=[dataset.slug, format_key])
+        answer = researcher.get(address)
+        assert "Sensible first" in answer.content.decode()
+    [aggregate] = [row for row in json.loads(answer.content)["rows"] if row["kind"] == "aggregate"]
+    assert aggregate["f1"] == 1.0
+    wrong = reverse("tradeoffs:reranking-file", args=[dataset.slug, "xml"])
+    assert researcher.get(wrong).status_code == 404
+
+
+def test_without_scores_the_page_says_what_is_missing(researcher, tmp_path):
+    bare = import_rows(tmp_path / "bare", "bare", examples=[example_row("e1")]).dataset
+
+    answer = researcher.get(page(bare))
+
+    assert "Nothing says whether a response is attributable" in words(answer)
+    assert researcher.post(store(bare), {"function": "max-attribution"}).status_code == 404
+
+
+def test_responses_say_what_they_were_chosen_from_and_as(researcher, dataset):
+    aggregate = rerank(dataset, axes_in(dataset), NAMES, "max-attribution")
+    chosen = aggregate.responses.get(example__key="e3")
+    source = Response.objects.get(key="retrieved-2-3")
+
+    def shown(response):
+        return researcher.get(reverse("evaluation:response", args=[dataset.slug, response.pk]))
+
+    assert f"Chosen from {source.setup.name}" in words(shown(chosen))
+    assert f"Chosen as {aggregate.name}" in words(shown(source))
+    assert "Chosen as" not in words(shown(Response.objects.get(key="golden-3")))
+
+
+# --- the command ----------------------------------------------------------------------------
+
+
+def test_the_command_stores_and_reports(dataset, capsys):
+    call_command("rerank", "own", "--function", "sensible-first", "--judge", "second")
+
+    said = capsys.readouterr().out
+    aggregate = Setup.objects.get(prompt="reranked")
+    assert aggregate.settings["pool"] == list(NAMES)
+    assert f"Stored: {aggregate.name}, 3 responses." in said
+    assert "second" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--model", "PaLM 62B"], "No pool of that model and temperature"),
+        (["--pool", "nobody"], "no setup 'nobody'"),
+        (["--judge", "bleu"], "no axis 'bleu'"),
+        (["--weights", "1", "1"], "weights"),
+    ],
+)
+def test_the_command_says_what_is_wrong(dataset, options, said):
+    message = failure("rerank", "own", "--function", "max-attribution", *options)
+
+    assert said in message
+    assert not Setup.objects.filter(prompt="reranked").exists()

@@ -1,0 +1,387 @@
+"""The figure of the trade-off: what stands where, by hand, and that its drawing is well-formed."""
+
+import itertools
+import xml.etree.ElementTree as ET
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from django.conf import settings
+from django.template.loader import render_to_string
+
+from evaluation.charts.free_places import Box, Text, first_free, least_covering
+from evaluation.charts.glyphs import SHAPES, glyph_of, legend_of, palette_of
+from evaluation.charts.svg_files import (
+    converted,
+    file_size,
+    file_style,
+    legend_lines,
+    titled,
+    well_formed,
+)
+from evaluation.charts.tradeoff_figure import PADDING, figure_of
+from evaluation.charts.tradeoff_frame import (
+    PLOT,
+    Window,
+    curves,
+    levels,
+    points,
+    ticks,
+    window_of,
+)
+from evaluation.tradeoffs.view import View
+from generation.text.prompt_types import TWELVE
+from tests.evaluation.tradeoffs.rows_of_tradeoffs import aggregate, row
+
+WHOLE = Window(0.0, 1.0, 0.0, 1.0)
+MODELS = ("PaLM 8B", "PaLM 62B", "PaLM 540B")
+MAGIC = {"svg": b"<svg", "pdf": b"%PDF-", "png": b"\x89PNG\r\n\x1a\n"}
+
+
+class Straight(NamedTuple):
+    points: tuple[tuple[float, float], ...]
+    style: str
+    label: str = "a line"
+
+
+def classes(found):
+    return found.classes.split()
+
+
+# --- the frame ------------------------------------------------------------------------------
+
+
+def test_a_share_stands_between_the_edges_as_it_lies_between_the_ends():
+    # The plot is 790 - 54 - 34 = 702 wide and 668 - 26 - 52 = 590 high.
+    window = Window(0.0, 1.0, 0.3, 1.0)
+
+    assert window.x(0.5) == pytest.approx(54 + 351)
+    assert window.y(1.0) == pytest.approx(26)
+    assert window.y(0.3) == pytest.approx(616)
+    assert window.y(0.65) == pytest.approx(616 - 295)
+
+
+@pytest.mark.parametrize(
+    ("lowest", "expected"),
+    [(0.34, 0.3), (0.32, 0.2), (0.0, 0.0), (0.98, 0.8), (float("nan"), 0.0)],
+)
+def test_y_begins_at_a_round_value_below_the_lowest_mark(lowest, expected):
+    assert window_of(lowest) == pytest.approx((0.0, 1.0, expected, 1.0))
+
+
+def test_chosen_ends_hold_unless_they_leave_nothing_between_them():
+    assert window_of(0.5, 0.6, 0.9, 0.7, 0.95) == (0.6, 0.9, 0.7, 0.95)
+    assert window_of(0.5, 0.9, 0.9) == (0.0, 1.0, 0.4, 1.0)
+    assert window_of(0.9, y_to=0.5) == (0.0, 1.0, 0.0, 0.5)  # the usual start lies above
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        (0.0, 1.0, [n / 10 for n in range(11)]),
+        (0.7, 0.95, [0.7, 0.75, 0.8, 0.85, 0.9, 0.95]),  # of 0.02 there would be 12
+        (0.63, 0.71, [0.63, 0.64, 0.65, 0.66, 0.67, 0.68, 0.69, 0.7, 0.71]),
+    ],
+)
+def test_ticks_are_multiples_of_a_round_step(start, end, expected):
+    assert ticks(start, end) == pytest.approx(expected)
+
+
+def test_a_curve_of_equal_f1_runs_from_edge_to_edge():
+    # F1 0.5: S = 1 at A = 0.5 / (2 - 0.5) = 1/3, and A = 1 at S = 1/3.
+    found = points(0.5, WHOLE)
+
+    np.testing.assert_allclose(found[[0, -1]], [[1 / 3, 1], [1, 1 / 3]], atol=1e-9)
+    a, s = found.T
+    np.testing.assert_allclose(2 * a * s / (a + s), 0.5, atol=1e-9)
+    assert (np.diff(a) > 0).all()
+    assert (np.diff(s) < 0).all()
+
+
+def test_a_curve_is_cut_at_a_window():
+    # F1 0.8 between S = 0.7 and S = 0.9: A = 0.8 · 0.9 / (1.8 - 0.8) = 0.72, but x begins at 0.75;
+    # A = 0.8 · 0.7 / (1.4 - 0.8) = 14/15. At A = 0.75: S = 0.6 / 0.7.
+    found = points(0.8, Window(0.75, 1.0, 0.7, 0.9))
+
+    np.testing.assert_allclose(found[[0, -1]], [[0.75, 6 / 7], [14 / 15, 0.7]], atol=1e-9)
+
+
+def test_a_curve_beside_a_window_has_no_points():
+    assert not len(points(0.9, Window(0.0, 0.5, 0.0, 0.5)))  # the corner has F1 0.5
+    assert not len(points(0.3, Window(0.5, 1.0, 0.5, 1.0)))
+
+
+def test_levels_are_tenths_and_finer_when_zoomed_in():
+    assert levels(WHOLE) == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+    # From F1 0.8 at one corner to F1 0.9 at the other: of 0.05 there is only 0.85 inside.
+    assert levels(Window(0.8, 0.9, 0.8, 0.9)) == [0.82, 0.84, 0.86, 0.88]
+    # From F1 0.995 at one corner to F1 1 at the other.
+    narrow = Window(0.995, 1.0, 0.995, 1.0)
+    assert levels(narrow) == [0.996, 0.997, 0.998, 0.999]
+    labels = [curve.label.text for curve in curves(narrow, []) if curve.label]
+    assert labels == [".996", ".997", ".998", ".999"]
+
+
+# --- marks ----------------------------------------------------------------------------------
+
+
+def test_each_prompt_type_has_its_own_shape_or_a_dot_in_its_centre():
+    rows = [row(0.5, 0.5, prompt=kind.key) for kind in TWELVE]
+    palette = palette_of(rows)
+
+    looks = [glyph_of(each, palette) for each in rows]
+
+    assert len({(look.path, look.has_instructions) for look in looks}) == 12
+    by_key = {kind.key: look for kind, look in zip(TWELVE, looks, strict=True)}
+    assert by_key["golden"].path == SHAPES["diamond"]
+    assert by_key["golden-instructions"] == by_key["golden"]._replace(has_instructions=True)
+    assert glyph_of(aggregate(0.5, 0.5), palette).path == SHAPES["star"]
+
+
+def test_colour_is_the_model_from_small_to_large_and_light_a_higher_temperature():
+    rows = [row(0.5, 0.5, model=m, temperature=t) for m in MODELS for t in (0.0, 0.7)]
+    palette = palette_of(rows)
+
+    found = [classes(glyph_of(each, palette)) for each in rows]
+
+    assert found == [[f"m{n}", fill] for n in (1, 2, 3) for fill in ("t0", "t7")]
+
+
+def test_models_beyond_five_share_a_colour():
+    rows = [row(0.5, 0.5, model=f"own {n}B") for n in (1, 2, 3, 4, 5, 6, 7)]
+    palette = palette_of(rows)
+
+    found = [classes(glyph_of(each, palette))[0] for each in rows]
+
+    assert found == ["m0", "m0", "m1", "m2", "m3", "m4", "m5"]
+
+
+def test_aggregates_have_the_colour_of_their_function():
+    rows = [aggregate(0.5, 0.5, function) for function in ("max-attribution", "sensible-first")]
+    rows += [aggregate(0.5, 0.5, "weighted"), aggregate(0.5, 0.5, "recipe-sensible-first")]
+
+    assert [classes(glyph_of(each, palette_of(rows)))[0] for each in rows] == [
+        "a1",
+        "a2",
+        "a3",
+        "a2",
+    ]
+
+
+def test_aggregates_of_several_models_have_rings_in_the_colours_of_these():
+    rows = [aggregate(0.5, 0.5, model=m, temperature=t) for m in MODELS[:2] for t in (0.0, 0.7)]
+
+    marks = figure_of(rows, View()).marks
+    assert [mark.glyph.ring for mark in marks] == ["m1", "m1", "m2", "m2"]
+    assert [classes(mark.glyph) for mark in marks[:2]] == [["a2", "t0"], ["a2", "t7"]]
+    assert [entry.title for entry in figure_of(rows, View()).legend.models] == [*MODELS[:2]]
+    # Where one model is seen, nothing is to be told apart.
+    of_one = figure_of(rows[:2], View(), palette=palette_of(rows)).marks
+    assert [mark.glyph.ring for mark in of_one] == ["", ""]
+
+
+def test_an_aggregate_says_its_pool_what_chose_and_its_inferences():
+    [mark] = figure_of([aggregate(0.5, 0.5)], View()).marks
+
+    assert mark.said.startswith(
+        "Sensible first, PaLM 8B, T 0, chosen in each example from 2 setups by auto_ais, 2 "
+        "inferences per example: attribution 0.500"
+    )
+
+
+def test_restricted_context_of_one_model_has_colours_by_evidence():
+    rows = [row(0.5, 0.5, prompt=f"restricted-{key}-0.5") for key in ("golden", "next-best")]
+
+    found = [glyph_of(each, palette_of(rows)) for each in rows]
+
+    assert [classes(each)[0] for each in found] == ["e1", "e2"]
+    assert {each.path for each in found} == {SHAPES["small"]}
+    two = [*rows, row(0.5, 0.5, model="PaLM 62B", prompt="restricted-golden-0.5")]
+    assert [classes(glyph_of(each, palette_of(two))) for each in two] == [
+        ["m1", "t0"],
+        ["m1", "t7"],
+        ["m2", "t0"],
+    ]
+
+
+def test_a_legend_has_a_line_for_each_thing_there_is():
+    rows = [
+        row(0.5, 0.5, temperature=t, prompt=p) for t in (0.0, 0.7) for p in ("golden", "random")
+    ]
+    rows += [row(0.5, 0.5, prompt=f"restricted-golden-{s}") for s in ("0.1", "0.2")]
+
+    found = legend_of([*rows, aggregate(0.9, 0.9)], palette_of(rows))
+
+    assert [(entry.title, entry.n) for entry in found.models] == [("PaLM 8B", 6)]
+    assert [entry.title for entry in found.temperatures] == ["T 0, solid", "T 0.7, light"]
+    assert [entry.title for entry in found.prompts] == [
+        "Golden",
+        "Random non-evidence",
+        "Restricted, golden",
+    ]
+    assert found.prompts[2].keys == ("restricted-golden-0.1", "restricted-golden-0.2")
+    assert [entry.title for entry in found.functions] == ["Sensible first"]
+
+
+def test_marks_beyond_the_window_and_without_figures_are_counted():
+    rows = [row(0.5, 0.5), row(0.9, 0.9, prompt="random"), row(None, 0.9, prompt="one-shot")]
+
+    found = figure_of(rows, View(x_from=0.6, y_from=0.6))
+
+    assert [mark.row["prompt"] for mark in found.marks] == ["random"]
+    assert (found.n_outside, found.n_undefined) == (1, 1)
+
+
+def test_whiskers_are_the_intervals_as_far_as_the_window_shows_them():
+    # x from 0.5 to 1 on 702 px: 0.6 at 54 + 140.4, its interval from 0.55 (124.2) to 0.65 (264.6);
+    # y from 0 to 1 on 590 px: 0.97 at 616 - 572.3, from 0.92 (73.2) to 1 (26).
+    [mark] = figure_of([row(0.6, 0.97)], View(intervals=True, x_from=0.5, y_from=0.0)).marks
+
+    assert mark.whiskers == "M124.2 43.7H264.6M194.4 73.2V26.0"
+
+
+def test_a_cluster_is_the_box_around_its_marks():
+    rows = [row(0.7, 0.8), row(0.9, 0.9, prompt="one-shot"), row(0.1, 0.9, prompt="random")]
+    view = View(clusters=True, y_from=0.0)
+
+    found = {cluster.key: cluster for cluster in figure_of(rows, view).clusters}
+
+    assert set(found) == {"top right", "top left"}
+    box = found["top right"].box
+    assert box.left == pytest.approx(54 + 0.7 * 702 - PADDING, abs=0.1)
+    assert box.right == pytest.approx(54 + 0.9 * 702 + PADDING, abs=0.1)
+    assert box.top == pytest.approx(616 - 0.9 * 590 - PADDING, abs=0.1)
+    assert box.bottom == pytest.approx(616 - 0.8 * 590 + PADDING, abs=0.1)
+    titles = [cluster.label.text for cluster in found.values() if cluster.label]
+    assert sorted(titles) == ["History + golden evidence", "History, no golden evidence"]
+    assert not figure_of(rows, View()).clusters
+
+
+def dense_rows():
+    return [
+        row(0.6 + 0.04 * n + 0.01 * m, 0.8 + 0.02 * m + 0.005 * n, model=model, prompt=kind.key)
+        for m, model in enumerate(MODELS)
+        for n, kind in enumerate(TWELVE[1:8])
+    ]
+
+
+def test_no_text_covers_other_text_or_a_mark():
+    view = View(labels=True, clusters=True, x_from=0.5, y_from=0.7)
+
+    found = figure_of(dense_rows(), view)
+
+    labels = [mark.label.box for mark in found.marks if mark.label]
+    curves = [curve.label.box for curve in found.curves if curve.label]
+    titles = [cluster.label.box for cluster in found.clusters if cluster.label]
+    texts = [*labels, *curves, *titles]
+    assert not any(a.overlap(b) for a, b in itertools.combinations(texts, 2))
+    marks = [Box(mark.x - 6, mark.y - 6, mark.x + 6, mark.y + 6) for mark in found.marks]
+    assert not any(label.overlap(mark) for label in labels for mark in marks)
+    assert all(label.is_inside(PLOT) for label in labels)
+    assert len(labels) + found.n_without_label == 21
+    assert len(labels) >= 14
+
+
+def test_text_takes_the_first_free_place_or_that_which_covers_least():
+    area, taken = Box(0, 0, 100, 100), [Box(0, 0, 50, 100)]
+    left, right = Text(5, 50, "abc"), Text(60, 50, "abc")
+    outside = Text(95, 50, "abc")
+
+    assert first_free([left, outside, right], taken, area) == right
+    assert first_free([left, outside], taken, area) is None
+    assert least_covering([left, outside], taken, area) == left
+
+
+def test_lines_go_through_their_points_and_one_point_is_a_ring():
+    lines = [Straight(((0.0, 0.0), (0.5, 1.0)), "golden"), Straight(((0.5, 0.5),), "top-1-mark")]
+
+    found = figure_of([row(0.5, 0.0)], View(), lines)
+
+    assert [line.path for line in found.lines] == ["M54.0 616.0L405.0 26.0", ""]
+    assert (found.lines[1].x, found.lines[1].y) == (405.0, 321.0)
+    assert found.line_legend == [("golden", "Restricted context, golden")]
+
+
+# --- drawings -------------------------------------------------------------------------------
+
+
+def file_of(found):
+    lines = legend_lines(found)
+    width, height = file_size(found, lines)
+    context = {"figure": found, "lines": lines, "width": width, "height": height}
+    context |= {"style": file_style()}
+    return render_to_string("evaluation/tradeoffs/figure_file.svg", context).strip()
+
+
+def test_a_file_is_well_formed_with_colours_of_its_own_and_without_links():
+    rows = [*dense_rows(), aggregate(0.9, 0.9), row(0.4, 0.5, model='<a & "b">')]
+    view = View(labels=True, intervals=True, clusters=True)
+    lines = [Straight(((0.2, 0.3), (0.5, 0.9)), "golden", "1 < 2")]
+    found = figure_of(rows, view, lines, address=lambda row: "/somewhere/")
+
+    text = file_of(titled(found, "Auto-AIS & <more>", "x" * 200))
+    root = ET.fromstring(text)
+
+    names = [element.tag.rpartition("}")[2] for element in root.iter()]
+    assert names.count("style") == 1
+    assert "a" not in names
+    assert "var(" not in text
+    said = ["".join(element.itertext()) for element in root.iter() if element.tag.endswith("text")]
+    assert "Attribution: Auto-AIS & <more>" in said
+    assert '<a & "b">' in said  # in its legend
+    assert "Restricted context, golden" in said
+    assert max(len(each) for each in said) < 100
+    paths = [element.get("d", "") for element in root.iter()]
+    assert not any("nan" in path for path in paths)
+
+
+def test_a_legend_names_the_model_also_where_it_has_no_colour():
+    rows = [row(0.5, 0.5, prompt=f"restricted-{key}-0.5") for key in ("golden", "next-best")]
+
+    lines = {line.text: line for line in legend_lines(figure_of(rows, View()))}
+
+    assert lines["PaLM 8B"].text_x == lines["T 0"].text_x == lines["Model"].x
+    assert lines["Restricted, golden"].text_x > lines["Model"].x
+
+
+@pytest.mark.parametrize("format_key", MAGIC)
+def test_a_file_opens_in_each_format(format_key):
+    # A name may hold a character that no XML may.
+    found = figure_of([row(0.5, 0.5, model="M\x078B")], View(labels=True))
+    text = well_formed(file_of(found))
+    assert "M\ufffd8B" in text
+    ET.fromstring(text)
+
+    assert converted(text, format_key).startswith(MAGIC[format_key])
+
+
+def test_in_a_page_marks_are_links_that_say_where_they_stand():
+    found = figure_of([row(0.5, 0.25)], View(), address=lambda row: f"/own/?a=1&s={row['setup']}")
+
+    text = render_to_string("evaluation/tradeoffs/_figure.svg", {"figure": found}).strip()
+    root = ET.fromstring(text)
+
+    [link] = [element for element in root.iter() if element.tag == "a"]
+    assert link.get("href") == "/own/?a=1&s=PaLM 8B 0.0 golden"
+    # F1 = 2 · 0.5 · 0.25 / 0.75
+    assert link.get("aria-label") == (
+        "Golden, PaLM 8B, T 0: attribution 0.500, sensibleness 0.250, F1 0.333, 100 examples"
+    )
+    assert root.get("role") == "group"
+    assert "style" not in text  # the policy of pages lets no style of its own through
+
+
+def test_an_empty_figure_is_drawn_too():
+    found = figure_of([], View(labels=True, intervals=True, clusters=True))
+
+    ET.fromstring(file_of(found))
+    assert not found.marks
+    assert found.curves
+
+
+def test_every_class_of_a_mark_has_a_colour_in_pages_and_files():
+    css = (settings.BASE_DIR / "static" / "app.css").read_text()
+    names = [*(f"m{n}" for n in range(6)), "a1", "a2", "a3", "e1", "e2"]
+
+    for text in (css, file_style()):
+        assert not [name for name in names if f".{name} {{" not in text]

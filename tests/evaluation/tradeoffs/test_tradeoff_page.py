@@ -1,0 +1,308 @@
+"""The page of a trade-off: figure, filters, table, warnings, and what it says where parts miss."""
+
+import html
+import re
+
+import pytest
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from annotation.models import Study
+from evaluation.models import AutoScore, MetricRun
+from evaluation.services.reranking import rerank
+from evaluation.tradeoffs.axes import axes_of, usual
+from generation.models import Dataset, Response
+from tests.evaluation.tradeoffs.imported_setups import LARGE, SMALL, imported, rows
+from tests.makers import example_row, import_rows, response_row
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+
+@pytest.fixture
+def dataset(tmp_path) -> Dataset:
+    return imported(tmp_path / "own", "own")
+
+
+@pytest.fixture
+def see(rosa, client_for):
+    """Return a function from choices to the page's HTML."""
+    client = client_for(rosa)
+
+    def see(dataset, **choices):
+        there = reverse("tradeoffs:tradeoff", args=[dataset.slug])
+        answer = client.get(f"{there}?{urlencode(choices, doseq=True)}")
+        assert answer.status_code == 200
+        return html.unescape(answer.content.decode())
+
+    return see
+
+
+def table(page):
+    """Return the numbers of the table: prompt, model, T → attribution, sensibleness, F1."""
+    body = page.partition("<tbody data-setups>")[2].partition("</tbody>")[0]
+    lines = [re.findall(r"<t[hd][ >].*?</t[hd]>", line, re.DOTALL) for line in body.split("</tr>")]
+    found = [[re.sub(r"<[^>]+>", " ", cell).strip() for cell in line] for line in lines if line]
+    return {tuple(cells[:3]): tuple(cells[3:]) for cells in found}
+
+
+def is_on(page, name, value):
+    [box] = re.findall(f'type="checkbox" [^>]*name="{name}" value="{re.escape(value)}"[^>]*>', page)
+    return "checked" in box
+
+
+def test_figure_1_shows_all_setups_best_f1_first(dataset, see):
+    page = see(dataset)
+
+    # F1 = 2SA / (S + A): 2 · ¾ · 1 / (¾ + 1) = 0.857; 2 · ¾ · ¾ / 1½ = 0.75; 2 · ¾ · ½ / 1¼ = 0.6;
+    # 2 · ¼ · ¾ / 1 = 0.375.
+    assert list(table(page).items()) == [
+        (("Golden", "540B", "0"), ("0.75", "1.00", "0.857")),
+        (("One-shot, golden", "540B", "0"), ("0.75", "0.75", "0.750")),
+        (("Golden", "8B", "0"), ("0.75", "0.50", "0.600")),
+        (("No evidence", "540B", "0.7"), ("0.25", "0.75", "0.375")),
+    ]
+    assert page.count('class="dot ') == 4
+    assert "History + golden evidence" in page
+
+
+def test_a_mark_and_its_row_lead_to_the_responses_of_the_setup(dataset, see, rosa, client_for):
+    setup = dataset.setups.get(model=SMALL)
+    there = reverse("tradeoffs:responses", args=[dataset.slug, setup.pk])
+    page = see(dataset)
+    assert page.count(f'href="{there}"') == 2
+
+    answer = client_for(rosa).get(there, {"said": "both"})
+
+    # Of yyyn and yynn, the first two are both.
+    text = answer.content.decode()
+    assert "Text of r0-0." in text
+    assert "Text of r0-1." in text
+    assert "Text of r0-2." not in text
+    assert "1 to 2 of 2" in text or "2 responses" in text
+
+
+def test_boxes_filter_marks_and_table_and_stand_in_the_address(dataset, see):
+    page = see(dataset, own=1, model=LARGE, temperature=["0", "0.7"], prompt=["golden", "one-shot"])
+
+    assert {title for title, *_ in table(page)} == {"Golden", "One-shot, golden"}
+    assert is_on(page, "model", LARGE)
+    assert not is_on(page, "model", SMALL)
+    # What is saved and exported says the same in fewer words, without `own`.
+    [kept] = re.findall(r'name="address" value="([^"]*)"', page)
+    assert "own" not in kept
+    again = see(dataset, model=[LARGE], prompt=["golden", "one-shot"], clusters=0)
+    assert table(again) == table(page)
+
+
+def test_nothing_matches(dataset, see):
+    page = see(dataset, own=1)
+
+    assert table(page) == {}
+    assert "nothing matches these boxes" in page
+    assert "Figure 1 as it is" in page
+
+
+def test_htmx_gets_the_fragment_and_a_short_address(dataset, rosa, client_for):
+    there = reverse("tradeoffs:tradeoff", args=[dataset.slug])
+    everything = {
+        "own": 1,
+        "figure": 1,
+        "model": [SMALL, LARGE],
+        "temperature": ["0"],
+        "prompt": ["golden", "no-evidence", "one-shot"],
+        "clusters": 1,
+        "x_from": "",
+        "x_to": "",
+        "y_from": "",
+        "y_to": "",
+    }
+
+    answer = client_for(rosa).get(there, everything, headers={"HX-Request": "true"})
+
+    assert b"<html" not in answer.content
+    assert answer["HX-Push-Url"] == f"{there}?temperature=0"
+
+
+def test_a_zoom_is_taken_or_refused_beside_its_field(dataset, see):
+    here = reverse("tradeoffs:tradeoff", args=[dataset.slug])
+    page = see(dataset, x_from="0.5", x_to="1", y_from="0.4", y_to="0.8")
+    assert page.count('class="dot ') == 2  # (0.75, 0.5) and (0.75, 0.75)
+    assert "2 setups outside this part" in page
+
+    page = see(dataset, x_from="0.8", x_to="0.2")
+    assert "Attribution to: Expected at least 0.805." in page
+    assert page.count('class="dot ') == 4
+    # Figure 2 is zoomed by itself; without a zoom it says so.
+    assert f'{here}?figure=2&x_from=&x_to=&y_from=&y_to="' in see(dataset, figure=2)
+
+
+def test_what_is_not_there_any_more_is_said_and_the_usual_is_taken(dataset, see):
+    page = see(dataset, figure="9", model="gone", measure="median", k="many")
+
+    for said in ("Figure: Select a valid choice", "Not among what model may be: gone", "median"):
+        assert said in page
+    assert len(table(page)) == 4
+
+
+def test_mean_scores_are_of_the_same_examples(dataset, see):
+    # Attribution of the small model: (3 · 0.9 + 0.1) / 4 = 0.7; sensibleness 0.5.
+    assert table(see(dataset, measure="score"))["Golden", "8B", "0"][:2] == ("0.70", "0.50")
+
+
+def test_intervals_stand_in_the_table_where_asked_for(dataset, see):
+    page = see(dataset, intervals=1)
+
+    # All four are sensible: Wilson's lower end, with t(3) = 3.18, is 4 / (4 + 3.18²) = 0.28.
+    assert ".28–1.0" in page
+    assert ".28–1.0" not in see(dataset)
+
+
+def test_figure_2_lists_its_bands_of_f1(dataset, see):
+    page = see(dataset, figure=2)
+
+    body = page.partition('id="bands"')[2].partition("</tbody>")[0].partition("<tbody>")[2]
+    found = [re.findall(r">([^<>]+)<", line) for line in body.split("</tr>")[:-1]]
+    # F1 of the small model 0.6; of the large one 0.857 and 0.75, (6/7 + 3/4) / 2 = 0.804.
+    assert found == [
+        ["M 8B", "0", "1", "0.600", "0.600", "0.600"],
+        ["M 540B", "0", "2", "0.804", "0.750", "0.857"],
+    ]
+    assert 'id="bands"' not in see(dataset)
+
+
+def test_a_figure_without_marks_says_what_is_missing_and_where_it_is_made(
+    dataset, see, rosa, client_for
+):
+    for figure, said, address in (
+        (4, "No restricted context yet", "tradeoffs:restricted"),
+        (7, "Nothing is re-ranked yet", "tradeoffs:reranking"),
+    ):
+        page = see(dataset, figure=figure)
+
+        assert said in page
+        assert f'class="btn" href="{reverse(address, args=[dataset.slug])}"' in page
+        assert "figure.svg" not in page
+        for name, *more in (("figure", "svg"), ("table", "csv"), ("methods",)):
+            there = reverse(f"tradeoffs:{name}", args=[dataset.slug, *more])
+            assert client_for(rosa).get(there, {"figure": figure}).status_code == 404
+
+
+def test_marks_chosen_by_an_axis_are_warned_of_until_another_judges(dataset, see):
+    axes = usual(axes_of(dataset))
+    assert axes
+    pool = [dataset.setups.get(model=LARGE, prompt=p).name for p in ("golden", "one-shot")]
+    rerank(dataset, axes, pool, "max-attribution")
+    other = MetricRun.objects.create(dataset=dataset, metric="auto_ais", signature="second")
+    first = AutoScore.objects.filter(run=axes.attribution.run)
+    AutoScore.objects.bulk_create(AutoScore(run=other, target=s.target, score=0.9) for s in first)
+
+    assert "Winner’s curse" not in see(dataset)  # figure 1 has single setups alone
+    page = see(
+        dataset,
+        aggregate="max-attribution",
+        attribution=axes.attribution.key,
+        sensibleness=axes.sensibleness.key,
+    )
+    chosen = "from 2 setups by auto_ais, 2 inferences per example"
+    assert page.count(chosen) == 3  # name and title of its mark, and its row
+    assert "Winner’s curse" in page
+    assert "Attribution: Max attribution (M 540B T 0)." in page
+    assert f"attribution=run-{other.pk}" in page
+    assert "Sensibleness: Max attribution" not in page  # which only decides ties
+
+    own = {"aggregate": "max-attribution"}
+    page = see(dataset, **own, attribution=f"run-{other.pk}", sensibleness=axes.sensibleness.key)
+    assert "Winner’s curse" not in page
+
+
+def test_responses_without_a_label_are_counted(dataset, see):
+    AutoScore.objects.filter(run__metric="sensible", target__response__key="r1-3").delete()
+
+    page = see(dataset)
+
+    # Of the other three of yyny, two are attributable; n stands in the table where it differs.
+    assert table(page)["Golden", "540B", "0"] == ("3", "0.67", "1.00", "0.800")
+    assert "share over up to 4 examples" in page
+    assert "1 response of these setups, about which an axis says nothing" in page
+
+
+def test_a_run_that_is_not_done_is_said(dataset, see):
+    run = MetricRun.objects.get(metric="sensible")
+    MetricRun.objects.filter(pk=run.pk).update(state=MetricRun.State.RUNNING)
+
+    page = see(dataset)
+
+    assert "Still being scored" in page
+    assert reverse("evaluation:run", args=[run.pk]) in page
+
+
+def test_without_axes_the_runs_to_start_are_offered(tmp_path, see):
+    made = rows()
+    made["scores"] = [row for row in made["scores"] if row["metric"] == "auto_ais"]
+    dataset = import_rows(tmp_path / "half", "half", **made).dataset
+    assert dataset
+
+    page = see(dataset)
+
+    start = reverse("evaluation:start-run")
+    assert f"{start}?dataset={dataset.slug}&metric=sensible" in page
+    assert "metric=auto_ais" not in page
+    assert "whether a response is sensible" in page
+
+
+def test_without_responses_the_page_says_so(tmp_path, see):
+    dataset = import_rows(tmp_path / "bare", "bare", examples=[example_row()]).dataset
+
+    assert "No responses yet" in see(dataset)
+
+
+def test_the_list_says_what_each_dataset_has(
+    dataset, tmp_path, rosa, client_for, django_assert_num_queries
+):
+    import_rows(
+        tmp_path / "b", "bare", examples=[example_row()], responses=[response_row(setup="s")]
+    )
+    client = client_for(rosa)
+    client.get(reverse("tradeoffs:tradeoffs"))
+
+    # Session, user, groups; responses, setups, views, runs, studies, datasets.
+    with django_assert_num_queries(9):
+        page = client.get(reverse("tradeoffs:tradeoffs")).content.decode()
+
+    assert page.index(">bare<") < page.index(">own<")
+    assert "nothing yet for attribution and sensibleness" in page
+
+
+def test_a_question_without_a_rule_for_yes_makes_no_side(tmp_path, rosa, client_for):
+    dataset = import_rows(
+        tmp_path / "b", "bare", examples=[example_row()], responses=[response_row()]
+    ).dataset
+    assert dataset
+    question = {"key": "sensible", "text": "Does it make sense?", "scale": {"nominal": ["a", "b"]}}
+    scheme = {"key": "own", "name": "Own", "target": "response", "questions": [question]}
+    Study.objects.create(
+        dataset=dataset, name="P", slug="p", scheme=scheme, is_imported=True, state="closed"
+    )
+    # Nobody has said which of its two answers is the yes.
+    assert not axes_of(dataset)
+
+    page = client_for(rosa).get(reverse("tradeoffs:tradeoffs")).content.decode()
+
+    assert "nothing yet for attribution and sensibleness" in page
+
+
+def test_queries_do_not_grow_with_setups(
+    dataset, tmp_path, rosa, client_for, django_assert_max_num_queries
+):
+    more = [
+        (f"M {n}B", 0.0, prompt, "yyny", "ynyy")
+        for n in range(6)
+        for prompt in ("golden", "random")
+    ]
+    other = imported(tmp_path / "more", "more", more)
+    client = client_for(rosa)
+
+    for each in (dataset, other):
+        with django_assert_max_num_queries(20):
+            client.get(reverse("tradeoffs:tradeoff", args=[each.slug]))
+    assert Response.objects.filter(dataset=other).count() == 48

@@ -1,0 +1,64 @@
+"""What is true of the grid: where clusters have their middle, and what re-ranking makes of it.
+
+Re-ranking is by integration, not by drawing. Labels of one example share what its dialog and the
+example itself add (`tests.tradeoff_grid`): one normal number for each side. Given those two, labels
+of different setups are independent.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from evaluation.metrics.reranking import MAX_ATTRIBUTION
+from generation.text.prompt_types import TWELVE
+from tests.tradeoff_grid import WEIGHTS, Floats, Truth, truth_of
+
+CLUSTERS = {
+    # History, golden evidence: [A] table 2.
+    (True, True): "top right",
+    (False, True): "center",
+    (True, False): "top left",
+    (False, False): "bottom left",
+}
+GOLDEN = ("golden", "retrieved")
+KNOTS, _WEIGHTS = np.polynomial.hermite_e.hermegauss(60)  # of the standard normal
+KNOT_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+
+
+def expected(pool: Sequence[Truth], function: str) -> tuple[float, float]:
+    """Return the chances of an aggregate: to be attributable, to be sensible (NaN: not said).
+
+    Scores of a yes are higher than any of a no. So what is chosen for its attribution is
+    attributable where anything is; `sensible-first` is attributable where something is both, or
+    where nothing is sensible and something attributable, and is sensible where anything is.
+    """
+    attribution, sensibleness = (
+        _given_example([getattr(truth, side) for truth in pool]) for side in Truth._fields
+    )
+    none_attributable = float(KNOT_WEIGHTS @ (1 - attribution).prod(axis=0))
+    none_sensible = float(KNOT_WEIGHTS @ (1 - sensibleness).prod(axis=0))
+    if function == MAX_ATTRIBUTION:
+        return 1 - none_attributable, math.nan
+    # (setups, knots of attribution, knots of sensibleness): no setup is both.
+    both = attribution[:, :, np.newaxis] * sensibleness[:, np.newaxis, :]
+    none_both = float(KNOT_WEIGHTS @ (1 - both).prod(axis=0) @ KNOT_WEIGHTS)
+    return 1 - none_both + none_sensible * (1 - none_attributable), 1 - none_sensible
+
+
+def _given_example(chances: Sequence[float]) -> Floats:
+    """Return each setup's chance given what its example adds: (n_setups, n_knots)."""
+    shared, own = math.sqrt(WEIGHTS[0] + WEIGHTS[1]), math.sqrt(WEIGHTS[2])
+    below: Floats = ndtr((ndtri(np.array(chances))[:, np.newaxis] - shared * KNOTS) / own)
+    return below
+
+
+def cluster_truths(model: str, temperature: float) -> dict[str, Floats]:
+    """Return the middle of each cluster of a model: the mean of its types' chances."""
+    found = defaultdict(list)
+    for kind in TWELVE:
+        place = CLUSTERS[kind.has_history, kind.evidence in GOLDEN]
+        found[place].append(truth_of(model, temperature, kind))
+    return {place: np.mean(chances, axis=0) for place, chances in found.items()}
