@@ -4,6 +4,7 @@ Also what a test may need beyond Python: a service, a folder of real data, a dat
 """
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,19 +19,24 @@ from tests.published import shared_folder
 from tests.services import need, url_of
 
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
+PAGES = re.compile(r"test_\w*pages?(_\w+)?\.py")  # files of tests that ask for pages
+API = Path(__file__).parent / "api"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "database: uses the database (set by conftest.py)")
+    config.addinivalue_line("markers", "pages: asks for pages or the API (set by conftest.py)")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what uses the database, so that it can be run again on another one."""
+    """Mark what uses the database, so that it can be run on another, and what asks for pages."""
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         if DATABASE_FIXTURES.intersection(fixtures) or item.get_closest_marker("django_db"):
             item.add_marker("database")
+        if PAGES.fullmatch(item.path.name) or API in item.path.parents:
+            item.add_marker("pages")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,5 +1,8 @@
 """Run every test (`make test`): on SQLite, database tests again on PostgreSQL, then in a browser.
 
+Tests of pages and of the API run on PostgreSQL alone where it is there, as it is the stricter one;
+on SQLite the browser goes to every page. Without it they run on SQLite, like everything else.
+
 With --faults (`make test-faults`) the slow ones that stress and kill, on both databases. All other
 arguments go to pytest: python -m tests.run -k import
 """
@@ -24,7 +27,7 @@ def main(arguments: list[str]) -> int:
     reason = missing("postgresql")
     n_failed = 0
     lines = []
-    for name, database, selection in _faults() if is_faults else _tests():
+    for name, database, selection in _faults() if is_faults else _tests(not reason):
         if database and reason:
             n_failed += is_required()
             lines.append(f"{name}: {'FAILED' if is_required() else 'skipped'}: {reason}")
@@ -41,12 +44,13 @@ def main(arguments: list[str]) -> int:
     return 1 if n_failed else 0
 
 
-def _tests() -> list[tuple[str, str | None, list[str]]]:
+def _tests(has_postgresql: bool) -> list[tuple[str, str | None, list[str]]]:
     """Return a name, a database (None: SQLite) and pytest's arguments for each round."""
+    once = f"{NOT_FAULTS} and not (database and pages)" if has_postgresql else NOT_FAULTS
     # Who may see a page is decided before any database is asked about it.
     again = [*WITHOUT_BROWSER, "--ignore=tests/test_access.py", "-m", f"database and {NOT_FAULTS}"]
     return [
-        ("SQLite", None, [*WITHOUT_BROWSER, "-m", NOT_FAULTS]),
+        ("SQLite", None, [*WITHOUT_BROWSER, "-m", once]),
         ("PostgreSQL", url_of("postgresql"), again),
         ("browser", None, ["tests/e2e", "-n", "2", "-m", NOT_FAULTS]),
     ]
