@@ -10,12 +10,11 @@ from evaluation.metrics.intervals import Figure, Floats, Measure, share_from
 from evaluation.metrics.tradeoff import attribution_from, f1_from, sensibleness_from
 from evaluation.reports.base import LeftOut, Report, Row, number
 from evaluation.tradeoffs.axes import Axes
-from evaluation.tradeoffs.dots import CLUSTER_TITLES, Dot
+from evaluation.tradeoffs.dots import CLUSTER_TITLES, TOP_RIGHT, Dot
 from evaluation.tradeoffs.flattered import chosen_by, flattered, short_of
 from evaluation.tradeoffs.material import NO_RESPONSE, Material
 from evaluation.tradeoffs.titles import setup_title
 from evaluation.tradeoffs.view import (
-    TOP_RIGHT,
     View,
     function_key,
     model_key,

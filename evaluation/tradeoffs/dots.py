@@ -15,6 +15,7 @@ CLUSTERS: Mapping[tuple[bool, bool], Cluster] = {
     (True, False): "top left",
     (False, False): "bottom left",
 }
+TOP_RIGHT: Cluster = "top right"  # the cluster with history and golden evidence
 CLUSTER_TITLES: Mapping[Cluster, str] = {
     "top right": "History + golden evidence",
     "center": "No history, golden evidence",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from evaluation.tradeoffs.dots import Dot
+from evaluation.tradeoffs.dots import TOP_RIGHT, Dot
 from evaluation.tradeoffs.flattered import flattered
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.pairs import (
@@ -18,8 +18,6 @@ from evaluation.tradeoffs.pairs import (
 )
 from evaluation.tradeoffs.pools import best_single
 from evaluation.tradeoffs.titles import setup_title, within
-
-TOP_RIGHT = "top right"  # the cluster with history and golden evidence
 
 
 class Sizes(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from evaluation.metrics.tradeoff import attribution_from, sensibleness_from
-from evaluation.tradeoffs.dots import Dot
+from evaluation.tradeoffs.dots import TOP_RIGHT, Dot
 from evaluation.tradeoffs.material import Material
 from generation.model_sizes import by_size
 
@@ -16,7 +16,6 @@ NONE = ("",)  # as a filter: nothing of its kind; no key is empty
 NOT_SAID = "none"  # the key of what a setup does not say
 MARGIN, STEP = 0.02, 0.05  # around the marks that are zoomed to; a zoom ends at multiples of it
 USUAL_K = 3  # passages, of the lines of figure 5
-TOP_RIGHT = "top right"  # the cluster with history and golden evidence
 RECIPE = "recipe-"  # before the function, of aggregates that a recipe made
 
 
