@@ -9,7 +9,14 @@ from accounts.access import Role, allowed
 from accounts.api import NoSuchAddress
 from annotation.api import Studies, Votes
 from evaluation.api import Runs, Scores
-from evaluation.api_reports import RetrievalReport, StudyReport, TakeawaysReport, TradeoffReport
+from evaluation.api_reports import (
+    CitationsReport,
+    CitedAnswersReport,
+    RetrievalReport,
+    StudyReport,
+    TakeawaysReport,
+    TradeoffReport,
+)
 from generation.api import Datasets, Examples, Responses
 from generation.api_grids import Calls, Grids
 from generation.api_samples import Samples
@@ -52,6 +59,16 @@ urlpatterns = [
         "v1/datasets/<slug:slug>/reports/takeaways/",
         TakeawaysReport.as_view(),
         name="takeaways-report",
+    ),
+    path(
+        "v1/datasets/<slug:slug>/reports/citations/",
+        CitationsReport.as_view(),
+        name="citations-report",
+    ),
+    path(
+        "v1/datasets/<slug:slug>/reports/<slug:report>/",
+        CitedAnswersReport.as_view(),
+        name="cited-answers-report",
     ),
     # Any character, a line break too.
     re_path(r"^v1/[\s\S]*$", NoSuchAddress.as_view(), name="no-such-address"),

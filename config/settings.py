@@ -286,6 +286,13 @@ CELERY_BEAT_SCHEDULE = {
 # Without a sign of life for this long, a worker that scores a chunk of a run counts as dead.
 CHUNK_LEASE_SECONDS = env.int("ATTEST_CHUNK_LEASE_SECONDS", default=60)
 
+# What finds names of entities in questions: an installed spaCy model, or a folder of one. Where
+# there is none, or this is empty, the labels of the knowledge graph do.
+SPACY_MODEL = env.str("ATTEST_SPACY_MODEL", default="en_core_web_sm")
+
+# Whom owners of SPARQL endpoints may write to: Wikidata's want a mail address or a page.
+CONTACT = env.str("ATTEST_CONTACT", default="")
+
 # --- files, time, logs ----------------------------------------------------------------------
 
 STATIC_URL = "static/"

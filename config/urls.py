@@ -35,4 +35,5 @@ urlpatterns = [
     path("data/", include("generation.urls")),
     path("grids/", include("generation.grid_urls")),
     path("tradeoffs/", include("evaluation.tradeoff_urls")),
+    path("graphs/", include("evaluation.graph_urls")),
 ]

@@ -9,7 +9,7 @@ from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import action
-from rest_framework.exceptions import APIException, NotFound
+from rest_framework.exceptions import APIException, NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.reverse import reverse
@@ -78,10 +78,12 @@ class RunSerializer(serializers.Serializer[RunProgress]):
     error = serializers.CharField(source="run.error", help_text="Why it failed as a whole.")
     created_at = serializers.DateTimeField(source="run.created_at")
     finished_at = serializers.DateTimeField(source="run.finished_at", allow_null=True)
-    n_targets = serializers.IntegerField()
+    n_targets = serializers.IntegerField(help_text="Responses; of alignment: citations.")
     n_scored = serializers.IntegerField()
     n_failed = serializers.IntegerField()
-    n_assumed = serializers.IntegerField(help_text="Scored 0 as nothing was shown.")
+    n_assumed = serializers.IntegerField(
+        help_text="Scored 0 without asking, as when nothing was shown."
+    )
     n_reused = serializers.IntegerField(help_text="The same was scored before, by any run.")
     n_truncated = serializers.IntegerField(help_text="Pairs or prompts that were cut.")
     n_pairs = serializers.IntegerField(help_text="Pairs or prompts that the scores are made of.")
@@ -150,9 +152,12 @@ class Runs(Readable):
         """
         asked = NewRunSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        run = services.request_metric_run(
-            asked.of_dataset, asked.validated_data["plan"], asked.responses, _who(request)
-        )
+        try:
+            run = services.request_metric_run(
+                asked.of_dataset, asked.validated_data["plan"], asked.responses, _who(request)
+            )
+        except RunError as error:
+            raise ValidationError({"metric": [str(error)]}) from error
         _send(run)
         answer = self._answer(run, status.HTTP_202_ACCEPTED)
         answer["Location"] = reverse("api:run-detail", [run.pk], request=request)

@@ -1,5 +1,6 @@
 """The reports of studies and datasets by API."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.shortcuts import get_object_or_404
@@ -14,7 +15,15 @@ from accounts.api import refuse_unknown
 from annotation.models import Arm, Study
 from evaluation.api import Conflict
 from evaluation.forms.retrieval import IDF_RULES, QUERIES
-from evaluation.reports.base import Choices
+from evaluation.metrics.citation import Mode
+from evaluation.reports.alignment import alignment_report
+from evaluation.reports.base import Choices, Report
+from evaluation.reports.citations import CitationChoices, citations_report
+from evaluation.reports.cited_answers import ROUNDS
+from evaluation.reports.incompetence import incompetence_report
+from evaluation.reports.kept_retrieval import kept_graph_retrieval
+from evaluation.reports.of_graph import CannotReport, NoSuchSetup
+from evaluation.reports.quality import quality_report
 from evaluation.reports.retrieval import RetrievalChoices, retrieval_report
 from evaluation.reports.stored import stored_figures
 from evaluation.reports.study import ON_DEMAND, REPORTS
@@ -24,11 +33,18 @@ from evaluation.tradeoffs.axes import Axes, named_axes
 from evaluation.tradeoffs.kept import kept_material
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.view import View
-from generation.models import Dataset
+from generation.models import Dataset, KGQuestion
 from generation.retrieval.bm25 import USUAL, Bm25
 from generation.retrieval.dataset_index import can_wait_for_index
 
 ALL_REPORTS = [*REPORTS, *ON_DEMAND]
+# Reports on cited answers that have no choices of their own.
+CITED: dict[str, Callable[[Dataset, str], Report]] = {
+    "alignment": alignment_report,
+    "incompetence": incompetence_report,
+    "quality": quality_report,
+}
+PASSAGES, GRAPHS = "passages", "graphs"
 
 
 class ChoicesSerializer(serializers.Serializer[Any]):
@@ -76,14 +92,20 @@ class RankingSerializer(serializers.Serializer[Any]):
         list(IDF_RULES.items()), default=USUAL.idf, help_text="Weight of words."
     )
     k1 = serializers.FloatField(default=USUAL.k1, min_value=0, max_value=10)
+    of = serializers.ChoiceField(
+        [PASSAGES, GRAPHS],
+        required=False,
+        help_text="Passages by BM25, or sub-graphs for questions about a graph (the other choices "
+        "are of passages); by default sub-graphs where a dataset has such questions.",
+    )
     b = serializers.FloatField(default=USUAL.b, min_value=0, max_value=1)
 
     @property
     def chosen(self) -> RetrievalChoices:
         """The choices, which must be right."""
         self.is_valid(raise_exception=True)
-        query = self.validated_data.pop("query")
-        return RetrievalChoices(Bm25(**self.validated_data), query)
+        said = {name: self.validated_data[name] for name in Bm25._fields}
+        return RetrievalChoices(Bm25(**said), self.validated_data["query"])
 
 
 class AxesSerializer(serializers.Serializer[Any]):
@@ -118,6 +140,36 @@ class TradeoffSerializer(AxesSerializer):
     )
 
 
+class OfSetupSerializer(serializers.Serializer[Any]):
+    """What a report on answers is about."""
+
+    setup = serializers.CharField(
+        default="", allow_blank=True, help_text="Name of the only setup that counts."
+    )
+
+
+class CitationsSerializer(OfSetupSerializer):
+    """What a report on citations counts, as on its page."""
+
+    mode = serializers.ChoiceField(
+        [str(mode) for mode in Mode],
+        default=str(Mode.PAPER),
+        help_text="As the paper defines, or as the authors' code computes.",
+    )
+    rounds = serializers.ChoiceField(
+        list(ROUNDS),
+        default="all",
+        help_text="The whole minimum set, or (later) what rounds 2 to 6 added.",
+    )
+
+    @property
+    def chosen(self) -> CitationChoices:
+        """The choices, which must be right."""
+        self.is_valid(raise_exception=True)
+        said = self.validated_data
+        return CitationChoices(Mode(said["mode"]), said["rounds"], said["setup"])
+
+
 class ReportSerializer(serializers.Serializer[Any]):
     """Rows of figures: `x` with its 95 % interval `x_low`, `x_high`; null is undefined."""
 
@@ -149,7 +201,7 @@ class StudyReport(APIView):
 
 
 class RetrievalReport(APIView):
-    """Recall and precision of BM25 over a dataset's passages: `manage.py report retrieval`."""
+    """Recall and precision of passages, or of sub-graphs: `manage.py report retrieval`."""
 
     @extend_schema(
         operation_id="datasets_report_retrieval",
@@ -159,10 +211,55 @@ class RetrievalReport(APIView):
     def get(self, request: Request, slug: str) -> Answer:
         dataset = get_object_or_404(Dataset, slug=slug)
         refuse_unknown(request, RankingSerializer().fields)
-        choices = RankingSerializer(data=request.query_params).chosen
+        asked = RankingSerializer(data=request.query_params)
+        choices = asked.chosen
+        questions = KGQuestion.objects.filter(example__dataset=dataset)
+        usual = GRAPHS if questions.exists() else PASSAGES
+        if asked.validated_data.get("of", usual) == GRAPHS:
+            if usual == PASSAGES:
+                raise NotFound(f"{dataset.name} has no questions about a knowledge graph.")
+            return Answer(kept_graph_retrieval(dataset)._asdict())
         if not can_wait_for_index(dataset.pk):
             raise Conflict("The passages are not indexed yet: the page of retrieval has it done.")
         return Answer(retrieval_report(dataset, choices)._asdict())
+
+
+class CitationsReport(APIView):
+    """Correctness, precision, recall and F1 of citations: `manage.py report citations`."""
+
+    @extend_schema(
+        operation_id="datasets_report_citations",
+        parameters=[CitationsSerializer],
+        responses=ReportSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Answer:
+        dataset = get_object_or_404(Dataset, slug=slug)
+        refuse_unknown(request, CitationsSerializer().fields)
+        choices = CitationsSerializer(data=request.query_params).chosen
+        return Answer(_on_answers(lambda: citations_report(dataset, choices)))
+
+
+class CitedAnswersReport(APIView):
+    """Alignment, [NA] or text quality of each setup: `manage.py report alignment`, …"""
+
+    @extend_schema(
+        operation_id="datasets_report_cited_answers",
+        parameters=[
+            OpenApiParameter("report", enum=list(CITED), location=OpenApiParameter.PATH),
+            OfSetupSerializer,
+        ],
+        responses=ReportSerializer,
+    )
+    def get(self, request: Request, slug: str, report: str) -> Answer:
+        dataset = get_object_or_404(Dataset, slug=slug)
+        if report not in CITED:
+            there = ", ".join(("retrieval", "tradeoff", "takeaways", "citations", *CITED))
+            raise NotFound(f"There is no report {report!r}; there are: {there}.")
+        refuse_unknown(request, OfSetupSerializer().fields)
+        asked = OfSetupSerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        setup = asked.validated_data["setup"]
+        return Answer(_on_answers(lambda: CITED[report](dataset, setup)))
 
 
 class TradeoffReport(APIView):
@@ -195,6 +292,16 @@ class TakeawaysReport(APIView):
         refuse_unknown(request, AxesSerializer().fields)
         material = AxesSerializer(data=request.query_params).material_of(dataset)
         return Answer(kept_takeaways(material)._asdict())
+
+
+def _on_answers(made: Callable[[], Report]) -> dict[str, Any]:
+    """Return a report on cited answers; without a graph there is none."""
+    try:
+        return made()._asdict()
+    except NoSuchSetup as exc:
+        raise ValidationError({"setup": [str(exc)]}) from exc
+    except CannotReport as exc:
+        raise NotFound(str(exc)) from exc
 
 
 def _report(study: Study, report: str, choices: Choices) -> dict[str, Any]:

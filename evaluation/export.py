@@ -19,6 +19,7 @@ from generation.importers.records import SetupRecord
 from generation.importers.setups import setup_name
 from generation.importers.spreadsheet import csv_cell
 from generation.models import (
+    Alias,
     Dataset,
     Entity,
     Example,
@@ -50,7 +51,8 @@ def export_files(dataset: Dataset, study: Study | None) -> dict[str, Write]:
         files["kg_questions.jsonl"] = lambda out: _write_jsonl(out, _kg_questions(dataset))
     scores = AutoScore.objects.filter(run__dataset=dataset)
     if scores.exists():
-        files["scores.csv"] = lambda out: _write_csv(out, SCORE_COLUMNS, _scores(scores))
+        columns = _score_columns(scores)
+        files["scores.csv"] = lambda out: _write_csv(out, columns, _scores(scores, columns))
     if study is None:
         return files
     files |= {
@@ -97,7 +99,14 @@ def _write_csv(out: IO[str], columns: Mapping[str, str], rows: Iterable[Iterable
     lines = csv.writer(out)
     lines.writerow(columns)
     for row in rows:
-        lines.writerow(map(csv_cell, row))
+        lines.writerow(map(_cell, row))
+
+
+def _cell(value: Any) -> Any:
+    """Return a cell: JSON of an object, empty where it is; else as `csv_cell` has it."""
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False) if value else ""
+    return csv_cell(value)
 
 
 def _known(row: Row) -> Row:
@@ -195,13 +204,14 @@ def _setup(setup: Setup) -> str | Row:
 
 
 def _entities(dataset: Dataset) -> Iterator[Row]:
-    entities = Entity.objects.filter(dataset=dataset).prefetch_related("aliases", "triples")
+    aliases = Prefetch("aliases", Alias.objects.order_by("pk"))
+    entities = Entity.objects.filter(dataset=dataset).prefetch_related(aliases, "triples")
     for entity in _in_chunks(entities):
         row = {
             "qid": entity.qid,
             "label": entity.label,
             "type": entity.type,
-            "aliases": [alias.name for alias in entity.aliases.order_by("pk")],
+            "aliases": [alias.name for alias in entity.aliases.all()],
             "text": entity.text,
         }
         yield _said(row) | {
@@ -331,7 +341,13 @@ def _after(words: str, column: str) -> Case:
     return Case(When(**{column: ""}, then=Value("")), default=Concat(Value(words), column))
 
 
-def _scores(scores: QuerySet[AutoScore]) -> Iterator[tuple[Any, ...]]:
+def _score_columns(scores: QuerySet[AutoScore]) -> Mapping[str, str]:
+    """Return the columns of scores; `details` where a metric keeps any."""
+    has_details = scores.exclude(details={}).exists()
+    return SCORE_COLUMNS | {"details": "details"} if has_details else SCORE_COLUMNS
+
+
+def _scores(scores: QuerySet[AutoScore], columns: Mapping[str, str]) -> Iterator[tuple[Any, ...]]:
     # As `MetricRun.full_signature` says it: what was scored here is told apart by its model.
     signature = Concat(
         "run__signature",
@@ -347,4 +363,4 @@ def _scores(scores: QuerySet[AutoScore]) -> Iterator[tuple[Any, ...]]:
         target=OuterRef("target"),
     )
     once = signed.filter(Q(run__is_imported=False) | ~Exists(same_here)).order_by("pk")
-    yield from once.values_list(*SCORE_COLUMNS.values()).iterator(chunk_size=5 * CHUNK)
+    yield from once.values_list(*columns.values()).iterator(chunk_size=5 * CHUNK)

@@ -2,13 +2,12 @@
 
 One pass does both: good rows are stored, bad rows are collected, and the whole import is one
 transaction that is rolled back when there were bad rows and nobody asked to skip them. A dry run
-is the same pass without storing.
+is the same pass without storing. What a reader has to put in order first it does before the
+transaction, so that others can write meanwhile.
 """
 
 import logging
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
@@ -16,29 +15,22 @@ from django.db import IntegrityError, transaction
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from annotation.models import Study
-from annotation.schemes import (
-    Scheme,
-    SchemeError,
-    built_in_schemes,
-    guess_scheme,
-    load_scheme,
-    matching_scheme,
-)
 from annotation.services.imported import (
     create_imported_study,
     store_flags,
     store_raters,
     store_votes,
 )
-from annotation.study_file import StudyFacts, StudyFileError, read_study_facts
+from evaluation.import_plan import Plan, Progress
 from evaluation.row_checks import RowChecks
 from evaluation.services.scores import store_scores
 from generation.importers import KINDS, Material
 from generation.importers.errors import DatasetError
-from generation.importers.fields import LONGEST_NAME
 from generation.importers.records import (
     CollectionPassageRecord,
+    EntityRecord,
     ExampleRecord,
+    KGQuestionRecord,
     Problem,
     Record,
     ResponseRecord,
@@ -52,28 +44,12 @@ from generation.services.responses import store_responses
 logger = logging.getLogger(__name__)
 
 IN_AUDIT_TRAIL = "dataset.imported"  # with the dataset's name; written with the rows
-NEEDS_STUDY = frozenset({"raters", "votes", "flags"})
 BATCH = 2000
+MOST_TRIPLES = 20_000  # of the entities in one batch, about
+MOST_CHARACTERS = 1 << 25  # of the texts in one batch, about
 MAX_PROBLEMS_SHOWN = 200
-MAX_QUESTIONS = 200
-MAX_ANSWERS = 1000  # different answers to one question that a survey tells apart
 N_PREVIEWED = 5
 LONGEST_PREVIEW = 120  # characters of a cell
-
-Progress = Callable[[int, float], None]  # rows read, share of the bytes
-
-
-class Plan(NamedTuple):
-    """What an import will add to: datasets and studies that exist, or names for new ones."""
-
-    name: str
-    dataset: Dataset | None
-    study_name: str | None  # None: the file brings nothing that belongs to a study
-    study: Study | None
-    facts: StudyFacts
-    scheme_data: Mapping[str, Any]
-    scheme: Scheme
-    scheme_origin: str
 
 
 class Outcome(NamedTuple):
@@ -109,109 +85,6 @@ class BadRows(DatasetError):
         self.outcome = outcome
 
 
-def plan_import(
-    material: Material,
-    name: str,
-    study_name: str | None = None,
-    on_progress: Progress = lambda n_rows, share: None,
-) -> Plan:
-    """Return what to add the material to, and which scheme its votes are read against.
-
-    Without a scheme that is known, it takes one more pass over the votes to find one.
-
-    Raises:
-        DatasetError: a study of that name belongs elsewhere, or the scheme cannot be used.
-    """
-    name = _name(name, "dataset")
-    dataset = Dataset.objects.filter(name=name).first()
-    if not NEEDS_STUDY & set(material.kinds):
-        return Plan(name, dataset, None, None, StudyFacts(), {}, Scheme("", "", (), ()), "")
-    try:
-        facts = read_study_facts(material.study or {})
-    except StudyFileError as error:
-        raise DatasetError(f"study.json, {error}") from error
-    study_name = _name(study_name or facts.name or name, "study")
-    study = Study.objects.select_related("dataset").filter(name=study_name).first()
-    if study and (study.dataset != dataset or not study.is_imported):
-        found = f"a study {study_name!r} of dataset {study.dataset.name!r}"
-        raise DatasetError("study", found, f"an imported study of {name!r}, or a new name")
-    for key in ("raters_per_unit", "evidence_choice", "seed"):
-        if study and key in (material.study or {}) and getattr(facts, key) != getattr(study, key):
-            expected = f"{getattr(study, key)}, as study {study_name!r} has it"
-            raise DatasetError(f"study.json, {key}", str(getattr(facts, key)), expected)
-    scheme_data, origin = _scheme_for(material, study, facts, study_name, on_progress)
-    try:
-        scheme = load_scheme(scheme_data)
-    except SchemeError as error:
-        raise DatasetError(f"scheme.json, {error}") from error
-    return Plan(name, dataset, study_name, study, facts, scheme_data, scheme, origin)
-
-
-def _name(name: str, what: str) -> str:
-    """Return a dataset's or a study's name without blanks around it.
-
-    Raises:
-        DatasetError: it has none, or one that the database cannot store.
-    """
-    stripped = name.strip()
-    if not 0 < len(stripped) <= LONGEST_NAME:
-        found = f"a name of {len(stripped)} characters"
-        raise DatasetError(what, found, f"1 to {LONGEST_NAME} characters")
-    return stripped
-
-
-def _scheme_for(
-    material: Material,
-    study: Study | None,
-    facts: StudyFacts,
-    study_name: str,
-    on_progress: Progress,
-) -> tuple[Mapping[str, Any], str]:
-    """Return the scheme's data and where it came from."""
-    if study:
-        if material.scheme and material.scheme != study.scheme:
-            found = "another scheme than that of the study it adds to"
-            raise DatasetError("scheme.json", found, "the same scheme, or another --study")
-        return study.scheme, f"the scheme of study {study.name}"
-    if material.scheme:
-        return material.scheme, "scheme.json" if material.format == "interchange" else "the format"
-    if named := built_in_schemes().get(facts.scheme):
-        return named, f"the built-in scheme {facts.scheme}, as the file says"
-    answers = _survey(material, on_progress)
-    if not answers:
-        raise DatasetError("votes", "none", "one vote at least, or the questions in scheme.json")
-    built_in = matching_scheme(answers)
-    if built_in:
-        return built_in, f"the built-in scheme {built_in['key']}, whose questions these are"
-    return guess_scheme(study_name, answers), "made from the questions and answers found"
-
-
-def _survey(material: Material, on_progress: Progress) -> dict[str, Counter[str]]:
-    """Return how often each question was answered in which words.
-
-    Raises:
-        DatasetError: too many questions, or nothing but bad rows; the first of them says why.
-    """
-    answers: dict[str, Counter[str]] = {}
-    first_problem: Problem | None = None
-    for n_rows, record in enumerate(material.records("votes")):
-        if n_rows % BATCH == 0:
-            on_progress(n_rows, 0.0)
-        if isinstance(record, VoteRecord):
-            counts = answers.setdefault(record.question, Counter())
-            word = record.answer.strip()
-            if word in counts or len(counts) < MAX_ANSWERS:
-                counts[word] += 1
-            if len(answers) > MAX_QUESTIONS:
-                found = f"more than {MAX_QUESTIONS} different questions"
-                raise DatasetError(str(record.where), found, "question keys in that column")
-        elif isinstance(record, Problem):
-            first_problem = first_problem or record
-    if first_problem and not answers:
-        raise DatasetError(str(first_problem))
-    return answers
-
-
 def import_dataset(
     material: Material,
     plan: Plan,
@@ -236,8 +109,11 @@ def import_dataset(
         DatasetError: another import stored the same rows meanwhile; nothing was stored.
     """
     tally = _Tally(on_problem)
+    progress = _Report(material, on_progress)
+    material.on_work = progress.tell
+    material.prepare()
     if dry_run:
-        _go_through(material, plan, tally, on_progress, lambda kind, good: None)
+        _go_through(material, plan, tally, progress, lambda kind, good: None)
         return tally.outcome(material, plan, plan.dataset, plan.study)
     try:
         with transaction.atomic():
@@ -246,9 +122,9 @@ def import_dataset(
             def store(kind: str, good: Sequence[Record]) -> int | None:
                 if tally.n_problems and not skip_bad:
                     return None  # it will be rolled back: only go on looking for problems
-                return _store(kind, good, dataset, study, plan.scheme)
+                return _store(kind, good, dataset, study, plan)
 
-            _go_through(material, plan, tally, on_progress, store)
+            _go_through(material, plan, tally, progress, store)
             if tally.n_problems and not skip_bad:
                 raise BadRows(tally.outcome(material, plan, None, None))
             outcome = tally.outcome(material, plan, dataset, study)
@@ -300,6 +176,20 @@ class _Tally:
         return sorted(self.problems, key=lambda p: (files.index(p.where.file), p.where.line))
 
 
+class _Report:
+    """Tells how far an import is: after each batch, and while its reader works for long."""
+
+    def __init__(self, material: Material, on_progress: Progress) -> None:
+        self._material = material
+        self._bytes_before = material.bytes_read
+        self._on_progress = on_progress
+        self.n_rows = 0
+
+    def tell(self) -> None:
+        n_bytes = self._material.bytes_read - self._bytes_before
+        self._on_progress(self.n_rows, min(1.0, n_bytes / max(1, self._material.bytes_total)))
+
+
 def _places(plan: Plan, requested_by: User | None) -> tuple[Dataset, Study | None]:
     """Return the dataset and the study that an import adds to, made where they are new."""
     dataset = plan.dataset or create_dataset(plan.name, requested_by)
@@ -312,7 +202,7 @@ def _go_through(
     material: Material,
     plan: Plan,
     tally: _Tally,
-    on_progress: Progress,
+    progress: _Report,
     store: Callable[[str, Sequence[Record]], int | None],
 ) -> None:
     """Check every row and hand the good ones on, batch by batch.
@@ -320,13 +210,6 @@ def _go_through(
     `store` gets the kind and the good rows and returns how many are new; None when it did not
     store them.
     """
-    bytes_before, n_rows = material.bytes_read, 0
-
-    def report() -> None:
-        share = (material.bytes_read - bytes_before) / max(1, material.bytes_total)
-        on_progress(n_rows, min(1.0, share))
-
-    material.on_work = report
     with RowChecks(plan.dataset, plan.study, plan.scheme) as checks:
         for kind in (kind for kind in KINDS if kind in material.kinds):
             count = tally.counts[kind] = {"new": 0, "unchanged": 0, "bad": 0}
@@ -343,14 +226,37 @@ def _go_through(
                 n_records = sum(not isinstance(row, Problem) for row in batch)
                 count["bad"] += len(unread) + n_records - len(good)
                 shown += map(_preview, good[: N_PREVIEWED - len(shown)])
-                n_rows += len(batch)
-                report()
+                progress.n_rows += len(batch)
+                progress.tell()
 
 
 def _batches(rows: Iterable[Record | Problem]) -> Iterator[list[Record | Problem]]:
-    rows = iter(rows)
-    while batch := list(islice(rows, BATCH)):
+    """Yield rows in batches; fewer at once where they have long texts or many triples."""
+    batch: list[Record | Problem] = []
+    n_triples = n_characters = 0
+    for row in rows:
+        batch.append(row)
+        if isinstance(row, EntityRecord):
+            n_triples += len(row.triples)
+        n_characters += _n_characters(row)
+        if len(batch) == BATCH or n_triples >= MOST_TRIPLES or n_characters >= MOST_CHARACTERS:
+            yield batch
+            batch, n_triples, n_characters = [], 0, 0
+    if batch:
         yield batch
+
+
+def _n_characters(row: Record | Problem) -> int:
+    """Return the characters of the texts of a row that may be long."""
+    match row:
+        case EntityRecord():
+            return len(row.text) + sum(len(triple.value) for triple in row.triples)
+        case ExampleRecord():
+            n_shown = sum(len(passage.text) for passage in row.evidence)
+            return n_shown + sum(len(turn.text) for turn in row.turns)
+        case CollectionPassageRecord() | ResponseRecord():
+            return len(row.text)
+    return 0
 
 
 def _readable(
@@ -365,12 +271,12 @@ def _readable(
 
 
 def _store(
-    kind: str, records: Sequence[Any], dataset: Dataset, study: Study | None, scheme: Scheme
+    kind: str, records: Sequence[Any], dataset: Dataset, study: Study | None, plan: Plan
 ) -> int:
     """Store one batch of one kind; return how many rows are new."""
     match kind, study:
         case "entities", _:
-            return store_entities(dataset, records)
+            return store_entities(dataset, records, is_new=plan.dataset is None)
         case "passages", _:
             return store_passages(dataset, records)
         case "examples", _:
@@ -384,7 +290,7 @@ def _store(
         case "raters", Study():
             return store_raters(study, records)
         case "votes", Study():
-            return store_votes(study, scheme, records)
+            return store_votes(study, plan.scheme, records)
         case "flags", Study():
             return store_flags(study, records)
     raise ValueError(f"{kind!r} records without a study; expected one of {KINDS}")
@@ -419,6 +325,22 @@ def _preview(record: Record) -> dict[str, str]:
                 "question": record.question,
                 "answer": record.answer,
                 "arm": record.arm,
+            }
+        case EntityRecord():
+            first = record.triples[0] if record.triples else None
+            columns |= {
+                "qid": record.qid,
+                "label": record.label,
+                "type": record.type or None,
+                "triples": len(record.triples),
+                "first triple": f"{first.relation}: {first.value}" if first else None,
+            }
+        case KGQuestionRecord():
+            columns |= {
+                "id": record.key,
+                "question": record.question,
+                "gold entities": len(record.entities) or None,
+                "minimum set": None if record.minimum is None else len(record.minimum),
             }
         case _:
             names = ("qid", "label", "id", "key", "question", "rater", "response", "metric")

@@ -198,7 +198,7 @@ class Adjudication(models.Model):
 
 
 class Job(models.Model):
-    """Long work that is no metric run: the search for a prompt, a model that is distilled.
+    """Long work that is no metric run: the search for a prompt, a model that is distilled, a pull.
 
     Claimed like a chunk: who holds the token may write, until the lease runs out. What it has
     found so far are its steps, so that whoever takes over goes on from there.
@@ -207,6 +207,7 @@ class Job(models.Model):
     class Kind(models.TextChoices):
         PROMPT_SEARCH = "prompt_search"
         DISTILLATION = "distillation"
+        GRAPH_PULL = "graph_pull"  # of entities, from a SPARQL endpoint
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -219,6 +220,9 @@ class Job(models.Model):
     study = models.ForeignKey(
         Study, models.CASCADE, null=True, blank=True, related_name="jobs"
     )  # whose votes it looks at
+    dataset = models.ForeignKey(
+        Dataset, models.CASCADE, null=True, blank=True, related_name="jobs"
+    )  # whose graph it adds to
     name = models.CharField(max_length=100, unique=True)  # of what it makes
     parameters = models.JSONField(default=dict)  # every choice that changes the result
     result = models.JSONField(default=dict, blank=True)
@@ -251,7 +255,7 @@ class Job(models.Model):
 
 
 class JobStep(models.Model):
-    """One thing that a job has found: a prompt that was tried, an epoch of training."""
+    """One thing that a job has found: a prompt that was tried, an epoch, an entity's triples."""
 
     job = models.ForeignKey(Job, models.CASCADE, related_name="steps")
     number = models.PositiveIntegerField()  # from 1

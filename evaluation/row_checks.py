@@ -1,5 +1,6 @@
 """Which rows of an import are good: each once, fitting the scheme, referring to what is there."""
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
@@ -156,7 +157,9 @@ class RowChecks:
             case FlagRecord():
                 return row.reason
             case ScoreRecord():
-                return repr((row.score, row.is_assumed, row.problem, row.n_truncated))
+                return _score_content(
+                    row.score, row.is_assumed, row.problem, row.n_truncated, row.details
+                )
             case CollectionPassageRecord():
                 return passage_content(row)
             case ExampleRecord() | ResponseRecord() | EntityRecord() | KGQuestionRecord():
@@ -194,8 +197,9 @@ class RowChecks:
                 "is_assumed",
                 "problem",
                 "n_truncated",
+                "details",
             )
-            return {_join("score", *key[:4]): repr(key[4:]) for key in scores}
+            return {_join("score", *key[:4]): _score_content(*key[4:]) for key in scores}
         if study is None:
             return {}
         if kind == "votes":
@@ -285,6 +289,17 @@ def _vote_content(
     at: datetime | None,
 ) -> str:
     return repr((answer, is_implied, position, seconds, at and at.astimezone(UTC)))
+
+
+def _score_content(
+    score: float | None,
+    is_assumed: bool,
+    problem: str,
+    n_truncated: int,
+    details: Mapping[str, Any],
+) -> str:
+    said = json.dumps(details, sort_keys=True)  # databases order keys otherwise
+    return repr((score, is_assumed, problem, n_truncated, said))
 
 
 def _says_nothing_new(record: RaterRecord, rater: Rater) -> bool:

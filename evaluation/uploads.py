@@ -19,7 +19,8 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
 from accounts.models import User
-from evaluation.interchange import BadRows, Outcome, import_dataset, plan_import
+from evaluation.import_plan import plan_import
+from evaluation.interchange import BadRows, Outcome, import_dataset
 from generation.importers import open_material
 from generation.importers.errors import DatasetError
 from generation.importers.records import Problem

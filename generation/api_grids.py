@@ -56,6 +56,9 @@ class PlanRowSerializer(serializers.Serializer[PlanRow]):
     n_widened = serializers.IntegerField(
         help_text="Of the calls: show more passages than the type says, all of them golden."
     )
+    n_incomplete = serializers.IntegerField(
+        help_text="Of the calls: about questions with entities that are not in the graph."
+    )
 
 
 class PlanSerializer(serializers.Serializer[Plan]):

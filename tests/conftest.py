@@ -5,7 +5,7 @@ Also what a test may need beyond Python: a service, a folder of real data, a dat
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,8 +15,10 @@ from django.test import Client
 
 from accounts.access import Role
 from accounts.models import User
+from tests.oxigraph_server import Oxigraph, oxigraph_server
 from tests.published import shared_folder
 from tests.services import need, url_of
+from tests.wikidata_shape import ntriples, world
 
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
 PAGES = re.compile(r"test_\w*pages?(_\w+)?\.py")  # files of tests that ask for pages
@@ -25,18 +27,22 @@ API = Path(__file__).parent / "api"
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "database: uses the database (set by conftest.py)")
-    config.addinivalue_line("markers", "pages: asks for pages or the API (set by conftest.py)")
+    config.addinivalue_line(
+        "markers",
+        "once: one database is enough (set by conftest.py: pages, the API, real data; by others)",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what uses the database, so that it can be run on another, and what asks for pages."""
+    """Mark what uses the database, so that it can be run on another, and what needs only one."""
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         if DATABASE_FIXTURES.intersection(fixtures) or item.get_closest_marker("django_db"):
             item.add_marker("database")
-        if PAGES.fullmatch(item.path.name) or API in item.path.parents:
-            item.add_marker("pages")
+        asks_for_pages = PAGES.fullmatch(item.path.name) or API in item.path.parents
+        if asks_for_pages or "shared" in fixtures:
+            item.add_marker("once")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -80,6 +86,13 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no folder of real data at {folder}: set ATTEST_SHARED")
     return folder
+
+
+@pytest.fixture(scope="session")
+def oxigraph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oxigraph]:
+    """Return a real endpoint with the whole world of `tests.wikidata_shape`."""
+    with oxigraph_server(ntriples(world()), tmp_path_factory.mktemp("oxigraph")) as server:
+        yield server
 
 
 def person(username: str, *roles: Role) -> User:

@@ -13,7 +13,8 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import AuditEntry, User
 from annotation.models import Study
-from evaluation.interchange import BadRows, Outcome, import_dataset, plan_import
+from evaluation.import_plan import plan_import
+from evaluation.interchange import BadRows, Outcome, import_dataset
 from evaluation.services.datasets import delete_dataset
 from generation.importers import open_material
 from generation.models import Dataset

@@ -1,7 +1,8 @@
 """Run every test (`make test`): on SQLite, database tests again on PostgreSQL, then in a browser.
 
-Tests of pages and of the API run on PostgreSQL alone where it is there, as it is the stricter one;
-on SQLite the browser goes to every page. Without it they run on SQLite, like everything else.
+Tests marked `once` (pages, the API, real data: see conftest.py) run on PostgreSQL alone where it is
+there, as it is the stricter one; on SQLite the browser goes to every page. Without it they run on
+SQLite, like everything else.
 
 With --faults (`make test-faults`) the slow ones that stress and kill, on both databases. All other
 arguments go to pytest: python -m tests.run -k import
@@ -46,7 +47,7 @@ def main(arguments: list[str]) -> int:
 
 def _tests(has_postgresql: bool) -> list[tuple[str, str | None, list[str]]]:
     """Return a name, a database (None: SQLite) and pytest's arguments for each round."""
-    once = f"{NOT_FAULTS} and not (database and pages)" if has_postgresql else NOT_FAULTS
+    once = f"{NOT_FAULTS} and not (database and once)" if has_postgresql else NOT_FAULTS
     # Who may see a page is decided before any database is asked about it.
     again = [*WITHOUT_BROWSER, "--ignore=tests/test_access.py", "-m", f"database and {NOT_FAULTS}"]
     return [

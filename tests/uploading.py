@@ -9,7 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from evaluation import uploads
-from evaluation.interchange import plan_import
+from evaluation.import_plan import plan_import
 from evaluation.uploads import carry_on, request_storing
 from generation.models import Import
 from tests.makers import example_row, response_row, vote_row, write_files

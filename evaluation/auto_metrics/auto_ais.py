@@ -1,7 +1,6 @@
 """Auto-AIS: how strongly the evidence entails a response. Attribution/fluency paper, 5.1."""
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -9,21 +8,19 @@ from evaluation.auto_metrics.base import (
     NO_DIALOG,
     Asked,
     Assumed,
-    AutoMetric,
     Material,
     Option,
     Refused,
     Scored,
     failed,
 )
-from evaluation.backends.base import Backend, Entailment, EntailmentBackend
-from evaluation.backends.judge import judge_of
+from evaluation.auto_metrics.pair_metric import PairMetric, problem_among
+from evaluation.backends.base import Entailment
 from evaluation.metrics.entailment import (
     QUESTION_IN_HYPOTHESIS,
     QUESTION_IN_PREMISE,
     AutoAis,
     EntailmentError,
-    Pair,
     Question,
     ask,
     verdict,
@@ -41,7 +38,7 @@ HYPOTHESES = {
 
 
 @dataclass(frozen=True)
-class AutoAisMetric(AutoMetric):
+class AutoAisMetric(PairMetric):
     """The highest probability, over windows of the evidence, that they entail the response."""
 
     choices: AutoAis = field(default_factory=AutoAis)
@@ -49,7 +46,6 @@ class AutoAisMetric(AutoMetric):
     key = "auto_ais"
     title = "Auto-AIS"
     lede = "How strongly the evidence entails each response, as a score from 0 to 1."
-    backends = ("lexical", "transformers", "seq2seq", "language-model", "openai")
     options = (
         Option(
             "flavor",
@@ -77,7 +73,6 @@ class AutoAisMetric(AutoMetric):
         ),
     )
     needs_evidence = True
-    asks_pairs = True
     family = "Attribution"
 
     @classmethod
@@ -111,10 +106,6 @@ class AutoAisMetric(AutoMetric):
             hypothesis = f"question + {hypothesis}"
         return [("Flavor", flavor), ("Premise", premise), ("Hypothesis", hypothesis)]
 
-    def ready(self, backend: Any) -> Backend:
-        """Return the backend; a language model becomes a judge of pairs."""
-        return backend if hasattr(backend, "entailment") else judge_of(backend)
-
     def asked(self, material: Material) -> Asked | Refused | Assumed:
         """Return the pairs of premise and hypothesis, windows first within each hypothesis."""
         evidence = material.evidence_texts
@@ -128,12 +119,9 @@ class AutoAisMetric(AutoMetric):
             return Refused(str(error))
         return Asked(question.pairs, question)
 
-    def answers(self, backend: EntailmentBackend, asks: Sequence[Pair]) -> Iterable[Entailment]:
-        return backend.entailment(asks)
-
     def scored(self, asked: Asked, answers: Sequence[Entailment]) -> Scored:
         """Return the score, and for each hypothesis the stretch of evidence that decided."""
-        if problem := next(filter(None, map(_problem, answers)), ""):
+        if problem := problem_among(answers):
             return failed(problem)
         question: Question = asked.context
         probabilities = [answer.probability for answer in answers]
@@ -176,10 +164,3 @@ def _without_evidence(material: Material) -> Refused | Assumed:
     if material.evidence == EvidenceChoice.SHOWN and material.is_evidence_stated:
         return Assumed()
     return Refused(NO_GOLDEN)
-
-
-def _problem(answer: Entailment) -> str:
-    """Return why a pair has no probability; nothing when it has one."""
-    if answer.problem or not math.isnan(answer.probability):
-        return answer.problem
-    return "the backend gave no probability"

@@ -4,11 +4,12 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from evaluation.backends.base import Backend
 from evaluation.metrics.entailment import Passage
 from generation.evidence import EvidenceChoice
+from generation.text.citations import Citation
 from generation.text.flat_graph import Triple, flat_graph
 
 NO_DIALOG = "the dialog is not known"
@@ -18,7 +19,7 @@ Ask = Hashable  # a named tuple of texts and numbers: what a backend is asked on
 
 
 class Material(NamedTuple):
-    """A response to be scored, with all that a metric may look at."""
+    """A response to be scored, or a citation of it, with all that a metric may look at."""
 
     target: int
     text: str
@@ -28,6 +29,8 @@ class Material(NamedTuple):
     is_evidence_stated: bool = True  # what the model was shown is known
     graph: tuple[Triple, ...] = ()  # that the model was shown
     model: str = ""  # that wrote it
+    removed: tuple[Triple, ...] | None = None  # from the graph before; None: it is not known
+    citation: Citation | None = None  # the one that is scored, where a metric judges those
 
     @property
     def evidence_texts(self) -> list[Passage]:
@@ -55,6 +58,8 @@ class Refused(NamedTuple):
 
 class Assumed(NamedTuple):
     """Nothing needs to be asked: the score is 0 by definition."""
+
+    details: Mapping[str, Any] = {}  # as of `Scored`
 
 
 class Asked(NamedTuple):
@@ -95,7 +100,10 @@ class AutoMetric(ABC):
     lede: ClassVar[str]  # what its score says, in a sentence
     backends: ClassVar[tuple[str, ...]]  # keys of those that can answer, the first by default
     options: ClassVar[tuple[Option, ...]] = ()
+    judges: ClassVar[Literal["responses", "citations"]] = "responses"  # what has a score each
+    assumed_when: ClassVar[str] = "nothing was shown"  # why a score is 0 without asking
     needs_evidence: ClassVar[bool] = False  # without: no evidence choice is asked for
+    needs_removed: ClassVar[bool] = False  # only of responses from whose graph triples were removed
     scale: ClassVar[tuple[float, float]] = (0.0, 1.0)  # of its scores
     threshold: ClassVar[float] = 0.5  # by default
     is_yes_at_threshold: ClassVar[bool] = False  # else only above it

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from evaluation.auto_metrics.alignment import AlignmentMetric
 from evaluation.auto_metrics.auto_ais import AutoAisMetric
 from evaluation.auto_metrics.auto_ssa import AutoSensible, AutoSpecific
 from evaluation.auto_metrics.base import AutoMetric
+from evaluation.auto_metrics.incompetence import IncompetenceMetric
 from evaluation.auto_metrics.text_quality import Coherence, Consistency, Fluency, Relevance
 
 METRICS: dict[str, type[AutoMetric]] = {
@@ -16,6 +18,8 @@ METRICS: dict[str, type[AutoMetric]] = {
     "consistency": Consistency,
     "fluency": Fluency,
     "relevance": Relevance,
+    "alignment": AlignmentMetric,
+    "incompetence": IncompetenceMetric,
 }
 
 

@@ -29,6 +29,7 @@ SHAPES = {
         "-5.59-2.9-2.9-5.59 0-2.69z"
     ),
     "hourglass": "M-5.2-5.6H5.2L-5.2 5.6H5.2z",
+    "pentagon": "M0-6L5.7-1.9 3.5 4.9H-3.5L-5.7-1.9z",
     "hexagon": "M-5.8 0L-2.9-5H2.9L5.8 0 2.9 5H-2.9z",
     "star": "M0-9L2.3-3 8.6-2.8 3.7 1.1 5.3 7.3 0 3.8-5.3 7.3-3.7 1.1-8.6-2.8-2.3-3z",
 }
@@ -232,5 +233,6 @@ def _shape(kind: PromptType | None) -> str:
         "random": "down",
         "next-best": "left",
         "top": "hourglass",
+        "graph": "pentagon",
     }
     return SHAPES[names[kind.evidence]]

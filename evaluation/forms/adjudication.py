@@ -13,6 +13,7 @@ from evaluation.disagreements.worklist import FALSE_ALARM, MISSED, Disagreement
 from evaluation.judgements import UNDECIDABLE
 from evaluation.models import MetricRun
 from evaluation.reports.base import Choices
+from evaluation.runs.judged import is_about
 
 KINDS = {"": "All", MISSED: "Missed", FALSE_ALARM: "False alarm"}
 OPEN, ADJUDICATED = "open", "adjudicated"
@@ -36,7 +37,11 @@ class WorklistForm(forms.Form):
 
     def __init__(self, study: Study, asked: Mapping[str, str]) -> None:
         self.scheme = load_scheme(study.scheme)
-        self.runs = {str(run.pk): run for run in study.dataset.metric_runs.all()}
+        self.runs = {
+            str(run.pk): run
+            for run in study.dataset.metric_runs.all()
+            if is_about(run, citations=self.scheme.target == "citation")
+        }
         self.has_excluded = Rater.objects.filter(study=study, is_excluded=True).exists()
         known = {
             "run": _run_names(self.runs),

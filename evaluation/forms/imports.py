@@ -19,6 +19,9 @@ FORMAT_NAMES = {
     "qrecc": "QReCC (JSON, with or without a file of passages)",
     "qrecc-as-asked": "QReCC, questions as they were asked",
     "treccast": "TREC CAsT topics (JSON)",
+    "biokalma": "BioKaLMA questions with sub-graphs (JSON)",
+    "ntriples": "N-Triples, of Wikidata or any other graph (NT)",
+    "triples": "Triples as a table (CSV, TSV)",
 }
 
 

@@ -14,7 +14,7 @@ from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.plan import RunPlan
 from evaluation.runs.progress import RunProgress, run_progress
 from evaluation.services.chunks import claim_next_chunk, finish_runs, score_chunk
-from evaluation.services.runs import cancel_run, request_metric_run
+from evaluation.services.runs import RunError, cancel_run, request_metric_run
 from generation.backends.base import BackendError
 from generation.models import Dataset, Response
 from generation.progress import progress_bar
@@ -27,13 +27,17 @@ def requested_here(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response
     """Return the run of these choices, once its model could be opened.
 
     Raises:
-        CommandError: it cannot be opened, or is not the one that the run's scores are of.
+        CommandError: it cannot be opened, or is not the one that the run's scores are of; or there
+            is nothing that it could score.
     """
     try:
         backend: Backend = plan.metric.ready(open_backend(plan.spec))
     except BackendError as error:
         raise CommandError(f"{error}\nNothing was scored.") from error
-    run = request_metric_run(dataset, plan, responses, None)
+    try:
+        run = request_metric_run(dataset, plan, responses, None)
+    except RunError as error:
+        raise CommandError(str(error)) from error
     if run.backend_signature and run.revision != backend.revision:
         raise CommandError(
             f"{plan.spec.name}: its scores there are of revision {run.revision}, and this "
@@ -55,7 +59,7 @@ def score_here(run: MetricRun, stderr: Any) -> str:
         cancel_run(run, None)
         progress = _progress(run)
         raise CommandError(
-            f"Stopped: {progress.n_scored:,} of {progress.n_targets:,} responses are scored. "
+            f"Stopped: {progress.n_scored:,} of {progress.n_targets:,} {_judged(run)} are scored. "
             "The same command goes on from there.",
             returncode=130,
         ) from None
@@ -65,7 +69,7 @@ def score_here(run: MetricRun, stderr: Any) -> str:
 def _score(run: MetricRun, stderr: Any) -> None:
     """Score chunk by chunk until the run does not go on; workers may help."""
     still_running = MetricRun.objects.filter(pk=run.pk, state=MetricRun.State.RUNNING)
-    with progress_bar(f"Scoring with {run}", stderr, "responses") as on_progress:
+    with progress_bar(f"Scoring with {run}", stderr, _judged(run)) as on_progress:
         while still_running.exists():
             claim = claim_next_chunk(run)
             if claim:
@@ -78,7 +82,7 @@ def _score(run: MetricRun, stderr: Any) -> None:
 
 
 def _outcome(progress: RunProgress, stderr: Any) -> str:
-    """List why responses failed, and return the line of a run that is done."""
+    """List why something failed, and return the line of a run that is done."""
     run = progress.run
     failed = AutoScore.objects.filter(run=run, score=None)
     reasons = Counter(failed.values_list("problem", flat=True))
@@ -86,17 +90,24 @@ def _outcome(progress: RunProgress, stderr: Any) -> str:
         stderr.write(f"{n:,} failed: {reason}")
     if len(reasons) > MAX_LISTED:
         stderr.write(f"... and {len(reasons) - MAX_LISTED:,} more reasons")
-    cut = "pairs with a premise" if METRICS[run.metric].asks_pairs else "prompts"
+    kind = METRICS[run.metric]
+    cut = "pairs with a premise" if kind.asks_pairs else "prompts"
     said = [
-        f"{progress.n_scored:,} of {progress.n_targets:,} responses scored",
+        f"{progress.n_scored:,} of {progress.n_targets:,} {kind.judges} scored",
         f"{progress.n_reused:,} reused (the same was scored before)",
         f"{progress.n_failed:,} failed",
-        f"{progress.n_assumed:,} assumed (nothing was shown)",
+        f"{progress.n_assumed:,} assumed ({kind.assumed_when})",
         f"{progress.n_truncated:,} of {progress.n_pairs:,} {cut} cut short",
     ]
+    if n_without := run.parameters.get("n_without_citation"):
+        said.append(f"{n_without:,} responses without a complete citation")
     if run.state != MetricRun.State.DONE:
         raise CommandError(f"{run.error or 'Somebody cancelled the run.'}\n{said[0]}.")
     return f"{run.full_signature}: {', '.join(said)}."
+
+
+def _judged(run: MetricRun) -> str:
+    return METRICS[run.metric].judges
 
 
 def _progress(run: MetricRun) -> RunProgress:

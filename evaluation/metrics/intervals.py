@@ -25,6 +25,9 @@ from scipy.special import ndtr, stdtrit
 SHARE_METHOD = "Wilson interval with the design effect of dialogs"
 BOOTSTRAP_METHOD = "expanded percentile bootstrap over dialogs"
 METHOD = f"{SHARE_METHOD} for shares, else {BOOTSTRAP_METHOD}"
+# Expanded percentiles of fewer lie beyond every resample: for four dialogs 0.01 % are wanted below,
+# and the lowest resample, one dialog four times, has 1 / 4**4 = 0.4 %.
+LEAST_OF_CAUTIOUS = 5  # dialogs
 CHUNK_BYTES = 32 * 2**20  # of weights; two chunks are alive while one is followed by the next
 
 Floats = NDArray[np.float64]
@@ -172,6 +175,7 @@ def bootstrap_intervals(
     seed: int,
     n_resamples: int = 1000,
     level: float = 0.95,
+    is_cautious: bool = False,
 ) -> list[Interval]:
     """Return the interval of each figure, all bootstrapped ones from the same resampled dialogs.
 
@@ -185,6 +189,9 @@ def bootstrap_intervals(
         seed: of the resamples; stored with the figure.
         n_resamples: how many; 1000 leave an end uncertain by about 2 % of the interval's width.
         level: the share of all such intervals that hold the true figure, between 0 and 1.
+        is_cautious: also leave a bootstrapped interval undefined where the figure is the same in
+            every resample, or fewer than `LEAST_OF_CAUTIOUS` dialogs have data: for figures in a
+            range, such as F1, which would seem certain at its ends.
 
     Returns:
         One interval per figure, in order. Resamples in which the measure is undefined (kappa when
@@ -209,9 +216,10 @@ def bootstrap_intervals(
     for place, own in zip(drawn, np.split(resampled, ends, axis=1), strict=True):
         with np.errstate(divide="ignore", invalid="ignore"):  # a measure may divide by 0: undefined
             resampled_figures = figures[place].measure(own)
-        intervals[place] = percentile_interval(
-            resampled_figures, n_dialogs_with_data(by_dialog[place]), level
-        )
+        n_with_data = n_dialogs_with_data(by_dialog[place])
+        interval = percentile_interval(resampled_figures, n_with_data, level)
+        tells = n_with_data >= LEAST_OF_CAUTIOUS and interval.low < interval.high
+        intervals[place] = interval if tells or not is_cautious else UNDEFINED
     return intervals
 
 

@@ -18,6 +18,7 @@ from evaluation.metrics.uncertainty import accuracy_statistics
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import Choices
 from evaluation.reports.uncertainty import pairs_of
+from evaluation.runs.judged import is_about, is_of_citations
 from evaluation.vote_counts import ArmCounts, Ints, n_raters
 
 
@@ -118,9 +119,11 @@ def _merged_ceiling(
 
 
 def runs_with_scores(study: Study) -> list[MetricRun]:
-    """Return the runs of a study's dataset that have given a score, imported or not."""
+    """Return the runs that have given a score to what a study's raters judge, imported or not."""
     has_scores = Exists(AutoScore.objects.filter(run=OuterRef("pk")))
-    runs = MetricRun.objects.filter(has_scores, dataset=study.dataset_id)
+    found = MetricRun.objects.filter(has_scores, dataset=study.dataset_id)
+    citations = is_of_citations(study)
+    runs = [run for run in found if is_about(run, citations=citations)]
     return sorted(runs, key=lambda run: (run.metric, run.full_signature, run.is_imported))
 
 

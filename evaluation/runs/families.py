@@ -18,6 +18,7 @@ from evaluation.auto_metrics.registry import METRICS, metric_of
 from evaluation.metrics.entailment import AutoAis, Flavor, Split
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.choices import model_called, models_for
+from evaluation.runs.judged import first_plan, is_about, is_of_citations
 from evaluation.runs.plan import RunPlan, responses_of_study, spec_of
 from generation.backends.base import ModelSpec
 
@@ -107,15 +108,17 @@ class Place(NamedTuple):
 
 
 def families_of(study: Study) -> list[Family]:
-    """Return the families of a study's dataset, those of the most candidates first.
+    """Return the families that score what raters judge, those of the most candidates first.
 
     A family has one candidate for each set of choices: of runs that differ in their threshold
     alone one that has come to an end, of those the one with the most scores on the study's
     responses, of those the oldest.
     """
     found: dict[str, list[Candidate]] = {}
+    citations = is_of_citations(study)
     for run in MetricRun.objects.filter(dataset=study.dataset_id).order_by("pk"):
-        if not run.is_imported and run.metric not in METRICS:
+        is_known = run.is_imported or run.metric in METRICS
+        if not is_known or not is_about(run, citations=citations):
             continue
         metric = None if run.is_imported else metric_of(run.metric, run.parameters)
         found.setdefault(_key_of_run(run, metric), []).append(Candidate(run, metric))
@@ -129,8 +132,15 @@ def families_of(study: Study) -> list[Family]:
 
 
 def possible_families(study: Study, known: Iterable[Family]) -> list[Family]:
-    """Return a family of Auto-AIS for each model that has not scored the study's evidence yet."""
+    """Return a family of Auto-AIS for each model that has not scored the study's evidence yet.
+
+    Where raters judge citations, which Auto-AIS does not: one of alignment by lexical overlap.
+    """
     there = {each.key for each in known}
+    if is_of_citations(study):
+        plan = first_plan(study)
+        key = _key(plan.metric.key, plan.spec, "")
+        return [] if key in there else [_family(key, plan.metric.key, plan.spec, "")]
     empty = []
     for name, _ in models_for(GRID):
         spec = model_called(name)
@@ -239,7 +249,11 @@ def _n_scores(study: Study, families: Iterable[Sequence[Candidate]]) -> dict[int
     runs = [run for same in alike.values() if len(same) > 1 for run in same]
     if not runs:
         return {}
-    scores = AutoScore.objects.filter(run__in=runs, score__isnull=False, target__citation=None)
+    scores = AutoScore.objects.filter(
+        run__in=runs,
+        score__isnull=False,
+        target__citation__isnull=not is_of_citations(study),
+    )
     scores = scores.filter(target__response__in=responses_of_study(study).order_by().values("pk"))
     return dict(scores.order_by().values_list("run").annotate(n=Count("pk")))
 
@@ -275,7 +289,7 @@ def _key_of_run(run: MetricRun, metric: AutoMetric | None) -> str:
     sample = run.parameters.get("n_sampled")
     own = [f"sample:{sample}@{run.parameters.get('seed', 0)}"] if sample else []
     if run.metric != GRID:
-        own.append(metric.said)
+        own += filter(None, [metric.said])
     return "|".join([_key(run.metric, spec_of(run), run.parameters.get("evidence", "")), *own])
 
 

@@ -9,7 +9,15 @@ from evaluation.metrics.intervals import share_interval
 from evaluation.models import AutoScore, MetricRun
 
 # What changes no score, so that runs which differ in it are comparable.
-NO_SCORES = ("precision", "n_sampled", "seed", "calibrated_on", "key_variable")
+NO_SCORES = (
+    "precision",
+    "n_sampled",
+    "seed",
+    "calibrated_on",
+    "key_variable",
+    "n_responses",
+    "n_without_citation",
+)
 
 
 class Flips(NamedTuple):

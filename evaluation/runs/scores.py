@@ -11,6 +11,7 @@ from annotation.models import Study
 from evaluation.auto_metrics.registry import METRICS, metric_of
 from evaluation.backends.registry import BACKENDS
 from evaluation.models import AutoScore, MetricRun
+from evaluation.runs.judged import is_about, is_of_citations
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.evidence import EvidenceChoice
 
@@ -96,12 +97,18 @@ def failure_reasons(run: MetricRun, most: int) -> list[tuple[str, int]]:
 
 
 def studies_of(runs: list[MetricRun]) -> dict[int, list[Study]]:
-    """Return the studies whose reports show runs, by dataset id, in one query."""
-    found: dict[int, list[Study]] = {run.dataset_id: [] for run in runs}
-    rated = Study.objects.filter(dataset__in=found).exclude(state=Study.State.PLANNED)
-    for study in rated.order_by("name").defer("scheme"):
-        found[study.dataset_id].append(study)
-    return found
+    """Return the studies whose reports show each run, by the run's id, in one query."""
+    datasets = {run.dataset_id for run in runs}
+    rated = Study.objects.filter(dataset__in=datasets).exclude(state=Study.State.PLANNED)
+    studies = [(study, is_of_citations(study)) for study in rated.order_by("name")]
+    return {
+        run.pk: [
+            study
+            for study, citations in studies
+            if study.dataset_id == run.dataset_id and is_about(run, citations=citations)
+        ]
+        for run in runs
+    }
 
 
 def choices_in_words(run: MetricRun) -> list[tuple[str, str]]:
@@ -164,7 +171,8 @@ def _last_part(name: str) -> str:
 def data_digest(run: MetricRun) -> str:
     """Return a digest of all that the backend was asked: two runs over the same data share it."""
     whole = hashlib.sha256()
-    asked = run.scores.exclude(digest="").order_by("target__response__key", "target")
+    in_order = "target__response__key", "target__citation__number", "target"
+    asked = run.scores.exclude(digest="").order_by(*in_order)
     for key, digest in asked.values_list("target__response__key", "digest").iterator():
         whole.update(f"{key}\0{digest}\n".encode())
     return whole.hexdigest()[:16]

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from django.conf import settings
@@ -37,9 +38,12 @@ from evaluation.models import AutoScore, MetricRun
 from generation.backends.base import BackendError
 from generation.backends.problems import storable
 from generation.evidence import evidence_of
+from generation.models import Citation as CitationRow
 from generation.models import Passage as PassageRow
 from generation.models import Response, Turn
 from generation.services.claims import Stopped
+from generation.text.citations import Citation
+from generation.text.flat_graph import Triple
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +57,7 @@ SECONDS_TOGETHER = 2.0  # that one call should take
 MOST_IN_A_BATCH = 8192  # asks that are planned together: texts and answers stay in memory
 SECONDS_BETWEEN_COMMITS = 10.0  # that a batch should take
 SHORT_DIGEST = 16
+NO_CITATIONS: Mapping[int, Citation] = MappingProxyType({})
 
 
 def unscored(run: MetricRun, targets: Sequence[int]) -> Iterator[Material]:
@@ -63,13 +68,28 @@ def unscored(run: MetricRun, targets: Sequence[int]) -> Iterator[Material]:
     for start in range(0, len(targets), READ_TOGETHER):
         some = targets[start : start + READ_TOGETHER]
         rows = Target.objects.filter(pk__in=some).exclude(scores__run=run)
-        yield from material_of(dict(rows.values_list("pk", "response")), some, run)
+        found = rows.select_related("citation")
+        citations = {target.pk: _content(target.citation) for target in found if target.citation}
+        response_of = {target.pk: target.response_id for target in found}
+        yield from material_of(response_of, some, run, citations)
+
+
+def _content(citation: CitationRow) -> Citation:
+    """Return what a citation says; nothing of one that is only a number yet."""
+    return Citation(*(getattr(citation, name) for name in Citation._fields))
 
 
 def material_of(
-    response_of: dict[int, int], targets: Collection[int], run: MetricRun
+    response_of: Mapping[int, int],
+    targets: Collection[int],
+    run: MetricRun,
+    citations: Mapping[int, Citation] = NO_CITATIONS,
 ) -> list[Material]:
-    """Return what a run looks at, for those of the targets whose response is named, in order."""
+    """Return what a run looks at, for those of the targets whose response is named, in order.
+
+    Args:
+        citations: of those targets that are one.
+    """
     responses = Response.objects.filter(pk__in=response_of.values())
     choice = run.parameters.get("evidence", "")
     evidence = evidence_of(responses, choice) if choice else {}
@@ -85,13 +105,19 @@ def material_of(
             passages=[Passage(pk, texts[pk]) for pk in evidence.get(response.pk, ())],
             evidence=choice,
             is_evidence_stated=response.is_evidence_stated,
-            graph=tuple((triple[0], triple[1], triple[2]) for triple in response.graph_shown or ()),
+            graph=_triples(response.graph_shown or ()),
             model=response.setup.model,
+            removed=None if response.removed is None else _triples(response.removed),
+            citation=citations.get(target),
         )
         for target in targets
         if target in response_of
         for response in [by_id[response_of[target]]]
     ]
+
+
+def _triples(stored: Iterable[Sequence[str]]) -> tuple[Triple, ...]:
+    return tuple((qid, relation, value) for qid, relation, value in stored)
 
 
 def user_questions(examples: Collection[int]) -> dict[int, str]:
@@ -222,7 +248,13 @@ class Scorer:
         if isinstance(asked, Refused):
             return self.failed(each, asked.problem)
         if isinstance(asked, Assumed):
-            return AutoScore(run=self._run, target_id=each.target, score=0.0, is_assumed=True)
+            return AutoScore(
+                run=self._run,
+                target_id=each.target,
+                score=0.0,
+                is_assumed=True,
+                details=dict(asked.details),
+            )
         digest = digest_of(asked.asks)
         return _Ready(each, asked, digest, content_key(self._signature, digest))
 

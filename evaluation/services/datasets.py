@@ -1,8 +1,11 @@
 """Deletion of a dataset with all that hangs on it."""
 
 from functools import partial
+from typing import Any
 
 from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.db.models.deletion import Collector
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
@@ -19,9 +22,26 @@ from annotation.models import (
     Vote,
     VoteChange,
 )
-from evaluation.models import Adjudication, AutoScore, RunChunk
-from generation.models import Call, Dataset, Example, Experiment, Response, Sample
+from evaluation.models import Adjudication, AutoScore, Job, RunChunk
+from evaluation.services.jobs import cancel_job
+from generation.models import (
+    Alias,
+    Call,
+    Dataset,
+    Entity,
+    Example,
+    Experiment,
+    KGQuestion,
+    MinimumTriple,
+    Passage,
+    QuestionEntity,
+    Response,
+    Sample,
+    Triple,
+)
 from generation.retrieval.dataset_index import delete_index
+
+LOT = 2000  # rows that Django loads at once
 
 
 @transaction.atomic
@@ -29,8 +49,13 @@ def delete_dataset(dataset: Dataset, actor: User) -> None:
     """Delete a dataset with its studies, votes and scores, and say so in the audit trail.
 
     The most numerous rows go first, so that the cascade has less to load. Imports stay as names
-    and dates; what they showed of its texts goes.
+    and dates; what they showed of its texts goes. Whoever adds to it waits, and finds it gone: its
+    row is locked first, and its jobs are cancelled.
     """
+    if not Dataset.objects.select_for_update().filter(pk=dataset.pk).first():
+        return  # somebody else was quicker
+    for job in Job.objects.filter(Q(dataset=dataset) | Q(study__dataset=dataset)):
+        cancel_job(job, actor)
     for upload in dataset.imports.all():
         transaction.on_commit(partial(upload.problem_path.unlink, missing_ok=True))
     transaction.on_commit(partial(delete_index, dataset.pk))
@@ -43,6 +68,7 @@ def delete_dataset(dataset: Dataset, actor: User) -> None:
         n_examples=dataset.examples.count(),
         n_responses=dataset.responses.count(),
         n_votes=votes.count(),
+        n_entities=dataset.entities.count(),
     )
     for rows in (
         GoldAnswer.objects.filter(study__dataset=dataset),
@@ -63,7 +89,27 @@ def delete_dataset(dataset: Dataset, actor: User) -> None:
         Experiment.objects.filter(dataset=dataset),
         Sample.objects.filter(dataset=dataset),
         Response.objects.filter(dataset=dataset),
+        Triple.objects.filter(subject__dataset=dataset),
+        Alias.objects.filter(entity__dataset=dataset),
+        Entity.objects.filter(dataset=dataset),
+        QuestionEntity.objects.filter(question__example__dataset=dataset),
+        MinimumTriple.objects.filter(question__example__dataset=dataset),
+        KGQuestion.objects.filter(example__dataset=dataset),
         Example.objects.filter(dataset=dataset),
+        Passage.objects.filter(dataset=dataset),
     ):
-        rows.delete()
+        _delete(rows)
     dataset.delete()
+
+
+def _delete(rows: QuerySet[Any]) -> None:
+    """Delete rows at once where the database can do it alone, else lot by lot.
+
+    Django loads rows that others hang on, and names each of them to the database, which takes
+    65,535 at most.
+    """
+    if Collector(using=rows.db).can_fast_delete(rows):
+        rows.delete()
+        return
+    while some := list(rows.order_by().values_list("pk", flat=True)[:LOT]):
+        rows.model._default_manager.filter(pk__in=some).delete()

@@ -6,12 +6,14 @@ from typing import Any
 from accounts.models import User
 from evaluation.models import Job
 from evaluation.services.distillation import distil, forget_files
+from evaluation.services.graph_pull import pull_graph
 from evaluation.services.jobs import Hold, carry_out, delete_job
 from evaluation.services.prompt_search import search_prompt
 
 WORK: dict[str, Callable[[Hold], Mapping[str, Any]]] = {
     Job.Kind.PROMPT_SEARCH: search_prompt,
     Job.Kind.DISTILLATION: distil,
+    Job.Kind.GRAPH_PULL: pull_graph,
 }
 
 

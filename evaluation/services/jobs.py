@@ -26,6 +26,8 @@ from evaluation.models import Job, JobStep
 from evaluation.services.chunks import message_lost_before
 from generation.backends.base import BackendError
 from generation.backends.problems import storable
+from generation.models import Dataset
+from generation.retrieval.sparql import PATIENCE as OF_ENDPOINTS
 from generation.services import claims
 from generation.services.claims import (
     MOST_CLAIMS,
@@ -63,6 +65,7 @@ def request_job(
     n_total: int,
     data: Mapping[str, Any] = MappingProxyType({}),
     study: Study | None = None,
+    dataset: Dataset | None = None,
     user: User | None = None,
 ) -> Job:
     """Return the job of that name; asking for the same again is taking it up again.
@@ -71,6 +74,8 @@ def request_job(
         parameters: every choice that changes the result.
         n_total: the steps that it may have at most.
         data: what it is done with, as read now: kept, so that later votes change nothing.
+        study: whose votes it looks at.
+        dataset: whose graph it adds to.
 
     Raises:
         JobError: the name is that of a job with other choices, or that ended with other data.
@@ -81,6 +86,7 @@ def request_job(
                 kind=kind,
                 name=name,
                 study=study,
+                dataset=dataset,
                 parameters={**parameters, "data": dict(data)},
                 n_total=n_total,
                 requested_by=user,
@@ -173,7 +179,7 @@ def claim_job(job_id: int) -> Job | None:
     there = free(Job.objects.filter(pk=job_id), now)
     parameters = there.values_list("parameters", flat=True).first()
     token = None if parameters is None else take(there, now, _lease(parameters))
-    return Job.objects.filter(pk=job_id, token=token).select_related("study").first()
+    return Job.objects.filter(pk=job_id, token=token).select_related("study", "dataset").first()
 
 
 def lost_jobs() -> list[int]:
@@ -197,7 +203,9 @@ def lost_jobs() -> list[int]:
 
 
 def _lease(parameters: Mapping[str, Any]) -> timedelta:
-    """Return how long a job is a worker's without a sign of life, asking its backend."""
+    """Return how long a job is a worker's without a sign of life, asking backend or endpoint."""
+    if "endpoint" in parameters:
+        return lease(OF_ENDPOINTS.query)
     kind = BACKENDS.get(parameters.get("backend", ""))
     return lease(kind.longest_call_seconds if kind else 0.0)
 

@@ -3,9 +3,7 @@
 Nothing here sends work to a queue: whoever asks for a run sends its `chunks_to_send`.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from heapq import nsmallest
+from collections.abc import Collection
 
 from django.db import transaction
 from django.db.models import Max, QuerySet
@@ -13,19 +11,24 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
-from annotation.models import Target
-from annotation.ordering import random_key
 from evaluation.auto_metrics.registry import metric_of
 from evaluation.backends.registry import BACKENDS
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import RunPlan, spec_of
+from evaluation.services.run_targets import (
+    SAVED_TOGETHER,
+    Wanted,
+    drawn,
+    sample_of,
+    scorable,
+    targets_for,
+)
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response
 
 MOST_CHUNKS = 20  # that a small run is cut into
-SMALLEST_CHUNK, LARGEST_CHUNK = 5, 200  # responses
-SAVED_TOGETHER = 2000
+SMALLEST_CHUNK, LARGEST_CHUNK = 5, 200  # targets
 LOWER_PRECISION = "bf16"
 LONGEST_REVISION = 64
 
@@ -38,10 +41,13 @@ class RunError(Exception):
 def request_metric_run(
     dataset: Dataset, plan: RunPlan, responses: QuerySet[Response], user: User | None
 ) -> MetricRun:
-    """Return the run of these choices, with chunks for every response that has no score yet.
+    """Return the run of these choices, with chunks for every target that has no score yet.
 
     Safe to ask twice, also at once: the second finds the first's run and adds what is missing. A
     sample is drawn from the responses that are there now; what was scored before stays.
+
+    Raises:
+        RunError: the metric can say nothing about any of the responses.
     """
     found, is_new = MetricRun.objects.get_or_create(
         dataset=dataset,
@@ -61,13 +67,15 @@ def request_metric_run(
     )
     run = _locked(found)
     _note_calibration(run, plan.calibrated_on)
-    wanted = _targets_of(dataset, responses, plan.n_sampled, plan.seed)
-    n_added = _add_chunks(run, _without_score(run, wanted))
+    wanted = targets_for(dataset, plan, responses)
+    _check_any(plan, wanted)
+    _note_citations(run, plan, wanted)
+    n_added = _add_chunks(run, _without_score(run, wanted.targets))
     is_resumed = _take_up(run)
     if n_added or is_resumed:  # else its scores are those of the model that lay elsewhere
         MetricRun.objects.filter(pk=run.pk).update(model_location=plan.spec.location)
     if is_new or n_added or is_resumed:
-        _record(user, "run.requested", run, n_responses=n_added)
+        _record(user, "run.requested", run, **{f"n_{plan.metric.judges}": n_added})
     run.refresh_from_db()
     return run
 
@@ -105,25 +113,31 @@ def request_precision_check(
         n_sampled=run.parameters.get("n_sampled"),
         seed=run.parameters.get("seed", 0),
     )
-    drawn = Response.objects.filter(pk__in=_drawn(keys, n, seed))
-    return request_metric_run(run.dataset, plan, drawn, user)
+    some = Response.objects.filter(pk__in=drawn(keys, n, seed))
+    return request_metric_run(run.dataset, plan, some, user)
 
 
 def n_without_score(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response]) -> int:
-    """Return how many responses a run of these choices has not come to. Writes nothing."""
-    responses = responses.filter(dataset=dataset).order_by()
+    """Return how many responses a run of these choices has not come to. Writes nothing.
+
+    Where citations are judged: how many of those with a bracket, as the others cite nothing. Which
+    brackets are complete citations is known once the run is asked for.
+    """
+    responses = scorable(responses.filter(dataset=dataset).order_by(), plan)
     come_to = AutoScore.objects.filter(
         run__dataset=dataset,
         run__metric=plan.metric.key,
         run__signature=plan.signature,
         run__is_imported=False,
-        target__citation=None,
+        target__citation__isnull=plan.metric.judges == "responses",
     )
-    if plan.n_sampled is None:
-        return responses.exclude(pk__in=come_to.values("target__response")).count()
-    rows = responses.values_list("pk", "key", "setup__model", "setup__name")
-    drawn = _sample(rows, plan.n_sampled, plan.seed)
-    return len(drawn.difference(come_to.values_list("target__response", flat=True)))
+    sample = sample_of(responses, plan)
+    if plan.metric.judges == "citations":
+        responses = responses.filter(text__contains="[")
+    left = responses.exclude(pk__in=come_to.values("target__response"))
+    if sample is None:
+        return left.count()
+    return len(sample.intersection(left.values_list("pk", flat=True)))
 
 
 def chunks_to_send(run: MetricRun) -> list[int]:
@@ -158,7 +172,7 @@ def resume_run(run: MetricRun, user: User | None) -> bool:
 
 @transaction.atomic
 def retry_failed(run: MetricRun, user: User | None) -> int:
-    """Queue what has no score for some problem once more; return how many responses."""
+    """Queue what has no score for some problem once more; return how many targets."""
     run = _locked(run)
     if run.is_imported:
         return 0
@@ -170,7 +184,8 @@ def retry_failed(run: MetricRun, user: User | None) -> int:
     n_added = _add_chunks(run, targets)
     if n_added:
         _take_up(run)
-        _record(user, "run.retried", run, n_responses=n_added)
+        judged = metric_of(run.metric, run.parameters).judges
+        _record(user, "run.retried", run, **{f"n_{judged}": n_added})
     return n_added
 
 
@@ -211,43 +226,30 @@ def _note_calibration(run: MetricRun, study: str) -> None:
         run.save(update_fields=["parameters"])
 
 
-def _targets_of(
-    dataset: Dataset, responses: QuerySet[Response], n_sampled: int | None, seed: int
-) -> list[int]:
-    """Make sure that the targets of these responses exist; return the ids of those wanted.
+def _check_any(plan: RunPlan, wanted: Wanted) -> None:
+    """Refuse a run that could score nothing.
 
-    Responses of one example stand side by side: they share evidence, and often text.
+    Raises:
+        RunError: none of the responses has a complete citation, or nothing was removed, where
+            the metric asks about that.
     """
-    responses = responses.filter(dataset=dataset).order_by()
-    missing = responses.exclude(pk__in=Target.objects.filter(citation=None).values("response"))
-    Target.objects.bulk_create(
-        (Target(response_id=pk) for pk in missing.values_list("pk", flat=True)),
-        batch_size=SAVED_TOGETHER,
-        ignore_conflicts=True,  # a study may be opened at the same moment
-    )
-    targets = Target.objects.filter(citation=None, response__in=responses.values("pk"))
-    targets = targets.order_by("response__example", "response")
-    if n_sampled is None:
-        return list(targets.values_list("pk", flat=True))
-    setup = "response__setup__model", "response__setup__name"
-    drawn = _sample(targets.values_list("pk", "response__key", *setup), n_sampled, seed)
-    return [pk for pk in targets.values_list("pk", flat=True) if pk in drawn]
+    if wanted.targets:
+        return
+    if plan.metric.judges == "citations":
+        raise RunError("None of these responses has a complete citation: nothing can be scored.")
+    if plan.metric.needs_removed:
+        raise RunError(
+            "Nothing was removed from the graph of any of these responses: nothing can be scored."
+        )
 
 
-def _sample(rows: Iterable[tuple[int, str, str, str]], n: int, seed: int) -> set[int]:
-    """Return `n` of each model's rows: id, key of the response, model and name of its setup."""
-    keys: dict[str, dict[int, str]] = defaultdict(dict)
-    for pk, key, model, name in rows:
-        keys[model or name][pk] = key
-    return {pk for of_model in keys.values() for pk in _drawn(of_model, n, seed)}
-
-
-def _drawn(keys: Mapping[int, str], n: int, seed: int) -> list[int]:
-    """Return `n` of some targets by the keys of their responses: the same in every database.
-
-    A larger sample of the same seed contains the smaller one.
-    """
-    return nsmallest(n, keys, key=lambda pk: (random_key(seed, "score", keys[pk]), keys[pk]))
+def _note_citations(run: MetricRun, plan: RunPlan, wanted: Wanted) -> None:
+    """Note how many responses a run over citations was last asked for, and how many have none."""
+    if plan.metric.judges != "citations":
+        return
+    run.parameters["n_responses"] = wanted.n_responses
+    run.parameters["n_without_citation"] = wanted.n_without_citation
+    run.save(update_fields=["parameters"])
 
 
 def _without_score(run: MetricRun, targets: list[int]) -> list[int]:

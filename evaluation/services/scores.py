@@ -31,6 +31,7 @@ def store_scores(dataset: Dataset, records: Sequence[ScoreRecord]) -> int:
             is_assumed=record.is_assumed,
             problem=record.problem,
             n_truncated=record.n_truncated,
+            details=dict(record.details),
         )
         for record in records
     ]

@@ -220,6 +220,12 @@ def spaced(key: str) -> str:
     return key.replace("_", " ").capitalize()
 
 
+@register.filter
+def rows_in_words(kind: str) -> str:
+    """Return a kind of rows of the interchange format as words: 'Questions about the graph'."""
+    return "Questions about the graph" if kind == "kg_questions" else spaced(kind)
+
+
 @register.inclusion_tag("evaluation/_interval_bar.html")
 def interval_bar(
     figure: float | None,

@@ -4,8 +4,10 @@ from collections.abc import Callable
 
 from django import template
 
+from annotation.models import Study
 from evaluation.auto_metrics.registry import METRICS
 from evaluation.models import AutoScore, MetricRun
+from evaluation.runs.judged import first_plan
 from evaluation.runs.progress import RunProgress
 from evaluation.templatetags.figures import UNDEFINED
 from generation.durations import about
@@ -43,6 +45,20 @@ def rate(progress: RunProgress) -> str:
 def asks_pairs(run: MetricRun) -> bool:
     """Return whether a run asks about pairs of premise and hypothesis."""
     return run.metric in METRICS and METRICS[run.metric].asks_pairs
+
+
+@register.filter
+def judged(run: MetricRun) -> str:
+    """Return what a run gives a score each: 'response' or 'citation'."""
+    kind = None if run.is_imported else METRICS.get(run.metric)
+    return kind.judges.removesuffix("s") if kind else "response"
+
+
+@register.filter
+def assumed_when(run: MetricRun) -> str:
+    """Return why a run's score may be 0 without asking: 'nothing was shown'."""
+    kind = METRICS.get(run.metric)
+    return kind.assumed_when if kind else "nothing was shown"
 
 
 @register.filter
@@ -87,6 +103,12 @@ def small(change: float) -> str:
 def percent_scored(progress: RunProgress) -> int:
     """Return how much of a run is scored; what failed is not."""
     return 100 * progress.n_scored // progress.n_targets if progress.n_targets else 100
+
+
+@register.filter
+def first_metric(study: Study) -> str:
+    """Return the metric that a study can run at once: 'Auto-AIS'."""
+    return first_plan(study).metric.title
 
 
 @register.filter

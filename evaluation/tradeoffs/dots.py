@@ -62,7 +62,7 @@ class Dot(NamedTuple):
     def cluster(self) -> Cluster | None:
         """Where the paper finds setups of its kind; None where it does not say."""
         kind = self.kind
-        if kind is None or kind.dialog_share is not None or kind.evidence == "top":
+        if kind is None or kind.dialog_share is not None or kind.evidence in ("top", "graph"):
             return None
         return CLUSTERS[kind.has_history, kind.needs_golden]
 

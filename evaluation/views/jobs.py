@@ -1,8 +1,9 @@
-"""Jobs: searches for a prompt and distillations, new ones, one with its steps, and the list."""
+"""Jobs: searches, distillations and pulls, one with its steps, the list, and most new ones."""
 
 from typing import Any
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.http import HttpResponse
@@ -12,7 +13,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import trigger_client_event
 
-from accounts.access import Role, allowed
+from accounts.access import Role, allowed, roles_of
 from accounts.http import SignedInRequest
 from evaluation.forms.jobs import DistillationForm, SearchForm
 from evaluation.models import Job
@@ -26,7 +27,9 @@ from evaluation.tasks import execute_job
 from generation.models import Checkpoint
 
 JOBS_PER_PAGE = 20
+NAMES_PER_PAGE = 100
 SEARCH, DISTILLATION = Job.Kind.PROMPT_SEARCH, Job.Kind.DISTILLATION
+PULL = Job.Kind.GRAPH_PULL
 
 
 @require_safe
@@ -44,14 +47,18 @@ def jobs(request: SignedInRequest) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def job(request: SignedInRequest, pk: int) -> HttpResponse:
     """Show one job: how far it is, its choices, its steps, and what it has found."""
-    found = get_object_or_404(Job.objects.select_related("study__dataset"), pk=pk)
-    is_search = found.kind == SEARCH
-    return render(
-        request,
-        "evaluation/job.html",
-        {"job": found, "is_going_on": found.state in GOING_ON, "start_url": _start_url(found)}
-        | (_of_search(found) if is_search else _of_distillation(found)),
-    )
+    found = get_object_or_404(Job.objects.select_related("study__dataset", "dataset"), pk=pk)
+    context = {"job": found, "is_going_on": found.state in GOING_ON, "start_url": _start_url(found)}
+    if found.kind == PULL:
+        context |= _of_pull(found, request.GET.get("page"))
+    else:
+        context |= _of_search(found) if found.kind == SEARCH else _of_distillation(found)
+    return render(request, "evaluation/job.html", context)
+
+
+def _of_pull(job: Job, page: str | None) -> dict[str, Any]:
+    steps = job.steps.order_by("number")
+    return {"page": Paginator(steps, NAMES_PER_PAGE).get_page(page)}
 
 
 def _of_search(job: Job) -> dict[str, Any]:
@@ -76,7 +83,7 @@ def _of_distillation(job: Job) -> dict[str, Any]:
 
 def _start_url(job: Job) -> str:
     """Return where a run with what was found is begun; "" before it is found."""
-    if job.state != Job.State.DONE:
+    if job.state != Job.State.DONE or job.kind == PULL:
         return ""
     chosen = {"metric": job.parameters["metric"]}
     if job.kind == DISTILLATION:
@@ -165,18 +172,26 @@ def _show_form(
 
 
 def _started(job: Job) -> HttpResponse:
-    _send(job)
+    send(job)
     return redirect("evaluation:job", job.pk)
 
 
 # --- what can be done about one -------------------------------------------------------------
 
 
+def _changeable(request: SignedInRequest, pk: int) -> Job:
+    """Return a job that this person may change: what asks other machines is for admins."""
+    found = get_object_or_404(Job, pk=pk)
+    if found.kind == PULL and Role.ADMIN not in roles_of(request.user):
+        raise PermissionDenied("Pulls are for admins to change.")
+    return found
+
+
 @require_POST
 @allowed(Role.RESEARCHER)
 def cancel_job(request: SignedInRequest, pk: int) -> HttpResponse:
     """Stop a job; what it has found stays."""
-    found = get_object_or_404(Job, pk=pk)
+    found = _changeable(request, pk)
     if services.cancel_job(found, request.user):
         messages.success(request, f"{found.name} is cancelled. What it has found stays.")
     else:
@@ -188,9 +203,9 @@ def cancel_job(request: SignedInRequest, pk: int) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def resume_job(request: SignedInRequest, pk: int) -> HttpResponse:
     """Go on with a job that was cancelled or failed, behind its last step."""
-    found = get_object_or_404(Job, pk=pk)
+    found = _changeable(request, pk)
     if services.resume_job(found, request.user):
-        _send(found)
+        send(found)
     else:
         messages.info(request, f"{found.name} has nothing to go on with.")
     return redirect("evaluation:job", pk)
@@ -200,16 +215,18 @@ def resume_job(request: SignedInRequest, pk: int) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def delete_job(request: SignedInRequest, pk: int) -> HttpResponse:
     """Delete a job that has ended, with its steps."""
-    found = get_object_or_404(Job, pk=pk)
+    found = _changeable(request, pk)
     try:
         delete(found, request.user)
     except JobError as error:
         messages.error(request, str(error))
         return redirect("evaluation:job", pk)
-    messages.success(request, f"{found.name} is deleted. Runs that used it stay as they are.")
+    kept = "What it pulled stays" if found.kind == PULL else "Runs that used it stay as they are"
+    messages.success(request, f"{found.name} is deleted. {kept}.")
     return redirect("evaluation:jobs")
 
 
-def _send(job: Job) -> None:
+def send(job: Job) -> None:
+    """Send a message about a job that waits."""
     if (pk := services.note_sent(job)) is not None:
         execute_job.delay_on_commit(pk)

@@ -11,12 +11,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from annotation.models import Study
+from evaluation.cited_answer import judged_answers
 from evaluation.disagreements.cases import evidence_choice, evidence_passages, winners_of
 from evaluation.forms.imports import DeleteDatasetForm
+from evaluation.graph_reading import links_of
 from evaluation.judgements import decisions, judgements, scores
-from evaluation.models import AutoScore
+from evaluation.models import AutoScore, Job
 from evaluation.services.datasets import delete_dataset as delete
-from generation.models import Dataset, Example, Response
+from generation.models import Dataset, Example, KGQuestion, Response, Triple
 
 
 @require_safe
@@ -39,6 +41,7 @@ def example(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         ],
         "previous": neighbours.filter(pk__lt=found.pk).order_by("-pk").first(),
         "next": neighbours.filter(pk__gt=found.pk).order_by("pk").first(),
+        "is_about_graph": KGQuestion.objects.filter(example=found).exists(),
     }
     return render(request, "evaluation/example.html", context)
 
@@ -59,6 +62,7 @@ def response(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     )
     others = found.example.responses.select_related("setup").exclude(pk=found.pk)
     scored = scores([found]).get(found.pk, [])
+    cited = None if found.graph_shown is None else judged_answers(found.dataset, [found])[0]
     context = {
         "response": found,
         "golden": [shown for shown in found.example.evidence.all() if shown.is_golden],
@@ -66,6 +70,10 @@ def response(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         "decisions": decisions([found]).get(found.pk, []),
         "scores": scored,
         "others": others.order_by("setup__name", "key"),
+        "cited": cited,
+        "entities": links_of(found.dataset_id, slug, {fact.qid for fact in cited.facts})
+        if cited
+        else {},
         "chosen_as": found.chosen_as.select_related("setup").order_by("setup__name", "key"),
     } | _as_judged(found, scored, request.GET.get("run", ""))
     return render(request, "evaluation/response.html", context)
@@ -100,6 +108,9 @@ def delete_dataset(request: SignedInRequest, slug: str) -> HttpResponse:
         "form": form,
         "n_examples": dataset.examples.count(),
         "n_responses": dataset.responses.count(),
+        "n_entities": dataset.entities.count(),
+        "n_triples": Triple.objects.filter(subject__dataset=dataset).count(),
+        "n_pulls": dataset.jobs.filter(kind=Job.Kind.GRAPH_PULL).count(),
         "studies": Study.objects.filter(dataset=dataset),
     }
     status = 422 if form.is_bound else 200

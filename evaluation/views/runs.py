@@ -16,7 +16,8 @@ from annotation.models import Study
 from evaluation.forms.new_run import NewRunForm, first_choices
 from evaluation.forms.runs import RunFilterForm
 from evaluation.models import MetricRun
-from evaluation.runs.plan import RunPlan, responses_of_study
+from evaluation.runs.judged import first_plan
+from evaluation.runs.plan import responses_of_study
 from evaluation.runs.precision_panel import N_MEASURED, precision_panel
 from evaluation.runs.progress import RunProgress, run_progress, title_of
 from evaluation.runs.scores import (
@@ -109,12 +110,17 @@ def start_run(request: SignedInRequest) -> HttpResponse:
     if form.errors:
         return _show_new_run(request, form, status=422)
     wanted = form.cleaned_data
-    run = services.request_metric_run(
-        wanted["dataset"], wanted["plan"], wanted["responses"], request.user
-    )
+    try:
+        run = services.request_metric_run(
+            wanted["dataset"], wanted["plan"], wanted["responses"], request.user
+        )
+    except RunError as error:
+        form.add_error("over", str(error))
+        return _show_new_run(request, form, status=422)
     _send(run)
     if run.state != RUNNING:
-        messages.info(request, "Every response has a score under these choices already.")
+        judged = form.kind.judges.removesuffix("s")
+        messages.info(request, f"Every {judged} has a score under these choices already.")
     return redirect("evaluation:run", run.pk)
 
 
@@ -134,11 +140,15 @@ def _show_new_run(request: SignedInRequest, form: NewRunForm, status: int = 200)
 @require_POST
 @allowed(Role.RESEARCHER)
 def start_default_run(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Score a study's responses by the metric that needs no model, against its own evidence."""
+    """Score what a study's raters judge by the metric that needs no model."""
     study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
-    plan = RunPlan(evidence=study.evidence_choice)  # which needs no model that could be missing
-    run = services.request_metric_run(study.dataset, plan, responses_of_study(study), request.user)
-    _send(run)
+    plan, responses = first_plan(study), responses_of_study(study)
+    try:
+        run = services.request_metric_run(study.dataset, plan, responses, request.user)
+    except RunError as error:
+        messages.error(request, str(error))
+    else:
+        _send(run)
     if request.htmx:
         return redirect("evaluation:study-runs", slug)
     return redirect("evaluation:study", slug)

@@ -1,19 +1,18 @@
-"""A language model that needs none: it answers with a sentence of its prompt."""
+"""A language model that needs none: it answers with a sentence of its prompt, or its triples."""
 
-import math
 import random
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 
 from generation.backends.base import Completion, Decoding, Prompt, cut_at
+from generation.backends.extractive_graph import graph_answer
+from generation.backends.softmax_draw import drawn_place
 from generation.retrieval.bm25 import tokens
 from generation.text.function_words import FUNCTION_WORDS
+from generation.text.graph_reading import read_graph_prompt
 from generation.text.native_dialog import STOP
 from generation.text.native_reading import ReadPrompt, read_prompt
 from generation.text.sentences import split_sentences
 from generation.text.tokens import TOKEN, count_tokens
-
-MOST_DRAWN_FROM = 5  # sentences: the many poor ones of long evidence would outweigh the good ones
 
 Weighted = tuple[str, float]  # a sentence, and how well it fits
 
@@ -25,8 +24,10 @@ class Extractive:
     question, and of those that tie with the one that shares most with the dialog before it.
 
     With a temperature it draws from the best ones, by softmax of the words shared; where no
-    instructions say to use the facts, sentences of the dialog are among them. Anything that is no
-    prompt for a dialog it answers with its first sentence.
+    instructions say to use the facts, sentences of the dialog are among them.
+
+    A question about a knowledge graph it answers with the triples shown, and cites them, see
+    `extractive_graph`. Anything else it answers with its first sentence.
     """
 
     signature = "extractive|v:1"
@@ -41,10 +42,10 @@ class Extractive:
         of the seed and its text.
         """
         for prompt in prompts:
-            answer = _answer(prompt, decoding)
+            answer, ending = _answer(prompt, decoding)
             places = [found.end() for found in TOKEN.finditer(answer)]
             is_cut = len(places) > decoding.max_tokens
-            text = answer[: places[decoding.max_tokens - 1]] if is_cut else f"{answer} {STOP}"
+            text = answer[: places[decoding.max_tokens - 1]] if is_cut else answer + ending
             text = cut_at(text, decoding.stop)
             yield Completion(
                 text,
@@ -54,7 +55,15 @@ class Extractive:
             )
 
 
-def _answer(prompt: Prompt, decoding: Decoding) -> str:
+def _answer(prompt: Prompt, decoding: Decoding) -> tuple[str, str]:
+    """Return what it says, and how it ends a turn."""
+    draws = random.Random(repr((decoding.seed, *prompt)))
+    if graph := read_graph_prompt(prompt.text):
+        return graph_answer(graph, decoding, draws), ""
+    return _said(prompt, decoding, draws), f" {STOP}"
+
+
+def _said(prompt: Prompt, decoding: Decoding, draws: random.Random) -> str:
     read = read_prompt(prompt.text)
     if read is None:
         return _first(_sentences([prompt.text]))
@@ -66,7 +75,6 @@ def _answer(prompt: Prompt, decoding: Decoding) -> str:
     candidates = [*facts, *said] if drifts or not facts else facts
     if not candidates:
         return f"{read.branch[-1].rstrip('?!. ')}."
-    draws = random.Random(repr((decoding.seed, *prompt)))
     return _chosen(_weighted(candidates, read), decoding, draws)
 
 
@@ -98,12 +106,5 @@ def _content_words(text: str) -> set[str]:
 
 def _chosen(weighted: Sequence[Weighted], decoding: Decoding, draws: random.Random) -> str:
     """Return the best sentence, or with a temperature one of the likeliest by its share."""
-    if not decoding.temperature:
-        return weighted[0][0]
-    kept = weighted[: min(decoding.top_k or MOST_DRAWN_FROM, MOST_DRAWN_FROM)]
-    best = kept[0][1]
-    shares = [math.exp((weight - best) / decoding.temperature) for _, weight in kept]
-    sums = list(accumulate(shares))
-    n_kept = next(n for n, total in enumerate(sums, 1) if total >= decoding.top_p * sums[-1])
-    drawn = draws.random() * sums[n_kept - 1]
-    return next(kept[place][0] for place, total in enumerate(sums) if drawn < total)
+    weights = [weight for _, weight in weighted]
+    return weighted[drawn_place(weights, decoding, draws)][0]

@@ -24,7 +24,9 @@ class LanguageModelKind(NamedTuple):
 
 LANGUAGE_MODELS: dict[str, LanguageModelKind] = {
     "extractive": LanguageModelKind(
-        "Sentences of the prompt, without a model", lambda spec: Extractive(), needs_model=False
+        "Sentences or triples of the prompt, without a model",
+        lambda spec: Extractive(),
+        needs_model=False,
     ),
     "language-model": LanguageModelKind(
         "Language model, run here",

@@ -1,10 +1,13 @@
 """A new grid: examples, models, prompt types and every choice of decoding and retrieval."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any, NamedTuple
 
 from django import forms
+from django.http import QueryDict
+from django.urls import reverse_lazy
 
 from generation.forms.number_lists import numbers, whole_numbers
 from generation.forms.offered_models import PRICES, OfferedModel, offered_models
@@ -15,11 +18,13 @@ from generation.grids.grid_file import (
     Grid,
     GridError,
     of_data,
+    usual_max_tokens,
 )
-from generation.models import Dataset, Experiment, Sample
+from generation.grids.question_graphs import askable
+from generation.models import IS_ASKED, Dataset, Experiment, Sample
 from generation.retrieval.bm25 import IDF_RULES
 from generation.text.dialog_prompts import POSITIONS
-from generation.text.prompt_types import TWELVE, prompt_type
+from generation.text.prompt_types import GRAPHS, TWELVE, PromptType, is_about_graph, prompt_type
 
 PLACES = {
     "before-dialog": "Before the dialog",
@@ -31,6 +36,16 @@ RETRIEVAL = ("ranking", "query", "idf", "k1", "b")
 _PLAIN = {"autocapitalize": "none", "autocomplete": "off"}
 _ANY = {"step": "any", "min": "0"}
 _FIELDS = {"sample": "over"}  # keys of a grid whose field has another name
+
+
+def _listed(kinds: Iterable[PromptType]) -> list[tuple[str, str]]:
+    return [(kind.key, f"{kind.number} {kind.title}") for kind in kinds]
+
+
+def _about_graphs() -> list[tuple[str, str]]:
+    """Return the types about a graph, which share a number; not every question has each."""
+    known = {"imported": ", where the import names one", "gold": ", where it is known"}
+    return [(kind.key, kind.title + known.get(kind.graph or "", "")) for kind in GRAPHS]
 
 
 class ModelRow(NamedTuple):
@@ -48,7 +63,19 @@ class NewGridForm(forms.Form):
     name = forms.CharField(
         label="Name", max_length=LONGEST_NAME, widget=forms.TextInput(attrs=_PLAIN)
     )
-    over = forms.ChoiceField(label="Examples")
+    over = forms.ChoiceField(
+        label="Examples",
+        # Other examples may have other prompts: those that are about a knowledge graph.
+        widget=forms.Select(
+            attrs={
+                "hx-get": reverse_lazy("grids:new"),
+                "hx-include": "closest form",
+                "hx-select": "#id_prompts",
+                "hx-target": "#id_prompts",
+                "hx-select-oob": "#id_max_tokens",
+            }
+        ),
+    )
     models = forms.MultipleChoiceField(label="Models", widget=forms.CheckboxSelectMultiple)
     currency = forms.CharField(
         label="Currency of the prices",
@@ -58,7 +85,7 @@ class NewGridForm(forms.Form):
     prompts = forms.MultipleChoiceField(
         label="Prompt types",
         required=False,
-        choices=[(kind.key, f"{kind.number} {kind.title}") for kind in TWELVE],
+        choices=_listed(TWELVE),
         widget=forms.CheckboxSelectMultiple,
     )
     more_prompts = forms.CharField(
@@ -105,7 +132,10 @@ class NewGridForm(forms.Form):
     def __init__(self, data: Mapping[str, Any]) -> None:
         super().__init__(data)
         self.offered = offered_models()
-        self.fields["over"].choices = _what_can_be_asked()  # type: ignore[attr-defined]
+        over = str(data.get("over", ""))
+        self.fields["over"].choices = _what_can_be_asked(over)  # type: ignore[attr-defined]
+        if graph_prompts(over):
+            self.fields["prompts"].choices += _about_graphs()  # type: ignore[attr-defined]
         self.fields["models"].choices = [  # type: ignore[attr-defined]
             (model.name, model.name) for model in self.offered
         ]
@@ -220,8 +250,9 @@ class NewGridForm(forms.Form):
 
 def first_choices(given: Mapping[str, str]) -> dict[str, Any]:
     """Return what the form of a new grid shows first: what an address names, else the usual."""
-    usual = Grid("", ())
-    over = _first_examples(given)
+    usual, over = Grid("", ()), _first_examples(given)
+    if about_graph := graph_prompts(over):
+        usual = usual._replace(prompts=about_graph, max_tokens=(usual_max_tokens(about_graph),))
     slug = over.removeprefix("dataset:")
     if over.startswith("sample:"):
         slug = Sample.objects.values_list("dataset__slug", flat=True).get(pk=over[len("sample:") :])
@@ -239,6 +270,38 @@ def first_choices(given: Mapping[str, str]) -> dict[str, Any]:
         },
         **usual.retrieval._asdict(),
     }
+
+
+def with_fitting_prompts(given: QueryDict) -> QueryDict:
+    """Return a form half-filled with the usual prompts of its examples, where it has others.
+
+    Its prompts are about a knowledge graph and the examples are not, or the other way round.
+    """
+    about_graph = graph_prompts(given.get("over", ""))
+    if bool(about_graph) == any(map(is_about_graph, given.getlist("prompts"))):
+        return given
+    prompts = about_graph or Grid("", ()).prompts
+    fitting = given.copy()
+    fitting.setlist("prompts", list(prompts))
+    fitting["max_tokens"] = str(usual_max_tokens(prompts))
+    return fitting
+
+
+def graph_prompts(over: str) -> tuple[str, ...]:
+    """Return the types about a knowledge graph that some example has; none: there are no questions.
+
+    Args:
+        over: what `NewGridForm.over` names; it may be anything.
+    """
+    kind, _, named = over.partition(":")
+    datasets = Dataset.objects.filter(slug=named)
+    if kind == "sample":
+        is_number = named.isdecimal() and len(named) < 10
+        datasets = Dataset.objects.filter(samples=int(named) if is_number else 0)
+    if (dataset := datasets.values_list("pk", flat=True).first()) is None:
+        return ()
+    by_graph = askable(dataset)
+    return tuple(each.key for each in GRAPHS if each.graph and by_graph[each.graph])
 
 
 def _first_examples(given: Mapping[str, str]) -> str:
@@ -260,8 +323,11 @@ def _free_name(slug: str) -> str:
     return next(name for name in (f"{stem}-{n}" for n in count(1)) if name not in taken)
 
 
-def _what_can_be_asked() -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the choices of examples: by dataset, all of them and each sample that is ready."""
+def _what_can_be_asked(over: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the choices of examples: by dataset, all of them and each sample that is ready.
+
+    Samples that are one question asked on a page are left out, but for what is chosen.
+    """
     datasets = Dataset.objects.filter(examples__isnull=False).distinct().order_by("name")
     groups = {
         pk: (name, [(f"dataset:{slug}", f"All of {name}")])
@@ -269,7 +335,8 @@ def _what_can_be_asked() -> list[tuple[str, list[tuple[str, str]]]]:
     }
     ready = Sample.objects.filter(state=Sample.State.READY, dataset__in=groups).order_by("name")
     for pk, dataset, name in ready.values_list("pk", "dataset", "name"):
-        groups[dataset][1].append((f"sample:{pk}", f"Sample {name}"))
+        if over == (key := f"sample:{pk}") or not re.match(IS_ASKED, name):
+            groups[dataset][1].append((key, f"Sample {name}"))
     return list(groups.values())
 
 

@@ -9,18 +9,20 @@ from django import forms
 from generation.grids.previews import PREVIEWED, RESTRICTED
 from generation.grids.prompts import PromptChoices
 from generation.text.dialog_prompts import POSITIONS
-from generation.text.prompt_types import prompt_type
+from generation.text.prompt_types import GRAPHS, prompt_type
 
 
 class PromptPreviewForm(forms.Form):
     """The type of a prompt, where its evidence stands, and how long it may be."""
 
     USUAL = {"type": "golden", "position": POSITIONS[0]}
+    USUAL_ABOUT_GRAPH = USUAL | {"type": GRAPHS[0].key}
 
     type = forms.ChoiceField(
         label="Prompt",
         choices=[
             *((kind.key, kind.title) for kind in PREVIEWED),
+            ("Knowledge graph", [(kind.key, kind.title) for kind in GRAPHS]),
             ("Restricted context", [(kind.key, kind.title) for kind in RESTRICTED]),
         ],
     )
@@ -36,7 +38,7 @@ class PromptPreviewForm(forms.Form):
         super().__init__(data)
         with suppress(ValueError):
             named = prompt_type(str(data.get("type", "")))
-            if named not in (*PREVIEWED, *RESTRICTED):
+            if named not in (*PREVIEWED, *GRAPHS, *RESTRICTED):
                 self.fields["type"].choices += [(named.key, named.title)]  # type: ignore[attr-defined]
 
     def choices(self) -> PromptChoices:

@@ -6,22 +6,18 @@ from typing import Any, NamedTuple
 
 from generation.backends.base import Decoding, ModelSpec
 from generation.backends.registry import LANGUAGE_MODELS
-from generation.grids.grid_file import USUAL_MAX_TOKENS, Grid, GridError, GridModel
+from generation.grids.grid_file import Grid, GridError, GridModel, usual_max_tokens
 from generation.grids.prompts import PromptChoices, draws, settings_of, what_matters
+from generation.grids.question_graphs import QuestionGraphs, graph_mark
 from generation.importers.records import SetupRecord
 from generation.importers.setups import setup_content, setup_name
 from generation.models import Checkpoint, Dataset, Setup
+from generation.text.graph_prompts import STOPS
 from generation.text.native_dialog import STOP
-from generation.text.prompt_types import prompt_type
+from generation.text.prompt_types import is_about_graph, prompt_type
 
 USUAL_PRECISION = "fp32"
-_USUAL: Mapping[str, Any] = {
-    "precision": USUAL_PRECISION,
-    "max_tokens": USUAL_MAX_TOKENS,
-    "top_p": 1.0,
-    "top_k": 0,
-    "seed": 0,
-}
+_USUAL: Mapping[str, Any] = {"precision": USUAL_PRECISION, "top_p": 1.0, "top_k": 0, "seed": 0}
 
 
 class Cell(NamedTuple):
@@ -37,7 +33,8 @@ def cells(grid: Grid) -> list[Cell]:
     """Return the different setups of a grid, model by model; one query.
 
     Setups that cannot differ are one: seeds, top-p and top-k at temperature 0 (unless the prompt
-    itself is drawn), the position of evidence where there is none, and so on.
+    itself is drawn), the position of evidence where there is none, and so on. Which graph is shown
+    only `cells_about` a dataset say.
 
     Raises:
         GridError: a model is not there, or not in that precision.
@@ -55,6 +52,24 @@ def cells(grid: Grid) -> list[Cell]:
         cell = _cell(spec, choices, decoding)
         by_name.setdefault(cell.setup.name, cell)
     return list(by_name.values())
+
+
+def cells_about(dataset: Dataset, grid: Grid) -> list[Cell]:
+    """Return the different setups of a grid over a dataset, as it is now.
+
+    Those that show a knowledge graph say which, and how it is searched, as their setting `graph`:
+    when it has changed they are other setups. Reading a graph for the first time may take long.
+
+    Raises:
+        GridError: as for `cells`.
+    """
+    found = cells(grid)
+    shown = {cell.choices.type.graph for cell in found if cell.choices.type.graph}
+    marks = {graph: graph_mark(QuestionGraphs(dataset.pk, graph).signature) for graph in shown}
+    return [
+        _renamed(cell, {"graph": marks[graph]}) if (graph := cell.choices.type.graph) else cell
+        for cell in found
+    ]
 
 
 def check_setups(dataset: Dataset, cells: Iterable[Cell]) -> None:
@@ -79,14 +94,14 @@ def check_setups(dataset: Dataset, cells: Iterable[Cell]) -> None:
 
 def decoding_of(setup: Setup | SetupRecord) -> Decoding:
     """Return how completions of a setup are decoded."""
-    said = {**_USUAL, **setup.settings}
+    said = {**_usual(setup.prompt), **setup.settings}
     return _what_matters(
         Decoding(
             temperature=setup.temperature or 0.0,
             top_p=said["top_p"],
             top_k=said["top_k"],
             max_tokens=said["max_tokens"],
-            stop=(STOP,),
+            stop=_stop(setup.prompt),
             seed=said["seed"],
         )
     )
@@ -141,13 +156,14 @@ def _choices(grid: Grid) -> Iterator[PromptChoices]:
 def _decodings(grid: Grid) -> Iterator[Decoding]:
     settings = product(grid.temperatures, grid.top_p, grid.top_k, grid.max_tokens, grid.seeds)
     for temperature, top_p, top_k, max_tokens, seed in settings:
-        yield Decoding(temperature, top_p, top_k, max_tokens, (STOP,), seed)
+        yield Decoding(temperature, top_p, top_k, max_tokens, seed=seed)
 
 
 def _cell(spec: ModelSpec, choices: PromptChoices, asked: Decoding) -> Cell:
     """Return a cell; the seed is that of its prompts and of its decoding."""
     choices = what_matters(choices._replace(seed=asked.seed))
-    decoding = _what_matters(asked)
+    decoding = _what_matters(asked._replace(stop=_stop(choices.type.key)))
+    usual = _usual(choices.type.key)
     settings = {
         "precision": spec.precision,
         "max_tokens": decoding.max_tokens,
@@ -155,11 +171,27 @@ def _cell(spec: ModelSpec, choices: PromptChoices, asked: Decoding) -> Cell:
         "top_k": decoding.top_k,
         "seed": asked.seed if draws(choices) else decoding.seed,
     }
-    unusual = {name: value for name, value in settings.items() if value != _USUAL[name]}
+    unusual = {name: value for name, value in settings.items() if value != usual[name]}
     setup = SetupRecord(
         "", spec.name, decoding.temperature, choices.type.key, "", settings_of(choices) | unusual
     )
     return Cell(setup._replace(name=setup_name(setup)), spec, choices, decoding)
+
+
+def _renamed(cell: Cell, more: Mapping[str, Any]) -> Cell:
+    """Return a cell whose setup has more settings, and the name that says so."""
+    setup = cell.setup._replace(settings={**cell.setup.settings, **more})
+    return cell._replace(setup=setup._replace(name=setup_name(setup)))
+
+
+def _usual(prompt: str) -> dict[str, Any]:
+    """Return the settings that go without saying for prompts of a type."""
+    return {**_USUAL, "max_tokens": usual_max_tokens([prompt])}
+
+
+def _stop(prompt: str) -> tuple[str, ...]:
+    """Return where completions of prompts of a type end."""
+    return STOPS if is_about_graph(prompt) else (STOP,)
 
 
 def _what_matters(decoding: Decoding) -> Decoding:

@@ -13,14 +13,14 @@ slip of the pen.
 
 import math
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
 import tomli_w
 
 from generation.retrieval.bm25 import IDF_RULES, Bm25, IdfRule
 from generation.text.dialog_prompts import POSITIONS, Position
-from generation.text.prompt_types import TWELVE, prompt_type
+from generation.text.prompt_types import TWELVE, is_about_graph, prompt_type
 
 Ranking = Literal["bm25", "random"]
 Query = Literal["question", "dialog"]
@@ -37,7 +37,7 @@ HIGHEST_TEMPERATURE = 2.0
 LARGEST_SEED = 2**31 - 1
 MOST_TOKENS = 1_000_000  # of a prompt or a completion
 LARGEST_TOP_K = 1_000_000
-USUAL_MAX_TOKENS = 128
+USUAL_MAX_TOKENS, USUAL_MAX_TOKENS_WITH_GRAPH = 128, 500  # an answer; several cited sentences
 PRICED_TOKENS = 1_000_000  # what a price is for
 USUAL_PROMPTS = tuple(kind.key for kind in TWELVE)
 MULTIPLIED = (
@@ -171,11 +171,13 @@ def of_data(data: Mapping[str, Any]) -> Grid:
     table = _Table(data, "")
     table.refuse_unknown(Grid._fields)
     usual = Grid("", ())
+    prompts = table.several("prompts", _prompt, usual.prompts)
+    usual_tokens = usual_max_tokens(prompts)
     grid = Grid(
         name=table.name("name"),
         models=_models(table),
         sample=table.text("sample", ""),
-        prompts=table.several("prompts", _prompt, usual.prompts),
+        prompts=prompts,
         temperatures=table.several(
             "temperatures", _number(0, HIGHEST_TEMPERATURE), usual.temperatures
         ),
@@ -183,7 +185,7 @@ def of_data(data: Mapping[str, Any]) -> Grid:
         positions=table.several("positions", _one_of(POSITIONS), usual.positions),
         top_p=table.several("top_p", _top_p, usual.top_p),
         top_k=table.several("top_k", _whole(0, LARGEST_TOP_K), usual.top_k),
-        max_tokens=table.several("max_tokens", _whole(1, MOST_TOKENS), usual.max_tokens),
+        max_tokens=table.several("max_tokens", _whole(1, MOST_TOKENS), (usual_tokens,)),
         budget=table.value("budget", _whole(1, MOST_TOKENS), None),
         one_shot=table.text("one_shot", ""),
         retrieval=_retrieval(table.inner("retrieval")),
@@ -191,6 +193,11 @@ def of_data(data: Mapping[str, Any]) -> Grid:
     )
     _check_size(grid)
     return grid
+
+
+def usual_max_tokens(prompts: Iterable[str]) -> int:
+    """Return how long completions may be where a grid with such prompts does not say it."""
+    return USUAL_MAX_TOKENS_WITH_GRAPH if any(map(is_about_graph, prompts)) else USUAL_MAX_TOKENS
 
 
 def _check_size(grid: Grid) -> None:

@@ -1,11 +1,11 @@
-"""What prompts are made from: examples with their dialog and their golden passages."""
+"""What prompts are made from: examples with their dialog and what is known to answer it."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from generation.importers.records import TurnRecord
-from generation.models import Example, ExamplePassage, Turn
+from generation.models import Example, ExamplePassage, KGQuestion, Turn
 
 
 class PassageText(NamedTuple):
@@ -16,6 +16,13 @@ class PassageText(NamedTuple):
     text: str
 
 
+class AboutGraph(NamedTuple):
+    """What is known of a question about a knowledge graph: entities by qid, in order."""
+
+    gold: tuple[str, ...]  # (): not known
+    imported: tuple[str, ...] | None  # retrieved elsewhere; None: not known
+
+
 class ExampleMaterial(NamedTuple):
     """One example to ask about."""
 
@@ -24,10 +31,11 @@ class ExampleMaterial(NamedTuple):
     dialog: str  # the conversation that it was cut from
     turns: tuple[TurnRecord, ...]
     golden: tuple[PassageText, ...]  # in the file's order
+    about_graph: AboutGraph | None = None  # None: it asks about no knowledge graph
 
 
 def materials(example_ids: Sequence[int]) -> list[ExampleMaterial]:
-    """Return the examples in the order asked, with three queries.
+    """Return the examples in the order asked, with four queries.
 
     Raises:
         LookupError: there is no such example.
@@ -47,11 +55,28 @@ def materials(example_ids: Sequence[int]) -> list[ExampleMaterial]:
     for example, passage, key, text in shown.values_list(*columns):
         golden[example].append(PassageText(passage, key, text))
 
+    about_graph = _about_graph(wanted)
     examples = Example.objects.filter(pk__in=wanted).values_list("pk", "key", "dialog")
     found = {
-        pk: ExampleMaterial(pk, key, dialog, tuple(turns[pk]), tuple(golden[pk]))
+        pk: ExampleMaterial(
+            pk, key, dialog, tuple(turns[pk]), tuple(golden[pk]), about_graph.get(pk)
+        )
         for pk, key, dialog in examples
     }
     if missing := wanted - found.keys():
         raise LookupError(f"no example with the id {min(missing)}")
     return [found[pk] for pk in example_ids]
+
+
+def _about_graph(example_ids: Collection[int]) -> dict[int, AboutGraph]:
+    """Return what is known of those examples that ask about a knowledge graph."""
+    known: dict[int, AboutGraph] = {}
+    rows = KGQuestion.objects.filter(example__in=example_ids).order_by("entities__position")
+    columns = ("example", "is_retrieved_known", "entities__qid", "entities__is_retrieved")
+    for example, is_imported, qid, is_retrieved in rows.values_list(*columns):
+        about = known.setdefault(example, AboutGraph((), () if is_imported else None))
+        if is_retrieved:
+            known[example] = about._replace(imported=(*(about.imported or ()), qid))
+        elif qid is not None:  # None: it has no entity at all
+            known[example] = about._replace(gold=(*about.gold, qid))
+    return known

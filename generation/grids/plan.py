@@ -1,16 +1,17 @@
 """What a grid would ask, before it does: calls, tokens and their price. Reads only."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from heapq import nsmallest
 from typing import Any, NamedTuple
 
 from generation.draws import random_key
-from generation.grids.cells import Cell, cells, check_setups
+from generation.grids.cells import Cell, cells_about, check_setups
 from generation.grids.grid_file import Grid, of_data
 from generation.grids.material import materials
 from generation.grids.prompts import PromptChoices, PromptMaker
+from generation.grids.question_graphs import askable, without_entities
 from generation.lots import lots
 from generation.models import (
     Dataset,
@@ -22,7 +23,7 @@ from generation.models import (
     Sample,
     SampledExample,
 )
-from generation.text.prompt_types import MOST_FACTS
+from generation.text.prompt_types import MOST_FACTS, Graph
 
 MOST_PROMPTS = 20_000  # that are made to be counted; of more, a sample of the examples
 TOGETHER = 200  # examples
@@ -37,14 +38,15 @@ class PlanRow(NamedTuple):
     n_setups: int
     n_calls: int  # to be made
     n_there: int  # answered already: they are not made again
-    # That have no such prompt: no golden evidence, the one-shot example itself, or a part of the
-    # recipe without a passage of its own.
+    # That have no such prompt: no golden evidence, the one-shot example itself, a part of the
+    # recipe without a passage of its own, no question about a graph with such entities.
     n_left_out: int
     n_unmade: int  # of the calls: they would fail, because no prompt can be made
     n_prompt_tokens: int  # as `generation.text.tokens` counts
     n_completion_tokens: int  # at most
     cost: float | None  # at most; None: no price is known
     n_widened: int = 0  # of the calls: show more passages than the type says, all of them golden
+    n_incomplete: int = 0  # of the calls: the graph does not have all entities of the question
 
 
 class Plan(NamedTuple):
@@ -100,7 +102,7 @@ def planned(experiment: Experiment, on_batch: Callable[[], None] = lambda: None)
         PromptError: prompts cannot be made.
     """
     grid = of_data(experiment.grid)
-    all_cells = cells(grid)
+    all_cells = cells_about(experiment.dataset, grid)
     check_setups(experiment.dataset, all_cells)
     asked = Asked(experiment.dataset, examples_of(experiment.dataset, experiment.sample))
     counted, n_counted = _counted(all_cells, asked)
@@ -143,11 +145,21 @@ class Asked:
         # Every passage has a place in a ranking: it ends at the same one for all examples.
         if choices.type.n_before and choices.type.n_before >= self._n_texts:
             return set(self.examples)
+        if choices.type.graph:
+            return self.examples.keys() - self._about_graph[choices.type.graph]
         needs_golden = choices.type.needs_golden
         left_out = {pk for pk in self.examples if needs_golden and not self._n_golden[pk]}
         if choices.type.is_one_shot and choices.one_shot:
             left_out |= {pk for pk, key in self.examples.items() if key == choices.one_shot}
         return left_out
+
+    @cached_property
+    def _about_graph(self) -> Mapping[Graph, set[int]]:
+        return askable(self._dataset.pk)
+
+    @cached_property
+    def _without_entities(self) -> Mapping[Graph, set[int]]:
+        return without_entities(self._dataset.pk)
 
     @cached_property
     def _n_texts(self) -> int:
@@ -174,6 +186,11 @@ class Asked:
         if kind.evidence != "retrieved":
             return 0
         return sum(self._n_golden[pk] > kind.k for pk in self.to_ask(cell))
+
+    def incomplete(self, cell: Cell) -> int:
+        """Return how many of the examples to ask about have entities that the graph has not."""
+        graph = cell.choices.type.graph
+        return len(self._without_entities[graph].intersection(self.to_ask(cell))) if graph else 0
 
     def to_ask(self, cell: Cell) -> list[int]:
         """Return the examples to ask about under a setup, in order."""
@@ -243,6 +260,7 @@ def _count(cell: Cell, asked: Asked, counted: Sequence[int | None], grid: Grid) 
         n_completion_tokens=n_completion_tokens,
         cost=price.cost(n_prompt_tokens, n_completion_tokens) if price else None,
         n_widened=asked.widened(cell),
+        n_incomplete=asked.incomplete(cell),
     )
 
 
@@ -271,4 +289,5 @@ def _sum(rows: Sequence[PlanRow]) -> PlanRow:
         n_completion_tokens=sum(row.n_completion_tokens for row in rows),
         cost=sum(costs) if len(costs) == len(rows) else None,
         n_widened=sum(row.n_widened for row in rows),
+        n_incomplete=sum(row.n_incomplete for row in rows),
     )

@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 from generation.grids.material import materials
 from generation.grids.prompts import MadePrompt, PromptChoices, PromptMaker, uses_index
-from generation.models import Example, Passage
+from generation.models import Example, KGQuestion, Passage
 from generation.retrieval.dataset_index import can_wait_for_index
 from generation.text.prompt_types import (
+    GRAPHS,
     SHARES,
     TWELVE,
     PromptType,
@@ -39,8 +40,9 @@ class Preview(NamedTuple):
 def previews(example: Example, choices: PromptChoices) -> list[Preview]:
     """Return an example's prompt of each type, with everything else as chosen.
 
-    The type that is chosen comes last where it is none of those always shown. Where the passages
-    are many and not indexed, types that rank or draw have none.
+    Those about a knowledge graph are for questions about one. The type that is chosen comes last
+    where it is none of those always shown. Where the passages are many and not indexed, types that
+    rank or draw have none.
     """
     material = materials([example.pk])
     is_indexed = can_wait_for_index(example.dataset_id)
@@ -50,8 +52,14 @@ def previews(example: Example, choices: PromptChoices) -> list[Preview]:
             return MadePrompt(None, (), NOT_INDEXED)
         return PromptMaker(example.dataset, choices._replace(type=kind)).made(material)[0]
 
-    kinds = dict.fromkeys((*PREVIEWED, choices.type))
+    about_graph = GRAPHS if asks_about_graph(example) else ()
+    kinds = dict.fromkeys((*about_graph, *PREVIEWED, choices.type))
     return [Preview(kind, made(kind)) for kind in kinds]
+
+
+def asks_about_graph(example: Example) -> bool:
+    """Return whether an example is a question about a knowledge graph."""
+    return KGQuestion.objects.filter(example=example).exists()
 
 
 class ShownPassage(NamedTuple):

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from generation.grids.grid_file import Query, Ranking
 from generation.grids.material import ExampleMaterial, materials
+from generation.grids.question_graphs import QuestionGraphs
 from generation.importers.records import SetupRecord, TurnRecord
 from generation.models import Dataset, Passage, Setup
 from generation.retrieval.bm25 import Bm25
@@ -19,6 +20,7 @@ from generation.text.dialog_prompts import (
     build_prompt,
     demonstration,
 )
+from generation.text.flat_graph import Triple
 from generation.text.native_dialog import newest
 from generation.text.prompt_types import PromptType, prompt_type
 from generation.text.prompts import prompt_text
@@ -68,6 +70,11 @@ class MadePrompt(NamedTuple):
     passages: tuple[int, ...] = ()
     problem: str = ""
     shares: Shares | None = None  # of restricted context: what is really shown
+
+    @property
+    def graph(self) -> tuple[Triple, ...] | None:
+        """The triples that it holds; None: it is about no knowledge graph."""
+        return self.prompt.graph if self.prompt else None
 
 
 def draws(choices: PromptChoices) -> bool:
@@ -158,13 +165,17 @@ class PromptMaker:
         kind = choices.type
         self._instructions = prompt_text("instructions") if kind.has_instructions else ""
         self._demonstration = _demonstration(dataset, self._choices) if kind.is_one_shot else ""
+        self._graphs = QuestionGraphs(dataset.pk, kind.graph) if kind.graph else None
 
     def made(self, materials: Sequence[ExampleMaterial]) -> list[MadePrompt]:
         """Return the prompt of each example.
 
         There is one query for the passages' texts at most, and a second one where copies take
-        the places of others.
+        the places of others. Prompts about a knowledge graph have a fixed number of their own.
         """
+        if self._graphs:
+            built = self._graphs.prompts(materials, self._choices.budget)
+            return [MadePrompt(prompt, (), problem) for prompt, problem in built]
         problems = [self._problem(material) for material in materials]
         candidates = [
             () if problem else self._candidates(material, SPARE_PASSAGES)
@@ -187,7 +198,9 @@ class PromptMaker:
 
     @property
     def retrieval(self) -> str:
-        """Which passages are ranked or drawn, and how; "" where none are."""
+        """Which passages are ranked or drawn, or which graph is shown, and how; "" for neither."""
+        if self._graphs:
+            return self._graphs.signature
         if self._index is None:
             return ""
         return self._index.collection if draws(self._choices) else self._index.signature

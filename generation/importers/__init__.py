@@ -7,7 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from generation.importers import ais, begin, interchange, mtrag, qrecc, treccast
+from generation.importers import (
+    ais,
+    begin,
+    biokalma,
+    interchange,
+    mtrag,
+    ntriples,
+    qrecc,
+    treccast,
+    triples,
+)
 from generation.importers.errors import DatasetError
 from generation.importers.limits import Limits
 from generation.importers.material import KINDS, Material
@@ -23,6 +33,7 @@ class Reader(NamedTuple):
     open: Callable[[Source], Material]
 
 
+GRAPHS = ("ntriples", "triples")  # of anybody's, where the others are published files
 ONLY_ASKED_FOR = ("qrecc-as-asked",)  # another reading of a format that is recognised
 # In the order of asking: published formats are the narrower ones.
 READERS: dict[str, Reader] = {
@@ -30,6 +41,9 @@ READERS: dict[str, Reader] = {
     "ais": Reader(ais.recognises, ais.AisMaterial),
     "begin": Reader(begin.recognises, begin.BeginMaterial),
     "treccast": Reader(treccast.recognises, treccast.TrecCastMaterial),
+    "biokalma": Reader(biokalma.recognises, biokalma.BioKalmaMaterial),
+    "ntriples": Reader(ntriples.recognises, ntriples.NTriplesMaterial),
+    "triples": Reader(triples.recognises, triples.TriplesMaterial),
     "qrecc": Reader(qrecc.recognises, qrecc.QreccMaterial),
     "qrecc-as-asked": Reader(qrecc.recognises, qrecc.QreccAsAskedMaterial),
     "interchange": Reader(interchange.recognises, interchange.InterchangeMaterial),
@@ -75,9 +89,7 @@ def _format_of(source: Source) -> str:
     files = ", ".join(names[:10]) or "no files"
     if names == [source.path.name]:
         files = "content of no format that is known"
-    published = " or ".join(
-        name for name in READERS if name not in ("interchange", *ONLY_ASKED_FOR)
-    )
-    raise DatasetError(
-        source.path.name, files, f"a published file ({published}) or {interchange.expected_files()}"
-    )
+    others = ("interchange", *GRAPHS, *ONLY_ASKED_FOR)
+    published = " or ".join(name for name in READERS if name not in others)
+    expected = f"a published file ({published}), a graph ({' or '.join(GRAPHS)})"
+    raise DatasetError(source.path.name, files, f"{expected} or {interchange.expected_files()}")

@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from generation.importers.errors import DatasetError, excerpt
+from generation.importers.errors import excerpt
 from generation.importers.fields import LONGEST_KEY, NOTHING, Row
-from generation.importers.material import Material
+from generation.importers.material import FileMaterial
 from generation.importers.records import (
     ExampleRecord,
     FlagRecord,
@@ -67,20 +67,16 @@ class AisRow(NamedTuple):
     n_agree_attributable: int
 
 
-class AisMaterial(Material):
+class AisMaterial(FileMaterial):
     """One of the published CSV files. The problems of its rows come with the responses."""
 
     format = "ais"
+    one_file = "one AIS CSV file"
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
-        name = source.only_data_file()
-        if name is None:
-            raise DatasetError(source.path.name, "no single file", "one AIS CSV file")
-        self._file = name
         self.study = {"scheme": "AIS_2"}
         self.kinds = ("examples", "responses", "votes", "flags")
-        self.ignored = source.ignored + [other for other in source.sizes if other != name]
 
     @property
     def bytes_total(self) -> int:

@@ -16,10 +16,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from generation.importers.errors import DatasetError, excerpt
+from generation.importers.errors import excerpt
 from generation.importers.fields import LONGEST_KEY, LONGEST_NAME, NOTHING, Row
 from generation.importers.interchange_rows import passage_key
-from generation.importers.material import Material
+from generation.importers.material import FileMaterial
 from generation.importers.records import (
     ExampleRecord,
     PassageRecord,
@@ -67,20 +67,16 @@ class BeginRow(NamedTuple):
     label: str
 
 
-class BeginMaterial(Material):
+class BeginMaterial(FileMaterial):
     """One of the published TSV files. The problems of its rows come with the responses."""
 
     format = "begin"
+    one_file = "one BEGIN TSV file"
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
-        name = source.only_data_file()
-        if name is None:
-            raise DatasetError(source.path.name, "no single file", "one BEGIN TSV file")
-        self._file = name
         self.scheme = SCHEME
         self.kinds = ("examples", "responses", "votes")
-        self.ignored = source.ignored + [other for other in source.sizes if other != name]
 
     @property
     def bytes_total(self) -> int:

@@ -110,6 +110,7 @@ def read_score(row: Row) -> ScoreRecord:
         is_assumed=row.yes_no("assumed"),
         problem=problem,
         n_truncated=row.whole("truncated", 0, LARGEST_COUNT) or 0,
+        details=row.optional_object("details"),
     )
 
 
@@ -314,7 +315,7 @@ VOTES = Kind(
 SCORES = Kind(
     "scores",
     ("response", "metric", "score"),
-    ("citation", "signature", "assumed"),
+    ("citation", "signature", "assumed", "problem", "truncated", "details"),
     read_score,
 )
 FLAGS = Kind("flags", ("response", "rater"), ("arm", "reason"), read_flag)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import NOTHING, Row
@@ -15,8 +16,26 @@ _SPACE = b" \t\r\n"
 _ENTRY = "one JSON object in each entry of the list"
 
 
+class Entry(NamedTuple):
+    """One entry of the list; its line is its number, from 1."""
+
+    where: Where
+    value: Any
+
+
 def json_items(source: Source, name: str) -> Iterator[Row | Problem]:
-    """Yield one row per entry; its line is the entry's number, from 1.
+    """Yield one row per entry, each of which has to be an object; see `json_entries`."""
+    for entry in json_entries(source, name):
+        if isinstance(entry, Problem):
+            yield entry
+        elif isinstance(entry.value, dict):
+            yield Row(entry.where, entry.value)
+        else:
+            yield Problem(entry.where, "", excerpt(entry.value), _ENTRY)
+
+
+def json_entries(source: Source, name: str) -> Iterator[Entry | Problem]:
+    """Yield the entries of a list, whatever they are.
 
     No more than one entry and one piece of the file is held at a time. An entry that cannot be read
     is a problem and does not stop the others, unless its brackets or quotes hide where it ends.
@@ -34,14 +53,14 @@ def json_items(source: Source, name: str) -> Iterator[Row | Problem]:
         elif isinstance(raw, _Unfinished):
             yield Problem(where, "", "the end of the file", "the end of the entry and of the list")
         else:
-            yield _row(where, raw, limits.max_nesting)
+            yield _entry(where, raw, limits.max_nesting)
 
 
 class _Unfinished:
     """Stands for the entry in which a file ends, or for the missing end of the list."""
 
 
-class _Entry:
+class _Bytes:
     """The bytes of the present entry, as far as they were met; no more than `max_bytes`."""
 
     def __init__(self, max_bytes: int) -> None:
@@ -70,21 +89,18 @@ class _Entry:
         return found
 
 
-def _row(where: Where, raw: bytes, max_nesting: int) -> Row | Problem:
+def _entry(where: Where, raw: bytes, max_nesting: int) -> Entry | Problem:
     try:
         text = raw.decode().strip()
     except UnicodeDecodeError as error:
         found = f"byte {raw[error.start]:#04x} at byte {error.start + 1:,} of the entry"
         return Problem(where, "", found, "UTF-8 text")
     if not text:
-        return Problem(where, "", NOTHING, _ENTRY)
+        return Problem(where, "", NOTHING, "one JSON value in each entry of the list")
     try:
-        value = parse_json(text, max_nesting)
+        return Entry(where, parse_json(text, max_nesting))
     except JSONTrouble as trouble:
         return Problem(where, "", trouble.found, trouble.expected)
-    if not isinstance(value, dict):
-        return Problem(where, "", excerpt(value), _ENTRY)
-    return Row(where, value)
 
 
 def _entries(
@@ -94,7 +110,7 @@ def _entries(
 
     Brackets and quotes are single bytes in UTF-8, never part of another character.
     """
-    entry = _Entry(max_bytes)
+    entry = _Bytes(max_bytes)
     n_before = 0
     depth = 0  # of brackets: 1 between the entries, 0 before and after the list
     is_begun = in_text = is_escaped = False

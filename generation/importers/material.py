@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
+from generation.importers.errors import DatasetError
 from generation.importers.records import Problem, Record
 from generation.importers.sources import Source
 
@@ -55,6 +56,13 @@ class Material(ABC):
         self.notes: dict[str, int] = {}
         self.on_work: Callable[[], None] = lambda: None
 
+    def prepare(self) -> None:
+        """Do what takes long before the first record, once; what stores them calls it beforehand.
+
+        `records` is right without it.
+        """
+        return
+
     @abstractmethod
     def records(self, kind: str) -> Iterator[Record | Problem]:
         """Yield the records of one kind from the beginning, and the problems of bad rows."""
@@ -88,3 +96,25 @@ class Material(ABC):
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+class FileMaterial(Material):
+    """A dataset that is one file, whatever lies beside it.
+
+    Attributes:
+        one_file: what that file is, for who gives another: 'one BEGIN TSV file'.
+    """
+
+    one_file: ClassVar[str]
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        name = source.only_data_file()
+        if name is None:
+            raise DatasetError(source.path.name, "no single file", self.one_file)
+        self._file = name
+        self.ignored = source.ignored + [other for other in source.sizes if other != name]
+
+    @property
+    def bytes_total(self) -> int:
+        return self._source.sizes[self._file]

@@ -17,7 +17,7 @@ from typing import Any
 
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import LONGEST_KEY, LONGEST_NAME, Row, outcome, read_rows
-from generation.importers.material import Material
+from generation.importers.material import FileMaterial
 from generation.importers.records import (
     ExampleRecord,
     PassageRecord,
@@ -43,24 +43,21 @@ _LISTS = ("tasks", "documents", "evaluations")
 _NAMES = tuple(re.compile(rb'"%s"\s*:\s*\[' % name) for name in (b"tasks", b"evaluations"))
 
 
-class MtragMaterial(Material):
+class MtragMaterial(FileMaterial):
     """The whole file in memory: the format has no order to stream it in."""
 
     format = "mtrag"
+    one_file = "one MTRAG JSON file"
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
-        name = source.only_data_file()
-        if name is None:
-            raise DatasetError(source.path.name, "no single file", "one MTRAG JSON file")
-        self._file = name
-        data = source.whole_json(name)
+        data = source.whole_json(self._file)
         if not isinstance(data, dict):
-            raise DatasetError(name, type(data).__name__, "one JSON object")
+            raise DatasetError(self._file, type(data).__name__, "one JSON object")
         self._tasks, documents, self._evaluations = (
             [
-                Row(Where(name, number), _object(item), prefix=f"{what}.")
-                for number, item in enumerate(_list(data, what, name), start=1)
+                Row(Where(self._file, number), _object(item), prefix=f"{what}.")
+                for number, item in enumerate(_list(data, what, self._file), start=1)
             ]
             for what in _LISTS
         )
@@ -69,12 +66,7 @@ class MtragMaterial(Material):
         self._response_keys = _unique_keys(self._evaluations)
         self.scheme = _scheme(data.get("metrics"))
         self.kinds = ("examples", "responses", "votes", "scores")
-        self.ignored = source.ignored + [other for other in source.sizes if other != name]
         self.n_left_out = _count_left_out(self._evaluations)
-
-    @property
-    def bytes_total(self) -> int:
-        return self._source.sizes[self._file]
 
     @property
     def bytes_read(self) -> int:

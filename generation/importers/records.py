@@ -180,6 +180,7 @@ class ScoreRecord(NamedTuple):
     is_assumed: bool = False  # nothing was shown, so 0 without asking a model
     problem: str = ""  # why there is no score
     n_truncated: int = 0  # pairs whose premise was cut
+    details: Mapping[str, Any] = {}  # what else its metric keeps
 
 
 Record = (

@@ -1,9 +1,10 @@
 """Which keys an import has met: on disk, so that memory does not grow with the file."""
 
 import hashlib
-import sqlite3
 from collections.abc import Iterable, Mapping
 from types import TracebackType
+
+from generation.importers.on_disk import temporary_database
 
 LOOKUP = 500  # keys in one query
 
@@ -16,11 +17,8 @@ class SeenKeys:
     """
 
     def __init__(self) -> None:
-        self._db = sqlite3.connect("", isolation_level=None)  # "": a temporary file
-        self._db.execute("PRAGMA journal_mode=OFF")
-        self._db.execute("PRAGMA synchronous=OFF")
+        self._db = temporary_database()
         self._db.execute("CREATE TABLE seen (key BLOB PRIMARY KEY, content BLOB) WITHOUT ROWID")
-        self._db.execute("BEGIN")
 
     def __enter__(self) -> "SeenKeys":
         return self

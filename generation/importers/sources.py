@@ -23,7 +23,7 @@ from generation.importers.records import Problem, Where
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv")
+DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".nt")
 _BUFFER = 1 << 18
 _OVERLAP = 200
 _GZIP_MAGIC = b"\x1f\x8b"

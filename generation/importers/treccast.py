@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import LONGEST_KEY, NOTHING, Row
-from generation.importers.material import Material
+from generation.importers.material import FileMaterial
 from generation.importers.records import (
     ExampleRecord,
     PassageRecord,
@@ -69,27 +69,19 @@ class TreeTurn(NamedTuple):
     meta: dict[str, Any]  # rewrite
 
 
-class TrecCastMaterial(Material):
+class TrecCastMaterial(FileMaterial):
     """The whole file in memory; the published ones have 0.3 MB. A bad topic has no examples."""
 
     format = "treccast"
+    one_file = "one TREC CAsT JSON file"
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
-        name = source.only_data_file()
-        if name is None:
-            raise DatasetError(source.path.name, "no single file", "one TREC CAsT JSON file")
-        self._file = name
-        topics = source.whole_json(name)
+        topics = source.whole_json(self._file)
         if not isinstance(topics, list):
-            raise DatasetError(name, type(topics).__name__, "a JSON list of topics")
+            raise DatasetError(self._file, type(topics).__name__, "a JSON list of topics")
         self._topics = topics
         self.kinds = ("examples",)
-        self.ignored = source.ignored + [other for other in source.sizes if other != name]
-
-    @property
-    def bytes_total(self) -> int:
-        return self._source.sizes[self._file]
 
     @property
     def bytes_read(self) -> int:

@@ -164,6 +164,8 @@ def _lines(plan: Plan) -> Iterator[str]:
         yield f"Tokens are estimated, for each setup from {plan.n_counted:,} examples at most."
     if n := plan.total.n_widened:
         yield f"{n:,} of the calls show more passages than their type says: so many are golden."
+    if n := plan.total.n_incomplete:
+        yield f"{n:,} of the calls are about questions with entities that are not in the graph."
     if n := plan.total.n_unmade:
         yield f"{n:,} of the calls will fail: there is no passage for them, or no room."
 

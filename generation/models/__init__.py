@@ -11,10 +11,12 @@ from generation.models.graphs import (
     QuestionEntity,
     Triple,
 )
-from generation.models.samples import Sample, SampledExample
+from generation.models.samples import ASKED, IS_ASKED, Sample, SampledExample
 from generation.models.setups import RERANKED, Citation, Response, ResponsePassage, Setup
 
 __all__ = [
+    "ASKED",
+    "IS_ASKED",
     "RERANKED",
     "Alias",
     "Call",

@@ -6,6 +6,9 @@ from django.db.models import Q
 
 from generation.models.datasets import Dataset, Example
 
+ASKED = "asked-"  # what keys of questions asked on a page begin with, and names of their samples
+IS_ASKED = rf"^{ASKED}[0-9a-f]{{16}}$"  # a regular expression of such a key, or such a name
+
 
 class Sample(models.Model):
     """One filtered and drawn part of a dataset, for experiments; the filters' table beside it.

@@ -6,10 +6,12 @@ from generation.backends.base import Completion
 from generation.grids.material import ExampleMaterial
 from generation.grids.prompts import MadePrompt
 from generation.importers.records import ResponseRecord, SetupRecord, Where
-from generation.models import Call, ExperimentChunk, Response
+from generation.models import Call, ExperimentChunk, Response, Setup
 from generation.services.rows import digest, record_digest
 from generation.text.dialog_prompts import BuiltPrompt
+from generation.text.graph_prompts import said_about_graph
 from generation.text.native_dialog import said
+from generation.text.prompt_types import is_about_graph
 from generation.text.tokens import count_tokens
 
 NOTHING = Completion()  # of a model that was not asked
@@ -55,7 +57,7 @@ def call_of(
         experiment_id=claim.experiment_id,
         setup_id=claim.setup_id,
         example_id=asked.material.id,
-        problem=problem or ("" if said(storable_text(completion.text)) else EMPTY),
+        problem=problem or ("" if _said(claim.setup, completion) else EMPTY),
         prompt=prompt.text if prompt else "",
         completion=storable_text(completion.text),
         n_model_prompt_tokens=completion.n_prompt_tokens,
@@ -68,8 +70,11 @@ def call_of(
 def response_of(
     claim: ExperimentChunk, asked: Asked, completion: Completion, keys: dict[int, str]
 ) -> Response:
-    """Return the row of a response that is not stored yet."""
-    setup, prompt = claim.setup, asked.made.prompt
+    """Return the row of a response that is not stored yet.
+
+    About a knowledge graph it holds the triples that its prompt did, and no passage was shown.
+    """
+    setup, prompt, graph = claim.setup, asked.made.prompt, asked.made.graph
     assert prompt is not None  # it was asked
     record = ResponseRecord(
         where=Where("", 0),
@@ -78,9 +83,9 @@ def response_of(
         setup=SetupRecord(
             setup.name, setup.model, setup.temperature, setup.prompt, setup.run, setup.settings
         ),
-        text=said(storable_text(completion.text)),
+        text=_said(setup, completion),
         evidence_shown=tuple(keys[passage] for passage in asked.made.passages),
-        graph_shown=None,
+        graph_shown=graph,
         removed=None,
         meta=_meta(asked.made, prompt),
     )
@@ -91,9 +96,16 @@ def response_of(
         key=record.key,
         text=record.text,
         is_evidence_stated=True,
+        graph_shown=graph,
         meta=record.meta,
         digest=record_digest(record),
     )
+
+
+def _said(setup: Setup, completion: Completion) -> str:
+    """Return what a model said, up to where completions of such prompts end."""
+    text = storable_text(completion.text)
+    return said_about_graph(text) if is_about_graph(setup.prompt) else said(text)
 
 
 def _meta(made: MadePrompt, prompt: BuiltPrompt) -> dict[str, Any]:
@@ -115,6 +127,12 @@ def _meta(made: MadePrompt, prompt: BuiltPrompt) -> dict[str, Any]:
         meta["evidence"] = {"sentences_left_out": prompt.n_sentences_left_out}
     if prompt.n_turns_left_out:
         meta["dialog"] = {"turns_left_out": prompt.n_turns_left_out}
+    of_graph = {
+        "triples_left_out": prompt.n_triples_left_out,
+        "entities_missing": prompt.n_missing_entities,
+    }
+    if any(of_graph.values()):
+        meta["graph"] = {name: n for name, n in of_graph.items() if n}
     return meta
 
 

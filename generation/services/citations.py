@@ -41,11 +41,11 @@ def _store_facts_of(ids: Collection[int], by_dataset: dict[int, Vocabulary]) -> 
     """Do one batch; `by_dataset` is what is known already of datasets, and grows."""
     responses = Response.objects.filter(pk__in=ids).only("text", "graph_shown", "dataset_id")
     without_graph = {r.dataset_id for r in responses if not r.graph_shown}
-    by_dataset |= _vocabularies(without_graph - by_dataset.keys())
+    by_dataset |= vocabularies(without_graph - by_dataset.keys())
     parsed = {
         response.pk: parse_citations(
             response.text,
-            *(_shown_vocabulary(response.graph_shown) or by_dataset[response.dataset_id]),
+            *(shown_vocabulary(response.graph_shown) or by_dataset[response.dataset_id]),
         )
         for response in responses
     }
@@ -71,7 +71,7 @@ def _store_facts_of(ids: Collection[int], by_dataset: dict[int, Vocabulary]) -> 
     return len(known.keys() | facts.keys())
 
 
-def _shown_vocabulary(graph: Sequence[Sequence[str]] | None) -> Vocabulary | None:
+def shown_vocabulary(graph: Sequence[Sequence[str]] | None) -> Vocabulary | None:
     """Return the vocabulary of the graph that the model was shown; None when there is none."""
     if not graph:
         return None
@@ -80,7 +80,7 @@ def _shown_vocabulary(graph: Sequence[Sequence[str]] | None) -> Vocabulary | Non
     )
 
 
-def _vocabularies(datasets: Collection[int]) -> dict[int, Vocabulary]:
+def vocabularies(datasets: Collection[int]) -> dict[int, Vocabulary]:
     """Return the vocabulary of each dataset's own graph."""
     triples = Triple.objects.order_by().filter(subject__dataset__in=datasets)
     entities = Entity.objects.filter(dataset__in=datasets).exclude(qid__regex=r"^Q[0-9]+$")

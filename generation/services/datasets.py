@@ -25,7 +25,7 @@ def create_dataset(name: str, created_by: User | None = None) -> Dataset:
 
 
 # Addresses of pages where a dataset's or a study's slug would stand.
-RESERVED_SLUGS = {"import", "mine", "new"}
+RESERVED_SLUGS = {"import", "mine", "new", "pull"}
 
 
 def free_slug(model: type, name: str) -> str:

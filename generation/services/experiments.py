@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from generation.backends.problems import storable
-from generation.grids.cells import Cell, cells, check_setups
+from generation.grids.cells import Cell, cells, cells_about, check_setups
 from generation.grids.grid_file import Grid, GridError, of_data
 from generation.grids.plan import Asked, examples_of, plan_of, planned
 from generation.grids.prompts import PromptError
@@ -160,12 +160,12 @@ def start_experiment(experiment: Experiment, user: User | None) -> bool:
         OutgrownPlan: examples have come since; it is planned again instead.
         GridError: a model is not there any more, or a setup's name stands for something else.
     """
+    # Outside of the transaction: to know which graph it is may take long.
+    all_cells = cells_about(experiment.dataset, of_data(experiment.grid))
     with transaction.atomic():
         experiment = _locked(experiment)
         if experiment.state != State.PLANNED:
             return False
-        all_cells = cells(of_data(experiment.grid))
-        check_setups(experiment.dataset, all_cells)
         asked = Asked(experiment.dataset, examples_of(experiment.dataset, experiment.sample))
         to_ask = [asked.to_ask(cell) for cell in all_cells]
         plan = plan_of(experiment)
@@ -284,8 +284,13 @@ def _start(
     to_ask: Sequence[Sequence[int]],
     user: User | None,
 ) -> None:
-    """Give an experiment its setups, and chunks of the examples to ask under each."""
+    """Give an experiment its setups, and chunks of the examples to ask under each.
+
+    Raises:
+        GridError: a setup's name stands for something else.
+    """
     setups = store_setups(experiment.dataset, [cell.setup for cell in all_cells])
+    check_setups(experiment.dataset, all_cells)
     ids = [setups[cell.setup.name] for cell in all_cells]
     ExperimentSetup.objects.bulk_create(
         ExperimentSetup(experiment=experiment, setup_id=setup, position=position)

@@ -14,14 +14,23 @@ from generation.models import (
     Triple,
     Turn,
 )
+from generation.services.many_rows import insert_rows
 from generation.services.rows import missing, record_digest
 
 
-def store_entities(dataset: Dataset, records: Sequence[EntityRecord]) -> int:
-    """Store entities with aliases and triples; return how many are new."""
-    known = set(
-        dataset.entities.filter(qid__in=[r.qid for r in records]).values_list("qid", flat=True)
-    )
+def store_entities(
+    dataset: Dataset, records: Sequence[EntityRecord], *, is_new: bool = False
+) -> int:
+    """Store entities with aliases and triples; return how many are new.
+
+    Args:
+        is_new: none of them is stored. PostgreSQL knows nothing yet of a graph that is being
+            stored, and may read all of it to look some entities up.
+    """
+    known: set[str] = set()
+    if not is_new:
+        qids = [record.qid for record in records]
+        known.update(dataset.entities.filter(qid__in=qids).values_list("qid", flat=True))
     new = [record for record in records if record.qid not in known]
     entities = Entity.objects.bulk_create(
         Entity(
@@ -34,27 +43,20 @@ def store_entities(dataset: Dataset, records: Sequence[EntityRecord]) -> int:
         )
         for record in new
     )
-    Alias.objects.bulk_create(
-        (
-            Alias(entity=entity, name=name)
-            for entity, record in zip(entities, new, strict=True)
-            for name in dict.fromkeys(record.aliases)
-        ),
-        batch_size=2000,
+    stored = list(zip(entities, new, strict=True))
+    insert_rows(
+        Alias,
+        ("entity_id", "name"),
+        ((entity.pk, name) for entity, record in stored for name in dict.fromkeys(record.aliases)),
     )
-    Triple.objects.bulk_create(
+    insert_rows(
+        Triple,
+        ("subject_id", "position", "relation", "value", "value_qid"),
         (
-            Triple(
-                subject=entity,
-                position=position,
-                relation=triple.relation,
-                value=triple.value,
-                value_qid=triple.value_qid,
-            )
-            for entity, record in zip(entities, new, strict=True)
+            (entity.pk, position, *triple)
+            for entity, record in stored
             for position, triple in enumerate(record.triples)
         ),
-        batch_size=2000,
     )
     return len(new)
 

@@ -7,8 +7,10 @@ from django.utils import timezone
 
 from generation.backends.base import BackendError, LanguageModel, ModelSpec
 from generation.backends.registry import open_language_model
+from generation.grids.question_graphs import graph_mark
 from generation.models import ExperimentChunk, Setup
 from generation.services.checkpoints import pin_revision
+from generation.text.prompt_types import is_about_graph
 
 LONGEST_DEVICE = 100
 
@@ -17,11 +19,18 @@ def open_noted(setup: Setup, spec: ModelSpec, retrieval: str = "") -> LanguageMo
     """Open a setup's model, and note what its responses are made with.
 
     Args:
-        retrieval: which passages are ranked or drawn, and how; "" where none are.
+        retrieval: which passages are ranked or drawn, or which graph is shown, and how; "" for
+            neither.
 
     Raises:
-        BackendError: it cannot be used, or earlier responses were made with something else.
+        BackendError: it cannot be used, its graph has changed, or earlier responses were made with
+            something else.
     """
+    if (said := setup.settings.get("graph", "")) and said != graph_mark(retrieval):
+        raise BackendError(
+            f"{setup.name}: the graph, or how it is searched, has changed since this grid was "
+            "started. Ask again: a new grid has setups of the graph as it is now."
+        )
     model = open_language_model(spec)
     made_with = {
         "backend": spec.backend,
@@ -54,8 +63,9 @@ def _note(setup: Setup, made_with: dict[str, Any]) -> bool:
             )
         locked.made_with = made_with
     elif (before := earlier.get("retrieval")) != (here := made_with.get("retrieval")):
+        others = "another graph" if is_about_graph(setup.prompt) else "other passages"
         raise BackendError(
-            f"{setup.name}: its responses were made with other passages ({before or 'unknown'}) "
+            f"{setup.name}: its responses were made with {others} ({before or 'unknown'}) "
             f"than the dataset has now ({here}). Import what was added as a dataset of its own, "
             "so that the responses do not mix."
         )

@@ -1,16 +1,23 @@
 """Responses with their setups, and numbers for their citations."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
+from django.db import IntegrityError
 from django.db.models import Exists, OuterRef
 
 from generation.importers.records import ResponseRecord, SetupRecord
+from generation.importers.setups import AnySetup, origin_of, setup_content
 from generation.models import Citation, Dataset, Response, ResponsePassage, Setup
 from generation.services.rows import ids_by_key, missing, record_digest
 
 
 def store_responses(dataset: Dataset, records: Sequence[ResponseRecord]) -> int:
-    """Store responses, with setups that are new; return how many responses are new."""
+    """Store responses, with setups that are new; return how many responses are new.
+
+    Raises:
+        IntegrityError: somebody has stored some of them, or a setup of a name, at the same moment.
+    """
     new = missing(Response, dataset, records)
     setups = store_setups(dataset, [record.setup for record in new])
     _note_origins(dataset, [record.setup for record in new])
@@ -60,22 +67,28 @@ def _note_sources(
 
 
 def store_setups(dataset: Dataset, records: Iterable[SetupRecord]) -> dict[str, int]:
-    """Store setups that are new; return the id of each by its name."""
+    """Store setups that are new; return the id of each by its name.
+
+    Somebody may store one of a name at the same moment: that one stays, whatever it says.
+    """
     by_name = _first_by_name(records)
     known = set(dataset.setups.filter(name__in=by_name).values_list("name", flat=True))
     Setup.objects.bulk_create(
-        Setup(
-            dataset=dataset,
-            name=name,
-            model=record.model,
-            temperature=record.temperature,
-            prompt=record.prompt,
-            run=record.run,
-            settings=dict(record.settings),
-            made_with=dict(record.made_with),
-        )
-        for name, record in by_name.items()
-        if name not in known
+        (
+            Setup(
+                dataset=dataset,
+                name=name,
+                model=record.model,
+                temperature=record.temperature,
+                prompt=record.prompt,
+                run=record.run,
+                settings=dict(record.settings),
+                made_with=dict(record.made_with),
+            )
+            for name, record in sorted(by_name.items())  # in one order: nobody waits in a circle
+            if name not in known
+        ),
+        ignore_conflicts=True,
     )
     return dict(dataset.setups.filter(name__in=by_name).values_list("name", "pk"))
 
@@ -88,7 +101,11 @@ def _first_by_name(records: Iterable[SetupRecord]) -> dict[str, SetupRecord]:
 
 
 def _note_origins(dataset: Dataset, records: Iterable[SetupRecord]) -> None:
-    """Note what setups without any response are made with: what their first ones say."""
+    """Note what setups without any response are made with: what their first ones say.
+
+    Raises:
+        IntegrityError: a setup says something else: it was stored after the rows were checked.
+    """
     by_name = _first_by_name(records)
     unused = ~Exists(Response.objects.filter(setup=OuterRef("pk")))
     stored = dataset.setups.select_for_update(no_key=True).filter(unused, name__in=by_name)
@@ -96,6 +113,14 @@ def _note_origins(dataset: Dataset, records: Iterable[SetupRecord]) -> None:
     for setup in changed:
         setup.made_with = dict(by_name[setup.name].made_with)
     Setup.objects.bulk_update(changed, ["made_with"])
+    for setup in dataset.setups.filter(name__in=by_name):
+        if _says(setup) != _says(by_name[setup.name]):
+            raise IntegrityError(f"setup {setup.name}: another one was stored meanwhile")
+
+
+def _says(setup: AnySetup) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return what a setup is, and what it is made with."""
+    return setup_content(setup), origin_of(setup)
 
 
 def store_citations(

@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import template
+from django.contrib.humanize.templatetags.humanize import intcomma
 
 from generation.durations import UNDEFINED, about
 from generation.grids.plan import PlanRow
 from generation.grids.progress import ExperimentProgress
-from generation.text.prompt_types import prompt_type
+from generation.grids.question_graphs import NO_GOLD, NO_IMPORTED, NO_QUESTION
+from generation.models import Experiment
+from generation.text.prompt_types import is_about_graph, prompt_type
 
 register = template.Library()
 register.filter(about)
@@ -21,6 +24,7 @@ TAGS = {
     "failed": "bad",
     "failed in part": "bad",
 }
+NO_GRAPH = {"retrieved": NO_QUESTION, "imported": NO_IMPORTED, "gold": NO_GOLD}
 CENTS = 100  # a sum with so many is written without smaller ones
 
 
@@ -100,6 +104,18 @@ def plain(value: Any) -> str:
 
 
 @register.filter
+def asks_about_graph(experiment: Experiment) -> bool:
+    """Return whether a grid has prompts about a knowledge graph: its answers cite."""
+    return any(map(is_about_graph, experiment.grid.get("prompts", ())))
+
+
+@register.filter
+def not_in_graph(n: int) -> str:
+    """Return how many entities are not in the graph: '1 entity is not in the graph'."""
+    return f"{intcomma(n)} {'entity is' if n == 1 else 'entities are'} not in the graph"
+
+
+@register.filter
 def percent_done(progress: ExperimentProgress) -> int:
     """Return how many of a grid's calls gave a response, in percent; what failed did not."""
     return 100 * progress.n_done // progress.n_calls if progress.n_calls else 100
@@ -112,4 +128,6 @@ def why_left_out(row: PlanRow, grid: Mapping[str, Any]) -> str:
     demonstrates = kind.is_one_shot and bool(grid.get("one_shot"))
     reasons = ["no golden evidence"] * kind.needs_golden + ["demonstrates"] * demonstrates
     reasons += ["no passage of its own"] * bool(kind.n_before)
+    if kind.graph:
+        reasons.append(NO_GRAPH[kind.graph])
     return " or ".join(reasons)

@@ -5,12 +5,13 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
+from generation.text.flat_graph import Triple
 from generation.text.sentences import BRACKET, split_sentences
 
-_IDENTIFYING = {"name", "qid"}  # they say which entity is meant; nothing is claimed about it
+IDENTIFYING = frozenset({"name", "qid"})  # they say which entity is meant, and claim nothing of it
+_MARKS = frozenset(",;:")
 _QID = re.compile(r"(?:^|[,;])\s*+(?:qid\s*+:\s*+)?+(Q[0-9]{1,99})\b\s*+[,;:]?+")
 _NO_SPACE_BEFORE = (".", ",", ";", ":", "!", "?", ")", "]", "”", "’", "…")
 
@@ -33,20 +34,14 @@ class ParsedAnswer(NamedTuple):
     """What the brackets of an answer say."""
 
     citations: tuple[Citation, ...]
-    na_sentences: tuple[str, ...]  # sentences with [NA], without citations; each once
+    na_sentences: tuple[str, ...]  # sentences with [NA], without citations; a place counts once
     n_other_brackets: int  # '[1]', '[sic]': they are text
-
-
-class _Claim(NamedTuple):
-    qid: str
-    relation: str
-    value: str
 
 
 class _Bracket(NamedTuple):
     start: int
     end: int
-    claims: tuple[_Claim, ...] | None  # (): [NA]; None: text
+    claims: tuple[Triple, ...] | None  # (): [NA]; None: text
 
 
 def parse_citations(
@@ -80,14 +75,45 @@ def parse_citations(
     starts = [sentence.start for sentence in sentences]
 
     citations: list[Citation] = []
-    na_sentences: dict[str, None] = {}
+    na_sentences: dict[int, str] = {}  # by place: a model may say the same twice
     for bracket in cited:
-        sentence = bare[bisect_right(starts, bracket.start) - 1]
+        place, sentence = bare[bisect_right(starts, bracket.start) - 1]
         for claim in bracket.claims or ():
             citations.append(Citation(len(citations) + 1, *claim, sentence))
         if not bracket.claims:
-            na_sentences[sentence] = None
-    return ParsedAnswer(tuple(citations), tuple(na_sentences), len(brackets) - len(cited))
+            na_sentences[place] = sentence
+    na = tuple(na_sentences.values())
+    return ParsedAnswer(tuple(citations), na, len(brackets) - len(cited))
+
+
+class Piece(NamedTuple):
+    """A part of an answer as it stands: text, or a bracket with what it cites."""
+
+    text: str
+    numbers: tuple[int, ...] = ()  # of its citations, as `parse_citations` gives them
+    is_na: bool = False
+
+
+def pieces(text: str, relations: Collection[str] = (), qids: Collection[str] = ()) -> list[Piece]:
+    """Return an answer cut at its citations and [NA]; the pieces' texts make up the answer.
+
+    Args:
+        text: the answer.
+        relations: as of `parse_citations`.
+        qids: likewise.
+    """
+    cut: list[Piece] = []
+    end = n_before = 0
+    for bracket in _brackets(text, relations, qids):
+        if bracket.claims is None:
+            continue
+        if bracket.start > end:
+            cut.append(Piece(text[end : bracket.start]))
+        numbers = range(n_before + 1, n_before + len(bracket.claims) + 1)
+        inside = text[bracket.start : bracket.end]
+        cut.append(Piece(inside, tuple(numbers), is_na=not bracket.claims))
+        end, n_before = bracket.end, numbers.stop - 1
+    return [*cut, Piece(text[end:])] if end < len(text) else cut
 
 
 def without_citations(
@@ -102,6 +128,7 @@ def without_citations(
     return "\n".join(" ".join(line.split()) for line in lines).strip()
 
 
+@lru_cache(maxsize=4096)
 def relation_name(relation: str) -> str:
     """Return the form in which names of relations are compared: 'date_of_birth' ≡ 'date of birth'.
 
@@ -113,54 +140,82 @@ def relation_name(relation: str) -> str:
 # --- brackets -------------------------------------------------------------------------------
 
 
+class _Known(NamedTuple):
+    """What a graph lets a reader of brackets know."""
+
+    names: frozenset[str]  # of relations, as `relation_name` has them
+    opening: re.Pattern[str]  # a name and a colon
+
+
 def _brackets(text: str, relations: Collection[str], qids: Collection[str]) -> Iterator[_Bracket]:
     """Return all brackets in reading order; those inside another only when that one is text."""
-    opening = _opening(frozenset(map(relation_name, relations)) - _IDENTIFYING - {""})
+    known = _known(frozenset(relations))
     position = 0
     while found := BRACKET.search(text, position):
-        claims = _claims(found[0][1:-1], opening, is_known=bool(relations), qids=qids)
-        yield _Bracket(found.start(), found.end(), claims)
-        position = found.start() + 1 if claims is None else found.end()
+        start, position = found.span()
+        claims = _claims(found[0][1:-1], known, qids, any_name=not relations)
+        yield _Bracket(start, position, claims)
+        if claims is None:
+            position = start + 1
 
 
-@lru_cache(maxsize=256)
-def _opening(relations: frozenset[str]) -> re.Pattern[str]:
-    """Return what may start a citation inside a bracket: the name of a relation and a colon."""
-    longest_first = sorted(relations, key=lambda name: (-len(name), name))
-    spelt = [r"[\s_]+".join(map(re.escape, name.split())) for name in longest_first]
-    known = "|".join(spelt) or r"(?!)"  # that never matches
-    return re.compile(rf"(?:^|[,;])(?:\s*+(?P<known>{known})\s*+:|(?P<other>[^,;:]+):(?=\s|$))")
+@lru_cache(maxsize=4096)
+def _known(relations: frozenset[str]) -> _Known:
+    """Return what may start a citation inside a bracket.
+
+    That is any text without marks, to be looked up, or a name that holds marks itself ('child,
+    adopted'). Graphs are many and such names few, so the pattern is nearly always the same one.
+    """
+    names = frozenset(map(relation_name, relations)) - IDENTIFYING - {""}
+    marked = sorted((n for n in names if not _MARKS.isdisjoint(n)), key=lambda n: (-len(n), n))
+    spelt = [r"[\s_]+".join(map(re.escape, name.split())) for name in marked]
+    whole = "|".join(spelt) or r"(?!)"  # that never matches
+    return _Known(
+        names, re.compile(rf"(?:^|[,;])(?:\s*+(?P<marked>{whole})\s*+|(?P<plain>[^,;:]++)):")
+    )
 
 
 def _claims(
-    inside: str, opening: re.Pattern[str], *, is_known: bool, qids: Collection[str]
-) -> tuple[_Claim, ...] | None:
-    """Return what a bracket claims; nothing for [NA], None when it is text."""
+    inside: str, known: _Known, qids: Collection[str], *, any_name: bool
+) -> tuple[Triple, ...] | None:
+    """Return what a bracket claims; nothing for [NA], None when it is text.
+
+    `any_name`: names of relations need not look like such.
+    """
     inside = unicodedata.normalize("NFC", inside).strip()
     if inside == "NA":
         return ()
     qid, body = _qid_and_rest(inside, qids)
-    starts = [
-        found
-        for found in opening.finditer(body)
-        if found["known"] or _may_be_relation(found["other"].strip(), is_known)
-    ]
-    edges = [*(found.start() for found in starts), len(body)]
-    stated = [
-        ((found["known"] or found["other"]).strip(), body[found.end() : end].strip().rstrip(",; "))
-        for found, end in zip(starts, edges[1:], strict=True)
-    ]
-    identified = [value.partition(",")[0].strip() for name, value in stated if name == "qid"]
-    qid = qid or next(filter(None, identified), "")
+    stated = _stated(body, known, any_name=any_name)
+    if not qid:
+        identified = (value.partition(",")[0].strip() for name, value, _ in stated if name == "qid")
+        qid = next(filter(None, identified), "")
     if qid:
-        claims = [_Claim(qid, *pair) for pair in stated if pair[0] not in _IDENTIFYING]
-        return tuple(claims or [_Claim(qid, "", "")])
+        claims = tuple((qid, name, value) for name, value, _ in stated if name not in IDENTIFYING)
+        return claims or ((qid, "", ""),)
 
-    for found, (name, value) in zip(starts, stated, strict=True):
-        if found["known"]:
-            return (_Claim("", name, value),)
-    whole = opening.fullmatch(f"{body}:")  # '[occupation]'
-    return (_Claim("", body, ""),) if whole and whole["known"] else None
+    for name, value, is_of_graph in stated:
+        if is_of_graph:
+            return (("", name, value),)
+    bare = body.lstrip(",; ")  # '[occupation]'
+    return (("", bare, ""),) if relation_name(bare) in known.names else None
+
+
+def _stated(body: str, known: _Known, *, any_name: bool) -> list[tuple[str, str, bool]]:
+    """Return what a bracket states: relation, value, and whether the graph has the relation."""
+    starts: list[tuple[int, int, str, bool]] = []
+    for found in known.opening.finditer(body):
+        start, end = found.span()
+        name = (found["marked"] or found["plain"]).strip()
+        is_of_graph = relation_name(name) in known.names
+        may_be_one = name and (any_name or name[0].islower())
+        if is_of_graph or (may_be_one and not body[end : end + 1].strip()):  # 'a: b', not '12:30'
+            starts.append((start, end, name, is_of_graph))
+    edges = [*(start for start, *_ in starts), len(body)]
+    return [
+        (name, body[begin:end].strip().rstrip(",; "), is_of_graph)
+        for (_, begin, name, is_of_graph), end in zip(starts, edges[1:], strict=True)
+    ]
 
 
 def _qid_and_rest(inside: str, qids: Collection[str]) -> tuple[str, str]:
@@ -173,35 +228,36 @@ def _qid_and_rest(inside: str, qids: Collection[str]) -> tuple[str, str]:
     return "", inside
 
 
-def _may_be_relation(name: str, is_known: bool) -> bool:
-    """Return whether an unknown name is one of a relation."""
-    return bool(name) and (name[0].islower() or not is_known)
-
-
 # --- text without citations -----------------------------------------------------------------
 
 
 def _bare_sentences(
     text: str, spans: Iterable[tuple[int, int]], cited: Iterable[_Bracket]
-) -> list[str]:
-    """Return each sentence without citations; where only citations stood, the one before."""
+) -> list[tuple[int, str]]:
+    """Return place and text of each sentence, without citations.
+
+    Where only citations stood, those of the one before.
+    """
     waiting = list(reversed(list(cited)))
-    bare: list[str] = []
+    bare: list[tuple[int, str]] = []
     for start, end in spans:
         inside: list[_Bracket] = []
         while waiting and waiting[-1].start < end:
             inside.append(waiting.pop())
         sentence = " ".join(_cut(text, start, end, inside).split())
         has_words = any(character.isalnum() for character in sentence)
-        bare.append(bare[-1] if bare and inside and not has_words else sentence)
+        bare.append(bare[-1] if bare and inside and not has_words else (len(bare), sentence))
     return bare
 
 
 def _cut(text: str, start: int, end: int, cited: Iterable[_Bracket]) -> str:
     """Return a part of a text with brackets taken out, and the space before each."""
-    edges = [start, *(edge for b in cited for edge in (b.start, b.end)), end]
-    kept = [text[first:last] for first, last in list(pairwise(edges))[::2]]
-    parts = [kept[0]]
+    kept = []
+    for bracket in cited:
+        kept.append(text[start : bracket.start])
+        start = bracket.end
+    kept.append(text[start:end])
+    parts = kept[:1]
     for following in kept[1:]:
         parts[-1] = parts[-1].rstrip(" \t")
         is_apart = not following[:1].strip() or following.startswith(_NO_SPACE_BEFORE)

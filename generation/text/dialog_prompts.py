@@ -17,6 +17,8 @@ from typing import Literal, NamedTuple
 
 from generation.importers.records import TurnRecord
 from generation.text.context_budget import FACT, Context, fact_line, fitted
+from generation.text.flat_graph import Triple
+from generation.text.graph_reading import PartName, is_graph_prompt, line_parts
 from generation.text.native_dialog import native_dialog, one_line
 from generation.text.tokens import count_tokens
 
@@ -48,6 +50,11 @@ class BuiltPrompt(NamedTuple):
     n_instruction_tokens: int  # a demonstration included
     n_tokens: int
     context: Context  # the turns and facts that it holds
+    # Of a question about a knowledge graph (`generation.text.graph_prompts`): the triples that it
+    # holds, word by word; None: it is about a dialog.
+    graph: tuple[Triple, ...] | None = None
+    n_triples_left_out: int = 0  # that had no room in the budget
+    n_missing_entities: int = 0  # of its question, not in the graph: nothing is shown of them
 
     @property
     def n_turns_left_out(self) -> int:
@@ -59,8 +66,10 @@ class BuiltPrompt(NamedTuple):
         """How many sentences of evidence had no room in the budget."""
         return self.context.n_sentences_left_out
 
-
-PartName = Literal["instructions", "demonstration", "evidence", "dialog"]
+    @property
+    def n_graphs(self) -> int:
+        """How many sub-graphs it holds."""
+        return len({qid for qid, _, _ in self.graph or ()})
 
 
 class PromptLine(NamedTuple):
@@ -125,8 +134,14 @@ def demonstration(
 
 
 def prompt_lines(text: str) -> list[PromptLine]:
-    """Return the lines of a built prompt with their parts; the empty line is left out."""
+    """Return the lines of a built prompt with their parts; empty lines are left out.
+
+    Of a dialog, or of a question about a knowledge graph.
+    """
     lines = text.split("\n")
+    if is_graph_prompt(text):
+        parts = zip(line_parts(lines), lines, strict=True)
+        return [PromptLine(part, line) for part, line in parts if line]
     end_of_demonstration = lines.index("") if "" in lines else 0
     return [
         PromptLine(_part(line, place < end_of_demonstration), line)

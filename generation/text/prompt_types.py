@@ -1,13 +1,16 @@
-"""The types of prompts of a grid ([A] 6.2, 7.4, 7.7, 9.3): evidence, instructions and history."""
+"""The types of prompts of a grid ([A] 6.2, 7.4, 7.7, 9.3; [K] 3.3): what each shows, and how."""
 
 import re
 from typing import Literal, NamedTuple, get_args
 
-Evidence = Literal["none", "golden", "retrieved", "top", "random", "next-best"]
+Evidence = Literal["none", "golden", "retrieved", "top", "random", "next-best", "graph"]
 RestrictedEvidence = Literal["golden", "next-best", "random"]  # of restricted context
+# Whose sub-graphs a prompt shows: those retrieved here, those that the import names as retrieved,
+# the gold ones.
+Graph = Literal["retrieved", "imported", "gold"]
 MOST_FACTS = 20  # k of a retrieved or top prompt, K1 of a part
 SHARES = tuple(tenths / 10 for tenths in range(10, -1, -1))  # of the dialog: 1.0, 0.9 … 0.0
-TOP, RESTRICTED = 13, 14  # numbers of types beyond the twelve
+TOP, RESTRICTED, GRAPH = 13, 14, 15  # numbers of types beyond the twelve
 
 
 class PromptType(NamedTuple):
@@ -32,6 +35,7 @@ class PromptType(NamedTuple):
     # ranking; 0: no part, but the first `k`.
     of: int = 0
     part: int = 0
+    graph: Graph | None = None  # of `graph`: which sub-graphs; such a prompt asks for citations
 
     @property
     def needs_golden(self) -> bool:
@@ -45,7 +49,7 @@ class PromptType(NamedTuple):
     @property
     def shows_passages(self) -> bool:
         """Whether its prompts hold evidence; beside a whole dialog under restriction is none."""
-        return self.evidence != "none" and self.dialog_share != 1
+        return self.evidence not in ("none", "graph") and self.dialog_share != 1
 
     @property
     def n_before(self) -> int:
@@ -81,7 +85,12 @@ TWELVE: tuple[PromptType, ...] = (
     PromptType("random", "Random non-evidence", 11, "random"),
     PromptType("next-best", "Next-best non-evidence", 12, "next-best"),
 )
-_BY_KEY = {kind.key: kind for kind in TWELVE}
+GRAPHS: tuple[PromptType, ...] = (
+    PromptType("graph-retrieved", "Graph, retrieved here", GRAPH, "graph", graph="retrieved"),
+    PromptType("graph-imported", "Graph, as imported", GRAPH, "graph", graph="imported"),
+    PromptType("graph-gold", "Graph, gold", GRAPH, "graph", graph="gold"),
+)
+_BY_KEY = {kind.key: kind for kind in (*TWELVE, *GRAPHS)}
 _WITH_K = re.compile(
     r"(?P<evidence>retrieved|top)-(?P<k>[1-9][0-9]?)(?P<instructions>-instructions)?"
 )
@@ -101,7 +110,8 @@ _EXPECTED = (
 def prompt_type(key: str) -> PromptType:
     """Return the type of a key: one of the twelve, `top-3`, `retrieved-5`, or one of an analysis.
 
-    These are `restricted-golden-0.7` (restricted context) and `top-2-of-5-part-3` (recipe).
+    These are `restricted-golden-0.7` (restricted context), `top-2-of-5-part-3` (recipe) and
+    `graph-retrieved` (questions about a knowledge graph).
 
     Raises:
         ValueError: there is none; the message says what was expected.
@@ -133,6 +143,14 @@ def prompt_type(key: str) -> PromptType:
         k,
         has_instructions,
     )
+
+
+def is_about_graph(key: str) -> bool:
+    """Return whether a key is that of a prompt about a knowledge graph; any text may be asked."""
+    try:
+        return prompt_type(key).graph is not None
+    except ValueError:
+        return False
 
 
 def restricted_key(evidence: RestrictedEvidence, dialog_share: float) -> str:

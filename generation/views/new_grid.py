@@ -1,7 +1,8 @@
 """A new grid, by its form or by a file."""
 
+from collections.abc import Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.http import HttpResponse
@@ -11,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from generation.forms.grids import GridFileForm
-from generation.forms.new_grid import NewGridForm, first_choices, refuse
+from generation.forms.new_grid import NewGridForm, first_choices, refuse, with_fitting_prompts
 from generation.grids.cells import cells
 from generation.grids.grid_file import GridError
 from generation.grids.plan import examples_of
@@ -36,9 +37,7 @@ class Size(NamedTuple):
 def new_grid(request: SignedInRequest) -> HttpResponse:
     """Choose what is asked of which models, see how many calls that is, and have it planned."""
     if request.method != "POST":
-        is_half_filled = "temperatures" in request.GET  # htmx asks at each change
-        form = NewGridForm(request.GET if is_half_filled else first_choices(request.GET.dict()))
-        return _show_form(request, form)
+        return _show_form(request, NewGridForm(_so_far(request)))
     form = NewGridForm(request.POST)
     if form.is_valid():
         try:
@@ -49,6 +48,14 @@ def new_grid(request: SignedInRequest) -> HttpResponse:
         except ExperimentError as error:
             form.add_error("name", str(error))
     return _show_form(request, form, status=422)
+
+
+def _so_far(request: SignedInRequest) -> Mapping[str, Any]:
+    """Return what the form shows: what it was filled with, where htmx asks; else the usual."""
+    if "temperatures" not in request.GET:
+        return first_choices(request.GET.dict())
+    has_other_examples = request.headers.get("HX-Trigger-Name") == "over"
+    return with_fitting_prompts(request.GET) if has_other_examples else request.GET
 
 
 def _show_form(request: SignedInRequest, form: NewGridForm, status: int = 200) -> HttpResponse:

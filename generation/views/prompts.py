@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
 from generation.forms.prompts import PromptPreviewForm
-from generation.grids.previews import previews, shown_passages
+from generation.grids.previews import asks_about_graph, previews, shown_passages
 from generation.models import Example
 from generation.text.dialog_prompts import prompt_lines
 
@@ -19,7 +19,9 @@ def prompts(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     example = get_object_or_404(
         Example.objects.select_related("dataset"), pk=pk, dataset__slug=slug
     )
-    form = PromptPreviewForm(PromptPreviewForm.USUAL | request.GET.dict())
+    about_graph = asks_about_graph(example)
+    usual = PromptPreviewForm.USUAL_ABOUT_GRAPH if about_graph else PromptPreviewForm.USUAL
+    form = PromptPreviewForm(usual | request.GET.dict())
     rows = previews(example, form.choices()) if form.is_valid() else []
     shown = next((row for row in rows if row.type.key == form.cleaned_data["type"]), None)
     prompt = shown.made.prompt if shown else None

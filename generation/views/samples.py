@@ -11,7 +11,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from generation.forms.samples import SampleForm, VerdictForm
-from generation.models import Dataset, ExamplePassage, Sample, SampledExample
+from generation.models import IS_ASKED, Dataset, ExamplePassage, Sample, SampledExample
 from generation.sample_reading import (
     SampleReport,
     next_open,
@@ -31,14 +31,19 @@ FILTERING = Sample.State.FILTERING
 @require_safe
 @allowed(Role.RESEARCHER)
 def samples(request: SignedInRequest, slug: str) -> HttpResponse:
-    """List the samples of a dataset, newest first, each with how far it is verified."""
+    """List the samples of a dataset, newest first, each with how far it is verified.
+
+    Those that are one question asked about its graph are counted alone.
+    """
     dataset = get_object_or_404(Dataset, slug=slug)
-    page = Paginator(dataset.samples.all(), SAMPLES_PER_PAGE).get_page(request.GET.get("page"))
+    drawn = dataset.samples.exclude(name__regex=IS_ASKED)
+    page = Paginator(drawn, SAMPLES_PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "dataset": dataset,
         "page": page,
         "reports": sample_reports(list(page.object_list)),
         "has_examples": dataset.examples.exists(),
+        "n_asked": dataset.samples.filter(name__regex=IS_ASKED).count(),
     }
     return render(request, "generation/samples.html", context)
 

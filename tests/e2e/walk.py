@@ -25,6 +25,7 @@ from tests.annotation.makers import (
     raters_of,
     researcher,
 )
+from tests.e2e.graph_walk import graph_pages, pull_pages
 from tests.e2e.grid_walk import grid_pages
 from tests.e2e.job_walk import job_pages
 from tests.e2e.sample_walk import sample_pages
@@ -198,6 +199,8 @@ def research_stops(folder: Path) -> Iterator[Stop]:
     yield from (Stop(name, plans, path) for name, path in sample_pages(folder / "sampled"))
     yield from (Stop(name, plans, path) for name, path in grid_pages(folder / "grids"))
     yield from (Stop(name, plans, path) for name, path in tradeoff_pages(folder / "traded", plans))
+    yield from (Stop(name, plans, path) for name, path in graph_pages(folder / "graphs"))
+    yield from (Stop(name, administrator(), path) for name, path in pull_pages())
 
 
 def report_stops(folder: Path, user: User) -> Iterator[Stop]:

@@ -25,6 +25,8 @@ from evaluation.charts.themes import DARK, LIGHT, file_theme, page_themes
 from tests.evaluation.hand_made import COOL, WARM, two_arms
 from tests.evaluation.makers_of_scores import disputed, make_run, make_scores
 
+pytestmark = pytest.mark.once
+
 MAGIC = {"svg": b"<svg", "pdf": b"%PDF-", "png": b"\x89PNG\r\n\x1a\n"}
 
 

@@ -1,7 +1,12 @@
 """Deleting a dataset: only with its name typed, and then with all that hangs on it."""
 
+import threading
+import time
+from collections import Counter
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 
@@ -22,9 +27,15 @@ from annotation.models import (
     VoteChange,
 )
 from evaluation.models import Adjudication, Job, JobStep, MetricRun, RunChunk, SavedView
+from evaluation.services import graph_pull
+from evaluation.services.datasets import delete_dataset
+from evaluation.services.graph_pull import PullPlan, Step, request_pull
+from evaluation.services.jobs import Hold, JobError, claim_job
+from generation.importers.records import EntityRecord, EntityTriple, Where
 from generation.models import (
     Call,
     Dataset,
+    Entity,
     Experiment,
     ExperimentChunk,
     ExperimentSetup,
@@ -32,7 +43,11 @@ from generation.models import (
     Passage,
     Sample,
     SampledExample,
+    Triple,
 )
+from generation.retrieval.wikibase import Described, Match
+from generation.services.graphs import store_entities
+from tests.annotation.crowd import at_once
 from tests.makers import (
     contents,
     example_row,
@@ -46,6 +61,8 @@ from tests.makers import (
 )
 
 pytestmark = pytest.mark.django_db
+
+NOWHERE = "http://127.0.0.1:1/"
 
 
 def make_everything(folder, name):
@@ -159,7 +176,12 @@ def test_the_right_name_deletes_every_row_and_leaves_an_audit_line(admin, adam, 
     assert is_empty()
     entry = AuditEntry.objects.get(action="dataset.deleted")
     assert (entry.actor, entry.subject) == (adam, "Pilot")
-    assert entry.details == {"n_examples": 2, "n_responses": 2, "n_votes": 2}
+    assert entry.details == {
+        "n_examples": 2,
+        "n_responses": 2,
+        "n_votes": 2,
+        "n_entities": 1,
+    }
 
 
 def test_its_import_keeps_a_name_and_a_date_and_none_of_its_texts(
@@ -219,13 +241,73 @@ def test_a_wrong_name_changes_nothing(admin, tmp_path, name):
 
 def test_looking_at_the_page_deletes_nothing_and_says_what_would_go(admin, tmp_path):
     dataset = make_everything(tmp_path / "a", "pilot")
+    Job.objects.create(kind=Job.Kind.GRAPH_PULL, dataset=dataset, name="pilot, pull 1")
 
     answer = admin.get(address(dataset), {"name": "pilot"})
 
     assert answer.status_code == 200
-    assert "2 examples and 2 responses" in answer.text
-    assert "1 study with all votes: pilot" in answer.text
+    assert "2 examples and 2 responses with all their scores, a graph of 1 entity" in answer.text
+    assert "1 entity and 1 triple, 1 pull, and 1 study with all votes: pilot." in answer.text
     assert Dataset.objects.exists()
+
+
+def test_work_on_it_is_cancelled_and_says_so(admin, tmp_path):
+    dataset = make_everything(tmp_path / "a", "pilot")
+    Job.objects.create(kind=Job.Kind.GRAPH_PULL, dataset=dataset, name="pilot, pull 1")
+
+    admin.post(address(dataset), {"name": "pilot"})
+
+    cancelled = AuditEntry.objects.filter(action="job.cancelled").values_list("subject", flat=True)
+    assert sorted(cancelled) == ["pilot", "pilot, pull 1"]
+    assert is_empty()
+
+
+def test_who_deletes_what_somebody_else_has_just_deleted_changes_nothing(adam, tmp_path):
+    dataset = make_everything(tmp_path / "a", "pilot")
+    twice = Dataset.objects.get()
+
+    delete_dataset(dataset, adam)
+    delete_dataset(twice, adam)
+
+    assert AuditEntry.objects.filter(action="dataset.deleted").count() == 1
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+def test_a_dataset_to_which_a_pull_is_adding_is_deleted_after_that(adam, monkeypatch):
+    """A pull that goes on behind the deletion finds its dataset gone, and stores nothing."""
+    job = request_pull(PullPlan("pilot", ("Ada",), allow_private=True, endpoint=NOWHERE), None)
+    claim = claim_job(job.pk)
+    assert claim
+    dataset = claim.dataset
+    assert dataset
+    ada = EntityRecord(Where("a", 1), "Q1", "Ada", "", (), "", (EntityTriple("born", "1815", ""),))
+    step = Step(1, "Ada", (Match("Q1", "label"),))
+    found = {"Q1": Described(ada, Counter())}
+    is_storing = threading.Event()
+
+    def slowly(*args):
+        n = store_entities(*args)
+        is_storing.set()
+        time.sleep(0.3)  # the deletion has begun by then
+        return n
+
+    def pull():
+        graph_pull._store(Hold(claim), dataset, step, found)
+        return Triple.objects.count()
+
+    def delete():
+        is_storing.wait()
+        delete_dataset(dataset, adam)
+
+    monkeypatch.setattr(graph_pull, "store_entities", slowly)
+    at_once(pull, delete)
+
+    assert not Dataset.objects.exists()
+    assert not Job.objects.exists()
+    with pytest.raises(JobError, match="dataset of this pull is gone"):
+        graph_pull._store(Hold(claim), dataset, step, found)
+    assert not Entity.objects.exists()
 
 
 @pytest.mark.parametrize("user", ["rosa", "rachel"])

@@ -9,7 +9,8 @@ import pytest
 
 from annotation.models import Guideline, Rater, Study, Target, Vote
 from annotation.services.imported import store_votes
-from evaluation.interchange import BadRows, plan_import
+from evaluation.import_plan import plan_import
+from evaluation.interchange import BadRows
 from generation.importers import open_material
 from generation.importers.records import VoteRecord
 from generation.models import (

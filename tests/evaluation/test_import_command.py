@@ -136,7 +136,7 @@ def test_what_was_not_read_and_left_out_is_said(pilot, capsys, shared):
         (
             "people.csv",
             "name,age\nAda,36\n",
-            "published file (mtrag or ais or begin or treccast or qrecc) or",
+            "published file (mtrag or ais or begin or treccast or biokalma or qrecc), a graph",
         ),
         ("people.zip", "not a zip", "no readable zip"),
     ],

@@ -9,7 +9,8 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from evaluation import interchange, uploads
-from evaluation.interchange import import_dataset, plan_import
+from evaluation.import_plan import plan_import
+from evaluation.interchange import import_dataset
 from evaluation.uploads import request_cancelling, request_import
 from generation.importers import open_material, qrecc
 from tests.makers import is_empty

@@ -8,7 +8,8 @@ from django.db import connection
 
 from annotation.models import Flag, Vote
 from evaluation import interchange
-from evaluation.interchange import import_dataset, plan_import
+from evaluation.import_plan import plan_import
+from evaluation.interchange import import_dataset
 from generation.importers import DatasetError, open_material
 from generation.models import (
     Dataset,

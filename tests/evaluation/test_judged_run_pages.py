@@ -149,8 +149,8 @@ def test_reused_scores_are_counted(researcher, tmp_path):
 
     text = words(researcher.get(address("run", again)))
 
-    assert "Reused 12 from earlier runs" in text
-    assert "12 scores reused from earlier runs" in text
+    assert "Reused 12 where the same was asked before" in text
+    assert "12 scores reused, as the same was asked before" in text
 
 
 def test_a_judged_run_costs_the_same_for_1_score_and_for_25(researcher, tmp_path, judge):

@@ -13,8 +13,16 @@ from accounts.services import deactivate, set_password
 from annotation.models import Study, Vote
 from annotation.planning import rater_needs
 from annotation.services.claiming import claim_next_unit
+from evaluation.cited_answer import judged_answers
 from evaluation.management.commands.load_demo import sign_ins
+from evaluation.metrics.citation import Verdict
+from evaluation.reports.alignment import alignment_report
+from evaluation.reports.citations import citations_report
+from evaluation.reports.incompetence import incompetence_report
+from evaluation.reports.quality import quality_report
 from generation.models import Dataset, Example, Response
+
+pytestmark = pytest.mark.once
 
 ATTRIBUTION = "Demo: attribution (simulated raters)"
 SENSIBLENESS = "Demo: sensibleness (simulated raters)"
@@ -59,9 +67,32 @@ def test_the_dataset_is_that_of_the_files(load_demo):
     load_demo()
 
     # evaluation/demo/README.md: 28 examples from 20 conversations, four setups.
-    assert Example.objects.count() == 28
-    assert Example.objects.values("dialog").distinct().count() == 20
-    assert Response.objects.count() == 28 * 4
+    examples = Example.objects.filter(dataset__name="Demo")
+    assert examples.count() == 28
+    assert examples.values("dialog").distinct().count() == 20
+    assert Response.objects.filter(dataset__name="Demo").count() == 28 * 4
+
+
+def test_the_graph_has_answers_of_every_verdict(load_demo):
+    """evaluation/demo/README.md: seven entities, four questions, two answers to each."""
+    load_demo()
+    graph = Dataset.objects.get(name="Demo graph")
+    answers = judged_answers(graph, list(graph.responses.order_by("key")))
+
+    assert (graph.entities.count(), graph.examples.count(), len(answers)) == (7, 4, 8)
+    assert {verdict for answer in answers for verdict in answer.n_of} == set(map(str, Verdict))
+    assert sum(answer.n_na for answer in answers) == 1
+    assert [answer.response.key for answer in answers if not answer.facts] == ["graph-4.t7"]
+
+
+def test_each_report_on_the_graph_has_figures(load_demo):
+    """Two setups of four answers; three answers of them had a triple removed."""
+    load_demo()
+    graph = Dataset.objects.get(name="Demo graph")
+
+    made = (citations_report, alignment_report, incompetence_report, quality_report)
+    assert [len(report(graph).rows) for report in made] == [2, 2, 2, 4 * 2]
+    assert sum(row["n_answers"] for row in incompetence_report(graph).rows) == 3
 
 
 def test_one_study_is_open_and_unrated_with_raters_enough_for_both_arms(load_demo):

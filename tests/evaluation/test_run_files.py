@@ -12,9 +12,11 @@ from evaluation.interchange import BadRows
 from evaluation.models import MetricRun, RunChunk
 from evaluation.templatetags.windows import is_yes
 from generation.models import Dataset
+from tests.evaluation.hand_cited import score_answers
 from tests.evaluation.metric_runs import mill, requested, work
+from tests.evaluation.told import rows_of
 from tests.evaluation.told_language_model import BACKEND
-from tests.makers import import_path, response_row
+from tests.makers import import_path, import_rows, response_row
 from tests.makers import problems_of as problems_in
 
 pytestmark = pytest.mark.django_db
@@ -92,6 +94,44 @@ def test_exported_scores_import_as_they_were_and_again_change_nothing(tmp_path, 
     assert exported(copy, tmp_path / "export-of-copy") == before
     assert MetricRun.objects.get(dataset=copy).is_imported
     assert again.counts["scores"]["new"] == 0
+
+
+def test_what_a_metric_keeps_with_a_score_comes_back(tmp_path):
+    kept = {"mode": "logprob", "replies": ["4", '=vier, "ja"\n'], "weighted": 3.75}
+    dataset = mill(tmp_path, 2)
+    score_answers(dataset, "fluency", {"r0": 3.75, "r1": 4.0}, {"r0": kept}, signature="judge")
+    before = exported(dataset, tmp_path / "export")
+
+    first = import_path(tmp_path / "export", "copy")
+    again = import_path(tmp_path / "export", "copy")
+
+    copy = Dataset.objects.get(name="copy")
+    run = MetricRun.objects.get(dataset=copy)
+    assert {key: row.details for key, row in rows_of(run).items()} == {"r0": kept, "r1": {}}
+    assert [row["details"] == "" for row in before] == [False, True]
+    assert exported(copy, tmp_path / "export-of-copy") == before
+    assert (first.ignored, again.counts["scores"]["new"]) == ([], 0)
+
+
+def test_another_detail_is_a_change_and_never_an_update(tmp_path):
+    score = {"response": "r0", "metric": "fluency", "score": "4"}
+    mill(tmp_path, 1, scores=[score | {"details": '{"replies": ["4"]}'}])
+
+    with pytest.raises(BadRows) as caught:
+        import_rows(tmp_path / "other", "mill", scores=[score | {"details": '{"replies": ["5"]}'}])
+
+    assert "stored with other content" in str(caught.value)
+
+
+def test_details_are_an_object(tmp_path):
+    with pytest.raises(BadRows) as caught:
+        mill(
+            tmp_path,
+            1,
+            scores=[{"response": "r0", "metric": "m", "score": "1", "details": "[1]"}],
+        )
+
+    assert problems_in(caught.value) == [("scores.csv", 2, "details")]
 
 
 def test_a_score_of_just_the_threshold_is_a_yes_after_export_and_import_too(tmp_path, told_model):

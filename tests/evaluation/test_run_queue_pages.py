@@ -201,7 +201,7 @@ def test_assumed_and_truncated_are_counted(researcher, tmp_path):
 
     row = row_of(researcher.get(RUNS), run)
 
-    assert "Assumed 1 shown nothing: 0" in row
+    assert "Assumed 1 nothing was shown: 0" in row
     assert "Truncated 3 pairs" in row
 
 

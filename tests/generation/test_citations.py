@@ -119,6 +119,7 @@ def test_relations_are_known_with_underscores_or_spaces():
     assert relation_name(" date_of  birth") == relation_name("date of birth") == "date of birth"
     assert claims("[Q1, Located_in:Rome]", ["Located in"]) == [("Q1", "Located_in", "Rome")]
     assert claims("[Q1, Located in:Rome]", ["Located_in"]) == [("Q1", "Located in", "Rome")]
+    assert claims("[Q1, _Located_in_:Rome]", ["Located in"]) == [("Q1", "_Located_in_", "Rome")]
 
 
 def test_letters_are_compared_and_kept_in_composed_form():
@@ -167,6 +168,7 @@ def test_every_triple_of_published_graphs_is_read_as_it_was_cited(shared):
         ("[Artemisia, place of birth: Rome, occupation: painter]", ("", "place of birth", "Rome")),
         ("[NA, place of birth: Rome]", ("", "place of birth", "Rome")),
         ("[date of birth]", ("", "date of birth", "")),
+        ("[; date of birth]", ("", "date of birth", "")),
     ],
 )
 def test_a_bracket_with_some_parts_is_one_incomplete_citation(bracket, held):
@@ -226,6 +228,12 @@ def test_citations_are_numbered_in_reading_order_with_the_sentence_of_each():
     ]
     assert answer.na_sentences == (first, "She died.")
     assert answer.n_other_brackets == 1
+
+
+def test_a_sentence_that_is_said_twice_lacks_knowledge_twice():
+    answer = parse_citations("Nobody knows [NA]. She painted. Nobody knows [NA].\n[NA]")
+
+    assert answer.na_sentences == ("Nobody knows.", "Nobody knows.")
 
 
 def test_the_demonstration_of_the_paper():

@@ -1,14 +1,16 @@
 """Two grids over the same setups, and what becomes of answers that cannot be stored as they are."""
 
 from datetime import timedelta
+from threading import Thread
 
 import pytest
+from django.db import connection, transaction
 from django.utils import timezone
 
 from generation.backends.base import Completion
 from generation.backends.registry import LANGUAGE_MODELS, LanguageModelKind
 from generation.grids.progress import experiment_progress
-from generation.models import Call, Checkpoint, Experiment, Response
+from generation.models import Call, Checkpoint, Experiment, Response, Setup
 from generation.services import claims, experiments
 from generation.services.calls import response_key
 from generation.services.experiment_chunks import claim_chunk, claim_next_chunk, lost_chunks
@@ -16,7 +18,10 @@ from generation.services.experiments import (
     cancel_experiment,
     chunks_to_send,
     delete_experiment,
+    make_plan,
+    request_experiment,
     retry_failed,
+    start_experiment,
 )
 from tests.generation.asked import ask, dataset_of, grid_of, started
 from tests.makers import response_row
@@ -59,6 +64,32 @@ def test_a_grid_that_is_deleted_takes_no_failed_call_of_another_with_it(mills, n
 
     assert counts(first) == (3, 2, 1)
     assert retry_failed(first, None) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_grids_that_start_at_the_same_moment_share_their_new_setup(mills, noting):
+    one, other = planned(mills, "one"), planned(mills, "other")
+
+    def start():
+        start_experiment(other, None)
+        connection.close()
+
+    starting = Thread(target=start)
+    with transaction.atomic():  # the other cannot see its setup yet
+        start_experiment(one, None)
+        starting.start()
+        starting.join(0.5)
+    starting.join()
+
+    other.refresh_from_db()
+    assert other.state == Experiment.State.RUNNING
+    assert Setup.objects.get() == one.cells.get().setup == other.cells.get().setup
+
+
+def planned(dataset, name):
+    experiment = request_experiment(dataset, grid_of(name), None)
+    make_plan(experiment.pk)
+    return experiment
 
 
 @pytest.mark.parametrize(

@@ -54,14 +54,14 @@ def keys_of(dataset, prompt):
 # --- material -------------------------------------------------------------------------------
 
 
-def test_material_comes_in_the_order_asked_with_three_queries(mill):
+def test_material_comes_in_the_order_asked_with_four_queries(mill):
     ids = dict(mill.examples.values_list("key", "pk"))
     asked = [ids["mill"], ids["market"], ids["mill"]]
     got = []
 
     queries = statements(lambda: got.extend(materials(asked)))
 
-    assert len(queries) == 3
+    assert len(queries) == 4
     assert [example.key for example in got] == ["mill", "market", "mill"]
     assert got[0].turns == TURNS
     assert [(passage.key, passage.text) for passage in got[0].golden] == [("p2-mill", MILL)]

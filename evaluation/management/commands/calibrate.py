@@ -86,7 +86,10 @@ def _study(name: str) -> Study:
 
 def _checked(study: Study, question: str, truth: str | None) -> str:
     """Return the arm that is the truth, if the report can be made: before anything is scored."""
-    questions = [each.key for each in load_scheme(study.scheme).questions]
+    scheme = load_scheme(study.scheme)
+    if scheme.target == "citation":
+        raise CommandError(f"The raters of {study.name!r} judge citations, and Auto-AIS responses.")
+    questions = [each.key for each in scheme.questions]
     if question and question not in questions:
         raise CommandError(f"No question {question!r}; there are: {', '.join(questions)}")
     arms = [arm.kind for arm in study.arms.all()]

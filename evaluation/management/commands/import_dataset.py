@@ -6,7 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from evaluation.interchange import BadRows, Outcome, import_dataset, plan_import
+from evaluation.import_plan import plan_import
+from evaluation.interchange import BadRows, Outcome, import_dataset
 from generation.importers import READERS, open_material
 from generation.importers.errors import DatasetError
 from generation.progress import progress_bar

@@ -1,5 +1,7 @@
 """Load the demo: accounts, the dataset 'Demo', two studies rated by simulated raters, one open.
 
+A second dataset, 'Demo graph', is a made-up knowledge graph with questions and cited answers, whose
+citations and [NA] are scored by word overlap.
 Called again it adds what is missing and changes nothing else. Its passwords are well known, so
 it does this with DJANGO_DEBUG=1 only.
 """
@@ -26,7 +28,10 @@ from annotation.guidelines import default_guideline
 from annotation.models import Arm, Study
 from annotation.schemes import built_in_schemes, load_scheme
 from annotation.services.studies import StudyPlan, create_study, open_study
-from evaluation.interchange import import_dataset, plan_import
+from evaluation.import_plan import plan_import
+from evaluation.interchange import import_dataset
+from evaluation.management.runs_here import requested_here, score_here
+from evaluation.runs.choices import plan_of
 from evaluation.simulation import (
     JudgedResponse,
     SimulatedRater,
@@ -34,12 +39,15 @@ from evaluation.simulation import (
     simulated_raters,
     simulated_votes,
 )
+from generation.backends.base import ModelSpec
 from generation.importers import open_material
 from generation.importers.errors import DatasetError
 from generation.models import Dataset
 
 DEMO_FILES = Path(__file__).resolve().parents[2] / "demo"
 DATASET = "Demo"
+GRAPH_DATASET = "Demo graph"
+GRAPH_METRICS = "alignment", "incompetence"  # scored without a model
 RATERS_PER_UNIT = 5
 EXAMPLE = """example:
   manage.py load_demo
@@ -98,11 +106,12 @@ class Command(BaseCommand):
             if OPEN_STUDY not in there:
                 _open_study()
                 names.append(OPEN_STUDY)
+            graphs = [GRAPH_DATASET] if _import_graph(self.stderr) else []
         except DatasetError as error:
             raise CommandError(f"{error}\nIs there another dataset named {DATASET!r}?") from error
-        if not accounts and not names:
+        if not accounts and not names and not graphs:
             self.stdout.write("The demo is there already; nothing was changed.")
-        for what, added in (("account", accounts), ("study", names)):
+        for what, added in (("account", accounts), ("study", names), ("dataset", graphs)):
             for name in added:
                 self.stdout.write(f"{what}: {name}")
 
@@ -136,6 +145,22 @@ def _import_study(study: DemoStudy) -> None:
         write_interchange_folder(study, Path(folder))
         with open_material(Path(folder)) as material:
             import_dataset(material, plan_import(material, DATASET, study.name))
+
+
+def _import_graph(stderr: Any) -> bool:
+    """Import the made-up graph with its cited answers, unless it is there; return whether it did.
+
+    A dataset of that name is taken for it: somebody may have asked questions about it since.
+    """
+    if Dataset.objects.filter(name=GRAPH_DATASET).exists():
+        return False
+    with open_material(DEMO_FILES / "graph") as material:
+        import_dataset(material, plan_import(material, GRAPH_DATASET, None))
+    dataset = Dataset.objects.get(name=GRAPH_DATASET)
+    for metric in GRAPH_METRICS:
+        plan = plan_of(metric, ModelSpec("lexical"))
+        score_here(requested_here(dataset, plan, dataset.responses.all()), stderr)
+    return True
 
 
 @transaction.atomic

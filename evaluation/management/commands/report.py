@@ -10,10 +10,18 @@ from django.db.models import QuerySet
 from annotation.models import Arm, Study
 from annotation.schemes import load_scheme
 from evaluation.forms.retrieval import IDF_RULES, QUERIES, RetrievalForm
+from evaluation.metrics.citation import Mode
+from evaluation.reports.alignment import alignment_report
 from evaluation.reports.base import Choices, Report
 from evaluation.reports.calibration import calibration_report
+from evaluation.reports.citations import CitationChoices, citations_report
+from evaluation.reports.cited_answers import ROUNDS
 from evaluation.reports.comparable import comparable_report
 from evaluation.reports.formats import FORMATS, write_report
+from evaluation.reports.graph_retrieval import graph_retrieval_report
+from evaluation.reports.incompetence import incompetence_report
+from evaluation.reports.of_graph import CannotReport
+from evaluation.reports.quality import quality_report
 from evaluation.reports.retrieval import retrieval_report
 from evaluation.reports.study import ON_DEMAND, REPORTS
 from evaluation.reports.takeaways import takeaways_report
@@ -22,7 +30,7 @@ from evaluation.runs.families import families_of
 from evaluation.tradeoffs.axes import Axes, named_axes
 from evaluation.tradeoffs.material import Material, material_of
 from evaluation.tradeoffs.view import View
-from generation.models import Dataset
+from generation.models import Dataset, KGQuestion
 
 EXAMPLE = """example:
   manage.py report raters --study pilot
@@ -31,7 +39,13 @@ EXAMPLE = """example:
   manage.py report calibration --study pilot --question attributable --model deberta-nli
   manage.py report retrieval --dataset qrecc --query dialog --format csv > retrieval.csv
   manage.py report tradeoff --dataset qrecc --attribution auto_ais --sensibleness sensible
+  manage.py report citations --dataset biokalma
+  manage.py report citations --dataset biokalma --mode authors_code --rounds later --format latex
+  manage.py report alignment --dataset biokalma --format json
+  manage.py report quality --dataset biokalma --setup "gpt-4 · T 0.5 · graph-gold"
+  manage.py report retrieval --dataset biokalma --of graphs
 """
+PASSAGES, GRAPHS = "passages", "graphs"
 
 
 class Command(BaseCommand):
@@ -76,13 +90,37 @@ class Command(BaseCommand):
         parser.add_argument(
             "--by-score", action="store_true", help="tradeoff: mean scores instead of shares"
         )
+        parser.add_argument(
+            "--of",
+            choices=[PASSAGES, GRAPHS],
+            help="retrieval: by BM25 over passages, or of sub-graphs for questions about a graph "
+            "(default: graphs where the dataset has such questions)",
+        )
+        parser.add_argument(
+            "--mode",
+            choices=list(Mode),
+            default=Mode.PAPER,
+            type=str,
+            help="citations: as the paper defines (default), or as the authors' code computes",
+        )
+        parser.add_argument(
+            "--rounds",
+            choices=list(ROUNDS),
+            default="all",
+            help="citations: the whole minimum set (default), or later: what rounds 2 to 6 added",
+        )
 
     def handle(self, *, report: str, format: str, **options: Any) -> None:
         of = "dataset" if report in ON_DATASETS else "study"
         if not options[of]:
             raise CommandError(f"{report} is a report on a {of}: give its name by --{of}.")
         on_dataset = ON_DATASETS.get(report)
-        found = on_dataset(_dataset(options), options) if on_dataset else _on_study(report, options)
+        try:
+            found = (
+                on_dataset(_dataset(options), options) if on_dataset else _on_study(report, options)
+            )
+        except CannotReport as exc:
+            raise CommandError(str(exc)) from exc
         self.stdout.write(write_report(found, format), ending="")
 
 
@@ -114,7 +152,18 @@ def _dataset(options: dict[str, Any]) -> Dataset:
 
 
 def _retrieval(dataset: Dataset, options: dict[str, Any]) -> Report:
-    """Return the report on retrieval; the passages are indexed now where they are not."""
+    """Return the report on retrieval of sub-graphs, or of passages where there are no questions."""
+    questions = KGQuestion.objects.filter(example__dataset=dataset)
+    of = options["of"] or (GRAPHS if questions.exists() else PASSAGES)
+    if of == PASSAGES:
+        return _retrieval_of_passages(dataset, options)
+    if not questions.exists():
+        raise CommandError(f"{dataset.name} has no questions about a knowledge graph.")
+    return graph_retrieval_report(dataset)
+
+
+def _retrieval_of_passages(dataset: Dataset, options: dict[str, Any]) -> Report:
+    """Return the report on BM25; the passages are indexed now where they are not."""
     form = RetrievalForm(options)
     for name, errors in form.errors.items():
         raise CommandError(f"--{name} {options[name]}: {' '.join(map(str, errors))}")
@@ -140,6 +189,12 @@ ON_DATASETS: Mapping[str, Callable[[Dataset, dict[str, Any]], Report]] = {
     "tradeoff": _tradeoff,
     "takeaways": lambda dataset, options: takeaways_report(_material(dataset, options)),
     "comparable": lambda dataset, options: comparable_report(_material(dataset, options)),
+    "citations": lambda dataset, options: citations_report(
+        dataset, CitationChoices(Mode(options["mode"]), options["rounds"], options["setup"])
+    ),
+    "alignment": lambda dataset, options: alignment_report(dataset, options["setup"]),
+    "incompetence": lambda dataset, options: incompetence_report(dataset, options["setup"]),
+    "quality": lambda dataset, options: quality_report(dataset, options["setup"]),
 }
 
 

@@ -1,0 +1,184 @@
+"""Import N triples from N-Triples into an empty database, and delete them: seconds, memory, growth.
+
+The file has Wikidata's shape: people with ten statements each, one of them a date, names in three
+languages, aliases, properties described as entities; the statements of a person are scattered in
+two places of it. Everything runs twice, with N/10 and with N triples, in processes and databases of
+their own. `read_seconds` is the reader alone; `import_seconds` the command, from its start to its
+end; `cpu` is what its process took of that, without the database. Peaks are of the Python process.
+
+    nice .venv/bin/python benchmarks/graphs.py --triples 1000000 --json
+"""
+
+import argparse
+import gzip
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.reports import ROOT, database_url
+
+DATASET = "graph"
+LINKS = ("P31", "P21", "P27", "P19", "P20", "P106", "P26", "P463", "P1412")
+STATEMENTS = len(LINKS) + 1  # and a date of birth
+N_VALUES = 5000  # things that are only values
+BLOCK = 20_000  # people whose second statements follow the first ones of all of them
+ENTITY = "http://www.wikidata.org/entity/"
+DIRECT = "http://www.wikidata.org/prop/direct/"
+WIKIBASE = "http://wikiba.se/ontology#"
+LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
+ALIAS = "<http://www.w3.org/2004/02/skos/core#altLabel>"
+TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+DATE = "<http://www.w3.org/2001/XMLSchema#dateTime>"
+
+
+def lines(n_triples: int, seed: int = 1) -> Iterator[str]:
+    """Yield the lines of a file with so many statements."""
+    draw = random.Random(seed)
+    for relation in (*LINKS, "P569"):
+        yield f"<{ENTITY}{relation}> <{WIKIBASE}directClaim> <{DIRECT}{relation}> .\n"
+        yield f'<{ENTITY}{relation}> {LABEL} "relation {relation}"@en .\n'
+    for number in range(N_VALUES):
+        yield f'<{ENTITY}Q{number}> {LABEL} "thing number {number}"@en .\n'
+    n_people = n_triples // STATEMENTS
+    for start in range(0, n_people, BLOCK):
+        people = range(N_VALUES + start, N_VALUES + min(start + BLOCK, n_people))
+        for number in people:
+            person = f"<{ENTITY}Q{number}>"
+            yield f"{person} {TYPE} <{WIKIBASE}Item> .\n"
+            for language in ("en", "de", "zh"):
+                yield f'{person} {LABEL} "Person {number}"@{language} .\n'
+            yield f'{person} {ALIAS} "The {number}th"@en .\n'
+            born = f"{draw.randint(1000, 1990)}-01-01T00:00:00Z"
+            yield f'{person} <{DIRECT}P569> "{born}"^^{DATE} .\n'
+            yield from _links(person, LINKS[:4], draw)
+        for number in people:
+            yield from _links(f"<{ENTITY}Q{number}>", LINKS[4:], draw)
+
+
+def _links(person: str, relations: tuple[str, ...], draw: random.Random) -> Iterator[str]:
+    for relation in relations:
+        yield f"{person} <{DIRECT}{relation}> <{ENTITY}Q{draw.randrange(N_VALUES)}> .\n"
+
+
+def measure(kind: str, n_triples: int) -> dict[str, float]:
+    """Return seconds and peak MB of reading, importing and deleting, each on its own."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        file = folder / f"{DATASET}.nt.gz"
+        with gzip.open(file, "wt", compresslevel=1) as out:
+            out.writelines(lines(n_triples))
+        with database_url(kind, folder) as url:
+            environment = os.environ | {
+                "DATABASE_URL": url,
+                "ATTEST_DATA_DIR": str(folder / "var"),
+                "DJANGO_DEBUG": "0",  # with it, Django remembers every statement
+                "DJANGO_SECRET_KEY": "benchmark",
+                "DJANGO_ALLOWED_HOSTS": "localhost",
+                "DJANGO_SETTINGS_MODULE": "config.settings",
+            }
+
+            def run(part: str) -> dict[str, float]:
+                command = [sys.executable, __file__, "--inside", part, str(file)]
+                done = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment)
+                return {f"{part}_{name}": value for name, value in json.loads(done.stdout).items()}
+
+            manage = [sys.executable, str(ROOT / "manage.py"), "migrate", "--verbosity=0"]
+            subprocess.run(manage, check=True, stdout=subprocess.DEVNULL, env=environment)
+            figures: dict[str, float] = {"file_mb": round(file.stat().st_size / 2**20, 1)}
+            for part in PARTS:
+                figures |= run(part)
+    return figures
+
+
+def read(file: Path) -> dict[str, float]:
+    from generation.importers import open_material
+    from generation.importers.records import EntityRecord
+
+    with open_material(file) as material:
+        entities = (row for row in material.records("entities") if isinstance(row, EntityRecord))
+        return {"triples": sum(len(entity.triples) for entity in entities)}
+
+
+def store(file: Path) -> dict[str, float]:
+    from django.core.management import call_command
+
+    from generation.models import Entity, Triple
+
+    call_command("import_dataset", file, "--name", DATASET, stdout=sys.stderr)
+    return {"triples": Triple.objects.count(), "entities": Entity.objects.count()}
+
+
+def delete(file: Path) -> dict[str, float]:
+    from accounts.models import User
+    from evaluation.services.datasets import delete_dataset
+    from generation.models import Dataset, Triple
+
+    delete_dataset(Dataset.objects.get(name=DATASET), User.objects.create_user("admin"))
+    return {"triples_left": Triple.objects.count()}
+
+
+PARTS: dict[str, Callable[[Path], dict[str, float]]] = {
+    "read": read,
+    "import": store,
+    "delete": delete,
+}
+
+
+def inside(part: str, file: Path) -> dict[str, Any]:
+    """Return what one part of the measurement says and took, in this process."""
+    import django
+
+    django.setup()
+    began, cpu = time.perf_counter(), time.process_time()
+    figures = PARTS[part](file)
+    return {
+        "seconds": round(time.perf_counter() - began, 1),
+        "cpu": round(time.process_time() - cpu, 1),
+        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+        **figures,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--triples", type=int, default=100_000)
+    parser.add_argument("--database", choices=["postgresql", "sqlite"], default="postgresql")
+    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+    parser.add_argument("--inside", nargs=2, metavar=("PART", "FILE"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.inside:
+        part, file = options.inside
+        sys.stdout.write(json.dumps(inside(part, Path(file))))
+        return
+    small = measure(options.database, options.triples // 10)
+    large = measure(options.database, options.triples)
+    write = sys.stdout.write
+    write(f"{'':<22}{options.triples // 10:>12,}{options.triples:>12,}{'ratio':>8}\n")
+    for name, value in large.items():
+        ratio = f"{value / small[name]:.2f}" if small[name] else ""
+        write(f"{name:<22}{small[name]:>12,}{value:>12,}{ratio:>8}\n")
+    if options.json:
+        ratios = {
+            f"{name}_ratio": round(large[name] / small[name], 3)
+            for name in ("import_seconds", "import_peak_mb", "delete_peak_mb")
+            if small[name]
+        }
+        figures = large | ratios
+        write(json.dumps(figures | {"triples": options.triples, "database": options.database}))
+        write("\n")
+
+
+if __name__ == "__main__":
+    main()

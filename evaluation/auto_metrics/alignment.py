@@ -1,0 +1,43 @@
+"""Alignment: whether a sentence says what a citation in it claims. KaLMA, 4.3."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluation.auto_metrics.base import Asked, Assumed, Material, Refused, Scored, failed
+from evaluation.auto_metrics.pair_metric import PairMetric, has_words, problem_among
+from evaluation.backends.base import Entailment
+from evaluation.metrics.alignment import pair_of
+
+UNKNOWN = "it is not known what the citation claims"
+
+
+@dataclass(frozen=True)
+class AlignmentMetric(PairMetric):
+    """The probability that a sentence, without its citations, entails one cited triple."""
+
+    key = "alignment"
+    title = "Alignment"
+    lede = "Whether each sentence says what a citation in it claims: a score from 0 to 1 for each."
+    family = "Citations"
+    judges = "citations"
+    assumed_when = "it stands in no sentence"
+
+    @property
+    def in_words(self) -> list[tuple[str, str]]:
+        return [("Premise", "the sentence without citations"), ("Hypothesis", "relation: value")]
+
+    def asked(self, material: Material) -> Asked | Refused | Assumed:
+        """Return the pair of sentence and triple; nothing is asked about a bracket on its own."""
+        cited = material.citation
+        if cited is None or not cited.is_complete:
+            return Refused(UNKNOWN)
+        if not has_words(cited.sentence):
+            return Assumed()
+        return Asked([pair_of(cited.sentence, cited.relation, cited.value)])
+
+    def scored(self, asked: Asked, answers: Sequence[Entailment]) -> Scored:
+        """Return the probability."""
+        if problem := problem_among(answers):
+            return failed(problem)
+        [answer] = answers
+        return Scored(float(answer.probability), n_truncated=int(answer.is_truncated))

@@ -1,0 +1,106 @@
+"""[NA]: whether an answer admits what was removed from its graph. KaLMA, 4.4."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evaluation.auto_metrics.base import Asked, Assumed, Material, Refused, Scored, failed
+from evaluation.auto_metrics.pair_metric import PairMetric, has_words, problem_among
+from evaluation.backends.base import Entailment, EntailmentBackend
+from evaluation.metrics.alignment import hypothesis
+from evaluation.metrics.entailment import Pair
+from evaluation.metrics.incompetence import Best, absent_knowledge, best_of, pairs_of
+from generation.text.citations import parse_citations
+from generation.text.flat_graph import Triple
+
+NOT_KNOWN = "it is not known what was removed"
+NOTHING_REMOVED = "nothing was removed from its graph"
+
+
+class _Asked(NamedTuple):
+    """What one answer is asked about."""
+
+    na_sentences: Sequence[str]
+    absent: Sequence[Triple]
+
+
+@dataclass(frozen=True)
+class IncompetenceMetric(PairMetric):
+    """How surely the sentences with [NA] are about the triples that were removed.
+
+    The score of a response is the mean, over removed triples, of the highest probability that a
+    sentence with [NA] entails it: its recall, where probabilities are 0 or 1. It needs no
+    threshold; the report counts precision, recall and F1 at the run's, from `details`.
+    A bracket on its own is about nothing: its pairs have 0 without asking. In `details`:
+
+        na_sentences: [{"text": the sentence, "probability": the highest of any removed triple}]
+        removed: [{"text": "relation: value", "probability": the highest of any such sentence}]
+    """
+
+    key = "incompetence"
+    title = "[NA]"
+    lede = "Whether sentences marked [NA] are about what was removed from the graph: 0 to 1."
+    family = "Citations"
+    assumed_when = "no sentence has [NA]"
+    needs_removed = True
+
+    @property
+    def in_words(self) -> list[tuple[str, str]]:
+        return [
+            ("Premise", "each sentence with [NA], without citations"),
+            ("Hypothesis", "relation: value of each triple removed from the graph"),
+            ("Score", "mean, over removed triples, of their highest probability"),
+        ]
+
+    def asked(self, material: Material) -> Asked | Refused | Assumed:
+        """Return all pairs of a sentence with [NA] and a removed triple."""
+        if material.removed is None:
+            return Refused(NOT_KNOWN)
+        absent = absent_knowledge(material.removed)
+        if not absent:
+            return Refused(NOTHING_REMOVED)
+        relations = {relation for _, relation, _ in material.graph}
+        qids = {qid for qid, _, _ in material.graph}
+        about = _Asked(parse_citations(material.text, relations, qids).na_sentences, absent)
+        pairs = pairs_of(*about)
+        if not any(has_words(pair.premise) for pair in pairs):
+            nothing = best_of(np.zeros(len(pairs)), len(about.na_sentences), len(absent))
+            return Assumed(_details(about, nothing))
+        return Asked(pairs, about)
+
+    def answers(self, backend: EntailmentBackend, asks: Sequence[Pair]) -> Iterable[Entailment]:
+        """Return the backend's answer to each pair; 0 where there is no sentence to ask about."""
+        asked = [pair for pair in asks if has_words(pair.premise)]
+        found = iter(super().answers(backend, asked)) if asked else iter(())
+        for pair in asks:
+            yield next(found) if has_words(pair.premise) else Entailment(0.0)
+
+    def scored(self, asked: Asked, answers: Sequence[Entailment]) -> Scored:
+        """Return the score, and the highest probability of each sentence and each triple."""
+        if problem := problem_among(answers):
+            return failed(problem)
+        about: _Asked = asked.context
+        probabilities = [answer.probability for answer in answers]
+        best = best_of(probabilities, len(about.na_sentences), len(about.absent))
+        return Scored(
+            float(np.mean(best.of_removed)),
+            n_truncated=sum(answer.is_truncated for answer in answers),
+            details=_details(about, best),
+        )
+
+
+def _details(about: _Asked, best: Best) -> dict[str, Any]:
+    triples = [hypothesis(relation, value) for _, relation, value in about.absent]
+    return {
+        "na_sentences": _listed(about.na_sentences, best.of_sentences.tolist()),
+        "removed": _listed(triples, best.of_removed.tolist()),
+    }
+
+
+def _listed(texts: Sequence[str], probabilities: Sequence[float]) -> list[dict[str, Any]]:
+    return [
+        {"text": text, "probability": probability}
+        for text, probability in zip(texts, probabilities, strict=True)
+    ]

@@ -1,0 +1,149 @@
+"""Answers with what each of their citations is worth, as pages show them. Reads only."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from evaluation.metrics.citation import JudgedCitation, Verdict, judged
+from evaluation.models import AutoScore
+from evaluation.reports.alignment import newest_alignment
+from evaluation.reports.cited_answers import minimum_sets, triples_of
+from generation.models import Dataset, Response
+from generation.services.citations import Vocabulary, shown_vocabulary, vocabularies
+from generation.text.citations import parse_citations, pieces
+from generation.text.flat_graph import Triple, flat_graph
+
+
+class CitedFact(NamedTuple):
+    """One citation as pages show it; no verdict: which graph was shown is not known."""
+
+    number: int
+    qid: str
+    relation: str
+    value: str
+    sentence: str
+    verdict: Verdict | None
+    alignment: AutoScore | None  # of the run that reports quote, see `newest_alignment`
+
+
+class AnswerPart(NamedTuple):
+    """A part of an answer: text, a bracket with citations, or [NA]."""
+
+    text: str
+    facts: tuple[CitedFact, ...] = ()
+    is_na: bool = False
+
+
+class ShownEntity(NamedTuple):
+    """What a model was shown of one entity, or what was taken out of that."""
+
+    qid: str
+    name: str
+    triples: tuple[Triple, ...]  # without the name
+
+
+class CitedAnswer(NamedTuple):
+    """A response cut into text and citations."""
+
+    response: Response
+    parts: tuple[AnswerPart, ...]
+    facts: tuple[CitedFact, ...]
+    n_na: int
+    is_graph_known: bool
+    is_minimum_known: bool
+    shown: tuple[ShownEntity, ...]
+    removed: tuple[ShownEntity, ...]
+    flat: str  # the graph shown, as the model read it
+
+    @property
+    def n_of(self) -> dict[str, int]:
+        """How many citations have each verdict, in the order of the verdicts; none is left out."""
+        counts = {str(verdict): 0 for verdict in Verdict}
+        for fact in self.facts:
+            if fact.verdict is not None:
+                counts[str(fact.verdict)] += 1
+        return {verdict: n for verdict, n in counts.items() if n}
+
+
+def judged_answers(dataset: Dataset, responses: Sequence[Response]) -> list[CitedAnswer]:
+    """Return some responses of a dataset with their citations judged, as reports count them.
+
+    Four queries; two more where the graph of one is empty or not known.
+    """
+    minima = minimum_sets(dataset, examples={response.example_id for response in responses}).all
+    alignments = _alignments(dataset, responses)
+    by_dataset = Vocabulary(frozenset(), frozenset())
+    if not all(response.graph_shown for response in responses):
+        by_dataset = vocabularies([dataset.pk])[dataset.pk]
+    return [
+        _judged(
+            response,
+            shown_vocabulary(response.graph_shown) or by_dataset,
+            minima.get(response.example_id),
+            alignments.get(response.pk, {}),
+        )
+        for response in responses
+    ]
+
+
+def entities_shown(triples: Iterable[Sequence[str]] | None) -> tuple[ShownEntity, ...]:
+    """Return triples by entity, in order; the name is no triple of its own."""
+    by_qid: dict[str, list[Triple]] = defaultdict(list)
+    names: dict[str, str] = {}
+    for qid, relation, value in triples or ():
+        kept = by_qid[qid]  # an entity of which only the name was shown has a place as well
+        if relation == "name":
+            names.setdefault(qid, value)
+        elif value:
+            kept.append((qid, relation, value))
+    return tuple(ShownEntity(qid, names.get(qid, qid), tuple(kept)) for qid, kept in by_qid.items())
+
+
+def _judged(
+    response: Response,
+    known: Vocabulary,
+    minimum: Collection[Triple] | None,
+    alignments: Mapping[int, AutoScore],
+) -> CitedAnswer:
+    shown = triples_of(response.graph_shown)
+    parsed = parse_citations(response.text, *known)
+    said: dict[int, JudgedCitation] = {}
+    if response.graph_shown is not None:
+        said = {each.citation.number: each for each in judged(parsed, shown, minimum)}
+    facts = tuple(
+        CitedFact(
+            *citation,
+            verdict=said[citation.number].verdict if said else None,
+            alignment=alignments.get(citation.number),
+        )
+        for citation in parsed.citations
+    )
+    parts = tuple(
+        AnswerPart(piece.text, tuple(facts[number - 1] for number in piece.numbers), piece.is_na)
+        for piece in pieces(response.text, *known)
+    )
+    return CitedAnswer(
+        response=response,
+        parts=parts,
+        facts=facts,
+        n_na=sum(part.is_na for part in parts),
+        is_graph_known=response.graph_shown is not None,
+        is_minimum_known=minimum is not None,
+        shown=entities_shown(shown),
+        removed=entities_shown(response.removed),
+        flat=flat_graph(shown),
+    )
+
+
+def _alignments(dataset: Dataset, responses: Sequence[Response]) -> dict[int, dict[int, AutoScore]]:
+    """Return the score of each citation, by response and number."""
+    scored = AutoScore.objects.filter(
+        run=newest_alignment(dataset),
+        target__response__in=responses,
+        target__citation__isnull=False,
+    )
+    found: dict[int, dict[int, AutoScore]] = defaultdict(dict)
+    for score in scored.select_related("run", "target__citation"):
+        if score.target.citation is not None:
+            found[score.target.response_id][score.target.citation.number] = score
+    return found

@@ -1,0 +1,39 @@
+"""The filters of the pages of knowledge graphs."""
+
+from typing import Any
+
+from django import forms
+from django.db.models import Count
+
+from generation.models import Dataset
+
+ASKED, IMPORTED = "asked", "imported"  # where a question comes from
+MOST_TYPES = 200  # offered by a filter; a search finds entities of all others
+
+
+class EntityFilter(forms.Form):
+    """Which entities of a graph to show."""
+
+    q = forms.CharField(label="Search labels, aliases and ids", required=False, max_length=200)
+    type = forms.ChoiceField(label="Type", required=False)
+
+    def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:
+        """Offer the types that entities have, the frequent ones first; one query."""
+        super().__init__(*args, **kwargs)
+        types = dataset.entities.exclude(type="").order_by().values_list("type")
+        counted = types.annotate(n=Count("pk")).order_by("-n", "type")[:MOST_TYPES]
+        self.fields["type"].choices = [  # type: ignore[attr-defined]
+            ("", "any type"),
+            *((name, f"{name} ({n:,})") for name, n in counted),
+        ]
+
+
+class QuestionFilter(forms.Form):
+    """Which questions about a graph to show."""
+
+    q = forms.CharField(label="Search questions", required=False, max_length=200)
+    source = forms.ChoiceField(
+        label="Source",
+        required=False,
+        choices=[("", "any source"), (ASKED, "asked here"), (IMPORTED, "imported")],
+    )

@@ -1,0 +1,161 @@
+"""How an endpoint is opened: http and https alone, at addresses that were checked, with one end.
+
+A query has one moment by which all must have come: connections, redirects, headers, body, and
+what is said of errors. However slowly it drips, it ends then.
+"""
+
+import http.client
+import socket
+import ssl
+import time
+import urllib.request
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from generation.retrieval.endpoint_addresses import EndpointError, Guard, Place, place_of
+
+_MOST_REDIRECTS = 3
+_LOOKS_EVERY_SECONDS = 1.0
+
+
+class Until(NamedTuple):
+    """The moment until which an endpoint is waited for, and what is done meanwhile."""
+
+    moment: float  # of the monotonic clock
+    keep: Callable[[], None]  # called every second of silence; what it raises ends the waiting
+
+    def left(self) -> float:
+        """Return how many seconds are left, more than 0.
+
+        Raises:
+            TimeoutError: none.
+        """
+        left = self.moment - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("it took too long")
+        return left
+
+
+def opener(guard: Guard, until: Until) -> urllib.request.OpenerDirector:
+    """Return what opens one query, past no proxy, looking at every address.
+
+    It and what it opened raise TimeoutError (in a URLError or alone) where the time is over.
+    """
+    director = urllib.request.OpenerDirector()
+    for handler in (
+        _PlainHandler(guard, until),
+        _SecureHandler(guard, until),
+        _Redirects(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        urllib.request.UnknownHandler(),
+    ):
+        director.add_handler(handler)
+    return director
+
+
+# --- sockets --------------------------------------------------------------------------------
+
+
+class _Socket(socket.socket):
+    """A socket that is read from until a moment, and not for so long a silence each time."""
+
+    until: Until
+
+    def recv_into(self, *buffer: Any) -> int:
+        while True:
+            self.settimeout(min(self.until.left(), _LOOKS_EVERY_SECONDS))
+            try:
+                return super().recv_into(*buffer)
+            except TimeoutError:
+                self.until.keep()
+
+
+class _SecureSocket(_Socket, ssl.SSLSocket):
+    """The same behind TLS."""
+
+
+def _connected(guard: Guard, place: Place, until: Until) -> _Socket:
+    """Connect to the first address of a place that answers; each has its share of the time."""
+    place = Place(place.host.rstrip(".").lower(), place.port)
+    trouble: OSError = OSError(f"{place.host} has no address")
+    addresses = guard.addresses(place)
+    for n_left, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
+        try:
+            seconds = until.left() / n_left
+            plain = socket.create_connection((address, place.port), seconds)
+        except OSError as error:
+            trouble = error
+            continue
+        connected = _Socket(fileno=plain.detach())
+        connected.until = until
+        connected.settimeout(until.left())
+        return connected
+    raise trouble
+
+
+class _Connection(http.client.HTTPConnection):
+    def __init__(self, host: str, *, guard: Guard, until: Until, **options: Any) -> None:
+        super().__init__(host, **options)
+        self._guard, self._until = guard, until
+
+    def connect(self) -> None:
+        self.sock = _connected(self._guard, Place(self.host, self.port), self._until)
+
+
+class _SecureConnection(http.client.HTTPSConnection):
+    """The certificate is the name's, whatever the address."""
+
+    def __init__(self, host: str, *, guard: Guard, until: Until, **options: Any) -> None:
+        self._tls = ssl.create_default_context()
+        self._tls.sslsocket_class = _SecureSocket
+        super().__init__(host, context=self._tls, **options)
+        self._guard, self._until = guard, until
+
+    def connect(self) -> None:
+        plain = _connected(self._guard, Place(self.host, self.port), self._until)
+        try:
+            secure = self._tls.wrap_socket(plain, server_hostname=self.host)
+        except BaseException:
+            plain.close()
+            raise
+        assert isinstance(secure, _SecureSocket)
+        secure.until = self._until
+        self.sock = secure
+
+
+# --- handlers -------------------------------------------------------------------------------
+
+
+class _PlainHandler(urllib.request.HTTPHandler):
+    def __init__(self, guard: Guard, until: Until) -> None:
+        super().__init__()
+        self._connection = partial(_Connection, guard=guard, until=until)
+
+    def http_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(self._connection, req)
+
+
+class _SecureHandler(urllib.request.HTTPSHandler):
+    def __init__(self, guard: Guard, until: Until) -> None:
+        super().__init__()
+        self._connection = partial(_SecureConnection, guard=guard, until=until)
+
+    def https_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(self._connection, req)
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    max_redirections = _MOST_REDIRECTS
+    max_repeats = _MOST_REDIRECTS
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> urllib.request.Request | None:
+        fp.close()  # or what comes with it would be read, however much
+        try:
+            place_of(newurl)
+        except EndpointError as error:
+            raise EndpointError(f"{req.full_url.partition('?')[0]} sends on to {error}") from None
+        return super().redirect_request(req, fp, code, msg, headers, newurl)

@@ -1,0 +1,338 @@
+"""Entities pulled from a SPARQL endpoint, politely: from Wikidata's, or any of its shape.
+
+Every query has an end: in seconds, in bytes and in tries. What an endpoint answers is checked
+before it is believed.
+"""
+
+import socket
+import ssl
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from http.client import HTTPException
+from typing import Any, NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote
+
+from generation.importers.errors import excerpt
+from generation.importers.json_text import JSONTrouble
+from generation.retrieval.endpoint_addresses import (
+    EndpointError,
+    check_endpoint,
+)
+from generation.retrieval.endpoint_connections import Until, opener
+from generation.retrieval.sparql_results import Row, rows_of
+from generation.retrieval.wikibase import (
+    Described,
+    Match,
+    Shape,
+    described,
+    labels_query,
+    matches_of,
+    names_query,
+    statements_query,
+)
+
+MEBIBYTE = 1024 * 1024
+NAMES_TOGETHER = 20
+QUOTED_TOGETHER = 2000  # characters of names, as an address spells them: some cut at 8,000
+ENTITIES_TOGETHER = 10
+_PASSING = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
+_TOO_MUCH = {
+    HTTPStatus.REQUEST_TIMEOUT,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    HTTPStatus.REQUEST_URI_TOO_LONG,
+    HTTPStatus.GATEWAY_TIMEOUT,
+}
+# What endpoints say, with 500 or in the middle of an answer, when a query took them too long.
+_TOOK_TOO_LONG = (b"TimeoutException", b"Query deadline is expired", b"query timed out")
+_READ_AT_ONCE = 64 * 1024
+# No name, and no address for one: '…again' (EAI_AGAIN) may pass.
+_UNKNOWN_NAME = {socket.EAI_NONAME, socket.EAI_NODATA}
+
+
+class Patience(NamedTuple):
+    """How long an endpoint is waited for, and how often it is asked."""
+
+    query: float = 65.0  # seconds for one query; Wikidata ends them itself after 60
+    n_tries: int = 5  # of one query
+    first_pause: float = 2.0  # seconds; doubled each time, unless the endpoint says how long
+    longest_pause: float = 120.0  # an endpoint that wants more is asked again by people
+    between: float = 1.0  # seconds between two queries, at the least
+    most_bytes: int = 32 * MEBIBYTE  # of one answer
+
+
+PATIENCE = Patience()
+
+
+class TooMuch(EndpointError):
+    """A query whose answer takes too long or is too large: asking for less may help."""
+
+
+class _Trouble(Exception):
+    """A query without an answer: why, and whether asking again or for less may help."""
+
+    def __init__(
+        self,
+        why: str,
+        *,
+        is_passing: bool = False,
+        is_too_much: bool = False,
+        wait: float | None = None,
+    ) -> None:
+        super().__init__(why)
+        self.is_passing = is_passing
+        self.is_too_much = is_too_much
+        self.wait = wait  # seconds, where the endpoint says how many
+
+
+class Endpoint:
+    """A SPARQL endpoint, asked one query after the other."""
+
+    def __init__(
+        self,
+        url: str,
+        agent: str,
+        *,
+        allow_private: bool = False,
+        patience: Patience = PATIENCE,
+        keep: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Check the address; nothing is asked yet.
+
+        Args:
+            url: the address of the endpoint, http or https.
+            agent: who asks, as the endpoint's owners want to know it.
+            allow_private: an admin allows this host and port to be in a network of one's own.
+            keep: called every second or so while nothing but waiting is done, for an answer
+                too; what it raises ends the query.
+
+        Raises:
+            EndpointError: an address that is none, or is not allowed.
+        """
+        self.url = url
+        self._agent = agent
+        self._patience = patience
+        self._keep = keep
+        self._guard = check_endpoint(url, allow_private=allow_private)
+        self._may_ask_at = 0.0
+
+    def select(
+        self, query: str, variables: Collection[str], *, is_divisible: bool = False
+    ) -> list[Row]:
+        """Return the rows of an answer.
+
+        Args:
+            query: a SELECT.
+            variables: those that every row must have.
+            is_divisible: less can be asked for, which is better than the same again where the
+                answer took too long.
+
+        Raises:
+            TooMuch: the answer takes too long, or is too large.
+            EndpointError: there is none, or it is no answer to such a query.
+        """
+        pause = self._patience.first_pause
+        for n_asked in range(1, self._patience.n_tries + 1):
+            self._wait(self._may_ask_at - time.monotonic())
+            try:
+                return rows_of(self._answer(query), variables)
+            except _Trouble as trouble:
+                wait = pause if trouble.wait is None else trouble.wait
+                is_long = wait > self._patience.longest_pause
+                is_last = n_asked == self._patience.n_tries or not trouble.is_passing
+                if is_last or is_long or (is_divisible and trouble.is_too_much):
+                    raise self._error(trouble, n_asked, wait if is_long else 0.0) from None
+                self._wait(wait)
+                pause *= 2
+            except JSONTrouble as trouble:
+                raise EndpointError(f"{self.url}: {trouble}") from None
+            finally:
+                self._may_ask_at = time.monotonic() + self._patience.between
+        raise AssertionError("a query is asked at least once")
+
+    def _error(self, trouble: _Trouble, n_asked: int, wait: float) -> EndpointError:
+        kind = TooMuch if trouble.is_too_much else EndpointError
+        asked = f" (asked {n_asked} times)" if n_asked > 1 else ""
+        later = f"; it asks to wait {wait:,.0f} s" if wait else ""
+        return kind(f"{self.url}: {trouble}{later}{asked}")
+
+    def _wait(self, seconds: float) -> None:
+        ends = time.monotonic() + seconds
+        self._keep()
+        while (left := ends - time.monotonic()) > 0:
+            time.sleep(min(left, 1.0))
+            self._keep()
+
+    # --- one request ------------------------------------------------------------------------
+
+    def _answer(self, query: str) -> bytes:
+        until = Until(time.monotonic() + self._patience.query, self._keep)
+        try:
+            with self._asked(query, until) as response:
+                return self._body(response)
+        except HTTPError as error:
+            with closing(error):
+                raise self._refusal(error) from None
+        except TimeoutError:
+            raise self._silence() from None
+        except URLError as error:
+            if isinstance(error.reason, TimeoutError):
+                raise self._silence() from None
+            is_passing = not _is_lasting(error.reason)
+            raise _Trouble(
+                f"no connection: {_words(error.reason)}", is_passing=is_passing
+            ) from None
+        except (OSError, HTTPException) as error:
+            said = _words(error)
+            raise _Trouble(f"the connection broke: {said}", is_passing=True) from None
+        except ValueError as error:
+            raise EndpointError(f"{self.url}: {error}") from None
+
+    def _asked(self, query: str, until: Until) -> Any:
+        from SPARQLWrapper import GET, JSON, SPARQLWrapper
+
+        guard = self._guard
+
+        class Guarded(SPARQLWrapper):
+            """The client, over connections whose addresses are checked."""
+
+            def _query(self) -> tuple[Any, str]:
+                return opener(guard, until).open(self._createRequest()), self.returnFormat
+
+        client = Guarded(self.url, returnFormat=JSON, agent=self._agent)
+        client.setMethod(GET)  # which redirects keep, and caches remember
+        client.setOnlyConneg(True)
+        client.setQuery(query)
+        return client.query().response
+
+    def _body(self, response: Any) -> bytes:
+        body = bytearray()
+        while part := response.read1(_READ_AT_ONCE):
+            body += part
+            self._keep()
+            if len(body) > self._patience.most_bytes:
+                most = self._patience.most_bytes / MEBIBYTE
+                why = f"found an answer of more than {most:g} MiB, expected a smaller one"
+                raise _Trouble(why, is_too_much=True)
+        length = response.headers.get("Content-Length", "")
+        if length.isdecimal() and len(body) < int(length):
+            why = f"the answer broke off after {len(body):,} of {int(length):,} bytes"
+            raise _Trouble(why, is_passing=True)
+        if any(words in body[-_READ_AT_ONCE:] for words in _TOOK_TOO_LONG):
+            raise _Trouble("it gave up in the middle of its answer", is_too_much=True)
+        return bytes(body)
+
+    def _silence(self) -> _Trouble:
+        why = f"no whole answer within {self._patience.query:g} s"
+        return _Trouble(why, is_passing=True, is_too_much=True)
+
+    def _refusal(self, error: HTTPError) -> _Trouble:
+        try:
+            said = error.read(_READ_AT_ONCE)
+        except (OSError, HTTPException):
+            said = b""
+        is_too_much = error.code in _TOO_MUCH or any(words in said for words in _TOOK_TOO_LONG)
+        quoted = excerpt(" ".join(said.decode(errors="replace").split())) if said else "nothing"
+        return _Trouble(
+            f"it answered {error.code} {error.reason}: {quoted}",
+            is_passing=error.code in _PASSING or error.code >= 500,
+            is_too_much=is_too_much,
+            wait=_seconds_to_wait(error.headers.get("Retry-After", "").strip()),
+        )
+
+
+# --- a graph behind an endpoint ---------------------------------------------------------------
+
+
+class Wikibase:
+    """A graph of Wikidata's shape behind an endpoint."""
+
+    def __init__(self, endpoint: Endpoint, shape: Shape) -> None:
+        self._endpoint = endpoint
+        self._shape = shape
+
+    def named(self, names: Sequence[str]) -> dict[str, list[Match]]:
+        """Return the entities with each of these labels or aliases, spelt as they are.
+
+        Raises:
+            EndpointError: as for `Endpoint.select`.
+        """
+        found: dict[str, list[Match]] = {}
+        for some in _batches(list(dict.fromkeys(names))):
+            rows = self._rows(some, names_query, ("name", "entity", "how"))
+            found |= matches_of(rows, some, self._shape)
+        return found
+
+    def described(self, qids: Sequence[str]) -> dict[str, Described]:
+        """Return these entities with aliases and one-hop graphs; the unknown ones are left out.
+
+        Raises:
+            EndpointError: as for `Endpoint.select`.
+        """
+        found: dict[str, Described] = {}
+        unique = list(dict.fromkeys(qids))
+        for start in range(0, len(unique), ENTITIES_TOGETHER):
+            some = unique[start : start + ENTITIES_TOGETHER]
+            labels = self._rows(some, labels_query, ("entity",))
+            said = self._rows(some, statements_query, ("entity", "property", "value"))
+            found |= described(labels, said, self._shape, self._endpoint.url)
+        return found
+
+    def _rows(
+        self,
+        items: Sequence[str],
+        query: Callable[[Sequence[str], Shape], str],
+        variables: Collection[str],
+    ) -> list[Row]:
+        """Ask about all at once; in halves where that is too much."""
+        asked, are_several = query(items, self._shape), len(items) > 1
+        try:
+            return self._endpoint.select(asked, variables, is_divisible=are_several)
+        except TooMuch:
+            if not are_several:
+                raise
+        middle = len(items) // 2
+        halves = (items[:middle], items[middle:])
+        return [row for half in halves for row in self._rows(half, query, variables)]
+
+
+def _batches(names: Sequence[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    n_characters = 0
+    for name in names:
+        n = len(quote(name))
+        is_full = len(batch) == NAMES_TOGETHER or n_characters + n > QUOTED_TOGETHER
+        if batch and is_full:
+            yield batch
+            batch, n_characters = [], 0
+        batch.append(name)
+        n_characters += n
+    if batch:
+        yield batch
+
+
+def _words(reason: object) -> str:
+    """Return what went wrong without its number: 'Connection refused'."""
+    return getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+
+
+def _is_lasting(reason: object) -> bool:
+    """Return whether a connection fails the same way when it is tried again."""
+    is_unknown = isinstance(reason, socket.gaierror) and reason.errno in _UNKNOWN_NAME
+    return is_unknown or isinstance(reason, ssl.SSLCertVerificationError)
+
+
+def _seconds_to_wait(said: str) -> float | None:
+    """Return how long `Retry-After` asks to wait: seconds, or a moment."""
+    if said.isdecimal():
+        return float(said[:10])
+    try:
+        until = parsedate_to_datetime(said)
+    except (TypeError, ValueError):
+        return None
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,272 @@
+"""The sub-graphs of a knowledge graph that a question needs (KaLMA, 3.1 and 3.2).
+
+Names in the question → entities by label and alias → type filter → the best of namesakes → its
+one-hop sub-graph. All of it is computed when it is asked for, with a fixed number of queries for
+any number of questions, and is the same each time for the same graph and recogniser.
+"""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from generation.lots import lots
+from generation.models import Alias, Entity
+from generation.models import Triple as TripleRow
+from generation.retrieval.entities import Mention, recogniser_of
+from generation.retrieval.entity_rerank import Neighbourhood, Ranked, by_number, ranked
+from generation.retrieval.entity_types import TypeCheck, entity_types
+from generation.retrieval.graph_state import graph_state, hash_of
+from generation.text.flat_graph import Triple
+
+MOST_NAMESAKES = 100  # of one mention that are looked at; the rest is counted
+MOST_VALUES = 10_000  # in one statement; SQLite takes 32,766 values as it comes
+RULES = 1  # of looking names up and choosing; a change of what is chosen counts on
+_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"['’]s\b")
+
+
+class Candidate(NamedTuple):
+    """An entity that a mention may mean."""
+
+    entity: int  # its id
+    qid: str
+    label: str
+    type: str
+    alias: str  # the one that the mention is; "" where it is the label
+    type_check: TypeCheck  # `unchecked`: the mention's kind is not mapped, or its type not listed
+    score: int  # neighbours' labels in the question
+    matched: tuple[str, ...]  # those labels
+    n_triples: int  # with a value
+
+
+class MentionSteps(NamedTuple):
+    """What became of one mention: its candidates, the likeliest first, dropped ones last."""
+
+    mention: Mention
+    candidates: tuple[Candidate, ...]
+    n_not_shown: int = 0  # further entities of that name, of higher numbers: not looked at
+
+    @property
+    def chosen(self) -> Candidate | None:
+        """The likeliest candidate whose type does not speak against it."""
+        return next((each for each in self.candidates if each.type_check != "dropped"), None)
+
+
+class Retrieved(NamedTuple):
+    """What was found for one question."""
+
+    steps: tuple[MentionSteps, ...]  # in the order of the question
+    qids: tuple[str, ...]  # of the chosen entities, each once
+
+
+class SubgraphRetriever:
+    """Finds entities of one dataset's graph in questions.
+
+    Raises:
+        Dataset.DoesNotExist: there is no such dataset.
+    """
+
+    def __init__(self, dataset_id: int) -> None:
+        state = graph_state(dataset_id)
+        self._dataset = dataset_id
+        self._recogniser = recogniser_of(dataset_id, state)
+        self.recogniser_title = self._recogniser.title
+        self.recogniser_problem = self._recogniser.problem  # "" where there is none
+        # Recogniser, type mapping, rules, and hash of the graph: all that changes what is found.
+        self.signature = "|".join(
+            (
+                self._recogniser.signature,
+                entity_types().signature,
+                f"rules:{RULES}",
+                hash_of(dataset_id, state),
+            )
+        )
+
+    def retrieved(self, questions: Sequence[str]) -> list[Retrieved]:
+        """Return what each question needs, in order; four queries, more for 10,000 names."""
+        spelt = [
+            [(mention, _spellings(question, mention)) for mention in mentions]
+            for question, mentions in zip(
+                questions, self._recogniser.mentions(questions), strict=True
+            )
+        ]
+        names = {name for each in spelt for _, spellings in each for name in spellings}
+        named = _named(self._dataset, names)
+        looked_at = [
+            [_looked_at(mention, spellings, named) for mention, spellings in each] for each in spelt
+        ]
+        around = _neighbourhoods(
+            {found.entity: found for each in looked_at for some in each for found in some.entities}
+        )
+        return [
+            _retrieved(question, each, around)
+            for question, each in zip(questions, looked_at, strict=True)
+        ]
+
+
+def subgraphs(dataset_id: int, qids: Collection[str]) -> dict[str, tuple[Triple, ...]]:
+    """Return the one-hop sub-graph of each entity that is there, by qid; two queries.
+
+    The first triple is (qid, 'name', label); the others follow in the file's order, without those
+    that have no value. The entities are in the order of `qids`.
+    """
+    entities: dict[str, tuple[int, str]] = {}
+    for some in lots(list(dict.fromkeys(qids)), MOST_VALUES):
+        rows = Entity.objects.filter(dataset=dataset_id, qid__in=some)
+        entities |= {qid: (pk, label) for qid, pk, label in rows.values_list("qid", "pk", "label")}
+    stated = _stated(pk for pk, _ in entities.values())
+    return {
+        qid: (
+            (qid, "name", entities[qid][1]),
+            *((qid, relation, value) for relation, value in stated.get(entities[qid][0], ())),
+        )
+        for qid in dict.fromkeys(qids)
+        if qid in entities
+    }
+
+
+class _Found(NamedTuple):
+    """An entity that has a name."""
+
+    entity: int
+    qid: str
+    label: str
+    type: str
+    alias: str  # the name; "" where it is the label
+
+
+class _LookedAt(NamedTuple):
+    """A mention with the entities of its name whose neighbours are looked at."""
+
+    mention: Mention
+    entities: tuple[_Found, ...]
+    n_not_shown: int
+
+
+def _spellings(question: str, mention: Mention) -> list[str]:
+    """Return the names that a mention may be, in order of preference.
+
+    With the possessive that follows it ('McDonald's'), as it is, and without its article
+    ('the Royal Navy'; but 'The Hague' as it is, where the graph has it).
+    """
+    possessive = _POSSESSIVE.match(question, mention.end)
+    without = mention.text[found.end() :] if (found := _ARTICLE.match(mention.text)) else ""
+    as_found = [f"{mention.text}{possessive[0]}" if possessive else "", mention.text, without]
+    return list(dict.fromkeys(composed for name in as_found if (composed := _composed(name))))
+
+
+def _composed(name: str) -> str:
+    """Return a name as it is compared: trimmed, its characters composed; nothing fuzzier."""
+    return unicodedata.normalize("NFC", name).strip()
+
+
+def _named(dataset_id: int, names: Collection[str]) -> Mapping[str, Mapping[int, _Found]]:
+    """Return the entities that have each name as label or alias, by id; two queries."""
+    named: dict[str, dict[int, _Found]] = defaultdict(dict)
+    # The graph may hold the composed characters or the others.
+    spelt = sorted({form for name in names for form in _forms(name)})
+    for some in lots(spelt, MOST_VALUES):
+        rows = Entity.objects.filter(dataset=dataset_id, label__in=some)
+        for row in rows.values_list("pk", "qid", "label", "type").iterator():
+            named[_composed(row[2])][row[0]] = _Found(*row, alias="")
+    fields = ("entity__pk", "entity__qid", "entity__label", "entity__type", "name")
+    for some in lots(spelt, MOST_VALUES):
+        # Asked for one dataset's, SQLite tries every name with each of its entities: minutes.
+        aliased = Alias.objects.filter(name__in=some).values_list("entity__dataset", *fields)
+        for dataset, *row in aliased.iterator():
+            if dataset == dataset_id:
+                named[_composed(row[4])].setdefault(row[0], _Found(*row))
+    return named
+
+
+def _forms(name: str) -> tuple[str, str]:
+    return name, unicodedata.normalize("NFD", name)
+
+
+def _looked_at(
+    mention: Mention, spellings: Sequence[str], named: Mapping[str, Mapping[int, _Found]]
+) -> _LookedAt:
+    """Return the entities of the first spelling that any has.
+
+    Of more than `MOST_NAMESAKES` those whose type does not speak against them come first, then
+    those with lower numbers.
+    """
+    found = next((named[spelling] for spelling in spellings if spelling in named), {})
+    check = entity_types().check
+    likeliest = sorted(
+        found.values(),
+        key=lambda each: (
+            check(mention.kind, each.type) == "dropped",
+            by_number(each.qid),
+        ),
+    )
+    entities = tuple(likeliest[:MOST_NAMESAKES])
+    return _LookedAt(mention, entities, len(found) - len(entities))
+
+
+def _neighbourhoods(found: Mapping[int, _Found]) -> dict[int, Neighbourhood]:
+    """Return what stands around entities, by id; two queries."""
+    names: dict[int, set[str]] = {pk: {entity.label} for pk, entity in found.items()}
+    for some in lots(sorted(found), MOST_VALUES):
+        rows = Alias.objects.filter(entity__in=some).values_list("entity", "name")
+        for entity, name in rows.iterator():
+            names[entity].add(name)
+    stated = _stated(found)
+    return {
+        pk: Neighbourhood(
+            entity.qid, frozenset(names[pk]), tuple(value for _, value in stated.get(pk, ()))
+        )
+        for pk, entity in found.items()
+    }
+
+
+def _stated(entities: Iterable[int]) -> dict[int, list[tuple[str, str]]]:
+    """Return relation and value of the triples of entities that have a value; one query."""
+    stated: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    for some in lots(sorted(entities), MOST_VALUES):
+        rows = TripleRow.objects.filter(subject__in=some).exclude(value="")
+        ordered = rows.order_by("subject", "position").values_list("subject", "relation", "value")
+        for subject, relation, value in ordered.iterator():
+            if value.strip():
+                stated[subject].append((relation, value))
+    return stated
+
+
+def _retrieved(
+    question: str, looked_at: Sequence[_LookedAt], around: Mapping[int, Neighbourhood]
+) -> Retrieved:
+    """Rank the entities of each mention of a question, and choose."""
+    steps = tuple(
+        MentionSteps(each.mention, tuple(_candidates(question, each, around)), each.n_not_shown)
+        for each in looked_at
+    )
+    chosen = (step.chosen for step in steps)
+    return Retrieved(steps, tuple(dict.fromkeys(each.qid for each in chosen if each)))
+
+
+def _candidates(
+    question: str, looked_at: _LookedAt, around: Mapping[int, Neighbourhood]
+) -> Iterator[Candidate]:
+    """Yield the entities of a mention, the likeliest first, those of another type last."""
+    by_qid = {found.qid: found for found in looked_at.entities}
+    in_order = ranked(question, [around[found.entity] for found in looked_at.entities])
+    candidates = [
+        _candidate(looked_at.mention, by_qid[each.neighbourhood.qid], each) for each in in_order
+    ]
+    yield from sorted(candidates, key=lambda each: each.type_check == "dropped")
+
+
+def _candidate(mention: Mention, found: _Found, rank: Ranked) -> Candidate:
+    return Candidate(
+        entity=found.entity,
+        qid=found.qid,
+        label=found.label,
+        type=found.type,
+        alias=found.alias,
+        type_check=entity_types().check(mention.kind, found.type),
+        score=rank.score,
+        matched=rank.matched,
+        n_triples=len(rank.neighbourhood.neighbours),
+    )

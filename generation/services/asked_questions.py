@@ -1,0 +1,147 @@
+"""Questions that somebody asks about a graph: stored as examples, asked as grids of one call.
+
+Nothing here sends work to a queue: `generation.tasks.send` does.
+"""
+
+import json
+from hashlib import sha256
+from typing import NamedTuple
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from accounts.models import User
+from accounts.services import record as record_in_audit_trail
+from generation.filters import Cascade, Filters
+from generation.grids.grid_file import LONGEST_NAME, Grid, GridModel, Precision
+from generation.grids.question_graphs import QuestionGraphs
+from generation.importers.records import KGQuestionRecord, Where
+from generation.models import ASKED, Dataset, Example, Experiment, Sample, SampledExample
+from generation.sample_choices import SampleChoices
+from generation.services.experiments import (
+    make_plan,
+    request_experiment,
+    resume_experiment,
+    retry_failed,
+    start_experiment,
+)
+from generation.services.graphs import store_kg_questions
+
+LONGEST_QUESTION = 2_000
+PROMPT = "graph-retrieved"
+MOST_NEW_TOKENS = 500  # of an answer with its citations
+State = Experiment.State
+
+
+class AskedOf(NamedTuple):
+    """Which model is asked, and how."""
+
+    model: str
+    precision: Precision = "fp32"
+    temperature: float = 0.0
+    seed: int = 0
+
+
+def key_of(question: str) -> str:
+    """Return the key of a question: the same for the same words, whatever white space there is."""
+    return f"{ASKED}{sha256(' '.join(question.split()).encode()).hexdigest()[:16]}"
+
+
+def store_question(dataset: Dataset, question: str, user: User | None) -> Example:
+    """Return the example of a question, stored if the dataset has no question of these words.
+
+    Its gold entities and minimum set are not known then.
+    """
+    text = " ".join(question.split())
+    key = key_of(text)
+    same = dataset.examples.filter(kg_question__isnull=False, turns__index=0, turns__text=text)
+    there = same.order_by("pk").first()
+    if there is not None:
+        return there
+    record = KGQuestionRecord(Where("", 0), key, text, (), None, None)
+    try:
+        with transaction.atomic():
+            store_kg_questions(dataset, [record])
+            record_in_audit_trail(user, "question.asked", dataset.name, dataset=dataset.pk, key=key)
+    except IntegrityError:  # somebody asked it at the same moment
+        pass
+    return dataset.examples.get(key=key)
+
+
+def ask(example: Example, asked: AskedOf, user: User | None) -> Experiment:
+    """Return the grid that asks one question of one model, on its way or at its end.
+
+    Asking the same again is asking for the same call, as long as the graph is the same; what has
+    failed is tried once more.
+
+    Raises:
+        GridError: the model is not there any more.
+        ExperimentError: another grid has the name.
+    """
+    experiment = request_experiment(example.dataset, _grid(example, asked, user), user)
+    if experiment.state in (State.CANCELLED, State.FAILED):
+        resume_experiment(experiment, user)
+    elif experiment.state == State.DONE:
+        retry_failed(experiment, user)
+    make_plan(experiment.pk)
+    experiment.refresh_from_db()
+    if experiment.state == State.PLANNED:  # one call at most: nobody needs to look at its plan
+        start_experiment(experiment, user)
+        experiment.refresh_from_db()
+    return experiment
+
+
+def grids_about(example: Example) -> list[Experiment]:
+    """Return the grids that ask about nothing but one example, newest first.
+
+    Of those that asked the same of an earlier graph, only the last.
+    """
+    own = Experiment.objects.filter(dataset=example.dataset_id, sample__name=_name_of(example))
+    newest: dict[str, Experiment] = {}
+    for experiment in own.order_by("-pk"):
+        newest.setdefault(json.dumps(experiment.grid | {"name": ""}, sort_keys=True), experiment)
+    return list(newest.values())
+
+
+def _grid(example: Example, asked: AskedOf, user: User | None) -> Grid:
+    sample = _sample_of(example, user)
+    how = f"{asked.model}, {asked.precision}, {asked.temperature:g}, seed {asked.seed}"
+    graph = QuestionGraphs(example.dataset_id, "retrieved").signature
+    asked_for = f"{example.dataset.slug} {example.key} {how} {graph}"
+    digest = sha256(asked_for.encode()).hexdigest()[:12]
+    return Grid(
+        name=f"{f'Asked of {example.dataset.name}, {how}'[: LONGEST_NAME - 14]} {digest}",
+        models=(GridModel(asked.model, asked.precision),),
+        sample=sample.name,
+        prompts=(PROMPT,),
+        temperatures=(asked.temperature,),
+        seeds=(asked.seed,),
+        max_tokens=(MOST_NEW_TOKENS,),
+    )
+
+
+def _name_of(example: Example) -> str:
+    """Return the name of the sample that is one example."""
+    return f"{ASKED}{sha256(example.key.encode()).hexdigest()[:16]}"
+
+
+@transaction.atomic
+def _sample_of(example: Example, user: User | None) -> Sample:
+    """Return the sample that is one example."""
+    choices = SampleChoices(_name_of(example), Filters(), size=1)
+    sample, is_new = Sample.objects.get_or_create(
+        dataset=example.dataset,
+        name=choices.name,
+        defaults={
+            "parameters": choices.parameters,
+            "cascade": Cascade(choices.filters).counts(),
+            "state": Sample.State.READY,
+            "n_done": 1,
+            "n_total": 1,
+            "sent_at": timezone.now(),
+            "requested_by": user,
+        },
+    )
+    if is_new:
+        SampledExample.objects.create(sample=sample, example=example, position=1)
+    return sample

@@ -1,0 +1,258 @@
+"""Pages and API of runs that score citations, and of [NA]."""
+
+import pytest
+from django.urls import reverse
+
+from evaluation.models import AutoScore, MetricRun
+from tests.evaluation.cited import (
+    ALIGNED,
+    alignment_scheme,
+    answers,
+    by_citation,
+    cited,
+    removed_rows,
+    scored,
+    votes,
+)
+from tests.evaluation.metric_runs import done, work
+from tests.evaluation.pages import response_address, run_choices, words
+from tests.makers import response_row, statements
+
+pytestmark = pytest.mark.django_db
+
+CHOICES = {
+    "over": "dataset:cited",
+    "metric": "alignment",
+    "shown": "alignment",
+    "model": "lexical",
+    "threshold": "0.5",
+    "seed": "0",
+}
+NONE_CITED = "None of these responses has a complete citation: nothing can be scored."
+
+
+@pytest.fixture
+def researcher(rosa, client_for):
+    return client_for(rosa)
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    return cited(tmp_path)
+
+
+@pytest.fixture
+def study(tmp_path):
+    human = {("a", 1): "yes", ("a", 2): "yes", ("a", 3): "no", ("b", 1): "yes"}
+    dataset = cited(tmp_path, votes=votes(human), scheme=alignment_scheme())
+    return dataset.studies.get()
+
+
+def address(name, run):
+    return reverse(f"evaluation:{name}", args=[run.pk])
+
+
+def nothing_cited(tmp_path):
+    return cited(tmp_path, responses=[row for row in answers() if row["id"] == "c"])
+
+
+# --- a new run ------------------------------------------------------------------------------
+
+
+def test_the_form_counts_responses_with_a_bracket_until_their_citations_are_scored(
+    researcher, dataset
+):
+    start = reverse("evaluation:start-run")
+
+    before = words(researcher.get(start, CHOICES))
+    scored(dataset)
+    after = words(researcher.get(start, CHOICES))
+
+    assert "Alignment" in before
+    assert "Of a drawn response all citations are scored." in before
+    assert "4 responses with a bracket, and no citation scored under these choices." in before
+    assert "1 response with a bracket, and no citation scored under these choices." in after
+
+
+def test_the_form_starts_a_run(researcher, dataset):
+    answer = researcher.post(reverse("evaluation:start-run"), CHOICES)
+
+    run = work(MetricRun.objects.get())
+    assert answer.url == address("run", run)
+    assert len(by_citation(run)) == len(ALIGNED)
+    again = researcher.post(reverse("evaluation:start-run"), CHOICES, follow=True)
+    assert "Every citation has a score under these choices already." in words(again)
+
+
+def test_the_form_says_that_nothing_is_cited(researcher, tmp_path):
+    nothing_cited(tmp_path)
+
+    answer = researcher.post(reverse("evaluation:start-run"), CHOICES)
+
+    assert answer.status_code == 422
+    assert NONE_CITED in answer.text
+    assert not MetricRun.objects.exists()
+
+
+def test_the_api_starts_a_run_and_lists_its_scores_by_citation(researcher, dataset):
+    asked = {"dataset": "cited", "metric": "alignment"}
+
+    answer = researcher.post("/api/v1/runs/", asked, content_type="application/json")
+    run = work(MetricRun.objects.get())
+    listed = researcher.get("/api/v1/scores/", {"run": run.pk}).json()["results"]
+
+    assert answer.status_code == 202
+    assert answer.json()["parameters"]["n_without_citation"] == 1
+    assert {(row["response"], row["citation"]): row["score"] for row in listed} == pytest.approx(
+        ALIGNED
+    )
+
+
+def test_the_api_refuses_answers_that_cite_nothing(researcher, tmp_path):
+    nothing_cited(tmp_path)
+    asked = {"dataset": "cited", "metric": "alignment"}
+
+    answer = researcher.post("/api/v1/runs/", asked, content_type="application/json")
+
+    assert (answer.status_code, answer.json()) == (400, {"metric": [NONE_CITED]})
+
+
+# --- one run --------------------------------------------------------------------------------
+
+
+def test_a_run_counts_citations_and_shows_what_each_claims(researcher, dataset):
+    run = scored(dataset)
+
+    text = words(researcher.get(address("run", run)))
+
+    assert "5 of 5 citations" in text
+    assert "5 citations of 4 responses (1 without a complete citation), 4 pairs asked" in text
+    assert "Premise the sentence without citations" in text
+    assert "Assumed 1 it stands in no sentence: 0" in text
+    assert "citation 2 Q1, place of birth: Rome “She was born in Rome.”" in text
+    assert "assumed: it stands in no sentence" in text
+    assert "A bar leads to its citations." in text
+
+
+def test_a_run_of_responses_counts_responses(researcher, dataset):
+    text = words(researcher.get(address("run", done(dataset))))
+
+    assert "4 responses" in text
+    assert "without a complete citation" not in text
+
+
+def test_a_run_costs_the_same_statements_however_many_citations(researcher, dataset, tmp_path):
+    run = scored(dataset)
+    researcher.get(address("run", run))
+    few = statements(lambda: researcher.get(address("run", run)))
+    text = "Ada was a painter [Q1, occupation: painter, spouse: Ben]."
+    rows = [response_row(f"x{n}", text=text) for n in range(8)]
+    more = scored(cited(tmp_path, "more", responses=rows))
+
+    many = statements(lambda: researcher.get(address("run", more)))
+    assert len(many) == len(few)
+
+
+def test_failures_are_citations(researcher, dataset):
+    run = scored(dataset)
+    rows = AutoScore.objects.filter(run=run, target__citation__relation="spouse")
+    rows.update(score=None, problem="out of memory")
+
+    text = words(researcher.get(address("run-failures", run)))
+    of_run = words(researcher.get(address("run", run)))
+
+    assert "Citations" in text
+    assert "citation 3 Q1, spouse: Ben “She was born in Rome.” out of memory" in text
+    assert "1 citation has no score." in of_run
+
+
+def test_na_is_shown_with_the_sentences_and_triples_behind_it(researcher, tmp_path):
+    run = scored(cited(tmp_path, responses=removed_rows()), "incompetence")
+
+    text = words(researcher.get(address("run", run)))
+
+    assert "[NA]" in text
+    assert "0.833 model-a 2 sentences with [NA], 2 removed triples" in text
+    assert "0.667 “Her date of birth is not known.”" in text
+    assert "1.000 employer: Medici" in text
+    assert "assumed: no sentence has [NA]" in text
+    assert "no score" not in text
+    assert reverse("graphs:report", args=[run.dataset.slug, "incompetence"]) in (
+        researcher.get(address("run", run)).content.decode()
+    )
+
+
+def test_the_form_of_na_counts_responses_from_whose_graph_something_was_removed(
+    researcher, tmp_path
+):
+    """Of four responses, 'admits' and 'hides'; once they have a score, there is nothing to do."""
+    dataset = cited(tmp_path, responses=removed_rows())
+    choices = {"metric": "incompetence", "over": f"dataset:{dataset.slug}"}
+    start = reverse("evaluation:start-run")
+
+    before = words(researcher.get(start, choices))
+    scored(dataset, "incompetence")
+    after = words(researcher.get(start, choices))
+
+    assert "2 responses from whose graph something was removed, without a score" in before
+    assert "Nothing to score: nothing was removed" in after
+
+
+def test_a_response_lists_the_scores_of_its_citations(researcher, dataset):
+    scored(dataset)
+
+    text = words(researcher.get(response_address("a")))
+
+    assert "citation 3" in text
+    assert "0.333" in text
+
+
+# --- studies --------------------------------------------------------------------------------
+
+
+def test_a_study_of_citations_begins_with_alignment(researcher, study):
+    page = words(researcher.get(reverse("evaluation:study", args=[study.slug])))
+    researcher.post(reverse("evaluation:start-default-run", args=[study.slug]))
+
+    run = work(MetricRun.objects.get())
+    assert "Run Alignment (lexical)" in page
+    assert (run.metric, len(by_citation(run))) == ("alignment", len(ALIGNED))
+
+
+def test_disagreements_show_sentence_and_triple(researcher, study):
+    run = scored(study.dataset)
+    done(study.dataset)  # the newest, but of responses
+
+    page = researcher.get(reverse("evaluation:disagreements", args=[study.slug]))
+
+    text = words(page)
+    assert "2 of 4 compared" in text
+    assert "citation 2" in text
+    assert "She was born in Rome. Cited · Q1 place of birth: Rome" in text
+    assert f'value="{run.pk}" selected' in page.text
+
+
+def test_a_run_leads_to_the_studies_of_what_it_scores(researcher, study):
+    of_citations, of_responses = scored(study.dataset), done(study.dataset)
+
+    there = reverse("evaluation:study", args=[study.slug])
+    assert there in researcher.get(address("run", of_citations)).text
+    assert there not in researcher.get(address("run", of_responses)).text
+
+
+def test_calibration_of_a_study_of_citations_offers_alignment_alone(researcher, study):
+    address = reverse("evaluation:calibration", args=[study.slug])
+
+    before = words(researcher.get(address))
+    scored(study.dataset)
+    after = words(researcher.get(address))
+
+    for text in (before, after):
+        assert "Alignment, lexical" in text
+        assert "Auto-AIS" not in text
+
+
+def test_choices_of_another_metric_stay_as_they_were(researcher, dataset):
+    text = words(researcher.get(reverse("evaluation:start-run"), run_choices(over="dataset:cited")))
+
+    assert "4 responses without a score under these choices." in text
