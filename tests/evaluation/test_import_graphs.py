@@ -264,7 +264,6 @@ def make_graph(folder, name, n):
 
 
 def test_a_graph_goes_out_and_away_in_as_many_statements_whatever_its_size(tmp_path):
-    forget(make_graph(tmp_path, "first", 1))  # makes the admin who deletes
     graphs = [make_graph(tmp_path, "few", 1), make_graph(tmp_path, "many", 40)]
 
     out = [
