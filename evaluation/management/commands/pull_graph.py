@@ -94,7 +94,7 @@ class Command(BaseCommand):
             f"{totals['n_names']:,} names not found."
         )
         left_out = totals["left_out"] | {"more namesakes": totals["n_namesakes_left"]}
-        if said := [f"{n:,} {reason}" for reason, n in left_out.items() if n]:
+        if said := [f"{n:,} {reason}" for reason, n in sorted(left_out.items()) if n]:
             self.stdout.write(f"Left out: {', '.join(said)}.")
 
 
