@@ -23,13 +23,15 @@ from tests.wikidata_shape import ntriples, world
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
 PAGES = re.compile(r"test_\w*pages?(_\w+)?\.py")  # files of tests that ask for pages
 API = Path(__file__).parent / "api"
+READING = re.compile(r"test_\w*(report|figure|chart)\w*\.py")  # of tests that make figures of rows
+TRADEOFFS = Path(__file__).parent / "evaluation" / "tradeoffs"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "database: uses the database (set by conftest.py)")
     config.addinivalue_line(
         "markers",
-        "once: one database is enough (set by conftest.py: pages, the API, real data; by others)",
+        "once: one database is enough (set by conftest.py: pages, the API, reports, real data)",
     )
 
 
@@ -41,7 +43,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if DATABASE_FIXTURES.intersection(fixtures) or item.get_closest_marker("django_db"):
             item.add_marker("database")
         asks_for_pages = PAGES.fullmatch(item.path.name) or API in item.path.parents
-        if asks_for_pages or "shared" in fixtures:
+        reads = READING.fullmatch(item.path.name) or TRADEOFFS in item.path.parents
+        if asks_for_pages or reads or "shared" in fixtures:
             item.add_marker("once")
 
 

@@ -1,8 +1,8 @@
 """Run every test (`make test`): on SQLite, database tests again on PostgreSQL, then in a browser.
 
-Tests marked `once` (pages, the API, real data: see conftest.py) run on PostgreSQL alone where it is
-there, as it is the stricter one; on SQLite the browser goes to every page. Without it they run on
-SQLite, like everything else.
+Tests marked `once` (pages, the API, reports, real data: see conftest.py) run on PostgreSQL alone
+where it is there, as it is the stricter one; on SQLite the browser goes to every page. Without it
+they run on SQLite, like everything else.
 
 With --faults (`make test-faults`) the slow ones that stress and kill, on both databases. All other
 arguments go to pytest: python -m tests.run -k import

@@ -1,6 +1,6 @@
 """The pages of knowledge graphs in every state that looks different, for the walk."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +47,10 @@ def graph_pages(folder: Path) -> Iterator[tuple[str, str]]:
     yield "graphs, none", reverse("graphs:graphs")
     bare = import_rows(folder / "bare", "bare graph", examples=[example_row()]).dataset
     assert bare
-    yield from _tabs(bare, "no graph")
+    yield from _tabs(bare, "no graph", ("graph", "ask"), ("citations",))
     plain = hathaways(folder, "only entities", kg_questions=[])
     recogniser_for(plain.pk)  # loads spaCy, which takes longer than a page should
-    yield from _tabs(plain, "no questions")
+    yield from _tabs(plain, "no questions", ("questions", "ask"), ("citations", "retrieval"))
 
     answers = [
         cited_row(removed=[["Q1", "place of birth", SCRIPT]]),
@@ -90,10 +90,15 @@ def pull_pages() -> Iterator[tuple[str, str]]:
     yield "pull into a dataset", f"{reverse('graphs:pull')}?dataset=hathaways"
 
 
-def _tabs(dataset: Dataset, state: str) -> Iterator[tuple[str, str]]:
-    for name in ("graph", "questions", "ask"):
+def _tabs(
+    dataset: Dataset,
+    state: str,
+    pages: Iterable[str] = ("graph", "questions", "ask"),
+    reports: Iterable[str] = REPORTS,
+) -> Iterator[tuple[str, str]]:
+    for name in pages:
         yield f"{name}, {state}", reverse(f"graphs:{name}", args=[dataset.slug])
-    for name in REPORTS:
+    for name in reports:
         yield f"report {name}, {state}", reverse("graphs:report", args=[dataset.slug, name])
 
 

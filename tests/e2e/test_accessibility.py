@@ -11,6 +11,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 from tests.annotation.makers import material, opened
 from tests.e2e.walk import (
     ARABIC,
+    graph_stops,
     in_hand,
     rating_stops,
     research_stops,
@@ -31,7 +32,7 @@ CONTRAST = {**ALL_RULES, "runOnly": ["color-contrast"]}
 BUT_CONTRAST = {**ALL_RULES, "rules": {"color-contrast": {"enabled": False}}}
 
 
-@pytest.mark.parametrize("stops", [rating_stops, research_stops])
+@pytest.mark.parametrize("stops", [rating_stops, research_stops, graph_stops])
 def test_every_page_is_for_everybody(page, sign_in, tmp_path, stops):
     page.set_viewport_size(DESK)
     page.emulate_media(color_scheme="light", reduced_motion="reduce")

@@ -56,9 +56,9 @@ def test_a_graph_is_imported_asked_and_its_citations_are_reported(
     expect(chosen).to_have_count(2)
     expect(chosen.first).to_contain_text("William Shakespeare")  # the neighbour that was named
     answer = page.get_by_role("region", name="1 answer")
-    expect(answer.get_by_role("table", name="Citations, in reading order")).to_be_visible(
-        timeout=ENDS_WITHIN
-    )
+    expect(
+        answer.get_by_role("table", name="Citations by sentence, in reading order")
+    ).to_be_visible(timeout=ENDS_WITHIN)
     expect(answer.locator(".cite").first).to_be_visible()
     expect(page.get_by_text("The answer is on its way.")).to_have_count(0)
 

@@ -190,7 +190,7 @@ def rating_stops(folder: Path) -> Iterator[Stop]:
 
 
 def research_stops(folder: Path) -> Iterator[Stop]:
-    """Yield every page of reports, runs, samples, grids and trade-offs."""
+    """Yield every page of reports, runs, samples, grids and jobs."""
     plans = researcher()
     yield from report_stops(folder, plans)
     yield from run_stops(folder, plans)
@@ -198,9 +198,14 @@ def research_stops(folder: Path) -> Iterator[Stop]:
     yield from (Stop(name, plans, path) for name, path in job_pages(folder))
     yield from (Stop(name, plans, path) for name, path in sample_pages(folder / "sampled"))
     yield from (Stop(name, plans, path) for name, path in grid_pages(folder / "grids"))
-    yield from (Stop(name, plans, path) for name, path in tradeoff_pages(folder / "traded", plans))
+
+
+def graph_stops(folder: Path) -> Iterator[Stop]:
+    """Yield every page of knowledge graphs and of trade-offs."""
+    plans = researcher()
     yield from (Stop(name, plans, path) for name, path in graph_pages(folder / "graphs"))
     yield from (Stop(name, administrator(), path) for name, path in pull_pages())
+    yield from (Stop(name, plans, path) for name, path in tradeoff_pages(folder / "traded", plans))
 
 
 def report_stops(folder: Path, user: User) -> Iterator[Stop]:
