@@ -10,7 +10,7 @@ from django.db.models import F
 from evaluation.auto_metrics.incompetence import NOT_KNOWN, NOTHING_REMOVED
 from evaluation.metrics.incompetence import incompetence_figures, incompetence_statistics
 from evaluation.metrics.intervals import Figure, Floats
-from evaluation.models import AutoScore, MetricRun
+from evaluation.models import MetricRun
 from evaluation.reports.alignment import run_row
 from evaluation.reports.base import LeftOut, Report, Row
 from evaluation.reports.of_graph import (
@@ -19,6 +19,7 @@ from evaluation.reports.of_graph import (
     counted_responses,
     data_hash,
     need_graph,
+    scores_of_answers,
     setup_row,
     share_figure,
     signature,
@@ -101,21 +102,13 @@ def _answers(
     runs: Sequence[MetricRun], setups: Mapping[int, Any], counted: Counted
 ) -> list[_Answer]:
     """Return what runs say of the answers that count; one query."""
-    found = (
-        AutoScore.objects.filter(
-            run__in=[run.pk for run in runs],
-            target__citation=None,
-            target__response__setup__in=list(setups),
-        )
-        .order_by()
-        .values_list(
-            "run",
-            F("target__response__key"),
-            F("target__response"),
-            F("target__response__setup"),
-            "problem",
-            "details",
-        )
+    found = scores_of_answers(runs, setups).values_list(
+        "run",
+        F("target__response__key"),
+        F("target__response"),
+        F("target__response__setup"),
+        "problem",
+        "details",
     )
     rows: Any = found.iterator(chunk_size=5000)
     return sorted(

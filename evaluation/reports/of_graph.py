@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from django.conf import settings
+from django.db.models import QuerySet
 
 from evaluation.metrics.intervals import METHOD, Figure, bootstrap_intervals, share_from
+from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import LeftOut, Row, number
 from evaluation.vote_counts import Ints
 from generation.models import Dataset, KGQuestion, Setup
@@ -125,6 +127,15 @@ def counted_responses(dataset: Dataset, *, any_graph: bool = False) -> Counted:
 def sums_of(by_setup: Mapping[str, Mapping[int, int]], setups: Collection[int]) -> LeftOut:
     """Return the sum over some setups of each count by setup."""
     return {reason: sum(of.get(pk, 0) for pk in setups) for reason, of in by_setup.items()}
+
+
+def scores_of_answers(runs: Collection[MetricRun], setups: Collection[int]) -> QuerySet[AutoScore]:
+    """Return what some runs said of whole answers under some setups, by id."""
+    return AutoScore.objects.filter(
+        run__in=[run.pk for run in runs],
+        target__citation=None,
+        target__response__setup__in=list(setups),
+    ).order_by()
 
 
 def share_figure(part: Ints, whole: Ints, dialogs: Ints) -> Figure:

@@ -12,13 +12,14 @@ from evaluation.auto_metrics.registry import METRICS
 from evaluation.auto_metrics.text_quality import TextQuality
 from evaluation.metrics.human import mean_from, mean_statistics
 from evaluation.metrics.intervals import Figure
-from evaluation.models import AutoScore, MetricRun
+from evaluation.models import MetricRun
 from evaluation.reports.base import LeftOut, Report, Row
 from evaluation.reports.of_graph import (
     Counted,
     chosen_setups,
     counted_responses,
     data_hash,
+    scores_of_answers,
     setup_row,
     signature,
     with_intervals,
@@ -98,20 +99,12 @@ def quality_report(dataset: Dataset, setup: str = "") -> Report:
 
 def _scores(runs: Collection[MetricRun], setups: Collection[int], counted: Counted) -> list[_Score]:
     """Return the scores by some runs of the responses that count; one query."""
-    found = (
-        AutoScore.objects.filter(
-            run__in=[run.pk for run in runs],
-            target__citation=None,
-            target__response__setup__in=list(setups),
-        )
-        .order_by()
-        .values_list(
-            "run",
-            F("target__response__key"),
-            F("target__response"),
-            F("target__response__setup"),
-            "score",
-        )
+    found = scores_of_answers(runs, setups).values_list(
+        "run",
+        F("target__response__key"),
+        F("target__response"),
+        F("target__response__setup"),
+        "score",
     )
     rows: Any = found.iterator(chunk_size=5000)
     return sorted(
