@@ -24,6 +24,13 @@ DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
 PAGES = re.compile(r"test_\w*pages?(_\w+)?\.py")  # files of tests that ask for pages
 API = Path(__file__).parent / "api"
 READING = re.compile(r"test_\w*(report|figure|chart)\w*\.py")  # of tests that make figures of rows
+# Of tests that ask as people do, by forms and commands, for what services do: these are tested on
+# both databases.
+ASKING = re.compile(
+    r"test_(\w*_(command|choices|setup)|adjudication|checkpoints|create_study|disagreements|"
+    r"guidelines|upload_limit|uploads)\.py"
+)
+ACCOUNTS = Path(__file__).parent / "accounts"
 TRADEOFFS = Path(__file__).parent / "evaluation" / "tradeoffs"
 
 
@@ -31,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "database: uses the database (set by conftest.py)")
     config.addinivalue_line(
         "markers",
-        "once: one database is enough (set by conftest.py: pages, the API, reports, real data)",
+        "once: one database is enough (set by conftest.py: pages, commands, reports, real data …)",
     )
 
 
@@ -44,7 +51,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("database")
         asks_for_pages = PAGES.fullmatch(item.path.name) or API in item.path.parents
         reads = READING.fullmatch(item.path.name) or TRADEOFFS in item.path.parents
-        if asks_for_pages or reads or "shared" in fixtures:
+        asks = ASKING.fullmatch(item.path.name) or ACCOUNTS in item.path.parents
+        if asks_for_pages or reads or asks or "shared" in fixtures:
             item.add_marker("once")
 
 

@@ -1,6 +1,6 @@
 """Run every test (`make test`): on SQLite, database tests again on PostgreSQL, then in a browser.
 
-Tests marked `once` (pages, the API, reports, real data: see conftest.py) run on PostgreSQL alone
+Tests marked `once` (pages, commands, reports, real data …: see conftest.py) run on PostgreSQL alone
 where it is there, as it is the stricter one; on SQLite the browser goes to every page. Without it
 they run on SQLite, like everything else.
 
