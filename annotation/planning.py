@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from heapq import nsmallest
 from typing import NamedTuple
 
 from django.db.models import F, QuerySet, Sum
@@ -28,6 +29,7 @@ NO_DIALOG = "responses to examples without a dialog"
 NO_EVIDENCE = "responses without evidence: nobody rates them"
 NO_TEXT_OF_GRAPH = "responses whose evidence is a graph"
 NO_CITATION = "responses without a complete citation"
+NO_SENTENCE = "complete citations that stand in no sentence: no pair to rate"
 NO_PARTNER = "responses that no other of the example shares its evidence with: not merged"
 TOO_MANY = f"responses beyond the {MOST_IN_A_UNIT} that a merged unit can show"
 
@@ -95,9 +97,9 @@ def plan_units(study: Study) -> UnitPlan:
         left_out[NO_DIALOG] += len(candidates.pop(example))
     evidence = _evidence(study, scheme, candidates, left_out)
     targets = _targets(study, scheme, candidates, left_out)
+    planned, gold = _planned(study), _gold(study)
+    asked = _asked(study, scheme, targets, planned, gold)
     lengths = _passage_lengths(study)
-    planned = _planned(study)
-    gold = _gold(study)
     groups = range(study.n_groups)
 
     def unit(
@@ -136,7 +138,7 @@ def plan_units(study: Study) -> UnitPlan:
                 unit("separate", example, [(response, target)])
                 for response in responses
                 for target in targets[response.pk]
-                if ("separate", target) not in planned and target not in gold
+                if target in asked and ("separate", target) not in planned and target not in gold
             ]
         if Arm.Kind.MERGED in arms:
             new = [
@@ -205,11 +207,12 @@ def responses_of(study: Study) -> QuerySet[Response]:
 def sampled(study: Study) -> dict[int, str]:
     """Return the keys of the study's examples by id: all with responses, or those drawn.
 
-    A larger sample of the same seed contains the smaller one.
+    A study of citations draws pairs, not examples: it has all of them here. A larger sample of
+    the same seed contains the smaller one.
     """
     examples = Example.objects.filter(pk__in=responses_of(study).values("example"))
     keys = dict(examples.order_by("key").values_list("pk", "key"))
-    if study.n_sampled is None:
+    if study.n_sampled is None or load_scheme(study.scheme).target == "citation":
         return keys
     drawn = sorted(keys, key=lambda pk: random_key(study.seed, "sample", keys[pk]))
     chosen = set(drawn[: study.n_sampled])
@@ -278,11 +281,53 @@ def _targets(
         return {pk: [(pk, None)] for pk in responses}
     targets: dict[int, list[TargetIds]] = {pk: [] for pk in responses}
     citations = Citation.objects.filter(response__in=responses_of(study)).exclude(relation="")
-    for pk, response in citations.order_by("response", "number").values_list("pk", "response"):
+    rows = citations.order_by("response", "number").values_list("pk", "response", "sentence")
+    cites = set()
+    for pk, response, sentence in rows:
         if response in targets:
-            targets[response].append((response, pk))
-    left_out[NO_CITATION] += sum(not of_response for of_response in targets.values())
+            cites.add(response)
+            left_out[NO_SENTENCE] += not sentence
+            if sentence:
+                targets[response].append((response, pk))
+    left_out[NO_CITATION] += len(targets.keys() - cites)
     return targets
+
+
+def _asked(
+    study: Study,
+    scheme: Scheme,
+    targets: Mapping[int, Sequence[TargetIds]],
+    planned: Collection[tuple[str, TargetIds]],
+    gold: Collection[TargetIds],
+) -> set[TargetIds]:
+    """Return the targets that are rated: all, or of citations `n_sampled` pairs of each model.
+
+    All setups of a model in the study are one pool, whatever their temperature and seed. Pairs
+    are drawn by the keys of their responses and their numbers, so the draw is the same in every
+    database, and a larger sample of the same seed contains the smaller one. What is planned
+    counts first: a setup that comes later does not let a model have more than its share. Gold
+    items are beside the sample.
+    """
+    every = {target for of_response in targets.values() for target in of_response}
+    if study.n_sampled is None or scheme.target == "response":
+        return every
+    pools: dict[str, list[tuple[bool, int, str, int, TargetIds]]] = defaultdict(list)
+    citations = Citation.objects.filter(response__in=responses_of(study)).order_by()
+    for pk, number, response, key, model, name in citations.values_list(
+        "pk",
+        "number",
+        "response",
+        "response__key",
+        "response__setup__model",
+        "response__setup__name",
+    ):
+        target = (response, pk)
+        if target in every and target not in gold:
+            order = random_key(study.seed, "pair", key, number)
+            is_new = ("separate", target) not in planned
+            pools[model or name].append((is_new, order, key, number, target))
+    drawn = {row[-1] for pool in pools.values() for row in nsmallest(study.n_sampled, pool)}
+    return drawn | (every & set(gold))
 
 
 def _planned(study: Study) -> set[tuple[str, TargetIds]]:

@@ -9,10 +9,18 @@ from accounts.access import Role, allowed
 from accounts.api import NoSuchAddress
 from annotation.api import Studies, Votes
 from evaluation.api import Runs, Scores
+from evaluation.api_experiments import (
+    ExperimentReport,
+    Experiments,
+    ScoreExperiment,
+    StartExperiment,
+)
+from evaluation.api_jobs import Jobs
 from evaluation.api_reports import (
     CitationsReport,
     CitedAnswersReport,
     RetrievalReport,
+    StatisticsReport,
     StudyReport,
     TakeawaysReport,
     TradeoffReport,
@@ -34,6 +42,7 @@ router.register("studies", Studies, "study")
 router.register("votes", Votes, "vote")
 router.register("runs", Runs, "run")
 router.register("scores", Scores, "score")
+router.register("jobs", Jobs, "job")
 
 # Swagger's page sets styles on its elements: the policy gives way here and nowhere else.
 docs = csp_update({"style-src": ["'unsafe-inline'"]})(
@@ -66,9 +75,30 @@ urlpatterns = [
         name="citations-report",
     ),
     path(
+        "v1/datasets/<slug:slug>/reports/statistics/",
+        StatisticsReport.as_view(),
+        name="statistics-report",
+    ),
+    path(
         "v1/datasets/<slug:slug>/reports/<slug:report>/",
         CitedAnswersReport.as_view(),
         name="cited-answers-report",
+    ),
+    path("v1/datasets/<slug:slug>/experiments/", Experiments.as_view(), name="experiments"),
+    path(
+        "v1/datasets/<slug:slug>/experiments/<slug:key>/",
+        ExperimentReport.as_view(),
+        name="experiment-report",
+    ),
+    path(
+        "v1/datasets/<slug:slug>/experiments/<slug:key>/start/",
+        StartExperiment.as_view(),
+        name="start-experiment",
+    ),
+    path(
+        "v1/datasets/<slug:slug>/experiments/<slug:key>/score/",
+        ScoreExperiment.as_view(),
+        name="score-experiment",
     ),
     # Any character, a line break too.
     re_path(r"^v1/[\s\S]*$", NoSuchAddress.as_view(), name="no-such-address"),

@@ -36,4 +36,5 @@ urlpatterns = [
     path("grids/", include("generation.grid_urls")),
     path("tradeoffs/", include("evaluation.tradeoff_urls")),
     path("graphs/", include("evaluation.graph_urls")),
+    path("constructions/", include("evaluation.construction_urls")),
 ]

@@ -20,6 +20,7 @@ from evaluation.reports.alignment import alignment_report
 from evaluation.reports.base import Choices, Report
 from evaluation.reports.citations import CitationChoices, citations_report
 from evaluation.reports.cited_answers import ROUNDS
+from evaluation.reports.graph_statistics import statistics_report
 from evaluation.reports.incompetence import incompetence_report
 from evaluation.reports.kept_retrieval import kept_graph_retrieval
 from evaluation.reports.of_graph import CannotReport, NoSuchSetup
@@ -44,6 +45,8 @@ CITED: dict[str, Callable[[Dataset, str], Report]] = {
     "incompetence": incompetence_report,
     "quality": quality_report,
 }
+# Reports on datasets that have an address of their own.
+OF_THEIR_OWN = ("retrieval", "tradeoff", "takeaways", "citations", "statistics")
 PASSAGES, GRAPHS = "passages", "graphs"
 
 
@@ -253,13 +256,23 @@ class CitedAnswersReport(APIView):
     def get(self, request: Request, slug: str, report: str) -> Answer:
         dataset = get_object_or_404(Dataset, slug=slug)
         if report not in CITED:
-            there = ", ".join(("retrieval", "tradeoff", "takeaways", "citations", *CITED))
+            there = ", ".join((*OF_THEIR_OWN, *CITED))
             raise NotFound(f"There is no report {report!r}; there are: {there}.")
         refuse_unknown(request, OfSetupSerializer().fields)
         asked = OfSetupSerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
         setup = asked.validated_data["setup"]
         return Answer(_on_answers(lambda: CITED[report](dataset, setup)))
+
+
+class StatisticsReport(APIView):
+    """What questions about a graph are about: `manage.py report statistics`."""
+
+    @extend_schema(operation_id="datasets_report_statistics", responses=ReportSerializer)
+    def get(self, request: Request, slug: str) -> Answer:
+        dataset = get_object_or_404(Dataset, slug=slug)
+        refuse_unknown(request, ())
+        return Answer(_on_answers(lambda: statistics_report(dataset)))
 
 
 class TradeoffReport(APIView):

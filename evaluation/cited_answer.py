@@ -51,6 +51,7 @@ class CitedAnswer(NamedTuple):
     n_na: int
     is_graph_known: bool
     is_minimum_known: bool
+    is_minimum_made_up: bool  # drawn at random: nobody said that an answer needs it
     shown: tuple[ShownEntity, ...]
     removed: tuple[ShownEntity, ...]
     flat: str  # the graph shown, as the model read it
@@ -70,7 +71,7 @@ def judged_answers(dataset: Dataset, responses: Sequence[Response]) -> list[Cite
 
     Four queries; two more where the graph of one is empty or not known.
     """
-    minima = minimum_sets(dataset, examples={response.example_id for response in responses}).all
+    minima = minimum_sets(dataset, examples={response.example_id for response in responses})
     alignments = _alignments(dataset, responses)
     by_dataset = Vocabulary(frozenset(), frozenset())
     if not all(response.graph_shown for response in responses):
@@ -79,7 +80,8 @@ def judged_answers(dataset: Dataset, responses: Sequence[Response]) -> list[Cite
         _judged(
             response,
             shown_vocabulary(response.graph_shown) or by_dataset,
-            minima.get(response.example_id),
+            minima.all.get(response.example_id),
+            response.example_id in minima.made_up,
             alignments.get(response.pk, {}),
         )
         for response in responses
@@ -103,6 +105,7 @@ def _judged(
     response: Response,
     known: Vocabulary,
     minimum: Collection[Triple] | None,
+    is_made_up: bool,
     alignments: Mapping[int, AutoScore],
 ) -> CitedAnswer:
     shown = triples_of(response.graph_shown)
@@ -129,6 +132,7 @@ def _judged(
         n_na=sum(part.is_na for part in parts),
         is_graph_known=response.graph_shown is not None,
         is_minimum_known=minimum is not None,
+        is_minimum_made_up=is_made_up,
         shown=entities_shown(shown),
         removed=entities_shown(response.removed),
         flat=flat_graph(shown),

@@ -238,6 +238,8 @@ def _kg_questions(dataset: Dataset) -> Iterator[Row]:
                 [m.qid, m.relation, m.value, *([] if m.round is None else [m.round])]
                 for m in question.minimum.all()
             ]
+        if question.is_minimum_made_up:
+            row["minimum_made_up"] = True
         yield row
 
 

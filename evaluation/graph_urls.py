@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from evaluation.views.graphs import browse, pull, questions, reports
+from evaluation.views.graphs import (
+    alignment,
+    browse,
+    experiments,
+    made_up,
+    pull,
+    questions,
+    reports,
+    statistics,
+)
 
 app_name = "graphs"
 urlpatterns = [
@@ -12,6 +21,8 @@ urlpatterns = [
     path("<slug:slug>/entities/<int:pk>/", browse.entity, name="entity"),
     path("<slug:slug>/questions/", questions.questions, name="questions"),
     path("<slug:slug>/questions/<int:pk>/", questions.question, name="question"),
+    path("<slug:slug>/statistics/", statistics.statistics, name="statistics"),
+    path("<slug:slug>/statistics.<slug:format_key>", statistics.download, name="statistics-file"),
     path("<slug:slug>/ask/", questions.ask, name="ask"),
     path("<slug:slug>/reports/<slug:report>/", reports.report, name="report"),
     path(
@@ -19,4 +30,32 @@ urlpatterns = [
     ),
     path("<slug:slug>/answers/", reports.answers, name="answers"),
     path("<slug:slug>/differences/", reports.differences, name="differences"),
+    path("<slug:slug>/make-up/", made_up.make_up, name="make-up"),
+    path("<slug:slug>/experiments/", experiments.experiments, name="experiments"),
+    path("<slug:slug>/experiments/<slug:key>/", experiments.experiment, name="experiment"),
+    path(
+        "<slug:slug>/experiments/<slug:key>/start/",
+        experiments.start_experiment,
+        name="start-experiment",
+    ),
+    path(
+        "<slug:slug>/experiments/<slug:key>/score/",
+        experiments.score_experiment,
+        name="score-experiment",
+    ),
+    path(
+        "<slug:slug>/experiments/alignment/study/",
+        experiments.request_study,
+        name="request-alignment-study",
+    ),
+    path(
+        "<slug:slug>/experiments/alignment/pairs/<slug:study>/",
+        alignment.pairs,
+        name="alignment-pairs",
+    ),
+    path(
+        "<slug:slug>/experiments/<slug:key>.<slug:format_key>",
+        experiments.download_experiment,
+        name="experiment-file",
+    ),
 ]

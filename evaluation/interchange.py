@@ -340,7 +340,7 @@ def _preview(record: Record) -> dict[str, str]:
                 "id": record.key,
                 "question": record.question,
                 "gold entities": len(record.entities) or None,
-                "minimum set": None if record.minimum is None else len(record.minimum),
+                "minimum set": _minimum(record),
             }
         case _:
             names = ("qid", "label", "id", "key", "question", "rater", "response", "metric")
@@ -349,6 +349,14 @@ def _preview(record: Record) -> dict[str, str]:
     return {
         name: "—" if value is None else _shortened(str(value)) for name, value in columns.items()
     }
+
+
+def _minimum(record: KGQuestionRecord) -> str | int | None:
+    """Return how many members a question's minimum set has; None: it is not known."""
+    if record.minimum is None:
+        return None
+    n = len(record.minimum)
+    return f"{n}, made up" if record.is_minimum_made_up else n
 
 
 def _shortened(text: str) -> str:

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models import Study, Target
-from generation.models import Dataset
+from generation.models import Construction, Dataset
 
 
 class MetricRun(models.Model):
@@ -198,7 +198,7 @@ class Adjudication(models.Model):
 
 
 class Job(models.Model):
-    """Long work that is no metric run: the search for a prompt, a model that is distilled, a pull.
+    """Long work that is no metric run: a search for a prompt, a distillation, a pull and so on.
 
     Claimed like a chunk: who holds the token may write, until the lease runs out. What it has
     found so far are its steps, so that whoever takes over goes on from there.
@@ -208,6 +208,7 @@ class Job(models.Model):
         PROMPT_SEARCH = "prompt_search"
         DISTILLATION = "distillation"
         GRAPH_PULL = "graph_pull"  # of entities, from a SPARQL endpoint
+        CONSTRUCTION = "construction"  # of questions about a graph, with their minimum sets
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -223,6 +224,9 @@ class Job(models.Model):
     dataset = models.ForeignKey(
         Dataset, models.CASCADE, null=True, blank=True, related_name="jobs"
     )  # whose graph it adds to
+    construction = models.OneToOneField(
+        Construction, models.CASCADE, null=True, blank=True, related_name="job"
+    )  # that it carries out
     name = models.CharField(max_length=100, unique=True)  # of what it makes
     parameters = models.JSONField(default=dict)  # every choice that changes the result
     result = models.JSONField(default=dict, blank=True)

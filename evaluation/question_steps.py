@@ -6,7 +6,6 @@ from typing import NamedTuple
 from django.urls import reverse
 
 from evaluation.graph_reading import pages_of
-from evaluation.metrics.citation import compared
 from generation.grids.material import materials
 from generation.grids.prompts import PromptChoices, PromptMaker
 from generation.models import Call, Example, Experiment, KGQuestion
@@ -18,6 +17,7 @@ from generation.retrieval.subgraphs import (
     subgraphs,
 )
 from generation.services.asked_questions import grids_about
+from generation.text.compared_triples import compared
 from generation.text.dialog_prompts import PromptLine, prompt_lines
 from generation.text.flat_graph import Triple
 from generation.text.prompt_types import prompt_type
@@ -94,6 +94,7 @@ class QuestionSteps(NamedTuple):
     is_gold_known: bool
     is_imported_known: bool
     minimum: tuple[MinimumRow, ...] | None  # None: not known
+    is_minimum_made_up: bool
     prompt: tuple[PromptLine, ...]
     n_prompt_tokens: int
     prompt_problem: str  # why there is no prompt
@@ -174,6 +175,7 @@ def question_steps(example: Example, question: KGQuestion, slug: str) -> Questio
         )
         if question.is_minimum_known
         else None,
+        is_minimum_made_up=question.is_minimum_made_up,
         prompt=tuple(prompt_lines(prompt.prompt.text)) if prompt.prompt else (),
         n_prompt_tokens=prompt.prompt.n_tokens if prompt.prompt else 0,
         prompt_problem=prompt.problem,

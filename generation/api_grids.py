@@ -59,6 +59,10 @@ class PlanRowSerializer(serializers.Serializer[PlanRow]):
     n_incomplete = serializers.IntegerField(
         help_text="Of the calls: about questions with entities that are not in the graph."
     )
+    n_removing_less = serializers.IntegerField(
+        help_text="Of the calls: the graph states fewer members of the minimum set than are to be "
+        "removed; all are."
+    )
 
 
 class PlanSerializer(serializers.Serializer[Plan]):
@@ -118,7 +122,9 @@ class NewGridSerializer(serializers.Serializer[Any]):
     grid = serializers.DictField(
         help_text="name and models ([{name, precision?, price?: {input, output}}]) are needed. "
         "May have: sample, prompts, temperatures, seeds, positions, top_p, top_k, max_tokens, "
-        "budget, one_shot, retrieval ({ranking, query, idf, k1, b}), currency."
+        "budget, one_shot, retrieval ({ranking, query, idf, k1, b}), currency. Prompts are keys of "
+        "types: golden, top-3, graph-gold; graph-gold-minus-1 to -9 (without so many members of "
+        "the minimum set), graph-accuracy-80, -60, -40, -20 (of so many per cent gold sub-graphs)."
     )
 
     def validate_dataset(self, slug: str) -> Dataset:
@@ -286,6 +292,7 @@ class CallSerializer(serializers.ModelSerializer[Call]):
             "n_model_prompt_tokens",
             "n_model_completion_tokens",
             "is_cut",
+            "seconds",
             "created_at",
         )
         read_only_fields = fields

@@ -1,10 +1,11 @@
-/* Verifying a sample by hand: keys. The page works without it. */
+/* Verifying a sample or reviewing a construction by hand: keys. The page works without it. */
 (() => {
   const bar = document.querySelector("#verdict");
   const one = selector => document.querySelector(selector);
-  const isTyping = target => target.matches?.("input, textarea, select");
+  const isTyping = target => target.matches?.("input:not([type=checkbox]), textarea, select");
   const letters = {
     k: () => one('#verdict button[value="keep"]').click(),
+    e: () => one("textarea[name=question]")?.select(),
     d: () => one("#verdict input[name=reason]").select(),
   };
   const arrows = {

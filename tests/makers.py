@@ -171,13 +171,22 @@ def forget(dataset: Dataset) -> None:
 # --- what is in the database ----------------------------------------------------------------
 
 
+# No dataset has them: they stay when one is deleted.
+OF_THE_INSTALLATION = {
+    "checkpoint",
+    "construction",
+    "constructioncall",
+    "constructionentry",
+    "import",
+}
+
+
 def tables() -> list[type[Model]]:
     """Return the models that imports write to, with the tables between them."""
     found: list[type[Model]] = []
     for label in ("generation", "annotation", "evaluation"):
         found += apps.get_app_config(label).get_models(include_auto_created=True)
-    # Imports and checkpoints belong to the installation.
-    return [model for model in found if model._meta.model_name not in ("import", "checkpoint")]
+    return [model for model in found if model._meta.model_name not in OF_THE_INSTALLATION]
 
 
 def row_counts() -> dict[str, int]:

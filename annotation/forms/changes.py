@@ -44,7 +44,7 @@ class ExtendForm(forms.Form):
     """What to add to a running study; without a choice, what came to its dataset since."""
 
     setups = SetupsField(Setup.objects.none(), label="Further setups", required=False)
-    n_sampled = forms.IntegerField(label="Examples in the sample", required=False, min_value=1)
+    n_sampled = forms.IntegerField(label="Size of the sample", required=False, min_value=1)
     is_confirmed = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:

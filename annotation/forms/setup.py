@@ -119,7 +119,7 @@ class StudyForm(forms.Form):
     setups = SetupsField(
         Setup.objects.none(), label="Setups", error_messages={"required": "Choose one or more."}
     )
-    n_sampled = forms.IntegerField(label="Examples", required=False, min_value=1)
+    n_sampled = forms.IntegerField(label="Sample", required=False, min_value=1)
     evidence_choice = forms.ChoiceField(
         label="Evidence",
         required=False,
@@ -302,8 +302,8 @@ class StudyForm(forms.Form):
         self.n_examples = with_responses.distinct().count()
         fields["n_sampled"].widget.attrs["placeholder"] = f"all {self.n_examples:,}"
         fields["n_sampled"].help_text = (
-            f"How many of the {self.n_examples:,} with responses, drawn by the seed. "
-            "Left empty: all."
+            f"How many of the {self.n_examples:,} with responses, drawn by the seed; of a scheme "
+            "about citations: how many sentence-citation pairs of each model. Left empty: all."
         )
         schemes = {key: load_scheme(data) for key, data in built_in_schemes().items()}
         fields["scheme"].widget = SchemeSelect(schemes)
@@ -322,12 +322,6 @@ class StudyForm(forms.Form):
         if (taken.exclude(pk=self.study.pk) if self.study else taken).exists():
             raise forms.ValidationError(f"There is a study named {name} already.")
         return name
-
-    def clean_n_sampled(self) -> int | None:
-        n_sampled: int | None = self.cleaned_data["n_sampled"]
-        if n_sampled and n_sampled > self.n_examples:
-            raise forms.ValidationError(f"The dataset has {self.n_examples:,} with responses.")
-        return n_sampled
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -361,6 +355,9 @@ class StudyForm(forms.Form):
     def _check_together(self, scheme: Scheme, cleaned: dict[str, Any]) -> None:
         if scheme.target == "citation" and cleaned.get("arms") != "separate":
             self.add_error("arms", f"{scheme.key} asks about single citations: choose Separate.")
+        n_sampled = cleaned.get("n_sampled") or 0
+        if scheme.target == "response" and n_sampled > self.n_examples:
+            self.add_error("n_sampled", f"The dataset has {self.n_examples:,} with responses.")
         if "raters_per_unit" not in self.errors:
             default = 2 if scheme.target == "citation" else 5
             cleaned["raters_per_unit"] = cleaned.get("raters_per_unit") or default

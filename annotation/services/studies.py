@@ -146,6 +146,11 @@ def _set_material(study: Study, plan: StudyPlan) -> None:
     _read_citations(study)
 
 
+def _sampled_what(study: Study) -> str:
+    is_of_pairs = load_scheme(study.scheme).target == "citation"
+    return "pairs of each model" if is_of_pairs else "examples"
+
+
 def _read_citations(study: Study) -> None:
     if load_scheme(study.scheme).target == "citation":
         store_cited_facts(list(responses_of(study).values_list("pk", flat=True)))
@@ -225,7 +230,9 @@ def _grow(study: Study, setups: Collection[Setup], n_sampled: int | None) -> Non
     lock_study(study, Study.State.OPEN, Study.State.PAUSED)
     if n_sampled is not None:
         if study.n_sampled is not None and n_sampled < study.n_sampled:
-            raise StudyError(f"The sample has {study.n_sampled} examples; it can only grow.")
+            raise StudyError(
+                f"The sample has {study.n_sampled} {_sampled_what(study)}; it can only grow."
+            )
         study.n_sampled = n_sampled
         study.save(update_fields=["n_sampled"])
     study.setups.add(*setups)

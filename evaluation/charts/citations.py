@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 WIDTH = 480  # px, of the plot itself in a file; on a page it is as wide as its room
 LINE, LEAST, AROUND = 12, 30, 12  # px: of a figure, of a setup, and between two setups
 NARROW = 480  # px: in less room the legend has two rows
+# Of 'small (0.5), graph, gold' the model and its temperature stand above the rest.
+_END = "indexof(datum.label, '), ')"
+TWO_LINES = (
+    f"{_END} < 0 ? datum.label "
+    f": [slice(datum.label, 0, {_END} + 1), slice(datum.label, {_END} + 3)]"
+)
 MOST_ROWS = 40  # more are in the table alone
 
 # What is drawn of each report: figure → what the legend calls it.
@@ -48,8 +54,7 @@ def report_chart(report: str, rows: Sequence[Row], *, on_page: bool = False) -> 
     if not points:
         return None
     domain = [1, 5] if report == "quality" else [0, 100]
-    chart = _dots(points, TITLES[report], domain, on_page=on_page)
-    return as_vega_lite(chart)
+    return dots(points, TITLES[report], domain, on_page=on_page)
 
 
 def row_names(rows: Sequence[Row]) -> list[str]:
@@ -88,8 +93,12 @@ def _of_quality(rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def _dots(points: Sequence[Row], title: str, domain: Sequence[float], *, on_page: bool) -> Any:
-    """Draw points with their whiskers: a band for each name, a line in it for each figure."""
+def dots(points: Sequence[Row], title: str, domain: Sequence[float], *, on_page: bool) -> Spec:
+    """Draw points with their whiskers: a band for each name, a line in it for each figure.
+
+    Args:
+        points: each with `name`, `figure`, `value`, `low`, `high` (None: no whisker) and `said`.
+    """
     import altair as alt
 
     names = list(dict.fromkeys(point["name"] for point in points))
@@ -101,11 +110,12 @@ def _dots(points: Sequence[Row], title: str, domain: Sequence[float], *, on_page
 
     room = "containerSize()[0]"  # px
     columns = alt.ExprRef(f"{room} < {NARROW} ? 2 : 4") if on_page else 4
-    names_limit = alt.ExprRef(f"min(260, {room} * 0.35)") if on_page else 260
+    names_limit = alt.ExprRef(f"min(260, {room} * 0.42)") if on_page else 260
+    names_axis = alt.Axis(labelLimit=names_limit, labelExpr=TWO_LINES)
     legend = alt.Legend(orient="top", direction="horizontal", columns=columns)
     of_figures = alt.Scale(domain=figures)  # the same for both: one legend
     encoded: dict[str, Any] = {
-        "y": alt.Y("name:N", sort=names, title=None, axis=alt.Axis(labelLimit=names_limit)),
+        "y": alt.Y("name:N", sort=names, title=None, axis=names_axis),
         "yOffset": alt.YOffset("figure:N", sort=figures, scale=alt.Scale(paddingOuter=0.6)),
         "color": alt.Color("figure:N", scale=of_figures, title=None, legend=legend),
     }
@@ -123,5 +133,5 @@ def _dots(points: Sequence[Row], title: str, domain: Sequence[float], *, on_page
     chart = alt.layer(*layers).properties(height=height, description=said)
     if on_page:
         fit = alt.AutoSizeParams(type="fit-x", contains="padding")
-        return chart.properties(width="container", autosize=fit)
-    return chart.properties(width=WIDTH)
+        return as_vega_lite(chart.properties(width="container", autosize=fit))
+    return as_vega_lite(chart.properties(width=WIDTH))

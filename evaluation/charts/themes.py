@@ -101,6 +101,7 @@ def theme(tokens: Tokens, font: str = PAGE_FONT, background: str | None = None) 
             "ceiling-other": ceiling | {"strokeWidth": 1, "strokeDash": [1, 3]},
             "baseline": {"color": tokens["ink-3"], "strokeWidth": 1.25, "strokeDash": [4, 3]},
             "zero": {"color": tokens["edge"], "strokeWidth": 1},
+            "bar": {"color": tokens["series-1"]},
             "curve": accent | {"strokeWidth": 1.75},
             "reference-label": text,
             "ceiling-label": text | ceiling,

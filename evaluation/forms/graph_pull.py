@@ -4,27 +4,21 @@ from typing import Any
 
 from django import forms
 
-from evaluation.services.graph_pull import (
-    LONGEST_ADDRESS,
-    MOST_NAMES,
-    MOST_NAMESAKES,
-    PullPlan,
-)
+from evaluation.forms.endpoint import PLAIN, EndpointForm
+from evaluation.services.graph_pull import MOST_NAMES, MOST_NAMESAKES, PullPlan
 from generation.retrieval.entities import has_model
-from generation.retrieval.wikibase import ENTITIES, WIKIDATA
 
-_PLAIN = {"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}
 _LONGEST_TEXT = 1_000_000  # characters of all names together
 
 
-class PullForm(forms.Form):
+class PullForm(EndpointForm):
     """A new pull: into which graph, from where, and what."""
 
     dataset = forms.CharField(
         label="Dataset",
         max_length=100,
         help_text="One to add to, or a new name. An entity that is there stays as it is.",
-        widget=forms.TextInput(attrs={**_PLAIN, "list": "datasets"}),
+        widget=forms.TextInput(attrs={**PLAIN, "list": "datasets"}),
     )
     names = forms.CharField(
         label="Names",
@@ -33,7 +27,7 @@ class PullForm(forms.Form):
         help_text="Labels, aliases or qids (Q42, &lt;E12&gt;), one a line, spelt as the "
         f"endpoint spells them; at most {MOST_NAMES:,}. All namesakes come, "
         f"up to {MOST_NAMESAKES} of a name.",
-        widget=forms.Textarea(attrs={**_PLAIN, "rows": 8}),
+        widget=forms.Textarea(attrs={**PLAIN, "rows": 8}),
     )
     with_missing = forms.BooleanField(
         label="Entities that its questions list, and the graph lacks",
@@ -44,33 +38,6 @@ class PullForm(forms.Form):
         label="Names that spaCy reads in its questions, and the graph lacks",
         required=False,
         help_text="By name, as the installed model finds them in the text.",
-    )
-    endpoint = forms.CharField(
-        label="Endpoint",
-        max_length=LONGEST_ADDRESS,
-        initial=WIKIDATA,
-        help_text="http or https. Its graph has Wikidata’s shape.",
-        widget=forms.URLInput(attrs=_PLAIN),
-    )
-    entities = forms.CharField(
-        label="Entities begin with",
-        max_length=200,
-        initial=ENTITIES,
-        help_text="The address of an entity, without its qid.",
-        widget=forms.TextInput(attrs=_PLAIN),
-    )
-    language = forms.CharField(
-        label="Language",
-        max_length=20,
-        initial="en",
-        help_text="Of labels, aliases and relations.",
-        widget=forms.TextInput(attrs=_PLAIN),
-    )
-    allow_private = forms.BooleanField(
-        label="The endpoint may be in our own network",
-        required=False,
-        help_text="Local and private addresses are refused otherwise. Allowed is this one alone, "
-        "and not where it may send on to.",
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:

@@ -1,6 +1,7 @@
 """What a researcher chooses on the reports about a graph; all of it stands in the address."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,8 +14,10 @@ from evaluation.metrics.citation import Mode
 from evaluation.metrics.intervals import Floats
 from evaluation.reports.citations import MODES, CitationChoices
 from evaluation.reports.cited_answers import REASONS, ROUNDS, CitedAnswers
+from evaluation.reports.seeded_runs import SeededRuns
 
 Bools = NDArray[np.bool_]
+SETUP_IDS = re.compile(r"[0-9]{1,18}(,[0-9]{1,18})*")
 
 REASON_KEYS = {reason.name.lower(): reason for reason in REASONS}
 MODE_TITLES = [(str(mode), title.capitalize()) for mode, title in MODES.items()]
@@ -91,22 +94,54 @@ def _n_wrong(answers: CitedAnswers) -> Floats:
     return _column(answers, "n_citations") - known
 
 
-class AnswerFilter(forms.Form):
-    """Which of the answers behind the figures are listed: of one setup, with one verdict."""
+class SetupsField(forms.ChoiceField):
+    """Setups by their ids, with commas between: the runs of a group are one choice."""
 
-    setup = forms.ChoiceField(label="Setup", required=False)
+    def __init__(self) -> None:
+        super().__init__(label="Setup", required=False)
+
+    def allow(self, groups: Sequence[SeededRuns]) -> None:
+        """Offer each group of seeded runs, each setup, and no other."""
+        together = [group for group in groups if len(group.setups) > 1]
+        setups = sorted((setup for group in groups for setup in group.setups), key=str)
+        self.choices = [
+            ("", "All setups"),
+            *((key_of(group.ids), _words(group)) for group in together),
+            *((key_of([setup.pk]), setup.name) for setup in setups),
+        ]
+
+    def to_python(self, value: Any) -> str:
+        """Return the ids in the order that choices have them."""
+        text = super().to_python(value)
+        return key_of(map(int, text.split(","))) if SETUP_IDS.fullmatch(text) else text
+
+
+def key_of(setups: Iterable[int]) -> str:
+    """Return the value that stands for some setups in an address: '12,13,14'."""
+    return ",".join(map(str, sorted(setups)))
+
+
+def _words(group: SeededRuns) -> str:
+    row = group.row
+    return f"{row['label']}, {row['prompt_title'].lower()}: {row['n_runs']} runs"
+
+
+class AnswerFilter(forms.Form):
+    """Which of the answers behind the figures are listed: of some setups, with one verdict."""
+
+    setup = SetupsField()
     verdict = forms.ChoiceField(
         label="With a citation that is",
         choices=[(key, title) for key, (title, _) in VERDICTS.items()],
         required=False,
     )
 
-    def __init__(self, data: Any, *, answers: CitedAnswers, setups: Mapping[int, str]) -> None:
+    def __init__(self, data: Any, *, answers: CitedAnswers, groups: Sequence[SeededRuns]) -> None:
         super().__init__(data)
         self.answers = answers
         field = self.fields["setup"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", "All setups"), *((str(pk), name) for pk, name in setups.items())]
+        assert isinstance(field, SetupsField)
+        field.allow(groups)
         self.is_valid()
         self.setup_chosen: str = self.cleaned_data.get("setup") or ""
         self.verdict_chosen: str = self.cleaned_data.get("verdict") or ""
@@ -129,7 +164,7 @@ class AnswerFilter(forms.Form):
     def _of_setup(self) -> Bools:
         if not self.setup_chosen:
             return np.ones(len(self.answers.responses), bool)
-        chosen: Bools = self.answers.setups == int(self.setup_chosen)
+        chosen: Bools = np.isin(self.answers.setups, [*map(int, self.setup_chosen.split(","))])
         return chosen
 
 

@@ -10,7 +10,7 @@ from evaluation.services.job_kinds import do_job
 from evaluation.services.jobs import ENDED, cancel_job, claim_job
 from generation.progress import progress_bar
 
-WAITS_SECONDS = 0.5  # for a worker that has it
+WAITS_SECONDS = 0.5  # for a worker that has it, or for a model that may not be called yet
 
 
 def do_here(job: Job, title: str, unit: str, stderr: Any) -> Job:
@@ -25,9 +25,9 @@ def do_here(job: Job, title: str, unit: str, stderr: Any) -> Job:
                 claim = claim_job(job.pk)
                 if claim:
                     do_job(claim)
-                else:
-                    time.sleep(WAITS_SECONDS)
                 job = _again(job)
+                if job.state not in ENDED:
+                    time.sleep(WAITS_SECONDS)
                 on_progress(job.n_done, job.n_done / (job.n_total or 1))
     except KeyboardInterrupt:
         cancel_job(job, None)

@@ -15,8 +15,9 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from evaluation.metrics.citation import CitationCounts, compared, knowledge
+from evaluation.metrics.citation import CitationCounts
 from generation.text.citations import IDENTIFYING, ParsedAnswer
+from generation.text.compared_triples import compared, knowledge
 from generation.text.flat_graph import Triple
 
 

@@ -1,22 +1,21 @@
 """Citation quality: correctness, precision, recall, F1 (KaLMA, 4.2).
 
-Matching is exact after Unicode NFC, one space for white space as the flat text of a graph has it,
-and the normalisation of relation names; nothing fuzzier. What the authors' code computes instead is
-in `authors_citation`; both modes count into the same shape, and share what follows from counts.
+Triples match as `text.compared_triples` says. What the authors' code computes instead is in
+`authors_citation`; both modes count into the same shape, and share what follows from counts.
 
 *Statistics* are one row per answer, a part and a whole for each of the six `SHARES`, zeros where an
 answer is left out of one. `figure_of` makes of them what `intervals.bootstrap_intervals` takes.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import NamedTuple
-from unicodedata import normalize
 
 import numpy as np
 
 from evaluation.metrics.intervals import Figure, Floats, Indexes, Measure, ratio, share_from
-from generation.text.citations import IDENTIFYING, Citation, ParsedAnswer, relation_name
+from generation.text.citations import Citation, ParsedAnswer
+from generation.text.compared_triples import compared, knowledge
 from generation.text.flat_graph import Triple
 
 
@@ -55,25 +54,6 @@ class CitationCounts(NamedTuple):
 # --- one answer -----------------------------------------------------------------------------
 
 
-def compared(triple: Triple) -> Triple:
-    """Return a triple in the form in which it is compared."""
-    qid, relation, value = triple
-    return qid.strip(), relation_name(relation), _plain(value)
-
-
-def knowledge(triples: Iterable[Triple]) -> frozenset[Triple]:
-    """Return different triples in the form in which they are compared.
-
-    `name` and `qid` say which entity is meant and are no knowledge, nor is a relation without a
-    value.
-    """
-    return frozenset(
-        (qid.strip(), name, plain)
-        for qid, relation, value in triples
-        if (name := relation_name(relation)) not in IDENTIFYING and (plain := _plain(value))
-    )
-
-
 def judged(
     answer: ParsedAnswer, shown: Collection[Triple], minimum: Collection[Triple] | None
 ) -> list[JudgedCitation]:
@@ -107,12 +87,6 @@ def _verdict(citation: Citation, graph: Collection[Triple], needed: Collection[T
     if fact not in graph:
         return Verdict.WRONG
     return Verdict.IN_MINIMUM if fact in needed else Verdict.CORRECT
-
-
-def _plain(value: str) -> str:
-    if value.isascii() and value.isprintable() and "  " not in value:  # nearly all, and quicker
-        return value.strip()
-    return " ".join(normalize("NFC", value).split())
 
 
 def _fact(citation: Citation) -> Triple:

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.metrics.alignment import pair_of
-from evaluation.metrics.citation import compared, f1_from, knowledge
+from evaluation.metrics.citation import f1_from
 from evaluation.metrics.entailment import Pair
 from evaluation.metrics.intervals import Figure, Floats, Indexes, share_from
+from generation.text.compared_triples import compared, knowledge
 from generation.text.flat_graph import Triple
 
 

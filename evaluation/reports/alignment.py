@@ -94,7 +94,12 @@ def newest_alignment(dataset: Dataset) -> MetricRun | None:
     The newest that is done, and if there are any, one over all responses rather than a sample:
     figures that are still coming in would change under whoever quotes them.
     """
-    done = [run for run in alignment_runs(dataset) if run.state == MetricRun.State.DONE]
+    return newest_of(alignment_runs(dataset))
+
+
+def newest_of(runs: Sequence[MetricRun]) -> MetricRun | None:
+    """Return the run that speaks for a metric, as `newest_alignment`, of some, oldest first."""
+    done = [run for run in runs if run.state == MetricRun.State.DONE]
     whole = [run for run in done if run.parameters.get("n_sampled") is None]
     return next(reversed(whole or done), None)
 
@@ -153,7 +158,7 @@ def aligned_figures(found: Sequence[Aligned], answers: CitedAnswers) -> Mapping[
 def _counts(found: Sequence[Aligned], answers: CitedAnswers, setup: int) -> Row:
     """Return how many answers and citations of a setup a run is about, and how many not."""
     places = [each.place for each in found]
-    complete = _n_complete(answers)
+    complete = n_complete_citations(answers)
     is_asked = np.isin(np.arange(len(complete)), places)
     of_setup = answers.setups == setup
     # An imported score may be of a citation that is read otherwise today.
@@ -172,7 +177,7 @@ def _counts(found: Sequence[Aligned], answers: CitedAnswers, setup: int) -> Row:
     }
 
 
-def _n_complete(answers: CitedAnswers) -> Ints:
+def n_complete_citations(answers: CitedAnswers) -> Ints:
     """Return how many complete citations each answer has: (n,)."""
     complete = answers.column(Mode.PAPER, "n_citations") - answers.column(
         Mode.PAPER, "n_incomplete"
@@ -184,7 +189,7 @@ def _left_out(
     answers: CitedAnswers, found: Sequence[Aligned], with_run: Collection[int]
 ) -> LeftOut:
     """Return what is left out, each answer once however many runs there are."""
-    cites = _n_complete(answers) > 0
+    cites = n_complete_citations(answers) > 0
     is_asked = np.isin(np.arange(len(cites)), [each.place for each in found])
     has_run = np.isin(answers.setups, list(with_run))
     return {

@@ -78,7 +78,7 @@ def citations_report(dataset: Dataset, choices: CitationChoices = USUAL) -> Repo
         dataset.name,
         "citations",
         rows,
-        _left_out(answers, choices),
+        left_out_of(answers, choices),
         signature("citations", *said, data=data),
     )
 
@@ -91,17 +91,23 @@ def _in_order(setups: Mapping[int, Setup], answers: CitedAnswers) -> list[int]:
 
 def _planned(setup: Setup, answers: CitedAnswers, mode: Mode) -> tuple[Row, Mapping[str, Figure]]:
     """Return the row of a setup without its figures, and these."""
-    here = answers.at(np.flatnonzero((answers.setups == setup.pk) & answers.is_counted[mode]))
+    of_setup = answers.at(np.flatnonzero(answers.setups == setup.pk))
+    return setup_row(setup) | counts_of(of_setup, mode), citation_shares(of_setup, mode)
+
+
+def counts_of(answers: CitedAnswers, mode: Mode) -> Row:
+    """Return how many answers there are of which kind, and what they cite."""
+    here = _counted(answers, mode)
     n = len(here.responses)
     n_citations = round(here.column(mode, "n_citations").sum())
     n_na = int(here.n_na[mode].sum())
     minimum = here.column(mode, "n_minimum")
-    row = setup_row(setup) | {
+    return {
         "n_answers": n,
         "n_with_minimum": int((minimum > 0).sum()),
         "n_unknown_minimum": int(np.isnan(minimum).sum()),
         "n_empty_minimum": int((minimum == 0).sum()),
-        "n_skipped": int((answers.setups == setup.pk).sum()) - n,
+        "n_skipped": len(answers.responses) - n,
         "n_without_citations": int((here.column(mode, "n_citations") == 0).sum()),
         "n_citations": n_citations,
         "n_incomplete": round(here.column(Mode.PAPER, "n_incomplete").sum()),
@@ -110,20 +116,24 @@ def _planned(setup: Setup, answers: CitedAnswers, mode: Mode) -> tuple[Row, Mapp
         "na_per_answer": n_na / n if n else None,
         "n_other_brackets": int(here.n_other_brackets.sum()),
     }
-    return row, _figures(here, mode)
 
 
-def _figures(answers: CitedAnswers, mode: Mode) -> dict[str, Figure]:
+def citation_shares(answers: CitedAnswers, mode: Mode) -> dict[str, Figure]:
     """Return the figures of some answers; micro shares have a row per citation or member."""
-    statistics = answers.statistics(mode)
+    here = _counted(answers, mode)
+    statistics = here.statistics(mode)
     figures = {}
     for name in CitationFigures._fields:
-        figure = figure_of(name, statistics, answers.dialogs)
+        figure = figure_of(name, statistics, here.dialogs)
         if name in MICRO:
             part, whole = figure.statistics.round().astype(np.int64).T
-            figure = share_figure(part, whole, answers.dialogs)
+            figure = share_figure(part, whole, here.dialogs)
         figures[name] = figure
     return figures
+
+
+def _counted(answers: CitedAnswers, mode: Mode) -> CitedAnswers:
+    return answers.at(np.flatnonzero(answers.is_counted[mode]))
 
 
 NOT_ALIGNED: Row = {
@@ -142,7 +152,7 @@ def _aligned(found: list[Aligned], answers: CitedAnswers) -> dict[int, Row]:
     return dict(zip(by_setup, made, strict=True))
 
 
-def _left_out(answers: CitedAnswers, choices: CitationChoices) -> LeftOut:
+def left_out_of(answers: CitedAnswers, choices: CitationChoices) -> LeftOut:
     """Return what is left out of which figures, by reason."""
     mode = choices.mode
     is_counted = answers.is_counted[mode]

@@ -30,7 +30,7 @@ from evaluation.reports.base import LeftOut
 from evaluation.reports.of_graph import Counted, counted_responses, data_hash, sums_of
 from evaluation.tradeoffs.kept import kept
 from evaluation.vote_counts import Ints
-from generation.models import Dataset, KGQuestion, MinimumTriple, Response
+from generation.models import Dataset, KGQuestion, MinimumTriple, QuestionEntity, Response
 from generation.services.citations import Vocabulary, shown_vocabulary, vocabularies
 from generation.text.citations import ParsedAnswer, parse_citations
 from generation.text.flat_graph import Triple
@@ -38,7 +38,7 @@ from generation.text.flat_graph import Triple
 Rounds = Literal["all", "later"]
 ROUNDS: Mapping[Rounds, str] = {"all": "the whole set", "later": "rounds 2 to 6"}
 
-LAYOUT = 2  # of what is kept: whoever changes it lets all be made anew
+LAYOUT = 3  # of what is kept: whoever changes it lets all be made anew
 LOT = 2000  # responses that are read and parsed together
 LATER_ROUNDS = range(2, 7)
 MOST_BYTES = 64 * 2**20  # of answers that are kept: about 400,000
@@ -58,16 +58,23 @@ class CitedAnswers(NamedTuple):
     n_na: Mapping[Mode, Ints]  # (n,) sentences with [NA]; brackets in the authors' code
     n_other_brackets: Ints  # (n,)
     reasons: NDArray[np.bool_]  # (n, len(REASONS)): why the modes count it differently
+    # (n, 2): its shown sub-graphs that are gold, its shown sub-graphs; zeros where gold is unknown
+    subgraphs: Ints
     n_left_out: Mapping[str, Mapping[int, int]]  # reason → setup → responses
     without_rounds: frozenset[int]  # examples: see `Minimum`
+    made_up: frozenset[int]  # likewise
     data_hash: str
 
     @property
     def left_out(self) -> LeftOut:
         """How many responses are not among these answers, and sets without rounds, by reason."""
         found = sums_of(self.n_left_out, {pk for of in self.n_left_out.values() for pk in of})
-        n_sets = len(self.without_rounds.intersection(self.examples.tolist()))
-        return found | ({"sets_without_rounds": n_sets} if n_sets else {})
+        here = set(self.examples.tolist())
+        sets = {
+            "sets_without_rounds": len(self.without_rounds & here),
+            "made_up_minimum_sets": len(self.made_up & here),  # counted, and of note
+        }
+        return found | {reason: n for reason, n in sets.items() if n}
 
     def statistics(self, mode: Mode) -> Floats:
         """Return `citation_statistics` of all answers, (n, 12); zeros for skipped ones."""
@@ -91,6 +98,7 @@ class CitedAnswers(NamedTuple):
             n_na={mode: rows[places] for mode, rows in self.n_na.items()},
             n_other_brackets=self.n_other_brackets[places],
             reasons=self.reasons[places],
+            subgraphs=self.subgraphs[places],
         )
 
     def of_setups(self, setups: Collection[int]) -> "CitedAnswers":
@@ -164,6 +172,7 @@ class _Counted(NamedTuple):
     n_na: tuple[int, int]
     n_other_brackets: int
     reasons: frozenset[Difference]
+    subgraphs: tuple[int, int]  # gold ones, all
 
 
 class Minimum(NamedTuple):
@@ -176,6 +185,7 @@ class Minimum(NamedTuple):
     all: Mapping[int, Sequence[Triple]]  # example id → members, in order
     chosen: Mapping[int, Sequence[Triple]]  # those of the rounds that are asked for
     without_rounds: frozenset[int]  # examples where a member does not say which round added it
+    made_up: frozenset[int] = frozenset()  # examples whose set was drawn at random: nobody's
 
 
 def read_answers(dataset: Dataset, rounds: Rounds = "all") -> CitedAnswers:
@@ -183,7 +193,7 @@ def read_answers(dataset: Dataset, rounds: Rounds = "all") -> CitedAnswers:
 
     An example that a setup has answered more than once counts with its first response, by key.
     """
-    minimum = minimum_sets(dataset, rounds)
+    minimum, gold = minimum_sets(dataset, rounds), _gold(dataset)
     names = dict(dataset.setups.values_list("pk", "name"))
     examples = {
         pk: (key, dialog)
@@ -201,9 +211,28 @@ def read_answers(dataset: Dataset, rounds: Rounds = "all") -> CitedAnswers:
                 continue
             key, dialog = examples[row.example]
             said = (names[row.setup], key, row.key, dialog, (row.pk, row.setup, row.example))
-            answers.append(_Counted(*said, *_counted(row, minimum, by_dataset)))
+            subgraphs = _subgraphs(row.graph, gold.get(row.example))
+            answers.append(_Counted(*said, *_counted(row, minimum, by_dataset), subgraphs))
     answers.sort(key=lambda each: each[:3])
-    return _answers(answers, counted, minimum.without_rounds)
+    return _answers(answers, counted, minimum)
+
+
+def _gold(dataset: Dataset) -> dict[int, set[str]]:
+    """Return the gold entities of each example that has any; one query."""
+    of_dataset = QuestionEntity.objects.filter(question__example__dataset=dataset)
+    gold: dict[int, set[str]] = {}
+    found = of_dataset.filter(is_retrieved=False).order_by()
+    for example, qid in found.values_list("question__example", "qid").iterator():
+        gold.setdefault(example, set()).add(qid)
+    return gold
+
+
+def _subgraphs(graph: Sequence[Sequence[str]], gold: set[str] | None) -> tuple[int, int]:
+    """Return how many of the shown sub-graphs are gold, and how many there are."""
+    if gold is None:
+        return 0, 0
+    shown = {triple[0] for triple in graph}
+    return len(shown & gold), len(shown)
 
 
 def _counted(
@@ -226,9 +255,7 @@ def _enters_alike(here: CitationCounts, there: CitationCounts) -> bool:
     return here[:5] == there[:5] and (here.n_citations > 0 or here.n_minimum is None)
 
 
-def _answers(
-    answers: Sequence[_Counted], counted: Counted, without_rounds: frozenset[int]
-) -> CitedAnswers:
+def _answers(answers: Sequence[_Counted], counted: Counted, minimum: Minimum) -> CitedAnswers:
     ids: Ints = np.array([each.ids for each in answers], np.int64).reshape(-1, 3)
     both: dict[Mode, list[CitationCounts | None]] = {
         Mode.PAPER: [each.paper for each in answers],
@@ -251,8 +278,10 @@ def _answers(
         n_na={Mode.PAPER: n_na[:, 0], Mode.AUTHORS_CODE: n_na[:, 1]},
         n_other_brackets=np.array([each.n_other_brackets for each in answers], np.int64),
         reasons=np.array(reasons, bool).reshape(-1, len(REASONS)),
+        subgraphs=np.array([each.subgraphs for each in answers], np.int64).reshape(-1, 2),
         n_left_out=counted.n_left_out,
-        without_rounds=without_rounds,
+        without_rounds=minimum.without_rounds,
+        made_up=minimum.made_up,
         data_hash=data_hash(content),
     )
 
@@ -280,16 +309,16 @@ def minimum_sets(
     known = KGQuestion.objects.filter(example__dataset=dataset, is_minimum_known=True)
     if examples is not None:
         known = known.filter(example__in=examples)
-    members: dict[int, list[tuple[Triple, int | None]]] = {
-        example: [] for example in known.order_by().values_list("example", flat=True)
-    }
+    is_made_up = dict(known.order_by().values_list("example", "is_minimum_made_up"))
+    made_up = frozenset(example for example, is_so in is_made_up.items() if is_so)
+    members: dict[int, list[tuple[Triple, int | None]]] = {example: [] for example in is_made_up}
     found = MinimumTriple.objects.filter(question__in=known).order_by("question", "position")
     columns = "question__example", "qid", "relation", "value", "round"
     for example, qid, relation, value, round_ in found.values_list(*columns).iterator():
         members[example].append(((qid, relation, value), round_))
     whole = {example: [triple for triple, _ in of] for example, of in members.items()}
     if rounds == "all":
-        return Minimum(whole, whole, frozenset())
+        return Minimum(whole, whole, frozenset(), made_up)
     without = {
         example for example, of in members.items() if any(round_ is None for _, round_ in of)
     }
@@ -298,7 +327,7 @@ def minimum_sets(
         for example, of in members.items()
         if example not in without
     }
-    return Minimum(whole, later, frozenset(without))
+    return Minimum(whole, later, frozenset(without), made_up)
 
 
 def parsed_answer(

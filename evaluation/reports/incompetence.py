@@ -30,7 +30,7 @@ from generation.models import Dataset
 METRIC = "incompetence"
 
 
-class _Answer(NamedTuple):
+class NaAnswer(NamedTuple):
     """What one run says of one answer, see `IncompetenceMetric`."""
 
     run: int
@@ -58,8 +58,8 @@ def incompetence_report(dataset: Dataset, setup: str = "") -> Report:
     setups = chosen_setups(dataset, setup)
     runs = list(MetricRun.objects.filter(dataset=dataset, metric=METRIC).order_by("pk"))
     counted = counted_responses(dataset)
-    found = _answers(runs, setups, counted)
-    by_row: dict[tuple[int, int], list[_Answer]] = defaultdict(list)
+    found = na_answers(runs, setups, counted)
+    by_row: dict[tuple[int, int], list[NaAnswer]] = defaultdict(list)
     for each in found:
         by_row[each.run, each.setup].append(each)
     rows: list[Row] = []
@@ -68,20 +68,20 @@ def incompetence_report(dataset: Dataset, setup: str = "") -> Report:
         for run in runs:
             answers = by_row.get((run.pk, pk), [])
             scored = [each for each in answers if each.of_removed and not each.problem]
-            n_failed = sum(_is_failure(each) for each in answers)
+            n_failed = sum(is_failure(each) for each in answers)
             if not scored and not n_failed:
                 continue  # nothing was ever removed from this setup's graphs
-            statistics = _statistics(scored, run.cut)
+            statistics = na_statistics(scored, run.cut)
             counts = {"n_answers": len(scored), "n_failed": n_failed}
-            rows.append(setup_row(one) | run_row(run) | counts | _counts(statistics))
-            figures.append(_figures(statistics, scored))
+            rows.append(setup_row(one) | run_row(run) | counts | na_counts(statistics))
+            figures.append(na_figures(statistics, scored))
     left_out: LeftOut = {
         **counted.left_out(setups),
         "answers_with_nothing_removed": _n_answers(
             found, lambda each: each.problem == NOTHING_REMOVED
         ),
         "answers_without_known_removal": _n_answers(found, lambda each: each.problem == NOT_KNOWN),
-        "failed_answers": _n_answers(found, _is_failure),
+        "failed_answers": _n_answers(found, is_failure),
         "answers_without_details": _n_answers(
             found, lambda each: not each.problem and not each.of_removed
         ),
@@ -98,9 +98,9 @@ def incompetence_report(dataset: Dataset, setup: str = "") -> Report:
     )
 
 
-def _answers(
+def na_answers(
     runs: Sequence[MetricRun], setups: Mapping[int, Any], counted: Counted
-) -> list[_Answer]:
+) -> list[NaAnswer]:
     """Return what runs say of the answers that count; one query."""
     found = scores_of_answers(runs, setups).values_list(
         "run",
@@ -112,7 +112,7 @@ def _answers(
     )
     rows: Any = found.iterator(chunk_size=5000)
     return sorted(
-        _Answer(run, key, response, setup, counted.dialogs[response], problem, *_read(details))
+        NaAnswer(run, key, response, setup, counted.dialogs[response], problem, *_read(details))
         for run, key, response, setup, problem, details in rows
         if response in counted.setups
     )
@@ -128,16 +128,16 @@ def _read(details: Mapping[str, Any]) -> tuple[tuple[float, ...], tuple[float, .
         return (), ()
 
 
-def _is_failure(answer: _Answer) -> bool:
+def is_failure(answer: NaAnswer) -> bool:
     return answer.problem not in ("", NOTHING_REMOVED, NOT_KNOWN)
 
 
-def _n_answers(found: Sequence[_Answer], is_so: Callable[[_Answer], bool]) -> int:
+def _n_answers(found: Sequence[NaAnswer], is_so: Callable[[NaAnswer], bool]) -> int:
     """Return how many answers are so in a run: each once, however many runs there are."""
     return len({each.response for each in found if is_so(each)})
 
 
-def _statistics(answers: Sequence[_Answer], cut: float) -> Floats:
+def na_statistics(answers: Sequence[NaAnswer], cut: float) -> Floats:
     """Return the statistics of some answers, (n_answers, 4), see `incompetence_statistics`."""
     sentences = [(p, place) for place, each in enumerate(answers) for p in each.of_sentences]
     removed = [(p, place) for place, each in enumerate(answers) for p in each.of_removed]
@@ -151,7 +151,7 @@ def _statistics(answers: Sequence[_Answer], cut: float) -> Floats:
     )
 
 
-def _counts(statistics: Floats) -> Row:
+def na_counts(statistics: Floats) -> Row:
     n_right, n_sentences, n_found, n_removed = statistics.sum(axis=0).astype(int).tolist()
     return {
         "n_na_sentences": n_sentences,
@@ -161,7 +161,7 @@ def _counts(statistics: Floats) -> Row:
     }
 
 
-def _figures(statistics: Floats, answers: Sequence[_Answer]) -> Mapping[str, Figure]:
+def na_figures(statistics: Floats, answers: Sequence[NaAnswer]) -> Mapping[str, Figure]:
     of_answers = np.array([each.dialog for each in answers], np.int64)
     figures = incompetence_figures(statistics, of_answers)
     for name in ("precision", "recall"):  # with a row for each sentence, and each triple

@@ -30,7 +30,7 @@ from generation.models import Dataset
 QUALITIES = tuple(key for key, kind in METRICS.items() if issubclass(kind, TextQuality))
 
 
-class _Score(NamedTuple):
+class QualityScore(NamedTuple):
     run: int
     key: str  # of the response
     response: int
@@ -57,8 +57,8 @@ def quality_report(dataset: Dataset, setup: str = "") -> Report:
     )
     counted = counted_responses(dataset, any_graph=True)
     n_of_setup = Counter(counted.setups.values())
-    found = _scores(runs, setups, counted)
-    by_row: dict[tuple[int, int], list[_Score]] = defaultdict(list)
+    found = quality_scores(runs, setups, counted)
+    by_row: dict[tuple[int, int], list[QualityScore]] = defaultdict(list)
     for each in found:
         by_row[each.run, each.setup].append(each)
     judges_own = {run.pk: setups_of_the_judge(run) for run in runs}
@@ -70,7 +70,7 @@ def quality_report(dataset: Dataset, setup: str = "") -> Report:
                 scores = by_row.get((run.pk, pk))
                 if run.metric != metric or not scores:
                     continue
-                row = _of_run(run) | {"is_own_judge": pk in judges_own[run.pk]}
+                row = judge_row(run) | {"is_own_judge": pk in judges_own[run.pk]}
                 row |= _counts(scores) | {"n_not_asked": n_of_setup[pk] - len(scores)}
                 rows.append({"metric": metric} | setup_row(one) | row)
                 values = np.array([np.nan if s.score is None else s.score for s in scores])
@@ -97,7 +97,9 @@ def quality_report(dataset: Dataset, setup: str = "") -> Report:
     )
 
 
-def _scores(runs: Collection[MetricRun], setups: Collection[int], counted: Counted) -> list[_Score]:
+def quality_scores(
+    runs: Collection[MetricRun], setups: Collection[int], counted: Counted
+) -> list[QualityScore]:
     """Return the scores by some runs of the responses that count; one query."""
     found = scores_of_answers(runs, setups).values_list(
         "run",
@@ -109,7 +111,7 @@ def _scores(runs: Collection[MetricRun], setups: Collection[int], counted: Count
     rows: Any = found.iterator(chunk_size=5000)
     return sorted(
         (
-            _Score(run, key, response, setup, counted.dialogs[response], score)
+            QualityScore(run, key, response, setup, counted.dialogs[response], score)
             for run, key, response, setup, score in rows
             if response in counted.setups
         ),
@@ -117,7 +119,7 @@ def _scores(runs: Collection[MetricRun], setups: Collection[int], counted: Count
     )
 
 
-def _of_run(run: MetricRun) -> Row:
+def judge_row(run: MetricRun) -> Row:
     """Return which judge said it, and how it was asked; "" of what an import does not say."""
     return {
         "metric_run": run.pk,
@@ -130,7 +132,7 @@ def _of_run(run: MetricRun) -> Row:
     }
 
 
-def _counts(scores: Collection[_Score]) -> Row:
+def _counts(scores: Collection[QualityScore]) -> Row:
     given = [each.score for each in scores if each.score is not None]
     return {
         "n": len(given),

@@ -19,7 +19,7 @@ from evaluation.metrics.entailment import AutoAis, Flavor, Split
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.choices import model_called, models_for
 from evaluation.runs.judged import first_plan, is_about, is_of_citations
-from evaluation.runs.plan import RunPlan, responses_of_study, spec_of
+from evaluation.runs.plan import Pool, RunPlan, responses_of_study, spec_of
 from generation.backends.base import ModelSpec
 
 GRID = "auto_ais"  # the metric whose flavor, window and hypothesis are chosen
@@ -58,6 +58,7 @@ class Family(NamedTuple):
     candidates: tuple[Candidate, ...] = ()
     n_sampled: int | None = None
     seed: int = 0
+    sampled_by: Pool = "model"
     runs: frozenset[int] = frozenset()  # all, also those that differ in their threshold alone
     is_current: bool = True  # by the revision of its model that was opened last
     taken: frozenset[str] = frozenset()  # signatures of runs by another revision
@@ -86,7 +87,7 @@ class Family(NamedTuple):
         plan = RunPlan(spec=self.spec, metric=metric, threshold=threshold, calibrated_on=on)
         if self.evidence:
             plan = plan._replace(evidence=self.evidence)
-        return plan._replace(n_sampled=self.n_sampled, seed=self.seed)
+        return plan._replace(n_sampled=self.n_sampled, seed=self.seed, sampled_by=self.sampled_by)
 
 
 class Place(NamedTuple):
@@ -190,7 +191,11 @@ def _by_revision(
         run.parameters.get("evidence", ""),
         run.signature if run.is_imported else "",
         metric,
-    )._replace(n_sampled=run.parameters.get("n_sampled"), seed=run.parameters.get("seed", 0))
+    )._replace(
+        n_sampled=run.parameters.get("n_sampled"),
+        seed=run.parameters.get("seed", 0),
+        sampled_by=run.parameters.get("sampled_by", "model"),
+    )
     opened = [_made_with(each.run) for each in candidates]
     known = [each for each in opened if each]
     if len(set(known)) < 2:
@@ -288,6 +293,8 @@ def _key_of_run(run: MetricRun, metric: AutoMetric | None) -> str:
         return "|".join(filter(None, ["imported", run.metric, run.signature]))
     sample = run.parameters.get("n_sampled")
     own = [f"sample:{sample}@{run.parameters.get('seed', 0)}"] if sample else []
+    if pool := run.parameters.get("sampled_by"):
+        own.append(f"of each:{pool}")
     if run.metric != GRID:
         own += filter(None, [metric.said])
     return "|".join([_key(run.metric, spec_of(run), run.parameters.get("evidence", "")), *own])

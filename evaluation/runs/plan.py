@@ -3,7 +3,7 @@
 Reads only: `evaluation.services.runs` makes a run of a plan.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from django.db.models import QuerySet
 
@@ -16,6 +16,10 @@ from generation.backends.base import ModelSpec
 from generation.evidence import EvidenceChoice
 from generation.models import Response
 
+# What a sample is drawn of: a model's responses, or those of a row of KaLMA's table 4, that is of
+# setups that differ in nothing but seed and run.
+Pool = Literal["model", "row"]
+
 
 class RunPlan(NamedTuple):
     """Every choice of a run that changes its scores or labels, and where its model lies."""
@@ -24,8 +28,9 @@ class RunPlan(NamedTuple):
     metric: AutoMetric = AutoAisMetric()
     evidence: str = EvidenceChoice.SHOWN  # of a metric that needs none it is not looked at
     threshold: float | None = None  # None: the metric's own
-    n_sampled: int | None = None  # responses of each model, drawn by `seed`; None: all of them
+    n_sampled: int | None = None  # responses of each pool, drawn by `seed`; None: all of them
     seed: int = 0
+    sampled_by: Pool = "model"
     calibrated_on: str = ""  # slug of the study by whose votes the choices were made
 
     @property
@@ -46,6 +51,8 @@ class RunPlan(NamedTuple):
             parts.append(spec.precision)
         if self.n_sampled is not None:
             parts.append(f"sample:{self.n_sampled}@{self.seed}")
+            if self.sampled_by != "model":
+                parts.append(f"of each:{self.sampled_by}")
         at = "t>=" if metric.is_yes_at_threshold else "t"
         return "|".join([*parts, f"{at}:{float(self.cut)!r}", f"v:{metric.version}"])
 
@@ -59,6 +66,8 @@ class RunPlan(NamedTuple):
             parameters["precision"] = self.spec.precision
         if self.n_sampled is not None:
             parameters |= {"n_sampled": self.n_sampled, "seed": self.seed}
+            if self.sampled_by != "model":
+                parameters["sampled_by"] = self.sampled_by
         if self.spec.served_name:
             parameters["served_name"] = self.spec.served_name
         if self.spec.key_variable:
@@ -66,6 +75,15 @@ class RunPlan(NamedTuple):
         if self.calibrated_on:
             parameters["calibrated_on"] = [self.calibrated_on]
         return parameters
+
+
+def with_sample_of(plan: RunPlan, run: MetricRun) -> RunPlan:
+    """Return a plan with the sample that a run was asked for."""
+    return plan._replace(
+        n_sampled=run.parameters.get("n_sampled"),
+        seed=run.parameters.get("seed", 0),
+        sampled_by=run.parameters.get("sampled_by", "model"),
+    )
 
 
 def spec_of(run: MetricRun) -> ModelSpec:

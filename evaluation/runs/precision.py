@@ -13,6 +13,7 @@ NO_SCORES = (
     "precision",
     "n_sampled",
     "seed",
+    "sampled_by",
     "calibrated_on",
     "key_variable",
     "n_responses",

@@ -140,7 +140,9 @@ def _sample(chosen: Mapping[str, Any]) -> str:
     n_sampled = chosen.get("n_sampled")
     if n_sampled is None:
         return "all responses"
-    return f"{n_sampled:,} responses of each model, drawn by seed {chosen.get('seed', 0)}"
+    row = "group of runs that differ in seed and run alone"
+    pool = row if chosen.get("sampled_by") == "row" else "model"
+    return f"{n_sampled:,} responses of each {pool}, drawn by seed {chosen.get('seed', 0)}"
 
 
 def setups_of_the_judge(run: MetricRun) -> set[int]:

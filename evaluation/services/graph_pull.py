@@ -17,11 +17,12 @@ from django.db.models import Count
 from accounts.models import User
 from evaluation.models import Job
 from evaluation.runs.scoring import user_questions
+from evaluation.services.endpoint_choices import checked_endpoint
 from evaluation.services.jobs import Hold, JobError, request_job
 from generation.importers.json_text import unstorable_character
 from generation.lots import lots
 from generation.models import Alias, Dataset, Entity, KGQuestion, QuestionEntity
-from generation.retrieval.endpoint_addresses import EndpointError, check_endpoint
+from generation.retrieval.endpoint_addresses import EndpointError
 from generation.retrieval.entities import recogniser_for
 from generation.retrieval.sparql import (
     ENTITIES_TOGETHER,
@@ -32,7 +33,6 @@ from generation.retrieval.sparql import (
 )
 from generation.retrieval.wikibase import (
     ENTITIES,
-    LANGUAGE,
     LONGEST_NAME,
     LONGEST_QID,
     QID,
@@ -47,7 +47,6 @@ from generation.services.graphs import store_entities
 MOST_NAMES = 5000
 MOST_NAMESAKES = 50  # that one name brings; those with the lowest numbers
 GONE = "The dataset of this pull is gone: delete the pull."
-LONGEST_ADDRESS = 500  # characters
 READ_TOGETHER = 2000
 QUESTIONS_TOGETHER = 100  # read by a model between two signs of life
 GONE = "The dataset of this pull is gone: delete the pull."
@@ -169,19 +168,9 @@ def _checked(plan: PullPlan) -> PullPlan:
     dataset = plan.dataset.strip()
     if not dataset or len(dataset) > 100 or unstorable_character(dataset):
         raise JobError("Expected the name of a dataset, of up to 100 characters.", "dataset")
-    if not LANGUAGE.fullmatch(plan.language) or len(plan.language) > 20:
-        found = repr(plan.language[:20])
-        raise JobError(f"Found {found}; expected the code of a language, as in en.", "language")
-    is_iri = plan.entities.startswith(("http://", "https://")) and plan.entities[-1] in "/#"
-    if not is_iri or set(plan.entities) & set('<>"{}|^`\\ ') or not plan.entities.isprintable():
-        raise JobError(f"Found {plan.entities[:80]!r}; expected as in {ENTITIES}", "entities")
-    endpoint = plan.endpoint.strip()
-    if len(endpoint) > LONGEST_ADDRESS:
-        raise JobError(f"Expected an address of at most {LONGEST_ADDRESS} characters.", "endpoint")
-    try:
-        check_endpoint(endpoint, allow_private=plan.allow_private)
-    except EndpointError as error:
-        raise JobError(str(error), "endpoint") from error
+    endpoint = checked_endpoint(
+        plan.endpoint, plan.entities, plan.language, allow_private=plan.allow_private
+    )
     return plan._replace(names=names, dataset=dataset, endpoint=endpoint)
 
 

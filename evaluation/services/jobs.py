@@ -26,7 +26,7 @@ from evaluation.models import Job, JobStep
 from evaluation.services.chunks import message_lost_before
 from generation.backends.base import BackendError
 from generation.backends.problems import storable
-from generation.models import Dataset
+from generation.models import Construction, Dataset
 from generation.retrieval.sparql import PATIENCE as OF_ENDPOINTS
 from generation.services import claims
 from generation.services.claims import (
@@ -66,6 +66,7 @@ def request_job(
     data: Mapping[str, Any] = MappingProxyType({}),
     study: Study | None = None,
     dataset: Dataset | None = None,
+    construction: Construction | None = None,
     user: User | None = None,
 ) -> Job:
     """Return the job of that name; asking for the same again is taking it up again.
@@ -76,6 +77,7 @@ def request_job(
         data: what it is done with, as read now: kept, so that later votes change nothing.
         study: whose votes it looks at.
         dataset: whose graph it adds to.
+        construction: that it carries out.
 
     Raises:
         JobError: the name is that of a job with other choices, or that ended with other data.
@@ -87,6 +89,7 @@ def request_job(
                 name=name,
                 study=study,
                 dataset=dataset,
+                construction=construction,
                 parameters={**parameters, "data": dict(data)},
                 n_total=n_total,
                 requested_by=user,
@@ -154,6 +157,18 @@ def resume_job(job: Job, user: User | None) -> bool:
 
 
 @transaction.atomic
+def repeat_job(job: Job, n_total: int, user: User | None) -> bool:
+    """Go on with a job that was done, as there is more to do now."""
+    done = Job.objects.filter(pk=job.pk, state=Job.State.DONE)
+    if not done.update(
+        state=Job.State.QUEUED, attempts=0, n_total=n_total, sent_at=None, finished_at=None
+    ):
+        return False
+    _record(user, "job.resumed", job)
+    return True
+
+
+@transaction.atomic
 def delete_job(job: Job, user: User | None) -> None:
     """Delete a job that has ended, with its steps.
 
@@ -179,7 +194,8 @@ def claim_job(job_id: int) -> Job | None:
     there = free(Job.objects.filter(pk=job_id), now)
     parameters = there.values_list("parameters", flat=True).first()
     token = None if parameters is None else take(there, now, _lease(parameters))
-    return Job.objects.filter(pk=job_id, token=token).select_related("study", "dataset").first()
+    taken = Job.objects.filter(pk=job_id, token=token)
+    return taken.select_related("study", "dataset", "construction").first()
 
 
 def lost_jobs() -> list[int]:
@@ -204,10 +220,9 @@ def lost_jobs() -> list[int]:
 
 def _lease(parameters: Mapping[str, Any]) -> timedelta:
     """Return how long a job is a worker's without a sign of life, asking backend or endpoint."""
-    if "endpoint" in parameters:
-        return lease(OF_ENDPOINTS.query)
     kind = BACKENDS.get(parameters.get("backend", ""))
-    return lease(kind.longest_call_seconds if kind else 0.0)
+    longest = kind.longest_call_seconds if kind else 0.0
+    return lease(max(longest, OF_ENDPOINTS.query if "endpoint" in parameters else 0.0))
 
 
 class Hold(claims.Hold):

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 
 from annotation.models import Target
 from annotation.ordering import random_key
+from evaluation.reports.seeded_runs import grouped
 from evaluation.runs.plan import RunPlan
 from generation.models import Citation, Dataset, Response
 from generation.services.citations import store_cited_facts
@@ -29,7 +30,7 @@ class Wanted(NamedTuple):
 def targets_for(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response]) -> Wanted:
     """Make sure that the targets of a plan exist, and return them."""
     responses = scorable(responses.filter(dataset=dataset).order_by(), plan)
-    drawn = sample_of(responses, plan)
+    drawn = sample_of(dataset, responses, plan)
     if plan.metric.judges == "citations":
         return _citations(responses, drawn)
     _make(responses.exclude(pk__in=Target.objects.filter(citation=None).values("response")))
@@ -81,17 +82,27 @@ def _citations(responses: QuerySet[Response], drawn: set[int] | None) -> Wanted:
 # --- samples --------------------------------------------------------------------------------
 
 
-def sample_of(responses: QuerySet[Response], plan: RunPlan) -> set[int] | None:
-    """Return the responses that a plan draws, `n_sampled` of each model; None: all of them."""
+def sample_of(dataset: Dataset, responses: QuerySet[Response], plan: RunPlan) -> set[int] | None:
+    """Return the responses that a plan draws, `n_sampled` of each model or row; None: all of them.
+
+    Which a pool's are does not depend on the other pools.
+    """
     if plan.n_sampled is None:
         return None
+    row_of = _rows(dataset) if plan.sampled_by == "row" else {}
     keys: dict[str, dict[int, str]] = defaultdict(dict)
-    rows: Iterable[tuple[int, str, str, str]] = responses.values_list(
-        "pk", "key", "setup__model", "setup__name"
+    rows: Iterable[tuple[int, str, int, str, str]] = responses.values_list(
+        "pk", "key", "setup", "setup__model", "setup__name"
     )
-    for pk, key, model, name in rows:
-        keys[model or name][pk] = key
-    return {pk for of_model in keys.values() for pk in drawn(of_model, plan.n_sampled, plan.seed)}
+    for pk, key, setup, model, name in rows:
+        keys[row_of.get(setup) or model or name][pk] = key
+    return {pk for pool in keys.values() for pk in drawn(pool, plan.n_sampled, plan.seed)}
+
+
+def _rows(dataset: Dataset) -> dict[int, str]:
+    """Return the row of a table over seeded runs that each setup belongs to; one query."""
+    groups = grouped(dataset, lambda _: True)
+    return {setup.pk: group.key for group in groups for setup in group.setups}
 
 
 def drawn(keys: Mapping[int, str], n: int, seed: int) -> list[int]:

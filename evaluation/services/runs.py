@@ -15,7 +15,7 @@ from evaluation.auto_metrics.registry import metric_of
 from evaluation.backends.registry import BACKENDS
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.model_checks import why_unusable
-from evaluation.runs.plan import RunPlan, spec_of
+from evaluation.runs.plan import RunPlan, spec_of, with_sample_of
 from evaluation.services.run_targets import (
     SAVED_TOGETHER,
     Wanted,
@@ -110,9 +110,8 @@ def request_precision_check(
         metric=metric_of(run.metric, run.parameters),
         evidence=run.parameters.get("evidence", EvidenceChoice.SHOWN),
         threshold=run.threshold,
-        n_sampled=run.parameters.get("n_sampled"),
-        seed=run.parameters.get("seed", 0),
     )
+    plan = with_sample_of(plan, run)
     some = Response.objects.filter(pk__in=drawn(keys, n, seed))
     return request_metric_run(run.dataset, plan, some, user)
 
@@ -131,7 +130,7 @@ def n_without_score(dataset: Dataset, plan: RunPlan, responses: QuerySet[Respons
         run__is_imported=False,
         target__citation__isnull=plan.metric.judges == "responses",
     )
-    sample = sample_of(responses, plan)
+    sample = sample_of(dataset, responses, plan)
     if plan.metric.judges == "citations":
         responses = responses.filter(text__contains="[")
     left = responses.exclude(pk__in=come_to.values("target__response"))

@@ -10,6 +10,7 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from evaluation.cited_answer import CitedFact
 from evaluation.metrics.citation import Verdict
 from evaluation.reports.base import LeftOut, Row
+from generation.models import Dataset, KGQuestion
 
 register = template.Library()
 
@@ -29,13 +30,22 @@ _TAGS = {
 _COUNTED = {
     "answers_with_unknown_minimum": "answers with an unknown minimum set",
     "answers_with_empty_minimum": "answers with an empty minimum set",
+    "answers_to_examples_that_not_all_rows_have": "answers to examples that not all rows have",
+    "setups_of_ablations": "setups that removed knowledge or replaced sub-graphs",
+    "runs_not_at_their_end": "runs before their end",
+    "runs_with_few_answers": "runs with under half of the answers of the largest",
+    "setups_without_an_ablation": "setups of gold graphs without a further step",
+    "qualities_without_a_run": "qualities without a metric run",
     "questions_without_imported_list": "questions without an imported list",
+    "excluded_votes": "votes of excluded raters",
+    "assumed": "responses that were shown nothing",
     "candidates_unchecked": "candidates of unchecked type",
     "namesakes_decided": "mentions whose namesakes were decided by re-ranking",
     "namesakes_not_looked_at": "namesakes that were not looked at",
 }
 # What they count and keep in their figures.
 _OF_NOTE = {
+    "made_up_minimum_sets",
     "answers_without_citations",
     "mentions",
     "mentions_without_entity",
@@ -56,9 +66,19 @@ def told_apart(left_out: LeftOut) -> list[tuple[str, list[str]]]:
     for key, n in left_out.items():
         if n:
             words = _COUNTED.get(key, key.replace("_", " "))
-            words = words if n != 1 else re.sub(r"s\b", "", words, count=1)
+            words = (
+                words
+                if n != 1
+                else re.sub(r"(ie)?s\b", lambda end: "y" if end[1] else "", words, count=1)
+            )
             said["Of note" if key in _OF_NOTE else "Left out"].append(f"{intcomma(n)} {words}")
     return [(title, parts) for title, parts in said.items() if parts]
+
+
+@register.filter
+def n_made_up(dataset: Dataset) -> int:
+    """Return how many questions of a dataset have a minimum set that was drawn at random."""
+    return KGQuestion.objects.filter(example__dataset=dataset, is_minimum_made_up=True).count()
 
 
 @register.filter

@@ -4,8 +4,11 @@ from django import template
 
 from evaluation.models import Job
 from evaluation.runs.jobs import GOING_ON
+from evaluation.runs.private_endpoints import endpoint_for, error_for
 
 register = template.Library()
+register.filter("endpoint_for", endpoint_for)
+register.filter("error_for", error_for)
 
 
 @register.filter

@@ -20,7 +20,7 @@ from evaluation.models import Job
 from evaluation.runs.jobs import GOING_ON, line_of, tried_prompts
 from evaluation.services import jobs as services
 from evaluation.services.distillation import request_distillation
-from evaluation.services.job_kinds import delete
+from evaluation.services.job_kinds import delete, resume
 from evaluation.services.jobs import JobError
 from evaluation.services.prompt_search import request_prompt_search
 from evaluation.tasks import execute_job
@@ -29,7 +29,8 @@ from generation.models import Checkpoint
 JOBS_PER_PAGE = 20
 NAMES_PER_PAGE = 100
 SEARCH, DISTILLATION = Job.Kind.PROMPT_SEARCH, Job.Kind.DISTILLATION
-PULL = Job.Kind.GRAPH_PULL
+PULL, CONSTRUCTION = Job.Kind.GRAPH_PULL, Job.Kind.CONSTRUCTION
+OF_ADMINS = {PULL: "Pulls", CONSTRUCTION: "Constructions"}  # they ask other machines
 
 
 @require_safe
@@ -46,8 +47,13 @@ def jobs(request: SignedInRequest) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def job(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Show one job: how far it is, its choices, its steps, and what it has found."""
+    """Show one job: how far it is, its choices, its steps, and what it has found.
+
+    A construction has a page of its own.
+    """
     found = get_object_or_404(Job.objects.select_related("study__dataset", "dataset"), pk=pk)
+    if found.construction_id:
+        return redirect("constructions:construction", found.construction_id)
     context = {"job": found, "is_going_on": found.state in GOING_ON, "start_url": _start_url(found)}
     if found.kind == PULL:
         context |= _of_pull(found, request.GET.get("page"))
@@ -182,8 +188,8 @@ def _started(job: Job) -> HttpResponse:
 def _changeable(request: SignedInRequest, pk: int) -> Job:
     """Return a job that this person may change: what asks other machines is for admins."""
     found = get_object_or_404(Job, pk=pk)
-    if found.kind == PULL and Role.ADMIN not in roles_of(request.user):
-        raise PermissionDenied("Pulls are for admins to change.")
+    if found.kind in OF_ADMINS and Role.ADMIN not in roles_of(request.user):
+        raise PermissionDenied(f"{OF_ADMINS[Job.Kind(found.kind)]} are for admins to change.")
     return found
 
 
@@ -204,7 +210,7 @@ def cancel_job(request: SignedInRequest, pk: int) -> HttpResponse:
 def resume_job(request: SignedInRequest, pk: int) -> HttpResponse:
     """Go on with a job that was cancelled or failed, behind its last step."""
     found = _changeable(request, pk)
-    if services.resume_job(found, request.user):
+    if resume(found, request.user):
         send(found)
     else:
         messages.info(request, f"{found.name} has nothing to go on with.")
@@ -216,6 +222,9 @@ def resume_job(request: SignedInRequest, pk: int) -> HttpResponse:
 def delete_job(request: SignedInRequest, pk: int) -> HttpResponse:
     """Delete a job that has ended, with its steps."""
     found = _changeable(request, pk)
+    if found.construction_id:
+        messages.error(request, "Delete the construction itself: its job goes with it.")
+        return redirect("constructions:construction", found.construction_id)
     try:
         delete(found, request.user)
     except JobError as error:

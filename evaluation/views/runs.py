@@ -13,6 +13,7 @@ from django_htmx.http import reselect, reswap, retarget, trigger_client_event
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
 from annotation.models import Study
+from evaluation.forms.named_answers import named_answers
 from evaluation.forms.new_run import NewRunForm, first_choices
 from evaluation.forms.runs import RunFilterForm
 from evaluation.models import MetricRun
@@ -187,7 +188,8 @@ def run(request: SignedInRequest, pk: int) -> HttpResponse:
     [progress] = _progress_of([pk])
     spread = histogram(progress.run)
     number = _bin_number(request.GET.get("bin", ""), len(spread.bins))
-    scores = listed_scores(progress.run, spread, number)
+    behind = named_answers(progress.run.dataset, request.GET)
+    scores = behind.of(listed_scores(progress.run, spread, number))
     own = setups_of_the_judge(progress.run)
     return render(
         request,
@@ -200,6 +202,7 @@ def run(request: SignedInRequest, pk: int) -> HttpResponse:
             "digest": data_digest(progress.run),
             "spread": spread,
             "chosen": None if number is None else spread.bins[number],
+            "behind": behind,
             "page": Paginator(scores, SCORES_PER_PAGE).get_page(request.GET.get("page")),
             "own_setups": own,
             "panel": precision_panel(progress.run),
@@ -219,13 +222,15 @@ def run_failures(request: SignedInRequest, pk: int) -> HttpResponse:
     """List what a run has no score for, with the reasons and how often each was met."""
     found = get_object_or_404(MetricRun.objects.select_related("dataset"), pk=pk)
     reason = request.GET.get("reason", "")
-    failed = failures(found, reason)
+    behind = named_answers(found.dataset, request.GET)
+    failed = behind.of(failures(found, reason))
     context = {
         "run": found,
         "title": title_of(found),
         "reason": reason,
         "reasons": failure_reasons(found, MOST_REASONS),
         "n_failed": failures(found).count(),
+        "behind": behind,
         "page": Paginator(failed, FAILURES_PER_PAGE).get_page(request.GET.get("page")),
     }
     return render(request, "evaluation/run_failures.html", context)

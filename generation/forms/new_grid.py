@@ -1,16 +1,17 @@
 """A new grid: examples, models, prompt types and every choice of decoding and retrieval."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 from django import forms
 from django.http import QueryDict
 from django.urls import reverse_lazy
 
+from generation.forms.model_fields import ModelsForm
 from generation.forms.number_lists import numbers, whole_numbers
-from generation.forms.offered_models import PRICES, OfferedModel, offered_models
+from generation.forms.offered_models import offered_models
 from generation.grids.grid_file import (
     HIGHEST_TEMPERATURE,
     LONGEST_CURRENCY,
@@ -24,7 +25,14 @@ from generation.grids.question_graphs import askable
 from generation.models import IS_ASKED, Dataset, Experiment, Sample
 from generation.retrieval.bm25 import IDF_RULES
 from generation.text.dialog_prompts import POSITIONS
-from generation.text.prompt_types import GRAPHS, TWELVE, PromptType, is_about_graph, prompt_type
+from generation.text.prompt_types import (
+    GRAPHS,
+    LACKING,
+    TWELVE,
+    PromptType,
+    is_about_graph,
+    prompt_type,
+)
 
 PLACES = {
     "before-dialog": "Before the dialog",
@@ -45,19 +53,14 @@ def _listed(kinds: Iterable[PromptType]) -> list[tuple[str, str]]:
 def _about_graphs() -> list[tuple[str, str]]:
     """Return the types about a graph, which share a number; not every question has each."""
     known = {"imported": ", where the import names one", "gold": ", where it is known"}
-    return [(kind.key, kind.title + known.get(kind.graph or "", "")) for kind in GRAPHS]
+    titles = {kind.key: kind.title + known.get(kind.graph or "", "") for kind in GRAPHS}
+    for kind in LACKING:
+        lacks = ", where a minimum set is known" if kind.n_removed else ": others replaced"
+        titles[kind.key] = kind.title + lacks
+    return list(titles.items())
 
 
-class ModelRow(NamedTuple):
-    """One model as the form shows it."""
-
-    model: OfferedModel
-    is_chosen: bool
-    precision: forms.BoundField | None  # where there is something to choose
-    prices: list[forms.BoundField]  # for input and output; none: it is free
-
-
-class NewGridForm(forms.Form):
+class NewGridForm(ModelsForm):
     """A new grid. Models that may cost something have fields for their price beside them."""
 
     name = forms.CharField(
@@ -131,31 +134,11 @@ class NewGridForm(forms.Form):
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         super().__init__(data)
-        self.offered = offered_models()
         over = str(data.get("over", ""))
         self.fields["over"].choices = _what_can_be_asked(over)  # type: ignore[attr-defined]
         if graph_prompts(over):
             self.fields["prompts"].choices += _about_graphs()  # type: ignore[attr-defined]
-        self.fields["models"].choices = [  # type: ignore[attr-defined]
-            (model.name, model.name) for model in self.offered
-        ]
-        for model in self.offered:
-            self._add_fields_of(model)
-
-    def _add_fields_of(self, model: OfferedModel) -> None:
-        if len(model.precisions) > 1:
-            self.fields[f"precision_{model.key}"] = forms.ChoiceField(
-                label=f"Precision of {model.name}",
-                required=False,
-                choices=[(precision, precision) for precision in model.precisions],
-            )
-        for name, price in zip(model.price_fields, PRICES, strict=False):
-            self.fields[name] = forms.FloatField(
-                label=f"Price of a million {price} tokens of {model.name}",
-                required=False,
-                min_value=0,
-                widget=forms.NumberInput(attrs=_ANY),
-            )
+        self.add_models()
 
     @property
     def can_ask(self) -> bool:
@@ -163,33 +146,9 @@ class NewGridForm(forms.Form):
         return bool(self.fields["over"].choices)  # type: ignore[attr-defined]
 
     @property
-    def rows(self) -> list[ModelRow]:
-        """The models, each with its own fields."""
-        return [self._row(model) for model in self.offered]
-
-    def _row(self, model: OfferedModel) -> ModelRow:
-        precision = f"precision_{model.key}"
-        return ModelRow(
-            model,
-            model.name in (self["models"].value() or ()),
-            self[precision] if precision in self.fields else None,
-            [self[price] for price in model.price_fields],
-        )
-
-    @property
-    def has_prices(self) -> bool:
-        """Whether any model has a price."""
-        return any(model.price_fields for model in self.offered)
-
-    @property
     def has_retrieval_errors(self) -> bool:
         """Whether something is wrong with what the page folds away."""
         return any(self.has_error(name) for name in RETRIEVAL)
-
-    @property
-    def wrong_fields(self) -> list[forms.BoundField]:
-        """The fields with a mistake, in the order shown."""
-        return [field for field in self if field.errors]
 
     def clean_more_prompts(self) -> list[str]:
         """Return the keys of the other prompt types."""
@@ -202,8 +161,7 @@ class NewGridForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Read what `over` names, and make a grid of the rest."""
         cleaned = super().clean() or {}
-        for model in self.offered:
-            self._check_prices(model, cleaned)
+        self.check_prices(cleaned)
         if "over" in cleaned:
             cleaned |= _examples_named(cleaned["over"])
         if not set(self.errors) - {"name"}:
@@ -214,11 +172,6 @@ class NewGridForm(forms.Form):
                 self.add_error(*_said(error, self.fields))
         return cleaned
 
-    def _check_prices(self, model: OfferedModel, cleaned: Mapping[str, Any]) -> None:
-        missing = [name for name in model.price_fields if cleaned.get(name) is None]
-        if len(missing) == 1 and not self.has_error(missing[0]):
-            self.add_error(missing[0], "Expected both prices, or none. 0 is a price.")
-
     def _data(self, cleaned: Mapping[str, Any]) -> dict[str, Any]:
         """Return a grid as its file has it."""
         same = "temperatures seeds top_p top_k max_tokens positions budget one_shot currency"
@@ -226,21 +179,10 @@ class NewGridForm(forms.Form):
         return {
             "name": cleaned["name"],
             "sample": cleaned["sample"].name if cleaned["sample"] else "",
-            "models": list(self._models(cleaned)),
+            "models": list(self.models_data(cleaned)),
             "prompts": list(dict.fromkeys(types)),
             "retrieval": {key: cleaned[key] for key in RETRIEVAL},
         } | {key: cleaned[key] for key in same.split()}
-
-    def _models(self, cleaned: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        for model in self.offered:
-            if model.name not in cleaned["models"]:
-                continue
-            precision = cleaned.get(f"precision_{model.key}") or model.precisions[0]
-            prices = [cleaned[name] for name in model.price_fields]
-            has_price = bool(prices) and None not in prices
-            yield {"name": model.name, "precision": precision} | (
-                {"price": dict(zip(PRICES, prices, strict=True))} if has_price else {}
-            )
 
     def grid_so_far(self) -> Grid | None:
         """Return the grid of what was chosen, perhaps without a name; None: it is no grid."""

@@ -9,7 +9,7 @@ from django import forms
 from generation.grids.previews import PREVIEWED, RESTRICTED
 from generation.grids.prompts import PromptChoices
 from generation.text.dialog_prompts import POSITIONS
-from generation.text.prompt_types import GRAPHS, prompt_type
+from generation.text.prompt_types import GRAPHS, LACKING, prompt_type
 
 
 class PromptPreviewForm(forms.Form):
@@ -22,7 +22,7 @@ class PromptPreviewForm(forms.Form):
         label="Prompt",
         choices=[
             *((kind.key, kind.title) for kind in PREVIEWED),
-            ("Knowledge graph", [(kind.key, kind.title) for kind in GRAPHS]),
+            ("Knowledge graph", [(kind.key, kind.title) for kind in (*GRAPHS, *LACKING)]),
             ("Restricted context", [(kind.key, kind.title) for kind in RESTRICTED]),
         ],
     )
@@ -38,7 +38,7 @@ class PromptPreviewForm(forms.Form):
         super().__init__(data)
         with suppress(ValueError):
             named = prompt_type(str(data.get("type", "")))
-            if named not in (*PREVIEWED, *GRAPHS, *RESTRICTED):
+            if named not in (*PREVIEWED, *GRAPHS, *LACKING, *RESTRICTED):
                 self.fields["type"].choices += [(named.key, named.title)]  # type: ignore[attr-defined]
 
     def choices(self) -> PromptChoices:

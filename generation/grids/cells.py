@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from generation.backends.base import Decoding, ModelSpec
 from generation.backends.registry import LANGUAGE_MODELS
-from generation.grids.grid_file import Grid, GridError, GridModel, usual_max_tokens
+from generation.grids.grid_file import Grid, GridError, GridModel, Precision, usual_max_tokens
 from generation.grids.prompts import PromptChoices, draws, settings_of, what_matters
-from generation.grids.question_graphs import QuestionGraphs, graph_mark
+from generation.grids.question_graphs import graph_marks
 from generation.importers.records import SetupRecord
 from generation.importers.setups import setup_content, setup_name
 from generation.models import Checkpoint, Dataset, Setup
@@ -16,7 +16,7 @@ from generation.text.graph_prompts import STOPS
 from generation.text.native_dialog import STOP
 from generation.text.prompt_types import is_about_graph, prompt_type
 
-USUAL_PRECISION = "fp32"
+USUAL_PRECISION: Precision = "fp32"
 _USUAL: Mapping[str, Any] = {"precision": USUAL_PRECISION, "top_p": 1.0, "top_k": 0, "seed": 0}
 
 
@@ -64,10 +64,9 @@ def cells_about(dataset: Dataset, grid: Grid) -> list[Cell]:
         GridError: as for `cells`.
     """
     found = cells(grid)
-    shown = {cell.choices.type.graph for cell in found if cell.choices.type.graph}
-    marks = {graph: graph_mark(QuestionGraphs(dataset.pk, graph).signature) for graph in shown}
+    marks = graph_marks(dataset.pk, (cell.choices.type for cell in found))
     return [
-        _renamed(cell, {"graph": marks[graph]}) if (graph := cell.choices.type.graph) else cell
+        _renamed(cell, {"graph": mark}) if (mark := marks.get(cell.choices.type)) else cell
         for cell in found
     ]
 
@@ -113,8 +112,17 @@ def spec_of(setup: Setup) -> ModelSpec:
     Raises:
         GridError: it is not there any more, or not in that precision.
     """
-    model = GridModel(setup.model, setup.settings.get("precision", USUAL_PRECISION))
-    return _spec(model, Checkpoint.objects.filter(name=model.name).first(), "model")
+    return spec_named(setup.model, setup.settings.get("precision", USUAL_PRECISION))
+
+
+def spec_named(name: str, precision: Precision = USUAL_PRECISION) -> ModelSpec:
+    """Return the model of a name, as it is listed now.
+
+    Raises:
+        GridError: there is none, or not in that precision.
+    """
+    listed = Checkpoint.objects.filter(name=name).first()
+    return _spec(GridModel(name, precision), listed, "model")
 
 
 def models_there() -> list[str]:

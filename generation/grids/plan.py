@@ -11,7 +11,7 @@ from generation.grids.cells import Cell, cells_about, check_setups
 from generation.grids.grid_file import Grid, of_data
 from generation.grids.material import materials
 from generation.grids.prompts import PromptChoices, PromptMaker
-from generation.grids.question_graphs import askable, without_entities
+from generation.grids.question_graphs import askable, removable, without_entities
 from generation.lots import lots
 from generation.models import (
     Dataset,
@@ -39,7 +39,8 @@ class PlanRow(NamedTuple):
     n_calls: int  # to be made
     n_there: int  # answered already: they are not made again
     # That have no such prompt: no golden evidence, the one-shot example itself, a part of the
-    # recipe without a passage of its own, no question about a graph with such entities.
+    # recipe without a passage of its own, no question about a graph with such entities, or no
+    # member of a minimum set to remove.
     n_left_out: int
     n_unmade: int  # of the calls: they would fail, because no prompt can be made
     n_prompt_tokens: int  # as `generation.text.tokens` counts
@@ -47,6 +48,7 @@ class PlanRow(NamedTuple):
     cost: float | None  # at most; None: no price is known
     n_widened: int = 0  # of the calls: show more passages than the type says, all of them golden
     n_incomplete: int = 0  # of the calls: the graph does not have all entities of the question
+    n_removing_less: int = 0  # of the calls: fewer members than that can be removed
 
 
 class Plan(NamedTuple):
@@ -146,7 +148,10 @@ class Asked:
         if choices.type.n_before and choices.type.n_before >= self._n_texts:
             return set(self.examples)
         if choices.type.graph:
-            return self.examples.keys() - self._about_graph[choices.type.graph]
+            shown = self._about_graph[choices.type.graph]
+            if choices.type.n_removed:
+                shown = shown & self._removable.keys()
+            return self.examples.keys() - shown
         needs_golden = choices.type.needs_golden
         left_out = {pk for pk in self.examples if needs_golden and not self._n_golden[pk]}
         if choices.type.is_one_shot and choices.one_shot:
@@ -160,6 +165,10 @@ class Asked:
     @cached_property
     def _without_entities(self) -> Mapping[Graph, set[int]]:
         return without_entities(self._dataset.pk)
+
+    @cached_property
+    def _removable(self) -> Mapping[int, int]:
+        return removable(self._dataset.pk)
 
     @cached_property
     def _n_texts(self) -> int:
@@ -191,6 +200,16 @@ class Asked:
         """Return how many of the examples to ask about have entities that the graph has not."""
         graph = cell.choices.type.graph
         return len(self._without_entities[graph].intersection(self.to_ask(cell))) if graph else 0
+
+    def removing_less(self, cell: Cell) -> int:
+        """Return how many of the examples to ask about lose fewer members than the type says.
+
+        A budget may cut further ones.
+        """
+        n_removed = cell.choices.type.n_removed
+        if not n_removed:
+            return 0
+        return sum(self._removable[pk] < n_removed for pk in self.to_ask(cell))
 
     def to_ask(self, cell: Cell) -> list[int]:
         """Return the examples to ask about under a setup, in order."""
@@ -261,6 +280,7 @@ def _count(cell: Cell, asked: Asked, counted: Sequence[int | None], grid: Grid) 
         cost=price.cost(n_prompt_tokens, n_completion_tokens) if price else None,
         n_widened=asked.widened(cell),
         n_incomplete=asked.incomplete(cell),
+        n_removing_less=asked.removing_less(cell),
     )
 
 
@@ -290,4 +310,5 @@ def _sum(rows: Sequence[PlanRow]) -> PlanRow:
         cost=sum(costs) if len(costs) == len(rows) else None,
         n_widened=sum(row.n_widened for row in rows),
         n_incomplete=sum(row.n_incomplete for row in rows),
+        n_removing_less=sum(row.n_removing_less for row in rows),
     )

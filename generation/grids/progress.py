@@ -20,6 +20,14 @@ from generation.grids.grid_file import Price
 from generation.json_length import JsonLength
 from generation.models import Call, Experiment, ExperimentChunk, ExperimentSetup, Setup
 
+# Tokens of a call's prompt, as the model counts; where it does not say, as we do.
+TOKENS_IN = Case(
+    When(n_model_prompt_tokens__gt=0, then=F("n_model_prompt_tokens")),
+    # A call that failed without a word from the model may have had no answer.
+    When(response__isnull=False, then=F("n_tokens")),
+    default=0,
+)
+
 
 class ExperimentProgress(NamedTuple):
     """How far one grid is. Rates, costs and the time left are None where they cannot be told."""
@@ -107,12 +115,6 @@ def setups_progress(experiment: Experiment) -> list[SetupProgress]:
 def _calls(experiments: list[int]) -> Mapping[int, dict[tuple[int, str], _Calls]]:
     """Count calls by grid, then by setup and its model."""
     with_response = Q(response__isnull=False)
-    said_by_model = Case(
-        When(n_model_prompt_tokens__gt=0, then=F("n_model_prompt_tokens")),
-        # A call that failed without a word from the model may have had no answer.
-        When(response__isnull=False, then=F("n_tokens")),
-        default=0,
-    )
     counted = (
         Call.objects.filter(experiment__in=experiments)
         .order_by()
@@ -124,7 +126,7 @@ def _calls(experiments: list[int]) -> Mapping[int, dict[tuple[int, str], _Calls]
             cut=Count("pk", filter=Q(is_cut=True)),
             prompt_tokens=Sum("n_tokens", filter=with_response, default=0),
             completion_tokens=Sum("n_model_completion_tokens", filter=with_response, default=0),
-            tokens_in=Sum(said_by_model, default=0),
+            tokens_in=Sum(TOKENS_IN, default=0),
             tokens_out=Sum("n_model_completion_tokens", default=0),
         )
     )

@@ -70,6 +70,9 @@ class MadePrompt(NamedTuple):
     passages: tuple[int, ...] = ()
     problem: str = ""
     shares: Shares | None = None  # of restricted context: what is really shown
+    # Taken out of its graph: members of the minimum set; None: its type takes nothing out.
+    removed: tuple[Triple, ...] | None = None
+    n_not_in_graph: int = 0  # members that its graph does not state
 
     @property
     def graph(self) -> tuple[Triple, ...] | None:
@@ -81,6 +84,8 @@ def draws(choices: PromptChoices) -> bool:
     """Return whether a prompt depends on the seed."""
     if _is_ranking_chosen(choices.type):
         return choices.ranking == "random"
+    if choices.type.lacks_knowledge:
+        return True
     return choices.type.evidence == "random" and choices.type.shows_passages
 
 
@@ -165,7 +170,7 @@ class PromptMaker:
         kind = choices.type
         self._instructions = prompt_text("instructions") if kind.has_instructions else ""
         self._demonstration = _demonstration(dataset, self._choices) if kind.is_one_shot else ""
-        self._graphs = QuestionGraphs(dataset.pk, kind.graph) if kind.graph else None
+        self._graphs = QuestionGraphs(dataset.pk, kind, self._choices.seed) if kind.graph else None
 
     def made(self, materials: Sequence[ExampleMaterial]) -> list[MadePrompt]:
         """Return the prompt of each example.
@@ -175,7 +180,10 @@ class PromptMaker:
         """
         if self._graphs:
             built = self._graphs.prompts(materials, self._choices.budget)
-            return [MadePrompt(prompt, (), problem) for prompt, problem in built]
+            return [
+                MadePrompt(each.prompt, (), each.problem, None, each.removed, each.n_not_in_graph)
+                for each in built
+            ]
         problems = [self._problem(material) for material in materials]
         candidates = [
             () if problem else self._candidates(material, SPARE_PASSAGES)

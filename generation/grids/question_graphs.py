@@ -1,25 +1,40 @@
-"""Whose sub-graphs a prompt about a knowledge graph shows: of what is retrieved, or known."""
+"""Whose sub-graphs a prompt about a knowledge graph shows: of what is retrieved, or known.
 
-from collections.abc import Iterable, Sequence
+Gold ones may lack knowledge: members of the minimum set, or whole sub-graphs (KaLMA, 5.2, 5.3).
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from generation.grids.material import ExampleMaterial
-from generation.models import Entity, KGQuestion, QuestionEntity
+from generation.models import Entity, KGQuestion, MinimumTriple, QuestionEntity
 from generation.retrieval.graph_state import graph_hash
 from generation.retrieval.subgraphs import SubgraphRetriever, subgraphs
+from generation.text.compared_triples import knowledge
 from generation.text.dialog_prompts import BudgetError, BuiltPrompt
 from generation.text.flat_graph import Triple
+from generation.text.graph_ablation import (
+    Place,
+    removed_members,
+    replaced,
+    stand_ins,
+    stated_members,
+    without,
+)
 from generation.text.graph_prompts import build_graph_prompt
-from generation.text.prompt_types import Graph
+from generation.text.prompt_types import Graph, PromptType
 
 # Why an example has no prompt about a graph.
 NO_QUESTION = "no question about a knowledge graph"
 NO_GOLD = "no gold entities are known"
 NO_IMPORTED = "no retrieved list was imported"
+NO_MINIMUM = "no knowledge of a minimum set to remove"
 
 
 def askable(dataset_id: int) -> dict[Graph, set[int]]:
@@ -38,6 +53,43 @@ def askable(dataset_id: int) -> dict[Graph, set[int]]:
         "imported": {example for example, _, is_imported_known in rows if is_imported_known},
         "gold": {example for example, is_gold_known, _ in rows if is_gold_known},
     }
+
+
+def removable(dataset_id: int) -> dict[int, int]:
+    """Return how many members can be removed of each example's minimum set, where any can.
+
+    That is, different ones that its gold sub-graphs state. As many queries for any number of
+    examples, some thousands of entities aside.
+    """
+    members = _members(MinimumTriple.objects.filter(question__example__dataset=dataset_id))
+    gold: dict[int, list[str]] = defaultdict(list)
+    entities = QuestionEntity.objects.filter(
+        question__example__dataset=dataset_id, is_retrieved=False
+    )
+    for example, qid in entities.order_by().values_list("question__example", "qid"):
+        gold[example].append(qid)
+    found = subgraphs(dataset_id, {qid for minimum in members.values() for qid, _, _ in minimum})
+    sizes = {
+        example: len(stated_members(minimum, _triples(found, gold[example])))
+        for example, minimum in members.items()
+    }
+    return {example: n for example, n in sizes.items() if n}
+
+
+def _members(rows: QuerySet[MinimumTriple]) -> dict[int, list[Triple]]:
+    """Return minimum sets by example; one query."""
+    minimum: dict[int, list[Triple]] = defaultdict(list)
+    columns = ("question__example", "qid", "relation", "value")
+    for example, qid, relation, value in rows.order_by("question", "position").values_list(
+        *columns
+    ):
+        minimum[example].append((qid, relation, value))
+    return minimum
+
+
+def _triples(found: Mapping[str, Iterable[Triple]], qids: Iterable[str]) -> tuple[Triple, ...]:
+    """Return the triples of some entities, each entity once."""
+    return tuple(triple for qid in dict.fromkeys(qids) for triple in found.get(qid, ()))
 
 
 def graph_mark(signature: str) -> str:
@@ -63,6 +115,31 @@ def without_entities(dataset_id: int) -> dict[Graph, set[int]]:
     }
 
 
+def graph_marks(dataset_id: int, kinds: Iterable[PromptType]) -> dict[PromptType, str]:
+    """Return the mark of the graph that prompts of each type show; those of other types have none.
+
+    Types that depend on the same are looked at once.
+    """
+    alike: dict[tuple[Graph, bool], list[PromptType]] = defaultdict(list)
+    for kind in dict.fromkeys(kinds):
+        if kind.graph:
+            alike[kind.graph, kind.accuracy < 100].append(kind)
+    return {
+        kind: graph_mark(QuestionGraphs(dataset_id, some[0]).signature)
+        for some in alike.values()
+        for kind in some
+    }
+
+
+class GraphPrompt(NamedTuple):
+    """The prompt of one question, or why there is none."""
+
+    prompt: BuiltPrompt | None
+    problem: str = ""
+    removed: tuple[Triple, ...] | None = None  # members of its minimum set; None: of another type
+    n_not_in_graph: int = 0  # members that its graph does not state: never removed
+
+
 class _Shown(NamedTuple):
     """What a prompt shows, and how many of its question's entities are not in the graph."""
 
@@ -71,77 +148,141 @@ class _Shown(NamedTuple):
 
 
 class QuestionGraphs:
-    """The sub-graphs of a dataset's questions, chosen one way."""
+    """The sub-graphs of a dataset's questions, chosen one way.
 
-    def __init__(self, dataset_id: int, graph: Graph) -> None:
-        self._dataset_id, self._graph = dataset_id, graph
+    Which are replaced is drawn among the gold entities that the dataset's questions had when the
+    first ones were looked up.
+    """
 
-    def problem(self, material: ExampleMaterial) -> str:
-        """Return why an example has no such prompt; "" if it has."""
-        about = material.about_graph
-        if about is None:
-            return NO_QUESTION
-        if self._graph == "gold":
-            return "" if about.gold else NO_GOLD
-        return NO_IMPORTED if self._graph == "imported" and about.imported is None else ""
+    def __init__(self, dataset_id: int, kind: PromptType, seed: int = 0) -> None:
+        """Say which.
+
+        Args:
+            kind: a type about a graph.
+            seed: of what its sub-graphs lack.
+        """
+        if kind.graph is None:
+            raise ValueError(f"prompt type {kind.key}; expected one about a graph")
+        self._dataset_id, self._kind, self._seed = dataset_id, kind, seed
+        self._graph: Graph = kind.graph
 
     def prompts(
         self, materials: Sequence[ExampleMaterial], budget: int | None
-    ) -> list[tuple[BuiltPrompt | None, str]]:
-        """Return the prompt of each question, or None and why there is none."""
-        made: list[tuple[BuiltPrompt | None, str]] = []
-        for material, shown in zip(materials, self._shown(materials), strict=True):
-            if problem := self.problem(material):
-                made.append((None, problem))
-                continue
-            try:
-                prompt = build_graph_prompt(shown.triples, material.turns[-1].text, budget)
-                made.append((prompt._replace(n_missing_entities=shown.n_missing), ""))
-            except BudgetError as exc:
-                made.append((None, str(exc)))
-        return made
+    ) -> list[GraphPrompt]:
+        """Return the prompt of each question; as many queries for any number of them."""
+        minimum = self._minimum(materials)
+        return [
+            self._prompt(material, shown, minimum.get(material.id, []), budget)
+            for material, shown in zip(materials, self._shown(materials), strict=True)
+        ]
 
-    def shown(self, materials: Sequence[ExampleMaterial]) -> list[tuple[Triple, ...]]:
-        """Return the triples that each question's prompt shows, in the order of its entities.
+    def _prompt(
+        self, material: ExampleMaterial, shown: _Shown, minimum: list[Triple], budget: int | None
+    ) -> GraphPrompt:
+        if problem := self._problem(material):
+            return GraphPrompt(None, problem)
+        question = material.turns[-1].text
+        try:
+            whole = build_graph_prompt(shown.triples, question, budget)
+        except BudgetError as exc:
+            return GraphPrompt(None, str(exc))
+        whole = whole._replace(n_missing_entities=shown.n_missing)
+        return (
+            self._lacking(whole, material, minimum) if self._kind.n_removed else GraphPrompt(whole)
+        )
 
-        Empty where there is none, or it has no such prompt; an entity that the graph does not have
-        shows nothing. There are as many queries for any number of questions.
+    def _lacking(
+        self, whole: BuiltPrompt, material: ExampleMaterial, minimum: list[Triple]
+    ) -> GraphPrompt:
+        """Return a prompt without members of the minimum set, of those that it holds.
+
+        What a budget has cut stays away: less knowledge makes no room for other.
         """
-        return [each.triples for each in self._shown(materials)]
+        graph = whole.graph or ()
+        stated = stated_members(minimum, graph)
+        if not stated:
+            return GraphPrompt(None, NO_MINIMUM)
+        removed = removed_members(stated, self._kind.n_removed, self._seed, material.key)
+        left = build_graph_prompt(without(graph, removed), material.turns[-1].text)
+        counted = left._replace(
+            n_missing_entities=whole.n_missing_entities,
+            n_triples_left_out=whole.n_triples_left_out,
+        )
+        return GraphPrompt(
+            counted, removed=removed, n_not_in_graph=len(knowledge(minimum)) - len(stated)
+        )
+
+    def _problem(self, material: ExampleMaterial) -> str:
+        """Return why an example has no such prompt, as far as it alone says that; "" if it has."""
+        about = material.about_graph
+        if about is None:
+            return NO_QUESTION
+        if self._graph == "gold" and not about.gold:
+            return NO_GOLD
+        return NO_IMPORTED if self._graph == "imported" and about.imported is None else ""
+
+    def _minimum(self, materials: Sequence[ExampleMaterial]) -> dict[int, list[Triple]]:
+        """Return the minimum sets by example, where any of one is removed; one query at most."""
+        if not self._kind.n_removed:
+            return {}
+        ids = [material.id for material in materials]
+        return _members(MinimumTriple.objects.filter(question__example__in=ids))
 
     def _shown(self, materials: Sequence[ExampleMaterial]) -> list[_Shown]:
+        """Return the triples that each question's prompt may show, in the order of its entities.
+
+        Empty where there is none, or it has no such prompt; an entity that the graph does not have
+        shows nothing.
+        """
         qids = self._qids(materials)
         found = subgraphs(self._dataset_id, {qid for each in qids for qid in each})
-        return [
-            _Shown(
-                tuple(triple for qid in dict.fromkeys(each) for triple in found.get(qid, ())),
-                len(set(each) - found.keys()),
-            )
-            for each in qids
-        ]
+        return [_Shown(_triples(found, each), len(set(each) - found.keys())) for each in qids]
 
     @property
     def signature(self) -> str:
-        """Which graph it is, and how it is searched where it is."""
+        """Which graph it is, and how it is searched where it is.
+
+        Where sub-graphs are replaced, all questions' gold entities as well.
+        """
         if self._graph == "retrieved":
             return self._retriever.signature
-        return graph_hash(self._dataset_id)
+        if self._kind.accuracy == 100:
+            return graph_hash(self._dataset_id)
+        said = json.dumps(sorted((*place, qid) for place, qid in self._places.items()))
+        gold = sha256(said.encode()).hexdigest()[:16]
+        return f"{graph_hash(self._dataset_id)}|gold:{gold}"
 
     @cached_property
     def _retriever(self) -> SubgraphRetriever:
         return SubgraphRetriever(self._dataset_id)
 
+    @cached_property
+    def _places(self) -> dict[Place, str]:
+        """All gold entities of the dataset's questions that the graph has."""
+        in_graph = Entity.objects.filter(dataset=self._dataset_id, qid=OuterRef("qid"))
+        rows = QuestionEntity.objects.filter(
+            Exists(in_graph), question__example__dataset=self._dataset_id, is_retrieved=False
+        ).order_by()
+        found = rows.values_list("question__example__key", "position", "qid")
+        return {(key, position): qid for key, position, qid in found}
+
+    @cached_property
+    def _stand_ins(self) -> dict[Place, str]:
+        return stand_ins(self._places, self._kind.accuracy, self._seed)
+
     def _qids(self, materials: Sequence[ExampleMaterial]) -> list[tuple[str, ...]]:
-        """Return the entities of each question, in order."""
-        asked = [material for material in materials if not self.problem(material)]
+        """Return the entities of each question, in order; none where none is known."""
+        asked = [material for material in materials if material.about_graph]
         by_example = dict(zip((each.id for each in asked), self._of(asked), strict=True))
         return [by_example.get(material.id, ()) for material in materials]
 
-    def _of(self, asked: Sequence[ExampleMaterial]) -> Iterable[tuple[str, ...]]:
+    def _of(self, asked: Collection[ExampleMaterial]) -> Iterable[tuple[str, ...]]:
         if self._graph == "retrieved":
             questions = [material.turns[-1].text for material in asked]
             return [found.qids for found in self._retriever.retrieved(questions)]
-        known = [each.about_graph for each in asked if each.about_graph]
-        if self._graph == "gold":
-            return [about.gold for about in known]
-        return [about.imported or () for about in known]
+        known = [(each.key, each.about_graph) for each in asked if each.about_graph]
+        if self._graph == "imported":
+            return [about.imported or () for _, about in known]
+        if self._kind.accuracy == 100:
+            return [about.gold for _, about in known]
+        return [replaced(key, about.gold, self._stand_ins) for key, about in known]

@@ -17,6 +17,10 @@ class DatasetError(Exception):
         super().__init__(message)
 
 
+class TooLargeError(DatasetError):
+    """What was given holds more than one import may."""
+
+
 def excerpt(value: object) -> str:
     """Return `value` as JSON, at most 80 characters long, safe to store and to print."""
     if isinstance(value, str):

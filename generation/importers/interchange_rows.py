@@ -157,6 +157,9 @@ def read_entity(row: Row) -> EntityRecord:
 def read_kg_question(row: Row) -> KGQuestionRecord:
     minimum = row.optional_list("minimum", "[qid, relation, value, round?]")
     retrieved = row.optional_list("retrieved", "qids")
+    is_made_up = row.yes_no("minimum_made_up")
+    if is_made_up and minimum is None:
+        row.refuse("minimum_made_up", "true", "a minimum set that is made up, or false")
     return KGQuestionRecord(
         where=row.where,
         key=row.key("id"),
@@ -164,6 +167,7 @@ def read_kg_question(row: Row) -> KGQuestionRecord:
         entities=row.keys("entities", row.required_list("entities", "qids"), LONGEST_NAME),
         retrieved=None if retrieved is None else row.keys("retrieved", retrieved, LONGEST_NAME),
         minimum=None if minimum is None else _minimum(row, minimum),
+        is_minimum_made_up=is_made_up,
     )
 
 
@@ -322,7 +326,10 @@ FLAGS = Kind("flags", ("response", "rater"), ("arm", "reason"), read_flag)
 RATERS = Kind("raters", ("rater",), ("excluded", "gold_score", "simulated"), read_rater)
 ENTITIES = Kind("entities", ("qid", "label", "triples"), ("type", "aliases", "text"), read_entity)
 KG_QUESTIONS = Kind(
-    "kg_questions", ("id", "question", "entities"), ("retrieved", "minimum"), read_kg_question
+    "kg_questions",
+    ("id", "question", "entities"),
+    ("retrieved", "minimum", "minimum_made_up"),
+    read_kg_question,
 )
 
 # By file name; in this order where only the columns tell: a vote row would do as a flag, and a

@@ -132,6 +132,7 @@ class KGQuestionRecord(NamedTuple):
     entities: tuple[str, ...]
     retrieved: tuple[str, ...] | None
     minimum: tuple[MinimumTriple, ...] | None
+    is_minimum_made_up: bool = False
 
 
 class RaterRecord(NamedTuple):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from generation.importers.archives import ZipStore, is_junk, looks_like_zip
-from generation.importers.errors import DatasetError
+from generation.importers.errors import DatasetError, TooLargeError
 from generation.importers.json_text import JSONTrouble, parse_json, unstorable_character
 from generation.importers.limits import Limits
 from generation.importers.records import Problem, Where
@@ -154,7 +154,7 @@ class Source:
             n_rows = sum(self._used_rows.values())
             if n_rows > self.limits.max_rows:
                 found = f"more than {self.limits.max_rows:,} rows"
-                raise DatasetError(name, found, "at most that many in one import")
+                raise TooLargeError(name, found, "at most that many in one import")
 
     def close(self) -> None:
         self._store.close()
@@ -169,7 +169,7 @@ class Source:
             self._used_bytes[name] += n_bytes
             if sum(self._used_bytes.values()) > self.limits.max_bytes:
                 found = f"more than {self.limits.max_bytes:,} bytes once unpacked"
-                raise DatasetError(name, found, "at most that many in one import")
+                raise TooLargeError(name, found, "at most that many in one import")
 
         stored = _buffered(_Counted(self._store.open(name), name, count_stored))
         plain: IO[bytes] = stored

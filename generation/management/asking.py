@@ -166,6 +166,11 @@ def _lines(plan: Plan) -> Iterator[str]:
         yield f"{n:,} of the calls show more passages than their type says: so many are golden."
     if n := plan.total.n_incomplete:
         yield f"{n:,} of the calls are about questions with entities that are not in the graph."
+    if n := plan.total.n_removing_less:
+        yield (
+            f"{n:,} of the calls remove less than their type says: the minimum set has no more in "
+            "the graph."
+        )
     if n := plan.total.n_unmade:
         yield f"{n:,} of the calls will fail: there is no passage for them, or no room."
 

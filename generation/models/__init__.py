@@ -1,6 +1,14 @@
 """The material: datasets, knowledge graphs, setups and responses."""
 
 from generation.models.checkpoints import Checkpoint
+from generation.models.constructions import (
+    LAST_ROUND,
+    SIMPLE_STYLE,
+    ConstructedDataset,
+    Construction,
+    ConstructionCall,
+    ConstructionEntry,
+)
 from generation.models.datasets import Dataset, Example, ExamplePassage, Import, Passage, Turn
 from generation.models.experiments import Call, Experiment, ExperimentChunk, ExperimentSetup
 from generation.models.graphs import (
@@ -17,11 +25,17 @@ from generation.models.setups import RERANKED, Citation, Response, ResponsePassa
 __all__ = [
     "ASKED",
     "IS_ASKED",
+    "LAST_ROUND",
     "RERANKED",
+    "SIMPLE_STYLE",
     "Alias",
     "Call",
     "Checkpoint",
     "Citation",
+    "ConstructedDataset",
+    "Construction",
+    "ConstructionCall",
+    "ConstructionEntry",
     "Dataset",
     "Entity",
     "Example",

@@ -138,6 +138,7 @@ class Call(models.Model):
     n_model_prompt_tokens = models.PositiveIntegerField(default=0)  # as the model counts
     n_model_completion_tokens = models.PositiveIntegerField(default=0)  # or ours, where not told
     is_cut = models.BooleanField(default=False)  # the completion is as long as it may be
+    seconds = models.FloatField(null=True, blank=True)  # until its completion came; None: not known
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -1,6 +1,7 @@
 """Knowledge graphs: entities, triples, and the questions asked about them (KaLMA, 2, 3)."""
 
 from django.db import models
+from django.db.models import Q
 
 from generation.models.datasets import Dataset, Example
 
@@ -69,7 +70,17 @@ class KGQuestion(models.Model):
 
     example = models.OneToOneField(Example, models.CASCADE, related_name="kg_question")
     is_minimum_known = models.BooleanField()
+    # Drawn at random from the graph to try experiments with: nobody's knowledge.
+    is_minimum_made_up = models.BooleanField(default=False)
     is_retrieved_known = models.BooleanField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(is_minimum_made_up=False) | Q(is_minimum_known=True),
+                name="kg_question_made_up_is_known",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"knowledge-graph question {self.example_id}"

@@ -13,12 +13,13 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.client import HTTPException
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote
 
 from generation.importers.errors import excerpt
 from generation.importers.json_text import JSONTrouble
+from generation.lots import lots
 from generation.retrieval.endpoint_addresses import (
     EndpointError,
     check_endpoint,
@@ -27,19 +28,25 @@ from generation.retrieval.endpoint_connections import Until, opener
 from generation.retrieval.sparql_results import Row, rows_of
 from generation.retrieval.wikibase import (
     Described,
+    Edge,
     Match,
     Shape,
     described,
+    edges_among_query,
+    edges_of,
+    edges_query,
     labels_query,
     matches_of,
     names_query,
     statements_query,
 )
 
+Asked = TypeVar("Asked")
 MEBIBYTE = 1024 * 1024
 NAMES_TOGETHER = 20
 QUOTED_TOGETHER = 2000  # characters of names, as an address spells them: some cut at 8,000
 ENTITIES_TOGETHER = 10
+PAIRS_TOGETHER = 40  # of entities; some 5,000 characters of an address
 _PASSING = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 _TOO_MUCH = {
     HTTPStatus.REQUEST_TIMEOUT,
@@ -267,6 +274,40 @@ class Wikibase:
             found |= matches_of(rows, some, self._shape)
         return found
 
+    def edges(self, pairs: Sequence[tuple[str, str]]) -> list[Edge]:
+        """Return what leads from the first of each pair of entities to its second.
+
+        Args:
+            pairs: of qids; who wants both directions gives both.
+
+        Raises:
+            EndpointError: as for `Endpoint.select`.
+        """
+        found: list[Edge] = []
+        for some in lots(list(dict.fromkeys(pairs)), PAIRS_TOGETHER):
+            rows = self._rows(some, edges_query, ("subject", "property", "value"))
+            found += edges_of(rows, self._shape)
+        return found
+
+    def edges_among(self, some: Sequence[str], others: Sequence[str]) -> list[Edge]:
+        """Return what leads from any of some entities to any of others, or back: two queries.
+
+        Args:
+            some: qids, as `others`; both go into one address, so up to 50 of each.
+
+        Raises:
+            EndpointError: as for `Endpoint.select`.
+        """
+        found: list[Edge] = []
+        for subjects, values in ((some, others), (others, some)):
+
+            def query(part: Sequence[str], shape: Shape, to: Sequence[str] = values) -> str:
+                return edges_among_query(part, to, shape)
+
+            rows = self._rows(subjects, query, ("subject", "property", "value"))
+            found += edges_of(rows, self._shape)
+        return found
+
     def described(self, qids: Sequence[str]) -> dict[str, Described]:
         """Return these entities with aliases and one-hop graphs; the unknown ones are left out.
 
@@ -284,8 +325,8 @@ class Wikibase:
 
     def _rows(
         self,
-        items: Sequence[str],
-        query: Callable[[Sequence[str], Shape], str],
+        items: Sequence[Asked],
+        query: Callable[[Sequence[Asked], Shape], str],
         variables: Collection[str],
     ) -> list[Row]:
         """Ask about all at once; in halves where that is too much."""

@@ -46,6 +46,14 @@ class Match(NamedTuple):
     by: str  # 'label' or 'alias'
 
 
+class Edge(NamedTuple):
+    """A statement whose value is another entity."""
+
+    subject: str  # its qid
+    property: str  # its number, as in P26
+    value: str  # the qid of the other
+
+
 class Described(NamedTuple):
     """An entity as it will be stored, and what its graph has besides."""
 
@@ -113,6 +121,32 @@ def statements_query(qids: Iterable[str], shape: Shape) -> str:
 }}"""
 
 
+def edges_query(pairs: Iterable[tuple[str, str]], shape: Shape) -> str:
+    """Return the query for what leads from the first of each pair to its second.
+
+    ?subject ?property ?value
+    """
+    listed = " ".join(f"({_iris(pair, shape)})" for pair in pairs)
+    return f"""{_PREFIXES}SELECT DISTINCT ?subject ?property ?value WHERE {{
+  VALUES (?subject ?value) {{ {listed} }}
+  ?subject ?direct ?value .
+  ?property wikibase:directClaim ?direct .
+}}"""
+
+
+def edges_among_query(subjects: Iterable[str], values: Iterable[str], shape: Shape) -> str:
+    """Return the query for what leads from any of some entities to any of others.
+
+    ?subject ?property ?value
+    """
+    return f"""{_PREFIXES}SELECT DISTINCT ?subject ?property ?value WHERE {{
+  VALUES ?subject {{ {_iris(subjects, shape)} }}
+  VALUES ?value {{ {_iris(values, shape)} }}
+  ?subject ?direct ?value .
+  ?property wikibase:directClaim ?direct .
+}}"""
+
+
 def _iris(qids: Iterable[str], shape: Shape) -> str:
     named = list(qids)
     if wrong := [qid for qid in named if not _LOCAL_NAME.fullmatch(qid)]:
@@ -145,6 +179,15 @@ def matches_of(rows: Iterable[Row], names: Iterable[str], shape: Shape) -> dict[
         name: [Match(qid, of_name[qid]) for qid in sorted(of_name, key=in_number_order)]
         for name, of_name in found.items()
     }
+
+
+def edges_of(rows: Iterable[Row], shape: Shape) -> list[Edge]:
+    """Return the edges of an answer, each once, those of lower numbers first."""
+    found = {
+        Edge(shape.qid(row["subject"]), _local(row["property"].value), shape.qid(row["value"]))
+        for row in rows
+    }
+    return sorted(found, key=lambda edge: tuple(map(in_number_order, edge)))
 
 
 def described(

@@ -26,6 +26,7 @@ from generation.services.experiments import (
     start_experiment,
 )
 from generation.services.graphs import store_kg_questions
+from generation.text.prompt_types import prompt_type
 
 LONGEST_QUESTION = 2_000
 PROMPT = "graph-retrieved"
@@ -106,7 +107,7 @@ def grids_about(example: Example) -> list[Experiment]:
 def _grid(example: Example, asked: AskedOf, user: User | None) -> Grid:
     sample = _sample_of(example, user)
     how = f"{asked.model}, {asked.precision}, {asked.temperature:g}, seed {asked.seed}"
-    graph = QuestionGraphs(example.dataset_id, "retrieved").signature
+    graph = QuestionGraphs(example.dataset_id, prompt_type(PROMPT)).signature
     asked_for = f"{example.dataset.slug} {example.key} {how} {graph}"
     digest = sha256(asked_for.encode()).hexdigest()[:12]
     return Grid(

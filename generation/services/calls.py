@@ -31,6 +31,7 @@ def call_of(
     asked: Asked,
     completion: Completion = NOTHING,
     problem: str = "",
+    seconds: float | None = None,
 ) -> Call:
     """Return the row of a call that is not stored yet.
 
@@ -38,6 +39,7 @@ def call_of(
 
     Args:
         problem: why there is no response; one that would be empty is a problem, too.
+        seconds: waited for its completion; None: no model was asked.
     """
     sizes: dict[str, int] = {}
     prompt = asked.made.prompt
@@ -63,6 +65,7 @@ def call_of(
         n_model_prompt_tokens=completion.n_prompt_tokens,
         n_model_completion_tokens=completion.n_tokens or count_tokens(completion.text),
         is_cut=completion.is_cut,
+        seconds=seconds,
         **sizes,
     )
 
@@ -72,9 +75,11 @@ def response_of(
 ) -> Response:
     """Return the row of a response that is not stored yet.
 
-    About a knowledge graph it holds the triples that its prompt did, and no passage was shown.
+    About a knowledge graph it holds the triples that its prompt did, and what was taken out of
+    them; no passage was shown then.
     """
     setup, prompt, graph = claim.setup, asked.made.prompt, asked.made.graph
+    removed = asked.made.removed
     assert prompt is not None  # it was asked
     record = ResponseRecord(
         where=Where("", 0),
@@ -86,7 +91,7 @@ def response_of(
         text=_said(setup, completion),
         evidence_shown=tuple(keys[passage] for passage in asked.made.passages),
         graph_shown=graph,
-        removed=None,
+        removed=removed,
         meta=_meta(asked.made, prompt),
     )
     return Response(
@@ -97,6 +102,7 @@ def response_of(
         text=record.text,
         is_evidence_stated=True,
         graph_shown=graph,
+        removed=removed,
         meta=record.meta,
         digest=record_digest(record),
     )
@@ -130,6 +136,7 @@ def _meta(made: MadePrompt, prompt: BuiltPrompt) -> dict[str, Any]:
     of_graph = {
         "triples_left_out": prompt.n_triples_left_out,
         "entities_missing": prompt.n_missing_entities,
+        "members_not_shown": made.n_not_in_graph,
     }
     if any(of_graph.values()):
         meta["graph"] = {name: n for name, n in of_graph.items() if n}

@@ -16,9 +16,10 @@ from django.db import DatabaseError, InterfaceError, OperationalError, transacti
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from generation.backends.base import BackendError, Completion, LanguageModel, ModelSpec, Prompt
+from generation.backends.base import BackendError, LanguageModel, ModelSpec, Prompt
 from generation.backends.problems import storable
 from generation.backends.registry import LANGUAGE_MODELS
+from generation.backends.waiting import Waited, waited_for
 from generation.grids.cells import decoding_of, spec_of
 from generation.grids.grid_file import GridError
 from generation.grids.material import materials
@@ -335,13 +336,13 @@ def _ask_together(
         return
     if model.is_limited:
         _wait(hold, reserve(claim.setup.model, len(prompts), PATIENCE_SECONDS))
-    completions = model.itself.complete(prompts, decoding_of(claim.setup))
-    for each, completion in zip(with_prompt, completions, strict=True):
-        _store(claim, hold, each, completion, keys)
+    answers = waited_for(lambda: model.itself.complete(prompts, decoding_of(claim.setup)))
+    for each, answer in zip(with_prompt, answers, strict=True):
+        _store(claim, hold, each, answer, keys)
 
 
 def _store(
-    claim: ExperimentChunk, hold: _Hold, asked: Asked, completion: Completion, keys: dict[int, str]
+    claim: ExperimentChunk, hold: _Hold, asked: Asked, answer: Waited, keys: dict[int, str]
 ) -> None:
     """Store what a model said; what cannot be stored is the problem of this call alone.
 
@@ -349,8 +350,9 @@ def _store(
         Stopped: as for `_Hold.store`.
         OperationalError, InterfaceError: the database is not there.
     """
+    completion, seconds = answer
     try:
-        call = call_of(claim, asked, completion, storable(completion.problem))
+        call = call_of(claim, asked, completion, storable(completion.problem), seconds)
         response = None if call.problem else response_of(claim, asked, completion, keys)
         hold.store(call, response, asked.made.passages)
     except (Stopped, OperationalError, InterfaceError):
@@ -358,7 +360,7 @@ def _store(
     except Exception as error:
         logger.exception("an answer about example %s cannot be stored", asked.material.id)
         problem = storable(f"its answer cannot be stored: {type(error).__name__}: {error}")
-        hold.store(call_of(claim, asked, problem=problem), None, ())
+        hold.store(call_of(claim, asked, problem=problem, seconds=seconds), None, ())
 
 
 def _wait(hold: _Hold, seconds: float) -> None:
@@ -384,8 +386,7 @@ def _give_up_first(claim: ExperimentChunk, hold: _Hold) -> None:
         hold.skip(there)
     for material in materials(first):
         if material.id not in there:
-            asked = Asked(material, MadePrompt(None))
-            hold.store(call_of(claim, asked, problem=problem), None, ())
+            hold.store(call_of(claim, Asked(material, MadePrompt(None)), problem=problem), None, ())
 
 
 def _fail(claim: ExperimentChunk, error: str) -> None:

@@ -76,6 +76,7 @@ def store_kg_questions(dataset: Dataset, records: Sequence[KGQuestionRecord]) ->
         KGQuestion(
             example=example,
             is_minimum_known=record.minimum is not None,
+            is_minimum_made_up=record.is_minimum_made_up,
             is_retrieved_known=record.retrieved is not None,
         )
         for example, record in zip(examples, new, strict=True)

@@ -32,13 +32,7 @@ def open_noted(setup: Setup, spec: ModelSpec, retrieval: str = "") -> LanguageMo
             "started. Ask again: a new grid has setups of the graph as it is now."
         )
     model = open_language_model(spec)
-    made_with = {
-        "backend": spec.backend,
-        "signature": model.signature,
-        "revision": model.revision,
-        "files": model.files,
-        "device": model.device,
-    }
+    made_with = what_it_is(spec, model)
     if retrieval:
         made_with["retrieval"] = retrieval
     if _note(setup, made_with):
@@ -69,7 +63,7 @@ def _note(setup: Setup, made_with: dict[str, Any]) -> bool:
             f"than the dataset has now ({here}). Import what was added as a dataset of its own, "
             "so that the responses do not mix."
         )
-    elif (was := _in_words(earlier)) != (now := _in_words(made_with)):
+    elif (was := in_words(earlier)) != (now := in_words(made_with)):
         raise BackendError(
             f"{setup.name}: its responses were made with {was}, and what is there now is {now}. "
             "Put the earlier one back and resume, or list the new one by another name."
@@ -91,7 +85,18 @@ def _is_free(setup: Setup) -> bool:
     return n_at_it <= 1 and not setup.responses.exists()
 
 
-def _in_words(made_with: dict[str, Any]) -> str:
+def what_it_is(spec: ModelSpec, model: LanguageModel) -> dict[str, Any]:
+    """Return what is noted of a model that was opened."""
+    return {
+        "backend": spec.backend,
+        "signature": model.signature,
+        "revision": model.revision,
+        "files": model.files,
+        "device": model.device,
+    }
+
+
+def in_words(made_with: dict[str, Any]) -> str:
     """Return what tells one model from another; what computes it does not."""
     parts = [made_with.get("backend", ""), made_with.get("signature", "")]
     if revision := made_with.get("revision"):

@@ -9,7 +9,7 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from generation.durations import UNDEFINED, about
 from generation.grids.plan import PlanRow
 from generation.grids.progress import ExperimentProgress
-from generation.grids.question_graphs import NO_GOLD, NO_IMPORTED, NO_QUESTION
+from generation.grids.question_graphs import NO_GOLD, NO_IMPORTED, NO_MINIMUM, NO_QUESTION
 from generation.models import Experiment
 from generation.text.prompt_types import is_about_graph, prompt_type
 
@@ -130,4 +130,5 @@ def why_left_out(row: PlanRow, grid: Mapping[str, Any]) -> str:
     reasons += ["no passage of its own"] * bool(kind.n_before)
     if kind.graph:
         reasons.append(NO_GRAPH[kind.graph])
+    reasons += [NO_MINIMUM] * bool(kind.n_removed)
     return " or ".join(reasons)

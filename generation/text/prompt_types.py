@@ -1,4 +1,7 @@
-"""The types of prompts of a grid ([A] 6.2, 7.4, 7.7, 9.3; [K] 3.3): what each shows, and how."""
+"""The types of prompts of a grid: what each shows, and how.
+
+[A] 6.2, 7.4, 7.7, 9.3; [K] 3.3, and 5.2, 5.3 for gold graphs that lack knowledge.
+"""
 
 import re
 from typing import Literal, NamedTuple, get_args
@@ -10,6 +13,8 @@ RestrictedEvidence = Literal["golden", "next-best", "random"]  # of restricted c
 Graph = Literal["retrieved", "imported", "gold"]
 MOST_FACTS = 20  # k of a retrieved or top prompt, K1 of a part
 SHARES = tuple(tenths / 10 for tenths in range(10, -1, -1))  # of the dialog: 1.0, 0.9 … 0.0
+MOST_REMOVED = 9  # pieces of knowledge
+ACCURACIES = (80, 60, 40, 20)  # per cent of the gold sub-graphs that are shown; 100 is all of them
 TOP, RESTRICTED, GRAPH = 13, 14, 15  # numbers of types beyond the twelve
 
 
@@ -36,6 +41,8 @@ class PromptType(NamedTuple):
     of: int = 0
     part: int = 0
     graph: Graph | None = None  # of `graph`: which sub-graphs; such a prompt asks for citations
+    n_removed: int = 0  # of gold sub-graphs: members of the minimum set that are taken out
+    accuracy: int = 100  # of gold sub-graphs: per cent of all questions' that are not replaced
 
     @property
     def needs_golden(self) -> bool:
@@ -50,6 +57,11 @@ class PromptType(NamedTuple):
     def shows_passages(self) -> bool:
         """Whether its prompts hold evidence; beside a whole dialog under restriction is none."""
         return self.evidence not in ("none", "graph") and self.dialog_share != 1
+
+    @property
+    def lacks_knowledge(self) -> bool:
+        """Whether its gold sub-graphs are not whole: which part is drawn, by the seed."""
+        return self.n_removed > 0 or self.accuracy < 100
 
     @property
     def n_before(self) -> int:
@@ -91,6 +103,8 @@ GRAPHS: tuple[PromptType, ...] = (
     PromptType("graph-gold", "Graph, gold", GRAPH, "graph", graph="gold"),
 )
 _BY_KEY = {kind.key: kind for kind in (*TWELVE, *GRAPHS)}
+_REMOVED = re.compile(rf"graph-gold-minus-(?P<n>[1-{MOST_REMOVED}])")
+_ACCURACY = re.compile(rf"graph-accuracy-(?P<percent>{'|'.join(map(str, ACCURACIES))})")
 _WITH_K = re.compile(
     r"(?P<evidence>retrieved|top)-(?P<k>[1-9][0-9]?)(?P<instructions>-instructions)?"
 )
@@ -103,15 +117,25 @@ _EXPECTED = (
     f"{', '.join(_BY_KEY)}, or retrieved-K or top-K with K from 1 to {MOST_FACTS}, with "
     "-instructions behind it or without, or top-K-of-K1-part-J with K1 up to "
     f"{MOST_FACTS}, with it or without, or restricted-{'|'.join(get_args(RestrictedEvidence))}-S "
-    "with S one of 1.0, 0.9 … 0.0"
+    f"with S one of 1.0, 0.9 … 0.0, or graph-gold-minus-N with N from 1 to {MOST_REMOVED}, or "
+    f"graph-accuracy-P with P one of {', '.join(map(str, ACCURACIES))}"
 )
+
+
+def lacks_knowledge(key: str) -> bool:
+    """Return whether a prompt shows less than whole gold graphs; one of no type does not."""
+    try:
+        return prompt_type(key).lacks_knowledge
+    except ValueError:
+        return False
 
 
 def prompt_type(key: str) -> PromptType:
     """Return the type of a key: one of the twelve, `top-3`, `retrieved-5`, or one of an analysis.
 
-    These are `restricted-golden-0.7` (restricted context), `top-2-of-5-part-3` (recipe) and
-    `graph-retrieved` (questions about a knowledge graph).
+    These are `restricted-golden-0.7` (restricted context), `top-2-of-5-part-3` (recipe),
+    `graph-retrieved` (questions about a knowledge graph), `graph-gold-minus-2` (without two members
+    of the minimum set) and `graph-accuracy-60` (40 % of all sub-graphs are wrong ones).
 
     Raises:
         ValueError: there is none; the message says what was expected.
@@ -122,6 +146,13 @@ def prompt_type(key: str) -> PromptType:
         return _part(key, found)
     if (found := _RESTRICTED.fullmatch(key)) and float(found["share"]) in SHARES:
         return _restricted(key, found)
+    if found := _REMOVED.fullmatch(key):
+        n = int(found["n"])
+        return PromptType(key, f"Graph, gold − {n}", GRAPH, "graph", graph="gold", n_removed=n)
+    if found := _ACCURACY.fullmatch(key):
+        percent = int(found["percent"])
+        title = f"Graph, accuracy {percent} %"
+        return PromptType(key, title, GRAPH, "graph", graph="gold", accuracy=percent)
     found = _WITH_K.fullmatch(key)
     if found is None or int(found["k"]) > MOST_FACTS:
         raise ValueError(f"prompt type {key!r}; expected {_EXPECTED}")
@@ -151,6 +182,19 @@ def is_about_graph(key: str) -> bool:
         return prompt_type(key).graph is not None
     except ValueError:
         return False
+
+
+def removal_key(n_removed: int) -> str:
+    """Return the key of the prompts with gold sub-graphs without so many pieces of knowledge.
+
+    0: with the whole sub-graphs.
+    """
+    return f"graph-gold-minus-{n_removed}" if n_removed else "graph-gold"
+
+
+def accuracy_key(percent: int) -> str:
+    """Return the key of the prompts with so many per cent of gold sub-graphs; 100: with all."""
+    return f"graph-accuracy-{percent}" if percent < 100 else "graph-gold"
 
 
 def restricted_key(evidence: RestrictedEvidence, dialog_share: float) -> str:
@@ -194,3 +238,9 @@ def _restricted(key: str, found: re.Match[str]) -> PromptType:
     evidence: RestrictedEvidence = found["evidence"]  # type: ignore[assignment]
     title = f"Restricted, {evidence}, dialog {100 * share:.0f} %"
     return PromptType(key, title, RESTRICTED, evidence, dialog_share=share)
+
+
+# The paper's experiments on knowledge that is not there ([K] 5.2, 5.3): pages offer these.
+LACKING: tuple[PromptType, ...] = tuple(
+    prompt_type(key) for key in (*map(removal_key, (1, 2, 3)), *map(accuracy_key, ACCURACIES))
+)

@@ -6,10 +6,24 @@ from typing import Any
 
 from django.urls import reverse
 
-from generation.models import Checkpoint, Dataset
+from evaluation.kg_experiments.registry import EXPERIMENTS
+from evaluation.reports.kg_experiments import EXPERIMENT_REPORTS
+from evaluation.services.kg_experiments import ExperimentPlan, request
+from generation.grids.grid_file import GridModel
+from generation.models import Checkpoint, Dataset, KGQuestion
 from generation.retrieval.entities import recogniser_for
 from generation.services.asked_questions import AskedOf, ask, store_question
+from generation.services.experiments import make_plan, start_experiment
+from tests.construction_material import (
+    add_built,
+    add_entry,
+    add_failed,
+    add_left_out,
+    make_construction,
+)
+from tests.evaluation.hand_ablated import import_answers
 from tests.evaluation.hand_cited import import_cited, score_answers, score_citations
+from tests.evaluation.hand_rated import rated
 from tests.generation.grid_runs import work
 from tests.graph_material import ANSWER, ENTITIES, QUESTIONS, cited_row, hathaways, triple
 from tests.makers import example_row, import_rows
@@ -47,7 +61,7 @@ def graph_pages(folder: Path) -> Iterator[tuple[str, str]]:
     yield "graphs, none", reverse("graphs:graphs")
     bare = import_rows(folder / "bare", "bare graph", examples=[example_row()]).dataset
     assert bare
-    yield from _tabs(bare, "no graph", ("graph", "ask"), ("citations",))
+    yield from _tabs(bare, "no graph", ("graph", "statistics", "ask"), ("citations",))
     plain = hathaways(folder, "only entities", kg_questions=[])
     recogniser_for(plain.pk)  # loads spaCy, which takes longer than a page should
     yield from _tabs(plain, "no questions", ("questions", "ask"), ("citations", "retrieval"))
@@ -81,19 +95,40 @@ def graph_pages(folder: Path) -> Iterator[tuple[str, str]]:
         yield f"cited response {response.key}", address
     yield from _asked(dataset)
     yield from _scored(folder)
+    yield from _experiments(folder, bare)
+    yield from construction_pages()
+
+
+def construction_pages() -> Iterator[tuple[str, str]]:
+    """Yield the constructions and their entries, in each state."""
+    yield "constructions, none", reverse("constructions:constructions")
+    full = make_construction()
+    add_left_out(full, "not_connected", SCRIPT)
+    add_failed(full)
+    awkward = {"name_1": SCRIPT, "relation": ARABIC, "name_2": ARABIC, "paragraph": SCRIPT}
+    add_built(full, **awkward, edited_question=SCRIPT, verdict="drop", reason=SCRIPT)
+    add_built(full)
+    yield "constructions", reverse("constructions:constructions")
+    yield "construction", reverse("constructions:construction", args=[full.pk])
+    for number in (1, 2, 3, 4):
+        yield f"entry {number}", reverse("constructions:entry", args=[full.pk, number])
+    broken = make_construction("Broken", state="failed", error=SCRIPT)
+    add_entry(broken)
+    yield "construction, failed", reverse("constructions:construction", args=[broken.pk])
 
 
 def pull_pages() -> Iterator[tuple[str, str]]:
     """Yield name and address of each page that an admin has."""
     yield "graphs, of an admin", reverse("graphs:graphs")
     yield "pull", reverse("graphs:pull")
+    yield "new construction", reverse("constructions:new")
     yield "pull into a dataset", f"{reverse('graphs:pull')}?dataset=hathaways"
 
 
 def _tabs(
     dataset: Dataset,
     state: str,
-    pages: Iterable[str] = ("graph", "questions", "ask"),
+    pages: Iterable[str] = ("graph", "questions", "statistics", "ask"),
     reports: Iterable[str] = REPORTS,
 ) -> Iterator[tuple[str, str]]:
     for name in pages:
@@ -133,3 +168,45 @@ def _scored(folder: Path) -> Iterator[tuple[str, str]]:
     yield "differences", reverse("graphs:differences", args=[dataset.slug])
     answered = dataset.examples.get(key="q1")
     yield "question, aligned", reverse("graphs:question", args=[dataset.slug, answered.pk])
+
+
+def _experiments(folder: Path, bare: Dataset) -> Iterator[tuple[str, str]]:
+    """Yield experiments of nothing, of a graph that nobody has asked about, and with answers."""
+
+    def page(dataset: Dataset, key: str) -> str:
+        return reverse("graphs:experiment", args=[dataset.slug, key])
+
+    yield "experiments, no graph", reverse("graphs:experiments", args=[bare.slug])
+    yield "experiment, not possible", page(bare, "removal")
+    dataset = import_answers(folder / "unasked", [], "unasked")
+    yield "experiments, nothing asked", reverse("graphs:experiments", args=[dataset.slug])
+    for key in EXPERIMENTS:
+        yield f"experiment {key}, nothing asked", page(dataset, key)
+    plan = ExperimentPlan("removal", (GridModel("extractive"),), seeds=(1, 2))
+    experiment = request(dataset, plan, None)
+    yield "experiment, being planned", page(dataset, "removal")
+    make_plan(experiment.pk)
+    yield "experiment, planned", page(dataset, "removal")
+    start_experiment(experiment, None)
+    experiment.refresh_from_db()
+    yield "experiment, asking", page(dataset, "removal")
+    work(experiment)
+    yield "experiment, to be scored", page(dataset, "removal")
+    plan = ExperimentPlan("accuracy", (GridModel("extractive"),), seeds=(1, 2))
+    experiment = request(dataset, plan, None)
+    make_plan(experiment.pk)
+    start_experiment(experiment, None)
+    experiment.refresh_from_db()
+    work(experiment)
+    KGQuestion.objects.filter(example__dataset=dataset).update(is_minimum_made_up=True)
+    yield "experiments, made up", reverse("graphs:experiments", args=[dataset.slug])
+    for key, report in EXPERIMENT_REPORTS.items():
+        groups = [row["group"] for row in report(dataset).rows]
+        yield f"experiment {key}, unfolded", f"{page(dataset, key)}?runs={groups[0]}"
+    setups = ",".join(str(pk) for pk in report(dataset).rows[0]["setup_ids"])
+    here = reverse("graphs:answers", args=[dataset.slug])
+    yield "answers of seeded runs", f"{here}?setup={setups}&experiment={key}"
+    study = rated(folder / "rated")
+    yield "human alignment, rated", page(study.dataset, "alignment")
+    pairs = reverse("graphs:alignment-pairs", args=[study.dataset.slug, study.slug])
+    yield "human alignment, pairs", pairs

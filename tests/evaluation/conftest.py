@@ -1,6 +1,6 @@
 """Uploads of their own, which no other test sees; a backend that answers as it is told."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -9,9 +9,12 @@ from evaluation.backends.registry import BACKENDS, BackendKind
 from evaluation.metrics.entailment import Pair
 from evaluation.runs.scoring import pace_of
 from evaluation.uploads import request_import
+from tests import constructed_entries
 from tests.evaluation.told import Told
 from tests.evaluation.told_language_model import told_model  # noqa: F401 - a fixture
+from tests.oxigraph_server import Oxigraph, oxigraph_server
 from tests.uploading import zipped
+from tests.wikidata_shape import ntriples
 
 
 @pytest.fixture
@@ -29,6 +32,14 @@ def upload(tmp_path, adam):
 @pytest.fixture
 def bad_upload(tmp_path, adam):
     return request_import(zipped(tmp_path / "pilot", bad=True), "pilot", "", adam)
+
+
+@pytest.fixture(scope="session")
+def family_graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oxigraph]:
+    """Return a real endpoint with the people of `tests.constructed_entries`."""
+    lines = ntriples(constructed_entries.graph())
+    with oxigraph_server(lines, tmp_path_factory.mktemp("family")) as server:
+        yield server
 
 
 @pytest.fixture

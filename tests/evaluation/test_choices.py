@@ -50,7 +50,7 @@ def test_every_choice_reaches_the_plan():
 
     spec = ModelSpec("transformers", "nli", "/m/nli", precision="bf16", entailment_index=1)
     metric = AutoAisMetric(AutoAis("v1", 0, "mean"))
-    assert plan == RunPlan(spec, metric, "golden", 0.25, 10, 7, "pilot")
+    assert plan == RunPlan(spec, metric, "golden", 0.25, 10, 7, calibrated_on="pilot")
 
 
 def refused(*choices, **more) -> tuple[str, str]:

@@ -34,6 +34,8 @@ from evaluation.services.jobs import Hold, JobError, claim_job
 from generation.importers.records import EntityRecord, EntityTriple, Where
 from generation.models import (
     Call,
+    ConstructedDataset,
+    Construction,
     Dataset,
     Entity,
     Experiment,
@@ -137,7 +139,11 @@ def rate_something(study: Study) -> None:
 
 
 def generate_something(dataset: Dataset) -> None:
-    """Add a sample and a grid with a call."""
+    """Add a construction that it was made of, a sample, and a grid with a call."""
+    construction = Construction.objects.create(name=dataset.name, parameters={})
+    ConstructedDataset.objects.create(
+        construction=construction, dataset=dataset, style=ConstructedDataset.Style.COMPLEX
+    )
     response = dataset.responses.get(key="r1")
     sample = Sample.objects.create(dataset=dataset, name="hundred", parameters={})
     SampledExample.objects.create(sample=sample, example=response.example, position=1)

@@ -16,6 +16,10 @@ def test_what_is_left_out_and_what_is_only_of_note_are_told_apart():
     ]
     assert told_apart({"failed_answers": 2}) == [("Left out", ["2 failed answers"])]
     assert told_apart({"mentions": 0}) == []
+    assert told_apart({"setups_of_another_state_of_the_graph": 1, "made_up_minimum_sets": 3}) == [
+        ("Left out", ["1 setup of another state of the graph"]),
+        ("Of note", ["3 made up minimum sets"]),
+    ]
 
 
 def test_beside_the_name_of_a_setup_stands_what_it_does_not_say():

@@ -39,7 +39,7 @@ ENTITIES = [
     },
     {"qid": "Q84", "label": "London", "type": "city", "triples": [triple("country", "England")]},
 ]
-QUESTIONS = [
+QUESTIONS: list[dict[str, Any]] = [
     {
         "id": "born",
         "question": "Where was Ada Lovelace born?",

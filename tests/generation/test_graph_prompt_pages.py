@@ -124,8 +124,11 @@ def test_a_dataset_with_questions_begins_with_prompts_about_its_graph(researcher
     page = researcher.get(NEW)
 
     keys, chosen = offered(page)
-    assert keys == [*TWELVE, "graph-retrieved", "graph-imported", "graph-gold"]
-    assert chosen == ["graph-retrieved", "graph-imported", "graph-gold"]
+    whole = ["graph-retrieved", "graph-imported", "graph-gold"]
+    lacking = [f"graph-gold-minus-{n}" for n in (1, 2, 3)]
+    lacking += [f"graph-accuracy-{percent}" for percent in (80, 60, 40, 20)]
+    assert keys == [*TWELVE, *whole, *lacking]
+    assert chosen == whole
     assert max_tokens(page) == "500"
     assert "3 setups" not in words(page)  # temperatures 0 and 0.7
     assert "6 setups × 4 examples" in words(page)

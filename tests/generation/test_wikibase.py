@@ -6,9 +6,12 @@ from generation.importers.json_text import JSONTrouble
 from generation.importers.records import EntityTriple
 from generation.retrieval.sparql_results import Term, rows_of
 from generation.retrieval.wikibase import (
+    Edge,
     Match,
     Shape,
     described,
+    edges_of,
+    edges_query,
     labels_query,
     literal,
     matches_of,
@@ -95,6 +98,34 @@ def test_namesakes_come_in_the_order_of_their_numbers_a_label_before_an_alias():
         "Rome": [Match("Q99", "alias"), Match("Q220", "label"), Match("Q1000", "label")],
         "nobody": [],
     }
+
+
+def test_edges_are_asked_for_pair_by_pair():
+    query = edges_query([("Q1", "Q2"), ("Q2", "Q1")], SHAPE)
+
+    assert f"VALUES (?subject ?value) {{ (<{WD}Q1> <{WD}Q2>) (<{WD}Q2> <{WD}Q1>) }}" in query
+    assert "wikibase:directClaim" in query
+    assert "SERVICE" not in query
+    with pytest.raises(ValueError, match="expected the name of an entity"):
+        edges_query([("Q1", "Q2> ?p ?o")], SHAPE)
+
+
+def test_edges_are_there_once_in_the_order_of_their_numbers():
+    found = [
+        {"subject": item(subject), "property": item(pid), "value": item(value)}
+        for subject, pid, value in (
+            ("Q10", "P26", "Q9"),
+            ("Q9", "P1066", "Q10"),
+            ("Q9", "P26", "Q10"),
+            ("Q10", "P26", "Q9"),
+        )
+    ]
+
+    assert edges_of(found, SHAPE) == [
+        Edge("Q9", "P26", "Q10"),
+        Edge("Q9", "P1066", "Q10"),
+        Edge("Q10", "P26", "Q9"),
+    ]
 
 
 def test_an_entity_is_read_as_it_will_be_stored():

@@ -46,7 +46,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--raters", nargs="+", default=[], help="rater codes or user names, or 'all'"
         )
-        parser.add_argument("--sample", type=int, help="examples to draw (default: all)")
+        parser.add_argument(
+            "--sample",
+            type=int,
+            help="examples to draw; of a scheme about citations: sentence-citation pairs of each "
+            "model (default: all)",
+        )
         parser.add_argument("--seed", type=int, default=13)
         parser.add_argument(
             "--evidence", default=EvidenceChoice.SHOWN, choices=EvidenceChoice.values
@@ -78,7 +83,7 @@ class Command(BaseCommand):
     def handle(self, *, name: str, open: bool, **options: Any) -> None:
         scheme = _scheme(options["scheme"], options["scheme_file"])
         plan = _plan(name, scheme, options)
-        raters = _raters(options["raters"])
+        raters = raters_called(options["raters"])
         key = "" if options["scheme_file"] else options["scheme"]
         try:
             with transaction.atomic():
@@ -163,7 +168,12 @@ def _setups(dataset: Dataset, names: Sequence[str] | None) -> list[Setup]:
     return [there[name] for name in dict.fromkeys(names or there)]
 
 
-def _raters(names: Sequence[str]) -> list[User]:
+def raters_called(names: Sequence[str]) -> list[User]:
+    """Return accounts by rater code or user name, or 'all'.
+
+    Raises:
+        CommandError: nobody of that name may rate.
+    """
     accounts = list(accounts_of_raters())
     if "all" in names:
         return accounts

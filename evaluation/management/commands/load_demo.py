@@ -1,12 +1,14 @@
 """Load the demo: accounts, the dataset 'Demo', two studies rated by simulated raters, one open.
 
-A second dataset, 'Demo graph', is a made-up knowledge graph with questions and cited answers, whose
-citations and [NA] are scored by word overlap.
+A second dataset, 'Demo graph', is a made-up knowledge graph with questions and cited answers. The
+extractive model answers as well, in three seeded runs with 0 to 3 pieces of knowledge removed.
+Citations and [NA] are scored by word overlap.
 Called again it adds what is missing and changes nothing else. Its passwords are well known, so
 it does this with DJANGO_DEBUG=1 only.
 """
 
 import csv
+import io
 import json
 import shutil
 from argparse import RawDescriptionHelpFormatter
@@ -32,6 +34,7 @@ from evaluation.import_plan import plan_import
 from evaluation.interchange import import_dataset
 from evaluation.management.runs_here import requested_here, score_here
 from evaluation.runs.choices import plan_of
+from evaluation.services.kg_experiments import ExperimentPlan, grid_of
 from evaluation.simulation import (
     JudgedResponse,
     SimulatedRater,
@@ -40,8 +43,10 @@ from evaluation.simulation import (
     simulated_votes,
 )
 from generation.backends.base import ModelSpec
+from generation.grids.grid_file import GridModel
 from generation.importers import open_material
 from generation.importers.errors import DatasetError
+from generation.management.asking import ask_grid
 from generation.models import Dataset
 
 DEMO_FILES = Path(__file__).resolve().parents[2] / "demo"
@@ -157,6 +162,8 @@ def _import_graph(stderr: Any) -> bool:
     with open_material(DEMO_FILES / "graph") as material:
         import_dataset(material, plan_import(material, GRAPH_DATASET, None))
     dataset = Dataset.objects.get(name=GRAPH_DATASET)
+    removal = ExperimentPlan("removal", (GridModel("extractive"),))
+    ask_grid(dataset, grid_of(dataset, removal), io.StringIO(), stderr)
     for metric in GRAPH_METRICS:
         plan = plan_of(metric, ModelSpec("lexical"))
         score_here(requested_here(dataset, plan, dataset.responses.all()), stderr)

@@ -19,6 +19,7 @@ from evaluation.reports.cited_answers import ROUNDS
 from evaluation.reports.comparable import comparable_report
 from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.graph_retrieval import graph_retrieval_report
+from evaluation.reports.graph_statistics import statistics_report
 from evaluation.reports.incompetence import incompetence_report
 from evaluation.reports.of_graph import CannotReport
 from evaluation.reports.quality import quality_report
@@ -44,6 +45,7 @@ EXAMPLE = """example:
   manage.py report alignment --dataset biokalma --format json
   manage.py report quality --dataset biokalma --setup "gpt-4 · T 0.5 · graph-gold"
   manage.py report retrieval --dataset biokalma --of graphs
+  manage.py report statistics --dataset biokalma
 """
 PASSAGES, GRAPHS = "passages", "graphs"
 
@@ -195,6 +197,7 @@ ON_DATASETS: Mapping[str, Callable[[Dataset, dict[str, Any]], Report]] = {
     "alignment": lambda dataset, options: alignment_report(dataset, options["setup"]),
     "incompetence": lambda dataset, options: incompetence_report(dataset, options["setup"]),
     "quality": lambda dataset, options: quality_report(dataset, options["setup"]),
+    "statistics": lambda dataset, options: statistics_report(dataset),
 }
 
 

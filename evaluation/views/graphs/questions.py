@@ -155,6 +155,7 @@ def _with_counts(questions: Sequence[KGQuestion]) -> list[dict[str, object]]:
             "n_gold": n_named.get((each.pk, False)),  # None: not known
             "n_retrieved": n_named.get((each.pk, True), 0) if each.is_retrieved_known else None,
             "n_minimum": n_minimum.get(each.pk, 0) if each.is_minimum_known else None,
+            "is_made_up": each.is_minimum_made_up,
             "n_answers": n_answers.get(each.example_id, 0),
         }
         for each in questions

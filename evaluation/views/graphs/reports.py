@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -16,6 +17,8 @@ from evaluation.charts.citations import report_chart, row_names
 from evaluation.charts.specifications import drawn
 from evaluation.charts.themes import page_themes
 from evaluation.forms.graph_reports import AnswerFilter, CitationChoicesForm, DifferenceFilter
+from evaluation.forms.named_answers import experiment_of
+from evaluation.kg_experiments.registry import EXPERIMENTS
 from evaluation.reports.alignment import alignment_report
 from evaluation.reports.answers_behind import (
     REASON_SENTENCES,
@@ -26,11 +29,13 @@ from evaluation.reports.answers_behind import (
 from evaluation.reports.base import Report
 from evaluation.reports.citations import citations_report
 from evaluation.reports.cited_answers import cited_answers
+from evaluation.reports.experiments.behind import answers_of_experiment
 from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.incompetence import incompetence_report
 from evaluation.reports.kept_retrieval import kept_graph_retrieval
 from evaluation.reports.of_graph import CannotReport, need_graph
 from evaluation.reports.quality import quality_report
+from evaluation.reports.seeded_runs import grouped
 from evaluation.views import figures
 from generation.models import Dataset
 
@@ -109,8 +114,10 @@ def answers(request: SignedInRequest, slug: str) -> HttpResponse:
     dataset = get_object_or_404(Dataset, slug=slug)
     choices = CitationChoicesForm(request.GET)
     found = cited_answers(dataset, choices.chosen.rounds)
-    setups = dict(dataset.setups.order_by("name").values_list("pk", "name"))
-    form = AnswerFilter(request.GET, answers=found, setups=setups)
+    if experiment := experiment_of(request.GET):
+        behind = answers_of_experiment(dataset, experiment).responses
+        found = found.at(np.flatnonzero(np.isin(found.responses, behind)))
+    form = AnswerFilter(request.GET, answers=found, groups=grouped(dataset, lambda _: True))
     page = Paginator(form.places, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "dataset": dataset,
@@ -118,6 +125,7 @@ def answers(request: SignedInRequest, slug: str) -> HttpResponse:
         "title": "Answers",
         "form": form,
         "choices": choices,
+        "experiment": EXPERIMENTS.get(experiment),
         "tabs": form.tabs(),
         "page": page,
         "rows": answers_behind(found, list(page.object_list)),

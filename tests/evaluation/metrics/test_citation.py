@@ -17,10 +17,10 @@ from evaluation.metrics.citation import (
     count_citations,
     figure_of,
     judged,
-    knowledge,
 )
 from evaluation.metrics.intervals import bootstrap_intervals, share_from
 from generation.text.citations import parse_citations
+from generation.text.compared_triples import knowledge
 from tests.cited_answers import CASES
 
 SIGNS = {

@@ -15,11 +15,11 @@ from evaluation.metrics.citation import (
     Mode,
     Verdict,
     citation_figures,
-    compared,
     count_citations,
     judged,
 )
 from generation.text.citations import parse_citations, relation_name, without_citations
+from generation.text.compared_triples import compared
 
 BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 MARKS = ",;:"

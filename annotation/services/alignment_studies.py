@@ -1,0 +1,80 @@
+"""A study of sentence-citation pairs: do sentences say what their citations claim (KaLMA, 5.4)."""
+
+from collections import defaultdict
+from collections.abc import Collection
+
+from django.db import transaction
+
+from accounts.models import User
+from annotation.guidelines import default_guideline
+from annotation.models import Arm, Study
+from annotation.schemes import built_in_schemes
+from annotation.services.studies import StudyError, StudyPlan, create_study
+from generation.models import Dataset, Setup
+from generation.text.prompt_types import lacks_knowledge
+
+SCHEME = "ALIGNMENT"
+N_PAIRS, N_RATERS, SEED = 100, 2, 13
+
+
+@transaction.atomic
+def request_alignment_study(
+    dataset: Dataset,
+    name: str,
+    models: Collection[str] = (),
+    raters: Collection[User] = (),
+    user: User | None = None,
+    *,
+    n_pairs: int = N_PAIRS,
+    seed: int = SEED,
+) -> Study:
+    """Return the planned study of `n_pairs` pairs of each model, made if it is not there.
+
+    Responses of one model under all its setups are one pool, ablations aside. Raters may be added
+    later, before or after the study opens; asking again under the same name with the same choices
+    makes nothing.
+
+    Args:
+        models: names, as `models_of`; none: all of them.
+
+    Raises:
+        StudyError: no such model, or a study of that name that is about something else.
+    """
+    there = models_of(dataset)
+    if unknown := sorted(set(models) - there.keys()):
+        known = ", ".join(sorted(there)) or "none yet"
+        raise StudyError(f"No responses of {', '.join(unknown)}; there are those of: {known}.")
+    chosen = [setup for model in models or there for setup in there[model]]
+    scheme = built_in_schemes()[SCHEME]
+    same = Study.objects.filter(name=name, dataset=dataset).first()
+    if (
+        same
+        and (same.scheme, same.n_sampled, same.seed) == (scheme, n_pairs, seed)
+        and set(same.setups.all()) == set(chosen)
+    ):
+        return same
+    plan = StudyPlan(
+        name,
+        dataset,
+        scheme,
+        chosen,
+        arms=(Arm.Kind.SEPARATE,),
+        raters_per_unit=N_RATERS,
+        seed=seed,
+        n_sampled=n_pairs,
+    )
+    return create_study(plan, default_guideline(SCHEME), raters, user)
+
+
+def models_of(dataset: Dataset) -> dict[str, list[Setup]]:
+    """Return the setups whose responses may be sampled, by model, in the order of their names.
+
+    Those that were shown less than whole graphs have their own experiments. A setup without a
+    model stands for itself.
+    """
+    found: dict[str, list[Setup]] = defaultdict(list)
+    setups = dataset.setups.filter(responses__isnull=False).distinct()
+    for setup in sorted(setups, key=lambda setup: (setup.model or setup.name, setup.name)):
+        if not lacks_knowledge(setup.prompt):
+            found[setup.model or setup.name].append(setup)
+    return dict(found)

@@ -1,0 +1,116 @@
+"""KaLMA's experiments by name: what each asks, scores, and needs of a dataset.
+
+An experiment is a grid over a dataset, runs of metrics over its answers, and a report. There is no
+table of its own: grids, runs and reports are found again by what they are made of.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from generation.text.prompt_types import Graph
+
+Need = Literal["minimum sets", "gold entities"]
+Asked = Literal["entailment", "judge"]  # who answers the metrics of an experiment
+
+# Whose sub-graphs are shown, by whole-graph prompt.
+WHOLE: Mapping[Graph, str] = {
+    "retrieved": "graph-retrieved",
+    "imported": "graph-imported",
+    "gold": "graph-gold",
+}
+N_SEEDED_RUNS = 3
+SEEDS = tuple(range(N_SEEDED_RUNS))
+SEVERAL_TEMPERATURES, ONE_TEMPERATURE = (0.1, 0.5, 0.9), (0.5,)
+N_JUDGED = 100  # answers of each row of table 4 whose quality is judged
+
+
+class KGExperiment(NamedTuple):
+    """One experiment as the paper runs it; all but the prompts may be chosen otherwise."""
+
+    key: str
+    title: str
+    lede: str
+    source: str
+    prompts: tuple[str, ...]  # keys of types; none: it asks nothing of its own
+    temperatures: tuple[float, ...]
+    seeds: tuple[int, ...]
+    metrics: tuple[str, ...]  # keys of metrics whose runs its report reads
+    needs: tuple[Need, ...] = ()  # of the dataset's questions
+    asked: Asked = "entailment"
+    n_judged: int | None = None  # answers of each row that are scored; None: all
+
+    @property
+    def has_grid(self) -> bool:
+        """Whether it asks models; if not, it is about answers there are."""
+        return bool(self.prompts)
+
+    @property
+    def has_choice_of_graph(self) -> bool:
+        """Whether it may show another graph than the usual one."""
+        return self.prompts == (WHOLE["retrieved"],)
+
+    def prompts_with(self, graph: Graph) -> tuple[str, ...]:
+        """Return its prompts, with another graph where it has the choice."""
+        return (WHOLE[graph],) if self.has_choice_of_graph else self.prompts
+
+
+_ALL = (
+    KGExperiment(
+        "citations",
+        "Citation quality",
+        "Correctness, precision, recall and alignment of citations, and what answers cost, by "
+        "model and temperature: means of three seeded runs.",
+        "KaLMA, table 3",
+        (WHOLE["retrieved"],),
+        SEVERAL_TEMPERATURES,
+        SEEDS,
+        ("alignment",),
+    ),
+    KGExperiment(
+        "quality",
+        "Text quality",
+        "Coherence, consistency, fluency and relevance from 1 to 5, by a language model as judge.",
+        "KaLMA, table 4",
+        (WHOLE["retrieved"],),
+        SEVERAL_TEMPERATURES,
+        SEEDS,
+        ("coherence", "consistency", "fluency", "relevance"),
+        asked="judge",
+        n_judged=N_JUDGED,
+    ),
+    KGExperiment(
+        "removal",
+        "Removed knowledge",
+        "Citation quality and [NA] when 0 to 3 pieces of needed knowledge are taken out of the "
+        "graph shown.",
+        "KaLMA, table 5 and figure 4",
+        (WHOLE["gold"], *(f"graph-gold-minus-{n}" for n in (1, 2, 3))),
+        ONE_TEMPERATURE,
+        SEEDS,
+        ("incompetence",),
+        ("minimum sets", "gold entities"),
+    ),
+    KGExperiment(
+        "accuracy",
+        "Retrieval accuracy",
+        "Citation quality when 0 to 80 % of the sub-graphs shown are replaced by wrong ones.",
+        "KaLMA, figure 5",
+        (WHOLE["gold"], *(f"graph-accuracy-{percent}" for percent in (80, 60, 40, 20))),
+        ONE_TEMPERATURE,
+        SEEDS,
+        (),
+        ("minimum sets", "gold entities"),
+    ),
+    KGExperiment(
+        "alignment",
+        "Human alignment",
+        "Whether sentences say what their citations claim, by two people and by the automatic "
+        "metric over the same pairs.",
+        "KaLMA, table 6",
+        (),
+        (),
+        (),
+        ("alignment",),
+    ),
+)
+EXPERIMENTS: Mapping[str, KGExperiment] = {each.key: each for each in _ALL}

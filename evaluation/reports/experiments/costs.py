@@ -1,0 +1,115 @@
+"""What the calls behind runs cost: tokens, seconds, money. Reads only.
+
+Costs are those of the last attempt of each call: one that is asked again replaces what failed.
+Prices are those that the grid itself gave for the model, at the time it was asked.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Sum
+
+from evaluation.reports.base import Row
+from generation.grids.grid_file import Price
+from generation.grids.progress import TOKENS_IN
+from generation.models import Call, Experiment
+
+
+class Cost(NamedTuple):
+    """The calls of one grid under one setup, the last attempt of each."""
+
+    setup: int
+    n_calls: int
+    n_failed_calls: int
+    prompt_tokens: int  # as the model counts; where it does not say, as we do
+    completion_tokens: int  # likewise
+    seconds: float | None  # of the calls that say
+    n_calls_without_seconds: int
+    price: float | None  # None: the grid gives none
+    currency: str
+
+
+def costs_of(setups: Collection[int]) -> dict[int, list[Cost]]:
+    """Return the costs of some setups, by id: one entry for each grid that has asked; two queries.
+
+    None of a setup that has no calls here, as an imported one.
+    """
+    counted = (
+        Call.objects.filter(setup__in=list(setups))
+        .order_by("setup", "experiment")
+        .values_list("experiment", "setup__model", "setup")
+        .annotate(
+            n_calls=Count("pk"),
+            n_answered=Count("response"),
+            tokens_in=Sum(TOKENS_IN, default=0),
+            tokens_out=Sum("n_model_completion_tokens", default=0),
+            known_seconds=Sum("seconds"),
+            n_with_seconds=Count("seconds"),
+        )
+    )
+    rows = list(counted)
+    grids = dict(
+        Experiment.objects.filter(pk__in={row[0] for row in rows}).values_list("pk", "grid")
+    )
+    found: dict[int, list[Cost]] = defaultdict(list)
+    for experiment, model, setup, n, n_answered, n_in, n_out, seconds, n_with_seconds in rows:
+        price = _price(grids[experiment], model)
+        found[setup].append(
+            Cost(
+                setup=setup,
+                n_calls=n,
+                n_failed_calls=n - n_answered,
+                prompt_tokens=n_in,
+                completion_tokens=n_out,
+                seconds=seconds,
+                n_calls_without_seconds=n - n_with_seconds,
+                price=price.cost(n_in, n_out) if price else None,
+                currency=grids[experiment].get("currency", "") if price else "",
+            )
+        )
+    return found
+
+
+def cost_row(costs: Iterable[Cost], n_runs_without_calls: int = 0) -> Row:
+    """Return the sums of some costs; everything is None where there was no call.
+
+    Seconds and price are None as well where a call has none (`n_calls_without_…`): a sum of the
+    others would look like that of all. So is a price in several currencies: these are named.
+    """
+    found = list(costs)
+    priced = [cost for cost in found if cost.price is not None]
+    currencies = sorted({cost.currency for cost in priced})
+    n_untimed = sum(cost.n_calls_without_seconds for cost in found)
+    n_unpriced = sum(cost.n_calls for cost in found if cost.price is None)
+    is_summable = len(currencies) == 1 and not n_unpriced
+    return {
+        "n_calls": _sum(cost.n_calls for cost in found),
+        "n_failed_calls": _sum(cost.n_failed_calls for cost in found),
+        "prompt_tokens": _sum(cost.prompt_tokens for cost in found),
+        "completion_tokens": _sum(cost.completion_tokens for cost in found),
+        "seconds": None if n_untimed else _sum(cost.seconds for cost in found),
+        "n_calls_without_seconds": n_untimed,
+        "price": _sum(cost.price for cost in priced) if is_summable else None,
+        "currency": ", ".join(currencies),
+        "n_calls_without_price": n_unpriced,
+        "n_runs_without_calls": n_runs_without_calls,
+    }
+
+
+def cost_of_runs(costs: Mapping[int, list[Cost]], setups: Collection[int]) -> Row:
+    """Return what some setups cost together."""
+    of_runs = [costs.get(pk, []) for pk in setups]
+    return cost_row((cost for of in of_runs for cost in of), sum(not of for of in of_runs))
+
+
+def _sum(values: Iterable[Any]) -> Any:
+    given = list(values)
+    return sum(given) if given else None
+
+
+def _price(grid: dict[str, Any], model: str) -> Price | None:
+    for each in grid.get("models", []):
+        if each["name"] == model and each.get("price") is not None:
+            return Price(**each["price"])
+    return None

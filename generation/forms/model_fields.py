@@ -1,0 +1,90 @@
+"""What forms share that let somebody choose models: precisions, and prices where one may be due."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from django import forms
+
+from generation.forms.offered_models import PRICES, OfferedModel, offered_models
+
+
+class ModelRow(NamedTuple):
+    """One model as a form shows it."""
+
+    model: OfferedModel
+    is_chosen: bool
+    precision: forms.BoundField | None  # where there is something to choose
+    prices: list[forms.BoundField]  # for input and output; none: it is free
+
+
+class ModelsForm(forms.Form):
+    """A form with a field `models`. Those that may cost something have fields for their price."""
+
+    offered: list[OfferedModel]
+
+    def add_models(self) -> None:
+        """Offer the models there are, each with its own fields."""
+        self.offered = offered_models()
+        self.fields["models"].choices = [  # type: ignore[attr-defined]
+            (model.name, model.name) for model in self.offered
+        ]
+        for model in self.offered:
+            self._add_fields_of(model)
+
+    def _add_fields_of(self, model: OfferedModel) -> None:
+        if len(model.precisions) > 1:
+            self.fields[f"precision_{model.key}"] = forms.ChoiceField(
+                label=f"Precision of {model.name}",
+                required=False,
+                choices=[(precision, precision) for precision in model.precisions],
+            )
+        for name, price in zip(model.price_fields, PRICES, strict=False):
+            self.fields[name] = forms.FloatField(
+                label=f"Price of a million {price} tokens of {model.name}",
+                required=False,
+                min_value=0,
+                widget=forms.NumberInput(attrs={"step": "any", "min": "0"}),
+            )
+
+    @property
+    def rows(self) -> list[ModelRow]:
+        """The models, each with its own fields."""
+        return [self._row(model) for model in self.offered]
+
+    def _row(self, model: OfferedModel) -> ModelRow:
+        precision = f"precision_{model.key}"
+        return ModelRow(
+            model,
+            model.name in (self["models"].value() or ()),
+            self[precision] if precision in self.fields else None,
+            [self[price] for price in model.price_fields],
+        )
+
+    @property
+    def has_prices(self) -> bool:
+        """Whether any model has a price."""
+        return any(model.price_fields for model in self.offered)
+
+    @property
+    def wrong_fields(self) -> list[forms.BoundField]:
+        """The fields with a mistake, in the order shown."""
+        return [field for field in self if field.errors]
+
+    def check_prices(self, cleaned: Mapping[str, Any]) -> None:
+        """Refuse a model that has one price of two."""
+        for model in self.offered:
+            missing = [name for name in model.price_fields if cleaned.get(name) is None]
+            if len(missing) == 1 and not self.has_error(missing[0]):
+                self.add_error(missing[0], "Expected both prices, or none. 0 is a price.")
+
+    def models_data(self, cleaned: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield the chosen models as a grid file has them."""
+        for model in self.offered:
+            if model.name not in cleaned["models"]:
+                continue
+            precision = cleaned.get(f"precision_{model.key}") or model.precisions[0]
+            prices = [cleaned[name] for name in model.price_fields]
+            has_price = bool(prices) and None not in prices
+            yield {"name": model.name, "precision": precision} | (
+                {"price": dict(zip(PRICES, prices, strict=True))} if has_price else {}
+            )

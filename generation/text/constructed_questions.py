@@ -1,0 +1,258 @@
+"""What a model wrote for a question's construction, and the knowledge that it needs (KaLMA, 2.2).
+
+Round 1 annotates a paragraph with the sub-graphs of two people: what it cites and they really state
+enters the minimum knowledge set. Each later round brings in one triple more, which enters the set
+whether the answer cites it or not.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from generation.draws import random_key
+from generation.text.citations import IDENTIFYING, parse_citations, relation_name
+from generation.text.compared_triples import compared, knowledge
+from generation.text.construction_prompts import GENERATED_ANSWER, GENERATED_QUESTION
+from generation.text.flat_graph import Triple
+from generation.text.graph_prompts import NAME, Graph
+
+LONGEST_ANSWER = 20_000  # characters; six rounds of some sentences have a tenth of that
+LONGEST_QUESTION = 2_000
+CATEGORY = "Category:"  # pages of an encyclopedia, no knowledge
+# They say who is meant or hold for everybody: a question cannot be about them.
+NEVER_INJECTED = frozenset(
+    {
+        *IDENTIFYING,
+        *("given name", "surname", "family name", "instance of", "sex or gender"),
+        "commons category",
+    }
+)
+_WITHOUT_LABEL = re.compile(r"P[1-9]\d*", re.ASCII)  # a relation that the graph has no words for
+_NO_WORDS = re.compile(r"Q[1-9]\d*|[a-z][a-z0-9+.-]*://\S*", re.ASCII | re.IGNORECASE)  # qid, URL
+
+_BEGINS_A_PART = re.compile(
+    r"^[ \t*_#]*"
+    r"(?P<part>generated answer|generated question|instruction|sentence|knowledge|answer|question)"
+    r"[ \t*_]*:[ \t*_]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ASKS = re.compile(r"Generated Question[ \t*_]*:[ \t*_]*", re.IGNORECASE)
+_ANSWERS = ("generated answer", "answer")
+_QUESTIONS = ("generated question", "question")
+
+
+class UnreadableError(ValueError):
+    """A completion that holds no answer with its question: what was found, what was expected."""
+
+    def __init__(self, found: str, expected: str) -> None:
+        super().__init__(f"found {found}; expected {expected}")
+
+
+class Written(NamedTuple):
+    """What a round wrote."""
+
+    answer: str  # with its citations
+    question: str
+
+
+class Member(NamedTuple):
+    """One member of a minimum knowledge set, as the graph spells it."""
+
+    qid: str
+    relation: str
+    value: str
+    round: int
+
+    @property
+    def triple(self) -> Triple:
+        return self.qid, self.relation, self.value
+
+
+class RoundCall(Protocol):
+    """A call that could be read: what it wrote, and from round 2 the triple that it brought in."""
+
+    @property
+    def round(self) -> int: ...
+    @property
+    def answer(self) -> str: ...
+    @property
+    def qid(self) -> str: ...
+    @property
+    def relation(self) -> str: ...
+    @property
+    def value(self) -> str: ...
+
+
+# --- completions ----------------------------------------------------------------------------
+
+
+def written(completion: str) -> Written:
+    """Return the answer, up to 'Generated Question:', and the question behind it.
+
+    The question ends where a model runs on with the next part of a prompt. A label that it repeats
+    before its answer is taken off, and so are asterisks around a label.
+
+    Raises:
+        UnreadableError: no question, an empty answer or question, or one that is too long.
+    """
+    answer, question = _cut(_without_label(completion, *_ANSWERS))
+    if not answer:
+        raise UnreadableError("no answer", f"an answer before {GENERATED_QUESTION!r}")
+    _check_length(answer, "an answer", LONGEST_ANSWER)
+    return Written(answer, _question(question))
+
+
+def simple_question(completion: str) -> str:
+    """Return a question in the simple style, without the label that models put before it.
+
+    Raises:
+        UnreadableError: it is empty or too long.
+    """
+    return _question(_without_label(completion, *_QUESTIONS))
+
+
+def _cut(text: str) -> tuple[str, str]:
+    """Return what comes up to the question's label, and what comes behind it."""
+    asks = _ASKS.search(text)
+    parts = list(_BEGINS_A_PART.finditer(text[: asks.start()] if asks else text))
+    # A line of the answer may begin with 'question:'; the whole label is what was asked for.
+    if asks and all(each["part"].lower() in _QUESTIONS for each in parts):
+        return _before_label(text[: asks.start()]), text[asks.end() :]
+    part = parts[0] if parts else None
+    if part and part["part"].lower() in _QUESTIONS:
+        return text[: part.start()].strip(), text[part.end() :]
+    found = f"{part[0].strip()!r} before any question" if part else "no question"
+    raise UnreadableError(found, f"{GENERATED_QUESTION!r} behind {GENERATED_ANSWER!r}")
+
+
+def _before_label(text: str) -> str:
+    """Return what stands before a label, without the asterisks that open it."""
+    bare = text.rstrip(" \t").rstrip("*_#")
+    return (text if bare[-1:].strip() else bare).strip()
+
+
+def _question(text: str) -> str:
+    """Return the question that a text begins with, in one line."""
+    part = _BEGINS_A_PART.search(text)
+    question = " ".join(text[: part.start() if part else None].split())
+    if not question:
+        raise UnreadableError("an empty question", f"a question behind {GENERATED_QUESTION!r}")
+    _check_length(question, "a question", LONGEST_QUESTION)
+    return question
+
+
+def _without_label(text: str, *labels: str) -> str:
+    stripped = text.strip()
+    label = _BEGINS_A_PART.match(stripped)
+    return stripped[label.end() :] if label and label["part"].lower() in labels else stripped
+
+
+def _check_length(text: str, what: str, longest: int) -> None:
+    if len(text) > longest:
+        raise UnreadableError(f"{what} of {len(text):,} characters", f"at most {longest:,}")
+
+
+# --- knowledge ------------------------------------------------------------------------------
+
+
+def first_members(answer: str, graphs: Sequence[Graph]) -> tuple[Member, ...]:
+    """Return what an answer of round 1 cites and the sub-graphs state, each once, in its order.
+
+    Names only identify, and 'Category:' values are no knowledge: neither is a member.
+    """
+    return tuple(
+        Member(*triple, 1)
+        for triple in _cited(answer, graphs)
+        if not triple[2].strip().startswith(CATEGORY)
+    )
+
+
+def is_cited(answer: str, triple: Triple, graphs: Sequence[Graph]) -> bool:
+    """Return whether an answer cites a triple of the sub-graphs."""
+    return compared(triple) in set(map(compared, _cited(answer, graphs)))
+
+
+def may_be_injected(triple: Triple) -> bool:
+    """Return whether a round may bring a triple in.
+
+    Never name, given name, surname, instance of, sex or gender, a 'Category:' value or an empty
+    one; nor what has no words: the number of a property, a bare qid, a URL, a Commons category.
+    """
+    _, relation, value = triple
+    text = value.strip()
+    if not text or text.startswith(CATEGORY) or _NO_WORDS.fullmatch(text):
+        return False
+    return _plain(relation) not in NEVER_INJECTED and not _WITHOUT_LABEL.fullmatch(relation.strip())
+
+
+def next_triple(
+    graphs: Sequence[Graph], used: Collection[Triple], seed: int, key: str, round: int
+) -> Triple | None:
+    """Return the triple that a round brings in; None where none is left.
+
+    It is drawn from both sub-graphs: the same for the same seed, key and round, whatever order the
+    triples come in.
+
+    Args:
+        used: what is in the set already.
+        key: of the entry.
+        round: from 2.
+    """
+    taken = set(map(compared, used))
+    left = [
+        triple
+        for triple in _stated(graphs)
+        if may_be_injected(triple) and compared(triple) not in taken
+    ]
+    return min(
+        left,
+        key=lambda triple: (random_key(seed, "injected", key, round, *compared(triple)), triple),
+        default=None,
+    )
+
+
+def minimum_set(
+    graphs: Sequence[Graph], calls: Iterable[RoundCall], taken_out: Iterable[Triple] = ()
+) -> tuple[Member, ...]:
+    """Return the knowledge that a question needs: what round 1 cites, then what was brought in.
+
+    A triple keeps the first round that it comes in; the simple style brings none.
+
+    Args:
+        calls: those that could be read, by round.
+        taken_out: what a reviewer took out of the set.
+    """
+    taken = set(map(compared, taken_out))
+    members: dict[Triple, Member] = {}
+    for call in calls:
+        for member in _brought(call, graphs):
+            members.setdefault(compared(member.triple), member)
+    return tuple(member for form, member in members.items() if form not in taken)
+
+
+def _brought(call: RoundCall, graphs: Sequence[Graph]) -> tuple[Member, ...]:
+    if call.round == 1:
+        return first_members(call.answer, graphs)
+    return (Member(call.qid, call.relation, call.value, call.round),) if call.qid else ()
+
+
+def _cited(answer: str, graphs: Sequence[Graph]) -> Iterator[Triple]:
+    """Yield the triples of the sub-graphs that an answer cites, as they spell them, each once."""
+    stated = [triple for graph in graphs for triple in graph]
+    known = knowledge(stated)
+    spelt: dict[Triple, Triple] = {}
+    for triple in stated:
+        spelt.setdefault(compared(triple), triple)
+    parsed = parse_citations(
+        answer, {relation for _, relation, _ in stated}, {qid for qid, _, _ in stated}
+    )
+    claims = (compared((each.qid, each.relation, each.value)) for each in parsed.citations)
+    return (spelt[claim] for claim in dict.fromkeys(claims) if claim in known)
+
+
+def _stated(graphs: Sequence[Graph]) -> Iterator[Triple]:
+    return (triple for graph in graphs for triple in graph if triple[1] != NAME)
+
+
+def _plain(relation: str) -> str:
+    return relation_name(relation).casefold()

@@ -1,0 +1,101 @@
+"""Gold sub-graphs that lack knowledge: pieces taken out, or whole ones replaced (KaLMA, 5.2, 5.3).
+
+Both are drawn by a seed and nest: what is gone with less gone is gone with more.
+"""
+
+from bisect import insort
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from generation.draws import random_key
+from generation.text.compared_triples import compared, knowledge
+from generation.text.flat_graph import Triple
+
+Place = tuple[str, int]  # key of an example, position of an entity among its gold ones
+
+
+def stated_members(minimum: Iterable[Triple], graph: Iterable[Triple]) -> tuple[Triple, ...]:
+    """Return the different members of a minimum set that a graph states: no other can be removed.
+
+    What is no knowledge, such as a name, is none of them.
+    """
+    stated = knowledge(graph)
+    members: dict[Triple, Triple] = {}
+    for member in minimum:
+        members.setdefault(compared(member), member)
+    return tuple(member for piece, member in members.items() if piece in stated)
+
+
+def removed_members(
+    minimum: Iterable[Triple], n_removed: int, seed: int, key: str
+) -> tuple[Triple, ...]:
+    """Return the members of a minimum set that are taken out, at most so many.
+
+    They are the first of all in an order of the seed. What says the same as an earlier member is
+    not drawn again, what is no knowledge never.
+
+    Args:
+        key: of the example.
+    """
+    members: dict[Triple, Triple] = {}
+    for member in minimum:
+        members.setdefault(compared(member), member)
+    pieces = sorted(
+        knowledge(members.values()),
+        key=lambda piece: (random_key(seed, "removed", key, *piece), piece),
+    )
+    return tuple(members[piece] for piece in pieces[:n_removed])
+
+
+def without(graph: Iterable[Triple], removed: Iterable[Triple]) -> tuple[Triple, ...]:
+    """Return the triples of a graph that say none of what is removed."""
+    gone = frozenset(map(compared, removed))
+    return tuple(triple for triple in graph if compared(triple) not in gone)
+
+
+def stand_ins(gold: Mapping[Place, str], accuracy: int, seed: int) -> dict[Place, str]:
+    """Return which entity's sub-graph stands at each place that is replaced.
+
+    All places are in one order of the seed, and the first are replaced: the share of them that an
+    accuracy leaves. Each gets a gold entity of another question, none that is gold for its own or
+    stands there already. Places for which there is none keep theirs, and the next is replaced.
+
+    Args:
+        gold: the gold entity at each place of the dataset, by qid.
+        accuracy: per cent of places that keep their entity, 0 to 100.
+    """
+    n_replaced = round(len(gold) * (100 - accuracy) / 100)
+    entities = sorted(set(gold.values()))
+    number = {qid: at for at, qid in enumerate(entities)}
+    taken: dict[str, list[int]] = defaultdict(list)  # by example: numbers of entities, in order
+    for (key, _), qid in gold.items():
+        if number[qid] not in taken[key]:
+            insort(taken[key], number[qid])
+    found: dict[Place, str] = {}
+    for place in sorted(gold, key=lambda place: (random_key(seed, "replaced", *place), place)):
+        if len(found) == n_replaced:
+            break
+        of_example = taken[place[0]]
+        if n_left := len(entities) - len(of_example):
+            drawn = _beside(of_example, random_key(seed, "stand-in", *place) % n_left)
+            insort(of_example, drawn)
+            found[place] = entities[drawn]
+    return found
+
+
+def _beside(taken: Sequence[int], nth: int) -> int:
+    """Return the nth number, from 0, that is not among some in ascending order."""
+    for number in taken:
+        if number > nth:
+            break
+        nth += 1
+    return nth
+
+
+def replaced(key: str, gold: Sequence[str], others: Mapping[Place, str]) -> tuple[str, ...]:
+    """Return the entities that an example's prompt shows, in the order of its gold ones.
+
+    Args:
+        others: see `stand_ins`.
+    """
+    return tuple(others.get((key, position), qid) for position, qid in enumerate(gold))
