@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from annotation.models import GoldAnswer, Rater, Study, Target, UnitTarget, Vote
 from annotation.services.alignment_studies import SCHEME
+from evaluation.kg_experiments.tables import Cell
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import Row
 from evaluation.reports.experiments.human_alignment import Rated
@@ -32,14 +33,6 @@ class Column(NamedTuple):
 class ColumnGroup(NamedTuple):
     title: str
     columns: tuple[Column, ...]
-
-
-class Cell(NamedTuple):
-    """One number: what stands in it, below it, and where it leads."""
-
-    text: str
-    below: str = ""
-    url: str = ""
 
 
 class TableRow(NamedTuple):
@@ -170,7 +163,7 @@ def _cell(column: Column, row: Row, url: str) -> Cell:
     low, high = row.get(f"{column.name}_low"), row.get(f"{column.name}_high")
     between = " to " if column.kind == "points" else "–"
     below = "" if low is None or high is None else f"{written(low)}{between}{written(high)}"
-    return Cell(written(value), below, url if value or column.kind != "count" else "")
+    return Cell(written(value), below=below, url=url if value or column.kind != "count" else "")
 
 
 _WRITTEN: Mapping[Kind, Callable[[Any], str]] = {

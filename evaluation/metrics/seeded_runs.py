@@ -37,11 +37,6 @@ def mean_and_deviation(values: Sequence[float]) -> MeanAndDeviation:
     )
 
 
-def f1_of(precision: float, recall: float) -> float:
-    """Return 2PR / (P + R) of two figures: 0 where both are 0, NaN where one is undefined."""
-    return float(f1(np.array(precision), np.array(recall)))
-
-
 def value_of(figure: Figure) -> float:
     """Return a figure's value, NaN where undefined."""
     return float(figure.measure(figure.statistics.sum(axis=0)))

@@ -8,7 +8,6 @@ import pytest
 
 from evaluation.metrics.intervals import Figure, bootstrap_intervals, share_from
 from evaluation.metrics.seeded_runs import (
-    f1_of,
     f1_of_means,
     mean_and_deviation,
     mean_share,
@@ -33,7 +32,8 @@ TABLE_3 = {
 @pytest.mark.parametrize("model", TABLE_3)
 def test_the_papers_f1_follow_from_its_printed_means(model):
     for precision, recall, f1 in TABLE_3[model]:
-        assert 100 * f1_of(precision / 100, recall / 100) == pytest.approx(f1, abs=0.1)
+        means = [share((round(10 * figure), 1000)) for figure in (precision, recall)]
+        assert 100 * value_of(f1_of_means(means[:1], means[1:], 1)) == pytest.approx(f1, abs=0.1)
 
 
 def test_mean_and_deviation_are_over_the_runs_where_they_are_defined():
@@ -48,8 +48,9 @@ def test_mean_and_deviation_are_over_the_runs_where_they_are_defined():
 
 
 def test_f1_is_0_of_two_zeros_and_undefined_with_either():
-    assert f1_of(0.0, 0.0) == 0.0
-    assert math.isnan(f1_of(math.nan, 0.5))
+    zero, half, undefined = share((0, 2)), share((1, 2)), share((0, 0))
+    assert value_of(f1_of_means([zero], [zero], 1)) == 0.0
+    assert math.isnan(value_of(f1_of_means([undefined], [half], 1)))
 
 
 def share(*pairs):
