@@ -21,8 +21,9 @@ PartName = Literal["instructions", "demonstration", "evidence", "dialog"]
 
 _QID = ", qid: "
 _FIRST = re.compile(r"(?P<relation>.*?): ")
-# A comma or a colon inside a name of a relation has no space behind it; no value is empty.
-_NEXT = re.compile(r"(?<! ), (?P<relation>(?:[^,:]|[,:](?! ))+): ")
+# A comma or a colon inside a name of a relation has no space behind it, and the name neither begins
+# nor ends with one; no value is empty.
+_NEXT = re.compile(r"(?<! ), (?P<relation>(?! )(?:[^,:]|[,:](?! ))+(?<! )): ")
 
 
 class ReadGraphPrompt(NamedTuple):

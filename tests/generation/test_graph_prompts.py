@@ -201,6 +201,7 @@ graphs = st.lists(
 
 @given(graphs, words)
 @example([("Q1", "name", "A, b: c"), ("Q1", "r", ", d: e")], "{name: A, qid: Q1}\n\nAnswer:")
+@example([("Q1", "name", ":, A : :")], ":")  # no name of a relation ends with a space
 def test_nothing_of_a_prompt_is_lost_or_made_up(graph, question):
     prompt = build_graph_prompt(graph, question)
 
