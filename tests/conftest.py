@@ -3,15 +3,17 @@
 Also what a test may need beyond Python: a service, a folder of real data, a database of its own.
 """
 
+import gc
 import os
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
 from django.contrib.auth.models import Group
+from django.db import transaction
 from django.test import Client
+from pytest_django import DjangoDbBlocker
 
 from accounts.access import Role
 from accounts.models import User
@@ -21,44 +23,46 @@ from tests.services import need, url_of
 from tests.wikidata_shape import ntriples, world
 
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
-PAGES = re.compile(r"test_\w*pages?(_\w+)?\.py")  # files of tests that ask for pages
-API = Path(__file__).parent / "api"
-READING = re.compile(r"test_\w*(report|figure|chart)\w*\.py")  # of tests that make figures of rows
-# Of tests that ask as people do, by forms and commands, for what services do: these are tested on
-# both databases.
-ASKING = re.compile(
-    r"test_(\w*_(command|choices|setup)|adjudication|checkpoints|create_study|disagreements|"
-    r"guidelines|upload_limit|uploads)\.py"
-)
-ACCOUNTS = Path(__file__).parent / "accounts"
-TRADEOFFS = Path(__file__).parent / "evaluation" / "tradeoffs"
+DATABASE_MARKS = ("once", "both")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Give a test that is marked `once` or `both` its database."""
+    for name in DATABASE_MARKS:
+        if marker := item.get_closest_marker(name):
+            item.add_marker(pytest.mark.django_db(**marker.kwargs))
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what lives as long as the tests: modules and the tests' own."""
+    gc.collect()
+    gc.freeze()
+
+
+class SaysWhatToRun:
+    """Says at once what to run to see a failure again, long before the round ends."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if report.failed and terminal:
+            terminal.ensure_newline()
+            terminal.write_line(f"failed; again: make test ARGS=\"'{report.nodeid}'\"")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "database: uses the database (set by conftest.py)")
-    config.addinivalue_line(
-        "markers",
-        "once: one database is enough (set by conftest.py: pages, commands, reports, real data …)",
-    )
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what uses the database, so that it can be run on another, and what needs only one."""
-    for item in items:
-        fixtures = getattr(item, "fixturenames", ())
-        if DATABASE_FIXTURES.intersection(fixtures) or item.get_closest_marker("django_db"):
-            item.add_marker("database")
-        asks_for_pages = PAGES.fullmatch(item.path.name) or API in item.path.parents
-        reads = READING.fullmatch(item.path.name) or TRADEOFFS in item.path.parents
-        asks = ASKING.fullmatch(item.path.name) or ACCOUNTS in item.path.parents
-        if asks_for_pages or reads or asks or "shared" in fixtures:
-            item.add_marker("once")
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        config.pluginmanager.register(SaysWhatToRun(config))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip or fail a test whose services are not there."""
+    """Skip or fail a test whose services are not there; fail one that uses a database unmarked."""
+    uses_database = DATABASE_FIXTURES.intersection(getattr(item, "fixturenames", ()))
+    if uses_database and not any(map(item.get_closest_marker, (*DATABASE_MARKS, "e2e"))):
+        pytest.fail("uses the database: mark it `once` or `both` (see CONTRIBUTING)", pytrace=False)
     for marker in item.iter_markers("service"):
         for service in marker.args:
             need(service)
@@ -70,6 +74,17 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     database = django_settings.DATABASES["default"]
     test = database.setdefault("TEST", {})
     test["NAME"] = f"{test.get('NAME') or 'test_attest'}_{os.getpid()}"
+
+
+@pytest.fixture(scope="module")
+def module_database(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Let fixtures of a whole file write rows: all its tests see them, no other file does.
+
+    Each test works behind a savepoint of its own, as always. Transactional tests cannot use it.
+    """
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture

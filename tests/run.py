@@ -1,8 +1,7 @@
-"""Run every test (`make test`): on SQLite, database tests again on PostgreSQL, then in a browser.
+"""Run every test (`make test`): on SQLite, database tests on PostgreSQL, then in a browser.
 
-Tests marked `once` (pages, commands, reports, real data …: see conftest.py) run on PostgreSQL alone
-where it is there, as it is the stricter one; on SQLite the browser goes to every page. Without it
-they run on SQLite, like everything else.
+Tests marked `once` run on PostgreSQL alone where it is there, as it is the stricter one; on SQLite
+the browser goes to every page. Without PostgreSQL they run on SQLite, like everything else.
 
 With --faults (`make test-faults`) the slow ones that stress and kill, on both databases. All other
 arguments go to pytest: python -m tests.run -k import
@@ -12,14 +11,29 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from tests.services import is_required, missing, url_of
 
 NO_TESTS = 5  # pytest's exit status
-WITHOUT_BROWSER = ["--ignore=tests/e2e", "-n", "2"]
-NOT_FAULTS = "not faults"
 FAULTS = "--faults"
+BROWSER = "tests/e2e"
+# Each of two processes gets one half of the files, so that what a file's tests share is made once,
+# and who has finished takes from the other.
+SIDE_BY_SIDE = ["-n", "2", "--dist", "worksteal"]
+
+
+class Round(NamedTuple):
+    """Some of the tests on one database; `url` None is a new SQLite."""
+
+    name: str
+    url: str | None
+    marks: str
+    where: list[str]
+    how: list[str]
 
 
 def main(arguments: list[str]) -> int:
@@ -28,60 +42,62 @@ def main(arguments: list[str]) -> int:
     reason = missing("postgresql")
     n_failed = 0
     lines = []
-    for name, database, selection in _faults() if is_faults else _tests(not reason):
-        if database and reason:
+    for part in _faults() if is_faults else _tests(not reason):
+        if part.url and reason:
             n_failed += is_required()
-            lines.append(f"{name}: {'FAILED' if is_required() else 'skipped'}: {reason}")
+            how = "FAILED" if is_required() else "skipped"
+            lines.append(f"{part.name}: {how}: {reason}")
             continue
-        _say(f"\n{name}")
+        _say(f"\n{part.name}")
         began = time.monotonic()
-        status = _pytest([*selection, *arguments], database)
+        status = run_pytest(part, arguments)
         is_failed = status != 0 and not (status == NO_TESTS and arguments)
         n_failed += is_failed
         how = f"FAILED (pytest's status {status})" if is_failed else "passed"
-        lines.append(f"{name}: {how} in {time.monotonic() - began:.0f} s")
+        lines.append(f"{part.name}: {how} in {time.monotonic() - began:.0f} s")
     _say("\n" + "\n".join(lines))
     _say("Skips are listed above. With REQUIRE_SERVICES=1 a missing service is a failure.")
     return 1 if n_failed else 0
 
 
-def _tests(has_postgresql: bool) -> list[tuple[str, str | None, list[str]]]:
-    """Return a name, a database (None: SQLite) and pytest's arguments for each round."""
-    once = f"{NOT_FAULTS} and not (database and once)" if has_postgresql else NOT_FAULTS
-    # Who may see a page is decided before any database is asked about it.
-    again = [*WITHOUT_BROWSER, "--ignore=tests/test_access.py", "-m", f"database and {NOT_FAULTS}"]
-    return [
-        ("SQLite", None, [*WITHOUT_BROWSER, "-m", once]),
-        ("PostgreSQL", url_of("postgresql"), again),
-        ("browser", None, ["tests/e2e", "-n", "2", "-m", NOT_FAULTS]),
-    ]
+def _tests(has_postgresql: bool) -> Iterator[Round]:
+    everything_else = [f"--ignore={BROWSER}"]
+    on_sqlite = "not faults and not e2e" + " and (both or not once)" * has_postgresql
+    yield Round("SQLite", None, on_sqlite, everything_else, SIDE_BY_SIDE)
+    on_postgresql = "not faults and (once or both)"
+    yield Round("PostgreSQL", url_of("postgresql"), on_postgresql, everything_else, SIDE_BY_SIDE)
+    yield Round("browser", None, "not faults and e2e", [BROWSER], SIDE_BY_SIDE)
 
 
-def _faults() -> list[tuple[str, str | None, list[str]]]:
-    """Return the same for the slow tests: one after the other, as each takes both cores."""
-    one_by_one = ["--ignore=tests/e2e"]
-    return [
-        ("SQLite", None, [*one_by_one, "-m", "faults"]),
-        ("PostgreSQL", url_of("postgresql"), [*one_by_one, "-m", "faults and database"]),
-    ]
+def _faults() -> Iterator[Round]:
+    """Yield the rounds of the slow tests: one after the other, as each takes both cores."""
+    where = [f"--ignore={BROWSER}"]
+    yield Round("SQLite", None, "faults", where, [])
+    yield Round("PostgreSQL", url_of("postgresql"), "faults and (once or both)", where, [])
 
 
-def _pytest(arguments: list[str], database: str | None) -> int:
-    """Run pytest with a data folder and settings of its own; return its exit status."""
+def run_pytest(part: Round, arguments: Sequence[str]) -> int:
+    """Run pytest with a data folder and settings of its own; return its exit status.
+
+    Tests that are named in the arguments run alone, in one process.
+    """
+    names_tests = any(Path(argument.partition("::")[0]).exists() for argument in arguments)
+    selection = [] if names_tests else [*part.where, *part.how]
     with TemporaryDirectory(prefix="attest-test-", ignore_cleanup_errors=True) as folder:
         environment = {
             **os.environ,
             "ATTEST_DATA_DIR": folder,
-            "DATABASE_URL": database or f"sqlite:///{folder}/attest.sqlite3",
+            "DATABASE_URL": part.url or f"sqlite:///{folder}/attest.sqlite3",
             "CELERY_BROKER_URL": "filesystem://",
             "CACHE_URL": f"filecache://{folder}/cache",
             "DJANGO_DEBUG": "1",
             "OMP_NUM_THREADS": "1",  # two tests at a time that each take all cores wait for both
+            # Each of the many processes would compile all of the code anew.
+            "PYTHONDONTWRITEBYTECODE": "",
             "DJANGO_SETTINGS_MODULE": "config.settings_test",
         }
-        return subprocess.run(
-            [sys.executable, "-m", "pytest", *arguments], env=environment, check=False
-        ).returncode
+        command = [sys.executable, "-m", "pytest", "-m", part.marks, *selection, *arguments]
+        return subprocess.run(command, env=environment, check=False).returncode
 
 
 def _say(text: str) -> None:

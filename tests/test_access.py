@@ -91,6 +91,7 @@ def test_no_address_hides_behind_another(page: Page):
     assert resolve(page.url).view_name == page.name
 
 
+@pytest.mark.once
 @each_page
 def test_nobody_gets_in_without_signing_in(page: Page, client: Client, db: None):
     response = ask(client, page.url)
@@ -101,6 +102,7 @@ def test_nobody_gets_in_without_signing_in(page: Page, client: Client, db: None)
         assert goes_to_sign_in(response)
 
 
+@pytest.mark.once
 @each_page
 def test_every_role_gets_in_where_it_may_and_nowhere_else(
     page: Page, people: list[User], client_for: Callable[[User], Client]
@@ -124,11 +126,13 @@ def answers(client: Client, page: Page) -> dict[str, int]:
     return {method: client.generic(method.upper(), page.url).status_code for method in methods}
 
 
+@pytest.mark.once
 @each_api_view
 def test_the_api_lets_nobody_in_without_token_or_session(page: Page, client: Client, db: None):
     assert set(answers(client, page).values()) == {401}
 
 
+@pytest.mark.once
 @each_api_view
 def test_the_api_is_for_researchers_and_admins_alone(
     page: Page, people: list[User], client_for: Callable[[User], Client]

@@ -20,6 +20,8 @@ from accounts.services import (
 )
 from tests.makers import statements
 
+pytestmark = pytest.mark.once
+
 TOKENS = "/accounts/api-tokens/"
 DATASETS = "/api/v1/datasets/"
 

@@ -1,4 +1,8 @@
+import pytest
+
 from accounts.services import record
+
+pytestmark = pytest.mark.once
 
 URL = "/accounts/audit-trail/"
 

@@ -4,6 +4,8 @@ from django.urls import reverse
 from accounts.models import AuditEntry
 from accounts.services import create_sign_in_link
 
+pytestmark = pytest.mark.once
+
 URL = "/accounts/change-password/"
 NEW = "fig-and-walnut"
 

@@ -7,8 +7,9 @@ from accounts.access import Role
 from accounts.backends import DEMO_PASSWORDS
 from accounts.services import create_user
 
+pytestmark = pytest.mark.once
 
-@pytest.mark.django_db
+
 @pytest.mark.parametrize(("is_debug", "is_let_in"), [(True, True), (False, False)])
 def test_a_demo_password_opens_only_a_site_under_development(rf, settings, is_debug, is_let_in):
     settings.DEBUG = is_debug
@@ -19,7 +20,6 @@ def test_a_demo_password_opens_only_a_site_under_development(rf, settings, is_de
     assert (user is not None) == is_let_in
 
 
-@pytest.mark.django_db
 def test_other_passwords_open_it_either_way(rf, settings):
     settings.DEBUG = False
     create_user("admin", [Role.ADMIN], None, "a better one")

@@ -49,6 +49,7 @@ def test_no_template_has_what_the_policy_forbids(path: Path):
     assert not forbidden.findall(path.read_text("utf-8"))
 
 
+@pytest.mark.once
 def test_error_pages_look_like_the_site(client, db, rachel, client_for):
     no_page = client.get("/no/such/page/")
     not_hers = client_for(rachel).get(reverse("accounts:users"))
@@ -80,6 +81,7 @@ def test_an_expired_session_sends_htmx_to_sign_in_and_back_to_the_page(client):
     assert response["HX-Redirect"] == f"{SIGN_IN}?next=/accounts/users/%3Fq%3Da%26page%3D2"
 
 
+@pytest.mark.once
 def test_other_redirects_stay_as_they_are_for_htmx(rachel, client_for):
     response = client_for(rachel).get("/", headers={"HX-Request": "true"})
 

@@ -1,9 +1,12 @@
+import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.urls import reverse
 
 from accounts.access import Role, roles_of
 from accounts.models import User
 from tests.conftest import person
+
+pytestmark = pytest.mark.once
 
 
 def test_a_rater_rates_and_nothing_else(rachel):

@@ -3,6 +3,8 @@ from django.urls import reverse
 
 from accounts.services import deactivate
 
+pytestmark = pytest.mark.once
+
 SIGN_IN = "/accounts/sign-in/"
 
 

@@ -16,6 +16,8 @@ from accounts.services import (
     use_sign_in_link,
 )
 
+pytestmark = pytest.mark.once
+
 
 def page_of(token):
     return reverse("accounts:sign-in-link", args=[token])
@@ -74,7 +76,7 @@ def test_nobody_deactivated_gets_a_link(rachel, adam):
     assert create_sign_in_link(rachel, adam)
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.once(transaction=True)
 def test_of_many_clicks_at_once_one_wins(rachel, adam):
     token = create_sign_in_link(rachel, adam)
     winners, start = [], threading.Barrier(8)

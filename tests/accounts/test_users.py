@@ -5,6 +5,8 @@ from accounts.access import Role, roles_of
 from accounts.models import AuditEntry, User
 from accounts.services import AccountError, create_user, deactivate, set_roles
 
+pytestmark = pytest.mark.once
+
 USERS = "/accounts/users/"
 HTMX = {"HX-Request": "true"}
 

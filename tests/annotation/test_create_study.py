@@ -11,6 +11,8 @@ from tests.annotation.planned import make_dataset, make_raters
 from tests.annotation.test_study_setup import POLITE
 from tests.makers import contents
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def dataset(db, tmp_path):

@@ -44,7 +44,7 @@ from tests.annotation.makers import (
 )
 from tests.makers import example_row, forget, import_path, response_row
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 GOOD = {"sensible": 1, "specific": 1}
 BAD = {"sensible": 0}
 

@@ -17,6 +17,8 @@ from annotation.services.studies import close_study, write_guideline
 from tests.annotation.planned import make_dataset, make_open_study, make_raters, make_study
 from tests.makers import statements
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def raters(db):

@@ -36,7 +36,7 @@ from generation.models import (
     Turn,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 Make = Callable[..., Any]
 THEN = "2026-01-02T03:04Z"
 

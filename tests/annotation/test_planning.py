@@ -21,7 +21,7 @@ from annotation.services.studies import StudyError, StudyPlan, create_study, ope
 from tests.annotation.makers import material, opened, planned, researcher
 from tests.makers import example_row, response_row, scheme_of, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 def shown(*passages: str) -> dict[str, list[str]]:

@@ -43,7 +43,7 @@ from tests.annotation.makers import (
     researcher,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 
 def expire(assignment: Assignment) -> None:

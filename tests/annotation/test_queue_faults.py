@@ -16,6 +16,8 @@ from tests.annotation.crowd import acknowledged, answers_of, at_once, rate_as_a_
 from tests.annotation.makers import claimed, material, opened, rate, rate_next, raters_of
 from tests.annotation.promises import broken_promises, lost_votes
 
+pytestmark = pytest.mark.both
+
 N_RATERS = 5  # per unit
 CROWD_EXAMPLES = 134  # × 2 responses apart and together × 5 raters = 2,010 slots
 CROWD = 50
@@ -48,7 +50,7 @@ def rush(dataset: Dataset, number: int) -> None:
     assert broken_promises(study) == {}
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both(transaction=True)
 def test_twenty_raters_at_once_fill_five_slots(tmp_path):
     dataset = material(tmp_path, n_examples=1, setups=["cool"])
 
@@ -57,7 +59,7 @@ def test_twenty_raters_at_once_fill_five_slots(tmp_path):
 
 
 @pytest.mark.faults
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both(transaction=True)
 def test_twenty_raters_at_once_fill_five_slots_again_and_again(tmp_path):
     dataset = material(tmp_path, n_examples=1, setups=["cool"])
 
@@ -65,7 +67,7 @@ def test_twenty_raters_at_once_fill_five_slots_again_and_again(tmp_path):
         rush(dataset, number)
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both(transaction=True)
 def test_two_tabs_that_ask_at_once_get_the_same_unit(tmp_path):
     study = opened(material(tmp_path, n_examples=10), scheme="SSA")
 
@@ -76,7 +78,7 @@ def test_two_tabs_that_ask_at_once_get_the_same_unit(tmp_path):
     assert Assignment.objects.filter(rater__isnull=False).count() == 5
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both(transaction=True)
 def test_whoever_takes_one_of_the_last_two_units_leaves_the_other_to_be_found(tmp_path):
     study = opened(material(tmp_path), scheme="SSA", raters=20, raters_per_unit=1)
     first, second = _the_last_two(study)
@@ -107,7 +109,7 @@ def _the_last_two(study: Study) -> list[int]:
 
 
 @pytest.mark.faults
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both(transaction=True)
 def test_fifty_raters_who_are_killed_late_and_double_keep_every_promise(tmp_path):
     dataset = material(tmp_path / "material", n_examples=CROWD_EXAMPLES)
     study = opened(dataset, scheme="SSA", raters=CROWD, arms=["separate", "merged"])
@@ -130,7 +132,7 @@ def test_fifty_raters_who_are_killed_late_and_double_keep_every_promise(tmp_path
     assert killed >= KILLS // 20  # fewer where all is done before, or the machine is busy
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both(transaction=True)
 def test_a_vote_that_decides_and_a_change_at_the_same_moment_let_no_open_question_go(tmp_path):
     dataset = material(tmp_path, n_examples=1, setups=["cool"])
     study = opened(dataset, scheme="SSA", stops_when_decided=True, full_share=0.0)

@@ -29,6 +29,8 @@ from generation.models import Entity, Response
 from tests.annotation.makers import claimed, material, opened, rate_next, raters_of, researcher
 from tests.makers import example_row, response_row
 
+pytestmark = pytest.mark.once
+
 ALL_YES = dict.fromkeys([q["key"] for q in built_in_schemes()["AIS"]["questions"]], "1") | {
     "evidence_contradicts": "0"
 }

@@ -24,6 +24,8 @@ from tests.annotation.planned import (
 )
 from tests.makers import audit_actions, contents, import_rows, pilot_rows, statements
 
+pytestmark = pytest.mark.once
+
 NEW = "/studies/new/"
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 DOCS = "/api/"
 

@@ -14,7 +14,7 @@ from tests.generation.asked import ask, started
 from tests.generation.lovelace import lovelace
 from tests.makers import statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 BASE = "/api/v1/datasets/lovelace/experiments/"
 EXTRACTIVE = {"models": [{"name": "extractive"}], "seeds": [0], "temperatures": [0.5]}

@@ -10,6 +10,8 @@ from evaluation.tasks import execute_chunk
 from tests.annotation.makers import material, opened, rate_next, raters_of
 from tests.evaluation.pages import make_pilot
 
+pytestmark = pytest.mark.once
+
 SECONDS = 60
 CHECKS = (
     "not_a_server_error",

@@ -7,7 +7,7 @@ from generation.services.experiments import make_plan
 from tests.generation.grid_runs import done, failed_in_part, planned, started, valley, work
 from tests.makers import statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 GRIDS = "/api/v1/grids/"
 GRID = {

@@ -8,7 +8,7 @@ from evaluation.services.jobs import claim_job, request_job
 from tests.construction_material import add_failed, make_construction
 from tests.makers import statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 JOBS = "/api/v1/jobs/"
 

@@ -9,7 +9,7 @@ from generation.models import Response
 from tests.annotation.makers import material, opened, rate_next, raters_of
 from tests.makers import example_row, import_rows, response_row, statements, vote_row
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 def rows_of(answer):

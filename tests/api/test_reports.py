@@ -10,7 +10,7 @@ from annotation.models import Study
 from evaluation.reports.study import REPORTS
 from tests.makers import rated
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from generation.models import Checkpoint, Response
 from tests.annotation.makers import material, planned
 from tests.makers import statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 RUNS = "/api/v1/runs/"
 

@@ -18,7 +18,6 @@ from tests.services import chromium, database_url, need
 # Playwright keeps an event loop in this thread, which Django takes for asynchronous code.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
-HERE = Path(__file__).parent
 LAUNCH_ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -33,10 +32,8 @@ WORKER = ["celery", "--app=config", "worker", "-B", "--concurrency=1", "--loglev
 WORKER += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if HERE in item.path.parents:
-            item.add_marker("e2e")
+def pytest_itemcollected(item: pytest.Item) -> None:
+    item.add_marker("e2e")
 
 
 @pytest.fixture(scope="session")

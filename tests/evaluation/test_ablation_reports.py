@@ -19,7 +19,7 @@ from tests.evaluation.hand_ablated import (
 from tests.evaluation.hand_cited import CHESS, WRITER, score_answers
 from tests.makers import import_rows
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 GOLD = "graph-gold"
 

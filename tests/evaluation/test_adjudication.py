@@ -14,6 +14,8 @@ from tests.evaluation.makers_of_scores import disputed
 from tests.evaluation.pages import response_address, words
 from tests.makers import audit_actions, rated, scheme_of
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def researcher(rosa, client_for):
@@ -80,7 +82,7 @@ def test_the_audit_trail_names_study_and_answer(study, target, rosa):
     assert audit_actions()[-1] == ("study.adjudicated", study.name)
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.once(transaction=True)
 def test_of_clicks_at_the_same_time_one_is_stored(tmp_path, rosa):
     study = disputed(tmp_path)[0]
     target, question = Target.objects.get(response__key="r-miss"), question_of(study)
@@ -103,7 +105,6 @@ def test_of_clicks_at_the_same_time_one_is_stored(tmp_path, rosa):
 # --- the page -------------------------------------------------------------------------------
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("answer", "shown"), [("1", "yes"), ("0", "no"), ("none", "cannot be decided")]
 )
@@ -123,7 +124,6 @@ def test_a_decision_stands_at_the_case_and_at_the_response(
     assert f"Attributable {study.name} {shown} It is in sentence 3. rosa" in on_response
 
 
-@pytest.mark.django_db
 def test_a_second_post_says_that_it_was_kept_already(researcher, study, target):
     researcher.post(address(study, target), said())
     again = researcher.post(address(study, target), said(), follow=True)
@@ -132,7 +132,6 @@ def test_a_second_post_says_that_it_was_kept_already(researcher, study, target):
     assert len(decided()) == 1
 
 
-@pytest.mark.django_db
 def test_htmx_gets_the_case_alone_with_the_way_to_the_next(researcher, study, target):
     htmx = {"HX-Request": "true"}
 
@@ -145,7 +144,6 @@ def test_htmx_gets_the_case_alone_with_the_way_to_the_next(researcher, study, ta
     assert f'href="{case}?' in answer.text
 
 
-@pytest.mark.django_db
 def test_the_next_open_case_is_the_one_after_and_round_to_the_first(researcher, study, rosa):
     by_key = {t.response.key: t for t in Target.objects.select_related("response")}
 
@@ -159,7 +157,6 @@ def test_the_next_open_case_is_the_one_after_and_round_to_the_first(researcher, 
     assert next_of("r-miss") is None
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -184,7 +181,6 @@ def test_what_cannot_be_kept_is_said_and_nothing_is_stored(
     assert decided() == []
 
 
-@pytest.mark.django_db
 def test_the_answers_are_those_of_the_question_s_scale(tmp_path, researcher):
     study = rated(tmp_path, {"a": {"q": ["1", "2"]}}, scheme=scheme_of({"q": {"ordinal": [1, 4]}}))
     target = Target.objects.get()
@@ -196,7 +192,6 @@ def test_the_answers_are_those_of_the_question_s_scale(tmp_path, researcher):
     assert decided() == [(4, "Clear.", "rosa")]
 
 
-@pytest.mark.django_db
 def test_only_targets_of_the_study_s_dataset_can_be_adjudicated(tmp_path, researcher, study):
     disputed(tmp_path, "Other")
     foreign = Target.objects.filter(response__dataset__name="Other")[0]
@@ -205,12 +200,10 @@ def test_only_targets_of_the_study_s_dataset_can_be_adjudicated(tmp_path, resear
     assert decided() == []
 
 
-@pytest.mark.django_db
 def test_adjudicating_is_a_post(researcher, study, target):
     assert researcher.get(address(study, target)).status_code == 405
 
 
-@pytest.mark.django_db
 def test_reading_writes_nothing(researcher, study, target):
     researcher.get(reverse("evaluation:disagreements", args=[study.slug]))
     researcher.get(reverse("evaluation:disagreement", args=[study.slug, target.pk]))
@@ -218,7 +211,6 @@ def test_reading_writes_nothing(researcher, study, target):
     assert decided() == []
 
 
-@pytest.mark.django_db
 def test_a_note_is_shown_as_text(researcher, study, target):
     note = "<script>alert(1)</script>"
 

@@ -37,7 +37,7 @@ from tests.evaluation.makers_of_scores import make_run, make_score, make_scores
 from tests.evaluation.test_rated_here import rate_by_care
 from tests.makers import forget, import_path, rated, scheme_of, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 EXACT = 1e-6
 
 

@@ -12,7 +12,7 @@ from tests.annotation.makers import rater_users
 from tests.evaluation.commands import failure
 from tests.evaluation.hand_rated import pairs_of, rated
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 def run(*arguments):

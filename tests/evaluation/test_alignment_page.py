@@ -19,7 +19,7 @@ from tests.evaluation.hand_rated import pairs_of, rated
 from tests.evaluation.pages import words
 from tests.makers import statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.generation.grid_runs import work
 from tests.graph_material import QUESTION, hathaways
 from tests.makers import import_rows
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 WHO = "Who was the spouse of Anne Shakespeare?"
 
 

@@ -19,7 +19,7 @@ from generation.text.prompt_types import ACCURACIES, accuracy_key, prompt_type, 
 from tests.generation.asked import ask, grid_of, started
 from tests.makers import import_path
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 PUBLISHED = "data/biokalma/complex_question_graph.json"
 REMOVALS = [removal_key(n) for n in range(4)]

@@ -7,7 +7,7 @@ from generation.models import Alias, Dataset, Entity, KGQuestion, QuestionEntity
 from generation.retrieval.subgraphs import SubgraphRetriever
 from tests.makers import import_path
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 def test_nearly_all_sub_graphs_that_are_found_are_those_the_authors_found(shared):

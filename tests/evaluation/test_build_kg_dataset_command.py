@@ -25,6 +25,8 @@ from tests.forked_commands import forked_commands
 from tests.language_model_server import Reply, Request, refuses
 from tests.scripted_writer import ROUNDS, round_of, writes
 
+pytestmark = pytest.mark.once
+
 PUBLISHED = ("--publish", "Painters", "--style", "both")
 
 
@@ -50,7 +52,6 @@ def build(file: Path, url: str, *more: object) -> list[str]:
     return out.getvalue().splitlines()
 
 
-@pytest.mark.django_db
 def test_it_says_what_became_of_entries_and_makes_both_datasets(family_graph, writer, tmp_path):
     listed(writer)
     file = written_file(tmp_path)
@@ -93,7 +94,6 @@ def test_it_says_what_became_of_entries_and_makes_both_datasets(family_graph, wr
         build(file, family_graph.url, *PUBLISHED)
 
 
-@pytest.mark.django_db
 def test_a_dry_run_asks_and_writes_nothing(writer, tmp_path):
     said = build(written_file(tmp_path), "http://127.0.0.1:1/", "--dry-run")
 
@@ -105,7 +105,6 @@ def test_a_dry_run_asks_and_writes_nothing(writer, tmp_path):
     assert not Construction.objects.exists()
 
 
-@pytest.mark.django_db
 def test_what_cannot_be_used_is_said_in_a_line(writer, tmp_path):
     listed(writer)
     file = written_file(tmp_path)
@@ -126,7 +125,6 @@ def test_what_cannot_be_used_is_said_in_a_line(writer, tmp_path):
     assert not Construction.objects.exists()
 
 
-@pytest.mark.django_db
 def test_after_trouble_the_same_command_goes_on(family_graph, writer, tmp_path):
     listed(writer)
     file = written_file(tmp_path)
@@ -170,7 +168,7 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.once(transaction=True)
 def test_killed_in_every_round_and_gone_on_with_it_makes_the_same(family_graph, writer, tmp_path):
     listed(writer)
     file = written_file(tmp_path)

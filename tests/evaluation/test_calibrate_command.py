@@ -14,7 +14,7 @@ from tests.evaluation.test_calibration_report import chosen_of
 from tests.makers import rated
 from tests.tiny_models import tiny_checkpoint
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.evaluation.pages import words
 from tests.evaluation.test_calibration_report import ANSWERS, candidate
 from tests.makers import rated, scheme_of, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 LEXICAL = "auto_ais|lexical|shown"
 

@@ -11,7 +11,7 @@ from tests.evaluation.hand_made import votes
 from tests.evaluation.makers_of_scores import make_run, make_score, make_scores
 from tests.makers import rated
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 N = 24
 ANSWERS = {f"r{n:02}": "yyy" if n % 3 else "nnn" for n in range(N)}

@@ -25,8 +25,6 @@ from evaluation.charts.themes import DARK, LIGHT, file_theme, page_themes
 from tests.evaluation.hand_made import COOL, WARM, two_arms
 from tests.evaluation.makers_of_scores import disputed, make_run, make_scores
 
-pytestmark = pytest.mark.once
-
 MAGIC = {"svg": b"<svg", "pdf": b"%PDF-", "png": b"\x89PNG\r\n\x1a\n"}
 
 
@@ -237,7 +235,7 @@ def rated_in_two_arms(folder):
     return study, run
 
 
-@pytest.mark.django_db
+@pytest.mark.once
 @pytest.mark.parametrize("name", CHARTS)
 @pytest.mark.parametrize("format_key", MAGIC)
 def test_each_chart_of_a_study_is_downloaded(researcher, tmp_path, name, format_key):
@@ -251,7 +249,7 @@ def test_each_chart_of_a_study_is_downloaded(researcher, tmp_path, name, format_
     assert f'filename="{study.slug}-{name}.{format_key}"' in answer["Content-Disposition"]
 
 
-@pytest.mark.django_db
+@pytest.mark.once
 def test_charts_that_do_not_exist_or_have_nothing_to_draw_are_not_found(researcher, tmp_path):
     study, _ = disputed(tmp_path)  # one arm: no shifts
 
@@ -260,7 +258,7 @@ def test_charts_that_do_not_exist_or_have_nothing_to_draw_are_not_found(research
         assert researcher.get(address).status_code == 404
 
 
-@pytest.mark.django_db
+@pytest.mark.once
 def test_a_download_has_row_names_that_the_page_has_in_its_table(researcher, tmp_path):
     study, _ = disputed(tmp_path)
     page = researcher.get(reverse("evaluation:study", args=[study.slug])).text

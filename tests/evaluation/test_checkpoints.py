@@ -17,7 +17,7 @@ from generation.services.checkpoints import pin_revision
 from tests.evaluation.pages import words
 from tests.makers import audit_actions, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 MODELS = "/metrics/models/"
 CLASSIFIER = {

@@ -20,7 +20,7 @@ from evaluation.runs.plan import RunPlan
 from generation.backends.base import ModelSpec
 from generation.models import Checkpoint
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture(autouse=True)

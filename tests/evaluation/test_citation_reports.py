@@ -24,9 +24,9 @@ from evaluation.reports.quality import quality_report
 from generation.models import Response
 from tests.evaluation.commands import failure
 from tests.evaluation.hand_cited import import_cited, score_answers, score_citations
-from tests.makers import example_row, forget, import_path, import_rows, response_row, statements
+from tests.makers import example_row, import_path, import_rows, response_row, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 FIGURES = ("correctness", "precision", "recall", "f1")
 MACRO = tuple(f"macro_{name}" for name in FIGURES)
@@ -38,11 +38,8 @@ def own_folder(own_cache_and_folder):
 
 
 @pytest.fixture(scope="module")
-def cited(tmp_path_factory, django_db_setup, django_db_blocker):
-    with django_db_blocker.unblock():
-        dataset = import_cited(tmp_path_factory.mktemp("cited"))
-        yield dataset
-        forget(dataset)
+def cited(tmp_path_factory, module_database):
+    return import_cited(tmp_path_factory.mktemp("cited"))
 
 
 def figures(row, names=FIGURES + MACRO):

@@ -18,7 +18,7 @@ from tests.evaluation.metric_runs import done, work
 from tests.evaluation.pages import response_address, run_choices, words
 from tests.makers import response_row, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 CHOICES = {
     "over": "dataset:cited",

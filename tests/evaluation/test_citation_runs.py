@@ -47,6 +47,8 @@ from tests.evaluation.told import rows_of
 from tests.language_model_server import says, stand_in
 from tests.makers import forget, import_path, import_rows, response_row
 
+pytestmark = pytest.mark.once
+
 TRIPLE = Citation(1, "Q1", "spouse", "Ben", "She married Ben.")
 
 

@@ -8,8 +8,6 @@ import pytest
 from evaluation.charts.citations import WIDTH, report_chart
 from evaluation.charts.specifications import drawn
 
-pytestmark = pytest.mark.once
-
 
 def citation_row(setup, **figures):
     found = {"correctness": 0.9, "precision": 0.5, "recall": 0.4, "f1": 0.44} | figures

@@ -24,7 +24,7 @@ from tests.makers import (
     write_files,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 MILL = {"id": "m1", "text": "The mill closed.", "title": "Mill", "url": "https://example.org/mill"}
 FLOOD = {"id": "m2", "text": "A flood came."}

@@ -17,14 +17,13 @@ from tests.evaluation.constructions import (
     writer_server,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture(scope="module", autouse=True)
-def finished(tmp_path_factory, family_graph, django_db_setup, django_db_blocker):
+def finished(tmp_path_factory, family_graph, module_database):
     folder = tmp_path_factory.mktemp("finished")
     with (
-        django_db_blocker.unblock(),
         writer_server() as writer,
         finished_construction(writer, folder, family_graph.url),
     ):

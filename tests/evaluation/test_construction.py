@@ -19,7 +19,7 @@ from tests.evaluation.constructions import (
 from tests.evaluation.pulls import HASTY, worked
 from tests.scripted_writer import entry_of, round_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 STATE = Job.State
 Entry = ConstructionEntry.State
@@ -36,11 +36,10 @@ def writer():
 
 
 @pytest.fixture(scope="module")
-def finished(writer, tmp_path_factory, family_graph, django_db_setup, django_db_blocker):
+def finished(writer, tmp_path_factory, family_graph, module_database):
     """Return what the model was asked until the construction was at its end."""
     folder = tmp_path_factory.mktemp("finished")
     with (
-        django_db_blocker.unblock(),
         finished_construction(writer, folder, family_graph.url),
     ):
         yield tuple(writer.requests)

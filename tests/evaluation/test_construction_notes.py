@@ -17,6 +17,8 @@ from generation.services.construction_entries import found
 from tests.construction_material import ANNE, WILL, add_entry, make_construction
 from tests.evaluation.pages import words
 
+pytestmark = pytest.mark.once
+
 N_ENTRIES = 4
 SECONDS = 0.1
 
@@ -33,7 +35,6 @@ def test_namesakes_beyond_fifty_are_not_looked_at(n_matches, n_left):
     assert len(named.candidates) == min(n_matches, MOST_NAMESAKES)
 
 
-@pytest.mark.django_db
 def test_the_entry_says_that_a_second_pair_may_be_among_them(rosa, client_for):
     """29 more Annes were not looked at, one more William in another entry, none in the third."""
     construction = make_construction(user=rosa)
@@ -67,7 +68,6 @@ class Slow:
             yield Completion("Anne wed Will. Generated Question: Whom did Anne wed?")
 
 
-@pytest.mark.django_db
 def test_seconds_of_a_batch_add_up_to_the_time_that_it_took():
     """Counted from the beginning of the batch, four calls would have 1, 2, 3 and 4 times it."""
     construction = make_construction(state=Job.State.QUEUED)

@@ -10,7 +10,7 @@ from tests.evaluation.pages import flat, words
 from tests.evaluation.reviewed_constructions import address, decide, entry_of, make_bards
 from tests.makers import statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture

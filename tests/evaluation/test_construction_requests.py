@@ -14,7 +14,7 @@ from tests.construction_material import add_failed, make_construction
 from tests.evaluation.constructions import asked_for, construction, listed, plan, writer_server
 from tests.evaluation.pulls import HASTY, worked
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 STATE = Job.State
 

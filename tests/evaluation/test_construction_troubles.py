@@ -30,18 +30,17 @@ from tests.evaluation.pulls import HASTY, worked
 from tests.language_model_server import refuses, says
 from tests.scripted_writer import SEED, entry_of, round_of, writes
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 STATE = Job.State
 Entry = ConstructionEntry.State
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory, family_graph, django_db_setup, django_db_blocker):
+def whole(tmp_path_factory, family_graph, module_database):
     """Return all that a construction of two rounds has made in the end, without trouble."""
     folder = tmp_path_factory.mktemp("whole")
     with (
-        django_db_blocker.unblock(),
         writer_server() as server,
         finished_construction(server, folder, family_graph.url, n_rounds=2),
     ):

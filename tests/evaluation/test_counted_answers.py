@@ -26,9 +26,9 @@ from tests.evaluation.hand_cited import (
     score_answers,
     score_citations,
 )
-from tests.makers import forget, import_rows, response_row
+from tests.makers import import_rows, response_row
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 RUNNING = MetricRun.State.RUNNING
 NA_FOUND = {
@@ -43,38 +43,32 @@ def own_folder(own_cache_and_folder):
 
 
 @pytest.fixture(scope="module")
-def cited(tmp_path_factory, django_db_setup, django_db_blocker):
-    with django_db_blocker.unblock():
-        dataset = import_cited(tmp_path_factory.mktemp("counted"), "counted")
-        yield dataset
-        forget(dataset)
+def cited(tmp_path_factory, module_database):
+    return import_cited(tmp_path_factory.mktemp("counted"), "counted")
 
 
 @pytest.fixture(scope="module")
-def twice(tmp_path_factory, django_db_setup, django_db_blocker):
+def twice(tmp_path_factory, module_database):
     """A setup that answers q1 twice (a1 counts, a2 does not), and q2 without a known graph."""
-    with django_db_blocker.unblock():
-        text = f"Ada writes {WRITER}."
-        removed = [ADA[2]]
-        shown: dict[str, Any] = {"setup": COOL, "text": text, "graph_shown": ADA}
-        import_rows(
-            tmp_path_factory.mktemp("twice"),
-            "twice",
-            entities=[entity("Q1", "Ada", ADA)],
-            kg_questions=[
-                {"id": key, "question": f"Who is {key}?", "entities": ["Q1"]}
-                for key in ("q1", "q2", "q3")
-            ],
-            responses=[
-                response_row("a1", "q1", removed=removed, **shown),
-                response_row("a2", "q1", removed=removed, **shown),
-                response_row("a3", "q2", setup=COOL, text=text),
-                response_row("b1", "q3", **(shown | {"setup": WARM})),
-            ],
-        )
-        dataset = Dataset.objects.get(name="twice")
-        yield dataset
-        forget(dataset)
+    text = f"Ada writes {WRITER}."
+    removed = [ADA[2]]
+    shown: dict[str, Any] = {"setup": COOL, "text": text, "graph_shown": ADA}
+    import_rows(
+        tmp_path_factory.mktemp("twice"),
+        "twice",
+        entities=[entity("Q1", "Ada", ADA)],
+        kg_questions=[
+            {"id": key, "question": f"Who is {key}?", "entities": ["Q1"]}
+            for key in ("q1", "q2", "q3")
+        ],
+        responses=[
+            response_row("a1", "q1", removed=removed, **shown),
+            response_row("a2", "q1", removed=removed, **shown),
+            response_row("a3", "q2", setup=COOL, text=text),
+            response_row("b1", "q3", **(shown | {"setup": WARM})),
+        ],
+    )
+    return Dataset.objects.get(name="twice")
 
 
 # --- one population -------------------------------------------------------------------------

@@ -62,7 +62,7 @@ from tests.makers import (
     vote_row,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 NOWHERE = "http://127.0.0.1:1/"
 
@@ -279,7 +279,7 @@ def test_who_deletes_what_somebody_else_has_just_deleted_changes_nothing(adam, t
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer at a time")
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both(transaction=True)
 def test_a_dataset_to_which_a_pull_is_adding_is_deleted_after_that(adam, monkeypatch):
     """A pull that goes on behind the deletion finds its dataset gone, and stores nothing."""
     job = request_pull(PullPlan("pilot", ("Ada",), allow_private=True, endpoint=NOWHERE), None)

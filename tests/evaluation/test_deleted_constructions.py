@@ -7,7 +7,7 @@ from evaluation.models import Job
 from tests.construction_material import make_construction
 from tests.evaluation.reviewed_constructions import address
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 def test_the_audit_trail_names_both(client_for, adam):

@@ -33,7 +33,7 @@ from tests.makers import (
     vote_row,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.evaluation.metric_runs import done
 from tests.evaluation.teaching import N_DIALOGS, N_RATED, rated_and_unrated, teacher_run
 from tests.tiny_encoder import BAD, GOOD, tiny_encoder
 
-pytestmark = [pytest.mark.django_db, pytest.mark.once]
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,8 @@ from generation.models import Dataset
 from tests.evaluation.hand_ablated import RUNS, answers, setup, three_runs
 from tests.evaluation.hand_cited import score_answers, score_citations
 from tests.evaluation.pages import words
-from tests.makers import forget
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 REMOVED = {"q1": [["Q1", "birth", "London"]], "q2": [["Q2", "occupation", "miller"]]}
 METRICS_OF = {"citations": "alignment", "removal": "incompetence"}
 
@@ -25,47 +24,45 @@ def own_folder(own_cache_and_folder):
 
 
 @pytest.fixture(scope="module")
-def uneven(tmp_path_factory, django_db_setup, django_db_blocker):
+def uneven(tmp_path_factory, module_database):
     """Steps that have not answered the same questions, an answer given twice; scored."""
-    with django_db_blocker.unblock():
-        said = {q: RUNS[0].get(q, "[NA]") for q in ("q1", "q2", "q3")}
-        more = [
-            row
-            for prompt in ("graph-gold", "graph-gold-minus-1", "graph-accuracy-60")
-            for row in answers(
-                # Of a set without members nothing can be removed: q3 is the whole graph's alone.
-                {q: text for q, text in said.items() if q != "q3" or "-minus-" not in prompt},
-                setup(prompt),
-                **({"removed": REMOVED} if "minus" in prompt else {}),
-            )
-        ]
-        [twice] = answers({"q1": RUNS[0]["q1"]}, setup())
-        more.append(twice | {"id": "small-graph-retrieved-1-q1-again"})
-        dataset = three_runs(tmp_path_factory.mktemp("uneven"), "uneven", more)
-        every = list(dataset.responses.values_list("key", flat=True))
-        judge: dict[str, Any] = {
-            "backend": "language-model",
-            "model_name": "judge",
-            "signature": "fluency",
-        }
-        scores = {key: "no score" if key.endswith("-2-q1") else 4.0 for key in every}
-        score_answers(dataset, "fluency", scores, **judge)
-        score_citations(dataset, {(key, 1): 0.9 for key in every if key.endswith("-q1")})
-        minus = [key for key in every if "-minus-" in key]
-        found = {
-            "na_sentences": [{"text": "It is so.", "probability": 0.7}],
-            "removed": [{"text": "occupation: miller", "probability": 0.7}],
-        }
-        score_answers(
-            dataset,
-            "incompetence",
-            dict.fromkeys(minus, 0.7),
-            dict.fromkeys(minus, found),
-            backend="lexical",
-            signature="na",
+    said = {q: RUNS[0].get(q, "[NA]") for q in ("q1", "q2", "q3")}
+    more = [
+        row
+        for prompt in ("graph-gold", "graph-gold-minus-1", "graph-accuracy-60")
+        for row in answers(
+            # Of a set without members nothing can be removed: q3 is the whole graph's alone.
+            {q: text for q, text in said.items() if q != "q3" or "-minus-" not in prompt},
+            setup(prompt),
+            **({"removed": REMOVED} if "minus" in prompt else {}),
         )
-        yield dataset
-        forget(dataset)
+    ]
+    [twice] = answers({"q1": RUNS[0]["q1"]}, setup())
+    more.append(twice | {"id": "small-graph-retrieved-1-q1-again"})
+    dataset = three_runs(tmp_path_factory.mktemp("uneven"), "uneven", more)
+    every = list(dataset.responses.values_list("key", flat=True))
+    judge: dict[str, Any] = {
+        "backend": "language-model",
+        "model_name": "judge",
+        "signature": "fluency",
+    }
+    scores = {key: "no score" if key.endswith("-2-q1") else 4.0 for key in every}
+    score_answers(dataset, "fluency", scores, **judge)
+    score_citations(dataset, {(key, 1): 0.9 for key in every if key.endswith("-q1")})
+    minus = [key for key in every if "-minus-" in key]
+    found = {
+        "na_sentences": [{"text": "It is so.", "probability": 0.7}],
+        "removed": [{"text": "occupation: miller", "probability": 0.7}],
+    }
+    score_answers(
+        dataset,
+        "incompetence",
+        dict.fromkeys(minus, 0.7),
+        dict.fromkeys(minus, found),
+        backend="lexical",
+        signature="na",
+    )
+    return dataset
 
 
 @pytest.fixture

@@ -25,9 +25,9 @@ from generation.models import Experiment, KGQuestion
 from tests.evaluation.hand_ablated import RUNS, answers, import_answers, setup, three_runs
 from tests.evaluation.hand_cited import score_answers, score_citations
 from tests.evaluation.pages import words
-from tests.makers import example_row, forget, import_rows, statements
+from tests.makers import example_row, import_rows, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture(autouse=True)
@@ -36,38 +36,36 @@ def own_folder(own_cache_and_folder):
 
 
 @pytest.fixture(scope="module")
-def seeded(tmp_path_factory, django_db_setup, django_db_blocker):
+def seeded(tmp_path_factory, module_database):
     """Three seeded runs, and one of each with a piece of knowledge removed, scored."""
-    with django_db_blocker.unblock():
-        removed = {"q1": [["Q1", "birth", "London"]], "q2": [["Q2", "occupation", "miller"]]}
-        more = [
-            row
-            for prompt in ("graph-gold", "graph-gold-minus-1", "graph-accuracy-60")
-            for row in answers(
-                {"q1": RUNS[2]["q1"], "q2": "[NA]"},
-                setup(prompt),
-                **({"removed": removed} if "minus" in prompt else {}),
-            )
-        ]
-        dataset = three_runs(tmp_path_factory.mktemp("seeded"), "experiment pages", more)
-        key = "small-graph-retrieved"
-        score_citations(dataset, {(f"{key}-1-q1", 1): 0.9, (f"{key}-2-q1", 1): 0.4})
-        found = {
-            "na_sentences": [{"text": "It is so.", "probability": 0.7}],
-            "removed": [{"text": "occupation: miller", "probability": 0.7}],
-        }
-        minus = "small-graph-gold-minus-1-1-q2"
-        said: dict[str, Any] = {"backend": "lexical", "signature": "na"}
-        score_answers(dataset, "incompetence", {minus: 0.7}, {minus: found}, **said)
-        judge: dict[str, Any] = {
-            "backend": "language-model",
-            "model_name": "judge",
-            "signature": "fluency",
-        }
-        scores = {f"{key}-1-q1": 4.0, f"{key}-2-q1": 5.0, f"{key}-3-q1": "no score"}
-        score_answers(dataset, "fluency", scores, **judge)
-        yield dataset
-        forget(dataset)
+    removed = {"q1": [["Q1", "birth", "London"]], "q2": [["Q2", "occupation", "miller"]]}
+    more = [
+        row
+        for prompt in ("graph-gold", "graph-gold-minus-1", "graph-accuracy-60")
+        for row in answers(
+            {"q1": RUNS[2]["q1"], "q2": "[NA]"},
+            setup(prompt),
+            **({"removed": removed} if "minus" in prompt else {}),
+        )
+    ]
+    dataset = three_runs(tmp_path_factory.mktemp("seeded"), "experiment pages", more)
+    key = "small-graph-retrieved"
+    score_citations(dataset, {(f"{key}-1-q1", 1): 0.9, (f"{key}-2-q1", 1): 0.4})
+    found = {
+        "na_sentences": [{"text": "It is so.", "probability": 0.7}],
+        "removed": [{"text": "occupation: miller", "probability": 0.7}],
+    }
+    minus = "small-graph-gold-minus-1-1-q2"
+    said: dict[str, Any] = {"backend": "lexical", "signature": "na"}
+    score_answers(dataset, "incompetence", {minus: 0.7}, {minus: found}, **said)
+    judge: dict[str, Any] = {
+        "backend": "language-model",
+        "model_name": "judge",
+        "signature": "fluency",
+    }
+    scores = {f"{key}-1-q1": 4.0, f"{key}-2-q1": 5.0, f"{key}-3-q1": "no score"}
+    score_answers(dataset, "fluency", scores, **judge)
+    return dataset
 
 
 @pytest.fixture

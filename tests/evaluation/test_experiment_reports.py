@@ -25,7 +25,7 @@ from tests.generation.asked import ask, grid_of, started
 from tests.generation.lovelace import lovelace
 from tests.makers import example_row, import_path, import_rows, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 REPORTS = (table_3, table_4, removal_report, accuracy_report)
 

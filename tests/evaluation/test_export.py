@@ -31,7 +31,7 @@ from tests.makers import (
     write_files,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 ALL_CHOICES = [
     Choices(by_setup, with_implied, with_excluded)

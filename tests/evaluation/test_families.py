@@ -9,7 +9,7 @@ from tests.evaluation.makers_of_scores import make_run
 from tests.evaluation.test_calibration_report import candidate
 from tests.makers import rated, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 LEXICAL = "auto_ais|lexical|shown"
 KEYS = [f"r{n}" for n in range(6)]

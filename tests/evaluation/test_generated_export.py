@@ -15,7 +15,7 @@ from generation.tasks import generate_chunk, plan_experiment
 from tests.generation.asked import ask, dataset_of, grid_of, started
 from tests.makers import forget, import_path, import_rows, is_empty, response_row, write_files
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 COLUMNS = ("key", "example__key", "setup__name", "text", "meta", "digest")
 
 

@@ -12,7 +12,7 @@ from generation.models import Dataset, Entity, Example
 from tests.graph_material import ENTITIES, QUESTION, cited_row, hathaways
 from tests.makers import example_row, import_rows
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 GRAPHS = reverse("graphs:graphs")
 
 

@@ -20,7 +20,7 @@ from tests.endpoint_server import endpoint_server, forwards, gives, refuses
 from tests.evaluation.pulls import HASTY, HERE, asked_for, found, pulled, qids, worked
 from tests.wikidata_shape import interchange_rows, world
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 STATE = Job.State
 PAINTERS = ("Orazio Gentileschi", "Artemisia Gentileschi")

@@ -16,7 +16,7 @@ from generation.services.graphs import store_kg_questions
 from tests.makers import statements
 from tests.ruler_model import save_ruler_model
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 STATE = Job.State
 NAMES = ("Anne Hathaway", "Annie Hathaway", "nobody")

@@ -22,9 +22,9 @@ from generation.models import Response
 from tests.conftest import person
 from tests.evaluation.hand_cited import import_cited, score_answers, score_citations
 from tests.evaluation.pages import words
-from tests.makers import example_row, forget, import_rows, response_row, statements
+from tests.makers import example_row, import_rows, response_row, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 REPORTS = ("citations", "alignment", "incompetence", "retrieval", "quality")
 
@@ -35,29 +35,27 @@ def own_folder(own_cache_and_folder):
 
 
 @pytest.fixture(scope="module")
-def scored(tmp_path_factory, django_db_setup, django_db_blocker):
+def scored(tmp_path_factory, module_database):
     """The hand-made dataset with a run of each kind, imported once for all tests here."""
-    with django_db_blocker.unblock():
-        dataset = import_cited(tmp_path_factory.mktemp("cited"), "cited pages")
-        score_citations(dataset, {("c1", 1): 0.9, ("c1", 2): 0.4, ("c2", 1): None, ("c3", 1): 0.6})
-        found = {
-            "na_sentences": [{"text": "Born.", "probability": 0.7}],
-            "removed": [{"text": "occupation: miller", "probability": 0.7}],
-        }
-        score_answers(
-            dataset, "incompetence", {"c2": 0.7}, {"c2": found}, backend="lexical", signature="na"
-        )
-        score_answers(
-            dataset,
-            "fluency",
-            {"c1": 4.0, "c2": 5.0, "c3": "no score in the reply"},
-            backend="language-model",
-            model_name="small",
-            signature="fluency",
-            parameters={"mode": "integer", "repeats": 3},
-        )
-        yield dataset
-        forget(dataset)
+    dataset = import_cited(tmp_path_factory.mktemp("cited"), "cited pages")
+    score_citations(dataset, {("c1", 1): 0.9, ("c1", 2): 0.4, ("c2", 1): None, ("c3", 1): 0.6})
+    found = {
+        "na_sentences": [{"text": "Born.", "probability": 0.7}],
+        "removed": [{"text": "occupation: miller", "probability": 0.7}],
+    }
+    score_answers(
+        dataset, "incompetence", {"c2": 0.7}, {"c2": found}, backend="lexical", signature="na"
+    )
+    score_answers(
+        dataset,
+        "fluency",
+        {"c1": 4.0, "c2": 5.0, "c3": "no score in the reply"},
+        backend="language-model",
+        model_name="small",
+        signature="fluency",
+        parameters={"mode": "integer", "repeats": 3},
+    )
+    return dataset
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from generation.services.graphs import store_entities, store_kg_questions
 from tests.generation.graph_rows import entity, graph_of
 from tests.ruler_model import save_ruler_model
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 GRAPH = [
     entity("Q1", "Ada Lovelace", "human", [("occupation", "writer")]),

@@ -17,7 +17,7 @@ from generation.models import Dataset
 from tests.evaluation.pages import words
 from tests.makers import example_row, import_path, import_rows, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 def entity(qid, label, kind="human", **said):

@@ -1,10 +1,6 @@
 """How reports on graphs say what they count, and which setup a row is of."""
 
-import pytest
-
 from evaluation.templatetags.graphs import said_beside, told_apart
-
-pytestmark = pytest.mark.once
 
 
 def test_what_is_left_out_and_what_is_only_of_note_are_told_apart():

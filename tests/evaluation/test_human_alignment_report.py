@@ -11,7 +11,7 @@ from generation.models import Citation
 from tests.annotation.makers import rater_users, raters_of, researcher
 from tests.evaluation.hand_rated import pairs_of, rated
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 def keys(study: Study) -> set[str]:

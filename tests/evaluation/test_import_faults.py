@@ -19,6 +19,8 @@ from evaluation.uploads import carry_on, interrupted_imports, progress_of
 from generation.models import Dataset, Import
 from tests.services import database_url
 
+pytestmark = pytest.mark.both
+
 N_RESPONSES = 4000
 N_RATERS = 5
 CARRY_ON = "import django; django.setup(); from evaluation.uploads import carry_on; carry_on({pk})"
@@ -38,7 +40,7 @@ def interchange_zip() -> bytes:
 
 
 @pytest.mark.faults
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both(transaction=True)
 def test_a_killed_worker_loses_nothing_and_doubles_nothing(client_for, adam):
     client = client_for(adam)
     file = SimpleUploadedFile("pilot.zip", interchange_zip())

@@ -36,7 +36,7 @@ from tests.makers import (
 from tests.published import shared_folder
 from tests.wikidata_shape import by_hand, ntriples
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 PUBLISHED = shared_folder() / "data" / "biokalma"
 GRAPH = ("entities.jsonl", "kg_questions.jsonl")
 

@@ -17,7 +17,7 @@ from tests.makers import (
 )
 from tests.uploading import State, checked, zipped
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_cache_and_folder")]
+pytestmark = [pytest.mark.once, pytest.mark.usefixtures("own_cache_and_folder")]
 
 
 IMPORT = "/data/import/"

@@ -30,7 +30,7 @@ from tests.makers import (
     write_files,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 YES_NO = scheme_of({"attributable": "yes_no"})
 
 

@@ -16,7 +16,7 @@ from generation.importers import open_material, qrecc
 from tests.makers import is_empty
 from tests.uploading import State, carried_on, checked
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_cache_and_folder")]
+pytestmark = [pytest.mark.once, pytest.mark.usefixtures("own_cache_and_folder")]
 
 N_QUESTIONS, N_PASSAGES = 3, 4
 

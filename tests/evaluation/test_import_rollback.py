@@ -31,7 +31,7 @@ from tests.makers import (
     write_files,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 
 @pytest.fixture

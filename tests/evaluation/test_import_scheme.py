@@ -20,7 +20,7 @@ from tests.makers import (
     write_files,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 YES_NO = scheme_of({"attributable": "yes_no"})
 
 

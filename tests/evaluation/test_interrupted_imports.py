@@ -19,7 +19,7 @@ from tests.makers import (
 )
 from tests.uploading import State, asked_to_store, carried_on, file_of, in_the_middle
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_cache_and_folder")]
+pytestmark = [pytest.mark.both, pytest.mark.usefixtures("own_cache_and_folder")]
 
 
 # --- workers that die, and two at once ------------------------------------------------------
@@ -121,7 +121,7 @@ def test_a_worker_thought_dead_cannot_commit_and_leaves_the_other_s_things(
     assert carried_on(upload).state == State.DONE
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both(transaction=True)
 def test_of_many_workers_at_once_one_does_it(upload):
     asked_to_store(upload)
 

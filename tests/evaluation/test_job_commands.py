@@ -14,7 +14,7 @@ from tests.evaluation.test_prompt_searches import COOL, n_shown, rater_score, ss
 from tests.evaluation.told_language_model import BACKEND
 from tests.tiny_encoder import tiny_encoder
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture

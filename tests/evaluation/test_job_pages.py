@@ -17,7 +17,7 @@ from tests.evaluation.test_prompt_searches import COOL, n_shown, rater_score, ss
 from tests.evaluation.told_language_model import BACKEND
 from tests.makers import statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 STATE = Job.State
 

@@ -26,7 +26,7 @@ from tests.evaluation.metric_runs import mill, requested
 from tests.evaluation.told import expire as expire_chunk
 from tests.makers import audit_actions
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 STATE = Job.State
 KIND = Job.Kind.PROMPT_SEARCH
@@ -91,7 +91,7 @@ def test_a_job_keeps_its_steps_and_its_result():
     assert job.finished_at
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both(transaction=True)
 def test_of_many_workers_at_once_one_gets_the_job():
     job = asked_for()
 

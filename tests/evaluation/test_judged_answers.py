@@ -11,7 +11,7 @@ from generation.models import Citation, Dataset
 from tests.evaluation.hand_cited import ADA, entity, import_cited, question, score_citations
 from tests.makers import Row, import_rows, response_row
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 # The graph has 'occupation' and 'birth', and an entity called 'ada'. So 'ada' begins a citation,
 # and 'Notes', a name that no graph has, is a part of the value before it.

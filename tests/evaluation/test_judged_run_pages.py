@@ -17,7 +17,7 @@ from tests.evaluation.told import Told
 from tests.evaluation.told_language_model import ToldLanguageModel
 from tests.makers import response_row, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 HTML = "<script>alert(1)</script>"
 NOTHING = "<script>No.</script>"  # in which no score is

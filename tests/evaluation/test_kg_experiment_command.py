@@ -16,7 +16,7 @@ from tests.evaluation.commands import failure
 from tests.generation.asked import started
 from tests.generation.lovelace import lovelace
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 CITATIONS = ("citations", "--dataset", "lovelace", "--models", "extractive")
 LEXICAL = ("--backend", "lexical")

@@ -11,7 +11,7 @@ from generation.models import Checkpoint
 from tests.generation.lovelace import lovelace
 from tests.makers import statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 START = {
     "models": ["extractive"],

@@ -27,7 +27,7 @@ from tests.evaluation.metric_runs import mill, work
 from tests.generation.lovelace import QUESTIONS, lovelace
 from tests.makers import import_rows, response_row, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 EXTRACTIVE = GridModel("extractive")
 LEXICAL = ScoringPlan(ModelSpec("lexical"))

@@ -10,7 +10,7 @@ from tests.endpoint_server import endpoint_server, forwards, gives
 from tests.evaluation.constructions import asked_for, construction, listed, writer_server
 from tests.evaluation.pulls import HASTY, worked
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from tests.language_model_server import (
 )
 from tests.tiny_language_models import CHAT, tiny_causal
 
-pytestmark = [pytest.mark.django_db, pytest.mark.once]
+pytestmark = pytest.mark.once
 
 SHORT = Patience(request=0.6, prompt=3.0, n_tries=2, first_pause=0.01, longest_pause=0.02)
 KEY = "sk-of-nobody-in-particular"

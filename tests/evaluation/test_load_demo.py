@@ -6,6 +6,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import Count
+from django.test import override_settings
 
 from accounts.access import Role, roles_of
 from accounts.models import AuditEntry, User
@@ -29,8 +30,16 @@ ATTRIBUTION = "Demo: attribution (simulated raters)"
 SENSIBLENESS = "Demo: sensibleness (simulated raters)"
 
 
+@pytest.fixture(scope="module")
+def demo(module_database):
+    """Load the demo once for all tests of this file."""
+    with override_settings(DEBUG=True):
+        call_command("load_demo", stdout=StringIO())
+
+
 @pytest.fixture
-def load_demo(db, settings):
+def load_again(demo, settings):
+    """Return a function that loads the demo and returns what that says."""
     settings.DEBUG = True
 
     def load() -> str:
@@ -54,19 +63,17 @@ def raters_by_response(study: str, arm: str) -> dict[str, set[str]]:
     return raters
 
 
-def test_it_is_refused_without_debug(db, settings):
+def test_it_is_refused_without_debug(settings):
     settings.DEBUG = False
+    before = counts()
 
     with pytest.raises(CommandError, match="needs DJANGO_DEBUG=1"):
         call_command("load_demo")
 
-    assert not User.objects.exists()
-    assert not Dataset.objects.exists()
+    assert counts() == before
 
 
-def test_the_dataset_is_that_of_the_files(load_demo):
-    load_demo()
-
+def test_the_dataset_is_that_of_the_files(demo):
     # evaluation/demo/README.md: 28 examples from 20 conversations, four setups.
     examples = Example.objects.filter(dataset__name="Demo")
     assert examples.count() == 28
@@ -74,9 +81,8 @@ def test_the_dataset_is_that_of_the_files(load_demo):
     assert Response.objects.filter(dataset__name="Demo").count() == 28 * 4
 
 
-def test_the_graph_has_answers_of_every_verdict(load_demo):
+def test_the_graph_has_answers_of_every_verdict(demo):
     """evaluation/demo/README.md: seven entities, four questions, two answers to each."""
-    load_demo()
     graph = Dataset.objects.get(name="Demo graph")
     written = graph.responses.filter(setup__model="demo-writer")
     answers = judged_answers(graph, list(written.order_by("key")))
@@ -87,13 +93,12 @@ def test_the_graph_has_answers_of_every_verdict(load_demo):
     assert [answer.response.key for answer in answers if not answer.facts] == ["graph-4.t7"]
 
 
-def test_each_report_on_the_graph_has_figures(load_demo):
+def test_each_report_on_the_graph_has_figures(demo):
     """Two setups of the files and twelve of the extractive model, nine of them with less knowledge.
 
     Of the files three answers had a triple removed; of the others three questions of three runs,
     at three steps.
     """
-    load_demo()
     graph = Dataset.objects.get(name="Demo graph")
 
     made = (citations_report, alignment_report, incompetence_report, quality_report)
@@ -101,8 +106,7 @@ def test_each_report_on_the_graph_has_figures(load_demo):
     assert sum(row["n_answers"] for row in incompetence_report(graph).rows) == 3 + 3 * 3 * 3
 
 
-def test_tables_of_experiments_have_three_seeded_runs(load_demo):
-    load_demo()
+def test_tables_of_experiments_have_three_seeded_runs(demo):
     graph = Dataset.objects.get(name="Demo graph")
 
     removal = EXPERIMENT_REPORTS["removal"](graph).rows
@@ -115,8 +119,7 @@ def test_tables_of_experiments_have_three_seeded_runs(load_demo):
     assert 3 in [row["n_runs"] for row in EXPERIMENT_REPORTS["citations"](graph).rows]
 
 
-def test_one_study_is_open_and_unrated_with_raters_enough_for_both_arms(load_demo):
-    load_demo()
+def test_one_study_is_open_and_unrated_with_raters_enough_for_both_arms(demo):
     study = Study.objects.get(name="Demo: rate these yourself")
 
     assert study.state == Study.State.OPEN
@@ -128,8 +131,7 @@ def test_one_study_is_open_and_unrated_with_raters_enough_for_both_arms(load_dem
     assert claim_next_unit(study.raters.get(user__username="rater")) is not None
 
 
-def test_attribution_has_both_arms_with_five_raters_each(load_demo):
-    load_demo()
+def test_attribution_has_both_arms_with_five_raters_each(demo):
     study = Study.objects.get(name=ATTRIBUTION)
     separate = raters_by_response(ATTRIBUTION, "separate")
     merged = raters_by_response(ATTRIBUTION, "merged")
@@ -144,8 +146,7 @@ def test_attribution_has_both_arms_with_five_raters_each(load_demo):
     assert not any(separate[response] & merged[response] for response in separate)
 
 
-def test_sensibleness_has_all_setups_in_the_separate_arm(load_demo):
-    load_demo()
+def test_sensibleness_has_all_setups_in_the_separate_arm(demo):
     study = Study.objects.get(name=SENSIBLENESS)
     separate = raters_by_response(SENSIBLENESS, "separate")
 
@@ -156,9 +157,7 @@ def test_sensibleness_has_all_setups_in_the_separate_arm(load_demo):
     assert not raters_by_response(SENSIBLENESS, "merged")
 
 
-def test_all_its_raters_are_labelled_simulated(load_demo):
-    load_demo()
-
+def test_all_its_raters_are_labelled_simulated(demo):
     for study in Study.objects.exclude(name="Demo: rate these yourself"):
         assert study.raters.count() >= 10
         assert not study.raters.filter(is_simulated=False).exists()
@@ -169,8 +168,7 @@ def test_all_its_raters_are_labelled_simulated(load_demo):
         assert "simulated" in study.guidelines.get().text
 
 
-def test_implied_noes_are_kept_as_implied(load_demo):
-    load_demo()
+def test_implied_noes_are_kept_as_implied(demo):
     implied = Vote.objects.filter(arm__study__name=ATTRIBUTION, is_implied=True)
 
     assert implied.exists()
@@ -178,49 +176,42 @@ def test_implied_noes_are_kept_as_implied(load_demo):
     assert not implied.filter(question="understand").exists()
 
 
-def test_a_second_run_changes_nothing(load_demo):
-    load_demo()
+def test_a_second_run_changes_nothing(load_again):
     before = counts()
 
-    said = load_demo()
+    said = load_again()
 
     assert counts() == before
     assert said == "The demo is there already; nothing was changed.\n"
 
 
-def test_a_second_run_is_quick(load_demo, django_assert_max_num_queries):
-    load_demo()
-
+def test_a_second_run_is_quick(load_again, django_assert_max_num_queries):
     with django_assert_max_num_queries(5):
-        load_demo()
+        load_again()
 
 
-def test_what_was_deleted_comes_back_without_touching_the_rest(load_demo):
-    load_demo()
+def test_what_was_deleted_comes_back_without_touching_the_rest(load_again):
     before = counts()
     Vote.objects.filter(arm__study__name=SENSIBLENESS).delete()
     Study.objects.get(name=SENSIBLENESS).delete()
 
-    said = load_demo()
+    said = load_again()
 
     assert counts() == before | {"AuditEntry": before["AuditEntry"] + 1}  # one more import
     assert said == f"study: {SENSIBLENESS}\n"
 
 
-def test_votes_are_the_same_in_every_installation(load_demo):
-    load_demo()
+def test_votes_are_the_same_in_every_installation(load_again):
     n_yes = Vote.objects.filter(answer=1).aggregate(n=Count("pk"))["n"]
     Vote.objects.all().delete()
     Study.objects.all().delete()
 
-    load_demo()
+    load_again()
 
     assert Vote.objects.filter(answer=1).count() == n_yes
 
 
-def test_each_role_has_an_account_that_signs_in(load_demo):
-    load_demo()
-
+def test_each_role_has_an_account_that_signs_in(demo):
     for username, password in sign_ins():
         user = User.objects.get(username=username)
         assert user.check_password(password)
@@ -228,21 +219,22 @@ def test_each_role_has_an_account_that_signs_in(load_demo):
     assert [username for username, _ in sign_ins()] == ["rater", "researcher", "admin"]
 
 
-def test_an_account_of_that_name_is_left_alone(load_demo):
+def test_an_account_of_that_name_is_left_alone(load_again):
+    User.objects.get(username="admin").delete()
+    AuditEntry.objects.filter(action="demo.account_created", subject="admin").delete()
     User.objects.create_user("Admin", password="somebody's own")
 
-    load_demo()
+    load_again()
 
     assert User.objects.get(username__iexact="admin").check_password("somebody's own")
     assert [username for username, _ in sign_ins()] == ["rater", "researcher"]
 
 
-def test_changed_passwords_and_closed_accounts_are_not_offered(load_demo):
-    load_demo()
+def test_changed_passwords_and_closed_accounts_are_not_offered(load_again):
     set_password(User.objects.get(username="rater"), "my own now")
     deactivate(User.objects.get(username="researcher"), None)
 
-    load_demo()
+    load_again()
 
     assert User.objects.get(username="rater").check_password("my own now")
     assert [username for username, _ in sign_ins()] == ["admin"]

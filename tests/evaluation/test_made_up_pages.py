@@ -8,7 +8,7 @@ from generation.models import Dataset, KGQuestion, Triple
 from generation.services.made_up_minimum import make_up_minimum, usual_name
 from tests.generation.lovelace import lovelace
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 NAME = "lovelace, made-up minimum sets"
 

@@ -16,7 +16,7 @@ from tests.evaluation.workers import site_on, waited
 from tests.makers import import_path
 from tests.tiny_models import tiny_checkpoint
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.once(transaction=True)
 
 MTRAG = "data/mtrag_human_eval/mtrag_human_eval_part1.json"
 CHECKPOINT = "models/entailment-minilm"

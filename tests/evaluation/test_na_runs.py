@@ -15,6 +15,8 @@ from tests.evaluation.cited import cited, removed_rows, scored
 from tests.evaluation.told import Told, rows_of
 from tests.makers import forget, import_path
 
+pytestmark = pytest.mark.once
+
 
 def said(text):
     removed = (("Q1", "date of birth", "1596"),)

@@ -10,7 +10,7 @@ from generation.models import Checkpoint, Construction
 from tests.evaluation.pages import words
 from tests.evaluation.reviewed_constructions import address
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 HEAD = "paragraph,name_1,relation,name_2\n"
 GOOD = "Anne married William.,Anne Hathaway,spouse,William Shakespeare\n"

@@ -26,7 +26,7 @@ from tests.evaluation.metric_runs import mill, work
 from tests.evaluation.pages import words
 from tests.evaluation.told import rows_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 class Text(NamedTuple):

@@ -14,7 +14,7 @@ from tests.evaluation.metric_runs import mill, work
 from tests.evaluation.pages import run_choices, words
 from tests.makers import response_row, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 NEW = "/metrics/new/"
 CLASSIFIER = {"architectures": ["BertForSequenceClassification"]}

@@ -16,7 +16,7 @@ from tests.makers import (
     response_row,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 NEW = "/metrics/new/"
 

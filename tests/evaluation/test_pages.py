@@ -16,7 +16,7 @@ from tests.makers import (
     vote_row,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 HTML = "<script>alert(1)</script>"
 STUDIES = "/studies/"

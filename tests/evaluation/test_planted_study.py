@@ -11,7 +11,7 @@ from evaluation.reports.uncertainty import uncertainty_report
 from tests.makers import import_rows
 from tests.synthetic import PLANTED, QUESTIONS, interchange_rows, synthetic_votes
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.evaluation.metric_runs import mill, requested, work
 from tests.evaluation.told import material_of, problems_of, rows_of
 from tests.makers import example_row, response_row
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 # Response → dialog, score in fp32, score in bf16; the threshold is 0.5.
 #   r1 d1: 0.60 → 0.58, yes and yes        r3 d2: 0.90 → 0.90, yes and yes

@@ -6,7 +6,7 @@ from django.urls import reverse
 from evaluation.models import Job
 from tests.construction_material import make_construction
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 PRIVATE = "http://10.1.2.3:9999/sparql"
 WORDS = "an endpoint in our own network"

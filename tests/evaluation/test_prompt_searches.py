@@ -19,7 +19,7 @@ from tests.evaluation.told_language_model import BACKEND
 from tests.makers import example_row, import_rows, response_row, scheme_of, vote_row
 from tests.tiny_language_models import tiny_causal
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 SSA = scheme_of({"sensible": "yes_no", "specific": "yes_no"}, specific={"after": ["sensible"]})
 # Response → yes votes of five: rater scores 1, .8, .2, 0.

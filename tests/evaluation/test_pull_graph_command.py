@@ -15,7 +15,7 @@ from generation.services.graphs import store_kg_questions
 from tests.endpoint_server import endpoint_server, forwards, refuses
 from tests.evaluation.commands import failure
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture(autouse=True)

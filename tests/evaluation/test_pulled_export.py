@@ -12,7 +12,7 @@ from generation.services.datasets import create_dataset
 from generation.services.graphs import store_entities
 from tests.makers import import_path
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 WD = "http://www.wikidata.org/entity/"
 DATE = "http://www.w3.org/2001/XMLSchema#dateTime"

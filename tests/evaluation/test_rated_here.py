@@ -20,7 +20,7 @@ from tests.annotation.makers import (
 from tests.evaluation.hand_made import row_of
 from tests.makers import forget, import_path
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 def rate_by_care(study: Study) -> None:

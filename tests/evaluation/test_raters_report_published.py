@@ -24,7 +24,7 @@ from generation.models import Example, Response
 from tests import published
 from tests.makers import import_path, rated
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 EXACT = 1e-6
 
 

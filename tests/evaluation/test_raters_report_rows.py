@@ -13,7 +13,7 @@ from evaluation.reports.raters import raters_report
 from tests.evaluation.hand_made import FIVE_STARS, PAIR, only_row, votes
 from tests.makers import example_row, import_rows, rated, response_row, scheme_of, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 # --- arms, setups, dialogs ------------------------------------------------------------------

@@ -17,7 +17,7 @@ from tests.evaluation.hand_made import COOL, WARM, two_arms
 from tests.evaluation.makers_of_scores import make_run, make_scores
 from tests.makers import rated, scheme_of, vote_row
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from evaluation.reports.raters import raters_report
 from tests.evaluation.hand_made import COOL, WARM, two_arms, votes
 from tests.makers import rated, scheme_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 def parts_of(study: Study) -> list[str]:

@@ -13,7 +13,7 @@ from generation.services.datasets import create_dataset, free_slug
 from tests.evaluation.pulls import HASTY, asked_for, found, pulled, qids
 from tests.makers import audit_actions
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 NOWHERE = "http://127.0.0.1:1/"
 

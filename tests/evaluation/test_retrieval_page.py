@@ -24,7 +24,7 @@ from tests.evaluation.commands import failure
 from tests.evaluation.pages import words
 from tests.makers import example_row, import_rows, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from tests.evaluation.metric_runs import mill, requested, work
 from tests.evaluation.told import claimed, material_of, rows_of
 from tests.makers import example_row, response_row, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 
 def progress_of(run: MetricRun):

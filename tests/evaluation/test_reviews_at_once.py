@@ -8,7 +8,7 @@ from generation.services.constructions import review_state
 from tests.construction_material import QUESTIONS
 from tests.evaluation.reviewed_constructions import address, decide, entry_of, make_bards
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 
 @pytest.fixture

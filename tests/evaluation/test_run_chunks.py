@@ -17,7 +17,7 @@ from tests.annotation.crowd import at_once
 from tests.evaluation.metric_runs import mill, requested, work
 from tests.evaluation.told import claimed, expire, problems_of, rows_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 State, ChunkState = MetricRun.State, RunChunk.State
 
@@ -33,7 +33,7 @@ def test_a_chunk_is_claimed_once(tmp_path):
     assert claim_chunk(chunk.pk) is None
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both(transaction=True)
 def test_of_many_workers_at_once_one_gets_the_chunk(tmp_path):
     run = requested(mill(tmp_path, 3))
     (chunk,) = run.chunks.all()
@@ -132,7 +132,7 @@ def test_a_backend_that_may_be_silent_for_long_has_a_longer_lease(tmp_path, told
     assert seconds == pytest.approx(360, abs=5)  # 60 and 300
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both(transaction=True)
 def test_no_transaction_is_open_while_the_model_is_asked(tmp_path, told):
     seen = []
 

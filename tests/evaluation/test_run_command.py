@@ -19,6 +19,8 @@ from tests.annotation.makers import material, planned
 from tests.evaluation.metric_runs import mill
 from tests.services import database_url, hear_signals
 
+pytestmark = pytest.mark.once
+
 State = MetricRun.State
 
 
@@ -28,7 +30,6 @@ def run_metric(*arguments: str) -> str:
     return out.getvalue()
 
 
-@pytest.mark.django_db
 def test_it_scores_a_dataset_and_says_what_came_out(tmp_path):
     mill(tmp_path)
 
@@ -43,7 +44,6 @@ def test_it_scores_a_dataset_and_says_what_came_out(tmp_path):
     assert MetricRun.objects.get().state == State.DONE
 
 
-@pytest.mark.django_db
 def test_it_scores_nothing_twice(tmp_path):
     mill(tmp_path)
     run_metric("--dataset", "mill")
@@ -54,7 +54,6 @@ def test_it_scores_nothing_twice(tmp_path):
     assert set(AutoScore.objects.values_list("pk", flat=True)) == before
 
 
-@pytest.mark.django_db
 def test_every_choice_can_be_made(tmp_path):
     mill(tmp_path)
 
@@ -68,7 +67,6 @@ def test_every_choice_can_be_made(tmp_path):
     )
 
 
-@pytest.mark.django_db
 def test_another_metric_is_run_over_a_sample_by_the_backend_it_names_first(tmp_path):
     mill(tmp_path)
     out = io.StringIO()
@@ -82,7 +80,6 @@ def test_another_metric_is_run_over_a_sample_by_the_backend_it_names_first(tmp_p
     assert out.getvalue().endswith("0 of 12 prompts cut short.\n")
 
 
-@pytest.mark.django_db
 def test_the_same_again_with_another_threshold_asks_nobody(tmp_path):
     mill(tmp_path)
     run_metric("--dataset", "mill")
@@ -90,7 +87,6 @@ def test_the_same_again_with_another_threshold_asks_nobody(tmp_path):
     assert "12 reused" in run_metric("--dataset", "mill", "--threshold", "0.4")
 
 
-@pytest.mark.django_db
 def test_a_study_is_scored_against_its_own_evidence_choice(tmp_path):
     dataset = material(tmp_path, n_examples=3)
     planned(dataset, n_sampled=2, evidence_choice="golden")
@@ -101,7 +97,6 @@ def test_a_study_is_scored_against_its_own_evidence_choice(tmp_path):
     assert "4 of 4 responses scored" in said
 
 
-@pytest.mark.django_db
 def test_what_failed_is_said_with_its_reason_and_can_be_retried(tmp_path):
     dataset = mill(tmp_path)
     dataset.responses.filter(key="r3").update(text=" ")
@@ -116,7 +111,6 @@ def test_what_failed_is_said_with_its_reason_and_can_be_retried(tmp_path):
     assert "12 of 12 responses scored, 0 reused (the same was scored before), 0 failed" in said
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -152,7 +146,6 @@ def test_a_mistake_is_one_clear_line(tmp_path, arguments, message):
     assert not MetricRun.objects.exists()
 
 
-@pytest.mark.django_db
 def test_a_model_that_cannot_be_loaded_leaves_no_run(tmp_path):
     mill(tmp_path)
     (tmp_path / "empty-folder").mkdir()
@@ -164,7 +157,6 @@ def test_a_model_that_cannot_be_loaded_leaves_no_run(tmp_path):
     assert not MetricRun.objects.exists()
 
 
-@pytest.mark.django_db
 def test_a_dataset_without_responses_is_said(tmp_path):
     mill(tmp_path, 0)
 
@@ -184,7 +176,7 @@ def test_help_has_an_example():
     assert "manage.py run_metric auto_ais --study pilot --backend lexical" in done.stdout
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.once(transaction=True)
 def test_ctrl_c_keeps_what_is_scored_and_the_same_command_goes_on(tmp_path):
     text = " ".join(f"Sack {n} held flour of the mill." for n in range(400))
     evidence = [{"id": "p1", "text": text, "golden": True}]
@@ -236,7 +228,6 @@ def _started(folder: Path) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.django_db
 def test_a_listed_model_is_found_by_its_name(tmp_path):
     mill(tmp_path)
     Checkpoint.objects.create(name="listed", location=str(tmp_path / "nowhere"))
@@ -245,7 +236,6 @@ def test_a_listed_model_is_found_by_its_name(tmp_path):
         run_metric("--dataset", "mill", "--backend", "transformers", "--model", "listed")
 
 
-@pytest.mark.django_db
 def test_the_name_of_a_listed_model_means_that_model(tmp_path):
     Checkpoint.objects.create(
         name="qwen", backend="openai", location="http://a/v1", served_name="qwen"

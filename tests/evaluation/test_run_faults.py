@@ -13,7 +13,7 @@ from generation.models import Dataset
 from tests.evaluation.workers import BROKERS, killed_while_scoring, site_on, stored, waited
 from tests.makers import example_row, import_rows, response_row
 
-pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.both(transaction=True), pytest.mark.faults]
 
 N_EXAMPLES, N_SETUPS = 100, 50  # 5,000 responses
 KILLS = 10

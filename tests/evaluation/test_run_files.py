@@ -19,7 +19,7 @@ from tests.evaluation.told_language_model import BACKEND
 from tests.makers import import_path, import_rows, response_row
 from tests.makers import problems_of as problems_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 State, ChunkState = MetricRun.State, RunChunk.State
 

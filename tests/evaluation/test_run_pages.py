@@ -13,7 +13,7 @@ from tests.makers import (
     statements,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 HTML = "<script>alert(1)</script>"
 

@@ -19,7 +19,7 @@ from tests.makers import (
     statements,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 RUNS = "/metrics/"
 NEW = "/metrics/new/"

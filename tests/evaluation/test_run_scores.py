@@ -19,7 +19,7 @@ from tests.evaluation.metric_runs import mill, requested, work
 from tests.evaluation.told import CLOSED, claimed, material_of, problems_of, rows_of
 from tests.makers import example_row, response_row
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 State, ChunkState = MetricRun.State, RunChunk.State
 

@@ -24,7 +24,7 @@ from tests.evaluation.metric_runs import mill, requested, work
 from tests.evaluation.told import claimed, problems_of, rows_of
 from tests.makers import audit_actions, import_rows, response_row, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 State, ChunkState = MetricRun.State, RunChunk.State
 
@@ -59,7 +59,7 @@ def test_asking_twice_for_the_same_is_asking_once(tmp_path, rosa):
     assert [action for action, _ in audit_actions()].count("run.requested") == 1
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both(transaction=True)
 def test_asking_at_the_same_moment_is_asking_once(tmp_path):
     dataset = mill(tmp_path)
 
@@ -306,7 +306,7 @@ def test_a_run_is_deleted_with_its_scores_and_not_while_it_goes_on(tmp_path, ros
     assert audit_actions()[-1][0] == "run.deleted"
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both(transaction=True)
 def test_a_worker_whose_run_is_deleted_stops(tmp_path, told, rosa):
     run = requested(mill(tmp_path), rosa, backend="told")
 

@@ -15,7 +15,7 @@ from generation.models import Response
 from tests.generation.lovelace import lovelace
 from tests.makers import import_rows, response_row
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 JUDGE = ModelSpec("openai", "judge", "http://localhost/v1", served_name="judge")
 SHOWN = [["Q7259", "place of birth", "London"]]

@@ -11,7 +11,7 @@ from generation.models import Setup
 from tests.evaluation.hand_made import COOL, WARM, rows_by, two_arms, votes
 from tests.makers import example_row, import_rows, rated, response_row, scheme_of, vote_row
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 def test_each_setup_in_each_arm_has_its_letter_and_its_mean(tmp_path):

@@ -18,7 +18,7 @@ from generation.models import Experiment, ExperimentChunk, ExperimentSetup
 from tests.evaluation.hand_ablated import answers, import_answers, setup
 from tests.evaluation.hand_cited import ADA, CHESS, MILLER, WRITER, score_answers, score_citations
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 GOLD = "graph-gold"
 FOUR = dict.fromkeys(("q1", "p1", "p2", "p3"), WRITER)

@@ -14,9 +14,8 @@ from evaluation.reports.experiments.rows import setups_of
 from generation.models import Call, Experiment, KGQuestion, Response
 from tests.evaluation.hand_ablated import RUNS, answers, close, import_answers, setup, three_runs
 from tests.evaluation.hand_cited import CHESS, LONDON, WRITER, score_answers, score_citations
-from tests.makers import forget
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 GOLD, RETRIEVED = "graph-gold", "graph-retrieved"
 
@@ -27,11 +26,8 @@ def own_folder(own_cache_and_folder):
 
 
 @pytest.fixture(scope="module")
-def seeded(tmp_path_factory, django_db_setup, django_db_blocker):
-    with django_db_blocker.unblock():
-        dataset = three_runs(tmp_path_factory.mktemp("seeded"))
-        yield dataset
-        forget(dataset)
+def seeded(tmp_path_factory, module_database):
+    return three_runs(tmp_path_factory.mktemp("seeded"))
 
 
 # --- table 3 --------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from evaluation.study_page.auto_table import auto_table
 from tests.evaluation.makers_of_scores import make_run, make_score, make_scores
 from tests.makers import rated, scheme_of, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 SSA = scheme_of({"sensible": "yes_no", "specific": "yes_no"}, specific={"after": ["sensible"]})
 

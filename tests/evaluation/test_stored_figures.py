@@ -19,7 +19,7 @@ from tests.evaluation.hand_made import two_arms
 from tests.evaluation.makers_of_scores import make_run, make_scores
 from tests.makers import import_rows, statements, vote_row
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_cache_and_folder")]
+pytestmark = [pytest.mark.once, pytest.mark.usefixtures("own_cache_and_folder")]
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tests.makers import (
     statements,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from tests.makers import (
     vote_row,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 def timed(response, rater, seconds, arm="separate", question="q", answer="yes", **more):

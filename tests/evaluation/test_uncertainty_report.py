@@ -20,7 +20,7 @@ from tests.makers import (
     vote_row,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 COOL_NAME, WARM_NAME = "m · T 0.0", "m · T 0.7"
 
 

@@ -5,7 +5,7 @@ import pytest
 from evaluation.reports.experiments import accuracy, removal
 from tests.evaluation.hand_ablated import accuracy_rows, import_answers, removal_rows
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from django.urls import reverse
 
 from generation.models import Import
 
+pytestmark = pytest.mark.once
 
-@pytest.mark.django_db
+
 @pytest.mark.parametrize("size", [1001, 1000 + 64 * 1024 + 1])
 def test_a_file_beyond_the_limit_is_refused(client_for, adam, settings, size):
     settings.MAX_UPLOAD_BYTES = 1000
@@ -21,7 +22,6 @@ def test_a_file_beyond_the_limit_is_refused(client_for, adam, settings, size):
     assert not Import.objects.exists()
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("who", [None, "rachel", "rosa"])
 def test_who_may_not_import_cannot_fill_the_disk_either(request, settings, who):
     client = Client(enforce_csrf_checks=True)

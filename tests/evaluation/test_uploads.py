@@ -37,7 +37,7 @@ from tests.uploading import (
     zipped,
 )
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_cache_and_folder")]
+pytestmark = [pytest.mark.once, pytest.mark.usefixtures("own_cache_and_folder")]
 
 
 # --- check, look, store ---------------------------------------------------------------------

@@ -9,7 +9,7 @@ from generation.grids.prompts import choices_of
 from generation.models import Checkpoint, Setup
 from tests.generation.asked import grid_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 
 def names(**grid):

@@ -6,7 +6,7 @@ from generation.models import Citation, Response
 from generation.services.citations import RESPONSES_AT_ONCE, store_cited_facts
 from tests.makers import example_row, import_rows, response_row, statements, vote_row
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 ROME = ["Q1", "place of birth", "Rome"]
 

@@ -11,7 +11,7 @@ from generation.retrieval import dataset_index
 from generation.retrieval.bm25 import Bm25, PassageIndex
 from generation.retrieval.dataset_index import has_index, index_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 TEXTS = {"b": "The mill of Rome closed.", "a": "Rome is a city.", "B": "A flood came."}
 
@@ -188,7 +188,7 @@ def test_a_dataset_that_is_deleted_leaves_no_index(
     assert not folder.exists()
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both(transaction=True)
 def test_builders_at_the_same_time_end_with_one_index(media):
     dataset = dataset_of({f"{n:03}": f"mill {n} flood {n % 7}" for n in range(300)})
 

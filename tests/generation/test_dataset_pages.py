@@ -8,7 +8,7 @@ from django.urls import reverse
 from generation.models import Dataset, Setup
 from tests.makers import example_row, import_rows, response_row, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 DATA = "/data/"
 HTML = "<script>alert(1)</script>"

@@ -163,6 +163,7 @@ def ada(db):
     return graph_of([entity("Q7259", "Ada Lovelace", aliases=["Augusta Ada King"])])
 
 
+@pytest.mark.both
 def test_the_model_of_the_settings_says_what_kind_of_name_it_is(ada, settings, tmp_path):
     settings.SPACY_MODEL = str(save_ruler_model(tmp_path / "model", {"Paris": "GPE"}))
 
@@ -174,6 +175,7 @@ def test_the_model_of_the_settings_says_what_kind_of_name_it_is(ada, settings, t
     assert recogniser.problem == ""
 
 
+@pytest.mark.both
 def test_the_signature_tells_models_apart_and_holds_no_folder(ada, settings, tmp_path):
     signatures = []
     for name, kinds in (("a", {"Paris": "GPE"}), ("b", {"Paris": "GPE"}), ("c", {"Rome": "GPE"})):
@@ -185,6 +187,7 @@ def test_the_signature_tells_models_apart_and_holds_no_folder(ada, settings, tmp
     assert not any(str(tmp_path) in signature for signature in signatures)
 
 
+@pytest.mark.both
 def test_a_model_is_loaded_once_per_process(ada, settings, tmp_path):
     settings.SPACY_MODEL = str(save_ruler_model(tmp_path / "model"))
 
@@ -194,6 +197,7 @@ def test_a_model_is_loaded_once_per_process(ada, settings, tmp_path):
 # --- no model -------------------------------------------------------------------------------
 
 
+@pytest.mark.both
 def test_without_an_installed_model_the_graph_s_own_labels_and_aliases_are_found(ada, settings):
     settings.SPACY_MODEL = "en_core_web_that_nobody_has"
 
@@ -208,6 +212,7 @@ def test_without_an_installed_model_the_graph_s_own_labels_and_aliases_are_found
     assert recogniser.problem == ""
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(
     ("files", "why"),
     [
@@ -239,6 +244,7 @@ def test_a_wrong_folder_is_said_and_the_labels_stand_in(ada, settings, tmp_path,
     ]
 
 
+@pytest.mark.both
 def test_the_labels_are_read_again_when_the_graph_has_grown(ada, django_assert_num_queries):
     before = recogniser_for(ada.pk)
     list(before.mentions(["Rome"]))
@@ -251,6 +257,7 @@ def test_the_labels_are_read_again_when_the_graph_has_grown(ada, django_assert_n
     assert [each.text for each in mentions] == ["Ada Lovelace", "Rome"]
 
 
+@pytest.mark.both
 def test_only_new_names_are_read_of_a_graph_that_has_grown(ada, monkeypatch):
     before = recogniser_for(ada.pk)
     list(before.mentions(["Rome"]))
@@ -262,6 +269,7 @@ def test_only_new_names_are_read_of_a_graph_that_has_grown(ada, monkeypatch):
     assert added == ["Rome", "Ada Lovelace", "Roma"]
 
 
+@pytest.mark.both
 def test_an_entity_with_a_lower_number_that_comes_late_is_read_too(ada):
     store_entities(ada, [entity("Q220", "Rome"), entity("Q90", "Paris")])
     late = ada.entities.get(qid="Q220")
@@ -301,6 +309,7 @@ def test_names_that_are_added_are_found_as_if_they_had_been_there(first, more, n
     assert [each.text for each in mentions] == names == found([*first, *more], text)
 
 
+@pytest.mark.both
 def test_no_more_than_a_few_graphs_stay_in_memory(db):
     for number in range(entities.KEPT_GRAPHS + 2):
         recogniser_for(graph_of([entity("Q1", "Rome")], f"graph-{number}").pk)

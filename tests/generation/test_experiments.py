@@ -33,7 +33,7 @@ from generation.text.prompt_types import TWELVE
 from tests.generation.asked import ask, dataset_of, grid_of, started
 from tests.makers import audit_actions, response_row, row_counts, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 State = Experiment.State
 N_ALL = 12 * 2 * 95
 

@@ -11,7 +11,7 @@ from generation.services.experiments import make_plan, request_experiment
 from tests.generation.asked import dataset_of
 from tests.makers import example_row, import_rows, row_counts
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 GRID = """
 name = "pilot grid"

@@ -23,6 +23,8 @@ from tests.generation.lovelace import QUESTIONS, lovelace
 from tests.generation.test_graph_grids import ADA, BYRON
 from tests.makers import example_row, import_path, import_rows, statements
 
+pytestmark = pytest.mark.once
+
 BORN = ("Q7259", "place of birth", "London")
 FATHER = ("Q7259", "father", "Lord Byron")
 POET = ("Q5679", "occupation", "poet")
@@ -161,7 +163,6 @@ def made(dataset, key, **more):
     return {each.key: prompt for each, prompt in zip(material, found, strict=True)}
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("n", [1, 2, 9])
 def test_a_prompt_does_not_hold_what_is_removed(graph, n):
     gone = removed_members(MINIMUM, n, 5, "family")
@@ -180,7 +181,6 @@ def test_a_prompt_does_not_hold_what_is_removed(graph, n):
     assert made(graph, "graph-gold")["family"].removed is None
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("percent", [80, 60, 40, 20])
 def test_a_prompt_shows_other_sub_graphs_in_the_places_of_right_ones(graph, percent):
     """Places: born 0, family 0 and 1, again 0; of four places 1, 2, 2 and 3 are replaced."""
@@ -197,7 +197,6 @@ def test_a_prompt_shows_other_sub_graphs_in_the_places_of_right_ones(graph, perc
     assert prompts["nobody"].problem == "no gold entities are known"
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("key", ["graph-gold-minus-2", "graph-accuracy-40"])
 def test_more_questions_take_no_more_queries(graph, key):
     ids = dict(graph.examples.values_list("key", "pk"))
@@ -213,7 +212,6 @@ def test_more_questions_take_no_more_queries(graph, key):
 # --- setups ---------------------------------------------------------------------------------
 
 
-@pytest.mark.django_db
 def test_seeds_are_setups_at_temperature_0_where_something_is_drawn(graph):
     prompts = ["graph-gold", "graph-gold-minus-1", "graph-accuracy-80"]
 
@@ -235,7 +233,6 @@ def marks(dataset):
     return {cell.setup.prompt: cell.setup.settings["graph"] for cell in found}
 
 
-@pytest.mark.django_db
 def test_with_further_gold_entities_what_is_replaced_is_of_another_setup(graph, tmp_path):
     before = marks(graph)
     more = {"id": "more", "question": "Where is London?", "entities": ["Q84"]}
@@ -249,7 +246,6 @@ def test_with_further_gold_entities_what_is_replaced_is_of_another_setup(graph, 
     assert before["graph-accuracy-80"] == before["graph-accuracy-20"]
 
 
-@pytest.mark.django_db
 def test_a_new_grid_offers_them_and_begins_without(graph):
     first = first_choices({"dataset": graph.slug})
 
@@ -264,7 +260,6 @@ def test_a_new_grid_offers_them_and_begins_without(graph):
 # --- asked ----------------------------------------------------------------------------------
 
 
-@pytest.mark.django_db
 def test_a_plan_counts_what_has_no_prompt_and_what_has_less_to_remove(graph):
     """Of five examples; 'born' has one member, of which two cannot be removed."""
     prompts = ["graph-gold-minus-1", "graph-gold-minus-2", "graph-accuracy-80"]
@@ -287,7 +282,6 @@ def test_a_plan_counts_what_has_no_prompt_and_what_has_less_to_remove(graph):
     assert f"{said} the graph." in list(asking._lines(plan))
 
 
-@pytest.mark.django_db
 def test_answers_keep_what_was_removed_and_come_back_from_an_export(graph, tmp_path):
     prompts = ["graph-gold", "graph-gold-minus-2", "graph-accuracy-40"]
     ask(started(graph, grid_of(model="extractive", prompts=prompts)))
@@ -341,7 +335,6 @@ def test_of_a_batch_each_completion_has_the_time_since_the_one_before_it():
     assert 0.05 <= seconds[1] < 0.2
 
 
-@pytest.mark.django_db
 def test_calls_that_fail_were_waited_for_as_well(graph, noting):
     def slowly(n):
         time.sleep(0.05)
@@ -356,7 +349,6 @@ def test_calls_that_fail_were_waited_for_as_well(graph, noting):
     assert all(seconds is not None and 0.05 <= seconds < 2 for _, seconds in calls)
 
 
-@pytest.mark.django_db
 def test_where_no_model_was_asked_there_is_no_time(graph):
     ask(started(graph, grid_of(model="extractive", prompts=["graph-gold"], budget=100)))
 

@@ -24,7 +24,7 @@ from tests.generation.lovelace import lovelace
 from tests.makers import example_row, import_path, import_rows, statements
 from tests.tiny_language_models import tiny_causal
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 ALL = [kind.key for kind in GRAPHS]
 ADA = (

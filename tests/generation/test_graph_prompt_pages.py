@@ -14,7 +14,7 @@ from tests.generation.test_new_grid_page import NEW, TWELVE, choices
 from tests.generation.test_prompt_pages import address, row_of, shown
 from tests.makers import example_row
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture

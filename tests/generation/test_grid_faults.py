@@ -16,13 +16,15 @@ from generation.text.prompt_types import TWELVE
 from tests.generation.asked import dataset_of, grid_of, started
 from tests.services import database_url
 
+pytestmark = pytest.mark.both
+
 N_EXAMPLES, N_KILLS = 95, 2
 N_CALLS = len(TWELVE) * 2 * N_EXAMPLES
 LASTS_SECONDS = 120.0
 
 
 @pytest.mark.faults
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both(transaction=True)
 @pytest.mark.usefixtures("noting")
 def test_a_grid_killed_twice_makes_again_only_what_was_in_flight(tmp_path):
     prompts = [kind.key for kind in TWELVE]

@@ -17,7 +17,7 @@ from tests.evaluation.pages import words
 from tests.generation.asked import ask, dataset_of, grid_of, started
 from tests.makers import example_row, import_rows
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 PRICED = [{"name": "noting", "price": {"input": 1_000_000.0, "output": 10_000_000.0}}]
 
 

@@ -21,7 +21,7 @@ from tests.generation.grid_runs import (
 )
 from tests.makers import example_row, import_rows, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 GRIDS = "/grids/"
 HTML = "<script>alert(1)</script>"

@@ -26,7 +26,7 @@ from generation.services.experiments import (
 from tests.generation.asked import ask, dataset_of, grid_of, started
 from tests.makers import response_row
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_a_grid_that_is_deleted_takes_no_failed_call_of_another_with_it(mills, n
     assert retry_failed(first, None) == 1
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both(transaction=True)
 def test_two_grids_that_start_at_the_same_moment_share_their_new_setup(mills, noting):
     one, other = planned(mills, "one"), planned(mills, "other")
 

@@ -15,7 +15,7 @@ from generation.services.made_up_minimum import MadeUpError, make_up_minimum
 from tests.generation.lovelace import QUESTIONS, lovelace
 from tests.makers import import_path, import_rows
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 NAME = "lovelace, made-up minimum sets"
 # All but 'name' and 'instance of', and no value that is not there.

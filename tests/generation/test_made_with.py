@@ -20,7 +20,7 @@ from generation.services.made_with import open_noted
 from tests.generation.asked import ask, dataset_of, grid_of, started
 from tests.makers import example_row, import_rows, response_row
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 State = Experiment.State
 NAME = "noting · T 0.0 · golden"  # of the setup that `grid_of` asks
 SPEC = ModelSpec("noting", "noting")

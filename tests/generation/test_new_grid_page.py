@@ -9,7 +9,7 @@ from generation.models import Checkpoint, Experiment, Sample
 from tests.evaluation.pages import words
 from tests.generation.grid_runs import planned, valley
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 NEW, FILE = "/grids/new/", "/grids/new/file/"
 TWELVE = [

@@ -12,7 +12,7 @@ from generation.models import Checkpoint
 from generation.services.pace import calls_at_once, is_limited, not_free_within, reserve
 from tests.annotation.crowd import at_once
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -185,7 +185,7 @@ def in_the_minute_from(start: datetime, calls: list[datetime]) -> int:
 # --- many workers at once -------------------------------------------------------------------
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both(transaction=True)
 def test_of_twenty_workers_at_once_each_gets_a_place_of_its_own():
     slow = listed(1)
     first = timezone.now() + timedelta(hours=1)  # no place goes by while they ask

@@ -11,7 +11,7 @@ from generation.templatetags.grids import why_left_out
 from tests.generation.asked import ask, dataset_of, grid_of, started
 from tests.makers import example_row, import_rows, row_counts
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("noting")]
+pytestmark = [pytest.mark.once, pytest.mark.usefixtures("noting")]
 
 # '0 -1 0 Question of e1? [eot]' has the tokens 0 - 1 0 Question of e1 ? [ eot ], '1 0 1' has 3,
 # 'Fact: Passage of e1.' has 6.

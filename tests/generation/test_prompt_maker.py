@@ -19,7 +19,8 @@ from generation.text.prompt_types import TWELVE, prompt_type
 from tests.generation.mill import MILL, TURNS, example_rows, written
 from tests.makers import example_row, import_rows, statements
 
-needs_database = pytest.mark.django_db
+pytestmark = pytest.mark.once
+
 NO_GOLDEN = "no golden evidence"
 TYPES = [*TWELVE, prompt_type("top-3")]
 

@@ -10,7 +10,7 @@ from generation.retrieval import dataset_index
 from tests.generation.mill import example_rows, written
 from tests.makers import import_rows, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture

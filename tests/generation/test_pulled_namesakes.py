@@ -10,6 +10,8 @@ from tests.oxigraph_server import oxigraph_server
 from tests.ruler_model import save_ruler_model
 from tests.wikidata_shape import ntriples, world
 
+pytestmark = pytest.mark.once
+
 NAMES = [
     "Anne Hathaway",
     "William Shakespeare",

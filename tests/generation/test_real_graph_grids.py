@@ -12,6 +12,8 @@ from generation.text.graph_reading import read_graph_prompt
 from tests.generation.asked import ask, grid_of, started
 from tests.makers import import_path
 
+pytestmark = pytest.mark.once
+
 PUBLISHED = "data/biokalma/complex_question_graph.json"
 N_QUESTIONS = 20
 
@@ -37,7 +39,6 @@ def test_every_published_graph_is_read_back_from_its_prompt(items):
     assert n_graphs == 617
 
 
-@pytest.mark.django_db
 def test_the_first_questions_are_answered_with_citations_of_their_graphs(items, tmp_path):
     some = items[:N_QUESTIONS]
     path = tmp_path / "complex_question_graph.json"

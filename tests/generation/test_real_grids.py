@@ -31,7 +31,7 @@ from tests.makers import import_path
 from tests.scai_qrecc import write_scai
 from tests.tiny_language_models import tiny_causal
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 MTRAG = "data/mtrag_human_eval/mtrag_human_eval_part1.json"
 TREC_CAST_2022 = "data/treccast/2022_automatic_evaluation_topics_tree_v1.0.json"

@@ -14,6 +14,8 @@ from tests.generation.lovelace import QUESTIONS, lovelace
 from tests.generation.test_graph_grids import ADA, BYRON
 from tests.makers import statements
 
+pytestmark = pytest.mark.once
+
 BORN = ("Q7259", "place of birth", "London")
 FATHER = ("Q7259", "father", "Lord Byron")
 NOT_IN_GRAPH = [("Q5679", "occupation", "Poet"), ("Q404", "child", "Bob")]  # 'poet'; no such entity
@@ -49,7 +51,6 @@ def prompts(dataset, n, **choices):
     return {each.key: prompt for each, prompt in zip(found, made, strict=True)}
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("n", [1, 2, 9])
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_stored_as_removed_was_there(graph, n, seed):
@@ -63,7 +64,6 @@ def test_what_is_stored_as_removed_was_there(graph, n, seed):
         assert made[key].problem == "no knowledge of a minimum set to remove"
 
 
-@pytest.mark.django_db
 def test_the_plan_counts_what_the_job_asks(graph):
     """One of three questions has a piece to remove, and not two."""
     kinds = ["graph-gold-minus-1", "graph-gold-minus-2"]
@@ -82,7 +82,6 @@ def test_the_plan_counts_what_the_job_asks(graph):
         assert response.meta["graph"] == {"members_not_shown": 2}
 
 
-@pytest.mark.django_db
 def test_the_same_said_twice_is_one_piece(tmp_path):
     twice = [list(BORN), ["Q7259", "place_of_birth", "London"]]
     dataset = lovelace(tmp_path, kg_questions=[QUESTIONS[0] | {"minimum": twice}])
@@ -92,7 +91,6 @@ def test_the_same_said_twice_is_one_piece(tmp_path):
     assert n == 1
 
 
-@pytest.mark.django_db
 def test_what_a_budget_cuts_does_not_come_back_and_is_not_removed(tmp_path):
     """One token too few: Ada's, the longest sub-graph, loses its last triple, her father."""
     family = QUESTIONS[1] | {"minimum": [list(FATHER), list(BORN)]}
@@ -110,7 +108,6 @@ def test_what_a_budget_cuts_does_not_come_back_and_is_not_removed(tmp_path):
     assert set(prompts(dataset, 2)["family"].removed) == {FATHER, BORN}
 
 
-@pytest.mark.django_db
 def test_counting_takes_no_more_queries_for_more_questions(graph, tmp_path):
     few = lovelace(tmp_path, "few", kg_questions=QUESTIONS[:1])
 

@@ -10,7 +10,7 @@ from generation.models import Dataset, Experiment, Response, Setup
 from tests.generation.mill import MILL, example_rows
 from tests.makers import import_rows, row_counts
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from generation.services.samples import decide, filter_sample, request_sample
 from tests.evaluation.commands import failure
 from tests.makers import example_row, import_rows, statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.once
 
 TURNS = [
     {"speaker": "user", "text": "Who built the mill?"},

@@ -26,7 +26,7 @@ from generation.services.samples import (
 from tests.makers import example_row, forget, import_path, import_rows, statements
 from tests.published import shared_folder
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 EVERYTHING = SampleChoices(filters=Filters(), size=None)
 
@@ -413,7 +413,6 @@ def test_long_names_of_different_choices_differ():
     assert all(len(name) <= LONGEST_NAME for name in names)
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("name", ["   ", "n" * 101])
 def test_a_name_that_cannot_be_kept_is_refused(thirty, name):
     with pytest.raises(SampleError, match="expected 1 to 100"):

@@ -13,7 +13,7 @@ from tests.generation.graph_rows import entity, from_row, graph_of
 from tests.ruler_model import save_ruler_model
 from tests.wikidata_shape import by_hand, interchange_rows
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.both
 
 ACTRESS, WIFE, SHAKESPEARE = "Q36301", "Q232478", "Q692"
 PARIS, PARIS_THE_MAN = "Q90", "Q167646"

@@ -179,7 +179,7 @@ def test_the_same_reply_is_the_same_ask_whatever_the_prompt():
     assert asked_of(AutoSensible()) == asked_of(AutoSensible(OWN))
 
 
-@pytest.mark.django_db
+@pytest.mark.once
 def test_a_run_by_the_baseline_scores_every_response_and_says_yes_at_the_threshold(tmp_path):
     responses = [("r1", "It closed in 1971."), ("r2", "1971"), ("r3", "When did the mill close")]
     rows = [

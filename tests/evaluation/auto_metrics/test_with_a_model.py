@@ -12,7 +12,7 @@ from tests.tiny_language_models import tiny_causal
 SHORT = SsaPrompt("short", "Instructions: rate it. ###")
 ASKED = [("user", "When did the mill close?")]
 
-pytestmark = [pytest.mark.django_db, pytest.mark.once]
+pytestmark = pytest.mark.once
 
 
 def model(folder):

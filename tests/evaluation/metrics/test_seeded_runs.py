@@ -14,8 +14,6 @@ from evaluation.metrics.seeded_runs import (
     value_of,
 )
 
-pytestmark = pytest.mark.once
-
 # Precision, recall, F1 as printed, in per cent: micro, then macro.
 TABLE_3 = {
     "GPT-4 (0.5)": ((36.0, 43.6, 39.4), (40.7, 43.9, 42.3)),

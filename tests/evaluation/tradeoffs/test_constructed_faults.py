@@ -20,7 +20,7 @@ from tests.evaluation.tradeoffs.true_values import cluster_truths
 from tests.generation.asked import ask, grid_of, started
 from tests.tradeoff_grid import BAND_OF, LARGE, SMALL, TEMPERATURES
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database, pytest.mark.faults]
+pytestmark = [pytest.mark.once, pytest.mark.faults]
 
 N = 80  # examples
 

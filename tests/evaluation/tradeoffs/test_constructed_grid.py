@@ -13,7 +13,7 @@ from tests.generation.asked import ask, grid_of, started
 from tests.tradeoff_grid import LARGE, SMALL
 from tests.tradeoff_texts import example_key
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.once
 
 N_EXAMPLES = 12
 PROMPTS = [

@@ -51,7 +51,7 @@ def test_graphs_differ_from_passages_in_more_than_one_thing():
     assert pairs_differing_in(dots(), "size") == [(1, 0), (3, 4)]
 
 
-@pytest.mark.django_db
+@pytest.mark.once
 @pytest.mark.parametrize("page", PAGES)
 def test_pages_of_the_trade_off_show_them(rosa, client_for, tmp_path, page):
     dataset = imported(tmp_path / "own", "own", SETUPS)

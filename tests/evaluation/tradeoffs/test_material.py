@@ -20,7 +20,7 @@ from evaluation.tradeoffs.material import Material, material_of
 from generation.models import Example, Response
 from tests.makers import example_row, import_rows, response_row
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.once
 
 SCORES = [
     # e1: attributable and sensible; e2: sensible alone; e3: its sensibleness could not be scored.

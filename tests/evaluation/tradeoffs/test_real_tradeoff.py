@@ -25,7 +25,7 @@ from tests.evaluation.tradeoffs.scoring import scored, usual_axes
 from tests.generation.asked import ask, grid_of, started
 from tests.makers import import_path
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.once
 
 MTRAG = "data/mtrag_human_eval/mtrag_human_eval_part1.json"
 MIDDLE = 2.5  # of ratings from 1 to 4

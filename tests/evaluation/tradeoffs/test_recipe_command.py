@@ -15,7 +15,7 @@ from generation.models import Call, Experiment, Response, Setup
 from tests.evaluation.commands import failure
 from tests.evaluation.tradeoffs.valley import sample_of, valley
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.once
 
 CHOICES = ("valley", "--model=extractive", "--budget=38")
 

@@ -21,7 +21,7 @@ from tests.evaluation.tradeoffs.valley import valley
 from tests.generation.asked import ask
 from tests.makers import statements
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.once
 
 CHOICES = {
     "model": "extractive",

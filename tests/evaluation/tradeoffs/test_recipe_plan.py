@@ -6,7 +6,7 @@ from evaluation.tradeoffs import recipe_plan
 from evaluation.tradeoffs.recipe_plan import RecipeChoices, plan_recipe
 from tests.evaluation.tradeoffs.valley import sample_of, valley
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture(autouse=True)

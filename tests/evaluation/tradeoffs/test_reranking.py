@@ -33,7 +33,7 @@ from tests.makers import (
     statements,
 )
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.evaluation.pages import words
 from tests.evaluation.tradeoffs.reranked import MODEL, NAMES, axes_in, dataset_of
 from tests.makers import audit_actions, example_row, import_rows, response_row
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.once
 
 WARNING = "Chosen by this metric: it looks better than it is. Judge by a second metric or raters."
 N_QUERIES = 17

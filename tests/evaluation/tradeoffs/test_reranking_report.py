@@ -23,7 +23,7 @@ from evaluation.tradeoffs.pools import all_pools
 from generation.services.aggregates import current_aggregate
 from tests.evaluation.tradeoffs.reranked import NAMES, axes_in, dataset_of
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.evaluation.pages import words
 from tests.evaluation.tradeoffs.restricted import LABELS, MODEL, restricted_dataset
 from tests.makers import example_row, import_rows
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.once
 
 PLANNED = {
     "name": "mill, restricted",

@@ -326,8 +326,7 @@ def test_red_lines_go_where_k_passages_lead(material, curves):
     assert styles(lines, "top-k-mark")[1].points == (pytest.approx((0.6, 0.5)),)
 
 
-@pytest.mark.django_db
-@pytest.mark.database
+@pytest.mark.once
 def test_recall_is_measured_over_the_examples_that_were_answered(tmp_path, own_cache_and_folder):
     # 'Question of e1?' finds 'Passage of e1.' first, and so on: each golden passage is the first.
     examples = [example_row(f"e{n}") for n in range(1, 4)]

@@ -8,7 +8,7 @@ from evaluation.models import SavedView
 from evaluation.services.saved_views import delete_view, save_view
 from tests.makers import example_row, import_rows, response_row
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture

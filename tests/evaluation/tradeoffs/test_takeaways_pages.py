@@ -13,7 +13,7 @@ from generation.models import Dataset
 from tests.evaluation.pages import words
 from tests.makers import example_row, import_rows, response_row, statements
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.once
 
 # Prompt → attributable and sensible of four examples.
 GOLDEN = {"golden": ("1110", "1110"), "no-evidence": ("1000", "1110")}

@@ -24,7 +24,7 @@ from tests.evaluation.tradeoffs.by_hand import dot, material_by_hand
 from tests.evaluation.tradeoffs.reranked import NAMES, axes_in, dataset_of
 from tests.makers import example_row, import_rows, response_row
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.once
 
 MAGIC = {"svg": b"<svg", "pdf": b"%PDF-", "png": b"\x89PNG\r\n\x1a\n"}
 

@@ -15,7 +15,7 @@ from generation.models import Dataset, Response
 from tests.evaluation.tradeoffs.imported_setups import LARGE, SMALL, imported, rows
 from tests.makers import example_row, import_rows, response_row
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from generation.models import Response, Setup
 from tests.evaluation.tradeoffs.reranked import NAMES, axes_in, dataset_of
 from tests.evaluation.tradeoffs.rows_of_tradeoffs import aggregate, row
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.once
 
 USUAL = View()
 

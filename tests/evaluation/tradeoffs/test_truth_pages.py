@@ -15,7 +15,7 @@ from tests.evaluation.tradeoffs.scoring import usual_axes
 from tests.tradeoff_grid import ALONG, SMALL, synthetic_dataset
 from tests.tradeoff_material import synthetic_material
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.once
 
 N_OF_ALL = 4  # examples, where there are all setups
 N = 40
