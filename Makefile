@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 FAIL = { echo "attest: $$problem" >&2; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: install install-dev demo run worker test test-faults e2e bench lint types \
+.PHONY: install install-dev demo run worker test quick test-faults e2e bench lint types \
 	migrations-check ci help
 
 # Install a requirements file into .venv, unless just that is there: the stamp holds its checksum.
@@ -57,6 +57,9 @@ worker: install # a worker with its beat, with your settings
 
 test: install-dev # all tests: SQLite, PostgreSQL, a browser (ARGS="-k words" for some)
 	@$(PY) -m tests.run $(ARGS)
+
+quick: install-dev # what a change touches, on SQLite, in under a minute (SINCE=main~3)
+	@$(PY) -m tests.quick $(SINCE)
 
 test-faults: install-dev # stress, kill and fuzz runs on both databases; slow
 	@$(PY) -m tests.run --faults $(ARGS)

@@ -8,6 +8,7 @@ arguments go to pytest: python -m tests.run -k import
 """
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -24,6 +25,9 @@ BROWSER = "tests/e2e"
 # Each of two processes gets one half of the files, so that what a file's tests share is made once,
 # and who has finished takes from the other.
 SIDE_BY_SIDE = ["-n", "2", "--dist", "worksteal"]
+# Tables as the models say take a tenth of the time: PostgreSQL and the demo's start migrate, and
+# `make migrations-check` says whether both are the same.
+NO_MIGRATIONS = ["--no-migrations"]
 
 
 class Round(NamedTuple):
@@ -63,10 +67,10 @@ def main(arguments: list[str]) -> int:
 def _tests(has_postgresql: bool) -> Iterator[Round]:
     everything_else = [f"--ignore={BROWSER}"]
     on_sqlite = "not faults and not e2e" + " and (both or not once)" * has_postgresql
-    yield Round("SQLite", None, on_sqlite, everything_else, SIDE_BY_SIDE)
+    yield Round("SQLite", None, on_sqlite, everything_else, [*NO_MIGRATIONS, *SIDE_BY_SIDE])
     on_postgresql = "not faults and (once or both)"
     yield Round("PostgreSQL", url_of("postgresql"), on_postgresql, everything_else, SIDE_BY_SIDE)
-    yield Round("browser", None, "not faults and e2e", [BROWSER], SIDE_BY_SIDE)
+    yield Round("browser", None, "not faults and e2e", [BROWSER], [*NO_MIGRATIONS, *SIDE_BY_SIDE])
 
 
 def _faults() -> Iterator[Round]:
@@ -76,13 +80,13 @@ def _faults() -> Iterator[Round]:
     yield Round("PostgreSQL", url_of("postgresql"), "faults and (once or both)", where, [])
 
 
-def run_pytest(part: Round, arguments: Sequence[str]) -> int:
+def run_pytest(part: Round, arguments: Sequence[str], seconds: float | None = None) -> int:
     """Run pytest with a data folder and settings of its own; return its exit status.
 
-    Tests that are named in the arguments run alone, in one process.
+    Where the arguments name tests, only these run. After so many seconds it is told to stop.
     """
     names_tests = any(Path(argument.partition("::")[0]).exists() for argument in arguments)
-    selection = [] if names_tests else [*part.where, *part.how]
+    where = [] if names_tests else part.where
     with TemporaryDirectory(prefix="attest-test-", ignore_cleanup_errors=True) as folder:
         environment = {
             **os.environ,
@@ -96,8 +100,13 @@ def run_pytest(part: Round, arguments: Sequence[str]) -> int:
             "PYTHONDONTWRITEBYTECODE": "",
             "DJANGO_SETTINGS_MODULE": "config.settings_test",
         }
-        command = [sys.executable, "-m", "pytest", "-m", part.marks, *selection, *arguments]
-        return subprocess.run(command, env=environment, check=False).returncode
+        command = [sys.executable, "-m", "pytest", "-m", part.marks, *part.how, *where]
+        with subprocess.Popen([*command, *arguments], env=environment) as pytest:
+            try:
+                return pytest.wait(seconds)
+            except subprocess.TimeoutExpired:
+                pytest.send_signal(signal.SIGINT)
+                return pytest.wait()
 
 
 def _say(text: str) -> None:

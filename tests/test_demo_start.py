@@ -1,15 +1,16 @@
 """The demo's start and end, with the real site and worker in a data folder of its own."""
 
 import os
-import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 from urllib.request import ProxyHandler, build_opener
 
 import pytest
@@ -20,9 +21,28 @@ ROOT = Path(__file__).resolve().parent.parent
 SECONDS = 60
 DATABASE = "demo.sqlite3"
 
-pytestmark = pytest.mark.skipif(
-    not Path("/proc/self/stat").exists(), reason="reads Linux's /proc to find processes"
-)
+pytestmark = [
+    pytest.mark.early,
+    pytest.mark.skipif(
+        not Path("/proc/self/stat").exists(), reason="reads Linux's /proc to find processes"
+    ),
+]
+
+
+class Running(NamedTuple):
+    """A demo that was started."""
+
+    process: subprocess.Popen[str]
+    printed: str
+    environment: dict[str, str]
+    port: int
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Start the demo for the first time, which loads its data; it runs until the last test."""
+    with started(environment_in(tmp_path_factory.mktemp("first")), free_port()) as demo:
+        yield demo
 
 
 @pytest.fixture
@@ -30,37 +50,36 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return environment_in(tmp_path)
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the database that a first start leaves behind; it takes most of its time."""
-    folder = tmp_path_factory.mktemp("loaded")
-    for name in ("migrate", "load_demo"):
-        done = run([sys.executable, "manage.py", name], environment_in(folder))
-        assert done.returncode == 0, done.stderr
-    return folder / DATABASE
+@pytest.fixture
+def port() -> int:
+    return free_port()
 
 
 @pytest.fixture
-def port() -> int:
+def demo(first: Running, environment: dict[str, str], port: int) -> Iterator[subprocess.Popen[str]]:
+    """Start another demo, on data that are there already."""
+    copy_database(first.environment, environment)
+    with started(environment, port) as demo:
+        yield demo.process
+
+
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
 
 
-@pytest.fixture
-def demo(
-    loaded: Path, environment: dict[str, str], port: int, tmp_path: Path
-) -> Iterator[subprocess.Popen[str]]:
-    """Start the demo on data that are there already."""
-    shutil.copy(loaded, tmp_path / DATABASE)
-    with started(environment, port) as (process, _):
-        yield process
+def copy_database(source: dict[str, str], target: dict[str, str]) -> None:
+    """Copy a database that is in use."""
+    paths = [each["DATABASE_URL"].removeprefix("sqlite:///") for each in (source, target)]
+    with closing(sqlite3.connect(paths[0])) as old, closing(sqlite3.connect(paths[1])) as new:
+        old.backup(new)
 
 
 @contextmanager
-def started(environment: dict[str, str], port: int) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Start the demo; yield it with its greeting."""
+def started(environment: dict[str, str], port: int) -> Iterator[Running]:
+    """Run the demo until the block ends."""
     process = subprocess.Popen(
         command(port),
         cwd=ROOT,
@@ -71,7 +90,7 @@ def started(environment: dict[str, str], port: int) -> Iterator[tuple[subprocess
         text=True,
     )
     try:
-        yield process, greeting(process)
+        yield Running(process, greeting(process), environment, port)
     finally:
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=SECONDS)
@@ -141,26 +160,27 @@ def wait_until(condition) -> bool:
     return True
 
 
-def test_a_first_start_prints_the_sign_ins_and_runs_site_and_worker(environment, port):
-    url = f"http://127.0.0.1:{port}/"
-    log = Path(environment["ATTEST_DATA_DIR"]) / "logs" / "worker.log"
+def test_a_first_start_prints_the_sign_ins_and_runs_site_and_worker(first):
+    url = f"http://127.0.0.1:{first.port}/"
+    log = Path(first.environment["ATTEST_DATA_DIR"]) / "logs" / "worker.log"
     task = "evaluation.tasks.resend_interrupted_imports"
 
-    with started(environment, port) as (_, printed):
-        for words in (url, "demo-rater", "demo-researcher", "demo-admin"):
-            assert words in printed
-        with build_opener(ProxyHandler({})).open(f"{url}accounts/sign-in/", timeout=10) as answer:
-            assert b"Sign in" in answer.read()
-        sent = run([sys.executable, "-m", "celery", "-A", "config", "call", task], environment)
-        assert sent.returncode == 0, sent.stderr
-        assert wait_until(lambda: f"{task}[{sent.stdout.strip()}] succeeded" in log.read_text())
+    for words in (url, "demo-rater", "demo-researcher", "demo-admin"):
+        assert words in first.printed
+    with build_opener(ProxyHandler({})).open(f"{url}accounts/sign-in/", timeout=10) as answer:
+        assert b"Sign in" in answer.read()
+    sent = run([sys.executable, "-m", "celery", "-A", "config", "call", task], first.environment)
+    assert sent.returncode == 0, sent.stderr
+    assert wait_until(lambda: f"{task}[{sent.stdout.strip()}] succeeded" in log.read_text())
 
 
-def test_a_second_start_says_that_it_runs_already(demo, environment, port):
-    done = run(command(port), environment)
+def test_a_second_start_says_that_it_runs_already(first):
+    done = run(command(first.port), first.environment)
 
     assert done.returncode == 1
-    assert done.stderr == f"CommandError: The demo runs already, at http://127.0.0.1:{port}/\n"
+    assert done.stderr == (
+        f"CommandError: The demo runs already, at http://127.0.0.1:{first.port}/\n"
+    )
 
 
 def test_a_taken_port_gets_one_clear_line(environment, port):

@@ -3,7 +3,6 @@
 import os
 import signal
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -90,18 +89,27 @@ def sign_in(page: Page, live_server) -> Callable[[User], None]:
     return sign_in
 
 
-@pytest.fixture
-def worker(transactional_db: None, tmp_path: Path) -> Iterator[Supervisor]:
-    """Run a Celery worker with its beat on the test database, until the test ends."""
-    celery_app.control.purge()  # what earlier tests sent and nobody took
+@pytest.fixture(scope="session")
+def worker_process(
+    django_db_setup: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Supervisor]:
+    """Run a Celery worker with its beat on the test database, until the last test."""
+    folder = tmp_path_factory.mktemp("worker")
     environment = {
         "DJANGO_SETTINGS_MODULE": "config.settings_test",
         "DATABASE_URL": database_url(),
         "ATTEST_DATA_DIR": str(settings.DATA_DIR),
         "ATTEST_LOG_LEVEL": "INFO",
     }
-    with Supervisor(settings.BASE_DIR, tmp_path) as supervisor:
-        arguments = [*WORKER, f"--schedule={tmp_path / 'beat-schedule'}"]
+    with Supervisor(settings.BASE_DIR, folder) as supervisor:
+        arguments = [*WORKER, f"--schedule={folder / 'beat-schedule'}"]
         supervisor.start("worker", arguments, signal.SIGQUIT, environment)
         supervisor.wait(lambda: supervisor.says("worker", " ready."), STARTS_WITHIN_SECONDS)
         yield supervisor
+
+
+@pytest.fixture
+def worker(transactional_db: None, worker_process: Supervisor) -> Supervisor:
+    """Return a worker that has nothing left to do of earlier tests."""
+    celery_app.control.purge()
+    return worker_process

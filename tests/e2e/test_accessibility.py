@@ -2,15 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.urls import resolve
 from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.annotation.makers import material, opened
+from tests.e2e.axe import BUT_CONTRAST, Contrasts, violations
 from tests.e2e.walk import (
     ARABIC,
     graph_stops,
@@ -28,60 +27,55 @@ pytestmark = pytest.mark.django_db(transaction=True)
 DESK, PHONE = ViewportSize(width=1440, height=900), ViewportSize(width=390, height=844)
 SMALLEST, SMALL_DESK = ViewportSize(width=320, height=800), ViewportSize(width=1280, height=800)
 LARGE_TEXT, USUAL_TEXT = 32, 16  # px, where nothing else is said
-ALL_RULES = {"resultTypes": ["violations"]}
-# The dark theme changes colours and nothing else; a small screen changes anything but colours.
-CONTRAST = {**ALL_RULES, "runOnly": ["color-contrast"]}
-BUT_CONTRAST = {**ALL_RULES, "rules": {"color-contrast": {"enabled": False}}}
 
 
 @pytest.mark.parametrize("stops", [rating_stops, research_stops, graph_stops])
 def test_every_page_is_for_everybody(page, sign_in, tmp_path, stops):
     page.set_viewport_size(DESK)
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    axe = Axe()
     set_text_size = text_size_of(page)
+    contrasts = Contrasts()
     views: set[str] = set()  # whose layout on a phone axe has seen
 
     found = [
         f"{stop.name}: {complaint}"
         for stop in visits(page, sign_in, stops(tmp_path))
-        for complaint in complaints(page, axe, set_text_size, views)
+        for complaint in complaints(page, contrasts, set_text_size, views)
     ]
 
     assert not found, "\n".join(found)
 
 
 def complaints(
-    page: Page, axe: Axe, set_text_size: Callable[[int], None], views: set[str]
+    page: Page, contrasts: Contrasts, set_text_size: Callable[[int], None], views: set[str]
 ) -> Iterator[str]:
     """Yield what is wrong with a page: at a desk, in the dark, on phones, with large text.
 
     On phones axe looks at the first state of each page: the others have the same layout.
     """
-    yield from violations(axe, page, ALL_RULES, "desk")
+    yield from labelled("desk", violations(page, BUT_CONTRAST))
+    yield from labelled("light", contrasts.violations(page))
     yield from sideways(page)
     page.emulate_media(color_scheme="dark")
-    yield from violations(axe, page, CONTRAST, "dark")
+    yield from labelled("dark", contrasts.violations(page))
     page.emulate_media(color_scheme="light")
     page.set_viewport_size(PHONE)
     yield from sideways(page)
     view = resolve(urlsplit(page.url).path).view_name
     if view not in views:
         views.add(view)
-        yield from violations(axe, page, BUT_CONTRAST, "phone")
+        yield from labelled("phone", violations(page, BUT_CONTRAST))
     page.set_viewport_size(SMALLEST)
     yield from sideways(page)
     page.set_viewport_size(SMALL_DESK)
     set_text_size(LARGE_TEXT)
-    yield from (f"with large text {complaint}" for complaint in sideways(page))
+    yield from labelled("with large text", sideways(page))
     set_text_size(USUAL_TEXT)
     page.set_viewport_size(DESK)
 
 
-def violations(axe: Axe, page: Page, rules: dict[str, Any], where: str) -> Iterator[str]:
-    for violation in axe.run(page, options=rules).response["violations"]:
-        nodes = [node["html"][:160] for node in violation["nodes"]][:3]
-        yield f"{where}: {violation['id']} {nodes}"
+def labelled(where: str, found: list[str]) -> Iterator[str]:
+    return (f"{where}: {complaint}" for complaint in found)
 
 
 def text_size_of(page: Page) -> Callable[[int], None]:

@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.urls import reverse
 from playwright.sync_api import FilePayload, Page, expect
 
@@ -13,7 +12,8 @@ from generation.models import ConstructionEntry, Dataset
 from generation.retrieval.entities import recogniser_for
 from tests.conftest import person
 from tests.constructed_entries import rows
-from tests.e2e.test_accessibility import ALL_RULES, DESK, PHONE, violations
+from tests.e2e.axe import violations
+from tests.e2e.test_accessibility import DESK, PHONE
 from tests.e2e.walk import sideways
 from tests.evaluation.constructions import listed, writer_server
 
@@ -117,4 +117,4 @@ def complaints(page: Page, name: str):
         yield from sideways(page)
         if folder := os.environ.get("SHOTS"):
             page.screenshot(path=Path(folder) / f"{name}-{size['width']}.png", full_page=True)
-    yield from violations(Axe(), page, ALL_RULES, "desk")
+    yield from violations(page)

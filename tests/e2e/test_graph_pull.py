@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from accounts.access import Role
 from tests.conftest import person
-from tests.e2e.test_accessibility import ALL_RULES, DESK, PHONE, violations
+from tests.e2e.axe import violations
+from tests.e2e.test_accessibility import DESK, PHONE
 from tests.e2e.walk import sideways
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -42,10 +42,9 @@ def test_a_pull_is_started_and_followed_to_its_end(page, sign_in, worker, oxigra
 
 def complaints(page: Page, name: str):
     """Yield what is wrong with the page, at a desk and on a phone."""
-    axe = Axe()
     for size in (PHONE, DESK):
         page.set_viewport_size(size)
-        yield from violations(axe, page, ALL_RULES, str(size["width"]))
+        yield from violations(page)
         yield from sideways(page)
         if folder := os.environ.get("SHOTS"):
             page.screenshot(path=Path(folder) / f"{name}-{size['width']}.png", full_page=True)

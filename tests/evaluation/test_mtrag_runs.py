@@ -22,7 +22,7 @@ MTRAG = "data/mtrag_human_eval/mtrag_human_eval_part1.json"
 CHECKPOINT = "models/entailment-minilm"
 N_RESPONSES = 231
 N_NOT_SHOWN_ANY = 12  # by the file: their contexts are empty
-N_FOR_MODEL = 4  # of the responses: all take many minutes on two cores
+N_FOR_MODEL = 2  # of the responses: all take many minutes on two cores
 ENDS_WITHIN_SECONDS = 300.0
 
 
@@ -84,6 +84,6 @@ def test_a_checkpoint_scores_mtrag(mtrag, shared, tmp_path):
 
     rows = AutoScore.objects.filter(run=run)
     assert rows.filter(score__range=(0, 1)).count() == N_FOR_MODEL
-    assert len(set(rows.values_list("score", flat=True))) > N_FOR_MODEL / 2
+    assert len(set(rows.values_list("score", flat=True))) == N_FOR_MODEL
     assert run.full_signature.startswith(f"auto_ais|{model.name}|v3|localized:2|whole|")
     assert run.revision

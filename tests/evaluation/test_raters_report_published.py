@@ -6,6 +6,8 @@ the raw file by public packages and plain loops.
 
 import csv
 from collections import Counter
+from collections.abc import Callable
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,6 @@ from annotation.models import Study
 from evaluation.metrics.agreement import Level
 from evaluation.reports.base import Choices
 from evaluation.reports.raters import raters_report
-from generation.models import Example, Response
 from tests import published
 from tests.makers import import_path, rated
 
@@ -28,10 +29,16 @@ pytestmark = pytest.mark.once
 EXACT = 1e-6
 
 
-def study_of(path: Path) -> Study:
-    study = import_path(path).study
+def study_of(path: Path, name: str = "pilot") -> Study:
+    study = import_path(path, name).study
     assert study
     return study
+
+
+@pytest.fixture(scope="module")
+def ais(shared, module_database) -> Callable[[str], Study]:
+    """Return a function from a file of AIS to its study; each file is imported once."""
+    return cache(lambda name: study_of(shared / "data/ais" / name, name))
 
 
 def rows_of(study: Study, **choices: Any) -> dict[tuple[str, str | None], dict[str, Any]]:
@@ -47,7 +54,8 @@ def test_mtrag_has_its_examples_responses_and_printed_alphas(shared):
 
     rows = {question: row for (question, _), row in rows_of(study).items()}
 
-    assert (Example.objects.count(), Response.objects.count()) == (77, 231)
+    dataset = study.dataset
+    assert (dataset.examples.count(), dataset.responses.count()) == (77, 231)
     assert all(row["n"] == 231 for row in rows.values())
     assert all(row["alpha_level"] == "ordinal" for row in rows.values())
     assert rows["faithfulness"]["alpha"] == pytest.approx(0.3969, abs=5e-4)
@@ -88,14 +96,14 @@ AIS_GIVEN_INT = {
 @pytest.mark.parametrize(
     ("name", "by_model"), [("ann_qrecc.csv", AIS_QRECC), ("ann_wow.csv", AIS_WOW)]
 )
-def test_ais_gives_the_published_counts_of_every_model(shared, name, by_model):
-    study = study_of(shared / "data/ais" / name)
+def test_ais_gives_the_published_counts_of_every_model(ais, name, by_model):
+    study = ais(name)
 
     rows = rows_of(study, by_setup=True)
 
     found = {}
     for model in by_model:
-        responses = Response.objects.filter(setup__name=model)
+        responses = study.dataset.responses.filter(setup__name=model)
         found[model] = (
             responses.count(),
             responses.filter(flags__isnull=False).count(),
@@ -108,8 +116,8 @@ def test_ais_gives_the_published_counts_of_every_model(shared, name, by_model):
     assert raters_report(study).left_out["flagged_responses"] == n_flagged
 
 
-def test_ais_qrecc_gives_the_three_published_means_of_every_model(shared):
-    rows = rows_of(study_of(shared / "data/ais/ann_qrecc.csv"), by_setup=True)
+def test_ais_qrecc_gives_the_three_published_means_of_every_model(ais):
+    rows = rows_of(ais("ann_qrecc.csv"), by_setup=True)
 
     for model, (n, n_flagged, n_int, n_both) in AIS_QRECC.items():
         interpretable, attributable = rows["interpretable", model], rows["attributable", model]
@@ -122,14 +130,14 @@ def test_ais_qrecc_gives_the_three_published_means_of_every_model(shared):
 @pytest.mark.parametrize(
     ("name", "n_items", "kappa"), [("ann_qrecc.csv", 1386, 0.9047), ("ann_wow.csv", 904, 0.4182)]
 )
-def test_ais_gives_the_published_kappa_of_interpretability(shared, name, n_items, kappa):
-    row = rows_of(study_of(shared / "data/ais" / name))["interpretable", None]
+def test_ais_gives_the_published_kappa_of_interpretability(ais, name, n_items, kappa):
+    row = rows_of(ais(name))["interpretable", None]
 
     assert (row["fleiss_items"], row["fleiss_votes_per_item"]) == (n_items, 5)
     assert row["fleiss_kappa"] == pytest.approx(kappa, abs=5e-5)
 
 
-def test_ais_attributable_agrees_over_those_who_were_asked(shared):
+def test_ais_attributable_agrees_over_those_who_were_asked(shared, ais):
     """From the raw file: Q2 is asked where INT = 1, and a in 3..5 of 5 agreed on it."""
     path = shared / "data/ais/ann_qrecc.csv"
     counts = []
@@ -140,7 +148,7 @@ def test_ais_attributable_agrees_over_those_who_were_asked(shared):
                 is_yes = line["Q2"].lower().startswith("yes")
                 counts.append([5 - agreeing, agreeing] if is_yes else [agreeing, 5 - agreeing])
 
-    row = rows_of(study_of(path))["attributable", None]
+    row = rows_of(ais(path.name))["attributable", None]
 
     assert row["fleiss_items"] == len(counts) == 753 + 135 + 109
     assert row["fleiss_kappa"] == pytest.approx(fleiss_kappa(np.array(counts)), abs=EXACT)

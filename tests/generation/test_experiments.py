@@ -35,7 +35,8 @@ from tests.makers import audit_actions, response_row, row_counts, statements
 
 pytestmark = pytest.mark.both
 State = Experiment.State
-N_ALL = 12 * 2 * 95
+N_EXAMPLES = 40
+N_ALL = 12 * 2 * N_EXAMPLES
 
 
 @pytest.fixture
@@ -49,12 +50,12 @@ def mills(tmp_path):
 
 def test_a_grid_cancelled_and_resumed_twice_makes_each_call_once(tmp_path, noting, monkeypatch):
     monkeypatch.setattr(claims, "LOOKS_EVERY_SECONDS", 0.0)
-    dataset = dataset_of(tmp_path, 95)
+    dataset = dataset_of(tmp_path, N_EXAMPLES)
     prompts = [kind.key for kind in TWELVE]
     experiment = started(dataset, grid_of(prompts=prompts, temperatures=[0.0, 0.7]))
-    noting.on_call = lambda n: cancel_experiment(experiment, None) * "" if n in (700, 1500) else ""
+    noting.on_call = lambda n: cancel_experiment(experiment, None) * "" if n in (300, 650) else ""
 
-    for n_asked in (700, 1500):  # what was in flight at the cancellation is stored
+    for n_asked in (300, 650):  # what was in flight at the cancellation is stored
         assert ask(experiment).state == State.CANCELLED
         assert len(noting.asked) == Response.objects.count() == n_asked
         resume_experiment(experiment, None)
