@@ -16,6 +16,7 @@ from annotation.schemes import built_in_schemes, load_scheme
 from annotation.services.studies import close_study, write_guideline
 from tests.annotation.planned import make_dataset, make_open_study, make_raters, make_study
 from tests.makers import statements
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -42,11 +43,6 @@ def page_of(study):
 
 def edit_of(study):
     return reverse("annotation:edit-guidelines", args=[study.slug])
-
-
-def words(answer):
-    assert answer.status_code == 200
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", answer.text))
 
 
 # --- text -----------------------------------------------------------------------------------
@@ -155,12 +151,13 @@ def test_the_same_text_has_no_changes():
 
 def test_raters_of_the_study_and_researchers_read_them(client_for, raters, researcher, study):
     for client in (client_for(raters[0]), researcher):
-        page = words(client.get(page_of(study)))
-        assert "Version 1, in use since" in page
-        assert "The evidence is the only source." in page
-        assert "1 Can you understand the response?" in page
-        assert "Yes It was for her work on radium. Short, but clear in this dialog." in page
-        assert "4 evidence relevant: no 5, 6, 7 implied no" in page
+        page = shown(client.get(page_of(study)))
+        question = page.part("q-understand")
+        assert "Version 1, in use" in page.text
+        assert "The evidence is the only source." in page.text
+        assert question.headings == ["1 Can you understand the response?"]
+        assert "Yes It was for her work on radium. Short, but clear" in question.text
+        assert ["4 evidence relevant: no", "5, 6, 7", "implied no"] in page.table().rows
 
 
 def test_other_raters_find_nothing(client_for, rachel, study):
@@ -175,16 +172,20 @@ def test_ends_of_a_scale_are_said(researcher, tmp_path, rosa):
     scheme = built_in_schemes()["QUALITY"]
     study = make_study(make_dataset(tmp_path), rosa, scheme=scheme)
 
-    assert "1 = hard to read, 5 = reads with ease" in words(researcher.get(page_of(study)))
+    page = shown(researcher.get(page_of(study)))
+
+    assert "1 = hard to read, 5 = reads with ease" in page.part("q-fluency").text
 
 
 def test_an_older_version_says_which_one_is_in_use(researcher, study, rosa):
     write_guideline(study, "Entirely new.\n", rosa)
 
-    newest, older = researcher.get(page_of(study)), researcher.get(f"{page_of(study)}?version=1")
+    newest = shown(researcher.get(page_of(study)))
+    older = shown(researcher.get(f"{page_of(study)}?version=1"))
 
     assert "Entirely new." in newest.text
-    assert "version 2 is in use now" in words(older)
+    assert "version 2 is in use" in older.text
+    assert older.links["version 2"] == page_of(study)
     assert "Entirely new." not in older.text
 
 
@@ -196,11 +197,11 @@ def test_a_version_that_does_not_exist_is_404(researcher, study, version):
 def test_what_changed_is_said_in_words_too(client_for, raters, study, rosa):
     write_guideline(study, default_guideline("AIS").replace("Four rules", "Three rules"), rosa)
 
-    page = words(client_for(raters[0]).get(page_of(study)))
+    changes = shown(client_for(raters[0]).get(page_of(study))).part("changes")
 
-    assert "What changed since version 1" in page
-    assert "removed ## Four rules" in page
-    assert "added ## Three rules" in page
+    assert "version 1" in changes.headings[0]
+    assert "removed ## Four rules" in changes.text
+    assert "added ## Three rules" in changes.text
 
 
 def test_a_page_costs_the_same_however_many_versions_there_are(researcher, study, rosa):
@@ -221,7 +222,7 @@ def test_saving_makes_a_version_and_keeps_the_old_one(researcher, study):
     form = researcher.get(edit_of(study))
     answer = researcher.post(edit_of(study), {"text": "Read.\r\nThen judge.", "based_on": 1})
 
-    assert 'name="based_on" value="1"' in form.text
+    assert shown(form).fields["based_on"] == "1"
     assert answer.url == page_of(study)
     assert [(g.version, g.text) for g in study.guidelines.all()] == [
         (1, default_guideline("AIS")),
@@ -234,7 +235,8 @@ def test_the_same_text_makes_no_version(researcher, study):
 
     answer = researcher.post(edit_of(study), {"text": text, "based_on": 1}, follow=True)
 
-    assert "The text is the same: no new version was made." in answer.text
+    [message] = shown(answer).messages
+    assert "no new version" in message
     assert study.guidelines.count() == 1
 
 
@@ -244,10 +246,11 @@ def test_of_two_who_write_at_once_the_second_is_told(researcher, study, rosa):
     refused = researcher.post(edit_of(study), {"text": "Mine.", "based_on": 1})
     again = researcher.post(edit_of(study), {"text": "Mine.", "based_on": 2})
 
+    page = shown(refused)
     assert refused.status_code == 422
-    assert "Version 2 was saved while you wrote." in refused.text
-    assert "Mine." in refused.text
-    assert 'name="based_on" value="2"' in refused.text
+    assert "Version 2 was saved" in page.errors["text"]
+    assert page.fields["text"] == "Mine."
+    assert page.fields["based_on"] == "2"
     assert again.status_code == 302
     assert study.guidelines.count() == 3
 
@@ -256,7 +259,7 @@ def test_a_preview_stores_nothing(researcher, study):
     answer = researcher.post(edit_of(study), {"text": "## My rules", "based_on": 1, "preview": "1"})
 
     assert answer.status_code == 200
-    assert ">My rules</h2>" in answer.text
+    assert "My rules" in shown(answer).headings
     assert study.guidelines.count() == 1
 
 
@@ -283,7 +286,8 @@ def test_a_closed_study_has_its_last_guidelines(researcher, study, rosa):
 
     answer = researcher.post(edit_of(study), {"text": "Late.", "based_on": 1}, follow=True)
 
-    assert "Mills is closed: nobody rates by a new version." in answer.text
+    [message] = shown(answer).messages
+    assert "Mills is closed" in message
     assert study.guidelines.count() == 1
 
 

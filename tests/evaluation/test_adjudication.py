@@ -11,8 +11,9 @@ from annotation.schemes import load_scheme
 from evaluation.models import Adjudication
 from evaluation.services.adjudication import adjudicate
 from tests.evaluation.makers_of_scores import disputed
-from tests.evaluation.pages import response_address, words
+from tests.evaluation.pages import response_address
 from tests.makers import audit_actions, rated, scheme_of
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -106,10 +107,10 @@ def test_of_clicks_at_the_same_time_one_is_stored(tmp_path, rosa):
 
 
 @pytest.mark.parametrize(
-    ("answer", "shown"), [("1", "yes"), ("0", "no"), ("none", "cannot be decided")]
+    ("answer", "label"), [("1", "yes"), ("0", "no"), ("none", "cannot be decided")]
 )
 def test_a_decision_stands_at_the_case_and_at_the_response(
-    researcher, study, target, answer, shown
+    researcher, study, target, answer, label
 ):
     response = researcher.post(address(study, target, kind="missed"), said(answer=answer))
 
@@ -117,18 +118,22 @@ def test_a_decision_stands_at_the_case_and_at_the_response(
     assert response.status_code == 302
     assert response.url.startswith(f"{case}?")
     assert "kind=missed" in response.url
-    text = words(researcher.get(response.url))
-    assert "Kept. No vote was touched." in text
-    assert f"{shown} It is in sentence 3. rosa," in text
-    on_response = words(researcher.get(response_address("r-miss")))
-    assert f"Attributable {study.name} {shown} It is in sentence 3. rosa" in on_response
+    page = shown(researcher.get(response.url))
+    [message] = page.messages
+    assert message.startswith("Kept.")
+    [decision] = page.part(f"case-{target.pk}").items
+    assert decision.startswith(f"{label} It is in sentence 3. rosa,")
+    on_response = shown(researcher.get(response_address("r-miss"))).table("Adjudications")
+    row = on_response.row(f"Attributable {study.name}")
+    assert (row["Answer"], row["Why"]) == (label, "It is in sentence 3.")
+    assert row["Who, when (UTC)"].startswith("rosa ")
 
 
 def test_a_second_post_says_that_it_was_kept_already(researcher, study, target):
     researcher.post(address(study, target), said())
     again = researcher.post(address(study, target), said(), follow=True)
 
-    assert "This was kept already." in words(again)
+    assert "kept already" in shown(again).messages[-1]
     assert len(decided()) == 1
 
 
@@ -137,11 +142,13 @@ def test_htmx_gets_the_case_alone_with_the_way_to_the_next(researcher, study, ta
 
     answer = researcher.post(address(study, target), said(), headers=htmx, follow=True)
 
-    assert answer.text.strip().startswith('<article class="case"')
-    assert "Kept. No vote was touched." in words(answer)
+    page = shown(answer)
+    assert page.text == page.part(f"case-{target.pk}").text
+    assert "<html" not in answer.text
+    assert "Kept." in page.text
     following = Target.objects.get(response__key="r-false")
     case = reverse("evaluation:disagreement", args=[study.slug, following.pk])
-    assert f'href="{case}?' in answer.text
+    assert page.links["Next open"].startswith(f"{case}?")
 
 
 def test_the_next_open_case_is_the_one_after_and_round_to_the_first(researcher, study, rosa):
@@ -160,13 +167,13 @@ def test_the_next_open_case_is_the_one_after_and_round_to_the_first(researcher, 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"note": ""}, "Say why: the note is kept with the answer."),
-        ({"note": "   "}, "Say why: the note is kept with the answer."),
-        ({"answer": ""}, "Choose an answer, or that it cannot be decided."),
-        ({"answer": "7"}, "Select a valid choice."),
+        ({"note": ""}, "Say why"),
+        ({"note": "   "}, "Say why"),
+        ({"answer": ""}, "Choose an answer"),
+        ({"answer": "7"}, "Select a valid choice"),
         ({"note": "x" * 2001}, "at most 2000 characters"),
-        ({"question": "sensible"}, "This study does not ask 'sensible'."),
-        ({"question": ""}, "This field is required."),
+        ({"question": "sensible"}, "does not ask 'sensible'"),
+        ({"question": ""}, "is required"),
     ],
 )
 def test_what_cannot_be_kept_is_said_and_nothing_is_stored(
@@ -176,7 +183,8 @@ def test_what_cannot_be_kept_is_said_and_nothing_is_stored(
         answer = researcher.post(address(study, target), said(**wrong), headers=headers)
 
         assert answer.status_code == 422
-        assert message in answer.text.replace("&#x27;", "'")
+        [error] = shown(answer).parts("hint--bad")
+        assert message in error.text
         assert ("<html" in answer.text) == (not headers)
     assert decided() == []
 
@@ -185,8 +193,9 @@ def test_the_answers_are_those_of_the_question_s_scale(tmp_path, researcher):
     study = rated(tmp_path, {"a": {"q": ["1", "2"]}}, scheme=scheme_of({"q": {"ordinal": [1, 4]}}))
     target = Target.objects.get()
 
-    page = researcher.get(reverse("evaluation:disagreement", args=[study.slug, target.pk])).text
-    assert [f'value="{answer}"' in page for answer in ("1", "4", "none", "5")] == [1, 1, 1, 0]
+    case = reverse("evaluation:disagreement", args=[study.slug, target.pk])
+    page = shown(researcher.get(case))
+    assert [*page.choices("answer")] == ["1", "2", "3", "4", "none"]
     researcher.post(address(study, target), {"question": "q", "answer": "4", "note": "Clear."})
 
     assert decided() == [(4, "Clear.", "rosa")]
@@ -217,4 +226,5 @@ def test_a_note_is_shown_as_text(researcher, study, target):
     answer = researcher.post(address(study, target), said(note=note), follow=True)
 
     assert note not in answer.text
-    assert "&lt;script&gt;alert(1)" in answer.text
+    [decision] = shown(answer).part(f"case-{target.pk}").items
+    assert decision.startswith(f"yes {note} ")

@@ -13,9 +13,9 @@ from evaluation.runs.families import families_of
 from tests.evaluation.hand_made import votes
 from tests.evaluation.makers_of_scores import make_run, make_scores
 from tests.evaluation.metric_runs import work
-from tests.evaluation.pages import words
 from tests.evaluation.test_calibration_report import ANSWERS, candidate
 from tests.makers import rated, scheme_of, statements
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -51,39 +51,44 @@ def press(client, study, name, **asked):
     return client.post(address, {"family": LEXICAL, "question": "q"} | asked)
 
 
+def choice_of(answer):
+    """Return what the button of the page posts: the run and the threshold that it shows."""
+    fields = shown(answer).fields
+    return {name: fields[name] for name in ("run", "threshold") if name in fields}
+
+
 def start(client, study, **asked):
-    """Press the button of the page: it posts the run and the threshold that the page shows."""
-    shown = page_of(client, study, **asked).content.decode()
-    fields = re.findall(r'name="(run|threshold)" value="([^"]*)"', shown)
-    return press(client, study, "start-chosen-run", **asked | dict(fields))
+    choice = choice_of(page_of(client, study, **asked))
+    return press(client, study, "start-chosen-run", **asked | choice)
 
 
 def test_the_page_says_the_honest_figure_beside_the_flattering_one(researcher, study):
-    text = words(page_of(researcher, study))
+    page = shown(page_of(researcher, study))
 
     # 21 of 24 either way: the threshold is clear, so that nothing is flattered.
-    assert "2 candidates compared. Chosen and reported on the same dialogs: 87.5 %." in text
-    assert "Chosen on some, reported on others: 87.5 %." in text
-    assert "Here the first flatters nothing" in text
-    assert (
-        "Chosen on all dialogs by the same procedure (2 candidates compared): "
-        "v1, whole, threshold 0.500"
-    ) in text
-    assert "Nothing chosen 33.3 %" in text
-    assert "v3, localized K = 2, usual threshold" in text
-    assert "v1, whole 87.5" in text
-    assert "n = 24 responses compared, 24 dialogs" in text
-    assert "10 of 12 combinations (v1 to v3 × whole, K = 1 to 3), 240 scores" in text
+    assert page.facts["Chosen and reported on the same dialogs"] == "87.5 %"
+    assert page.facts["Chosen on some, reported on others"] == "87.5 %"
+    assert "flatters nothing" in page.text
+    assert "2 candidates compared" in page.text
+    assert "v1, whole, threshold 0.500" in page.text.partition("Chosen on all dialogs")[2]
+    assert page.fields["threshold"] == "0.5"
+    assert page.facts["Nothing chosen"] == "33.3 %"
+    assert "v3, localized K = 2, usual threshold" in page.text
+    assert page.table("Combinations").row("v1, whole")["Accuracy"] == "87.5"
+    assert "24 responses compared, 24 dialogs" in page.text
+    assert "10 of 12 combinations" in page.part("grid").text
+    assert "240 scores" in page.part("grid").text
 
 
 def test_the_study_links_to_it_and_says_which_run_was_chosen_on_its_votes(researcher, study):
     start(researcher, study)
     work(MetricRun.objects.latest("pk"))
 
-    text = words(researcher.get(reverse("evaluation:study", args=[study.slug])))
+    page = shown(researcher.get(reverse("evaluation:study", args=[study.slug])))
 
-    assert "Calibration : threshold, flavor and window chosen on some dialogs" in text
-    assert "Its flavor, K or threshold were chosen on these votes: the figures flatter" in text
+    here = reverse("evaluation:calibration", args=[study.slug])
+    assert page.part("auto").links["Calibration"] == f"{here}?question=q"
+    assert "flavor, K or threshold were chosen on these votes" in page.part("cm").text
 
 
 def test_without_votes_without_runs_and_with_one_class_it_says_why(researcher, study, tmp_path):
@@ -92,12 +97,14 @@ def test_without_votes_without_runs_and_with_one_class_it_says_why(researcher, s
     make_scores(make_run(alike.dataset), dict.fromkeys("abcdefg", 0.9))
     study.arms.get().votes.all().delete()
 
-    assert "No votes yet" in words(page_of(researcher, study))
-    text = words(page_of(researcher, bare))
-    assert "nothing scored yet" in text
-    assert "12 of 12 combinations (v1 to v3 × whole, K = 1 to 3), 12 scores" in text
-    text = words(page_of(researcher, alike))
-    assert "Nothing can be chosen here: people said yes to all: nothing to tell apart" in text
+    assert "No votes yet" in shown(page_of(researcher, study)).headings
+    page = shown(page_of(researcher, bare))
+    assert "nothing scored yet" in page.choices("family")[LEXICAL]
+    assert "12 of 12 combinations" in page.part("grid").text
+    assert "12 scores" in page.part("grid").text
+    [message] = shown(page_of(researcher, alike)).messages
+    assert message.startswith("Nothing can be chosen here")
+    assert "people said yes to all" in message
 
 
 def test_what_is_missing_of_the_grid_is_asked_for_once(researcher, study):
@@ -108,24 +115,24 @@ def test_what_is_missing_of_the_grid_is_asked_for_once(researcher, study):
     runs = MetricRun.objects.filter(state="running")
     assert runs.count() == 10
     assert sum(len(chunk.targets) for run in runs for chunk in run.chunks.all()) == 240
-    text = words(page_of(researcher, study))
-    assert "10 combinations are being scored" in text
-    assert "240 scores to go" in text
-    assert "Score what is missing" not in text
+    begun = page_of(researcher, study)
+    page = shown(begun)
+    assert "10 combinations" in page.part("grid-progress").text
+    assert "240 scores to go" in page.part("grid-progress").text
+    assert "Score what is missing" not in page.text
 
-    page = page_of(researcher, study).content.decode()
-    [polled] = re.findall(r'hx-get="([^"]*/progress/[^"]*)" hx-trigger="every 2s"', page)
+    [polled] = re.findall(r'hx-get="([^"]*/progress/[^"]*)" hx-trigger="every 2s"', begun.text)
     polled = polled.replace("&amp;", "&")
     first, *others = runs.order_by("pk")
     work(first)
     going = researcher.get(polled)
-    assert "9 combinations are being scored" in words(going)
-    assert "216 scores to go" in words(going)
+    assert "9 combinations" in shown(going).text
+    assert "216 scores to go" in shown(going).text
     assert "HX-Trigger" not in going
     for run in others:
         work(run)
     assert "runs-finished" in researcher.get(polled)["HX-Trigger"]
-    assert "All 12 combinations of v1 to v3" in words(page_of(researcher, study))
+    assert "All 12 combinations" in shown(page_of(researcher, study)).part("grid").text
 
 
 def test_to_ask_how_far_it_is_costs_one_statement_and_reads_no_score(researcher, study):
@@ -157,19 +164,20 @@ def test_the_chosen_run_says_by_whose_votes(researcher, study):
 
 
 def test_what_nobody_saw_is_not_started(researcher, study):
-    shown = page_of(researcher, study).content.decode()
-    fields = dict(re.findall(r'name="(run|threshold)" value="([^"]*)"', shown))
+    choice = choice_of(page_of(researcher, study))
     # Meanwhile v2 is scored, and is right about all.
     candidate(study.dataset, "v2", 0, {k: 0.9 if n % 3 else 0.3 for n, k in enumerate(ANSWERS)})
 
-    answer = press(researcher, study, "start-chosen-run", **fields)
+    answer = press(researcher, study, "start-chosen-run", **choice)
     without = press(researcher, study, "start-chosen-run")
 
     assert MetricRun.objects.count() == 3
     assert answer.url == without.url
-    text = words(researcher.get(answer.url))
-    assert "Nothing was started: votes or scores have changed since the page was made" in text
-    assert "v2, whole, threshold 0.600" in text
+    page = shown(researcher.get(answer.url))
+    assert all("Nothing was started: votes or scores" in message for message in page.messages)
+    assert len(page.messages) == 2  # one for each click
+    assert "v2, whole, threshold 0.600" in page.text.partition("Chosen on all dialogs")[2]
+    assert page.fields["threshold"] == "0.6"
     start(researcher, study)
     assert MetricRun.objects.latest("pk").threshold == pytest.approx(0.6)
 
@@ -199,20 +207,21 @@ def test_the_started_run_gives_the_labels_that_were_recommended(researcher, tmp_
 def test_a_candidate_that_lacks_scores_is_named(researcher, study):
     candidate(study.dataset, "v2", 0, dict.fromkeys(list(ANSWERS)[:13], 0.9), state="cancelled")
 
-    text = words(page_of(researcher, study))
+    page = shown(page_of(researcher, study))
 
-    assert "11 responses are left out because v2, whole lacks them" in text
-    assert text.count("left out because") == 1
+    [lacking] = [item for item in page.items if "left out" in item]
+    assert lacking.startswith("11 responses")
+    assert "v2, whole" in lacking
 
 
 def test_a_large_study_is_left_to_the_command(researcher, study, monkeypatch):
     monkeypatch.setattr(stored, "MOST_VOTES_AT_ONCE", 10)
 
-    text = words(page_of(researcher, study))
+    page = shown(page_of(researcher, study))
 
-    assert f"report calibration --study &quot;{study.name}&quot;" in text.replace('"', "&quot;")
-    assert "What choosing is worth" not in text
-    assert "10 of 12 combinations" in text
+    assert f'report calibration --study "{study.name}"' in page.part("grid").text
+    assert "What choosing is worth" not in page.text
+    assert "10 of 12 combinations" in page.part("grid").text
     for answer in (
         page_of(researcher, study, "calibration-file", "csv"),
         page_of(researcher, study, "calibration-figure", "svg"),
@@ -243,14 +252,16 @@ def test_question_and_scores_are_chosen_by_the_address(researcher, tmp_path):
         {key: 0.9 - 0.5 * (n % 2) for n, key in enumerate("abcdef")},
     )
 
-    first = words(page_of(researcher, study))
-    other = words(page_of(researcher, study, question="y", family="imported|nli"))
+    first = shown(page_of(researcher, study))
+    other = shown(page_of(researcher, study, question="y", family="imported|nli"))
+    wrong = shown(page_of(researcher, study, question="?", family="?"))
 
-    assert "people said yes to all" in first
-    assert "Chosen on some, reported on others: 100 %" in other.replace("100.0", "100")
-    assert "Here only the threshold can be chosen" in other
-    assert "Start a run with these choices" not in other
-    assert "people said yes to all" in words(page_of(researcher, study, question="?", family="?"))
+    for page in (first, wrong):
+        [message] = page.messages
+        assert "people said yes to all" in message
+    assert other.facts["Chosen on some, reported on others"] == "100.0 %"
+    assert "only the threshold can be chosen" in other.part("grid").text
+    assert "Start a run with these choices" not in other.text
 
 
 def test_tables_and_figures_are_taken_away(researcher, study):
@@ -294,12 +305,12 @@ def test_nothing_is_started_with_a_model_that_is_not_there(researcher, study, tm
         backend="transformers", model_name="mini", model_location=str(tmp_path / "secret-place")
     )
     asked = {"question": "q", "family": "auto_ais|mini|shown"}
-    page = researcher.get(reverse("evaluation:calibration", args=[study.slug]), asked)
-    asked |= dict(re.findall(r'name="(run|threshold)" value="([^"]+)"', page.text))
+    asked |= choice_of(page_of(researcher, study, **asked))
     before = MetricRun.objects.count()
 
     answer = researcher.post(reverse(f"evaluation:{button}", args=[study.slug]), asked, follow=True)
 
     assert MetricRun.objects.count() == before
-    assert "Nothing was started: mini: its folder is not there" in words(answer)
+    [message] = shown(answer).messages
+    assert message.startswith("Nothing was started: mini: its folder is not there")
     assert "secret-place" not in answer.text

@@ -24,6 +24,7 @@ from evaluation.charts.specifications import (
 from evaluation.charts.themes import DARK, LIGHT, file_theme, page_themes
 from tests.evaluation.hand_made import COOL, WARM, two_arms
 from tests.evaluation.makers_of_scores import disputed, make_run, make_scores
+from tests.shown import shown
 
 MAGIC = {"svg": b"<svg", "pdf": b"%PDF-", "png": b"\x89PNG\r\n\x1a\n"}
 
@@ -261,9 +262,8 @@ def test_charts_that_do_not_exist_or_have_nothing_to_draw_are_not_found(research
 @pytest.mark.once
 def test_a_download_has_row_names_that_the_page_has_in_its_table(researcher, tmp_path):
     study, _ = disputed(tmp_path)
-    page = researcher.get(reverse("evaluation:study", args=[study.slug])).text
-    [data] = re.findall(r'<script id="plots"[^>]*>(.*?)</script>', page)
-    on_page = json.loads(data)
+    page = shown(researcher.get(reverse("evaluation:study", args=[study.slug])))
+    on_page = page.data("plots")
 
     download = reverse("evaluation:figure", args=[study.slug, "accuracy", "svg"])
     svg = researcher.get(download).text

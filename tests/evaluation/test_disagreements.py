@@ -22,7 +22,7 @@ from tests.evaluation.makers_of_scores import (
     make_scores,
     window,
 )
-from tests.evaluation.pages import example_address, response_address, words
+from tests.evaluation.pages import example_address, response_address
 from tests.makers import (
     example_row,
     import_rows,
@@ -32,8 +32,12 @@ from tests.makers import (
     statements,
     vote_row,
 )
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
+
+NAME = "Auto-AIS, v3, localized K = 2, lexical"
+WINDOW = "The mill closed in 1971 after the flood. Its wheel was sold."
 
 
 @pytest.fixture
@@ -54,12 +58,9 @@ def address(study, name="disagreements", *args, **query):
     return reverse(f"evaluation:{name}", args=[study.slug, *args], query=query)
 
 
-def case_of(answer, key):
-    """Return the words of one case of a page."""
-    text = words(answer)
-    start = text.index(f"Response · {key}")
-    end = text.find("Response · ", start + 1)
-    return text[start : end if end > 0 else None]
+def cases_of(answer):
+    """Return key of the response → what is shown of each case, in order."""
+    return {next(iter(case.links)): case for case in shown(answer).parts("case")}
 
 
 # --- which they are -------------------------------------------------------------------------
@@ -93,18 +94,18 @@ def test_pages_and_file_say_when_a_score_on_the_threshold_is_a_yes(researcher, t
     run = make_run(study.dataset, threshold=0.7, is_yes_at_threshold=True)
     make_scores(run, {"a": 0.7})
 
-    listed = words(researcher.get(address(study)))
+    listed = shown(researcher.get(address(study)))
     file = researcher.get(address(study, "disagreements-csv")).getvalue().decode()
     [row] = csv.DictReader(io.StringIO(file))
-    response = words(researcher.get(response_address("a")))
+    response = shown(researcher.get(response_address("a")))
 
-    assert "against a score of at least 0.70" in listed
+    assert "at least 0.70" in listed.text
     assert (row["kind"], row["threshold"], row["is_yes_at_threshold"]) == (
         "false alarm",
         "0.7",
         "yes",
     )
-    assert "yes ≥ 0.70" in response
+    assert response.table("Scores").column("Label") == ["yes ≥ 0.70"]
 
 
 def test_a_score_on_the_threshold_is_a_no(tmp_path):
@@ -188,8 +189,8 @@ def test_a_nominal_question_without_a_positive_label_says_so(tmp_path, researche
     make_scores(run, {"a": 0.9})
 
     assert found_in(study, run, "q") == []
-    text = words(researcher.get(address(study)))
-    assert "no label of this question is named as the positive one" in text
+    [message] = shown(researcher.get(address(study))).messages
+    assert "no label of this question" in message
 
 
 def test_citations_are_targets_of_their_own(tmp_path):
@@ -226,10 +227,10 @@ def test_a_long_passage_is_cut_around_its_window(filler):
 
     end = len(before) + len("The window.")
 
-    shown = around(Winner(None, Passage(text=text), len(before), end, "", None))
+    found = around(Winner(None, Passage(text=text), len(before), end, "", None))
 
-    assert [piece.text for piece in shown if piece.is_marked] == ["The window."]
-    assert sum(len(piece.text) for piece in shown) < 500
+    assert [piece.text for piece in found if piece.is_marked] == ["The window."]
+    assert sum(len(piece.text) for piece in found) < 500
 
 
 # --- pages ----------------------------------------------------------------------------------
@@ -239,31 +240,28 @@ def test_a_case_shows_response_window_kind_votes_and_score(tmp_path, researcher)
     study, run = disputed(tmp_path)
 
     answer = researcher.get(address(study))
-    text = case_of(answer, "r-miss")
+    case = cases_of(answer)["r-miss"]
 
-    assert text.startswith(
-        "Response · r-miss · cool To the question: Question of e-r-miss? The mill closed in 1971."
-    )
-    assert "Evidence, The mill, sentences 3–4 of 5" in text
-    assert "Kind missed" in text
-    assert "3:2" in text
-    assert "Score 0.30" in text
-    page = answer.text
-    marked = "The mill closed in 1971 after the flood. Its wheel was sold."
-    assert f'<mark class="window">{marked}</mark>' in page
-    assert 'aria-label="3 yes, 2 no"' in page
-    assert f"{response_address('r-miss')}?run={run.pk}" in page
+    assert case.text.startswith("Response · r-miss · cool ")
+    assert "Question of e-r-miss? The mill closed in 1971." in case.text
+    assert "Evidence, The mill, sentences 3–4 of 5" in case.text
+    assert case.facts == {"Kind": "missed", "Votes": "3:2", "Score": "0.30"}
+    assert [mark.text for mark in case.parts("window")] == [WINDOW]
+    assert 'aria-label="3 yes, 2 no"' in answer.text
+    assert case.links["r-miss"] == f"{response_address('r-miss')}?run={run.pk}"
 
 
 def test_the_list_says_what_is_compared_and_what_is_left_out(tmp_path, researcher):
     study, _ = disputed(tmp_path)
 
-    text = words(researcher.get(address(study)))
+    page = shown(researcher.get(address(study)))
 
-    assert "Auto-AIS, v3, localized K = 2, lexical 3 of 4 compared:" in text
-    assert "majority of the separate arm" in text
-    assert "All 3 Missed 2 False alarm 1" in text
-    assert "Not compared: 1 undecided." in text
+    assert NAME in page.headings
+    assert "3 of 4 compared" in page.text
+    assert "majority of the separate arm" in page.text
+    [tabs] = page.parts("tabs")
+    assert [*tabs.links] == ["All 3", "Missed 2", "False alarm 1"]
+    assert "Not compared: 1 undecided." in page.text
 
 
 @pytest.mark.parametrize(
@@ -292,13 +290,7 @@ def test_the_list_is_filtered_by_its_address(tmp_path, researcher, rosa, query, 
         by=rosa,
     )
 
-    page = researcher.get(address(study, **query)).text
-
-    here = [key for key in ("r-miss", "r-false", "r-far", "r-same") if f">{key}</a>" in page]
-    assert sorted(here) == sorted(keys)
-    assert [page.index(f">{key}</a>") for key in keys] == sorted(
-        page.index(f">{k}</a>") for k in keys
-    )
+    assert [*cases_of(researcher.get(address(study, **query)))] == keys
 
 
 def test_the_newest_run_made_here_is_shown_unless_another_is_chosen(tmp_path, researcher):
@@ -307,24 +299,26 @@ def test_the_newest_run_made_here_is_shown_unless_another_is_chosen(tmp_path, re
     second = make_run(study.dataset, signature="auto_ais|other")
     make_scores(second, {"r-same": 0.2})
 
-    assert ">r-same</a>" in researcher.get(address(study)).text
-    assert ">r-miss</a>" in researcher.get(address(study, run=first.pk)).text
-    assert "Nothing to compare yet" in researcher.get(address(study, run=imported.pk)).text
+    assert "r-same" in cases_of(researcher.get(address(study)))
+    assert "r-miss" in cases_of(researcher.get(address(study, run=first.pk)))
+    page = shown(researcher.get(address(study, run=imported.pk)))
+    assert "Nothing to compare yet" in page.headings
 
 
 def test_htmx_gets_the_list_alone(tmp_path, researcher):
     study, _ = disputed(tmp_path)
 
-    text = researcher.get(address(study), headers={"HX-Request": "true"}).text
+    answer = researcher.get(address(study), headers={"HX-Request": "true"})
 
-    assert text.strip().startswith('<section class="sheet" id="disagreement-list"')
-    assert "<html" not in text
+    page = shown(answer)
+    assert page.text == page.part("disagreement-list").text
+    assert "<html" not in answer.text
 
 
 def test_a_study_without_a_run_says_how_to_get_one(tmp_path, researcher):
     study = rated(tmp_path, {"a": {"q": ["yes"]}})
 
-    assert "No auto-metric yet" in words(researcher.get(address(study)))
+    assert "No auto-metric yet" in shown(researcher.get(address(study))).headings
     assert researcher.get(address(study, "disagreements-csv")).status_code == 404
 
 
@@ -344,7 +338,7 @@ def test_a_run_over_the_whole_evidence_shows_the_passages_of_its_own_choice(tmp_
             study.dataset, signature=choice, parameters={"evidence": choice, "window": 0}
         )
         make_scores(run, {"r": 0.1})
-        by_choice[choice] = case_of(researcher.get(address(study, run=run.pk)), "r")
+        by_choice[choice] = cases_of(researcher.get(address(study, run=run.pk)))["r"].text
 
     assert "Whole evidence, 1 passage The other text." in by_choice["shown"]
     assert "Whole evidence, 1 passage The golden text." in by_choice["golden"]
@@ -373,9 +367,11 @@ def test_of_a_response_judged_by_sentences_the_least_supported_one_is_shown(tmp_
         ],
     )
 
-    text = case_of(researcher.get(address(study, run=run.pk)), "r-far")
+    case = cases_of(researcher.get(address(study, run=run.pk)))["r-far"]
 
-    assert "Least supported: sentence 2 of 2, 0.20 · Evidence, The mill, sentence 5 of 5" in text
+    [_, evidence, *_] = case.parts("label")
+    assert "sentence 2 of 2, 0.20" in evidence.text
+    assert evidence.text.endswith("The mill, sentence 5 of 5")
 
 
 def test_a_page_of_cases_costs_the_same_for_one_and_for_ten(tmp_path, researcher):
@@ -396,11 +392,11 @@ def test_ten_cases_stand_on_a_page(tmp_path, researcher):
     study = rated(tmp_path, votes)
     make_scores(make_run(study.dataset), dict.fromkeys(votes, 0.1))
 
-    first, second = (researcher.get(address(study, page=n)).text for n in (1, 2))
+    first, second = (researcher.get(address(study, page=n)) for n in (1, 2))
 
-    assert first.count('class="case"') == 10
-    assert second.count('class="case"') == 2
-    assert "1 to 10 of 12" in first
+    assert len(cases_of(first)) == 10
+    assert len(cases_of(second)) == 2
+    assert "1 to 10 of 12" in shown(first).text
 
 
 def test_html_of_the_data_is_shown_as_text(tmp_path, researcher):
@@ -414,9 +410,9 @@ def test_html_of_the_data_is_shown_as_text(tmp_path, researcher):
     make_score(run, "r", 0.1, windows=[window("p", html)])
 
     for page in (address(study), f"{response_address('r')}?run={run.pk}"):
-        text = researcher.get(page).text
-        assert "<script>alert" not in text
-        assert '<mark class="window">&lt;script&gt;' in text
+        answer = researcher.get(page)
+        assert "<script>alert" not in answer.text
+        assert [mark.text for mark in shown(answer).parts("window")] == [html]
 
 
 # --- as CSV ---------------------------------------------------------------------------------
@@ -439,7 +435,7 @@ def test_the_whole_list_is_there_as_csv_with_codes_for_names(tmp_path, researche
     assert (first["kind"], first["n_yes"], first["n_no"]) == ("missed", "3", "2")
     assert (first["score"], first["threshold"]) == ("0.3", "0.5")
     assert first["passage"] == "p-r-miss"
-    assert first["window"] == "The mill closed in 1971 after the flood. Its wheel was sold."
+    assert first["window"] == WINDOW
     assert (first["adjudicated"], first["note"]) == ("yes", "'=1+1")
     assert first["by"] == rosa.rater_code
     assert rosa.username not in text
@@ -464,26 +460,30 @@ def test_a_response_shows_state_label_and_signature_of_each_score(tmp_path, rese
     assuming = make_run(study.dataset, signature="assuming")
     make_score(assuming, "r-miss", 0.0, is_assumed=True)
 
-    text = words(researcher.get(response_address("r-miss")))
+    def scores_of(key):
+        return shown(researcher.get(response_address(key))).table("Scores of auto-metrics").rows
 
-    assert f"{run.signature} 0.300 no ≤ 0.50" in text
-    assert "failing — failed: the response is empty" in text
-    assert "assuming 0.000 assumed nothing was shown" in text
-    assert "0.800 yes &gt; 0.50" in words(researcher.get(response_address("r-false")))
+    of_assuming, of_run, of_failing = scores_of("r-miss")  # in the order of their signatures
+    assert of_run[:3] == [f"{NAME} {run.signature}", "0.300", "no ≤ 0.50"]
+    assert of_failing[:2] == [f"{NAME} failing", "— failed: the response is empty"]
+    assert of_assuming[:3] == [f"{NAME} assuming", "0.000", "assumed nothing was shown"]
+    [score] = scores_of("r-false")
+    assert score[1:3] == ["0.800", "yes > 0.50"]
 
 
 def test_a_response_shows_the_window_of_a_chosen_run_in_the_passage(tmp_path, researcher):
     _, run = disputed(tmp_path)
-    marked = '<mark class="window">The mill closed in 1971 after the flood. Its wheel was sold.'
 
-    assert marked not in researcher.get(response_address("r-miss")).text
-    page = researcher.get(f"{response_address('r-miss')}?run={run.pk}").text
+    assert not shown(researcher.get(response_address("r-miss"))).parts("window")
+    page = shown(researcher.get(f"{response_address('r-miss')}?run={run.pk}"))
 
-    assert marked in page
-    assert MILL.split(" The mill")[0] in page
-    assert "Shown evidence, as Auto-AIS, v3, localized K = 2, lexical judged it" in page
+    assert [mark.text for mark in page.parts("window")] == [WINDOW]
+    [passage] = page.parts("passage")
+    assert MILL.split(" The mill")[0] in passage.text
+    assert f"Shown evidence, as {NAME}" in page.text
     for wrong in ("x", "99", ""):
-        assert marked not in researcher.get(f"{response_address('r-miss')}?run={wrong}").text
+        page = shown(researcher.get(f"{response_address('r-miss')}?run={wrong}"))
+        assert not page.parts("window")
 
 
 def test_a_gold_item_is_named_gold_and_has_no_majority(tmp_path, researcher):
@@ -491,13 +491,15 @@ def test_a_gold_item_is_named_gold_and_has_no_majority(tmp_path, researcher):
     target = Target.objects.get(response__key="r-miss")
     GoldAnswer.objects.create(study=study, target=target, question="attributable", answer=0)
 
-    text = words(researcher.get(response_address("r-miss")))
+    page = shown(researcher.get(response_address("r-miss")))
 
-    assert "gold its answers are known: it is in no figure" in text
-    assert "Attributable no 2 of 5 yes yes yes no no" in text
-    assert "Majority" not in text
-    example = words(researcher.get(example_address("e-r-miss")))
-    assert "separate arm gold Attributable known: no 2/5" in example
+    votes = page.table("Disputed , separate arm gold")
+    assert "in no figure" in votes.caption
+    assert votes.columns[:3] == ["Question", "Known answer", "Met"]
+    assert votes.rows == [["Attributable", "no", "2 of 5", "yes", "yes", "yes", "no", "no"]]
+    assert "Majority" not in page.text
+    example = shown(researcher.get(example_address("e-r-miss")))
+    assert [tag.text for tag in example.parts("tag")][:2] == ["gold", "Attributable known: no 2/5"]
 
 
 # --- who may --------------------------------------------------------------------------------

@@ -12,10 +12,10 @@ from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.scoring import pace_of
 from generation.backends.base import Completion, Token
 from tests.evaluation.metric_runs import done, mill, requested, work
-from tests.evaluation.pages import words
 from tests.evaluation.told import Told
 from tests.evaluation.told_language_model import ToldLanguageModel
 from tests.makers import response_row, statements
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -30,6 +30,10 @@ def researcher(rosa, client_for):
 
 def address(name, run):
     return reverse(f"evaluation:{name}", args=[run.pk])
+
+
+def choices_of(page):
+    return dict(page.table("Choices of the run").rows)
 
 
 # --- what a judge said ----------------------------------------------------------------------
@@ -72,60 +76,67 @@ def judged(tmp_path, judge):
 def test_a_score_shows_its_mode_its_masses_and_the_replies_it_was_read_from(researcher, judged):
     answer = researcher.get(address("run", judged))
 
-    text = words(answer)
+    scores = shown(answer).table("Scores by response")
+    row = scores.row("r-other")
     # (4 × .6 + 5 × .3) / .9 = 4.333; .1 of the probability is on no label.
-    assert "r-other 4.333 gpt" in text
-    assert "mode logprob" in text
-    assert "weighted 4.333" in text
-    assert "integers 4, 4" in text
-    assert "discarded mass 0.1" in text
-    assert "2 replies" in text
-    assert answer.text.count("**Score:** 4") == 4  # two replies about two responses
+    assert (row["Score"], row["Setup"]) == ("4.333", "gpt · run 2")
+    for detail in (
+        "mode logprob",
+        "weighted 4.333",
+        "integers 4, 4",
+        "discarded mass 0.1",
+        "2 replies",
+    ):
+        assert detail in row["Note"]
+    assert [note.count("**Score:** 4") for note in scores.column("Note")] == [2, 2]
     assert NOTHING not in answer.text
 
 
 def test_scores_of_a_judge_are_binned_on_its_scale(researcher, judged):
-    text = words(researcher.get(address("run", judged)))
+    page = shown(researcher.get(address("run", judged)))
 
-    assert "1.0 to 1.4 0" in text
-    assert "4.2 to 4.6 2" in text
-    assert "yes above 3.0" in text
+    bins = page.table("Number of responses by score")
+    assert bins.row("1.0 to 1.4")["n"] == "0"
+    assert bins.row("4.2 to 4.6")["n"] == "2"
+    assert "yes above 3.0" in page.text
 
 
 def test_what_a_judge_says_of_its_own_response_is_marked(researcher, judged):
-    answer = researcher.get(address("run", judged))
+    page = shown(researcher.get(address("run", judged)))
 
-    assert answer.text.count("judged by its author") == 1
-    [row] = [row for row in answer.text.split("<tr") if "judged by its author" in row]
-    assert "r-own" in row
-    assert "1 score, marked, is about responses that the judging model itself wrote" in words(
-        answer
-    )
+    scores = page.table("Scores by response")
+    notes = dict(zip(scores.column("Response"), scores.column("Note"), strict=True))
+    assert [key for key in notes if "judged by its author" in notes[key]] == ["r-own"]
+    [note] = page.part("scores").parts("sheet-note")
+    assert note.text.startswith("1 score")
+    assert "judging model itself" in note.text
 
 
 def test_a_failure_stands_beside_the_reply_that_held_no_score(researcher, judged):
     answer = researcher.get(address("run-failures", judged))
 
-    assert "no score from 1 to 5" in words(answer)
-    assert answer.text.count('<pre class="as-is" dir="auto">&lt;script&gt;No.') == 2
+    page = shown(answer)
+    failure = page.table("Responses without a score").row("r-none")
+    assert failure["Reason"].startswith("no score from 1 to 5")
+    assert [reply.text for reply in page.parts("as-is")] == [NOTHING, NOTHING]
     assert NOTHING not in answer.text
 
 
 def test_a_run_by_a_judge_says_what_was_chosen_and_counts_responses(researcher, judged):
-    text = words(researcher.get(address("run", judged)))
+    page = shown(researcher.get(address("run", judged)))
 
-    for words_of_it in (
-        "Coherence (G-Eval), logprob × 2",
-        "Sample all responses",
-        "Threshold 3: a higher score counts as yes",
-        "Model llama",
-        "Precision fp32",
-        "Device cpu",
-        "6 questions asked",
-        "responses a second",
-    ):
-        assert words_of_it in text, words_of_it
-    assert "pairs a second" not in text
+    assert page.headings[0] == "Coherence (G-Eval), logprob × 2"
+    chosen = choices_of(page)
+    assert {
+        "Sample": "all responses",
+        "Threshold": "3: a higher score counts as yes",
+        "Model": "llama",
+        "Precision": "fp32",
+        "Device": "cpu",
+    }.items() <= chosen.items()
+    assert "6 questions" in chosen["Data"]
+    assert page.facts["Rate"].endswith(" responses a second")
+    assert "pairs a second" not in page.text
 
 
 def test_a_prompt_is_shown_word_by_word(researcher, tmp_path):
@@ -136,10 +147,11 @@ def test_a_prompt_is_shown_word_by_word(researcher, tmp_path):
 
     answer = researcher.get(address("run", run))
 
-    assert "Rate &lt;script&gt;" in answer.text
+    page = shown(answer)
+    [prompt] = page.parts("as-is")
+    assert prompt.text == f"Rate {HTML}. ###"
     assert HTML not in answer.text
-    assert "config.json" in answer.text
-    assert "ab" * 32 in answer.text
+    assert page.facts["config.json"] == "ab" * 32
 
 
 def test_reused_scores_are_counted(researcher, tmp_path):
@@ -147,10 +159,10 @@ def test_reused_scores_are_counted(researcher, tmp_path):
     done(dataset)
     again = done(dataset, threshold=0.9)
 
-    text = words(researcher.get(address("run", again)))
+    page = shown(researcher.get(address("run", again)))
 
-    assert "Reused 12 where the same was asked before" in text
-    assert "12 scores reused, as the same was asked before" in text
+    assert page.facts["Reused"].startswith("12 ")
+    assert "12 scores reused" in choices_of(page)["Data"]
 
 
 def test_a_judged_run_costs_the_same_for_1_score_and_for_25(researcher, tmp_path, judge):
@@ -195,7 +207,7 @@ def test_flipped_labels_are_measured_at_the_push_of_a_button(
 ):
     run = done(mill(tmp_path), backend="told")
     panel = address("run-precision", run)
-    assert "Measure bf16" in researcher.get(address("run", run)).text
+    assert "Measure bf16" in shown(researcher.get(address("run", run))).buttons
 
     with django_capture_on_commit_callbacks() as sent:
         answer = measure(researcher, run)
@@ -203,30 +215,32 @@ def test_flipped_labels_are_measured_at_the_push_of_a_button(
     check = MetricRun.objects.get(parameters__precision="bf16")
     assert len(sent) == check.chunks.count()
     waiting = researcher.get(panel)
-    assert "0 of 12 responses" in words(waiting)
+    assert "0 of 12 responses" in shown(waiting).text
     assert f'hx-get="{panel}" hx-trigger="every 2s"' in waiting.text
     assert "Measure bf16" not in waiting.text
 
     work(check)
     ended = researcher.get(panel)
     assert "hx-trigger" not in ended.text
-    for page in (ended, *(researcher.get(address("run", each)) for each in (run, check))):
-        text = words(page)
+    for answer in (ended, *(researcher.get(address("run", each)) for each in (run, check))):
+        precision = shown(answer).part("precision")
         # .501 is above the threshold of .5 and .498 is not; all else stays.
-        assert "Labels flipped against fp32: 1 of 12 responses." in text
-        assert "Share 8.3 %" in text
-        assert "Change of a score 0.0030 in the mean" in text
-        assert "Largest 0.0030" in text
-    assert "The run in bf16" in words(ended)
-    assert "The run in fp32" in words(researcher.get(address("run-precision", check)))
+        assert "flipped against fp32: 1 of 12 " in precision.text
+        assert precision.facts["Share"].startswith("8.3 %")
+        assert precision.facts["Change of a score"].startswith("0.0030 ")
+        assert precision.facts["Largest"] == "0.0030"
+    assert shown(ended).links == {"The run in bf16": address("run", check)}
+    of_check = shown(researcher.get(address("run-precision", check)))
+    assert of_check.links == {"The run in fp32": address("run", run)}
 
 
 def test_without_a_score_there_is_nothing_to_measure(researcher, tmp_path, two_precisions):
     run = requested(mill(tmp_path), backend="told")
 
-    assert "Once responses are scored" in words(researcher.get(address("run", run)))
-    answer = measure(researcher, run, follow=True)
-    assert "This run has scored nothing yet." in words(answer)
+    page = shown(researcher.get(address("run", run)))
+    assert "Once responses are scored" in page.part("precision").text
+    page = shown(measure(researcher, run, follow=True))
+    assert any("scored nothing" in message for message in page.messages)
     assert MetricRun.objects.count() == 1
 
 
@@ -235,17 +249,17 @@ def test_a_run_in_bf16_alone_says_that_it_is_not_held_against_fp32(
 ):
     run = done(mill(tmp_path), backend="told", precision="bf16")
 
-    text = words(researcher.get(address("run", run)))
+    page = shown(researcher.get(address("run", run)))
 
-    assert "This run is in bf16." in text
-    assert "Not held against fp32 yet" in text
-    assert "Measure bf16" not in text
+    assert "in bf16" in page.part("precision").text
+    assert "Not held against fp32" in page.part("precision").text
+    assert "Measure bf16" not in page.text
 
 
 def test_a_backend_of_one_precision_has_no_panel(researcher, tmp_path):
     run = done(mill(tmp_path))
 
-    assert 'id="precision"' not in researcher.get(address("run", run)).text
+    assert "Precision" not in shown(researcher.get(address("run", run))).headings
     assert researcher.get(address("run-precision", run)).status_code == 404
 
 

@@ -1,18 +1,17 @@
 """The form of a new metric run: what each metric offers, and which models can be used."""
 
 import json
-import re
 
 import pytest
-from django.utils.html import escape
 
 from evaluation.auto_metrics.registry import METRICS
 from evaluation.backends.registry import BACKENDS
 from evaluation.models import Job, MetricRun
 from generation.models import Checkpoint
 from tests.evaluation.metric_runs import mill, work
-from tests.evaluation.pages import run_choices, words
+from tests.evaluation.pages import run_choices
 from tests.makers import response_row, statements
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -42,42 +41,31 @@ def models():
     )
 
 
-def fields_of(text):
-    """Return the names of what can be chosen, in the order of the page, with its first value."""
-    controls = re.findall(
-        r'<(?:select|input type="number") name="(\w+)"(?: value="([^"]*)")?', text
-    )
-    return dict(controls)
-
-
-def offered(text, name):
-    [select] = re.findall(rf'<select name="{name}".*?</select>', text, re.S)
-    return re.findall(r'<option value="([^"]*)"', select)
-
-
 @pytest.mark.parametrize("key", METRICS)
 def test_each_metric_is_offered_with_its_own_choices_alone(researcher, dataset, models, key):
     kind = METRICS[key]
 
-    text = researcher.get(NEW, {"metric": key}).text
+    page = shown(researcher.get(NEW, {"metric": key}))
 
-    assert f'value="{key}" checked' in text
-    for other in METRICS.values():
-        assert escape(other.lede) in text
+    found = page.fields
+    assert found["metric"] == found["shown"] == key
+    metrics = page.choices("metric")
+    assert all(other.lede in metrics[name] for name, other in METRICS.items())
     baselines = [name for name in kind.backends if not BACKENDS[name].needs_model]
     listed = sorted(f"m-{name}" for name in kind.backends if BACKENDS[name].needs_model)
-    assert offered(text, "model") == baselines + listed
-    found = fields_of(text)
+    assert [*page.choices("model")] == baselines + listed
     own = [option.name for option in kind.options]
-    always = {"over", "model", "threshold", "sample", "seed"}
+    always = {"csrfmiddlewaretoken", "over", "metric", "shown"}
+    always |= {"model", "threshold", "sample", "seed"}
     assert set(found) - always - {"precision"} == {*own, *["evidence"] * kind.needs_evidence}
     assert float(found["threshold"]) == kind.threshold
-    assert f"Scores go from {kind.scale[0]:g} to {kind.scale[1]:g}" in text
+    scale = f"from {kind.scale[0]:g} to {kind.scale[1]:g}"
+    assert scale in page.part("id_threshold_helptext").text
     assert found["sample"] == ("" if kind.usual_sample is None else str(kind.usual_sample))
 
 
 def test_text_quality_begins_with_100_responses_of_each_model(researcher, dataset, models):
-    found = fields_of(researcher.get(NEW, {"metric": "coherence"}).text)
+    found = shown(researcher.get(NEW, {"metric": "coherence"})).fields
 
     assert found["sample"] == "100"  # KaLMA, 4.1
     assert found["threshold"] == "3.0"  # the middle of 1 to 5
@@ -85,10 +73,11 @@ def test_text_quality_begins_with_100_responses_of_each_model(researcher, datase
 
 
 def test_baselines_are_called_so(researcher, dataset):
-    assert "Lexical overlap, a baseline" in researcher.get(NEW).text
-    assert re.search(
-        "<option[^>]*>[^<]*a baseline", researcher.get(NEW, {"metric": "sensible"}).text
-    )
+    def models(**asked):
+        return shown(researcher.get(NEW, asked)).choices("model")
+
+    assert models()["lexical"] == "Lexical overlap, a baseline"
+    assert models(metric="sensible")["heuristic"].endswith("a baseline")
 
 
 def test_another_metric_keeps_what_is_scored_and_begins_anew(researcher, dataset, models):
@@ -96,22 +85,25 @@ def test_another_metric_keeps_what_is_scored_and_begins_anew(researcher, dataset
         metric="coherence", shown="auto_ais", threshold="0.9", model="m-openai", seed="7"
     )
 
-    text = researcher.get(NEW, chosen, headers={"HX-Request": "true"}).text
+    answer = researcher.get(NEW, chosen, headers={"HX-Request": "true"})
 
-    found = fields_of(text)
+    page = shown(answer)
+    found = page.fields
     assert (found["threshold"], found["seed"]) == ("3.0", "0")
-    assert '<option value="m-openai" selected>' in text
-    assert '<option value="dataset:mill" selected>' in text
-    assert 'name="shown" value="coherence"' in text
-    assert 'aria-invalid="true"' not in text
+    assert (found["model"], found["over"]) == ("m-openai", "dataset:mill")
+    assert found["shown"] == "coherence"
+    assert page.errors == {}
+    assert 'aria-invalid="true"' not in answer.text
 
 
 def test_nothing_starts_whose_choices_were_not_seen(researcher, dataset):
     answer = researcher.post(NEW, run_choices(metric="sensible", shown="auto_ais"))
 
     assert answer.status_code == 422
-    assert "These are the choices of Auto-SSA: sensible: look at them, then start." in answer.text
-    assert 'name="shown" value="sensible"' in answer.text
+    page = shown(answer)
+    [message] = page.messages
+    assert "choices of Auto-SSA: sensible" in message
+    assert page.fields["shown"] == "sensible"
     assert not MetricRun.objects.exists()
 
 
@@ -123,19 +115,22 @@ def test_without_a_script_a_button_shows_the_choices_of_another_metric(researche
     assert answer.status_code == 302
     assert "csrf" not in answer.url
     assert "show=" not in answer.url
-    shown = researcher.get(answer.url).text
-    assert 'value="sensible" checked' in shown
-    assert "flavor" not in fields_of(shown)
+    found = shown(researcher.get(answer.url)).fields
+    assert found["metric"] == "sensible"
+    assert "flavor" not in found
 
 
 def test_a_metric_that_no_listed_model_can_answer_says_so(researcher, adam, client_for, dataset):
-    text = words(researcher.get(NEW, {"metric": "specific"}))
+    answer = researcher.get(NEW, {"metric": "specific"})
 
-    assert "No model for this metric yet" in text
-    assert "Language model, run here" in text
-    assert "Start run" not in text
-    assert "/metrics/models/" not in researcher.get(NEW, {"metric": "specific"}).text
-    assert "/metrics/models/" in client_for(adam).get(NEW, {"metric": "specific"}).text
+    page = shown(answer)
+    [message] = page.messages
+    assert message.startswith("No model for this metric yet")
+    assert "Language model, run here" in message
+    assert "Start run" not in page.buttons
+    assert "/metrics/models/" not in answer.text
+    to_adam = shown(client_for(adam).get(NEW, {"metric": "specific"}))
+    assert "/metrics/models/" in to_adam.addresses
     assert researcher.post(NEW, run_choices(metric="specific")).status_code == 422
 
 
@@ -160,13 +155,13 @@ def test_sensible_needs_no_evidence_and_is_a_yes_from_its_threshold_on(researche
 
 
 def test_bf16_is_a_choice_where_the_backend_offers_it(researcher, dataset, models):
-    def shown(model, **more):
-        return researcher.get(NEW, run_choices(model=model, **more)).text
+    def form(model, **more):
+        return shown(researcher.get(NEW, run_choices(model=model, **more)))
 
-    assert offered(shown("m-transformers"), "precision") == ["fp32", "bf16"]
-    assert '<option value="bf16" selected>' in shown("m-transformers", precision="bf16")
-    assert "precision" not in fields_of(shown("lexical"))
-    assert "precision" not in fields_of(shown("lexical", precision="bf16"))
+    assert [*form("m-transformers").choices("precision")] == ["fp32", "bf16"]
+    assert form("m-transformers", precision="bf16").fields["precision"] == "bf16"
+    assert "precision" not in form("lexical").fields
+    assert "precision" not in form("lexical", precision="bf16").fields
 
     researcher.post(NEW, run_choices(model="m-transformers", precision="bf16"))
 
@@ -182,20 +177,20 @@ def test_a_sample_is_so_many_responses_of_each_model(researcher, tmp_path):
     ]
     mill(tmp_path, responses=rows)
 
-    text = words(researcher.get(NEW, run_choices(sample="4")))
-    assert "8 responses without a score" in text  # 4 of each of two models
+    def to_score(**more):
+        return shown(researcher.get(NEW, run_choices(sample="4", **more))).part("to-score").text
+
+    assert to_score().startswith("8 responses")  # 4 of each of two models
     researcher.post(NEW, run_choices(sample="4", seed="3"))
 
     run = work(MetricRun.objects.get())
     assert run.scores.count() == 8
     assert "|sample:4@3|" in run.signature
-    assert "0 responses without a score" in words(
-        researcher.get(NEW, run_choices(sample="4", seed="3"))
-    )
+    assert to_score(seed="3").startswith("0 responses")
 
 
 def test_a_prompt_that_a_search_has_found_can_be_chosen(researcher, dataset, models):
-    assert "prompt" not in fields_of(researcher.get(NEW, {"metric": "sensible"}).text)
+    assert "prompt" not in shown(researcher.get(NEW, {"metric": "sensible"})).fields
     Job.objects.create(
         kind="prompt_search",
         name="search-1",
@@ -208,9 +203,9 @@ def test_a_prompt_that_a_search_has_found_can_be_chosen(researcher, dataset, mod
             "built_on_dataset": "pilot",
         },
     )
-    text = researcher.get(NEW, {"metric": "sensible"}).text
-    assert offered(text, "prompt") == ["paper", "search-1"]
-    assert "search-1, built on slice-a" in text
+    prompts = shown(researcher.get(NEW, {"metric": "sensible"})).choices("prompt")
+    assert [*prompts] == ["paper", "search-1"]
+    assert prompts["search-1"].startswith("search-1, built on slice-a")
 
     chosen = {"metric": "sensible", "model": "m-openai", "prompt": "search-1"}
     researcher.post(NEW, run_choices(**chosen))
@@ -244,13 +239,14 @@ def test_a_model_whose_files_are_gone_or_not_whole_is_refused_at_its_field(
     answer = researcher.post(NEW, run_choices(model="mini"))
 
     assert answer.status_code == 422
-    [error] = re.findall(r'id="id_model_error">([^<]*)', answer.text)
+    error = shown(answer).errors["model"]
     assert "mini" in error
     assert said in error
     assert "secret-place" not in answer.text
     assert not MetricRun.objects.exists()
     # It is said while somebody still chooses, too.
-    assert said in words(researcher.get(NEW, run_choices(model="mini")))
+    choosing = shown(researcher.get(NEW, run_choices(model="mini")))
+    assert said in choosing.part("to-score").text
 
 
 def whole_model(folder, **config):
@@ -290,16 +286,15 @@ def test_a_model_of_the_wrong_kind_is_refused_by_page_and_api(
     location = whole_model(tmp_path / "secret-place", **config)
     Checkpoint.objects.create(name="mini", backend=backend, location=location)
 
-    page = researcher.post(NEW, run_choices(metric=metric, model="mini"))
+    by_page = researcher.post(NEW, run_choices(metric=metric, model="mini"))
     asked = {"dataset": dataset.slug, "metric": metric, "model": "mini"}
-    answer = researcher.post("/api/v1/runs/", asked, content_type="application/json")
+    by_api = researcher.post("/api/v1/runs/", asked, content_type="application/json")
 
-    assert page.status_code == 422
-    [error] = re.findall(r'id="id_model_error">([^<]*)', page.text)
-    assert error.startswith(said)
-    assert answer.status_code == 400
-    assert said in answer.json()["model"][0]
-    assert "secret-place" not in page.text + answer.text
+    assert by_page.status_code == 422
+    assert shown(by_page).errors["model"].startswith(said)
+    assert by_api.status_code == 400
+    assert said in by_api.json()["model"][0]
+    assert "secret-place" not in by_page.text + by_api.text
     assert not MetricRun.objects.exists()
 
 
@@ -311,10 +306,10 @@ def test_a_model_that_is_too_large_for_this_machine_is_left_to_the_workers(
     monkeypatch.setattr("evaluation.runs.model_checks.GPUS", str(tmp_path / "none"))
     monkeypatch.setattr("evaluation.runs.model_checks.free_memory", lambda: 3999)
 
-    hint = "mini: too large for the memory of this machine"
-    assert hint in words(researcher.get(NEW, run_choices(model="mini")))
+    hint = "mini: too large"
+    assert hint in shown(researcher.get(NEW, run_choices(model="mini"))).part("to-score").text
     half_the_bytes = run_choices(model="mini", precision="bf16")
-    assert hint not in words(researcher.get(NEW, half_the_bytes))
+    assert hint not in shown(researcher.get(NEW, half_the_bytes)).text
 
     researcher.post(NEW, run_choices(model="mini"))
     assert MetricRun.objects.exists()

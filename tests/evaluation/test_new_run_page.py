@@ -1,7 +1,5 @@
 """The form of a new metric run."""
 
-import re
-
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -10,11 +8,12 @@ from annotation.models import Study
 from evaluation.models import MetricRun
 from generation.models import Checkpoint
 from tests.evaluation.metric_runs import cancelled, done, mill, work
-from tests.evaluation.pages import run_choices, words
+from tests.evaluation.pages import run_choices
 from tests.makers import (
     rated,
     response_row,
 )
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -52,17 +51,18 @@ def test_the_form_begins_with_what_the_address_names(researcher, study, dataset)
         ("", "study:rated", "golden"),
         ("?study=nowhere", "study:rated", "golden"),
     ]:
-        text = researcher.get(f"{NEW}{query}").text
-        assert f'<option value="{over}" selected>' in text
-        assert f'<option value="{evidence}" selected>' in text
-        assert 'aria-invalid="true"' not in text
+        answer = researcher.get(f"{NEW}{query}")
+        page = shown(answer)
+        assert (page.fields["over"], page.fields["evidence"]) == (over, evidence)
+        assert page.errors == {}
+        assert 'aria-invalid="true"' not in answer.text
 
 
 def test_without_responses_there_is_nothing_to_run(researcher):
-    text = words(researcher.get(NEW))
+    page = shown(researcher.get(NEW))
 
-    assert "Nothing to score yet" in text
-    assert "Start run" not in text
+    assert "Nothing to score yet" in page.headings
+    assert "Start run" not in page.text
 
 
 def test_it_says_how_many_responses_have_no_score_under_the_choices(researcher, dataset):
@@ -71,13 +71,14 @@ def test_it_says_how_many_responses_have_no_score_under_the_choices(researcher, 
 
     def n_to_score(**chosen):
         answer = researcher.get(NEW, run_choices(**chosen), headers={"HX-Request": "true"})
-        return re.search(r"([\d,]+) responses? without a score under these", words(answer))
+        return shown(answer).part("to-score").text.partition(" without a score")[0]
 
-    assert n_to_score()[1] == "7"
-    assert n_to_score(window="0")[1] == "0"
-    assert n_to_score(window="0", threshold="0.6")[1] == "12"
-    assert n_to_score(window="") is None
-    assert "7 responses without a score" in words(researcher.get(f"{NEW}?dataset=mill"))
+    assert n_to_score() == "7 responses"
+    assert n_to_score(window="0") == "0 responses"
+    assert n_to_score(window="0", threshold="0.6") == "12 responses"
+    assert n_to_score(window="") == ""
+    page = shown(researcher.get(f"{NEW}?dataset=mill"))
+    assert page.part("to-score").text.startswith("7 responses")
 
 
 def test_starting_makes_the_run_and_sends_its_chunks(
@@ -131,7 +132,8 @@ def test_the_same_choices_again_are_the_same_run(researcher, dataset):
 
     answer = researcher.post(NEW, run_choices(), follow=True)
 
-    assert "Every response has a score under these choices already." in words(answer)
+    [message] = shown(answer).messages
+    assert "Every response has a score" in message
     assert MetricRun.objects.get() == run
 
 
@@ -164,8 +166,10 @@ def test_a_choice_that_is_none_is_refused_at_its_field(researcher, dataset, wron
 
     [name] = wrong
     assert answer.status_code == 422
-    assert f'id="id_{name}_error"' in answer.text
-    assert "Not started." in answer.text
+    page = shown(answer)
+    assert page.errors[name]
+    [message] = page.messages
+    assert message.startswith("Not started.")
     assert not MetricRun.objects.exists()
 
 

@@ -1,13 +1,12 @@
 """The pages of one example and of one response."""
 
-import re
 from functools import partial
 
 import pytest
 from django.urls import reverse
 
 from annotation.models import Rater, Vote
-from tests.evaluation.pages import example_address, make_pilot, response_address, words
+from tests.evaluation.pages import example_address, make_pilot, response_address
 from tests.makers import (
     example_row,
     import_rows,
@@ -15,6 +14,7 @@ from tests.makers import (
     statements,
     vote_row,
 )
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -36,76 +36,86 @@ def pilot(tmp_path):
 
 
 def test_an_example_shows_dialog_evidence_golden_answer_and_responses(researcher, pilot):
-    text = words(researcher.get(example_address("e1")))
+    page = shown(researcher.get(example_address("e1")))
 
-    dialog = [text.index(turn) for turn in ("Who built", "The monks.", "When did it close?")]
-    assert dialog == sorted(dialog)
-    assert "In 1971." in text
-    assert "2 passages" in text
-    assert re.search(r"The mill golden p1 It closed in 1971\.", text)
-    assert "The bridge p2" in text
-    assert "3 responses" in text
+    assert [turn.text for turn in page.parts("turn")] == [
+        "User Who built the mill?",
+        "Assistant The monks.",
+        "User When did it close?",
+    ]
+    assert "In 1971." in page.text
+    assert "2 passages" in page.text
+    assert [passage.text for passage in page.parts("passage")] == [
+        "The mill golden p1 It closed in 1971.",
+        "The bridge p2 It was built of stone.",
+    ]
+    assert "3 responses" in page.headings
 
 
 def test_an_example_shows_what_was_said_about_each_response(researcher, pilot):
-    text = words(researcher.get(example_address("e1")))
+    page = shown(researcher.get(example_address("e1")))
 
-    assert "Sensible no 2/3" in text
-    assert "Specific undecided 1/2" in text
-    assert "pilot, merged arm" in text
-    assert "pilot, separate arm, citation 2" in text
-    assert "pilot, separate arm 1 flag" in text
-    assert "rouge 0.25" in text
+    tags = [tag.text for tag in page.parts("tag")]
+    assert {"Sensible no 2/3", "Specific undecided 1/2", "rouge 0.25"} <= {*tags}
+    assert "pilot, merged arm" in page.text
+    assert "pilot, separate arm, citation 2" in page.text
+    assert "pilot, separate arm 1 flag" in page.text
 
 
 def test_an_example_leads_to_its_neighbours_in_the_dataset(researcher, pilot, tmp_path):
     import_rows(tmp_path / "other", "other", examples=[example_row("x")])
 
-    first, middle, last = (researcher.get(example_address(key)).text for key in ("e0", "e1", "e2"))
+    first, middle, last = (
+        shown(researcher.get(example_address(key))).links for key in ("e0", "e1", "e2")
+    )
 
-    assert 'rel="prev"' not in first
-    assert f'href="{example_address("e1")}"' in first
-    assert f'rel="prev" href="{example_address("e0")}"' in middle
-    assert f'rel="next" href="{example_address("e2")}"' in middle
-    assert 'rel="next"' not in last
+    assert "Previous" not in first
+    assert first["Next"] == example_address("e1")
+    assert middle["Previous"] == example_address("e0")
+    assert middle["Next"] == example_address("e2")
+    assert last["Previous"] == example_address("e1")
+    assert "Next" not in last
 
 
 def test_an_example_of_which_little_is_known_says_so(researcher, pilot):
-    text = words(researcher.get(example_address("e2")))
+    page = shown(researcher.get(example_address("e2")))
 
-    assert "The import brought no dialog." in text
-    assert "The import brought no evidence." in text
-    assert "— not known" in text
-    assert "No votes and no scores yet." in text
+    for unknown in ("no dialog", "no evidence", "— not known", "No votes and no scores"):
+        assert unknown in page.text
 
 
 # --- one response ---------------------------------------------------------------------------
 
 
 def test_a_response_shows_every_vote_by_code(researcher, pilot):
-    text = words(researcher.get(response_address("r1")))
+    separate, of_citation, merged, _ = shown(researcher.get(response_address("r1"))).tables
 
-    assert "Question Majority For it anna ben cleo" in text
-    assert "Sensible no 2 of 3 yes no no" in text
-    assert "Specific undecided 1 of 2 yes — (no)" in text
-    assert "pilot , merged arm" in text
-    assert "pilot , separate arm, citation 2" in text
+    assert separate.columns == ["Question", "Majority", "For it", "anna", "ben", "cleo"]
+    assert separate.rows == [
+        ["Sensible", "no", "2 of 3", "yes", "no", "no"],
+        ["Specific", "undecided", "1 of 2", "yes", "—", "(no)"],
+    ]
+    assert merged.caption.endswith("merged arm")
+    assert of_citation.caption.endswith("separate arm, citation 2")
 
 
 def test_a_response_shows_its_scores_setup_and_meta_data(researcher, pilot):
-    text = words(researcher.get(response_address("r1")))
+    page = shown(researcher.get(response_address("r1")))
 
-    assert "rouge v1|k2 0.250" in text
-    assert "nli citation 2 1.000" in text
-    assert "Name model-a" in text
-    assert "tokens 7" in text
-    other = words(researcher.get(response_address("r2")))
-    assert "Name b · T 0.7 · top_p=0.9 Model b Temperature 0.7" in other
-    assert "top_p 0.9" in other
+    scores = page.table("Scores")
+    assert scores.row("rouge v1|k2")["Score"] == "0.250"
+    assert scores.row("nli citation 2")["Score"] == "1.000"
+    assert page.facts == {"Name": "model-a", "tokens": "7"}
+    assert shown(researcher.get(response_address("r2"))).facts == {
+        "Name": "b · T 0.7 · top_p=0.9",
+        "Model": "b",
+        "Temperature": "0.7",
+        "top_p": "0.9",
+    }
 
 
 def test_a_response_shows_its_flags_with_their_reason(researcher, pilot):
-    assert "flagged by ben: cut off" in words(researcher.get(response_address("r2")))
+    assert "flagged by ben: cut off" in shown(researcher.get(response_address("r2"))).text
 
 
 @pytest.mark.parametrize(
@@ -119,7 +129,7 @@ def test_a_response_shows_its_flags_with_their_reason(researcher, pilot):
 def test_a_response_stands_beside_the_evidence_that_counts_as_shown(
     researcher, pilot, key, is_there, is_not_there
 ):
-    text = words(researcher.get(response_address(key)))
+    text = shown(researcher.get(response_address(key))).text
 
     assert is_there in text
     assert is_not_there not in text
@@ -127,36 +137,37 @@ def test_a_response_stands_beside_the_evidence_that_counts_as_shown(
 
 
 def test_a_response_leads_to_the_others_of_its_example(researcher, pilot):
-    text = researcher.get(response_address("r1")).text
+    addresses = shown(researcher.get(response_address("r1"))).addresses
 
-    assert response_address("r2") in text
-    assert response_address("r3") in text
-    assert response_address("r4") not in text
-    assert example_address("e1") in text
+    assert response_address("r2") in addresses
+    assert response_address("r3") in addresses
+    assert response_address("r4") not in addresses
+    assert example_address("e1") in addresses
 
 
 def test_a_response_that_nobody_rated_or_scored_says_so(researcher, pilot):
-    text = words(researcher.get(response_address("r4")))
+    page = shown(researcher.get(response_address("r4")))
 
-    assert "Nobody has rated this response yet." in text
-    assert "No auto-metric has scored this response." in text
+    assert "Nobody has rated" in page.text
+    assert "No auto-metric has scored" in page.text
+    assert page.tables == []
 
 
 def test_a_late_vote_is_shown_as_surplus_and_not_counted(researcher, pilot):
     Vote.objects.filter(rater__code="cleo", question="sensible").update(is_surplus=True)
 
-    text = words(researcher.get(response_address("r1")))
+    votes = shown(researcher.get(response_address("r1"))).tables[0]
 
-    assert "Sensible undecided 1 of 2 yes no no surplus" in text
+    assert votes.rows[0] == ["Sensible", "undecided", "1 of 2", "yes", "no", "no surplus"]
 
 
 def test_an_excluded_rater_s_vote_is_shown_as_such_and_not_counted(researcher, pilot):
     Rater.objects.filter(code="cleo").update(is_excluded=True)
 
-    text = words(researcher.get(response_address("r1")))
+    votes = shown(researcher.get(response_address("r1"))).tables[0]
 
-    assert "cleo excluded" in text
-    assert "Sensible undecided 1 of 2 yes no no" in text
+    assert votes.columns[3:] == ["anna", "ben", "cleo excluded"]
+    assert votes.rows[0] == ["Sensible", "undecided", "1 of 2", "yes", "no", "no"]
 
 
 # --- whatever the data are ------------------------------------------------------------------
@@ -172,10 +183,10 @@ def test_meta_data_and_settings_may_have_any_name(researcher, tmp_path, name):
         ],
     )
 
-    assert f"{name} of the example" in words(researcher.get(example_address("e1")))
-    text = words(researcher.get(response_address("r1")))
-    assert f"{name} of the setup" in text
-    assert f"{name} of the response" in text
+    assert f"{name} of the example" in shown(researcher.get(example_address("e1"))).text
+    setup, imported = shown(researcher.get(response_address("r1"))).parts("pairs")
+    assert setup.facts[name] == "of the setup"
+    assert imported.facts[name] == "of the response"
 
 
 def test_html_in_the_data_is_shown_as_text_on_every_page(researcher, tmp_path):
@@ -213,10 +224,11 @@ def test_html_in_the_data_is_shown_as_text_on_every_page(researcher, tmp_path):
         study,
         STUDIES,
     ):
-        text = researcher.get(url).text
-        assert "<script>alert" not in text, url
-        assert "&lt;script&gt;alert(1)" in text, url
-        assert 'href="javascript:' not in text, url
+        answer = researcher.get(url)
+        page = shown(answer)
+        assert "<script>alert" not in answer.text, url
+        assert HTML in page.text, url
+        assert not any(to.startswith("javascript:") for to in page.addresses), url
     assert researcher.get(delete).status_code == 200
 
 

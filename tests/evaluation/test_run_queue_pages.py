@@ -1,6 +1,5 @@
 """The queue of metric runs, and what can be done about a run."""
 
-import re
 from datetime import timedelta
 
 import pytest
@@ -11,13 +10,13 @@ from django.utils import timezone
 from annotation.models import Study
 from evaluation.models import AutoScore, MetricRun
 from tests.evaluation.metric_runs import cancelled, done, failed, mill, requested, work
-from tests.evaluation.pages import words
 from tests.makers import (
     audit_actions,
     rated,
     response_row,
     statements,
 )
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -49,46 +48,48 @@ def address(name, run):
 
 def tabs_of(answer):
     """Return label → number of the tabs above the queue."""
-    found = re.findall(r'<a [^>]*>(\w+) <span class="num">(\d+)</span></a>', answer.text)
-    return {label: int(n) for label, n in found}
+    [tabs] = shown(answer).parts("tabs")
+    return {label: int(n) for label, n in map(str.split, tabs.links)}
 
 
 def row_of(answer, run):
-    """Return the words of one run in the queue."""
-    article = re.search(rf'<article class="run" id="run-{run.pk}".*?</article>', answer.text, re.S)
-    assert article
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", article[0]))
+    """Return what the queue shows of one run."""
+    return shown(answer).part(f"run-{run.pk}")
 
 
-def buttons_of(answer, run):
-    """Return what one run in the queue can be asked to do, by the addresses of its forms."""
-    return re.findall(rf'action="/metrics/{run.pk}/(\w+)/"', answer.text)
+def said_by_bar(row):
+    [bar] = row.parts("bar")
+    return bar.text
+
+
+def listed_in(answer):
+    """Return the addresses of the runs in the queue."""
+    return [row.addresses[0] for row in shown(answer).parts("run")]
 
 
 # --- the queue ------------------------------------------------------------------------------
 
 
 def test_without_responses_the_queue_leads_to_the_data(researcher):
-    assert "Nothing to score yet" in words(researcher.get(RUNS))
+    assert "Nothing to score yet" in shown(researcher.get(RUNS)).headings
 
 
 def test_without_runs_the_queue_leads_to_a_new_one(researcher, dataset):
-    answer = researcher.get(RUNS)
+    page = shown(researcher.get(RUNS))
 
-    assert "No metric runs yet" in words(answer)
-    assert f'href="{NEW}">New run' in answer.text
+    assert "No metric runs yet" in page.headings
+    assert page.links["New run"] == NEW
 
 
 def test_a_queued_run_waits_for_a_worker(researcher, dataset):
     run = requested(dataset)
 
-    answer = researcher.get(RUNS)
-
-    row = row_of(answer, run)
-    assert f"{LOCALIZED} queued auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:1 mill" in row
-    assert "0 of 12 responses 0 %" in row
-    assert "Starts when a worker is free" in row
-    assert buttons_of(answer, run) == ["cancel"]
+    row = row_of(researcher.get(RUNS), run)
+    assert row.headings == [f"{LOCALIZED} queued"]
+    assert "auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:1 mill" in row.text
+    assert said_by_bar(row) == "0 of 12 responses 0 %"
+    assert "worker" in row.facts["Starts"]
+    assert row.actions == [address("cancel-run", run)]
 
 
 def test_a_running_run_says_how_far_it_is_and_is_asked_again(researcher, dataset):
@@ -99,10 +100,10 @@ def test_a_running_run_says_how_far_it_is_and_is_asked_again(researcher, dataset
     answer = researcher.get(RUNS)
 
     row = row_of(answer, run)
-    assert f"{LOCALIZED} running" in row
-    assert "5 of 12 responses 41 %" in row
+    assert row.headings == [f"{LOCALIZED} running"]
+    assert said_by_bar(row) == "5 of 12 responses 41 %"
     # One passage of two sentences is one window, so 5 pairs in 10 seconds; 7 more take 14.
-    assert "Rate 0.5 pairs a second Ready in about 14 s Failed 0" in row
+    assert row.facts == {"Rate": "0.5 pairs a second", "Ready in": "about 14 s", "Failed": "0"}
     assert f'hx-get="{address("run-progress", run)}" hx-trigger="every 2s"' in answer.text
     assert '<noscript><meta http-equiv="refresh"' in answer.text
 
@@ -126,18 +127,18 @@ def test_a_done_run_leads_to_the_studies_that_show_it(researcher, study, tmp_pat
     run = done(study.dataset)
     agreement = reverse("evaluation:study", args=[study.slug]) + "#auto"
 
-    answer = researcher.get(RUNS)
-    assert "2 of 2 responses 100 %" in row_of(answer, run)
-    assert f'href="{agreement}">See agreement' in answer.text
-    assert buttons_of(answer, run) == []
+    row = row_of(researcher.get(RUNS), run)
+    assert said_by_bar(row) == "2 of 2 responses 100 %"
+    assert row.links[f"See agreement {LOCALIZED}"] == agreement
+    assert row.actions == []
 
     # With two studies the choice is on the run's own page; a planned one shows nothing yet.
     for state in ("closed", "planned"):
         Study.objects.create(
             name=state, slug=state, dataset=study.dataset, scheme={}, state=state, is_imported=True
         )
-    assert f'href="{address("run", run)}#studies">See agreement' in researcher.get(RUNS).text
-    own = researcher.get(address("run", run)).text
+    assert f"{address('run', run)}#studies" in row_of(researcher.get(RUNS), run).addresses
+    own = shown(researcher.get(address("run", run))).addresses
     assert agreement in own
     assert "/studies/closed/#auto" in own
     assert "/studies/planned/#auto" not in own
@@ -146,26 +147,26 @@ def test_a_done_run_leads_to_the_studies_that_show_it(researcher, study, tmp_pat
 def test_a_cancelled_run_can_be_resumed_or_deleted(researcher, dataset):
     run = cancelled(dataset)
 
-    answer = researcher.get(RUNS)
-
-    assert "cancelled" in row_of(answer, run)
-    assert "Left 7 responses" in row_of(answer, run)
-    assert 'class="is-paused" value="5" max="12"' in answer.text
-    assert buttons_of(answer, run) == ["resume", "delete"]
+    row = row_of(researcher.get(RUNS), run)
+    assert row.headings[0] == f"{LOCALIZED} cancelled"
+    assert row.facts["Left"] == "7 responses"
+    assert said_by_bar(row).startswith("5 of 12 ")
+    assert row.parts("is-paused")
+    assert row.actions == [address("resume-run", run), address("delete-run", run)]
 
 
 def test_what_failed_is_named_with_its_number(researcher, tmp_path):
     rows = [response_row(f"r{n}", setup=f"s{n}", text=t) for n, t in enumerate(["Ja.", " ", " "])]
     run = done(mill(tmp_path, responses=rows))
 
-    answer = researcher.get(RUNS)
-
-    row = row_of(answer, run)
-    assert "failed in part" in row
-    assert "1 of 3 responses 33 %" in row
-    assert "2 responses have no score." in row
-    assert "Retry 2 failed" in row
-    assert buttons_of(answer, run) == ["retry"]
+    row = row_of(researcher.get(RUNS), run)
+    assert row.headings == [f"{LOCALIZED} failed in part"]
+    assert said_by_bar(row) == "1 of 3 responses 33 %"
+    [message] = row.messages
+    assert "2 responses have no score" in message
+    [retry] = row.buttons
+    assert retry.startswith("Retry 2 failed")
+    assert row.actions == [address("retry-run", run)]
 
 
 def test_a_run_whose_model_cannot_be_used_says_why_but_not_where(researcher, dataset):
@@ -173,11 +174,13 @@ def test_a_run_whose_model_cannot_be_used_says_why_but_not_where(researcher, dat
 
     answer = researcher.get(RUNS)
 
-    assert "The run stopped." in row_of(answer, run)
+    row = row_of(answer, run)
+    [message] = row.messages
+    assert message.startswith("The run stopped.")
+    assert "lost-model" in row.text
     assert "/srv/nowhere/model" not in answer.text
-    assert "lost-model" in row_of(answer, run)
     assert "/srv/nowhere/model" not in researcher.get(address("run", run)).text
-    assert buttons_of(answer, run) == ["resume", "delete"]
+    assert row.actions == [address("resume-run", run), address("delete-run", run)]
 
 
 def test_an_imported_run_is_listed_as_imported(researcher, tmp_path):
@@ -188,10 +191,11 @@ def test_an_imported_run_is_listed_as_imported(researcher, tmp_path):
     answer = researcher.get(RUNS)
 
     row = row_of(answer, run)
-    assert "rouge imported" in row
-    assert "1 score" in row
+    assert row.headings == ["rouge imported"]
+    assert "1 score" in row.text
+    assert HTML in row.text
     assert HTML not in answer.text
-    assert buttons_of(answer, run) == []
+    assert row.actions == []
 
 
 def test_assumed_and_truncated_are_counted(researcher, tmp_path):
@@ -201,8 +205,8 @@ def test_assumed_and_truncated_are_counted(researcher, tmp_path):
 
     row = row_of(researcher.get(RUNS), run)
 
-    assert "Assumed 1 nothing was shown: 0" in row
-    assert "Truncated 3 pairs" in row
+    assert row.facts["Assumed"] == "1 nothing was shown: 0"
+    assert row.facts["Truncated"] == "3 pairs"
 
 
 def test_tabs_count_and_filter_by_state(researcher, dataset, tmp_path):
@@ -222,16 +226,15 @@ def test_tabs_count_and_filter_by_state(researcher, dataset, tmp_path):
         "Done": 1,
     }
     for state, wanted in runs.items():
-        listed = re.findall(r'id="run-(\d+)"', researcher.get(RUNS, {"state": state}).text)
-        assert sorted(map(int, listed)) == sorted(run.pk for run in wanted)
-    newest_first = re.findall(r'id="run-(\d+)"', researcher.get(RUNS).text)
-    assert list(map(int, newest_first)) == sorted(map(int, newest_first), reverse=True)
+        listed = listed_in(researcher.get(RUNS, {"state": state}))
+        assert sorted(listed) == sorted(address("run", run) for run in wanted)
+    newest_first = MetricRun.objects.order_by("-pk")
+    assert listed_in(researcher.get(RUNS)) == [address("run", run) for run in newest_first]
     of_empty = researcher.get(RUNS, {"dataset": "empty"})
     assert tabs_of(of_empty) == {"All": 1, "Running": 0, "Cancelled": 0, "Failed": 1, "Done": 0}
-    assert "Only runs over empty" in words(of_empty)
-    assert "No run is in this state now." in words(
-        researcher.get(RUNS, {"dataset": "empty", "state": "done"})
-    )
+    assert "runs over empty" in shown(of_empty).text
+    none = researcher.get(RUNS, {"dataset": "empty", "state": "done"})
+    assert "No run here" in shown(none).headings
 
 
 @pytest.mark.parametrize("query", ["?state=x", "?dataset=x", "?page=x", "?page=0&state=%00"])
@@ -249,19 +252,23 @@ def test_the_queue_costs_the_same_for_1_and_for_20_and_goes_on_behind(researcher
         done(dataset, threshold=n / 30)
 
     assert len(statements(lambda: researcher.get(RUNS))) == for_one
-    assert len(re.findall(r'id="run-\d+"', researcher.get(RUNS, {"page": 2}).text)) == 10
+    assert len(listed_in(researcher.get(RUNS, {"page": 2}))) == 10
 
 
 # --- what can be done about a run -----------------------------------------------------------
 
 
+def messages_after(client, action, run):
+    return shown(client.post(address(f"{action}-run", run), follow=True)).messages
+
+
 def test_cancel_resume_and_delete(researcher, dataset, django_capture_on_commit_callbacks):
     run = work(requested(dataset), 1)
 
-    answer = researcher.post(address("cancel-run", run), follow=True)
+    [message] = messages_after(researcher, "cancel", run)
     run.refresh_from_db()
     assert run.state == "cancelled"
-    assert "is cancelled. What it has scored stays." in words(answer)
+    assert "is cancelled" in message
 
     with django_capture_on_commit_callbacks() as sent:
         researcher.post(address("resume-run", run))
@@ -269,11 +276,12 @@ def test_cancel_resume_and_delete(researcher, dataset, django_capture_on_commit_
     assert run.state == "running"
     assert len(sent) == 2  # chunks of 5 and 2
 
-    answer = researcher.post(address("delete-run", run), follow=True)
-    assert "cancel it first" in words(answer)
+    [message] = messages_after(researcher, "delete", run)
+    assert "cancel it first" in message
     assert work(run).scores.count() == 12
-    answer = researcher.post(address("delete-run", run), follow=True)
-    assert f"{LOCALIZED} and its scores are deleted." in words(answer)
+    message, _ = messages_after(researcher, "delete", run)  # the other: there is no run any more
+    assert LOCALIZED in message
+    assert "deleted" in message
     assert not MetricRun.objects.exists()
     actions = [action for action, _ in audit_actions()]
     assert actions[-4:] == ["run.requested", "run.cancelled", "run.resumed", "run.deleted"]
@@ -298,11 +306,12 @@ def test_what_makes_no_sense_now_changes_nothing(researcher, dataset):
     run = done(dataset)
 
     for action, said in [
-        ("cancel", "had ended already."),
-        ("resume", "has nothing to go on with."),
-        ("retry", "has failed."),
+        ("cancel", "had ended already"),
+        ("resume", "nothing to go on with"),
+        ("retry", "has failed"),
     ]:
-        assert said in words(researcher.post(address(f"{action}-run", run), follow=True))
+        [message] = messages_after(researcher, action, run)
+        assert said in message
     run.refresh_from_db()
     assert run.state == "done"
     assert run.scores.count() == 12

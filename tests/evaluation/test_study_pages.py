@@ -5,7 +5,6 @@ import io
 import json
 import re
 import zipfile
-from html import unescape
 
 import pytest
 from django.urls import reverse
@@ -25,7 +24,7 @@ from generation.models import Response
 from tests.annotation.makers import material, planned
 from tests.evaluation.hand_made import COOL, WARM, two_arms
 from tests.evaluation.makers_of_scores import disputed, make_run, make_scores
-from tests.evaluation.pages import make_pilot, response_address, words
+from tests.evaluation.pages import make_pilot, response_address
 from tests.makers import (
     example_row,
     import_path,
@@ -36,6 +35,7 @@ from tests.makers import (
     statements,
     vote_row,
 )
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -65,9 +65,10 @@ def test_the_list_of_studies_shows_scheme_arms_raters_and_state(researcher, pilo
     rated(tmp_path / "b", {"x": {"sensible": ["yes"], "specific": ["no"]}}, name="second")
     Study.objects.filter(name="second").update(is_imported=False, raters_per_unit=5, state="open")
 
-    text = words(researcher.get(STUDIES))
-
-    assert "second second own separate 1 open pilot pilot own separate, merged 3 imported" in text
+    assert shown(researcher.get(STUDIES)).table("Studies").rows == [
+        ["second", "second", "own", "separate", "1", "open"],
+        ["pilot", "pilot", "own", "separate, merged", "3", "imported"],
+    ]
 
 
 def test_the_list_of_studies_costs_the_same_for_3_and_for_30(researcher, tmp_path):
@@ -80,7 +81,7 @@ def test_the_list_of_studies_costs_the_same_for_3_and_for_30(researcher, tmp_pat
 
 
 def test_without_studies_the_list_says_how_one_comes_to_be(researcher):
-    assert "No studies yet" in researcher.get(STUDIES).text
+    assert "No studies yet" in shown(researcher.get(STUDIES)).headings
 
 
 def page_of(client, study, **asked):
@@ -88,28 +89,33 @@ def page_of(client, study, **asked):
 
 
 def test_a_study_shows_means_agreement_and_what_is_left_out(researcher, pilot):
-    text = words(page_of(researcher, Study.objects.get()))
+    page = shown(page_of(researcher, Study.objects.get()))
 
-    assert "Answers of the separate arm" in text
-    assert "Agreement between raters, merged arm" in text
-    assert "implied votes 1 a gate gave them" in text
-    assert raters_report(Study.objects.get()).signature in unescape(text)
     # On 'sensible' in the separate arm: yes, no, no, and yes about a citation.
-    assert "no: 1, yes: 1" in text
-    assert "3 votes" not in text
-    assert re.search(r"Votes 7 1 of them implied", text)
+    answers = page.table("Answers of the separate arm")
+    assert answers.row("1 Sensible")["Majorities"] == "no: 1, yes: 1"
+    agreement = page.table("Agreement between raters, merged arm")
+    assert agreement.column("Question") == ["1 Sensible", "2 Specific"]
+    implied = page.table("What the figures are without").row("implied votes")
+    assert implied["How many"] == "1"
+    assert "a gate gave them" in implied["Why"]
+    assert raters_report(Study.objects.get()).signature in page.part("agreement").text
+    assert "3 votes" not in page.text
+    assert page.facts["Votes"] == "7"
+    assert "1 of them implied" in page.part("overview").text
 
 
 def test_a_study_of_one_arm_has_a_column_for_each_setup(researcher, tmp_path):
     votes = {"a": {"q": ["yes"]}, "b": {"q": ["no"]}}
     study = rated(tmp_path / "a", votes, setups={"a": "model <one>", "b": "model-two"})
 
-    text = words(page_of(researcher, study))
+    page = shown(page_of(researcher, study))
 
-    assert "Question A model &lt;one&gt; B model-two Undecided" in text
-    assert re.search(r" 1 Q 100 0 0 ", text)  # one dialog each: no interval
-    assert "This study has only the separate arm" in text
-    assert "Without a merged arm every response is shown alone" in text
+    means = page.table("Question means by scenario")
+    assert means.columns == ["Question", "A model <one>", "B model-two", "Undecided"]
+    assert means.rows == [["1 Q", "100", "0", "0"]]  # one dialog each: no interval
+    assert "only the separate arm" in page.part("merged").text
+    assert "Without a merged arm" in page.part("time").text
 
 
 def test_a_study_of_two_arms_shows_accuracy_shift_and_what_could_have_been_seen(
@@ -121,16 +127,21 @@ def test_a_study_of_two_arms_shows_accuracy_shift_and_what_could_have_been_seen(
     setups = {key: COOL if key.startswith("c") else WARM for key in arms}
     study = two_arms(tmp_path / "s", arms, setups=setups)
 
-    text = words(page_of(researcher, study))
+    page = shown(page_of(researcher, study))
 
-    assert "Shift B − A T 0.0" in text
-    assert "Shift D − C T 0.7" in text
     # 5 of 8 alike; the cool setup shifts by 3 of 4, which three pairs cannot make significant.
-    assert re.search(r"1 Q 62\.5 .* 37\.5 \+75\.0 .* \.250 \.250 0\.0 .* 1 1 —", text)
-    assert "none 3 up, 0 down of 4" in text
+    merged = page.table("Accuracy and disagreement")
+    [[_, accuracy, disagreement, *_]], row = merged.rows, merged.row("1 Q")
+    assert (accuracy.split()[0], disagreement) == ("62.5", "37.5")
+    cool = [row[name] for name in ("Shift B − A T 0.0", "p , T 0.0", "Holm , T 0.0")]
+    warm = [row[name] for name in ("Shift D − C T 0.7", "p , T 0.7", "Holm , T 0.7")]
+    assert (cool, warm) == (["+75.0", ".250", ".250"], ["0.0", "1", "1"])
+    assert row["Direction"] == "—"
+    seen = page.table("What shift could have been seen").row("1 Q")
+    assert (seen["T 0.0"], seen["Differing responses, T 0.0"]) == ("none", "3 up, 0 down of 4")
     # Nothing to correct for, and nothing below to hold against people.
-    assert "Holm over the one question of each setup" in text
-    assert "is the human ceiling used below" not in text
+    assert "the one question" in page.part("merged").text
+    assert "human ceiling" not in page.part("merged").text
 
 
 def test_questions_without_pairs_are_not_counted_by_holm(researcher, tmp_path):
@@ -149,9 +160,9 @@ def test_questions_without_pairs_are_not_counted_by_holm(researcher, tmp_path):
         scheme=scheme,
     )
 
-    text = words(page_of(researcher, outcome.study))
+    page = shown(page_of(researcher, outcome.study))
 
-    assert "Holm over the questions with pairs of each setup" in text
+    assert "the questions with pairs" in page.part("merged").text
 
 
 def test_the_accuracy_of_merged_votes_is_the_ceiling_of_a_run_that_scored_them_all(
@@ -164,24 +175,34 @@ def test_the_accuracy_of_merged_votes_is_the_ceiling_of_a_run_that_scored_them_a
     make_scores(whole, dict.fromkeys(arms, 0.9))
     make_scores(part, {"b": 0.9, "c": 0.1})
 
-    text = words(page_of(researcher, study, run=whole.pk))
-    assert "Accuracy on q , 75.0 %" in text
-    assert "is the human ceiling used below." in text
-    assert "merged arm against separate arm 4 " in text
+    def ceiling_of(run):
+        """Return the ceiling, n of it, and what is said of it above."""
+        page = shown(page_of(researcher, study, run=run.pk))
+        ceiling = page.table("Auto-metrics against").row("Ceiling: merged arm")["Accuracy"]
+        measures = page.table("More measures").rows
+        [n] = [row[2] for row in measures if row[1] == "merged arm against separate arm"]
+        [note] = page.parts("merged-ceiling")
+        return ceiling, n, note.text
 
-    text = words(page_of(researcher, study, run=part.pk))
-    assert "is over 4 responses; the human ceiling used below, 100.0 %, is over those" in text
-    assert "merged arm against separate arm 2 " in text
+    ceiling, n, note = ceiling_of(whole)
+    assert (ceiling, n) == ("75.0", "4")
+    assert "75.0 %" in note
+    assert "is the human ceiling" in note
+
+    ceiling, n, note = ceiling_of(part)
+    assert (ceiling, n) == ("100.0", "2")
+    assert "over 4 responses" in note
+    assert "100.0 %" in note
 
 
 @pytest.mark.parametrize(
     ("separate", "merged", "expected"),
     [
-        ("20", "16", "Merged takes 20 % less than separate"),
-        ("20", "48", "Merged takes 140 % more than separate"),
+        ("20", "16", "20 % less than separate"),
+        ("20", "48", "140 % more than separate"),
         ("20", "", "No seconds were recorded in the merged arm"),
-        ("", "", "No times were recorded with these votes."),
-        ("0", "9", "The median of the separate arm is 0 s"),
+        ("", "", "No times were recorded"),
+        ("0", "9", "median of the separate arm is 0 s"),
     ],
 )
 def test_time_is_saved_lost_or_not_known(researcher, tmp_path, separate, merged, expected):
@@ -190,12 +211,13 @@ def test_time_is_saved_lost_or_not_known(researcher, tmp_path, separate, merged,
     for arm, seconds in (("separate", separate), ("merged", merged)):
         Vote.objects.filter(arm__kind=arm).update(seconds=float(seconds) if seconds else None)
 
-    text = words(page_of(researcher, study))
+    page = shown(page_of(researcher, study))
 
-    assert expected in text
-    assert "Seconds per response as the file gives them." in text
-    assert "Visible, focused seconds" not in text
-    assert ("20 s separate; merged takes 140 % more" in text) == (merged == "48")
+    assert expected in page.part("time").text
+    assert "as the file gives them" in page.part("time").text
+    assert "focused seconds" not in page.text
+    overview = page.part("overview").text
+    assert ("20 s separate" in overview and "140 % more" in overview) == (merged == "48")
 
 
 def test_an_interval_of_lost_time_is_turned_with_its_figure():
@@ -208,10 +230,11 @@ def test_more_scenarios_than_columns_lie_under_each_other(researcher, tmp_path):
     votes = {f"r{n}": {"q": ["yes" if n else "no"]} for n in range(6)}
     study = rated(tmp_path / "a", votes, setups={f"r{n}": f"setup-{n}" for n in range(6)})
 
-    text = words(page_of(researcher, study))
+    means = shown(page_of(researcher, study)).table("Question means by setup")
 
-    assert "Question and setup Separate n , separate Undecided 1 Q setup-0 0 " in text
-    assert "setup-5 100 " in text
+    assert means.columns == ["Question and setup", "Separate", "n , separate", "Undecided"]
+    assert [row[:2] for row in means.rows[:2]] == [["1 Q"], ["setup-0", "0"]]
+    assert means.row("setup-5")["Separate"] == "100"
 
 
 def test_each_mean_says_how_many_items_it_is_over(researcher, tmp_path):
@@ -220,11 +243,14 @@ def test_each_mean_says_how_many_items_it_is_over(researcher, tmp_path):
     setups = {f"r{n}": {"model": "m", "temperature": n % 5 / 10} for n in range(10)}
     study = two_arms(tmp_path / "s", arms, setups=setups)
 
-    text = words(page_of(researcher, study))
+    page = shown(page_of(researcher, study))
 
-    line = r"T 0\.0 100 [\d–]+ 2 100 1 1 T 0\.1 100 [\d–]+ 2 100 [\d–]+ 2 0 "
-    assert re.search(line, text)  # mean, interval of two dialogs, n; twice; undecided
-    assert "n = 1 to 2 targets per mean" in text
+    # Mean with the interval of two dialogs, n; twice; undecided.
+    assert page.table("Question means by setup").rows[1:3] == [
+        ["T 0.0", "100 1–100", "2", "100", "1", "1"],
+        ["T 0.1", "100 1–100", "2", "100 1–100", "2", "0"],
+    ]
+    assert "1 to 2 targets" in page.part("scenarios").text
 
 
 @pytest.mark.parametrize(
@@ -238,52 +264,59 @@ def test_a_study_page_shows_every_kind_of_scale(researcher, tmp_path, scale):
     scores = [{"response": "a", "metric": "rouge", "score": "0.5"}]
     study = rated(tmp_path / "a", votes, scheme=scheme, scores=scores)
 
-    text = words(page_of(researcher, study))
+    page = shown(page_of(researcher, study))
 
-    assert "Human–auto agreement" in text
+    assert "Human–auto agreement" in page.headings
     if "nominal" in scale:
-        assert "Nominal answers have no mean: their spread is shown." in text
-        assert "0 25 %, 1 75 %, 2 0 %" in text
-        assert re.search(r"rouge : — \w", text)
+        assert "Nominal answers have no mean" in page.part("scenarios").text
+        mean = page.table("Question means").row("1 Q")["model-a"]
+        assert mean == "0 25 %, 1 75 %, 2 0 %"
+        [why_not] = [item for item in page.items if item.startswith("rouge : —")]
+        assert "positive" in why_not
 
 
 def test_a_study_of_two_hundred_questions_has_a_page(researcher, tmp_path):
     questions = {f"q{n}": ["yes", "no"] for n in range(200)}
     study = rated(tmp_path / "a", {"a": questions, "b": questions})
 
-    assert "Q199" in words(page_of(researcher, study))
+    page = shown(page_of(researcher, study))
+
+    assert "200 Q199" in page.table("Question means").column("Question")
 
 
 def test_without_variation_the_page_says_so_in_words(researcher, tmp_path):
     votes = {"a": {"q": ["yes", "yes"]}, "b": {"q": ["yes", "yes"]}}
 
-    text = words(page_of(researcher, rated(tmp_path / "a", votes)))
+    page = shown(page_of(researcher, rated(tmp_path / "a", votes)))
 
-    assert "no variation: every vote compared is the same" in text
+    [[_, percent_agreement, kappa, *_]] = page.table("Agreement between raters").rows
+    assert percent_agreement.startswith("100.0 ")
+    assert "every vote compared is the same" in kappa
 
 
 def test_a_study_without_votes_says_so_and_offers_no_empty_table(researcher, tmp_path):
     study = planned(material(tmp_path / "m"), arms=["separate", "merged"])
 
-    text = words(page_of(researcher, study))
+    page = shown(page_of(researcher, study))
 
-    assert "No votes yet" in text
-    assert "Assignments done 0 of 0" in text
-    assert "Questions by scenario" not in text
-    assert "No auto-metric has scored these responses yet" in text
+    assert "No votes yet" in page.headings
+    assert page.facts["Assignments done"] == "0 of 0"
+    assert page.tables == []
+    assert "Questions by scenario" not in page.text
+    assert "No auto-metric has scored these responses yet" in page.headings
 
 
 def test_the_switches_change_the_report_with_and_without_htmx(researcher, pilot):
     address = reverse("evaluation:study", args=["pilot"])
     choices = {"with_implied": "on"}
 
-    page = researcher.get(address, choices)
+    whole = researcher.get(address, choices)
     fragment = researcher.get(address, choices, headers={"HX-Request": "true"})
 
-    for answer in (page, fragment):
-        assert "agreement over given and implied votes" in words(answer)
-        assert "raters.csv?with_implied=on" in answer.text
-        assert 'name="with_implied" checked' in answer.text
+    for page in map(shown, (whole, fragment)):
+        assert "agreement over given and implied votes" in page.part("agreement").text
+        assert f"{address}raters.csv?with_implied=on" in page.addresses
+        assert page.part("filters").fields["with_implied"] == ["on"]
     assert "<html" not in fragment.text
 
 
@@ -292,10 +325,11 @@ def test_the_setup_and_the_arm_of_the_truth_are_chosen_in_the_address(researcher
     study = two_arms(tmp_path / "s", arms, setups={"a": COOL, "b": WARM})
     name = study.setups.get(temperature=0.0).name
 
-    text = words(page_of(researcher, study, setup=name, truth="merged"))
+    page = shown(page_of(researcher, study, setup=name, truth="merged"))
 
-    assert f"setup {name} only, truth of the merged arm" in unescape(text)
-    assert "B T 0.7" not in text
+    assert f"setup {name} only, truth of the merged arm" in page.part("agreement").text
+    assert (page.fields["setup"], page.fields["truth"]) == (name, "merged")
+    assert "T 0.7" not in " ".join(page.table("Question means").columns)
     # What the address says wrongly is as usual.
     assert page_of(researcher, study, setup="nothing", truth="x", run="y").status_code == 200
 
@@ -304,26 +338,29 @@ def test_simulated_raters_are_announced(researcher, tmp_path):
     raters = [{"rater": "w1", "simulated": "yes"}]
     study = rated(tmp_path / "a", {"a": {"q": ["yes"]}}, raters=raters)
 
-    text = words(page_of(researcher, study))
+    page = shown(page_of(researcher, study))
 
-    assert "Simulated raters." in text
-    assert "0 excluded, 1 simulated" in text
+    assert any(message.startswith("Simulated raters.") for message in page.messages)
+    assert "0 excluded, 1 simulated" in page.part("overview").text
 
 
 def test_mtrag_has_a_page_for_its_study_and_its_responses(researcher, shared):
     import_path(shared / "data/mtrag_human_eval/mtrag_human_eval_part1.json")
 
-    text = words(page_of(researcher, Study.objects.get()))
-    assert ".40" in text
-    assert "Mean of medians in points of the scale." in text
-    assert "Human yes: median above 2.5." in text
-    head = text[text.index("Human–auto agreement How") : text.index("Auto-metric ")]
+    page = shown(page_of(researcher, Study.objects.get()))
+    agreement = page.table("Agreement between raters").row("4 Faithfulness")
+    assert agreement["Krippendorff’s alpha"].startswith(".40 ")
+    assert "medians in points" in page.part("scenarios").text
+    head = page.part("auto").parts("sheet-head")[0].text
+    assert "median above 2.5" in head
     assert "majority" not in head
-    assert re.search(r"4: \d+ — \d+ ", text)  # medians are never undecided by themselves
-    assert "With one arm there is no saving to tell." in text
-    assert "RougeL" in text
+    answers = page.table("Answers of the separate arm")
+    assert {*answers.column("Undecided")} == {"—"}  # medians are never undecided by themselves
+    assert "no saving to tell" in page.part("time").text
+    assert "RougeL" in page.table("Auto-metrics against").column("Auto-metric")
     key = Response.objects.order_by("pk").values_list("key", flat=True)[0]
-    assert "Faithfulness" in words(researcher.get(response_address(key)))
+    response = shown(researcher.get(response_address(key)))
+    assert "Faithfulness" in response.table("pilot").column("Question")
 
 
 # --- people and metrics ---------------------------------------------------------------------
@@ -332,35 +369,46 @@ def test_mtrag_has_a_page_for_its_study_and_its_responses(researcher, shared):
 def test_a_run_stands_beside_baseline_ceilings_confusion_and_disagreements(researcher, tmp_path):
     study, run = disputed(tmp_path)
 
-    text = words(page_of(researcher, study))
+    page = shown(page_of(researcher, study))
 
     # Of 4 with a majority the run agrees on one: yes 1 of 3, no 0 of 1; most people said yes.
-    assert re.search(r"Auto-AIS, v3, localized K = 2, lexical 25\.0", text)
-    assert "Majority-label baseline 75.0" in text
-    assert re.search(r"human yes 1 33 % 2 67 % human no 1 100 % 0 0 %", text)
-    assert "Not compared: 1 undecided, 0 not scored, 0 failed, 0 assumed." in text
-    assert "Ceiling: one against the rest" in text
-    assert "3 of 4: Auto-AIS" in text
-    assert "r-miss" in text
-    assert f"/metrics/{run.pk}/" in page_of(researcher, study).text
+    metrics = page.table("Auto-metrics against")
+    assert metrics.row("Auto-AIS, v3, localized K = 2, lexical")["Accuracy"] == "25.0"
+    assert metrics.row("Ceiling: one against the rest")
+    assert page.table("Measures of").row("Majority-label baseline")["Figure"] == "75.0"
+    assert page.table("Confusion matrix").rows == [
+        ["human yes", "1 33 %", "2 67 %"],
+        ["human no", "1 100 %", "0 0 %"],
+    ]
+    assert "1 undecided, 0 not scored, 0 failed, 0 assumed" in page.part("cm").text
+    disagreements = page.part("disagreements")
+    assert "3 of 4" in disagreements.text
+    assert "r-miss" in disagreements.links
+    assert f"/metrics/{run.pk}/" in page.addresses
 
 
 def test_a_roc_curve_ends_where_every_score_is_a_yes(researcher, tmp_path):
-    text = words(page_of(researcher, disputed(tmp_path)[0]))
+    points = shown(page_of(researcher, disputed(tmp_path)[0])).table("Points of the ROC curve")
 
-    assert "Score above False alarms Hits 0.900 0.0 0.0 " in text
-    assert "all 100.0 100.0 " in text
+    assert points.columns == ["Score above", "False alarms", "Hits"]
+    assert points.rows[0] == ["0.900", "0.0", "0.0"]
+    assert points.rows[-1] == ["all", "100.0", "100.0"]
 
 
 def test_evidence_without_a_window_scrolls_in_its_case(researcher, tmp_path):
     study, run = disputed(tmp_path)
-    assert "Evidence of response" not in page_of(researcher, study).text
+
+    def n_panes(answer):
+        return [len(case.parts("pane-limit")) for case in shown(answer).parts("case")]
+
+    assert n_panes(page_of(researcher, study)) == [0, 0, 0]
 
     AutoScore.objects.filter(run=run).update(windows=[])
 
-    text = page_of(researcher, study).text
-    pane = '<div class="pane-limit" tabindex="0" role="group" aria-label="Evidence of response r-'
-    assert text.count(pane) == 3
+    answer = page_of(researcher, study)
+    assert n_panes(answer) == [1, 1, 1]
+    pane = 'tabindex="0" role="group" aria-label="Evidence of response r-'
+    assert answer.text.count(pane) == 3
 
 
 def test_question_and_run_are_chosen_in_the_address(researcher, tmp_path):
@@ -368,13 +416,16 @@ def test_question_and_run_are_chosen_in_the_address(researcher, tmp_path):
     other = make_run(study.dataset, signature="other")
     make_scores(other, {"r-miss": 0.9, "r-far": 0.9, "r-false": 0.1, "r-same": 0.9})
 
-    newest, older = (page_of(researcher, study, **asked).text for asked in ({}, {"run": run.pk}))
+    newest, older = (shown(page_of(researcher, study, **a)) for a in ({}, {"run": run.pk}))
 
-    assert "Wherever raters have a majority" in newest  # the newest run agrees with all of them
-    assert "Wherever raters have a majority" not in older
-    assert f'href="?run={run.pk}&amp;question=attributable#auto"' in newest
-    text = words(page_of(researcher, study, question="understand"))
-    assert "no response has both a score and a human label" in text
+    # The newest run agrees with all of them.
+    assert "they say the same" in newest.part("disagreements").text
+    assert not newest.parts("case")
+    assert "they say the same" not in older.text
+    assert older.parts("case")
+    assert f"?run={run.pk}&question=attributable#auto" in newest.addresses
+    page = shown(page_of(researcher, study, question="understand"))
+    assert any("no response has both a score and a human label" in item for item in page.items)
 
 
 def test_the_page_costs_the_same_for_more_votes_and_for_more_runs(researcher, tmp_path):
@@ -413,14 +464,16 @@ def test_large_figures_are_computed_by_a_worker_while_the_last_ones_are_shown(
         last.request["PATH_INFO"], headers={"HX-Request": "true", "Figures-Of": seen}
     )
 
-    assert re.search(r"Figures of \d\d:\d\d ; newer ones are being computed", words(last))
-    assert "Questions by scenario" in words(last)
+    page = shown(last)
+    [message] = page.messages
+    assert re.match(r"Figures of \d\d:\d\d\b.* newer ones", message)
+    assert "Questions by scenario" in page.headings
     assert [pk for pk, _ in sent] == [study.pk]  # asked once, though the page waits
     assert waiting.status_code == 204
 
     compute_figures(*sent[0])
-    current = words(page_of(researcher, study))
-    assert "newer ones" not in current
+    current = shown(page_of(researcher, study))
+    assert "newer ones" not in current.text
 
 
 def test_a_large_study_without_figures_says_that_they_are_being_computed(
@@ -430,9 +483,9 @@ def test_a_large_study_without_figures_says_that_they_are_being_computed(
     monkeypatch.setattr(stored_figures, "MOST_VOTES_AT_ONCE", 3)
     monkeypatch.setattr(compute_figures, "delay_on_commit", lambda *args: None)
 
-    text = words(page_of(researcher, study))
+    page = shown(page_of(researcher, study))
 
-    assert "The figures are being computed" in text
+    assert "The figures are being computed" in page.headings
     figure = reverse("evaluation:figure", args=[study.slug, "accuracy", "svg"])
     answer = researcher.get(figure)
     assert (answer.status_code, answer["Retry-After"]) == (503, "10")

@@ -7,7 +7,6 @@ from django.urls import reverse
 from annotation.models import Study
 from evaluation.models import MetricRun
 from tests.evaluation.metric_runs import done, requested, work
-from tests.evaluation.pages import words
 from tests.makers import (
     example_row,
     import_rows,
@@ -15,6 +14,7 @@ from tests.makers import (
     response_row,
     statements,
 )
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -46,7 +46,8 @@ def test_without_a_run_one_click_starts_the_first(
 ):
     Study.objects.update(evidence_choice="golden")
     study.refresh_from_db()
-    assert "No auto-metric has scored these responses yet" in words(researcher.get(runs_of(study)))
+    page = shown(researcher.get(runs_of(study)))
+    assert "No auto-metric has scored these responses yet" in page.headings
 
     with django_capture_on_commit_callbacks() as sent:
         answer = researcher.post(start(study))
@@ -62,7 +63,8 @@ def test_with_htmx_the_click_leads_to_the_bar(researcher, study):
 
     assert answer.redirect_chain == [(runs_of(study), 302)]
     assert "<html" not in answer.text
-    assert "0 of 2 responses 0 %" in words(answer)
+    [bar] = shown(answer).parts("bar")
+    assert bar.text == "0 of 2 responses 0 %"
     assert f'hx-get="{runs_of(study)}" hx-trigger="every 200ms"' in answer.text
     assert "HX-Trigger" not in answer.headers
 
@@ -87,7 +89,9 @@ def test_a_study_whose_runs_were_imported_is_still_offered_the_first_click(resea
         scores=[{"response": "r1", "metric": "rouge", "score": "1", "signature": ""}],
     )
 
-    assert "Run Auto-AIS (lexical)" in words(researcher.get(runs_of(Study.objects.get())))
+    page = shown(researcher.get(runs_of(Study.objects.get())))
+
+    assert "Run Auto-AIS (lexical)" in page.buttons
 
 
 def test_a_study_s_runs_cost_the_same_for_1_and_for_10(researcher, study):

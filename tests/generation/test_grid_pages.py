@@ -1,6 +1,5 @@
 """The list of grids, one grid, and what can be done about it."""
 
-import re
 from datetime import timedelta
 
 import pytest
@@ -9,7 +8,6 @@ from django.utils import timezone
 
 from generation.models import Call, Experiment
 from generation.services.experiments import cancel_experiment
-from tests.evaluation.pages import words
 from tests.generation.grid_runs import (
     done,
     failed_in_part,
@@ -20,6 +18,7 @@ from tests.generation.grid_runs import (
     work,
 )
 from tests.makers import example_row, import_rows, statements
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -41,23 +40,33 @@ def address(name, experiment, *more):
     return reverse(f"grids:{name}", args=[experiment.pk, *more])
 
 
-def buttons_of(answer, experiment):
+def buttons_of(page, experiment):
     """Return what a grid can be asked to do, by the addresses of the page's forms."""
-    return re.findall(rf'action="/grids/{experiment.pk}/(\w+)/"', answer.text)
+    here = f"/grids/{experiment.pk}/"
+    return [there.removeprefix(here).strip("/") for there in page.actions if here in there]
+
+
+def figures_of(page, experiment):
+    return page.part(f"grid-{experiment.pk}-figures").text
 
 
 # --- the list -------------------------------------------------------------------------------
 
 
 def test_without_examples_the_list_leads_to_the_data(researcher):
-    assert "Nothing to ask about yet" in words(researcher.get(GRIDS))
+    page = shown(researcher.get(GRIDS))
+
+    [message] = page.messages
+    assert "Nothing to ask about" in message
+    assert "/data/" in page.part("grids").addresses
 
 
 def test_without_grids_the_list_leads_to_a_new_one(researcher, dataset):
-    answer = researcher.get(GRIDS)
+    page = shown(researcher.get(GRIDS))
 
-    assert "No grids yet" in words(answer)
-    assert 'href="/grids/new/">New grid' in answer.text
+    [message] = page.messages
+    assert "No grids" in message
+    assert "/grids/new/" in page.part("grids").addresses
 
 
 def test_the_list_counts_grids_by_state_and_shows_those_of_one(researcher, dataset):
@@ -65,19 +74,13 @@ def test_the_list_counts_grids_by_state_and_shows_those_of_one(researcher, datas
     cancel_experiment(started(dataset, name="two", temperatures=[0.5]), None)
     failed_in_part(dataset)
 
-    answer = researcher.get(GRIDS, {"state": "failed"})
+    links = shown(researcher.get(GRIDS, {"state": "failed"})).part("grids").links
 
-    found = re.findall(r'<a [^>]*>(\w+) <span class="num">(\d+)</span></a>', answer.text)
-    assert found == [
-        ("All", "3"),
-        ("Planned", "1"),
-        ("Running", "0"),
-        ("Cancelled", "1"),
-        ("Failed", "1"),
-        ("Done", "0"),
+    assert [text for text, there in links.items() if there.startswith("?")] == [
+        *("All 3", "Planned 1", "Running 0", "Cancelled 1", "Failed 1", "Done 0")
     ]
-    assert "too small" in words(answer)
-    assert ">one</a>" not in answer.text
+    assert "too small" in links
+    assert "one" not in links
 
 
 def test_the_list_costs_the_same_for_one_grid_and_for_three(researcher, dataset):
@@ -97,27 +100,37 @@ def test_a_grid_that_is_being_planned_is_asked_again(researcher, dataset):
 
     answer = researcher.get(address("grid", experiment))
 
-    assert "Counting calls and tokens" in words(answer)
+    page = shown(answer)
+    assert "Progress planning" in page.headings
+    assert "Counting calls and tokens" in figures_of(page, experiment)
     assert f'hx-get="{address("progress", experiment)}" hx-trigger="every 2s"' in answer.text
     assert '<noscript><meta http-equiv="refresh"' in answer.text
-    assert buttons_of(answer, experiment) == ["cancel"]
+    assert buttons_of(page, experiment) == ["cancel"]
 
 
 def test_the_plan_says_calls_what_is_left_out_tokens_and_cost(researcher, dataset):
     price = {"input": 1_000_000.0, "output": 0.0}
     experiment = planned(dataset, models=[{"name": "extractive", "price": price}])
 
-    text = words(researcher.get(address("grid", experiment)))
+    page = shown(researcher.get(address("grid", experiment)))
 
     # 3 examples without evidence, 2 with golden evidence: the first has none.
-    assert "Start 5 calls" in text
-    assert "Calls 5 2 setups, 3 examples" in text
-    assert re.search(r"extractive 1 No evidence 1 3 0 0 [\d,]+ 384 [\d,.]+", text)  # 3 · 128
-    assert re.search(r"extractive 2 Golden 1 2 0 1 no golden evidence [\d,]+ 256 [\d,.]+", text)
+    assert "Start 5 calls" in page.buttons
+    assert (page.facts["Calls"], page.notes["Calls"]) == ("5", "2 setups, 3 examples")
+    table = page.table("What would be asked")
+    assert [row[:6] for row in [table.columns, *table.rows]] == [
+        ["Model", "Prompt type", "Setups", "Calls", "There already", "Left out"],
+        ["extractive", "1 No evidence", "1", "3", "0", "0"],
+        ["extractive", "2 Golden", "1", "2", "0", "1 no golden evidence"],
+        ["All", "", "2", "5", "0", "1"],
+    ]
+    assert table.column("In completions, at most")[:2] == ["384", "256"]  # 3 · 128, 2 · 128
     # A million for a million tokens: as much as there are tokens in prompts.
-    [n_tokens] = re.findall(r"Tokens in prompts ([\d,]+) words", text)
-    assert f"Cost {n_tokens}.00 USD at most" in text
-    assert "1 left out" in text
+    n_tokens = table.column("Tokens in prompts")
+    assert table.column("Cost, at most")[:2] == [f"{n}.00" for n in n_tokens[:2]]
+    assert page.facts["Tokens in prompts"] == n_tokens[2]
+    assert page.facts["Cost"] == f"{n_tokens[2]}.00 USD"
+    assert "at most" in page.notes["Cost"]
 
 
 def test_the_plan_says_how_many_calls_show_more_than_their_type_says(researcher, tmp_path):
@@ -126,15 +139,16 @@ def test_the_plan_says_how_many_calls_show_more_than_their_type_says(researcher,
     dataset = import_rows(tmp_path, examples=rows).dataset
     assert dataset
 
-    text = words(researcher.get(address("grid", planned(dataset, prompts=["retrieved-2"]))))
+    page = shown(researcher.get(address("grid", planned(dataset, prompts=["retrieved-2"]))))
 
-    assert "1 shows more passages than the type says: so many are golden" in text
+    assert "1 shows more passages than the type says" in page.text
 
 
 def test_without_a_price_the_cost_is_not_known(researcher, dataset):
-    text = words(researcher.get(address("grid", planned(dataset))))
+    page = shown(researcher.get(address("grid", planned(dataset))))
 
-    assert "Cost — no price is given" in text
+    assert page.facts["Cost"] == "—"
+    assert "no price" in page.notes["Cost"]
 
 
 def test_a_planned_grid_is_started_and_sent(
@@ -150,7 +164,8 @@ def test_a_planned_grid_is_started_and_sent(
     assert len(sent) == 1
     assert experiment.state == "running"
     again = researcher.post(address("start", experiment), follow=True)
-    assert "does not wait to be started" in words(again)
+    [message] = shown(again).messages
+    assert "does not wait to be started" in message
 
 
 def test_a_grid_that_has_outgrown_its_plan_says_that_it_is_planned_again(
@@ -163,7 +178,8 @@ def test_a_grid_that_has_outgrown_its_plan_says_that_it_is_planned_again(
         answer = researcher.post(address("start", experiment), follow=True)
 
     experiment.refresh_from_db()
-    assert "it is planned again, and nothing was asked" in words(answer)
+    [message] = shown(answer).messages
+    assert "planned again, and nothing was asked" in message
     assert (experiment.state, len(sent)) == ("planning", 1)
 
 
@@ -173,14 +189,15 @@ def test_a_running_grid_says_how_far_it_is(researcher, dataset):
     Experiment.objects.update(resumed_at=now - timedelta(minutes=10))
     Call.objects.update(created_at=now)
 
-    answer = researcher.get(address("grid", experiment))
+    page = shown(researcher.get(address("grid", experiment)))
 
-    text = words(answer)
-    assert "Progress running" in text
-    assert "3 of 5 calls 60 %" in text
+    assert "Progress running" in page.headings
+    assert "3 of 5 calls 60 %" in figures_of(page, experiment)
     # 3 calls in 600 seconds; 2 more take 400.
-    assert "Rate 0.3 calls a minute Ready in about 7 min Failed 0" in text
-    assert buttons_of(answer, experiment) == ["cancel"]
+    assert page.facts["Rate"] == "0.3 calls a minute"
+    assert page.facts["Ready in"] == "about 7 min"
+    assert page.facts["Failed"] == "0"
+    assert buttons_of(page, experiment) == ["cancel"]
 
 
 def test_what_is_polled_ends_with_an_event_that_the_page_waits_for(researcher, dataset):
@@ -198,10 +215,10 @@ def test_what_is_polled_ends_with_an_event_that_the_page_waits_for(researcher, d
 def test_a_grid_is_cancelled_and_resumed(researcher, dataset, django_capture_on_commit_callbacks):
     experiment = work(started(dataset), 1)
 
-    cancelled = researcher.post(address("cancel", experiment), follow=True)
-    assert "is cancelled. Its responses stay." in words(cancelled)
-    page = researcher.get(address("grid", experiment))
-    assert "Left 2 calls" in words(page)
+    page = shown(researcher.post(address("cancel", experiment), follow=True))
+    [message] = page.messages
+    assert "is cancelled" in message
+    assert page.facts["Left"] == "2 calls"
     assert buttons_of(page, experiment) == ["resume"]
 
     with django_capture_on_commit_callbacks() as sent:
@@ -215,33 +232,42 @@ def test_what_failed_of_a_cancelled_grid_is_retried_after_the_rest(researcher, d
     experiment = failed_in_part(dataset)
     Experiment.objects.update(state="cancelled")
 
-    page = researcher.get(address("grid", experiment))
+    page = shown(researcher.get(address("grid", experiment)))
 
-    assert "Failed 5 (to be retried after the rest)" in words(page)
+    assert page.facts["Failed"] == "5 (to be retried after the rest)"
     assert buttons_of(page, experiment) == ["resume"]
 
 
 def test_a_grid_that_is_done_shows_its_setups_with_their_means(researcher, dataset):
     experiment = done(dataset)
 
-    answer = researcher.get(address("grid", experiment))
+    page = shown(researcher.get(address("grid", experiment)))
 
-    text = words(answer)
-    assert "5 of 5 calls 100 %" in text
+    assert "5 of 5 calls 100 %" in figures_of(page, experiment)
     golden = Call.objects.filter(setup__prompt="golden")
     mean = sum(call.n_tokens for call in golden) / 2
-    assert re.search(rf"golden Golden 2 0 0 0 {mean:.1f} ", text)
-    assert f'href="{address("calls", experiment)}?setup={golden[0].setup_id}"' in answer.text
-    assert buttons_of(answer, experiment) == []
+    setup = golden[0].setup
+    row = page.table("Calls by setup").row(setup.name)
+    assert row == row | {
+        "Prompt type": "Golden",
+        "Responses": "2",
+        "Failed": "0",
+        "Left": "0",
+        "Cut": "0",
+        "Mean tokens, prompt": f"{mean:.1f}",
+    }
+    assert page.links[setup.name] == f"{address('calls', experiment)}?setup={setup.pk}"
+    assert buttons_of(page, experiment) == []
 
 
 def test_calls_that_failed_are_retried(researcher, dataset):
     experiment = failed_in_part(dataset)
 
-    answer = researcher.get(address("grid", experiment))
-    assert "5 calls have no response." in words(answer)
-    assert "0 of 5 calls 0 %" in words(answer)
-    assert buttons_of(answer, experiment) == ["retry"]
+    page = shown(researcher.get(address("grid", experiment)))
+    [message] = page.messages
+    assert "5 calls have no response" in message
+    assert "0 of 5 calls 0 %" in figures_of(page, experiment)
+    assert buttons_of(page, experiment) == ["retry"]
 
     researcher.post(address("retry", experiment))
     experiment.refresh_from_db()
@@ -255,9 +281,11 @@ def test_a_grid_that_stopped_says_why(researcher, dataset):
 
     answer = researcher.get(address("grid", experiment))
 
-    assert "The grid stopped. &lt;script&gt;" in words(answer)
+    page = shown(answer)
+    [message] = page.messages
+    assert message.endswith(HTML)
     assert HTML not in answer.text
-    assert buttons_of(answer, experiment) == ["resume", "delete"]
+    assert buttons_of(page, experiment) == ["resume", "delete"]
 
 
 def test_only_a_grid_that_has_asked_nothing_is_deleted(researcher, dataset):
@@ -266,7 +294,8 @@ def test_only_a_grid_that_has_asked_nothing_is_deleted(researcher, dataset):
     refused = researcher.post(address("delete", kept), follow=True)
     researcher.post(address("delete", gone))
 
-    assert "This grid has made calls" in words(refused)
+    [message] = shown(refused).messages
+    assert "has made calls" in message
     assert [each.name for each in Experiment.objects.all()] == ["kept"]
 
 
@@ -300,16 +329,16 @@ def test_calls_are_narrowed_to_a_setup_and_to_those_that_failed(researcher, data
     Call.objects.filter(example__key="e2", setup=setup).update(response=None, problem=HTML)
 
     def listed(**chosen):
-        text = words(researcher.get(address("calls", experiment), chosen))
-        return re.search(r"(\d+) to (\d+) of (\d+) calls", text)
+        page = shown(researcher.get(address("calls", experiment), chosen))
+        return page.table().column("Example")
 
-    assert listed()[3] == "5"
-    assert listed(setup=setup.pk)[3] == "2"
-    assert listed(setup=setup.pk, failed="on")[3] == "1"
-    assert listed(setup="999999")[3] == "5"
-    answer = researcher.get(address("calls", experiment), {"failed": "on"})
-    assert "Failed. &lt;script&gt;" in words(answer)
-    assert "Retry 1 failed" in words(answer)
+    assert listed() == ["e0", "e1", "e2", "e1", "e2"]
+    assert listed(setup=setup.pk) == ["e1", "e2"]
+    assert listed(setup=setup.pk, failed="on") == ["e2"]
+    assert len(listed(setup="999999")) == 5
+    page = shown(researcher.get(address("calls", experiment), {"failed": "on"}))
+    assert page.table().column("Response") == [f"Failed. {HTML}"]
+    assert "Retry 1 failed" in page.buttons
 
 
 def test_the_list_of_calls_costs_the_same_for_one_and_for_five(researcher, dataset, tmp_path):
@@ -325,45 +354,48 @@ def test_a_call_shows_its_prompt_and_what_came_of_it(researcher, dataset):
     experiment = done(dataset)
     call = experiment.calls.get(setup__prompt="golden", example__key="e1")
 
-    answer = researcher.get(address("call", experiment, call.pk))
+    page = shown(researcher.get(address("call", experiment, call.pk)))
 
-    text = words(answer)
-    assert "Evidence Fact: Mill 1 closed in 1901." in text
-    assert "Dialog 0 -1 0 Who built mill 1? [eot] 1 0 1 Monks did. [eot]" in text
-    for part, n in [("Dialog", call.n_dialog_tokens), ("Evidence", call.n_evidence_tokens)]:
-        assert re.search(rf"{part} {n} ", text)
+    evidence, dialog = page.parts("prompt-part")
+    assert evidence.text == "Evidence Fact: Mill 1 closed in 1901."
+    assert "Dialog 0 -1 0 Who built mill 1? [eot] 1 0 1 Monks did. [eot]" in dialog.text
+    assert page.facts["Dialog"] == str(call.n_dialog_tokens)
+    assert page.facts["Evidence"] == str(call.n_evidence_tokens)
     assert call.response is not None
-    assert call.response.text in text
-    response = reverse("evaluation:response", args=["valley", call.response_id])
-    assert f'href="{response}"' in answer.text
-    assert "Made with extractive|" in text
+    [response] = page.parts("response")
+    assert response.text == call.response.text
+    assert reverse("evaluation:response", args=["valley", call.response_id]) in page.addresses
+    assert page.facts["Made with"].startswith("extractive|")
 
 
 def test_a_call_of_restricted_context_says_what_is_left_of_both(researcher, dataset):
     experiment = done(dataset, prompts=["restricted-golden-0.4"])
     call = experiment.calls.select_related("response").get(example__key="e1")
 
-    text = words(researcher.get(address("call", experiment, call.pk)))
-    response = words(
+    page = shown(researcher.get(address("call", experiment, call.pk)))
+    response = shown(
         researcher.get(reverse("evaluation:response", args=["valley", call.response_id]))
     )
 
     assert call.response is not None
     # The question has 6 of the 14 tokens of the turns; the passage is one sentence.
     assert call.response.meta["shares"] == {"dialog": 6 / 14, "evidence": 1}
-    assert "Dialog 16 43 % of the dialog Evidence 8 100 % of the evidence" in text
-    assert "Restricted, golden, dialog 40 %" in text
-    assert "43 % of the dialog’s tokens, 100 % of the evidence’s" in response
+    assert (page.facts["Dialog"], page.notes["Dialog"]) == ("16", "43 % of the dialog")
+    assert (page.facts["Evidence"], page.notes["Evidence"]) == ("8", "100 % of the evidence")
+    assert page.facts["Prompt"] == "Restricted, golden, dialog 40 %"
+    assert "43 % of the dialog" in response.text
+    assert "100 % of the evidence" in response.text
 
 
 def test_a_call_without_a_prompt_says_why(researcher, dataset):
     experiment = failed_in_part(dataset)
     call = experiment.calls.earliest("pk")
 
-    text = words(researcher.get(address("call", experiment, call.pk)))
+    page = shown(researcher.get(address("call", experiment, call.pk)))
 
-    assert "No prompt was made." in text
-    assert "expected at most 3" in text
+    assert "No prompt was made" in page.text
+    [message] = page.messages
+    assert "expected at most 3" in message
 
 
 def test_a_call_is_no_page_of_another_grid(researcher, dataset, tmp_path):
@@ -377,12 +409,12 @@ def test_the_page_of_a_response_leads_to_its_call(researcher, dataset):
     experiment = done(dataset)
     call = experiment.calls.get(setup__prompt="golden", example__key="e1")
 
-    answer = researcher.get(reverse("evaluation:response", args=["valley", call.response_id]))
+    page = shown(researcher.get(reverse("evaluation:response", args=["valley", call.response_id])))
 
-    assert f'href="{address("call", experiment, call.pk)}"' in answer.text
-    assert "Made with extractive|" in words(answer)
-    assert "How it was made" in words(answer)
-    assert "As imported" not in words(answer)
+    assert address("call", experiment, call.pk) in page.addresses
+    assert page.facts["Made with"].startswith("extractive|")
+    assert "How it was made" in page.headings
+    assert "As imported" not in page.text
 
 
 # --- who may, and how -----------------------------------------------------------------------

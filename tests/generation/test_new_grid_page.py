@@ -6,8 +6,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from generation.models import Checkpoint, Experiment, Sample
-from tests.evaluation.pages import words
 from tests.generation.grid_runs import planned, valley
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -64,19 +64,15 @@ def choices(**more):
     } | more
 
 
-def is_marked(answer, name):
-    """Return whether a field is marked as wrong, with its message on the page."""
-    return bool(re.search(rf'id="id_{name}(_0)?_error"', answer.text))
-
-
 # --- by choices -----------------------------------------------------------------------------
 
 
 def test_without_examples_there_is_nothing_to_ask(researcher):
     for address in (NEW, FILE):
-        text = words(researcher.get(address))
-        assert "Nothing to ask about yet" in text
-        assert "Plan it" not in text
+        page = shown(researcher.get(address))
+        [message] = page.messages
+        assert "Nothing to ask about" in message
+        assert "Plan it" not in page.text
 
 
 def test_the_form_begins_with_the_usual_grid_over_what_the_address_names(researcher, sample):
@@ -88,27 +84,28 @@ def test_the_form_begins_with_the_usual_grid_over_what_the_address_names(researc
         ("?dataset=nowhere&sample=x", "dataset:valley"),
     ]:
         answer = researcher.get(f"{NEW}{query}")
-        assert f'<option value="{over}" selected>' in answer.text
-        assert "Not planned" not in answer.text
+        page = shown(answer)
+        assert page.fields["over"] == over
+        assert (page.messages, page.errors) == ([], {})
         assert 'aria-invalid="true"' not in answer.text
-    checked = re.findall(r'name="prompts" value="([\w-]+)"[^>]*checked', answer.text)
-    assert checked == TWELVE
-    assert 'value="valley-2"' in answer.text
+    assert page.fields["prompts"] == TWELVE
+    assert page.fields["name"] == "valley-2"
 
 
 def test_it_says_how_many_calls_that_is_at_most(researcher, sample):
     def n_calls(**chosen):
         asked = choices(**chosen)
-        answer = researcher.get(NEW, asked, headers={"HX-Request": "true"})
-        return re.search(r"(\d+) setups? × (\d) examples?: at most (\d+) calls?", words(answer))
+        page = shown(researcher.get(NEW, asked, headers={"HX-Request": "true"}))
+        return re.findall(r"\d+|at most", page.part("to-ask").text)
 
-    assert n_calls().groups() == ("4", "3", "12")
+    # Setups × examples: at most so many calls.
+    assert n_calls() == ["4", "3", "at most", "12"]
     # Of three seeds, one is asked at temperature 0.
-    assert n_calls(seeds="0, 1, 2").groups() == ("8", "3", "24")
+    assert n_calls(seeds="0, 1, 2") == ["8", "3", "at most", "24"]
     # The example that was dropped is not asked about.
-    assert n_calls(over=f"sample:{sample.pk}").groups() == ("4", "1", "4")
-    assert n_calls(name="").groups() == ("4", "3", "12")
-    assert n_calls(temperatures="hot") is None
+    assert n_calls(over=f"sample:{sample.pk}") == ["4", "1", "at most", "4"]
+    assert n_calls(name="") == ["4", "3", "at most", "12"]
+    assert n_calls(temperatures="hot") == []
 
 
 def test_every_choice_reaches_the_grid(researcher, sample):
@@ -175,20 +172,20 @@ def test_every_choice_reaches_the_grid(researcher, sample):
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("name", "", "This field is required."),
-        ("over", "dataset:nowhere", "Select a valid choice."),
-        ("models", [], "This field is required."),
-        ("prompts", [], "expected a list of one value or more"),
-        ("more_prompts", "bottom-3", "prompt type &#x27;bottom-3&#x27;; expected no-evidence"),
-        ("temperatures", "", "This field is required."),
-        ("temperatures", "0, warm", "Found &#x27;warm&#x27;; expected a number"),
-        ("temperatures", "nan", "Found &#x27;nan&#x27;; expected a number"),
-        ("temperatures", "0.7, 0, 0.70", "0.70 stands twice; expected it once."),
-        ("temperatures", "9", "Found 9.0; expected a number from 0 to 2."),
-        ("seeds", "0.5", "expected a whole number"),
-        ("top_p", "1.5", "expected a number above 0, at most 1."),
-        ("one_shot", "e9", "expected an example of valley."),
-        ("b", "2", "expected a number from 0 to 1."),
+        ("name", "", "required"),
+        ("over", "dataset:nowhere", "valid choice"),
+        ("models", [], "required"),
+        ("prompts", [], "one value or more"),
+        ("more_prompts", "bottom-3", "prompt type 'bottom-3'; expected no-evidence"),
+        ("temperatures", "", "required"),
+        ("temperatures", "0, warm", "Found 'warm'; expected a number"),
+        ("temperatures", "nan", "Found 'nan'; expected a number"),
+        ("temperatures", "0.7, 0, 0.70", "0.70 stands twice"),
+        ("temperatures", "9", "Found 9.0; expected a number from 0 to 2"),
+        ("seeds", "0.5", "whole number"),
+        ("top_p", "1.5", "expected a number above 0, at most 1"),
+        ("one_shot", "e9", "expected an example of valley"),
+        ("b", "2", "expected a number from 0 to 1"),
         ("budget", "0", "greater than or equal to 1"),
     ],
 )
@@ -197,10 +194,11 @@ def test_a_mistake_is_shown_at_its_field(researcher, dataset, field, value, mess
 
     answer = researcher.post(NEW, choices(**{"prompts": prompts, field: value}))
 
+    page = shown(answer)
     assert answer.status_code == 422
-    assert "Not planned." in answer.text
-    assert is_marked(answer, field)
-    assert message in answer.text
+    [trouble] = page.messages
+    assert "Not planned" in trouble
+    assert message in page.errors[field]
     assert not Experiment.objects.exists()
 
 
@@ -210,8 +208,8 @@ def test_too_many_setups_are_refused_at_the_longest_list(researcher, dataset):
     answer = researcher.post(NEW, choices(seeds=seeds, top_k=top_k))
 
     assert answer.status_code == 422
-    assert is_marked(answer, "seeds")
-    assert "Found 4,000 setups (2 prompts × 2 temperatures × 50 seeds × 20 top_k)" in answer.text
+    said = "4,000 setups (2 prompts × 2 temperatures × 50 seeds × 20 top_k)"
+    assert said in shown(answer).errors["seeds"]
 
 
 def test_one_price_without_the_other_is_a_mistake(researcher, dataset):
@@ -220,7 +218,7 @@ def test_one_price_without_the_other_is_a_mistake(researcher, dataset):
     answer = researcher.post(NEW, choices(**{f"input_{model.pk}": "0.15"}))
 
     assert answer.status_code == 422
-    assert is_marked(answer, f"output_{model.pk}")
+    assert f"output_{model.pk}" in shown(answer).errors
 
 
 def test_a_name_that_another_grid_has_is_refused(researcher, dataset):
@@ -231,7 +229,7 @@ def test_a_name_that_another_grid_has_is_refused(researcher, dataset):
 
     assert same.status_code == 302
     assert other.status_code == 422
-    assert is_marked(other, "name")
+    assert "name" in shown(other).errors
     assert Experiment.objects.count() == 1
 
 
@@ -266,7 +264,7 @@ def test_a_grid_file_is_pasted_or_uploaded(researcher, dataset):
         ({"text": "name = "}, "text", "found no TOML"),
         ({"text": WRITTEN.replace("extractive", "gpt")}, "text", "models.1.name: found"),
         ({"file": SimpleUploadedFile("grid.toml", b"\xff")}, "file", "found no UTF-8 at byte 0"),
-        ({}, None, "Found neither; expected either a file or its text."),
+        ({}, None, "Found neither; expected either a file or its text"),
     ],
 )
 def test_a_grid_file_with_a_mistake_is_refused(researcher, dataset, sent, field, message):
@@ -275,9 +273,10 @@ def test_a_grid_file_with_a_mistake_is_refused(researcher, dataset, sent, field,
 
     answer = researcher.post(FILE, {"dataset": "valley", **sent})
 
+    page = shown(answer)
+    [trouble] = page.messages
     assert answer.status_code == 422
-    assert message in words_of_422(answer)
-    assert field is None or is_marked(answer, field)
+    assert message in (page.errors[field] if field else trouble)
     assert not Experiment.objects.exists()
 
 
@@ -289,11 +288,8 @@ def test_a_large_file_is_refused_whoever_sends_it(researcher, dataset, adam, cli
         return client.post(FILE, {"dataset": "valley", "file": file})
 
     assert sent(researcher).status_code == 400
-    assert "found 65,537 bytes; expected 65,536 at most" in words_of_422(sent(client_for(adam)))
-
-
-def words_of_422(answer):
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", answer.text))
+    said = shown(sent(client_for(adam))).errors["file"]
+    assert "found 65,537 bytes; expected 65,536 at most" in said
 
 
 # --- who may --------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """The page of an example's prompts: one word by word, all types by their size."""
 
-import re
-
 import pytest
 from django.urls import reverse
 
@@ -9,6 +7,7 @@ from generation.models import Dataset
 from generation.retrieval import dataset_index
 from tests.generation.mill import example_rows, written
 from tests.makers import import_rows, statements
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -29,103 +28,103 @@ def address(dataset, key="mill"):
     return reverse("generation:prompts", args=[dataset.slug, dataset.examples.get(key=key).pk])
 
 
-def shown(answer):
+def prompt_on(page):
     """Return the prompt on a page: part → its lines."""
-    parts = re.findall(r'prompt-part--(\w+)">(.*?)</div>', answer.text, re.DOTALL)
-    return [(part, re.findall(r'<p class="line">(.*?)</p>', body)) for part, body in parts]
+    return [
+        (part.parts("who")[0].text, [line.text for line in part.parts("line")])
+        for part in page.parts("prompt-part")
+    ]
 
 
-def row_of(answer, title):
-    """Return the cells of a type in the table."""
-    row = re.search(rf"<th[^>]*><a[^>]*>{title}</a></th>(.*?)</tr>", answer.text, re.DOTALL)
-    assert row, f"no row {title}"
-    return [re.sub(r"<[^>]+>", "", cell) for cell in re.findall(r"<td.*?</td>", row[1])]
+def row_of(page, title):
+    """Return the cells of a type: type, dialog, evidence, instructions, all, passages, left out."""
+    return [*page.table("Tokens").row(title).values()][1:]
 
 
 # --- what it shows --------------------------------------------------------------------------
 
 
 def test_the_page_begins_with_the_golden_prompt(researcher, mill):
-    answer = researcher.get(address(mill))
+    page = shown(researcher.get(address(mill)))
 
-    assert shown(answer) == [
-        ("evidence", written("golden").split("\n")[:1]),
-        ("dialog", written("golden").split("\n")[1:]),
+    assert prompt_on(page) == [
+        ("Evidence", written("golden").split("\n")[:1]),
+        ("Dialog", written("golden").split("\n")[1:]),
     ]
 
 
 def test_a_prompt_is_shown_with_its_parts_told_apart(researcher, mill):
-    answer = researcher.get(
-        address(mill), {"type": "retrieved-2-instructions", "position": "before-last-turn"}
-    )
+    chosen = {"type": "retrieved-2-instructions", "position": "before-last-turn"}
+    prompt = prompt_on(shown(researcher.get(address(mill), chosen)))
 
-    assert [part for part, _ in shown(answer)] == ["instructions", "dialog", "evidence", "dialog"]
-    assert shown(answer)[2][1] == [
+    assert [part for part, _ in prompt] == ["Instructions", "Dialog", "Evidence", "Dialog"]
+    assert prompt[2][1] == [
         "Fact: One flood made every mill close for weeks.",
         "Fact: Mill wheels stopped in 1971. Visitors came later.",
     ]
 
 
 def test_the_passages_shown_are_named_in_order(researcher, mill):
-    answer = researcher.get(address(mill), {"type": "retrieved-3"})
+    page = shown(researcher.get(address(mill), {"type": "retrieved-3"}))
 
-    assert re.findall(r'<li class="tag[^>]*>([^<]*)</li>', answer.text) == [
-        "p4-flood",
-        "p5-strike",
-        "p2-mill golden",
-    ]
+    assert page.part("prompts").items == ["p4-flood", "p5-strike", "p2-mill golden"]
 
 
 def test_the_table_has_every_type_with_its_tokens(researcher, mill):
-    answer = researcher.get(address(mill))
+    page = shown(researcher.get(address(mill)))
 
-    # Type, dialog, evidence, instructions, all, passages, left out: see test_dialog_prompts.
-    assert row_of(answer, "No evidence") == ["1", "39", "0", "0", "39", "0", ""]
-    assert row_of(answer, "Golden") == ["2", "39", "12", "0", "51", "1", ""]
-    assert row_of(answer, "Retrieved 3, instructions") == ["7", "39", "34", "15", "88", "3", ""]
-    assert row_of(answer, "No history, golden") == ["10", "16", "12", "0", "28", "1", ""]
-    assert row_of(answer, "Top 3") == ["13", "39", "33", "0", "72", "3", ""]
+    assert page.table("Tokens").columns == [
+        *("Prompt", "Type", "Dialog", "Evidence", "Instructions", "All", "Passages", "Left out")
+    ]
+    # See test_dialog_prompts.
+    assert row_of(page, "No evidence") == ["1", "39", "0", "0", "39", "0", ""]
+    assert row_of(page, "Golden") == ["2", "39", "12", "0", "51", "1", ""]
+    assert row_of(page, "Retrieved 3, instructions") == ["7", "39", "34", "15", "88", "3", ""]
+    assert row_of(page, "No history, golden") == ["10", "16", "12", "0", "28", "1", ""]
+    assert row_of(page, "Top 3") == ["13", "39", "33", "0", "72", "3", ""]
 
 
 def test_restricted_context_is_shown_with_what_is_left_of_both(researcher, mill):
-    answer = researcher.get(address(mill), {"type": "restricted-golden-0.5"})
+    page = shown(researcher.get(address(mill), {"type": "restricted-golden-0.5"}))
 
     # 6 of the 17 tokens of the turns, 6 of the 10 of the passage: see test_prompt_maker.
-    assert "35 % of the dialog" in answer.text
-    assert "1 passage, 60 % of the evidence" in answer.text
-    assert shown(answer) == [
-        ("evidence", ["Fact: Mill wheels stopped in 1971."]),
-        ("dialog", ["0 -1 0 When did the mill close? [eot]", "1 0 1"]),
+    assert page.notes["Dialog"] == "35 % of the dialog"
+    assert page.notes["Evidence"] == "1 passage, 60 % of the evidence"
+    assert prompt_on(page) == [
+        ("Evidence", ["Fact: Mill wheels stopped in 1971."]),
+        ("Dialog", ["0 -1 0 When did the mill close? [eot]", "1 0 1"]),
     ]
     title = "Restricted, golden, dialog 50 %"
-    assert row_of(answer, title) == ["14", "16", "8", "0", "24", "1", ""]
-    assert answer.text.count('<option value="restricted-') == 22
-    assert title not in re.sub("<option.*?</option>", "", researcher.get(address(mill)).text)
+    assert row_of(page, title) == ["14", "16", "8", "0", "24", "1", ""]
+    assert sum(key.startswith("restricted-") for key in page.choices("type")) == 22
+    other = shown(researcher.get(address(mill)))
+    assert other.text.count(title) == 1  # among the choices
 
 
 def test_a_part_of_the_recipe_is_shown_by_its_address(researcher, mill):
-    answer = researcher.get(address(mill), {"type": "top-2-of-3-part-2"})
+    page = shown(researcher.get(address(mill), {"type": "top-2-of-3-part-2"}))
 
-    assert row_of(answer, "Top 2 of 3, part 2")[0] == "13"
-    assert re.findall(r'<li class="tag[^>]*>([^<]*)</li>', answer.text) == ["p1-wind", "p4-flood"]
-    assert '<option value="top-2-of-3-part-2" selected>' in answer.text
+    assert page.table("Tokens").row("Top 2 of 3, part 2")["Type"] == "13"
+    assert page.part("prompts").items == ["p1-wind", "p4-flood"]
+    assert page.fields["type"] == "top-2-of-3-part-2"
 
 
 def test_what_a_budget_leaves_out_is_counted(researcher, mill):
-    answer = researcher.get(address(mill), {"type": "retrieved-3", "budget": "49"})
+    page = shown(researcher.get(address(mill), {"type": "retrieved-3", "budget": "49"}))
 
-    assert row_of(answer, "Retrieved 3") == ["5", "16", "30", "0", "46", "3", "2 turns, 1 sentence"]
-    assert "2 turns left out" in answer.text
-    assert "3 passages, 1 sentence left out" in answer.text
+    assert row_of(page, "Retrieved 3") == ["5", "16", "30", "0", "46", "3", "2 turns, 1 sentence"]
+    assert page.notes["Dialog"] == "2 turns left out"
+    assert page.notes["Evidence"] == "3 passages, 1 sentence left out"
 
 
 def test_a_type_without_a_prompt_says_why(researcher, mill):
-    answer = researcher.get(address(mill, "market"), {"type": "golden"})
+    page = shown(researcher.get(address(mill, "market"), {"type": "golden"}))
 
-    assert "No golden evidence" in answer.text
-    assert shown(answer) == []
-    assert row_of(answer, "Golden") == ["2", "—", "—", "—", "—", "—", "no golden evidence"]
-    assert row_of(answer, "No evidence")[-1] == ""
+    [message] = page.messages
+    assert "No golden evidence" in message
+    assert prompt_on(page) == []
+    assert row_of(page, "Golden") == ["2", "—", "—", "—", "—", "—", "no golden evidence"]
+    assert page.table("Tokens").row("No evidence")["Left out"] == ""
 
 
 def test_text_is_shown_as_text(researcher, tmp_path, settings):
@@ -134,27 +133,31 @@ def test_text_is_shown_as_text(researcher, tmp_path, settings):
     import_rows(tmp_path / "x", "x", examples=[{"id": "e", "turns": turns, "evidence": []}])
     dataset = Dataset.objects.get()
 
-    text = researcher.get(address(dataset, "e"), {"type": "no-evidence"}).text
+    answer = researcher.get(address(dataset, "e"), {"type": "no-evidence"})
 
-    assert "0 -1 0 &lt;script&gt;alert(1)&lt;/script&gt; [eot]" in text
-    assert "<script>alert" not in text
+    [(_, lines)] = prompt_on(shown(answer))
+    assert "0 -1 0 <script>alert(1)</script> [eot]" in lines
+    assert "<script>alert" not in answer.text
 
 
 @pytest.mark.parametrize(
-    ("choice", "message"),
+    ("field", "value", "message"),
     [
-        ({"type": "tea leaves"}, "tea leaves is not one of the available choices"),
-        ({"position": "after"}, "after is not one of the available choices"),
-        ({"budget": "0"}, "greater than or equal to 1"),
-        ({"budget": "much"}, "Enter a whole number"),
+        ("type", "tea leaves", "tea leaves is not one of"),
+        ("position", "after", "after is not one of"),
+        ("budget", "0", "greater than or equal to 1"),
+        ("budget", "much", "whole number"),
     ],
 )
-def test_a_choice_that_there_is_not_is_refused_beside_its_field(researcher, mill, choice, message):
-    answer = researcher.get(address(mill), choice)
+def test_a_choice_that_there_is_not_is_refused_beside_its_field(
+    researcher, mill, field, value, message
+):
+    answer = researcher.get(address(mill), {field: value})
 
+    page = shown(answer)
     assert answer.status_code == 422
-    assert message in answer.text
-    assert shown(answer) == []
+    assert message in page.errors[field]
+    assert prompt_on(page) == []
 
 
 def test_htmx_gets_the_part_that_changes(researcher, mill):
@@ -186,13 +189,16 @@ def test_queries_do_not_grow_with_the_dialog(researcher, tmp_path, settings):
 def test_types_that_rank_wait_for_the_index_of_a_large_collection(researcher, mill, monkeypatch):
     monkeypatch.setattr(dataset_index, "MANY_PASSAGES", 0)
 
-    page = researcher.get(address(mill), {"type": "top-3"})
+    page = shown(researcher.get(address(mill), {"type": "top-3"}))
 
-    assert "The passages are not indexed yet" in page.text
-    assert row_of(page, "Golden")[-2] != "—"
+    [message] = page.messages
+    assert "not indexed yet" in message
+    assert page.table("Tokens").row("Golden")["Passages"] != "—"
     assert not dataset_index.has_index(mill.pk)
     dataset_index.build_index(mill.pk)
-    assert "not indexed yet" not in researcher.get(address(mill), {"type": "top-3"}).text
+    page = shown(researcher.get(address(mill), {"type": "top-3"}))
+    assert page.messages == []
+    assert "not indexed yet" not in page.text
 
 
 # --- who may --------------------------------------------------------------------------------
@@ -219,6 +225,6 @@ def test_an_example_of_another_dataset_is_not_found(researcher, mill, tmp_path):
 def test_the_page_of_an_example_leads_here(researcher, mill):
     example = mill.examples.get(key="mill")
 
-    page = researcher.get(reverse("evaluation:example", args=["mill", example.pk]))
+    page = shown(researcher.get(reverse("evaluation:example", args=["mill", example.pk])))
 
-    assert f'href="{address(mill)}"' in page.text
+    assert address(mill) in page.addresses

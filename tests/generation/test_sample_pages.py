@@ -1,7 +1,6 @@
 """Pages, command and API of samples: who may, what is said, what it costs."""
 
 import json
-import re
 from functools import partial
 
 import pytest
@@ -15,6 +14,7 @@ from generation.sample_choices import SampleChoices
 from generation.services.samples import decide, filter_sample, request_sample
 from tests.evaluation.commands import failure
 from tests.makers import example_row, import_rows, statements
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -68,11 +68,6 @@ def url(name, *arguments):
     return reverse(f"generation:{name}", args=["mills", *arguments])
 
 
-def plain(answer):
-    """Return what a page says, without its tags."""
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", answer.text))
-
-
 # --- asking for one -------------------------------------------------------------------------
 
 
@@ -84,7 +79,7 @@ def test_a_form_makes_the_sample_that_it_says(researcher, dataset, rosa):
     assert sample.requested_by == rosa
     assert sample.parameters["filters"]["on"] == ["has-history", "exact-match"]
     assert (sample.parameters["size"], sample.parameters["seed"]) == (2, 5)
-    assert "starts when a worker is free" in researcher.get(answer.url).text
+    assert "starts when a worker is free" in shown(researcher.get(answer.url)).text
 
 
 @pytest.mark.parametrize(
@@ -105,17 +100,19 @@ def test_a_form_makes_the_sample_that_it_says(researcher, dataset, rosa):
 def test_what_cannot_be_is_said_beside_its_field(researcher, dataset, field, value):
     answer = researcher.post(url("new-sample"), CHOSEN | {field: value})
 
+    page = shown(answer)
     assert answer.status_code == 422
-    assert "Nothing was drawn." in answer.text
-    assert "hint--bad" in answer.text
+    [message] = page.messages
+    assert "Nothing was drawn" in message
+    [wrong] = page.parts("hint--bad")
+    assert field == "filters" or wrong.text == page.errors[field]
     assert not Sample.objects.exists()
 
 
 def test_a_refused_form_keeps_what_was_ticked(researcher, dataset):
-    text = researcher.post(url("new-sample"), CHOSEN | {"size": "x"}).text
+    page = shown(researcher.post(url("new-sample"), CHOSEN | {"size": "x"}))
 
-    ticked = re.findall(r'name="filters" value="([^"]*)" checked', text)
-    assert ticked == ["has-history", "exact-match"]
+    assert page.fields["filters"] == ["has-history", "exact-match"]
 
 
 def test_a_name_that_is_taken_by_another_draw_is_refused(researcher, dataset):
@@ -124,19 +121,23 @@ def test_a_name_that_is_taken_by_another_draw_is_refused(researcher, dataset):
     answer = researcher.post(url("new-sample"), CHOSEN | {"seed": "6"})
 
     assert answer.status_code == 422
-    assert "that was drawn otherwise" in answer.text
+    assert "drawn otherwise" in shown(answer).errors["name"]
 
 
 # --- reading one ----------------------------------------------------------------------------
 
 
 def test_the_table_says_what_each_filter_left(researcher, sample):
-    text = plain(researcher.get(url("sample", sample.pk)))
+    page = shown(researcher.get(url("sample", sample.pk)))
 
-    assert "All examples — 4 100.0" in text
-    assert "has history 1 3 75.0" in text
-    assert "well-formed number of turns 0 3 75.0" in text
-    assert "All 3 that are left: 100 were wanted" in text
+    table = page.table("Filters")
+    assert table.columns[:4] == ["Filter", "Dropped", "Left", "%"]
+    assert [row[:4] for row in table.rows[:3]] == [
+        ["All examples", "—", "4", "100.0"],
+        ["has history", "1", "3", "75.0"],
+        ["well-formed number of turns", "0", "3", "75.0"],
+    ]
+    assert "All 3 that are left: 100 were wanted" in page.text
 
 
 def test_what_is_off_or_cannot_judge_shows_a_dash_not_a_zero(researcher, tmp_path):
@@ -145,32 +146,33 @@ def test_what_is_off_or_cannot_judge_shows_a_dash_not_a_zero(researcher, tmp_pat
     made = request_sample(dataset, SampleChoices(name="bare", filters=filters), None)
     filter_sample(made.pk)
 
-    text = plain(researcher.get(url("sample", made.pk)))
+    rows = shown(researcher.get(url("sample", made.pk))).table("Filters").rows
 
-    assert "short golden evidence not applicable — 3" in text
-    assert "last turn does not mention “article” off — 3" in text
+    assert ["short golden evidence not applicable", "—", "3"] in [row[:3] for row in rows]
+    assert ["last turn does not mention “article” off", "—", "3"] in [row[:3] for row in rows]
 
 
 def test_the_members_can_be_listed_by_what_was_decided(researcher, sample, rosa):
-    first, second, _ = sample.members.all()
+    first, second, third = sample.members.all()
     decide(first, "keep", "", rosa)
     decide(second, "drop", "It says nothing.", rosa)
 
     def listed(**chosen):
-        return re.findall(r'<a class="cut"[^>]*>([^<]*)<', researcher.get(page, chosen).text)
+        table = shown(researcher.get(url("sample", sample.pk), chosen)).table("Examples")
+        return list(zip(table.column("Example"), table.column("By hand"), strict=True))
 
-    page = url("sample", sample.pk)
-    assert listed(verdict="keep") == [first.example.key]
-    assert listed(verdict="drop") == [second.example.key]
-    assert len(listed(verdict="open")) == 1
-    assert len(listed()) == len(listed(verdict="x")) == 3
-    assert "It says nothing." in researcher.get(page).text
+    kept, dropped = (first.example.key, "kept"), (second.example.key, "dropped It says nothing.")
+    assert listed(verdict="keep") == [kept]
+    assert listed(verdict="drop") == [dropped]
+    assert listed(verdict="open") == [(third.example.key, "open")]
+    assert listed() == listed(verdict="x") == [kept, dropped, (third.example.key, "open")]
 
 
 def test_a_failed_sample_says_why_and_can_be_tried_again(researcher, sample):
     Sample.objects.update(state="failed", error="OSError: the disk is full")
 
-    assert "OSError: the disk is full" in researcher.get(url("sample", sample.pk)).text
+    [message] = shown(researcher.get(url("sample", sample.pk))).messages
+    assert "OSError: the disk is full" in message
     answer = researcher.post(url("retry-sample", sample.pk))
 
     assert answer.url == url("sample", sample.pk)
@@ -180,20 +182,23 @@ def test_a_failed_sample_says_why_and_can_be_tried_again(researcher, sample):
 def test_progress_is_told_until_the_page_can_be_loaded_again(researcher, dataset):
     made = request_sample(dataset, SampleChoices(), None)
 
-    assert "0</strong> of 4 examples" in researcher.get(url("sample-progress", made.pk)).text
+    progress = shown(researcher.get(url("sample-progress", made.pk)))
+    assert progress.text.startswith("0 of 4 examples")
     filter_sample(made.pk)
     assert researcher.get(url("sample-progress", made.pk)).headers["HX-Refresh"] == "true"
 
 
 def test_nothing_yet_shows_the_way(researcher, dataset):
-    assert "No samples yet" in researcher.get(url("samples")).text
-    assert url("samples") in researcher.get(reverse("generation:dataset", args=["mills"])).text
+    [message] = shown(researcher.get(url("samples"))).messages
+    assert "No samples" in message
+    page = shown(researcher.get(reverse("generation:dataset", args=["mills"])))
+    assert url("samples") in page.addresses
 
 
 def test_a_sample_is_deleted_and_said_so(researcher, sample):
     answer = researcher.post(url("delete-sample", sample.pk), follow=True)
 
-    assert "pilot is deleted." in answer.text
+    assert any("pilot is deleted" in message for message in shown(answer).messages)
     assert not Sample.objects.exists()
 
 
@@ -201,11 +206,14 @@ def test_a_sample_is_deleted_and_said_so(researcher, sample):
 
 
 def test_an_example_is_shown_with_dialog_answer_and_evidence(researcher, sample):
-    text = plain(researcher.get(url("verify-example", sample.pk, 1)))
+    page = shown(researcher.get(url("verify-example", sample.pk, 1)))
 
-    for shown in ("The monks of Ebrach.", "in the winter", "It closed in the winter.", "golden"):
-        assert shown in text
-    assert "Example 1 of 3" in text
+    assert "The monks of Ebrach." in page.parts("dialog")[0].text
+    [answer], [passage] = page.parts("response"), page.parts("passage")
+    assert answer.text == "in the winter"
+    assert passage.headings == ["p golden"]
+    assert "It closed in the winter." in passage.text
+    assert "Example 1 of 3" in page.headings
 
 
 def test_decisions_lead_through_what_is_open(researcher, sample, rosa):
@@ -224,9 +232,9 @@ def test_decisions_lead_through_what_is_open(researcher, sample, rosa):
 
     third = sample.members.get(position=3)
     assert (third.verdict, third.reason, third.by) == ("drop", "It says nothing.", rosa)
-    text = researcher.get(url("verify-example", sample.pk, 3)).text
-    assert 'value="It says nothing."' in text
-    assert "dropped by rosa" in text
+    page = shown(researcher.get(url("verify-example", sample.pk, 3)))
+    assert page.fields["reason"] == "It says nothing."
+    assert "dropped by rosa" in page.text
 
 
 @pytest.mark.parametrize("sent", [{"verdict": "drop"}, {"verdict": "drop", "reason": " "}])
@@ -234,7 +242,7 @@ def test_a_drop_without_a_reason_is_asked_for_one(researcher, sample, sent):
     answer = researcher.post(url("verify-example", sample.pk, 1), sent)
 
     assert answer.status_code == 422
-    assert "Say why: the reason is kept with the sample." in answer.text
+    assert "Say why" in shown(answer).errors["reason"]
     assert not sample.members.exclude(verdict="").exists()
 
 
@@ -255,7 +263,9 @@ def test_html_in_the_data_is_shown_as_text(researcher, tmp_path):
     decide(made.members.get(position=1), "drop", HTML, None)
 
     for page in (url("samples"), url("sample", made.pk), url("verify-example", made.pk, 1)):
-        assert "<script>alert" not in researcher.get(page).text
+        answer = researcher.get(page)
+        assert "<script>alert" not in answer.text
+        assert HTML in shown(answer).text
 
 
 # --- who may, and what it costs -------------------------------------------------------------
