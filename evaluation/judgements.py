@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
+from django.db.models import F
+
 from annotation.models import Flag, GoldAnswer, Rater, Study, Vote
 from annotation.schemes import Question, load_scheme
 from evaluation.metrics.human import UNDECIDED, majority_category
@@ -55,10 +57,11 @@ class Decision(NamedTuple):
 def judgements(responses: Iterable[Response]) -> dict[int, list[Judgement]]:
     """Return all votes and flags on some responses by response id, in four queries."""
     gold = _known_answers(responses)
+    whole_first = F("target__citation__number").asc(nulls_first=True)
     votes = (
         Vote.objects.filter(target__response__in=responses)
         .select_related("arm__study", "rater", "target__citation")
-        .order_by("arm__study", "-arm__kind", "target__citation__number", "rater__code")
+        .order_by("arm__study", "-arm__kind", whole_first, "rater__code")
     )
     flags = Flag.objects.filter(response__in=responses).select_related("arm__study", "rater")
     grouped: dict[tuple[int, int, int | None], list[Vote]] = defaultdict(list)
