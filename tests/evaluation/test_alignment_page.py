@@ -1,8 +1,6 @@
 """Human alignment on the pages of experiments: planning a study, table 6, and its pairs."""
 
 import json
-import re
-from html import unescape
 
 import pytest
 from django.test import Client
@@ -16,8 +14,8 @@ from evaluation.reports.formats import write_report
 from tests.annotation.makers import rater_users
 from tests.evaluation.hand_ablated import RUNS, answers, import_answers, setup
 from tests.evaluation.hand_rated import pairs_of, rated
-from tests.evaluation.pages import words
 from tests.makers import statements
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -36,11 +34,16 @@ def page_of(dataset):
 
 
 def cells(answer, label):
-    """Return the numbers of a model's row with their addresses."""
-    rows = re.findall(r"<tr>(.*?)</tr>", answer.text, re.DOTALL)
-    [row] = [row for row in rows if f">{label}</a></th>" in row]
-    found = re.findall(r'<td class="r">(?:<a href="([^"]*)">)?([^<]*)', row)
-    return [(text.strip(), unescape(url)) for url, text in found]
+    """Return the numbers of a model's row, without their intervals, with their addresses."""
+    [[_, *figures]] = [row for row in shown(answer).cells if row[0].text == label]
+    return [(cell.text.split()[0], next(iter(cell.addresses), "")) for cell in figures]
+
+
+def how_far(researcher, dataset):
+    """Return what the list of experiments says of this one's state."""
+    page = shown(researcher.get(address("experiments", dataset)))
+    [tag] = page.part("experiment-alignment").parts("tag")
+    return tag.text
 
 
 # --- the study ------------------------------------------------------------------------------
@@ -49,9 +52,8 @@ def cells(answer, label):
 def test_a_study_is_planned_from_the_page_and_only_once(researcher, tmp_path):
     dataset = pairs_of(tmp_path, models=("one", "two"))
     raters = rater_users(2)
-    text = words(researcher.get(page_of(dataset)))
-    assert "No study yet" in text
-    assert "no study" in words(researcher.get(address("experiments", dataset)))
+    assert "No study yet" in shown(researcher.get(page_of(dataset))).headings
+    assert how_far(researcher, dataset) == "no study"
     form = {
         "name": "Six",
         "models": ["one"],
@@ -67,13 +69,13 @@ def test_a_study_is_planned_from_the_page_and_only_once(researcher, tmp_path):
 
     assert (study.name, study.n_sampled, study.seed, study.raters.count()) == ("Six", 3, 7, 2)
     assert {setup.model for setup in study.setups.all()} == {"one"}
-    text = words(researcher.get(page_of(dataset)))
-    assert "3 pairs of each model, seed 7" in text
-    assert "Nothing to read yet" in text
-    assert "study planned" in words(researcher.get(address("experiments", dataset)))
-    text = words(researcher.get(answer["Location"]))
-    assert "Pairs 3 of each model" in text
-    assert "of the pairs drawn, 3 of each model, seed 7" in text
+    page = shown(researcher.get(page_of(dataset)))
+    assert page.table("Studies").row("Six 3 pairs of each model, seed 7")["State"] == "planned"
+    assert "Nothing to read yet" in page.headings
+    assert how_far(researcher, dataset) == "study planned"
+    page = shown(researcher.get(answer["Location"]))
+    assert page.facts["Pairs"] == "3 of each model"
+    assert "of the pairs drawn, 3 of each model, seed 7" in page.text
 
 
 @pytest.mark.parametrize(
@@ -92,7 +94,8 @@ def test_a_refused_study_is_said_and_not_made(researcher, tmp_path, wrong, said)
     answer = researcher.post(address("request-alignment-study", dataset), form)
 
     assert answer.status_code == 422
-    assert said in unescape(answer.text)
+    [field] = wrong
+    assert said in shown(answer).errors[field]
     assert Study.objects.count() == 1
 
 
@@ -125,25 +128,25 @@ def test_table_6_has_the_figures_and_each_leads_to_its_pairs(researcher, tmp_pat
     assert (scored, same, gap_same, right) == ("9", "77.8", "−5.6", "75.0")
     assert (n_run, run, gap) == ("9", "77.8", "−7.8")
     n_listed = {
-        url: re.findall(r"to \d+ of (\d+) pairs", words(researcher.get(url)))[0]
-        for _, url in one
-        if "/pairs/" in url
+        url: len(shown(researcher.get(url)).table("Pairs of a sentence").rows)
+        for url in {url for _, url in one if "/pairs/" in url}
     }
     # On which raters differ, of one mind, scored, all.
-    assert sorted(n_listed.values(), key=int) == ["2", "8", "9", "10"]
+    assert sorted(n_listed.values()) == [2, 8, 9, 10]
     run_page = reverse("evaluation:run", args=[MetricRun.objects.get().pk])
     assert all(url.startswith(run_page) for _, url in (one[8], one[9]))
-    text = words(answer)
-    assert "Left out: 1 pair without an automatic score" in text
-    assert "a run over all answers" in text
-    assert "rating" in words(researcher.get(address("experiments", study.dataset)))
+    page = shown(answer)
+    assert "1 pair without an automatic score" in page.text
+    assert "a run over all answers" in page.text
+    assert how_far(researcher, study.dataset) == "rating"
 
 
 def test_a_run_over_a_sample_is_called_so(researcher, tmp_path):
     study = rated(tmp_path)
     MetricRun.objects.update(parameters={"n_sampled": 5})
 
-    assert "a sample of 5 answers of each model" in words(researcher.get(page_of(study.dataset)))
+    page = shown(researcher.get(page_of(study.dataset)))
+    assert "a sample of 5 answers of each model" in page.text
     assert human_alignment_report(study).rows[0]["run_n_sampled"] == 5
 
 
@@ -156,7 +159,7 @@ def test_without_a_run_what_is_automatic_is_a_dash(researcher, tmp_path):
     texts = [text for text, _ in cells(answer, "one")]
     assert texts[1] == "70.0"
     assert texts[4:] == ["0", "—", "—", "—", "0", "—", "—"]
-    assert "No run of the metric has come to its end" in words(answer)
+    assert "No run of the metric has come to its end" in shown(answer).text
 
 
 def test_the_table_comes_as_files_of_the_chosen_study(researcher, tmp_path):
@@ -196,27 +199,29 @@ def test_a_pair_has_sentence_citation_votes_score_and_leads_to_its_response(rese
     study = rated(tmp_path)
     here = address("alignment-pairs", study.dataset, study.slug)
 
-    answer = researcher.get(here, {"shown": "against"})
+    table = shown(researcher.get(here, {"shown": "against"})).table("Pairs of a sentence")
 
     # The sixth (yes-yes, 0.1) and the eighth (no-no, 0.8).
-    assert "1 to 2 of 2 pairs" in words(answer)
-    rows = re.findall(r"<tr>(.*?)</tr>", answer.text, re.DOTALL)[1:]
+    [sixth, eighth] = table.column("Sentence and citation")
+    assert eighth.endswith("of one-7")
+    assert sixth.startswith("Ada was a painter")
+    assert "occupation: painter" in sixth
+    assert sixth.endswith("of one-5")
+    assert table.row(sixth)["Votes"] == "2:0"
+    assert (table.row(sixth)["Score"], table.row(sixth)["Metric"]) == ("0.10", "not aligned")
     response = study.dataset.responses.get(key="one-5")
-    [row] = [row for row in rows if "of one-5<" in row]
-    assert reverse("evaluation:response", args=[study.dataset.slug, response.pk]) in row
-    assert "Ada was a painter" in row
-    assert "occupation: painter" in row
-    assert 'aria-label="2 yes, 0 no"' in row
-    assert ">0.10<" in row
-    assert "not aligned" in row
+    there = reverse("evaluation:response", args=[study.dataset.slug, response.pk])
+    assert there in table.links[0].values()
 
 
 def test_pairs_are_of_one_model_and_in_pages(researcher, tmp_path):
     study = rated(tmp_path)
     here = address("alignment-pairs", study.dataset, study.slug)
 
-    assert "1 to 10 of 10 pairs" in words(researcher.get(here, {"model": "one"}))
-    assert "1 to 10 of 10 pairs" in words(researcher.get(here, {"model": "nobody"}))  # all
+    for model in ("one", "nobody"):  # nobody's: all
+        page = shown(researcher.get(here, {"model": model}))
+        assert "1 to 10 of 10 pairs" in page.text
+        assert len(page.table().rows) == 10
     other = address("alignment-pairs", study.dataset, "nonsense")
     assert researcher.get(other).status_code == 404
 

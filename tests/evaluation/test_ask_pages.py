@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from django.test import Client
 from django.urls import reverse
-from django.utils.html import escape
 
 from accounts.models import AuditEntry, User
 from generation.models import Call, Checkpoint, Dataset, Experiment, KGQuestion, Sample
@@ -14,6 +13,7 @@ from generation.sample_choices import SampleChoices
 from tests.generation.grid_runs import work
 from tests.graph_material import QUESTION, hathaways
 from tests.makers import import_rows
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 WHO = "Who was the spouse of Anne Shakespeare?"
@@ -43,7 +43,7 @@ def steps(dataset: Dataset, question: KGQuestion) -> str:
 
 
 def steps_after(client: Client, dataset: Dataset, question: str):
-    """Return the page of a question that was asked and answered."""
+    """Return the answer with the page of a question that was asked and answered."""
     address = ask(client, dataset, question).url
     work(Experiment.objects.order_by("-pk")[0])
     return client.get(address)
@@ -58,14 +58,15 @@ def test_a_question_is_stored_planned_started_and_answered(client: Client, graph
     assert (question.is_minimum_known, question.is_retrieved_known) == (False, False)
     experiment = Experiment.objects.get()
     assert experiment.state == "running"
-    text = client.get(response.url).content.decode()
-    assert "The answer is on its way" in text
-    assert 'hx-trigger="every 2s"' in text
+    waiting = client.get(response.url)
+    [message] = shown(waiting).messages
+    assert "on its way" in message
+    assert 'hx-trigger="every 2s"' in waiting.text
 
     assert work(experiment).state == "done"
-    page = client.get(response.url)
-    assert "on its way" not in page.content.decode()
-    [answer] = page.context["answers"]
+    done = client.get(response.url)
+    assert "on its way" not in shown(done).text
+    [answer] = done.context["answers"]
     assert [entity.qid for entity in answer.shown] == ["Q1"]
     assert [fact.qid for fact in answer.facts]
 
@@ -73,10 +74,12 @@ def test_a_question_is_stored_planned_started_and_answered(client: Client, graph
 def test_while_it_waits_htmx_gets_the_answers_alone(client: Client, graph: Dataset):
     address = ask(client, graph).url
 
-    text = client.get(address, headers={"HX-Request": "true"}).content.decode()
+    answer = client.get(address, headers={"HX-Request": "true"})
 
-    assert text.lstrip().startswith("<section")
-    assert "on its way" in text
+    assert "<html" not in answer.text
+    page = shown(answer)
+    assert len(page.headings) == len(page.messages) == 1
+    assert "on its way" in page.messages[0]
 
 
 def test_asking_twice_the_same_is_one_question_and_one_call(client: Client, graph: Dataset):
@@ -100,11 +103,11 @@ def test_of_a_graph_that_has_grown_the_same_question_is_another_call(
     hamnet = {"qid": "Q5", "label": "Hamnet", "type": "human", "triples": []}
     import_rows(tmp_path / "more", graph.name, entities=[hamnet])
 
-    page = steps_after(client, graph, WHO)
+    same = steps_after(client, graph, WHO)
     other = steps_after(client, graph, "Who was the mother of Hamnet?")
 
-    assert page.context["waiting"] == other.context["waiting"] == []
-    first, second = page.context["answers"]
+    assert same.context["waiting"] == other.context["waiting"] == []
+    first, second = same.context["answers"]
     assert first.response.setup.name != second.response.setup.name
     [answer] = other.context["answers"]
     assert [entity.qid for entity in answer.shown] == ["Q5"]
@@ -122,10 +125,10 @@ def test_what_failed_about_an_earlier_graph_is_not_shown_once_it_was_asked_again
     [waiting] = client.get(address).context["waiting"]
     assert "has changed since this grid was started" in waiting.problem
 
-    page = steps_after(client, graph, WHO)
+    answer = steps_after(client, graph, WHO)
 
-    assert page.context["waiting"] == []
-    assert len(page.context["answers"]) == 1
+    assert answer.context["waiting"] == []
+    assert len(answer.context["answers"]) == 1
 
 
 def test_questions_that_were_asked_here_can_be_listed_alone_and_crowd_no_list_of_samples(
@@ -144,17 +147,18 @@ def test_questions_that_were_asked_here_can_be_listed_alone_and_crowd_no_list_of
     assert (keys(""), keys("asked"), keys("imported")) == (["k1", "k2", own], [own], ["k1", "k2"])
     samples = client.get(reverse("generation:samples", args=[graph.slug]))
     assert [report.sample for report in samples.context["reports"]] == [drawn]
-    assert "1 more is one question each, asked under Graphs" in samples.content.decode()
-    offered = client.get(reverse("grids:new")).content.decode()
-    assert ("Sample drawn" in offered, sample.name in offered) == (True, False)
-    named = client.get(reverse("grids:new"), {"sample": sample.pk}).content.decode()
-    assert f'<option value="sample:{sample.pk}" selected>' in named
+    assert "1 more is one question each, asked under Graphs" in shown(samples).text
+    offered = client.get(reverse("grids:new"))
+    assert shown(offered).choices("over")[f"sample:{drawn.pk}"] == "Sample drawn"
+    assert sample.name not in offered.text
+    named = shown(client.get(reverse("grids:new"), {"sample": sample.pk}))
+    assert named.fields["over"] == f"sample:{sample.pk}"
 
 
 def test_the_page_says_that_a_question_stays(client: Client, graph: Dataset):
-    page = client.get(reverse("graphs:ask", args=[graph.slug])).content.decode()
+    page = shown(client.get(reverse("graphs:ask", args=[graph.slug])))
 
-    assert f"stored as an example of {graph.name}" in page
+    assert f"stored as an example of {graph.name}" in page.text
 
 
 def test_another_temperature_is_another_call_about_the_same_question(
@@ -181,7 +185,8 @@ def test_the_form_offers_the_words_of_a_question(client: Client, graph: Dataset)
     k1 = graph.examples.get(key="k1")
     address = reverse("graphs:ask", args=[graph.slug])
 
-    assert QUESTION in client.get(address, {"question": k1.pk}).content.decode()
+    page = shown(client.get(address, {"question": k1.pk}))
+    assert page.fields["question"] == QUESTION
     assert client.get(address, {"question": "mill"}).status_code == 200
 
 
@@ -202,9 +207,9 @@ def test_what_cannot_be_asked_is_refused_with_one_message(
     response = ask(client, graph, **{"question": WHO, field: value})
 
     assert response.status_code == 422
-    text = response.content.decode()
-    assert text.count('class="hint hint--bad"') == 1
-    assert said in text
+    [(wrong, message)] = shown(response).errors.items()
+    assert wrong == field
+    assert said in message
     assert not Experiment.objects.exists()
     assert not graph.examples.filter(key__startswith="asked-").exists()
 
@@ -215,14 +220,15 @@ def test_a_model_that_is_not_there_says_why_leads_to_its_grid_and_may_be_asked_a
     Checkpoint.objects.create(name="gone", backend="language-model", location="/nowhere")
     response = ask(client, graph, model="gone|fp32")
     experiment = work(Experiment.objects.get())
-    text = client.get(response.url).content.decode()
+    answer = client.get(response.url)
 
     assert experiment.state == "failed"
-    assert "gone gave no answer." in text
+    [callout] = shown(answer).parts("callout")
+    assert "gone gave no answer." in callout.text
     assert experiment.error
-    assert escape(experiment.error) in text
-    assert reverse("grids:grid", args=[experiment.pk]) in text
-    assert 'hx-trigger="every 2s"' not in text
+    assert " ".join(experiment.error.split()) in callout.text
+    assert callout.addresses == [reverse("grids:grid", args=[experiment.pk])]
+    assert 'hx-trigger="every 2s"' not in answer.text
 
     assert ask(client, graph, model="gone|fp32").url == response.url
     assert Experiment.objects.get().state == "running"

@@ -15,8 +15,9 @@ from tests.evaluation.cited import (
     votes,
 )
 from tests.evaluation.metric_runs import done, work
-from tests.evaluation.pages import response_address, run_choices, words
+from tests.evaluation.pages import response_address, run_choices
 from tests.makers import response_row, statements
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -64,14 +65,14 @@ def test_the_form_counts_responses_with_a_bracket_until_their_citations_are_scor
 ):
     start = reverse("evaluation:start-run")
 
-    before = words(researcher.get(start, CHOICES))
+    before = shown(researcher.get(start, CHOICES))
     scored(dataset)
-    after = words(researcher.get(start, CHOICES))
+    after = shown(researcher.get(start, CHOICES))
 
-    assert "Alignment" in before
-    assert "Of a drawn response all citations are scored." in before
-    assert "4 responses with a bracket, and no citation scored under these choices." in before
-    assert "1 response with a bracket, and no citation scored under these choices." in after
+    assert "Alignment" in before.headings
+    assert "Of a drawn response all citations are scored." in before.text
+    assert "4 responses with a bracket, and no citation scored" in before.text
+    assert "1 response with a bracket, and no citation scored" in after.text
 
 
 def test_the_form_starts_a_run(researcher, dataset):
@@ -80,8 +81,8 @@ def test_the_form_starts_a_run(researcher, dataset):
     run = work(MetricRun.objects.get())
     assert answer.url == address("run", run)
     assert len(by_citation(run)) == len(ALIGNED)
-    again = researcher.post(reverse("evaluation:start-run"), CHOICES, follow=True)
-    assert "Every citation has a score under these choices already." in words(again)
+    again = shown(researcher.post(reverse("evaluation:start-run"), CHOICES, follow=True))
+    assert any("Every citation has a score" in message for message in again.messages)
 
 
 def test_the_form_says_that_nothing_is_cited(researcher, tmp_path):
@@ -90,7 +91,7 @@ def test_the_form_says_that_nothing_is_cited(researcher, tmp_path):
     answer = researcher.post(reverse("evaluation:start-run"), CHOICES)
 
     assert answer.status_code == 422
-    assert NONE_CITED in answer.text
+    assert shown(answer).errors["over"] == NONE_CITED
     assert not MetricRun.objects.exists()
 
 
@@ -123,22 +124,27 @@ def test_the_api_refuses_answers_that_cite_nothing(researcher, tmp_path):
 def test_a_run_counts_citations_and_shows_what_each_claims(researcher, dataset):
     run = scored(dataset)
 
-    text = words(researcher.get(address("run", run)))
+    page = shown(researcher.get(address("run", run)))
 
-    assert "5 of 5 citations" in text
-    assert "5 citations of 4 responses (1 without a complete citation), 4 pairs asked" in text
-    assert "Premise the sentence without citations" in text
-    assert "Assumed 1 it stands in no sentence: 0" in text
-    assert "citation 2 Q1, place of birth: Rome “She was born in Rome.”" in text
-    assert "assumed: it stands in no sentence" in text
-    assert "A bar leads to its citations." in text
+    assert "5 of 5 citations" in page.text
+    choices = dict(page.table("Choices").rows)
+    data = "5 citations of 4 responses (1 without a complete citation), 4 pairs asked"
+    assert data in choices["Data"]
+    assert choices["Premise"] == "the sentence without citations"
+    assert page.facts["Assumed"] == "1 it stands in no sentence: 0"
+    scores = page.table("Scores by citation")
+    row = scores.row("a citation 2 Q1, place of birth: Rome “She was born in Rome.”")
+    assert (row["Score"], row["Note"]) == ("0.333", "")
+    row = scores.row("d citation 1 Q2, occupation: writer")
+    assert row["Note"] == "assumed: it stands in no sentence"
+    assert "A bar leads to its citations." in page.text
 
 
 def test_a_run_of_responses_counts_responses(researcher, dataset):
-    text = words(researcher.get(address("run", done(dataset))))
+    page = shown(researcher.get(address("run", done(dataset))))
 
-    assert "4 responses" in text
-    assert "without a complete citation" not in text
+    assert "4 of 4 responses" in page.text
+    assert "without a complete citation" not in page.text
 
 
 def test_a_run_costs_the_same_statements_however_many_citations(researcher, dataset, tmp_path):
@@ -158,28 +164,32 @@ def test_failures_are_citations(researcher, dataset):
     rows = AutoScore.objects.filter(run=run, target__citation__relation="spouse")
     rows.update(score=None, problem="out of memory")
 
-    text = words(researcher.get(address("run-failures", run)))
-    of_run = words(researcher.get(address("run", run)))
+    page = shown(researcher.get(address("run-failures", run)))
+    of_run = shown(researcher.get(address("run", run)))
 
-    assert "Citations" in text
-    assert "citation 3 Q1, spouse: Ben “She was born in Rome.” out of memory" in text
-    assert "1 citation has no score." in of_run
+    failed = "a citation 3 Q1, spouse: Ben “She was born in Rome.”"
+    assert page.table("Citations").rows == [[failed, "out of memory"]]
+    assert any("1 citation has no score." in message for message in of_run.messages)
 
 
 def test_na_is_shown_with_the_sentences_and_triples_behind_it(researcher, tmp_path):
     run = scored(cited(tmp_path, responses=removed_rows()), "incompetence")
 
-    text = words(researcher.get(address("run", run)))
+    page = shown(researcher.get(address("run", run)))
 
-    assert "[NA]" in text
-    assert "0.833 model-a 2 sentences with [NA], 2 removed triples" in text
-    assert "0.667 “Her date of birth is not known.”" in text
-    assert "1.000 employer: Medici" in text
-    assert "assumed: no sentence has [NA]" in text
-    assert "no score" not in text
-    assert reverse("graphs:report", args=[run.dataset.slug, "incompetence"]) in (
-        researcher.get(address("run", run)).content.decode()
-    )
+    assert "[NA]" in page.headings
+    scores = page.table("Scores by")
+    row = scores.row("admits")
+    assert (row["Score"], row["Setup"]) == ("0.833", "model-a")
+    for said in (
+        "2 sentences with [NA], 2 removed triples",
+        "0.667 “Her date of birth is not known.”",
+        "1.000 employer: Medici",
+    ):
+        assert said in row["Note"]
+    assert "assumed: no sentence has [NA]" in scores.row("hides")["Note"]
+    assert "no score" not in page.text
+    assert reverse("graphs:report", args=[run.dataset.slug, "incompetence"]) in page.addresses
 
 
 def test_the_form_of_na_counts_responses_from_whose_graph_something_was_removed(
@@ -190,32 +200,33 @@ def test_the_form_of_na_counts_responses_from_whose_graph_something_was_removed(
     choices = {"metric": "incompetence", "over": f"dataset:{dataset.slug}"}
     start = reverse("evaluation:start-run")
 
-    before = words(researcher.get(start, choices))
+    before = shown(researcher.get(start, choices))
     scored(dataset, "incompetence")
-    after = words(researcher.get(start, choices))
+    after = shown(researcher.get(start, choices))
 
-    assert "2 responses from whose graph something was removed, without a score" in before
-    assert "Nothing to score: nothing was removed" in after
+    assert "2 responses from whose graph something was removed" in before.text
+    assert "Nothing to score: nothing was removed" in after.text
 
 
 def test_a_response_lists_the_scores_of_its_citations(researcher, dataset):
     scored(dataset)
 
-    text = words(researcher.get(response_address("a")))
+    table = shown(researcher.get(response_address("a"))).table("Scores of auto-metrics")
 
-    assert "citation 3" in text
-    assert "0.333" in text
+    assert table.column("Score") == ["0.500", "0.333", "0.000"]
+    for number, name in enumerate(table.column("Metric"), start=1):
+        assert f"citation {number}" in name
 
 
 # --- studies --------------------------------------------------------------------------------
 
 
 def test_a_study_of_citations_begins_with_alignment(researcher, study):
-    page = words(researcher.get(reverse("evaluation:study", args=[study.slug])))
+    page = shown(researcher.get(reverse("evaluation:study", args=[study.slug])))
     researcher.post(reverse("evaluation:start-default-run", args=[study.slug]))
 
     run = work(MetricRun.objects.get())
-    assert "Run Alignment (lexical)" in page
+    assert "Run Alignment (lexical)" in page.buttons
     assert (run.metric, len(by_citation(run))) == ("alignment", len(ALIGNED))
 
 
@@ -223,36 +234,36 @@ def test_disagreements_show_sentence_and_triple(researcher, study):
     run = scored(study.dataset)
     done(study.dataset)  # the newest, but of responses
 
-    page = researcher.get(reverse("evaluation:disagreements", args=[study.slug]))
+    page = shown(researcher.get(reverse("evaluation:disagreements", args=[study.slug])))
 
-    text = words(page)
-    assert "2 of 4 compared" in text
-    assert "citation 2" in text
-    assert "She was born in Rome. Cited · Q1 place of birth: Rome" in text
-    assert f'value="{run.pk}" selected' in page.text
+    assert "2 of 4 compared" in page.text
+    assert "citation 2" in page.text
+    assert "She was born in Rome. Cited · Q1 place of birth: Rome" in page.text
+    assert page.fields["run"] == str(run.pk)
 
 
 def test_a_run_leads_to_the_studies_of_what_it_scores(researcher, study):
     of_citations, of_responses = scored(study.dataset), done(study.dataset)
 
     there = reverse("evaluation:study", args=[study.slug])
-    assert there in researcher.get(address("run", of_citations)).text
+    assert f"{there}#auto" in shown(researcher.get(address("run", of_citations))).addresses
     assert there not in researcher.get(address("run", of_responses)).text
 
 
 def test_calibration_of_a_study_of_citations_offers_alignment_alone(researcher, study):
     address = reverse("evaluation:calibration", args=[study.slug])
 
-    before = words(researcher.get(address))
+    before = shown(researcher.get(address))
     scored(study.dataset)
-    after = words(researcher.get(address))
+    after = shown(researcher.get(address))
 
-    for text in (before, after):
-        assert "Alignment, lexical" in text
-        assert "Auto-AIS" not in text
+    for page in (before, after):
+        [offered] = page.choices("family").values()
+        assert offered.startswith("Alignment, lexical")
+        assert "Auto-AIS" not in page.text
 
 
 def test_choices_of_another_metric_stay_as_they_were(researcher, dataset):
-    text = words(researcher.get(reverse("evaluation:start-run"), run_choices(over="dataset:cited")))
+    page = shown(researcher.get(reverse("evaluation:start-run"), run_choices(over="dataset:cited")))
 
-    assert "4 responses without a score under these choices." in text
+    assert "4 responses without a score" in page.text

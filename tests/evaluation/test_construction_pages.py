@@ -6,9 +6,9 @@ from django.urls import reverse
 from evaluation.models import Job
 from generation.models import Construction
 from tests.construction_material import add_built, add_entry, make_construction
-from tests.evaluation.pages import flat, words
 from tests.evaluation.reviewed_constructions import address, decide, entry_of, make_bards
 from tests.makers import statements
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -30,14 +30,15 @@ def bards(rosa):
 
 class TestList:
     def test_none_yet(self, browser, admin):
-        assert "An admin can start one" in words(browser.get(address("constructions")))
-        assert address("new") in flat(admin.get(address("constructions")))
+        [message] = shown(browser.get(address("constructions"))).messages
+        assert "An admin can start one" in message
+        assert address("new") in shown(admin.get(address("constructions"))).addresses
 
     def test_each_says_how_far_it_is(self, browser, bards):
-        said = words(browser.get(address("constructions")))
+        [[name, *counts]] = shown(browser.get(address("constructions"))).table().rows
 
-        assert "Bards scripted, " in said
-        assert " done 6 3 0 none " in said
+        assert name.startswith("Bards scripted, ")
+        assert counts == ["done", "6", "3", "0", "none"]
 
     def test_it_costs_the_same_however_many_there_are(self, browser, bards):
         n_few = len(statements(lambda: browser.get(address("constructions"))))
@@ -50,14 +51,18 @@ class TestList:
 class TestConstruction:
     def test_the_way_of_its_entries(self, browser, bards):
         """Of 6 entries one has an incomplete name, one is not connected, one failed: 3 built."""
-        said = words(browser.get(address("construction", bards.pk)))
+        page = shown(browser.get(address("construction", bards.pk)))
 
-        assert "Entries — 6 100.0 Complete names 1 5 83.3 Relation known 0 5 83.3" in said
-        assert "Connected by an edge 1 4 66.7" in said
-        assert "Built 1 3 50.0" in said
-        assert "1 failed: the model wrote nothing that can be read." in said
-        assert "Kept 0 Dropped 0 Open 3" in said
-        assert "17 , 5 of which could not be read" in said.replace("17,", "17 ,")
+        way = {step: left for step, *left, _ in page.table("The way").rows}
+        assert way["Entries"] == ["—", "6", "100.0"]
+        assert way["Complete names"] == ["1", "5", "83.3"]
+        assert way["Relation known"] == ["0", "5", "83.3"]
+        assert way["Connected by an edge"] == ["1", "4", "66.7"]
+        assert way["Built"] == ["1", "3", "50.0"]
+        assert "1 failed: the model wrote nothing that can be read." in page.text
+        assert [page.facts[name] for name in ("Kept", "Dropped", "Open")] == ["0", "0", "3"]
+        calls = dict(page.table("Choices").rows)["Calls"]
+        assert calls.startswith("17, 5 of which could not be read")
 
     def test_it_costs_the_same_however_many_entries_it_has(self, browser, bards):
         n_few = len(statements(lambda: browser.get(address("construction", bards.pk))))
@@ -83,9 +88,9 @@ class TestConstruction:
     def test_entries_by_what_became_of_them(self, browser, bards, query, numbers):
         bards.entries.filter(number=4).update(verdict="keep")
 
-        shown = browser.get(f"{address('construction', bards.pk)}?{query}").context["page"]
+        page = browser.get(f"{address('construction', bards.pk)}?{query}").context["page"]
 
-        assert [entry.number for entry in shown] == numbers
+        assert [entry.number for entry in page] == numbers
 
     @pytest.mark.parametrize(
         ("state", "said"),
@@ -101,11 +106,12 @@ class TestConstruction:
         construction = make_construction(state=state, error=error)
         add_entry(construction)
 
-        shown = words(admin.get(address("construction", construction.pk)))
+        page = shown(admin.get(address("construction", construction.pk)))
 
-        assert said in shown
-        assert "0 of 1 entry through" in shown
-        assert "1 still waits to be looked up and counts as left" in shown
+        places = [*page.facts.values(), *page.buttons, *page.messages]
+        assert any(place.startswith(said) for place in places)
+        assert "0 of 1 entry through" in page.text
+        assert "1 still waits to be looked up" in page.text
 
     def test_progress_says_when_the_page_is_out_of_date(self, browser):
         construction = make_construction(state=Job.State.RUNNING)
@@ -120,7 +126,7 @@ class TestConstruction:
     def test_its_job_leads_to_it(self, browser, admin, bards):
         answer = browser.get(reverse("evaluation:job", args=[bards.job.pk]))
         assert answer.url == address("construction", bards.pk)
-        assert "Questions about a graph" in words(browser.get(reverse("evaluation:jobs")))
+        assert "Questions about a graph" in shown(browser.get(reverse("evaluation:jobs"))).text
 
         admin.post(reverse("evaluation:delete-job", args=[bards.job.pk]))
         assert Job.objects.exists()
@@ -135,16 +141,17 @@ class TestConstruction:
 
     def test_it_says_how_many_are_tried_again(self, admin, browser, bards):
         here = address("construction", bards.pk)
-        assert "Try 1 failed again" in words(admin.get(here))
-        assert "failed again" not in words(browser.get(here))
+        buttons = shown(admin.get(here)).buttons
+        assert any("Try 1 failed again" in button for button in buttons)
+        assert "failed again" not in shown(browser.get(here)).text
         bards.entries.filter(state="failed").delete()
-        assert "failed again" not in words(admin.get(here))
+        assert "failed again" not in shown(admin.get(here)).text
 
     def test_only_admins_delete_it(self, admin, browser, bards):
         assert browser.post(address("delete", bards.pk)).status_code == 403
-        said = words(admin.post(address("delete", bards.pk), follow=True))
+        page = shown(admin.post(address("delete", bards.pk), follow=True))
 
-        assert "Bards is deleted." in said
+        assert "Bards is deleted." in page.messages
         assert not Construction.objects.exists()
 
 

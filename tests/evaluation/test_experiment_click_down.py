@@ -1,7 +1,5 @@
 """What a number of an experiment's table leads to: the answers that it is made of, and no other."""
 
-import re
-from html import unescape
 from typing import Any
 
 import pytest
@@ -11,7 +9,7 @@ from evaluation.reports.kg_experiments import EXPERIMENT_REPORTS
 from generation.models import Dataset
 from tests.evaluation.hand_ablated import RUNS, answers, setup, three_runs
 from tests.evaluation.hand_cited import score_answers, score_citations
-from tests.evaluation.pages import words
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 REMOVED = {"q1": [["Q1", "birth", "London"]], "q2": [["Q2", "occupation", "miller"]]}
@@ -73,20 +71,17 @@ def researcher(rosa, client_for):
 def urls_of(researcher, dataset: Dataset, key: str, group: str) -> list[set[str]]:
     """Return the address behind each number of a row and of each of its runs, row by row."""
     here = reverse("graphs:experiment", args=[dataset.slug, key])
-    page = researcher.get(here, {"runs": group}).text
-    [body] = re.findall(rf'<tbody id="group-{group}">(.*?)</tbody>', page, re.DOTALL)
-    rows = body.split("</tr>")[:-1]
-    return [
-        {unescape(url) for url in re.findall(r'<td[^>]*>\s*<a href="([^"]*)"', row)} for row in rows
-    ]
+    rows = shown(researcher.get(here, {"runs": group})).part(f"group-{group}").cells
+    return [{url for figure in row[1:] for url in figure.addresses} for row in rows]
 
 
 def keys_of(researcher, dataset: Dataset, url: str) -> list[str]:
     """Return the key of each answer that a list names, as often as it does."""
-    page = researcher.get(url).text
-    ids = re.findall(reverse("evaluation:response", args=[dataset.slug, 0])[:-2] + r"(\d+)/", page)
-    keys = dict(dataset.responses.values_list("pk", "key"))
-    return [keys[int(pk)] for pk in ids]
+    keys = {
+        reverse("evaluation:response", args=[dataset.slug, pk]): key
+        for pk, key in dataset.responses.values_list("pk", "key")
+    }
+    return [keys[each] for each in shown(researcher.get(url)).addresses if each in keys]
 
 
 @pytest.mark.parametrize("key", list(EXPERIMENT_REPORTS))
@@ -114,9 +109,8 @@ def test_only_the_questions_that_all_rows_have_are_listed(researcher, uneven):
     [url] = [url for url in urls if "/answers/" in url]
 
     assert keys_of(researcher, uneven, url) == ["small-graph-gold-1-q1", "small-graph-gold-1-q2"]
-    assert "Only answers that the figures of removed knowledge are made of." in words(
-        researcher.get(url)
-    )
+    page = shown(researcher.get(url))
+    assert "Only answers that the figures of removed knowledge are made of." in page.text
     every = keys_of(researcher, uneven, url.replace("&experiment=removal", ""))
     assert sorted(every) == [f"small-graph-gold-1-q{n}" for n in (1, 2, 3)]
 
@@ -132,7 +126,8 @@ def test_a_mean_score_leads_to_the_scores_it_is_over_and_failed_to_failures(rese
     assert len(keys_of(researcher, uneven, scored)) == 5
     [failed] = [url for url in urls if "/failures/" in url]
     assert keys_of(researcher, uneven, failed) == ["small-graph-retrieved-2-q1"]
-    assert "answers that the figures of text quality are made of" in words(researcher.get(failed))
+    page = shown(researcher.get(failed))
+    assert "answers that the figures of text quality are made of" in page.text
 
 
 @pytest.mark.parametrize(

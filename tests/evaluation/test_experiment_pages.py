@@ -1,8 +1,6 @@
 """The pages of KaLMA's experiments: states, tables, what a number leads to, and who may."""
 
-import json
 import re
-from html import unescape
 from typing import Any
 
 import pytest
@@ -24,8 +22,8 @@ from evaluation.templatetags.figures import percent, range_of
 from generation.models import Experiment, KGQuestion
 from tests.evaluation.hand_ablated import RUNS, answers, import_answers, setup, three_runs
 from tests.evaluation.hand_cited import score_answers, score_citations
-from tests.evaluation.pages import words
 from tests.makers import example_row, import_rows, statements
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -82,24 +80,17 @@ def address_of_answer(dataset, key):
     return reverse("evaluation:response", args=[dataset.slug, response.pk])
 
 
-def groups(answer):
+def groups(page, report):
     """Return the rows of each group of the table of figures, cell by cell: words and address."""
-    bodies = re.findall(r'<tbody id="group-(\w+)">(.*?)</tbody>', answer.text, re.DOTALL)
-    return {key: [_cells(row) for row in body.split("</tr>")[:-1]] for key, body in bodies}
+    parts = {row["group"]: page.part(f"group-{row['group']}") for row in report.rows}
+    return {key: [_figures(row) for row in part.cells] for key, part in parts.items()}
 
 
-def _cells(row):
-    cells = re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)
-    return [
-        (
-            " ".join(re.sub(r"<[^>]*>", " ", cell).split()),
-            unescape(next(iter(re.findall(r'href="([^"]*)"', cell)), "")),
-        )
-        for cell in cells
-    ]
+def _figures(row):
+    return [(cell.text, next(iter(cell.addresses), "")) for cell in row[1:]]
 
 
-def shown(row, name):
+def figure(row, name):
     """Return a figure with its deviation and its interval as a cell has them."""
     deviation = row.get(f"{name}_deviation")
     beside = "" if deviation is None else f"({percent(deviation)})"
@@ -113,21 +104,23 @@ def shown(row, name):
 
 
 def test_table_3_has_the_means_deviations_and_intervals_of_the_report(researcher, seeded):
-    answer = researcher.get(address("experiment", seeded, "citations"))
+    page = shown(researcher.get(address("experiment", seeded, "citations")))
 
     report = EXPERIMENT_REPORTS["citations"](seeded)
     figures = ("aligned", "correctness", "precision", "recall", "f1")
     macro = ("macro_precision", "macro_recall", "macro_f1")
-    table = groups(answer)
-    assert list(table) == [row["group"] for row in report.rows]
+    table = groups(page, report)
+    # The groups in the report's order, and nothing else.
+    rows = [[text for text, _ in cells] for [cells] in table.values()]
+    assert [row[1:] for row in page.table("Citation quality").rows] == rows
     for row in report.rows:
         [cells] = table[row["group"]]
-        assert [text for text, _ in cells[2:10]] == [shown(row, name) for name in figures + macro]
+        assert [text for text, _ in cells[2:10]] == [figure(row, name) for name in figures + macro]
     three = next(row for row in report.rows if row["n_runs"] == 3)
     # Precision 2 of 3, 2 of 3 and 1 of 1: mean 7/9, deviation (n - 1) 1/3 / √3.
     precision, _ = table[three["group"]][0][4]
     assert precision.startswith("77.8 (19.2)")
-    assert report.signature in unescape(answer.text)
+    assert report.signature in page.text
 
 
 @pytest.mark.parametrize("key", list(EXPERIMENT_REPORTS))
@@ -136,9 +129,10 @@ def test_every_number_leads_to_answers_and_each_row_to_its_runs(researcher, seed
     row = max(report.rows, key=lambda row: row["n_runs"])
     here = address("experiment", seeded, key)
 
-    unfolded = groups(researcher.get(here, {"runs": row["group"]}))
+    unfolded = groups(shown(researcher.get(here, {"runs": row["group"]})), report)
 
     whole, *runs = unfolded[row["group"]]
+    responses = reverse("evaluation:response", args=[seeded.slug, 0])[:-2]
     assert len(runs) == row["n_runs"]
     assert all(len(of) == 1 for other, of in unfolded.items() if other != row["group"])
     for cells in (whole, *runs):
@@ -146,50 +140,49 @@ def test_every_number_leads_to_answers_and_each_row_to_its_runs(researcher, seed
         assert defined
         assert all(url for text, url in defined if text != "0")
         for url in {url for _, url in defined if url}:
-            leads_to = researcher.get(url)
-            assert leads_to.status_code == 200
-            assert reverse("evaluation:response", args=[seeded.slug, 0])[:-2] in leads_to.text
+            leads_to = shown(researcher.get(url)).addresses
+            assert any(address.startswith(responses) for address in leads_to)
 
 
 def test_a_number_over_three_runs_leads_to_the_answers_of_all_three(researcher, seeded):
-    [row] = [row for row in EXPERIMENT_REPORTS["citations"](seeded).rows if row["n_runs"] == 3]
-    [cells] = groups(researcher.get(address("experiment", seeded, "citations")))[row["group"]]
+    report = EXPERIMENT_REPORTS["citations"](seeded)
+    [row] = [row for row in report.rows if row["n_runs"] == 3]
+    page = shown(researcher.get(address("experiment", seeded, "citations")))
+    [cells] = groups(page, report)[row["group"]]
     _, url = cells[4]
 
-    answer = researcher.get(url)
+    page = shown(researcher.get(url))
 
     keys = [f"small-graph-retrieved-{seed}-q{n}" for seed in (1, 2, 3) for n in (1, 2)]
-    assert sorted(re.findall(r'"key">([^<]*)<', answer.text)) == keys
-    assert f"small (0.5), {row['prompt_title'].lower()}: 3 runs</option>" in answer.text
+    names = page.table("Answers with").column("Answer to")
+    assert sorted(name.split("? ")[1].split()[0] for name in names) == keys
+    setups = page.choices("setup").values()
+    assert f"small (0.5), {row['prompt_title'].lower()}: 3 runs" in setups
 
 
 def test_a_score_leads_to_the_scores_of_its_runs_alone(researcher, seeded):
-    rows = EXPERIMENT_REPORTS["quality"](seeded).rows
-    [row] = [row for row in rows if row["n_runs"] == 3]
+    report = EXPERIMENT_REPORTS["quality"](seeded)
+    [row] = [row for row in report.rows if row["n_runs"] == 3]
     run = MetricRun.objects.get(dataset=seeded, metric="fluency")
-    here = address("experiment", seeded, "quality")
-    [cells] = groups(researcher.get(here))[row["group"]]
+    page = shown(researcher.get(address("experiment", seeded, "quality")))
+    [cells] = groups(page, report)[row["group"]]
     [(text, url), (n, _), (n_failed, _)] = [each for each in cells if f"/{run.pk}/" in each[1]]
 
     assert text.startswith("4.50")  # of 4 and 5; the third has no score
     assert (n, n_failed) == ("2", "1")
-    assert text in words(researcher.get(here))
-    listed = researcher.get(url)
-    assert re.findall(r"small-graph-retrieved-\d-q1", listed.text) == [
-        "small-graph-retrieved-2-q1",
-        "small-graph-retrieved-1-q1",
-    ]
-    other = researcher.get(reverse("evaluation:run", args=[run.pk]), {"setup": "0"})
-    assert "small-graph-retrieved-2-q1" in other.text  # nobody's: all are listed
+    keys = ["small-graph-retrieved-2-q1", "small-graph-retrieved-1-q1"]
+    assert shown(researcher.get(url)).table("Scores by").column("Response") == keys
+    other = shown(researcher.get(reverse("evaluation:run", args=[run.pk]), {"setup": "0"}))
+    assert other.table("Scores by").column("Response") == keys  # nobody's: all are listed
 
 
 def test_what_is_not_defined_is_a_dash_and_leads_nowhere(researcher, seeded):
-    table = groups(researcher.get(address("experiment", seeded, "removal")))
-    rows = EXPERIMENT_REPORTS["removal"](seeded).rows
+    report = EXPERIMENT_REPORTS["removal"](seeded)
+    table = groups(shown(researcher.get(address("experiment", seeded, "removal"))), report)
 
-    [whole] = [row["group"] for row in rows if not row["n_removed"]]
+    [whole] = [row["group"] for row in report.rows if not row["n_removed"]]
     assert table[whole][0][7:10] == [("—", "")] * 3  # [NA] of what lacks nothing
-    [minus] = [row["group"] for row in rows if row["n_removed"] == 1]
+    [minus] = [row["group"] for row in report.rows if row["n_removed"] == 1]
     assert [text for text, _ in table[minus][0][7:10]] == ["100.0", "100.0", "100.0"]
 
 
@@ -199,8 +192,7 @@ def test_what_is_not_defined_is_a_dash_and_leads_nowhere(researcher, seeded):
 def test_the_pictures_hold_the_tables_figures(researcher, seeded):
     answer = researcher.get(address("experiment", seeded, "removal"))
 
-    [plots] = re.findall(r'id="plots"[^>]*>(.*?)</script>', answer.text)
-    charts = json.loads(plots)["charts"]
+    charts = shown(answer).data("plots")["charts"]
     assert set(charts) == set(re.findall(r'data-chart="(\w+)"', answer.text))
     [points] = charts["recall"]["datasets"].values()
     # Of q1's two members and q2's one, one is cited, whole or without London.
@@ -272,24 +264,28 @@ def test_groups_of_one_model_are_called_by_their_prompt_and_last_by_their_sign()
     ]
 
 
+def how_far(page, key):
+    """Return what the list says of an experiment's state."""
+    [tag] = page.part(f"experiment-{key}").parts("tag")
+    return tag.text
+
+
 # --- steps ----------------------------------------------------------------------------------
 
 
 def test_the_list_says_how_far_each_experiment_is(researcher, seeded):
-    answer = researcher.get(address("experiments", seeded))
+    page = shown(researcher.get(address("experiments", seeded)))
 
-    found = r'<h2 id="experiment-(\w+)">.*?<span class="tag[^"]*">([^<]*)<'
-    tags = re.findall(found, answer.text, re.DOTALL)
-    assert [key for key, _ in tags] == list(EXPERIMENTS)
+    assert page.headings[1:] == [page.part(f"experiment-{key}").text for key in EXPERIMENTS]
     # Of quality three metrics have no run; retrieval accuracy needs none.
-    assert dict(tags)["quality"] == "to be scored"
-    assert dict(tags)["accuracy"] == "there"
+    assert how_far(page, "quality") == "to be scored"
+    assert how_far(page, "accuracy") == "there"
 
 
 def test_an_experiment_is_asked_for_once_and_planned_first(researcher, tmp_path):
     dataset = import_answers(tmp_path, [], "to ask")
     here = address("experiment", dataset, "removal")
-    assert "Nothing to read yet" in words(researcher.get(here))
+    assert "Nothing to read yet" in shown(researcher.get(here)).headings
     form = {"models": ["extractive"], "temperatures": "0.5", "seeds": "1, 2", "max_tokens": 500}
 
     for _ in range(2):
@@ -298,8 +294,9 @@ def test_an_experiment_is_asked_for_once_and_planned_first(researcher, tmp_path)
 
     experiment = Experiment.objects.get(dataset=dataset)
     assert experiment.grid["seeds"] == [1, 2]
-    assert experiment.name in words(researcher.get(here))
-    assert "asking" in words(researcher.get(address("experiments", dataset)))
+    assert any(experiment.name in heading for heading in shown(researcher.get(here)).headings)
+    page = shown(researcher.get(address("experiments", dataset)))
+    assert how_far(page, "removal") == "asking"
 
 
 def test_a_refused_form_says_what_is_wrong_and_asks_nothing(researcher, tmp_path):
@@ -309,7 +306,7 @@ def test_a_refused_form_says_what_is_wrong_and_asks_nothing(researcher, tmp_path
     answer = researcher.post(address("start-experiment", dataset, "removal"), form)
 
     assert answer.status_code == 422
-    assert "Found 'warm'" in unescape(answer.text)
+    assert "Found 'warm'" in shown(answer).errors["temperatures"]
     assert not Experiment.objects.filter(dataset=dataset).exists()
     score = {"model": "nobody"}
     answer = researcher.post(address("score-experiment", dataset, "removal"), score)
@@ -320,7 +317,8 @@ def test_a_refused_form_says_what_is_wrong_and_asks_nothing(researcher, tmp_path
 def test_answers_are_scored_by_the_metrics_of_the_experiment(researcher, tmp_path):
     dataset = three_runs(tmp_path, "to score")
     here = address("experiment", dataset, "citations")
-    assert "no run" in words(researcher.get(here))
+    page = shown(researcher.get(here))
+    assert page.table("Metrics").row("Alignment")["State"] == "no run"
 
     answer = researcher.post(
         address("score-experiment", dataset, "citations"), {"model": "lexical|fp32"}
@@ -328,9 +326,9 @@ def test_answers_are_scored_by_the_metrics_of_the_experiment(researcher, tmp_pat
 
     assert answer["Location"] == here
     assert [run.metric for run in MetricRun.objects.filter(dataset=dataset)] == ["alignment"]
-    assert "The table reads runs that are done: nothing of one that goes on." in words(
-        researcher.get(here)
-    )
+    page = shown(researcher.get(here))
+    assert page.table("Metrics").row("Alignment")["State"] == "queued"
+    assert "nothing of one that goes on" in page.text
 
 
 def test_made_up_minimum_sets_are_called_so_wherever_figures_are(researcher, tmp_path):
@@ -338,16 +336,21 @@ def test_made_up_minimum_sets_are_called_so_wherever_figures_are(researcher, tmp
     pages = [address("experiments", dataset), address("experiment", dataset, "citations")]
     pages += [address("report", dataset, "citations"), address("answers", dataset)]
     for page in pages:
-        assert "made-up" not in words(researcher.get(page)).lower()
+        assert "made-up" not in shown(researcher.get(page)).text.lower()
     of_answer = address_of_answer(dataset, "small-graph-retrieved-1-q1")  # cites two members
-    assert "in minimum set made up" not in words(researcher.get(of_answer))
+
+    def verdicts():
+        cited = shown(researcher.get(of_answer)).table("Citations by sentence")
+        return [verdict for _, verdict, _ in cited.rows[1:]]
+
+    assert not any("made up" in verdict for verdict in verdicts())
     KGQuestion.objects.filter(example__dataset=dataset).update(is_minimum_made_up=True)
 
-    assert words(researcher.get(of_answer)).count("in minimum set made up") == 2
+    assert [verdict.endswith("in minimum set made up") for verdict in verdicts()] == [True, True]
     for page in pages:
-        text = words(researcher.get(page))
-        assert "Made-up minimum sets." in text, page
-        assert "nobody said that an answer needs these triples" in text
+        messages = shown(researcher.get(page)).messages
+        assert any("Made-up minimum sets." in message for message in messages), page
+        assert any("nobody said that an answer needs" in message for message in messages)
 
 
 def test_what_a_dataset_lacks_is_said(researcher, tmp_path):
@@ -356,12 +359,12 @@ def test_what_a_dataset_lacks_is_said(researcher, tmp_path):
         tmp_path / "bare", "bare", entities=[{"qid": "Q1", "label": "Ada", "triples": []}]
     ).dataset
 
-    text = words(researcher.get(reverse("graphs:experiments", args=["plain"])))
-    assert "plain has no knowledge graph" in text
-    assert "bare has no questions about a knowledge graph." in words(
-        researcher.get(address("experiment", bare, "citations"))
-    )
-    assert "not possible" in words(researcher.get(address("experiments", bare)))
+    page = shown(researcher.get(reverse("graphs:experiments", args=["plain"])))
+    assert any("plain has no knowledge graph" in message for message in page.messages)
+    page = shown(researcher.get(address("experiment", bare, "citations")))
+    assert "bare has no questions about a knowledge graph." in page.text
+    page = shown(researcher.get(address("experiments", bare)))
+    assert how_far(page, "citations") == "not possible"
     plain = reverse("graphs:experiment-file", args=["plain", "citations", "csv"])
     assert researcher.get(plain).status_code == 404
 

@@ -11,6 +11,7 @@ from accounts.models import User
 from generation.models import Dataset, Entity, Example
 from tests.graph_material import ENTITIES, QUESTION, cited_row, hathaways
 from tests.makers import example_row, import_rows
+from tests.shown import Shown, shown
 
 pytestmark = pytest.mark.once
 GRAPHS = reverse("graphs:graphs")
@@ -26,11 +27,8 @@ def graph(tmp_path: Path) -> Dataset:
     return hathaways(tmp_path, responses=[cited_row()])
 
 
-def page(client: Client, name: str, dataset: Dataset, *args: int, **query: str) -> str:
-    address = reverse(f"graphs:{name}", args=[dataset.slug, *args], query=query)
-    response = client.get(address)
-    assert response.status_code == 200, address
-    return " ".join(response.content.decode().split())
+def page_of(client: Client, name: str, dataset: Dataset, *args: int, **query: str) -> Shown:
+    return shown(client.get(reverse(f"graphs:{name}", args=[dataset.slug, *args], query=query)))
 
 
 def entity(dataset: Dataset, qid: str) -> Entity:
@@ -45,8 +43,9 @@ class TestList:
     def test_an_empty_list_says_how_to_get_a_graph(
         self, client: Client, adam: User, client_for: Callable[[User], Client]
     ):
-        assert "An admin can import entities" in client.get(GRAPHS).content.decode()
-        assert "Import a graph" in client_for(adam).get(GRAPHS).content.decode()
+        [message] = shown(client.get(GRAPHS)).messages
+        assert "An admin can import entities" in message
+        assert "Import a graph" in shown(client_for(adam).get(GRAPHS)).links
 
     def test_each_graph_is_listed_with_what_it_holds(self, client: Client, graph: Dataset):
         """3 + 5 + 3 + 0 triples, of 4 entities."""
@@ -90,50 +89,54 @@ class TestEntities:
         assert [each.qid for each in response.context["page"]] == qids
 
     def test_an_alias_is_looked_for_in_this_graph_alone(self, client: Client, graph: Dataset):
-        assert "No entity found" in page(client, "graph", graph, q="nobody")
+        assert "No entity found" in page_of(client, "graph", graph, q="nobody").headings
 
     def test_htmx_is_answered_with_the_list_alone(self, client: Client, graph: Dataset):
         address = reverse("graphs:graph", args=[graph.slug])
-        text = client.get(address, {"q": "globe"}, headers={"HX-Request": "true"}).content.decode()
+        answer = client.get(address, {"q": "globe"}, headers={"HX-Request": "true"})
 
-        assert text.lstrip().startswith('<div id="entity-list">')
-        assert "Globe" in text
+        assert "<html" not in answer.text
+        page = shown(answer)
+        assert page.headings == []
+        assert page.part("entity-list").table().column("Entity") == ["Globe Q4"]
 
     def test_more_entities_take_no_more_queries(
         self, client: Client, graph: Dataset, tmp_path: Path, django_assert_max_num_queries
     ):
         with django_assert_max_num_queries(16) as few:
-            page(client, "graph", graph)
+            page_of(client, "graph", graph)
         more = [{"qid": f"Q{n}", "label": f"L{n}", "triples": []} for n in range(100, 180)]
         many = hathaways(tmp_path, "many", entities=[*ENTITIES, *more])
         with django_assert_max_num_queries(len(few.captured_queries)):
-            assert "1 to 50 of 84 entities" in page(client, "graph", many)
+            page = page_of(client, "graph", many)
+        assert len(page.table("Entities").rows) == 50
+        assert "1 to 50 of 84 entities" in page.text
 
     def test_a_dataset_without_a_graph_says_so(self, client: Client, tmp_path: Path):
         dataset = import_rows(tmp_path, examples=[example_row()]).dataset
         assert dataset
 
-        assert "No entities" in page(client, "graph", dataset)
-        assert "has no knowledge graph" in page(client, "questions", dataset)
-        assert "Nothing to ask about" in page(client, "ask", dataset)
+        assert "No entities" in page_of(client, "graph", dataset).headings
+        [message] = page_of(client, "questions", dataset).messages
+        assert "has no knowledge graph" in message
+        assert "Nothing to ask about" in page_of(client, "ask", dataset).headings
 
     def test_admins_are_led_to_pulling_more(
         self, client: Client, adam: User, client_for: Callable[[User], Client], graph: Dataset
     ):
-        assert "Pull entities" not in page(client, "graph", graph)
-        assert f"?dataset={graph.slug}" in page(client_for(adam), "graph", graph)
+        assert "Pull entities" not in page_of(client, "graph", graph).text
+        of_admin = page_of(client_for(adam), "graph", graph)
+        assert of_admin.links["Pull entities"].endswith(f"?dataset={graph.slug}")
 
 
 class TestEntity:
     def test_its_triples_are_a_picture_and_a_table(self, client: Client, graph: Dataset):
         address = reverse("graphs:entity", args=[graph.slug, entity(graph, "Q2").pk])
-        shown = client.get(address).context["page"]
+        answer = client.get(address)
 
-        assert next((row.relation, row.value) for row in shown.triples.rows) == (
-            "occupation",
-            "actor",
-        )
-        assert [(g.full, g.n_more) for g in shown.picture.wide.groups] == [
+        assert shown(answer).table("Triples of").rows[0] == ["occupation", "actor"]
+        picture = answer.context["page"].picture
+        assert [(g.full, g.n_more) for g in picture.wide.groups] == [
             ("occupation", 1),
             ("place of birth", 0),
         ]
@@ -141,25 +144,26 @@ class TestEntity:
     def test_neighbours_in_the_graph_are_links_and_others_are_not(
         self, client: Client, graph: Dataset
     ):
-        text = page(client, "entity", graph, entity(graph, "Q1").pk)
+        page = page_of(client, "entity", graph, entity(graph, "Q1").pk)
         spouse = reverse("graphs:entity", args=[graph.slug, entity(graph, "Q3").pk])
 
         # In both pictures, in the table, and as what points here.
-        assert text.count(f'href="{spouse}"') == 4
-        assert "Q99, not in this graph" in text
+        assert page.addresses.count(spouse) == 4
+        place = page.table("Triples of").row("place of birth")["Value"]
+        assert place == "Shottery Q99, not in this graph"
 
     def test_namesakes_and_questions_are_named(self, client: Client, graph: Dataset):
         address = reverse("graphs:entity", args=[graph.slug, entity(graph, "Q2").pk])
-        shown = client.get(address).context["page"]
+        page = client.get(address).context["page"]
 
-        assert [other.qid for other in shown.namesakes.rows] == ["Q1"]
-        [question] = shown.questions.rows
+        assert [other.qid for other in page.namesakes.rows] == ["Q1"]
+        [question] = page.questions.rows
         assert (question.text, question.is_gold, question.is_retrieved) == (QUESTION, False, True)
 
     def test_a_document_shows_its_text_and_that_nothing_is_around_it(
         self, client: Client, graph: Dataset
     ):
-        text = page(client, "entity", graph, entity(graph, "Q4").pk)
+        text = page_of(client, "entity", graph, entity(graph, "Q4").pk).text
 
         assert "A theatre. A theatre." in text
         assert "Nothing is known of this entity but its name" in text
@@ -177,7 +181,7 @@ class TestEntity:
         self, client: Client, graph: Dataset, django_assert_max_num_queries
     ):
         with django_assert_max_num_queries(20):
-            page(client, "entity", graph, entity(graph, "Q1").pk)
+            page_of(client, "entity", graph, entity(graph, "Q1").pk)
 
 
 class TestQuestions:
@@ -236,7 +240,7 @@ class TestSteps:
         ]
 
     def test_the_prompt_shows_the_graph_that_was_retrieved(self, client: Client, graph: Dataset):
-        text = page(client, "question", graph, k1(graph).pk)
+        text = page_of(client, "question", graph, k1(graph).pk).text
 
         assert "{name: Anne Hathaway, spouse: William Shakespeare" in text
 
@@ -246,7 +250,7 @@ class TestSteps:
         """Gold Q1 and Q98, retrieved elsewhere Q98 and Q99: it has Q1."""
         asked = {"id": "k3", "question": "Who?", "entities": ["Q1", "Q98"]}
         dataset = hathaways(tmp_path, kg_questions=[asked | {"retrieved": ["Q98", "Q99"]}])
-        text = page(client, "question", dataset, dataset.examples.get(key="k3").pk)
+        text = page_of(client, "question", dataset, dataset.examples.get(key="k3").pk).text
 
         assert "2 entities are not in the graph." in text
 
@@ -267,22 +271,25 @@ class TestSteps:
     def test_citations_stand_below_their_sentence_and_lead_to_their_entity(
         self, client: Client, graph: Dataset
     ):
-        text = page(client, "question", graph, k1(graph).pk)
+        answer = client.get(reverse("graphs:question", args=[graph.slug, k1(graph).pk]))
+        cited = shown(answer).table("Citations by sentence")
         entity_url = reverse("graphs:entity", args=[graph.slug, entity(graph, "Q1").pk])
 
-        assert text.count("<bdi>She died in 1623.</bdi>") == 1
-        assert f'<a href="{entity_url}"><bdi>Anne Hathaway</bdi></a> Q1' in text
-        assert '<details class="replies" open><summary>Sentence by sentence' in text
+        assert cited.rows.count(["She died in 1623."]) == 1
+        below = cited.rows.index(["She died in 1623."]) + 1
+        assert cited.rows[below][0] == "1 date of death: 1623 Anne Hathaway Q1"
+        assert cited.links[below] == {"Anne Hathaway": entity_url}
+        assert '<details class="replies" open>' in answer.text
 
     def test_an_answer_whose_graph_is_not_known_is_not_judged(self, client: Client, tmp_path: Path):
         dataset = hathaways(tmp_path, responses=[cited_row(graph_shown=None)])
-        text = page(client, "question", dataset, k1(dataset).pk)
+        text = page_of(client, "question", dataset, k1(dataset).pk).text
 
         assert "Which graph the model was shown is not known" in text
         assert "in minimum set" not in text
 
     def test_a_question_about_nothing_says_so_at_each_step(self, client: Client, graph: Dataset):
-        text = page(client, "question", graph, graph.examples.get(key="k2").pk)
+        text = page_of(client, "question", graph, graph.examples.get(key="k2").pk).text
 
         for said in (
             "No name of the graph was found",
@@ -309,12 +316,12 @@ class TestSteps:
             "many",
             responses=[cited_row(f"a{n}", setup=f"model-{n}") for n in range(6)],
         )
-        page(client, "question", few, k1(few).pk)  # reads the graph
-        page(client, "question", many, k1(many).pk)
+        page_of(client, "question", few, k1(few).pk)  # reads the graph
+        page_of(client, "question", many, k1(many).pk)
         with django_assert_max_num_queries(40) as queries:
-            page(client, "question", few, k1(few).pk)
+            page_of(client, "question", few, k1(few).pk)
         with django_assert_max_num_queries(len(queries.captured_queries)):
-            page(client, "question", many, k1(many).pk)
+            page_of(client, "question", many, k1(many).pk)
 
 
 class TestOtherPages:
@@ -324,8 +331,8 @@ class TestOtherPages:
         of_example = client.get(reverse("evaluation:example", args=[graph.slug, example.pk]))
         of_dataset = client.get(reverse("generation:dataset", args=[graph.slug]))
 
-        assert f'href="{steps}"' in of_example.content.decode()
-        assert f'href="{reverse("graphs:graph", args=[graph.slug])}"' in of_dataset.content.decode()
+        assert steps in shown(of_example).addresses
+        assert reverse("graphs:graph", args=[graph.slug]) in shown(of_dataset).addresses
 
     def test_a_response_shows_its_citations_and_its_graph_with_what_was_taken_out(
         self, client: Client, tmp_path: Path
@@ -333,17 +340,20 @@ class TestOtherPages:
         removed = [["Q1", "place of birth", "Shottery"]]
         dataset = hathaways(tmp_path, responses=[cited_row(removed=removed)])
         address = reverse("evaluation:response", args=[dataset.slug, dataset.responses.get().pk])
-        text = " ".join(client.get(address).content.decode().split())
+        answer = client.get(address)
+        page = shown(answer)
 
-        assert "✓✓ 1 in minimum set" in text
-        assert "Taken out of it" in text
-        assert "<del><bdi>Shottery</bdi></del>" in text
-        assert "Nothing was shown" not in text
-        assert 'id="evidence"' not in text
-        assert 'class="turn turn--response"' not in text  # it stands once, with its citations
+        assert "✓✓ 1 in minimum set" in page.text
+        assert "Taken out of it" in page.headings
+        assert "<del><bdi>Shottery</bdi></del>" in answer.text
+        assert "Nothing was shown" not in page.text
+        assert "Evidence" not in page.headings
+        assert not page.parts("turn--response")  # it stands once, with its citations
 
     def test_a_response_without_a_graph_has_no_citations(self, client: Client, tmp_path: Path):
         dataset = hathaways(tmp_path, responses=[cited_row(graph_shown=None)])
         address = reverse("evaluation:response", args=[dataset.slug, dataset.responses.get().pk])
 
-        assert 'id="citations"' not in client.get(address).content.decode()
+        page = shown(client.get(address))
+        assert "Dialog and response" in page.headings
+        assert not any("citations" in heading for heading in page.headings)

@@ -15,6 +15,7 @@ from generation.services.datasets import create_dataset
 from generation.services.graphs import store_kg_questions
 from tests.makers import statements
 from tests.ruler_model import save_ruler_model
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -57,12 +58,8 @@ def work(job) -> None:
     do_job(claim)
 
 
-def page(name, *arguments):
+def address(name, *arguments):
     return reverse(f"evaluation:{name}", args=arguments)
-
-
-def words(answer):
-    return " ".join(answer.content.decode().split())
 
 
 def sent(url, **more):
@@ -80,46 +77,47 @@ def sent(url, **more):
 def test_an_admin_starts_a_pull_and_sees_what_it_brought(
     admin, oxigraph, django_capture_on_commit_callbacks
 ):
-    first = words(admin.get(reverse("graphs:pull")))
-    assert 'value="https://query.wikidata.org/sparql"' in first
-    assert "None yet" in first
+    first = shown(admin.get(reverse("graphs:pull")))
+    assert first.fields["endpoint"] == "https://query.wikidata.org/sparql"
+    assert "None yet" in first.headings
 
     answer = admin.post(reverse("graphs:pull"), sent(oxigraph.url))
 
     job = Job.objects.get()
     assert answer.status_code == 302
-    assert answer.url == page("job", job.pk)
+    assert answer.url == address("job", job.pk)
     assert str(job.requested_by) == "adam"
     assert job.parameters["names"] == ["Anne Hathaway", "Aristotle"]
     assert job.sent_at
     work(job)
     assert Entity.objects.filter(dataset__name="bards").count() == 3
-    assert "bards, pull 1</a>" in words(admin.get(reverse("graphs:pull")))
+    pulls = shown(admin.get(reverse("graphs:pull"))).table("Last pulls")
+    assert pulls.row("bards, pull 1")["New entities"] == "3"
+    assert pulls.links == [{"bards, pull 1": address("job", job.pk)}]
 
 
 def test_what_cannot_be_used_is_said_where_it_stands(admin):
     answer = admin.post(reverse("graphs:pull"), sent("http://127.0.0.1:1/", allow_private=""))
-    said = words(answer)
+    page = shown(answer)
 
     assert answer.status_code == 422
-    assert "Not started." in said
-    assert "127.0.0.1, a local, private or reserved address, at port 1; expected a public" in said
-    assert "Tick “The endpoint may be in our own network” below." in said
-    assert 'id="id_endpoint_error"' in said
+    assert any("Not started." in message for message in page.messages)
+    said = page.errors["endpoint"]
+    assert "127.0.0.1, a local, private or reserved address, at port 1" in said
+    assert "Tick “The endpoint may be in our own network”" in said
     assert not Job.objects.exists()
 
 
 def test_names_that_spacy_reads_are_not_offered_without_a_model(admin, settings, tmp_path):
-    offered = 'name="with_mentions" aria-describedby="id_with_mentions_helptext" id'
     settings.SPACY_MODEL = "not_installed"
-    without = words(admin.get(reverse("graphs:pull")))
+    without = shown(admin.get(reverse("graphs:pull")))
     settings.SPACY_MODEL = str(save_ruler_model(tmp_path))
-    with_one = words(admin.get(reverse("graphs:pull")))
+    with_one = shown(admin.get(reverse("graphs:pull")))
 
-    assert "No spaCy model is installed" in without
-    assert offered not in without
-    assert "No spaCy model is installed" not in with_one
-    assert offered in with_one
+    assert "No spaCy model is installed" in without.text
+    assert "with_mentions" not in without.fields
+    assert "No spaCy model is installed" not in with_one.text
+    assert "with_mentions" in with_one.fields
 
 
 def test_the_page_says_how_much_the_graph_of_a_dataset_lacks(admin):
@@ -129,11 +127,12 @@ def test_the_page_says_how_much_the_graph_of_a_dataset_lacks(admin):
         dataset, [KGQuestionRecord(where, "q1", "Who?", ("Q692", "Q36301"), None, None)]
     )
 
-    said = words(admin.get(reverse("graphs:pull"), {"dataset": "old-bards"}))
+    answer = admin.get(reverse("graphs:pull"), {"dataset": "old-bards"})
+    page = shown(answer)
 
-    assert 'value="Old bards"' in said
-    assert "2 entities of Old bards are lacking." in said
-    assert '<option value="Old bards">' in said
+    assert page.fields["dataset"] == "Old bards"
+    assert "2 entities of Old bards are lacking." in page.text
+    assert '<option value="Old bards">' in answer.text
 
 
 def test_the_page_costs_the_same_however_many_pulls_there_are(admin, job):
@@ -145,27 +144,29 @@ def test_the_page_costs_the_same_however_many_pulls_there_are(admin, job):
 
 
 def test_a_pull_shows_its_choices_sums_and_names(browser, admin, job, oxigraph):
-    said = words(browser.get(page("job", job.pk)))
-    said_to_admins = words(admin.get(page("job", job.pk)))
+    answer = browser.get(address("job", job.pk))
+    page, of_admins = shown(answer), shown(admin.get(address("job", job.pk)))
 
-    assert f"<code>{oxigraph.url}</code>" in said_to_admins
-    assert "our own network allowed" in said_to_admins
-    assert oxigraph.url not in said
-    assert "<strong>3</strong> of 3 names" in said
-    assert "Anne Hathaway <code>Q36301</code>" in said
-    assert 'by alias</span> <span class="tag">there already</span>' in said
-    assert "not found</span>" in said
-    assert "Left out: identifiers and files" in said
-    assert "Start a run with it" not in said
+    came_from = dict(of_admins.table("Choices").rows)["From"]
+    assert came_from == f"{oxigraph.url} our own network allowed"
+    assert oxigraph.url not in answer.text
+    assert "3 of 3 names" in page.text
+    label, alias, nobody = page.table("Names").rows
+    assert label[1] == "Anne Hathaway"
+    assert label[2].startswith("Anne Hathaway Q36301")
+    assert alias[1:] == ["Annie Hathaway", "Anne Hathaway Q36301 human by alias there already", "0"]
+    assert nobody[1:] == ["nobody", "not found", "0"]
+    assert dict(page.table("Sums").rows)["Left out: identifiers and files"] == "3"
+    assert "Start a run with it" not in page.text
 
 
 def test_the_page_of_a_pull_costs_the_same_however_many_names_it_has(browser, job, oxigraph):
-    n_few = len(statements(lambda: browser.get(page("job", job.pk))))
+    n_few = len(statements(lambda: browser.get(address("job", job.pk))))
     longer = asked_for(oxigraph.url, *(f"Q{n}" for n in range(1, 40)))
     work(longer)
 
-    assert len(statements(lambda: browser.get(page("job", longer.pk)))) == n_few
-    assert "1 to 39 of 39 names" in words(browser.get(page("job", longer.pk)))
+    assert len(statements(lambda: browser.get(address("job", longer.pk)))) == n_few
+    assert len(shown(browser.get(address("job", longer.pk))).table("Names").rows) == 39
 
 
 def test_a_pull_whose_endpoint_is_down_says_so_and_can_be_tried_again(
@@ -174,29 +175,31 @@ def test_a_pull_whose_endpoint_is_down_says_so_and_can_be_tried_again(
     job = asked_for("http://127.0.0.1:1/sparql")
     work(job)
 
-    said = words(admin.get(page("job", job.pk)))
-    assert "It stopped.</strong> http://127.0.0.1:1/sparql: no connection" in said
-    assert "Try again" in said
-    assert "Nothing yet" in said
+    page = shown(admin.get(address("job", job.pk)))
+    said = "It stopped. http://127.0.0.1:1/sparql: no connection"
+    assert any(message.startswith(said) for message in page.messages)
+    assert "Try again bards, pull 1" in page.buttons
+    assert "Nothing yet" in page.headings
 
-    admin.post(page("resume-job", job.pk))
+    admin.post(address("resume-job", job.pk))
     job.refresh_from_db()
     assert job.state == STATE.QUEUED
 
 
 def test_pulls_stand_in_the_list_of_jobs(browser, job):
-    said = words(browser.get(page("jobs")))
+    page = shown(browser.get(address("jobs")))
 
-    assert "Knowledge graph pulled into bards" in said
-    assert "An admin’s to change." in said
+    assert "bards, pull 1 done" in page.headings
+    assert "Knowledge graph pulled into bards" in page.text
+    assert "An admin’s to change." in page.text
 
 
 def test_progress_of_a_pull_is_told_piece_by_piece(browser, oxigraph):
     job = asked_for(oxigraph.url)
 
-    said = words(browser.get(page("job-progress", job.pk), {"seen": "0"}))
+    page = shown(browser.get(address("job-progress", job.pk), {"seen": "0"}))
 
-    assert "<strong>0</strong> of 3 names" in said
+    assert "0 of 3 names" in page.text
 
 
 @pytest.mark.parametrize("action", ["cancel-job", "resume-job", "delete-job"])
@@ -206,18 +209,18 @@ def test_only_admins_cancel_resume_and_delete_pulls(admin, browser, oxigraph, ac
         cancel_job(job, None)
     before = Job.objects.values().get()
 
-    assert browser.post(page(action, job.pk)).status_code == 403
+    assert browser.post(address(action, job.pk)).status_code == 403
     assert Job.objects.values().get() == before
-    assert "An admin’s to change." in words(browser.get(page("job", job.pk)))
+    assert "An admin’s to change." in shown(browser.get(address("job", job.pk))).text
 
-    assert admin.post(page(action, job.pk)).status_code == 302
+    assert admin.post(address(action, job.pk)).status_code == 302
     assert Job.objects.values().first() != before
 
 
 def test_deleting_a_pull_says_that_what_it_brought_stays(admin, job):
-    said = words(admin.post(page("delete-job", job.pk), follow=True))
+    page = shown(admin.post(address("delete-job", job.pk), follow=True))
 
-    assert "bards, pull 1 is deleted. What it pulled stays." in said
+    assert page.messages[0] == "bards, pull 1 is deleted. What it pulled stays."
     assert Entity.objects.count() == 2
 
 

@@ -1,7 +1,6 @@
 """The pages of reports on cited answers: every figure is the report's, and who may see them."""
 
 import json
-import re
 
 import pytest
 from django.test import Client
@@ -21,8 +20,8 @@ from evaluation.templatetags.figures import decimal, percent, range_of
 from generation.models import Response
 from tests.conftest import person
 from tests.evaluation.hand_cited import import_cited, score_answers, score_citations
-from tests.evaluation.pages import words
 from tests.makers import example_row, import_rows, response_row, statements
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -68,11 +67,14 @@ def address(name, dataset, *more):
 
 
 def cells(answer):
-    """Return the cells of the page's first table, row by row, as words."""
-    [body, *_] = re.findall(r"<tbody>(.*?)</tbody>", answer.text, re.DOTALL)
-    rows = re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)
-    found = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in rows]
-    return [[" ".join(re.sub(r"<[^>]*>", " ", cell).split()) for cell in row] for row in found]
+    """Return the cells of the page's first table, row by row."""
+    return shown(answer).tables[0].rows
+
+
+def listed(answer):
+    """Return the keys of the answers that a page lists, in its order."""
+    table = shown(answer).table("Answers with")
+    return [name.split("? ")[1].split()[0] for name in table.column("Answer to")]
 
 
 def cell(row, name):
@@ -93,13 +95,13 @@ def test_every_figure_on_citations_is_the_reports(researcher, scored, mode, roun
     report = citations_report(scored, CitationChoices(mode, rounds))
     figures = ("aligned", "correctness", "precision", "recall", "f1")
     macro = tuple(f"macro_{name}" for name in figures[1:])
-    for row, shown in zip(report.rows, cells(answer), strict=True):
-        assert shown[2:4] == [
+    for row, on_page in zip(report.rows, cells(answer), strict=True):
+        assert on_page[2:4] == [
             decimal(row["citations_per_answer"]),
             decimal(row["na_per_answer"]),
         ]
-        assert shown[4:] == [cell(row, name) for name in (*figures, *macro)]
-    assert report.signature in re.sub(r"&#x27;", "'", answer.text)
+        assert on_page[4:] == [cell(row, name) for name in (*figures, *macro)]
+    assert report.signature in shown(answer).text
 
 
 def test_every_figure_on_alignment_and_na_is_the_reports(researcher, scored):
@@ -125,11 +127,11 @@ def test_every_figure_on_alignment_and_na_is_the_reports(researcher, scored):
 
 
 def test_every_figure_on_quality_and_retrieval_is_the_reports(researcher, scored):
-    quality = researcher.get(address("report", scored, "quality"))
+    [quality] = cells(researcher.get(address("report", scored, "quality")))
     retrieval = cells(researcher.get(address("report", scored, "retrieval")))
 
     [row] = quality_report(scored).rows
-    assert cells(quality)[0][3:] == [
+    assert quality[3:] == [
         "integer × 3",
         decimal(row["mean"]),  # of two dialogs, so without an interval
         decimal(row["deviation"]),
@@ -137,28 +139,27 @@ def test_every_figure_on_quality_and_retrieval_is_the_reports(researcher, scored
         str(row["n_failed"]),
         str(row["n_not_asked"]),
     ]
-    assert "own judge" in words(quality)  # setup and judge are both called 'small'
+    assert "own judge" in quality[1]  # setup and judge are both called 'small'
     rows = graph_retrieval_report(scored).rows
-    assert [shown[1:3] for shown in retrieval] == [
+    assert [on_page[1:3] for on_page in retrieval] == [
         [cell(row, "precision"), cell(row, "recall")] for row in rows
     ]
 
 
 def test_the_page_on_differences_has_both_modes_side_by_side_and_says_why(researcher, scored):
-    answer = researcher.get(address("differences", scored))
+    page = shown(researcher.get(address("differences", scored)))
 
     setup, *_ = both_modes(scored, "all")
-    paper, code, difference = cells(answer)
+    paper, code, difference = page.table("Figures of each setup").rows[:3]
     # Correct 6 of 8 here; there the incomplete citation is not counted: 6 of 7.
     assert paper[1:4] == ["Paper", str(setup.n_here), "75.0"]
     assert code[:3] == ["Authors’ code", str(setup.n_there), "85.7"]
     assert difference[:3] == ["Difference", "", "+10.7"]
     assert paper[3:] == [percent(here) for _, here, _, _ in setup.figures]
     assert code[2:] == [percent(there) for _, _, there, _ in setup.figures]
-    text = words(answer)
-    assert "4 of 6" in text
-    for reason in ("empty graph", "no citation", "repeated citation", "incomplete citation"):
-        assert f"{reason.capitalize()}. " in text
+    assert "4 of 6" in page.text
+    reasons = [why.partition(".")[0] for why in page.table("Answers with").column("Why")]
+    assert reasons == ["Repeated citation", "Incomplete citation", "No citation", "Empty graph"]
 
 
 def test_each_reason_has_a_sentence():
@@ -168,8 +169,7 @@ def test_each_reason_has_a_sentence():
 def test_differences_may_be_listed_by_their_reason(researcher, scored):
     answer = researcher.get(address("differences", scored), {"reason": "repeated"})
 
-    listed = answer.text.partition('id="answers-h"')[2]
-    assert re.findall(r'"key">(\w+)<', listed) == ["c1"]
+    assert listed(answer) == ["c1"]
 
 
 # --- what is behind -------------------------------------------------------------------------
@@ -193,18 +193,20 @@ def test_differences_may_be_listed_by_their_reason(researcher, scored):
 def test_the_answers_behind_a_figure_are_listed_by_verdict(researcher, scored, verdict, keys):
     answer = researcher.get(address("answers", scored), {"verdict": verdict})
 
-    assert re.findall(r'"key">(\w+)<', answer.text) == keys
+    assert listed(answer) == keys
 
 
 def test_an_answer_leads_to_its_response_and_to_its_question(researcher, scored):
     setup = scored.setups.get(temperature=0.5)
-    answer = researcher.get(address("answers", scored), {"setup": setup.pk})
+    table = shown(researcher.get(address("answers", scored), {"setup": setup.pk})).table()
 
     response = Response.objects.get(dataset=scored, key="w1")
-    assert reverse("evaluation:response", args=[scored.slug, response.pk]) in answer.text
-    assert address("question", scored, response.example_id) in answer.text
+    assert {*table.links[0].values()} == {
+        reverse("evaluation:response", args=[scored.slug, response.pk]),
+        address("question", scored, response.example_id),
+    }
     # 'I do not know [NA].' cites nothing: precision 0, recall 0 of 2.
-    assert cells(answer)[0][2:] == ["no citation", "1", "—", "0.0", "0.0"]
+    assert table.rows[0][2:] == ["no citation", "1", "—", "0.0", "0.0"]
 
 
 def test_of_an_unknown_minimum_set_it_is_not_said_what_is_needed(researcher, scored):
@@ -215,13 +217,14 @@ def test_of_an_unknown_minimum_set_it_is_not_said_what_is_needed(researcher, sco
 
 
 def test_each_mode_says_what_its_words_mean(researcher, scored):
-    def lede(mode):
-        return words(researcher.get(address("report", scored, "citations"), {"mode": mode}))
+    def text(mode):
+        return shown(researcher.get(address("report", scored, "citations"), {"mode": mode})).text
 
-    assert "Precise: correct and in the minimum set." in lede("paper")
-    assert "Precise: a member of the minimum set, shown or not" in lede("authors_code")
-    assert "1 citation not counted" in lede("authors_code")  # of c2
-    assert "Precise: correct" not in lede("authors_code")
+    assert "Precise: correct and in the minimum set." in text("paper")
+    of_code = text("authors_code")
+    assert "Precise: a member of the minimum set, shown or not" in of_code
+    assert "1 citation not counted" in of_code  # of c2
+    assert "Precise: correct" not in of_code
 
 
 def test_the_row_says_how_many_answers_are_in_precision_and_in_recall(researcher, scored):
@@ -232,10 +235,10 @@ def test_the_row_says_how_many_answers_are_in_precision_and_in_recall(researcher
 
 
 def test_the_setups_are_listed_as_they_are_spelt(researcher, scored):
-    answer = researcher.get(address("answers", scored))
+    offered = shown(researcher.get(address("answers", scored))).choices("setup")
 
-    for name in scored.setups.values_list("name", flat=True):
-        assert f">{name}</option>" in answer.text
+    for pk, name in scored.setups.values_list("pk", "name"):
+        assert offered[str(pk)] == name
 
 
 def test_htmx_gets_the_list_alone(researcher, scored):
@@ -287,8 +290,8 @@ def test_without_a_graph_every_page_says_so(researcher, tmp_path):
     import_rows(tmp_path, "plain", examples=[example_row()], responses=[response_row()])
 
     for report in REPORTS:
-        text = words(researcher.get(reverse("graphs:report", args=["plain", report])))
-        assert "plain has no knowledge graph: no entities" in text
+        page = shown(researcher.get(reverse("graphs:report", args=["plain", report])))
+        assert "No knowledge graph" in page.headings
         file = reverse("graphs:report-file", args=["plain", report, "csv"])
         assert researcher.get(file).status_code == 404
     for name in ("answers", "differences"):
@@ -300,42 +303,44 @@ def test_without_answers_the_page_leads_to_a_grid(researcher, tmp_path):
     import_rows(tmp_path, "bare", entities=[entity])
 
     for report in ("citations", "alignment", "incompetence", "quality"):
-        answer = researcher.get(reverse("graphs:report", args=["bare", report]))
-        assert "No answers yet" in words(answer)
-        assert f"{reverse('grids:new')}?dataset=bare" in answer.text
+        page = shown(researcher.get(reverse("graphs:report", args=["bare", report])))
+        assert "No answers yet" in page.headings
+        assert f"{reverse('grids:new')}?dataset=bare" in page.addresses
     retrieval = reverse("graphs:report", args=["bare", "retrieval"])
-    assert "No questions" in words(researcher.get(retrieval))
+    assert "No questions" in shown(researcher.get(retrieval)).headings
 
 
 def test_without_runs_and_minimum_sets_the_page_says_what_is_missing(researcher, tmp_path):
-    shown = [["Q1", "occupation", "writer"]]
+    graph = [["Q1", "occupation", "writer"]]
     import_rows(
         tmp_path,
         "young",
         kg_questions=[{"id": "q", "question": "Who?", "entities": []}],
         responses=[
-            response_row("r", "q", text="She writes [Q1, occupation: writer].", graph_shown=shown)
+            response_row("r", "q", text="She writes [Q1, occupation: writer].", graph_shown=graph)
         ],
     )
 
-    citations = researcher.get(reverse("graphs:report", args=["young", "citations"]))
-    alignment = researcher.get(reverse("graphs:report", args=["young", "alignment"]))
-    na = words(researcher.get(reverse("graphs:report", args=["young", "incompetence"])))
+    citations, alignment, na = (
+        shown(researcher.get(reverse("graphs:report", args=["young", name])))
+        for name in ("citations", "alignment", "incompetence")
+    )
 
-    assert "need minimum knowledge sets, and none of these questions has one" in words(citations)
-    assert cells(citations)[0][4:] == ["—", "100.0", "—", "—", "—", "100.0", "—", "—", "—"]
-    assert "No alignment run yet" in words(alignment)
-    start = f"{reverse('evaluation:start-run')}?metric=alignment&amp;over=dataset%3Ayoung"
-    assert start in alignment.text
-    assert researcher.get(start.replace("&amp;", "&")).status_code == 200
-    assert "Nothing was removed" in na
+    assert "need minimum knowledge sets" in citations.text
+    assert citations.tables[0].rows[0][4:] == ["—", "100.0", "—", "—", "—", "100.0", "—", "—", "—"]
+    assert "No alignment run yet" in alignment.headings
+    start = f"{reverse('evaluation:start-run')}?metric=alignment&over=dataset%3Ayoung"
+    assert start in alignment.addresses
+    assert researcher.get(start).status_code == 200
+    assert "Nothing was removed" in na.text
 
 
 def test_a_wrong_choice_is_said_and_the_usual_one_taken(researcher, scored):
     answer = researcher.get(address("report", scored, "citations"), {"mode": "mine"})
 
-    assert "The usual one is taken." in words(answer)
-    assert "as the paper defines them" in words(answer)
+    page = shown(answer)
+    assert "The usual one is taken." in page.text
+    assert "Citations, as the paper defines them" in page.headings
 
 
 # --- who may, and what it costs -------------------------------------------------------------
@@ -377,9 +382,8 @@ def test_more_answers_cost_no_more_queries(client_for, db, tmp_path, scored):
 
 
 def test_the_chart_holds_the_tables_figures(researcher, scored):
-    answer = researcher.get(address("report", scored, "citations"))
+    page = shown(researcher.get(address("report", scored, "citations")))
 
-    [plots] = re.findall(r'id="plots"[^>]*>(.*?)</script>', answer.text)
-    text = json.dumps(json.loads(plots)["charts"]["figures"])
+    text = json.dumps(page.data("plots")["charts"]["figures"])
     assert '"value": 75.0' in text
     assert '"value": 42.86' in text  # precision 3 of 7

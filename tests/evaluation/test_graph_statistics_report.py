@@ -14,8 +14,8 @@ from evaluation.reports.formats import write_report
 from evaluation.reports.graph_statistics import MOST_LISTED, statistics_report
 from evaluation.reports.of_graph import CannotReport
 from generation.models import Dataset
-from tests.evaluation.pages import words
 from tests.makers import example_row, import_path, import_rows, statements
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -208,17 +208,18 @@ def researcher(rosa, client_for):
 
 
 def test_the_page_says_what_the_report_says(researcher, lives):
-    answer = researcher.get(address(lives))
+    page = shown(researcher.get(address(lives)))
 
-    said = words(answer)
-    assert "People 3 3 questions" in said
-    assert "Occupations 2 known of 2" in said
-    assert "From 765 BC (birth of Hesiod) to 1852 (death of Ada)." in said
-    assert "writer 2 100.0 mathematician 1 50.0" in said
-    assert "8th century BC 1 0" in said
-    assert "Left out: 1 qid of other types, 1 qid not in the graph, 1 date that cannot" in said
-    [plots] = re.findall(r'id="plots"[^>]*>(.*?)</script>', answer.text, re.DOTALL)
-    assert set(json.loads(plots)["charts"]) == {"century", "country", "city", "occupation"}
+    assert (page.facts["People"], page.notes["People"]) == ("3", "3 questions")
+    assert (page.facts["Occupations"], page.notes["Occupations"]) == ("2", "known of 2")
+    assert "765 BC (birth of Hesiod) to 1852 (death of Ada)" in page.text
+    occupations = [["writer", "2", "100.0"], ["mathematician", "1", "50.0"]]
+    assert page.table("Occupations").rows == occupations
+    assert page.table("Births and deaths").rows[0] == ["8th century BC", "1", "0"]
+    for said in ("1 qid of other types", "1 qid not in the graph", "1 date that cannot"):
+        assert said in page.text
+    charts = page.data("plots")["charts"]
+    assert set(charts) == {"century", "country", "city", "occupation"}
 
 
 def test_the_page_costs_few_queries(researcher, lives, django_assert_max_num_queries):
@@ -229,10 +230,11 @@ def test_the_page_costs_few_queries(researcher, lives, django_assert_max_num_que
 def test_what_is_not_known_has_a_dash_and_no_chart(researcher, tmp_path):
     dataset = imported(tmp_path, "one", entities=[entity("Q1", "Ada")])
 
-    said = words(researcher.get(address(dataset)))
+    page = shown(researcher.get(address(dataset)))
 
-    assert "— No date of birth or death can be read." in said
-    assert "— Nobody's occupation is known." in said
+    assert "— No date of birth or death can be read." in page.text
+    assert "— Nobody's occupation is known." in page.text
+    assert page.tables == []
     assert researcher.get(address(dataset, "svg")).status_code == 404
 
 
@@ -246,7 +248,7 @@ def test_what_is_not_known_has_a_dash_and_no_chart(researcher, tmp_path):
 def test_a_dataset_without_people_says_so(researcher, tmp_path, rows, said):
     dataset = imported(tmp_path, "empty", **rows)
 
-    assert said in words(researcher.get(address(dataset)))
+    assert said in shown(researcher.get(address(dataset))).headings
 
 
 def test_downloads_are_the_report(researcher, lives):
@@ -260,13 +262,13 @@ def test_downloads_are_the_report(researcher, lives):
 
 
 def test_command_and_api_give_the_same_report(researcher, lives):
-    shown = statistics_report(lives)._asdict()
+    report = statistics_report(lives)._asdict()
     url = f"/api/v1/datasets/{lives.slug}/reports/statistics/"
     printed = io.StringIO()
     call_command("report", "statistics", dataset="lives", format="json", stdout=printed)
 
-    assert json.loads(printed.getvalue()) == shown
-    assert researcher.get(url).json() == shown
+    assert json.loads(printed.getvalue()) == report
+    assert researcher.get(url).json() == report
     assert researcher.get(url, {"rounds": "all"}).status_code == 400
 
 

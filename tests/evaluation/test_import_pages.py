@@ -12,9 +12,8 @@ from evaluation.uploads import (
     request_import,
 )
 from generation.models import Import
-from tests.makers import (
-    example_row,
-)
+from tests.makers import example_row
+from tests.shown import shown
 from tests.uploading import State, checked, zipped
 
 pytestmark = [pytest.mark.once, pytest.mark.usefixtures("own_cache_and_folder")]
@@ -42,7 +41,8 @@ def test_choosing_a_file_keeps_it_and_sends_it_to_be_checked(
     assert (answer.status_code, answer.url) == (302, page_of(upload))
     assert (upload.name, upload.format, upload.state) == ("My pilot", "", State.CHECKING)
     assert len(sent) == 1
-    assert "pilot.zip" in admin.get(IMPORT).text
+    imports = shown(admin.get(IMPORT)).table("Last imports")
+    assert imports.row("pilot.zip")["State"] == "checking"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,8 @@ def test_a_form_that_is_not_right_says_so_and_keeps_nothing(admin, data, error):
     answer = admin.post(IMPORT, data)
 
     assert answer.status_code == 422
-    assert error in answer.text
+    [said] = shown(answer).errors.values()
+    assert error in said
     assert not Import.objects.exists()
 
 
@@ -102,25 +103,25 @@ def test_an_upload_that_is_refused_half_way_leaves_no_file(admin, settings, tmp_
 
 
 def test_the_page_of_a_running_import_asks_again_by_itself(admin, upload):
-    page = admin.get(page_of(upload))
+    whole = admin.get(page_of(upload))
     fragment = admin.get(page_of(upload), headers={"HX-Request": "true"})
 
-    assert page.status_code == fragment.status_code == 200
-    assert "<html" in page.text
+    assert "<html" in whole.text
     assert "<html" not in fragment.text
-    for text in (page.text, fragment.text):
-        assert f'hx-get="{page_of(upload)}" hx-trigger="every 1s"' in text
-        assert "Waiting for a worker" in text
+    for answer in (whole, fragment):
+        assert f'hx-get="{page_of(upload)}" hx-trigger="every 1s"' in answer.text
+        assert "Waiting for a worker" in shown(answer).text
 
 
 def test_the_page_shows_how_far_a_running_import_is(admin, upload):
     cache.set(f"import:{upload.pk}:progress", (1234, 0.5, 10.0))
 
-    text = admin.get(page_of(upload)).text
+    answer = admin.get(page_of(upload))
+    page = shown(answer)
 
-    assert "1,234" in text
-    assert 'value="50"' in text
-    assert "about 10 s left" in text
+    assert "1,234 rows" in page.text
+    assert 'value="50"' in answer.text
+    assert "about 10 s left" in page.text
 
 
 @pytest.mark.parametrize("state", [State.CHECKED, State.DONE, State.FAILED, State.CANCELLED])
@@ -128,35 +129,37 @@ def test_the_page_of_an_import_that_does_not_run_asks_no_more(admin, upload, sta
     checked(upload)
     Import.objects.update(state=state, error="votes.csv, line 3: no")
 
-    text = admin.get(page_of(upload), headers={"HX-Request": "true"}).text
+    answer = admin.get(page_of(upload), headers={"HX-Request": "true"})
 
-    assert "hx-trigger" not in text
-    assert 'id="import"' in text
-    assert ("votes.csv, line 3: no" in text) == (state == State.FAILED)
+    assert "hx-trigger" not in answer.text
+    said = shown(answer).part("import").text
+    assert ("votes.csv, line 3: no" in said) == (state == State.FAILED)
 
 
 def test_a_checked_import_shows_counts_preview_and_the_button_to_store(admin, upload):
-    text = admin.get(page_of(checked(upload))).text
+    page = shown(admin.get(page_of(checked(upload))))
 
-    assert page_of(upload, "store-import") in text
-    assert "Text of r1." in text
-    assert 'name="skip_bad"' not in text
+    counts = {kind: new for kind, new, *_ in page.table("Rows by kind").rows}
+    assert counts == {"Examples": "1", "Responses": "1", "Votes": "2"}
+    assert page_of(upload, "store-import") in page.actions
+    assert page.table("Preview of the first responses").column("Text") == ["Text of r1."]
+    assert "skip_bad" not in page.fields
 
 
 def test_bad_rows_are_shown_and_storing_needs_a_tick(
     admin, bad_upload, django_capture_on_commit_callbacks
 ):
     checked(bad_upload)
-    text = admin.get(page_of(bad_upload)).text
-    assert "votes.csv" in text
-    assert 'name="skip_bad"' in text
+    page = shown(admin.get(page_of(bad_upload)))
+    assert page.table("Problems").column("Line") == ["3 votes.csv"]
+    assert page.fields["skip_bad"] == []
 
     with django_capture_on_commit_callbacks() as sent:
         answer = admin.post(page_of(bad_upload, "store-import"), follow=True)
 
     bad_upload.refresh_from_db()
     assert (bad_upload.state, len(sent)) == (State.CHECKED, 0)
-    assert "Nothing was imported: tick" in answer.text
+    assert any("Nothing was imported: tick" in message for message in shown(answer).messages)
 
 
 def test_with_the_tick_the_rest_is_sent_to_be_stored(
@@ -190,7 +193,7 @@ def test_cancelling_by_page_stops_an_import(admin, upload):
 
     answer = admin.post(page_of(upload, "cancel-import"), follow=True)
 
-    assert "Nothing of this file was kept." in answer.text
+    assert any("Nothing of this file was kept." in message for message in shown(answer).messages)
     upload.refresh_from_db()
     assert upload.state == State.CANCELLED
 
@@ -200,11 +203,12 @@ def test_what_a_file_holds_cannot_run_on_the_page(admin, adam):
     file = SimpleUploadedFile("<b>examples.jsonl", row.encode())
     upload = checked(request_import(file, "<i>pilot", "", adam))
 
-    text = admin.get(page_of(upload)).text
+    answer = admin.get(page_of(upload))
 
-    assert "&lt;script&gt;alert(1)" in text
+    examples = shown(answer).table("Preview of the first examples")
+    assert examples.column("Id") == ["<script>alert(1)</script>"]
     for tag in ("<script>alert", "<img", "<b>", "<i>"):
-        assert tag not in text
+        assert tag not in answer.text
 
 
 @pytest.mark.parametrize("user", ["rosa", "rachel"])

@@ -7,6 +7,7 @@ from evaluation.views.graphs import made_up
 from generation.models import Dataset, KGQuestion, Triple
 from generation.services.made_up_minimum import make_up_minimum, usual_name
 from tests.generation.lovelace import lovelace
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -46,19 +47,22 @@ def test_without_a_sub_graph_it_says_why_nothing_was_made(researcher, tmp_path):
 
     answer = researcher.post(reverse("graphs:make-up", args=[lonely.slug]), follow=True)
 
-    assert "Nothing was made: found no question about entities" in answer.content.decode()
+    [message] = shown(answer).messages
+    assert "Nothing was made: found no question about entities" in message
 
 
 def test_pages_of_questions_say_what_is_made_up(researcher, graph):
     made = make_up_minimum(graph)
 
     for dataset, n in ((graph, 0), (made, 2)):
-        listed = researcher.get(reverse("graphs:questions", args=[dataset.slug]))
-        assert listed.content.decode().count(">made up</span>") == n
+        listed = shown(researcher.get(reverse("graphs:questions", args=[dataset.slug])))
+        sets = listed.table("Questions").column("Minimum set")
+        assert sum(each.endswith(" made up") for each in sets) == n
         question = KGQuestion.objects.get(example__dataset=dataset, example__key="born")
         address = reverse("graphs:question", args=[dataset.slug, question.example_id])
-        page = researcher.get(address).content.decode()
-        assert ("Drawn at random from the sub-graphs" in page) == bool(n)
+        page = shown(researcher.get(address))
+        assert ("Minimum set made up" in page.headings) == bool(n)
+        assert ("Drawn at random from the sub-graphs" in page.text) == bool(n)
 
 
 def test_a_large_graph_is_for_the_command(researcher, graph, monkeypatch):
@@ -68,8 +72,9 @@ def test_a_large_graph_is_for_the_command(researcher, graph, monkeypatch):
     url = reverse("graphs:make-up", args=[graph.slug])
 
     monkeypatch.setattr(made_up, "MOST_ROWS", n - 1)
-    said = researcher.post(url, follow=True).content.decode()
-    assert f"expected &#x27;manage.py make_up_minimum {graph.slug}&#x27;" in said
+    messages = shown(researcher.post(url, follow=True)).messages
+    said = f"expected 'manage.py make_up_minimum {graph.slug}'"
+    assert any(said in message for message in messages)
     assert Dataset.objects.count() == 1
 
     monkeypatch.setattr(made_up, "MOST_ROWS", n)
@@ -88,4 +93,5 @@ def test_nobody_is_led_to_the_copy_of_another_dataset(researcher, graph, tmp_pat
     answer = researcher.post(reverse("graphs:make-up", args=[graph.slug]), follow=True)
 
     assert answer.redirect_chain[-1][0] == reverse("graphs:experiments", args=[graph.slug])
-    assert "Nothing was made: found a dataset" in answer.content.decode()
+    messages = shown(answer).messages
+    assert any("Nothing was made: found a dataset" in message for message in messages)

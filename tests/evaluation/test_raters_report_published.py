@@ -6,8 +6,6 @@ the raw file by public packages and plain loops.
 
 import csv
 from collections import Counter
-from collections.abc import Callable
-from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -36,9 +34,10 @@ def study_of(path: Path, name: str = "pilot") -> Study:
 
 
 @pytest.fixture(scope="module")
-def ais(shared, module_database) -> Callable[[str], Study]:
-    """Return a function from a file of AIS to its study; each file is imported once."""
-    return cache(lambda name: study_of(shared / "data/ais" / name, name))
+def ais(shared, module_database) -> dict[str, Study]:
+    """Import both files of AIS once; return their studies by file name."""
+    names = ("ann_qrecc.csv", "ann_wow.csv")
+    return {name: study_of(shared / "data/ais" / name, name) for name in names}
 
 
 def rows_of(study: Study, **choices: Any) -> dict[tuple[str, str | None], dict[str, Any]]:
@@ -97,7 +96,7 @@ AIS_GIVEN_INT = {
     ("name", "by_model"), [("ann_qrecc.csv", AIS_QRECC), ("ann_wow.csv", AIS_WOW)]
 )
 def test_ais_gives_the_published_counts_of_every_model(ais, name, by_model):
-    study = ais(name)
+    study = ais[name]
 
     rows = rows_of(study, by_setup=True)
 
@@ -117,7 +116,7 @@ def test_ais_gives_the_published_counts_of_every_model(ais, name, by_model):
 
 
 def test_ais_qrecc_gives_the_three_published_means_of_every_model(ais):
-    rows = rows_of(ais("ann_qrecc.csv"), by_setup=True)
+    rows = rows_of(ais["ann_qrecc.csv"], by_setup=True)
 
     for model, (n, n_flagged, n_int, n_both) in AIS_QRECC.items():
         interpretable, attributable = rows["interpretable", model], rows["attributable", model]
@@ -131,7 +130,7 @@ def test_ais_qrecc_gives_the_three_published_means_of_every_model(ais):
     ("name", "n_items", "kappa"), [("ann_qrecc.csv", 1386, 0.9047), ("ann_wow.csv", 904, 0.4182)]
 )
 def test_ais_gives_the_published_kappa_of_interpretability(ais, name, n_items, kappa):
-    row = rows_of(ais(name))["interpretable", None]
+    row = rows_of(ais[name])["interpretable", None]
 
     assert (row["fleiss_items"], row["fleiss_votes_per_item"]) == (n_items, 5)
     assert row["fleiss_kappa"] == pytest.approx(kappa, abs=5e-5)
@@ -148,7 +147,7 @@ def test_ais_attributable_agrees_over_those_who_were_asked(shared, ais):
                 is_yes = line["Q2"].lower().startswith("yes")
                 counts.append([5 - agreeing, agreeing] if is_yes else [agreeing, 5 - agreeing])
 
-    row = rows_of(ais(path.name))["attributable", None]
+    row = rows_of(ais[path.name])["attributable", None]
 
     assert row["fleiss_items"] == len(counts) == 753 + 135 + 109
     assert row["fleiss_kappa"] == pytest.approx(fleiss_kappa(np.array(counts)), abs=EXACT)

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import re
 from datetime import timedelta
 
 import pytest
@@ -21,8 +20,8 @@ from generation.retrieval import dataset_index
 from generation.retrieval.bm25 import Bm25
 from generation.tasks import build_index
 from tests.evaluation.commands import failure
-from tests.evaluation.pages import words
 from tests.makers import example_row, import_rows, statements
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -143,7 +142,7 @@ def test_of_more_examples_a_sample_is_drawn_and_said(dataset, researcher, monkey
     assert report.rows[0]["n"] == 2
     assert report.left_out["examples_outside_the_sample"] == 1
     assert report == retrieval_report(dataset, RetrievalChoices())
-    assert ", a seeded sample" in words(page_of(researcher, dataset))
+    assert "a seeded sample" in shown(page_of(researcher, dataset)).text
 
 
 def test_without_golden_evidence_every_figure_is_undefined(tmp_path):
@@ -196,22 +195,27 @@ def test_what_an_address_says_wrongly_is_as_usual(said, chosen, wrong):
 
 
 def test_the_page_says_figures_in_a_table_beside_the_chart(researcher, dataset):
-    answer = page_of(researcher, dataset)
-    text = words(answer)
+    page = shown(page_of(researcher, dataset))
 
-    assert "among the 6 passages of this dataset" in text
-    assert "over 3 examples in 2 dialogs; for 1 of them the golden evidence is guessed." in text
-    assert re.search(r"k Recall 95 % interval Precision 95 % interval 1 50\.0 \S+ 66\.7 \S+ ", text)
-    assert "1 examples without golden evidence" in text
-    [plots] = re.findall(r'id="plots"[^>]*>(.*?)</script>', answer.text)
-    assert set(json.loads(plots)["charts"]) == {"recall"}
+    assert "among the 6 passages" in page.text
+    assert "over 3 examples in 2 dialogs; for 1 of them the golden evidence is guessed" in page.text
+    table = page.table("Recall and precision")
+    assert table.columns == ["k", "Recall", "95 % interval", "Precision", "95 % interval"]
+    k, recall, low_to_high, precision, _ = table.rows[0]
+    assert (k, recall, precision) == ("1", "50.0", "66.7")
+    assert "–" in low_to_high
+    assert "Left out: 1 example" in page.text
+    assert "without golden evidence" in page.text
+    assert set(page.data("plots")["charts"]) == {"recall"}
 
 
 def test_a_wrong_number_is_said_beside_its_field(researcher, dataset):
-    text = words(page_of(researcher, dataset, b="2", k1="x"))
+    page = shown(page_of(researcher, dataset, b="2", k1="x"))
 
-    assert "b, 2: Ensure this value is less than or equal to 1. The usual value is taken." in text
-    assert "k1, x: Enter a number. The usual value is taken." in text
+    of_b, of_k1 = (page.part(f"ranking-{name}-error").text for name in ("b", "k1"))
+    assert "b, 2: Ensure this value is less than or equal to 1." in of_b
+    assert "k1, x: Enter a number." in of_k1
+    assert (page.fields["b"], page.fields["k1"]) == ("0.75", "1.5")  # the usual ones
 
 
 def test_a_change_of_choices_is_answered_by_the_fragment(researcher, dataset):
@@ -219,7 +223,7 @@ def test_a_change_of_choices_is_answered_by_the_fragment(researcher, dataset):
     answer = researcher.get(url, {"query": "dialog"}, headers={"HX-Request": "true"})
 
     assert "<html" not in answer.text
-    assert '<option value="dialog" selected>' in answer.text
+    assert shown(answer).fields["query"] == "dialog"
 
 
 def test_the_number_of_queries_does_not_grow(researcher, dataset, tmp_path):
@@ -238,28 +242,28 @@ def test_the_number_of_queries_does_not_grow(researcher, dataset, tmp_path):
 def test_no_golden_evidence_is_said(researcher, tmp_path):
     import_rows(tmp_path / "b", examples=[asked("e1", "a?", evidence=[passage("x", "a flood")])])
 
-    assert "No golden evidence" in words(page_of(researcher, Dataset.objects.get()))
+    assert "No golden evidence" in shown(page_of(researcher, Dataset.objects.get())).headings
 
 
 def test_a_large_collection_waits_for_a_worker_to_index_it(researcher, dataset, monkeypatch):
     monkeypatch.setattr(dataset_index, "MANY_PASSAGES", 5)
 
-    assert "Not indexed yet" in words(page_of(researcher, dataset))
+    assert "Not indexed yet" in shown(page_of(researcher, dataset)).headings
     address = reverse("evaluation:retrieval-file", args=[dataset.slug, "csv"])
     assert researcher.get(address).status_code == 404
 
     retrieval_report(dataset, RetrievalChoices())  # as a grid does
-    assert "Means over 3 examples" in words(page_of(researcher, dataset))
+    assert "Means over 3 examples" in shown(page_of(researcher, dataset)).text
 
 
 def test_passages_that_were_added_make_it_wait_again(researcher, dataset, monkeypatch, tmp_path):
     monkeypatch.setattr(dataset_index, "MANY_PASSAGES", 5)
     retrieval_report(dataset, RetrievalChoices())
-    assert "Means over 3 examples" in words(page_of(researcher, dataset))
+    assert "Means over 3 examples" in shown(page_of(researcher, dataset)).text
 
     import_rows(tmp_path / "more", examples=[asked("e5", "b?", evidence=[passage("b", "bells")])])
 
-    assert "Not indexed yet" in words(page_of(researcher, dataset))
+    assert "Not indexed yet" in shown(page_of(researcher, dataset)).headings
 
 
 def test_a_worker_builds_the_index_when_asked_and_the_page_waits_for_it(
@@ -277,13 +281,13 @@ def test_a_worker_builds_the_index_when_asked_and_the_page_waits_for_it(
     assert answer.status_code == 302
     assert "query=dialog" in answer["Location"]
     assert sent == [dataset.pk]
-    page = page_of(researcher, dataset)
-    assert "Indexing the passages" in words(page)
-    assert 'hx-trigger="every 2s"' in page.text
+    answer = page_of(researcher, dataset)
+    assert "Indexing the passages" in shown(answer).headings
+    assert 'hx-trigger="every 2s"' in answer.text
 
     build_index(*sent)
     build_index(*sent)  # delivered twice
-    assert "Means over 3 examples" in words(page_of(researcher, dataset))
+    assert "Means over 3 examples" in shown(page_of(researcher, dataset)).text
 
 
 def test_an_index_that_never_came_may_be_asked_for_again(dataset, monkeypatch):

@@ -17,6 +17,7 @@ from evaluation.reports.formats import write_report
 from generation.models import Experiment, ExperimentChunk, ExperimentSetup
 from tests.evaluation.hand_ablated import answers, import_answers, setup
 from tests.evaluation.hand_cited import ADA, CHESS, MILLER, WRITER, score_answers, score_citations
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -37,9 +38,9 @@ def of_state(prompt, mark, retrieval, said=None):
 
 
 def cell_of(dataset, key, row, name):
-    [shown] = table_rows(dataset, key, [row], "", [])
+    [table_row] = table_rows(dataset, key, [row], "", [])
     names = [column.name for group in TABLES[key] for column in group.columns]
-    return shown.cells[names.index(name)]
+    return table_row.cells[names.index(name)]
 
 
 # --- the state of the graph -----------------------------------------------------------------
@@ -178,8 +179,8 @@ def test_runs_of_different_size_are_called_so(uneven):
     [row] = citation_table(uneven).rows
 
     assert (row["n_answers_least"], row["n_answers_most"], row["n_answers"]) == (1, 2, 4)
-    [shown] = table_rows(uneven, "citations", [row], "", [])
-    assert "runs of different size" in shown.tags
+    [table_row] = table_rows(uneven, "citations", [row], "", [])
+    assert "runs of different size" in table_row.tags
 
 
 def test_answers_that_alignment_did_not_score_are_counted(uneven):
@@ -190,8 +191,8 @@ def test_answers_that_alignment_did_not_score_are_counted(uneven):
 
     # The answer of run 2 has a citation and no score; the others without a score have none.
     assert row["n_without_alignment"] == 1
-    [shown] = table_rows(uneven, "citations", [row], "", [])
-    assert "1 answer without alignment" in shown.tags
+    [table_row] = table_rows(uneven, "citations", [row], "", [])
+    assert "1 answer without alignment" in table_row.tags
     assert cell_of(uneven, "citations", row, "aligned").beside == "of 1 run"
 
 
@@ -232,8 +233,8 @@ def test_what_some_calls_cost_is_not_the_cost_of_a_row(uneven):
     # Where no call has a price there is nothing to tell apart.
     free = cell_of(uneven, "citations", row | cost_row([cost(None)]), "price")
     assert (free.text, free.below) == ("—", "")
-    [shown] = table_rows(uneven, "citations", [row | cost_row([cost(1.5)], 1)], "", [])
-    assert "costs of 2 runs" in shown.tags
+    [table_row] = table_rows(uneven, "citations", [row | cost_row([cost(1.5)], 1)], "", [])
+    assert "costs of 2 runs" in table_row.tags
 
 
 # --- which run is read ----------------------------------------------------------------------
@@ -253,8 +254,10 @@ def test_table_4_reads_the_newest_run_that_is_done_and_step_2_says_which(uneven,
 
     read = {each.metric: run for each, run in state_of(uneven, "quality").scores}
     assert (read["fluency"], read["coherence"]) == (sample, None)
-    page = client_for(rosa).get(reverse("graphs:experiment", args=[uneven.slug, "quality"])).text
-    assert f"run {sample.pk}" in page
+    address = reverse("graphs:experiment", args=[uneven.slug, "quality"])
+    metrics = shown(client_for(rosa).get(address)).table("Metrics")
+    read_there = metrics.row("Fluency (G-Eval)")["The table reads"]
+    assert read_there.startswith(f"run {sample.pk} ")
     # Alignment is a figure of all answers: there the whole run goes before a later sample.
     first = score_citations(uneven, {(key, 1): 0.9})
     score_citations(uneven, {(key, 1): 0.9}, signature="s", parameters={"n_sampled": 1})

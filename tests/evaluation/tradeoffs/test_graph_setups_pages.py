@@ -9,6 +9,7 @@ from evaluation.tradeoffs.pairs import pairs_differing_in
 from generation.models import Setup
 from tests.evaluation.tradeoffs.imported_setups import LARGE, SMALL, imported
 from tests.evaluation.tradeoffs.rows_of_tradeoffs import row
+from tests.shown import shown
 
 SETUPS = [
     (SMALL, 0.0, "golden", "yyyn", "yynn"),
@@ -60,4 +61,4 @@ def test_pages_of_the_trade_off_show_them(rosa, client_for, tmp_path, page):
 
     assert answer.status_code == 200
     if page == "tradeoff":
-        assert "Graph, retrieved here" in answer.text
+        assert "Graph, retrieved here" in shown(answer).table("Setups").column("Prompt type")

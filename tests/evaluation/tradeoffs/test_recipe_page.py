@@ -2,7 +2,6 @@
 
 import io
 import json
-import re
 
 import pytest
 from django.core.management import call_command
@@ -16,10 +15,10 @@ from generation.retrieval import dataset_index
 from generation.services.experiments import make_plan, start_experiment
 from tests.evaluation.makers_of_scores import make_run, make_score
 from tests.evaluation.metric_runs import work as score
-from tests.evaluation.pages import words
 from tests.evaluation.tradeoffs.valley import valley
 from tests.generation.asked import ask
 from tests.makers import statements
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -64,6 +63,12 @@ def address(name, **args):
     return reverse(f"tradeoffs:{name}", args=[experiment.dataset.slug, experiment.pk], **args)
 
 
+def stages(page):
+    """Return how the four stages stand, in their order."""
+    tags = [page.part(f"stage-{number}").parts("tag") for number in (1, 2, 3, 4)]
+    return [tag.text for [tag] in tags]
+
+
 def copied(row, **changes):
     """Store a row once more, with some changes."""
     row.pk = None
@@ -88,34 +93,35 @@ def asked_recipe(client, dataset):
 
 
 def test_the_page_shows_the_plan_of_the_usual_choices(researcher, dataset):
-    answer = new_page(researcher, dataset)
-    text = words(answer)
+    page = shown(new_page(researcher, dataset))
+    plan = page.part("plan")
 
     # A budget of 1,024 has room for far more than K1 = 3: 3 + 2 + 1 calls.
-    assert "K1 = 3 the smallest k with a recall of 90 % or more; recall@3 is 100 % over 4" in text
-    assert "K2 = 3" in text
-    assert "6 calls about each of 4 examples: at most 24" in text
-    [plots] = re.findall(r'id="plots"[^>]*>(.*?)</script>', answer.text)
-    assert "K1 = 3" in plots
+    for said in ("K1 = 3", "recall of 90 %", "recall@3 is 100 % over 4", "K2 = 3"):
+        assert said in plan.text
+    assert plan.table("Calls").rows == [["1", "3"], ["2", "2"], ["3", "1"], ["all", "6"]]
+    assert "each of 4 examples: at most 24" in plan.text
+    assert "K1 = 3" in str(page.data("plots"))
 
 
 def test_the_plan_follows_the_choices_while_they_are_made(researcher, dataset):
-    text = words(new_page(researcher, dataset, **CHOICES))
+    plan = shown(new_page(researcher, dataset, **CHOICES)).part("plan")
 
-    assert "K2 = 2 (38 − 12.0 of the mean dialog) / 9.1 of the mean item, K1 at most." in text
-    assert "at most 20" in text
+    assert "K2 = 2 (38 − 12.0 of the mean dialog) / 9.1 of the mean item" in plan.text
+    assert "at most 20" in plan.text
 
 
 def test_a_typed_number_that_cannot_be_is_said_in_the_plan(researcher, dataset):
-    assert "Found 8; there are 7 passages" in words(
-        new_page(researcher, dataset, **CHOICES | {"k1": "8"})
-    )
+    page = shown(new_page(researcher, dataset, **CHOICES | {"k1": "8"}))
+
+    assert "Found 8; there are 7 passages" in page.part("plan").text
 
 
 def test_without_golden_evidence_k1_is_asked_for(researcher, tmp_path):
     dataset = valley(tmp_path, has_golden=False)
 
-    assert "recall is not known: type K1" in words(new_page(researcher, dataset))
+    page = shown(new_page(researcher, dataset))
+    assert "recall is not known: type K1" in page.part("plan").text
     assert start(researcher, dataset).status_code == 422
     assert start(researcher, dataset, k1="2").status_code == 302
 
@@ -123,16 +129,19 @@ def test_without_golden_evidence_k1_is_asked_for(researcher, tmp_path):
 def test_a_large_collection_waits_for_its_index(researcher, dataset, monkeypatch):
     monkeypatch.setattr(dataset_index, "MANY_PASSAGES", 5)
 
-    text = words(new_page(researcher, dataset))
+    plan = shown(new_page(researcher, dataset)).part("plan")
 
-    assert "The passages are not indexed yet" in text
-    assert "have them indexed , or type K1" in text
+    assert "not indexed yet" in plan.text
+    assert plan.links["have them indexed"] == reverse("evaluation:retrieval", args=[dataset.slug])
 
 
 def test_without_a_model_there_is_no_form(researcher, dataset, monkeypatch):
     monkeypatch.setattr("evaluation.forms.recipe.offered_models", list)
 
-    assert "No model is there that a recipe could ask" in words(new_page(researcher, dataset))
+    page = shown(new_page(researcher, dataset))
+
+    assert "No model" in page.headings
+    assert page.part("recipe").buttons == []
 
 
 def test_starting_plans_the_grid_and_goes_to_its_stages(researcher, dataset):
@@ -142,7 +151,8 @@ def test_starting_plans_the_grid_and_goes_to_its_stages(researcher, dataset):
     assert answer.url == reverse("tradeoffs:recipe-progress", args=[dataset.slug, experiment.pk])
     assert experiment.state == Experiment.State.PLANNING
     assert experiment.grid["budget"] == 38
-    assert "first try extractive, T 0 3 2 5" in words(new_page(researcher, dataset))
+    row = shown(new_page(researcher, dataset)).table("Recipes").row("first try")
+    assert list(row.values())[1:5] == ["extractive, T 0", "3", "2", "5"]
 
 
 @pytest.mark.parametrize(
@@ -159,7 +169,8 @@ def test_a_mistake_is_said_and_nothing_is_asked_for(researcher, dataset, wrong, 
     answer = start(researcher, dataset, **wrong)
 
     assert answer.status_code == 422
-    assert said in answer.text
+    *_, field = wrong
+    assert said in shown(answer).errors[field]
     assert not Experiment.objects.exists()
 
 
@@ -169,7 +180,7 @@ def test_a_name_that_another_grid_has_is_refused(researcher, dataset):
     answer = start(researcher, dataset, budget="100")
 
     assert answer.status_code == 422
-    assert "There is another grid named" in answer.text
+    assert "another grid" in shown(answer).errors["name"]
 
 
 def test_the_first_choices_are_a_valid_form(dataset):
@@ -183,33 +194,31 @@ def test_the_first_choices_are_a_valid_form(dataset):
 
 def test_each_stage_follows_the_one_before(researcher, dataset):
     start(researcher, dataset)
-    text = words(researcher.get(address("recipe-progress")))
-    assert "1 Ask going on" in text
-    assert "2 Score later" in text
+    page = shown(researcher.get(address("recipe-progress")))
+    assert stages(page) == ["going on", "later", "later", "later"]
 
     experiment = Experiment.objects.get()
     make_plan(experiment.pk)
-    assert "1 Ask next" in words(researcher.get(address("recipe-progress")))
+    page = shown(researcher.get(address("recipe-progress")))
+    assert stages(page) == ["next", "later", "later", "later"]
     start_experiment(experiment, None)
     experiment.refresh_from_db()
     ask(experiment)
-    text = words(researcher.get(address("recipe-progress")))
-    assert "1 Ask done" in text
-    assert "2 Score next" in text
+    page = shown(researcher.get(address("recipe-progress")))
+    assert stages(page) == ["done", "next", "later", "later"]
     # Twenty of the recipe and four of the large model, by two metrics.
-    assert "Score 48 responses" in text
+    assert "Score 48 responses" in page.buttons
+    assert page.table("How many responses").column("Without a score") == ["24", "24"]
 
     answer = researcher.post(address("score-recipe"), {})
     runs = {run.metric: run for run in MetricRun.objects.all()}
     assert set(runs) == {"auto_ais", "sensible"}
     assert runs["auto_ais"].parameters["evidence"] == "golden"
     assert f"attribution=run-{runs['auto_ais'].pk}" in answer.url
-    assert "2 Score going on" in words(researcher.get(answer.url))
+    assert stages(shown(researcher.get(answer.url))) == ["done", "going on", "later", "later"]
     for run in runs.values():
         score(run)
-    text = words(researcher.get(answer.url))
-    assert "2 Score done" in text
-    assert "3 Re-rank next" in text
+    assert stages(shown(researcher.get(answer.url))) == ["done", "done", "next", "later"]
 
     keys = {
         "attribution": f"run-{runs['auto_ais'].pk}",
@@ -217,21 +226,20 @@ def test_each_stage_follows_the_one_before(researcher, dataset):
     }
     answer = researcher.post(address("rerank-recipe"), keys)
     assert Setup.objects.get(prompt="reranked").responses.count() == 4
-    text = words(researcher.get(answer.url))
-    assert "3 Re-rank done" in text
-    assert "4 Compare done" in text
-    assert "beside PaLM 540B on golden evidence" in text
-    assert "These figures flatter." in text
+    page = shown(researcher.get(answer.url))
+    assert stages(page) == ["done"] * 4
+    assert "PaLM 540B on golden evidence" in page.text
+    assert any("These figures flatter." in message for message in page.messages)
 
 
 def test_a_failed_grid_says_why_and_can_be_tried_again(researcher, dataset):
     start(researcher, dataset)
     Experiment.objects.update(state=Experiment.State.FAILED, error="No such model.")
 
-    text = words(researcher.get(address("recipe-progress")))
+    page = shown(researcher.get(address("recipe-progress")))
 
-    assert "The grid stopped. No such model." in text
-    assert "Try again" in text
+    assert any("No such model." in message for message in page.messages)
+    assert any("Try again" in button for button in page.buttons)
 
 
 def test_nothing_is_scored_or_reranked_before_there_are_responses(researcher, dataset):
@@ -257,9 +265,9 @@ def test_what_was_new_when_it_was_offered_is_its_run_once_there_is_one(researche
     assert f"attribution=run-{new.pk}&" in first.url
     assert again.url == first.url
     assert MetricRun.objects.count() == 3
-    shown = words(researcher.get(address("recipe-progress"), keys))
-    assert "is not there" not in shown
-    assert "Auto-AIS, lexical, v3" in shown
+    page = shown(researcher.get(address("recipe-progress"), keys))
+    assert "is not there" not in page.text
+    assert any("Auto-AIS, lexical, v3" in row[0] for row in page.table("How many").rows)
 
 
 @pytest.mark.parametrize("key", ["run-0", "auto_ais/x", "rouge/lexical", "sensible/heuristic"])
@@ -269,10 +277,11 @@ def test_a_scorer_that_is_not_there_is_refused(researcher, dataset, key):
     for name in ("score-recipe", "rerank-recipe"):
         answer = researcher.post(address(name), {"judge_attribution": key})
         assert answer.status_code == 422
-        assert f"Attribution judged by “{key}”: that is not there.</strong> Nothing" in answer.text
+        [message] = shown(answer).messages
+        assert message.startswith(f"Attribution judged by “{key}”: that is not there. Nothing")
     assert not MetricRun.objects.exists()
-    text = words(researcher.get(address("recipe-progress"), {"attribution": key}))
-    assert f"Attribution by “{key}”: that is not there. The usual is shown instead." in text
+    [message] = shown(researcher.get(address("recipe-progress"), {"attribution": key})).messages
+    assert message.startswith(f"Attribution by “{key}”: that is not there. The usual is shown")
 
 
 def test_half_the_scores_are_not_reranked(researcher, dataset):
@@ -284,7 +293,7 @@ def test_half_the_scores_are_not_reranked(researcher, dataset):
 
     answer = researcher.post(address("rerank-recipe"), {}, follow=True)
 
-    assert "Not all responses are scored yet: nothing was re-ranked." in words(answer)
+    assert any("nothing was re-ranked" in message for message in shown(answer).messages)
     assert not Setup.objects.filter(prompt="reranked").exists()
 
 
@@ -307,14 +316,13 @@ def compared(dataset):
 
 
 def test_the_results_stand_in_a_table_beside_the_chart_and_can_be_kept(researcher, compared):
-    answer = researcher.get(address("recipe-progress"))
-    text = words(answer)
+    page = shown(researcher.get(address("recipe-progress")))
 
-    assert "First 5 of 5 calls" in text
-    assert "The stored aggregate" in text
-    assert "Largest model, golden evidence: PaLM 540B" in text
-    [plots] = re.findall(r'id="plots"[^>]*>(.*?)</script>', answer.text)
-    assert set(json.loads(plots)["charts"]) == {"recipe"}
+    figures = page.table("F1, attribution")
+    assert figures.row("First 5 of 5 calls")["Calls"] == "5"
+    assert figures.row("The stored aggregate")["n"] == "4"
+    assert figures.row("Largest model, golden evidence: PaLM 540B")["n"] == "4"
+    assert set(page.data("plots")["charts"]) == {"recipe"}
 
     def kept(format_key):
         return researcher.get(
@@ -334,19 +342,21 @@ def test_the_results_stand_in_a_table_beside_the_chart_and_can_be_kept(researche
 
 
 def test_changed_scores_are_said_with_the_button_to_re_rank(researcher, compared):
-    assert "Scores have changed" not in words(researcher.get(address("recipe-progress")))
+    assert "Scores have changed" not in shown(researcher.get(address("recipe-progress"))).text
     chosen = Setup.objects.get(prompt="reranked").responses.get(example__key="alpha").chosen_from
     scores = AutoScore.objects.filter(target__response__example__key="alpha")
     scores.update(score=1)
     scores.filter(target__response=chosen).update(score=0)
 
-    answer = researcher.get(address("recipe-progress"))
+    page = shown(researcher.get(address("recipe-progress")))
 
-    assert "Scores have changed since: for 1 example another response" in words(answer)
-    assert address("rerank-recipe") in answer.text
+    assert "Scores have changed since: for 1 example" in page.text
+    assert "Re-rank" in page.buttons
     researcher.post(address("rerank-recipe"), {})
     assert Setup.objects.filter(prompt="reranked").count() == 2
-    assert "Scores have changed" not in words(researcher.get(address("recipe-progress")))
+    page = shown(researcher.get(address("recipe-progress")))
+    assert "Scores have changed" not in page.text
+    assert "Re-rank" not in page.buttons
 
 
 def test_the_number_of_queries_does_not_grow_with_what_is_there(researcher, compared):

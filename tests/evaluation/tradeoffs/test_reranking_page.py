@@ -11,13 +11,13 @@ from evaluation.models import AutoScore, MetricRun
 from evaluation.services.reranking import rerank
 from generation.models import Response, Setup
 from tests.evaluation.commands import failure
-from tests.evaluation.pages import words
 from tests.evaluation.tradeoffs.reranked import MODEL, NAMES, axes_in, dataset_of
 from tests.makers import audit_actions, example_row, import_rows, response_row
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
-WARNING = "Chosen by this metric: it looks better than it is. Judge by a second metric or raters."
+WARNING = "it looks better than it is"
 N_QUERIES = 17
 
 
@@ -31,7 +31,7 @@ def researcher(rosa, client_for):
     return client_for(rosa)
 
 
-def page(dataset):
+def address(dataset):
     return reverse("tradeoffs:reranking", args=[dataset.slug])
 
 
@@ -39,21 +39,26 @@ def store(dataset):
     return reverse("tradeoffs:store-aggregate", args=[dataset.slug])
 
 
+def n_warnings(page):
+    return sum(WARNING in message for message in page.messages)
+
+
 def test_choosing_stores_an_aggregate_and_warns_where_the_judge_chose(researcher, rosa, dataset):
-    before = words(researcher.get(page(dataset)))
-    assert WARNING not in before
-    assert "F1 over the best single" in before
+    before = shown(researcher.get(address(dataset)))
+    assert WARNING not in before.text
+    assert "F1 over the best single" in before.table().columns
 
     answer = researcher.post(store(dataset), {"function": "sensible-first"})
 
     assert answer.status_code == 302
     aggregate = Setup.objects.get(prompt="reranked")
     assert ("setup.reranked", f"own: {aggregate.name}") in audit_actions()
-    shown = words(researcher.get(answer.url))
-    assert WARNING in shown
+    page = shown(researcher.get(answer.url))
+    assert n_warnings(page) == 1
     # Over the best single, as in the tests of the report: 1 − 2/3.
-    assert "+33.3" in shown
-    assert "Judged by something else" not in shown
+    table = page.table()  # not by another metric as well
+    [gain] = {*table.column("F1 over the best single")} - {"—"}
+    assert gain.startswith("+33.3 ")
 
 
 def test_a_second_metric_judges_what_the_first_one_chose(researcher, dataset):
@@ -64,14 +69,15 @@ def test_a_second_metric_judges_what_the_first_one_chose(researcher, dataset):
     rerank(dataset, axes, NAMES, "max-attribution")
     second = axes_in(dataset, "second").attribution.key
 
-    answer = researcher.get(page(dataset), {"judge": second})
+    answer = researcher.get(address(dataset), {"judge": second})
 
     by_first, by_second = answer.context["tables"]
     assert by_first.is_flattered
     assert not by_second.is_flattered
-    assert words(answer).count(WARNING) == 1
-    assert "Here that is attribution." in words(answer)
-    assert "Judged by something else" in words(answer)
+    page = shown(answer)
+    assert n_warnings(page) == 1
+    assert "Here that is attribution." in page.text
+    assert "Judged by something else" in page.headings
 
 
 def test_weights_are_asked_for_and_a_weighted_sum_without_any_is_refused(researcher, dataset):
@@ -79,7 +85,7 @@ def test_weights_are_asked_for_and_a_weighted_sum_without_any_is_refused(researc
     answer = researcher.post(store(dataset), data)
 
     assert answer.status_code == 422
-    assert "a weight above 0" in answer.content.decode()
+    assert "a weight above 0" in shown(answer).errors["of_sensibleness"]
     assert not Setup.objects.filter(prompt="reranked").exists()
 
     data["of_attribution"] = "2"
@@ -89,29 +95,28 @@ def test_weights_are_asked_for_and_a_weighted_sum_without_any_is_refused(researc
 
 @pytest.mark.parametrize("name", ["pool", "attribution", "sensibleness", "judge"])
 def test_nothing_is_stored_by_what_is_not_there_any_more(researcher, dataset, name):
-    query = parse_qs(researcher.get(page(dataset)).context["whole_query"])
+    query = parse_qs(researcher.get(address(dataset)).context["whole_query"])
     assert {"pool", "attribution", "sensibleness"} <= query.keys()
 
-    address = f"{store(dataset)}?{urlencode(query | {name: 'run-99999'}, doseq=True)}"
-    answer = researcher.post(address, {"function": "max-attribution"})
+    changed = urlencode(query | {name: "run-99999"}, doseq=True)
+    answer = researcher.post(f"{store(dataset)}?{changed}", {"function": "max-attribution"})
 
     assert answer.status_code == 422
-    assert "has changed since" in answer.content.decode()
+    assert any("has changed since" in message for message in shown(answer).messages)
     assert not Setup.objects.filter(prompt="reranked").exists()
-    assert "something else stands in its place" in words(
-        researcher.get(page(dataset), {name: "run-99999"})
-    )
+    [message] = shown(researcher.get(address(dataset), {name: "run-99999"})).messages
+    assert "something else stands in its place" in message
 
 
 def test_a_pool_that_has_grown_is_another_one(researcher, dataset, tmp_path):
-    query = researcher.get(page(dataset)).context["whole_query"]
+    query = researcher.get(address(dataset)).context["whole_query"]
     setup = {"model": MODEL, "temperature": 0.0, "prompt": "one-shot"}
     import_rows(tmp_path / "more", "own", responses=[response_row("new", setup=setup)])
 
     answer = researcher.post(f"{store(dataset)}?{query}", {"function": "max-attribution"})
 
     assert answer.status_code == 422
-    assert "has changed since: pool." in answer.content.decode()
+    assert any("has changed since: pool." in message for message in shown(answer).messages)
 
 
 def test_nothing_is_stored_while_a_run_is_scoring(researcher, dataset):
@@ -122,28 +127,29 @@ def test_nothing_is_stored_while_a_run_is_scoring(researcher, dataset):
     answer = researcher.post(store(dataset), {"function": "max-attribution"})
 
     assert answer.status_code == 422
-    assert "sensible (imported) still scores responses" in answer.content.decode()
+    said = "sensible (imported) still scores responses"
+    assert any(said in message for message in shown(answer).messages)
     assert not Setup.objects.filter(prompt="reranked").exists()
 
 
 def test_the_page_costs_a_fixed_number_of_queries(researcher, dataset, django_assert_num_queries):
     rerank(dataset, axes_in(dataset), NAMES, "max-attribution")
-    researcher.get(page(dataset))
+    researcher.get(address(dataset))
     with django_assert_num_queries(N_QUERIES):
-        researcher.get(page(dataset))
+        researcher.get(address(dataset))
 
     rerank(dataset, axes_in(dataset), NAMES, "sensible-first")
     rerank(dataset, axes_in(dataset), NAMES, "weighted", (1, 1))
     with django_assert_num_queries(N_QUERIES):
-        researcher.get(page(dataset))
+        researcher.get(address(dataset))
 
 
 def test_files_hold_what_the_page_shows(researcher, dataset):
     rerank(dataset, axes_in(dataset), NAMES, "sensible-first")
 
     for format_key in ("csv", "latex", "json"):
-        address = reverse("tradeoffs:reranking-file", args=[dataset.slug, format_key])
-        answer = researcher.get(address)
+        file = reverse("tradeoffs:reranking-file", args=[dataset.slug, format_key])
+        answer = researcher.get(file)
         assert "Sensible first" in answer.content.decode()
     [aggregate] = [row for row in json.loads(answer.content)["rows"] if row["kind"] == "aggregate"]
     assert aggregate["f1"] == 1.0
@@ -154,9 +160,9 @@ def test_files_hold_what_the_page_shows(researcher, dataset):
 def test_without_scores_the_page_says_what_is_missing(researcher, tmp_path):
     bare = import_rows(tmp_path / "bare", "bare", examples=[example_row("e1")]).dataset
 
-    answer = researcher.get(page(bare))
+    page = shown(researcher.get(address(bare)))
 
-    assert "Nothing says whether a response is attributable" in words(answer)
+    assert any("whether a response is attributable" in message for message in page.messages)
     assert researcher.post(store(bare), {"function": "max-attribution"}).status_code == 404
 
 
@@ -165,12 +171,19 @@ def test_responses_say_what_they_were_chosen_from_and_as(researcher, dataset):
     chosen = aggregate.responses.get(example__key="e3")
     source = Response.objects.get(key="retrieved-2-3")
 
-    def shown(response):
-        return researcher.get(reverse("evaluation:response", args=[dataset.slug, response.pk]))
+    def address_of(response):
+        return reverse("evaluation:response", args=[dataset.slug, response.pk])
 
-    assert f"Chosen from {source.setup.name}" in words(shown(chosen))
-    assert f"Chosen as {aggregate.name}" in words(shown(source))
-    assert "Chosen as" not in words(shown(Response.objects.get(key="golden-3")))
+    def page_of(response):
+        return shown(researcher.get(address_of(response)))
+
+    page = page_of(chosen)
+    assert f"Chosen from {source.setup.name}" in page.text
+    assert page.links[source.setup.name] == address_of(source)
+    page = page_of(source)
+    assert f"Chosen as {aggregate.name}" in page.text
+    assert page.links[aggregate.name] == address_of(chosen)
+    assert "Chosen as" not in page_of(Response.objects.get(key="golden-3")).text
 
 
 # --- the command ----------------------------------------------------------------------------

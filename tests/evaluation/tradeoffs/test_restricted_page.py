@@ -11,9 +11,9 @@ from django.urls import reverse
 from evaluation.tradeoffs import recalls
 from generation.models import Checkpoint, Dataset, Experiment
 from generation.text.prompt_types import SHARES
-from tests.evaluation.pages import words
 from tests.evaluation.tradeoffs.restricted import LABELS, MODEL, restricted_dataset
 from tests.makers import example_row, import_rows
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -67,12 +67,12 @@ def test_without_responses_the_page_offers_the_largest_model(researcher, bare):
     Checkpoint.objects.create(name="tiny-8b", backend="openai")
     Checkpoint.objects.create(name="tiny-70b", backend="openai")
 
-    answer = page_of(researcher, bare)
+    page = shown(page_of(researcher, bare))
 
-    assert answer.context["plan"]["model"].value() == "tiny-70b"
-    assert answer.context["plan"]["non_evidence"].value() == ["next-best"]
-    assert "Plan the experiment" in words(answer)
-    assert "Not scored yet" not in words(answer)
+    assert page.fields["model"] == "tiny-70b"
+    assert page.fields["non_evidence"] == ["next-best"]
+    assert "Plan the experiment" in page.text
+    assert "Not scored yet" not in page.text
 
 
 def test_the_grid_is_planned_and_its_page_comes_next(
@@ -88,7 +88,8 @@ def test_the_grid_is_planned_and_its_page_comes_next(
     assert len(grid.grid["prompts"]) == 2 * len(SHARES) - 1
     assert grid.grid["temperatures"] == [0.0]
     assert grid.state == Experiment.State.PLANNING
-    assert grid.name in words(page_of(researcher, bare))
+    page = shown(page_of(researcher, bare))
+    assert page.links[grid.name] == reverse("grids:grid", args=[grid.pk])
 
 
 def test_sending_the_form_twice_plans_one_grid(researcher, bare):
@@ -109,7 +110,8 @@ def test_what_cannot_be_planned_is_said_at_its_field(researcher, bare, wrong, sa
     answer = plan(researcher, bare, **wrong)
 
     assert answer.status_code == 422
-    assert said in answer.text
+    [field] = wrong
+    assert said in shown(answer).errors[field]
     assert not Experiment.objects.exists()
 
 
@@ -119,12 +121,10 @@ def test_a_name_that_another_grid_has_is_refused(researcher, bare):
     answer = plan(researcher, bare, shares=["1.0"])
 
     assert answer.status_code == 422
-    assert "another grid named" in answer.text
+    assert "another grid" in shown(answer).errors["name"]
     # A new page offers a name that is free.
     Experiment.objects.update(name="Restricted context, bare")
-    assert page_of(researcher, bare).context["plan"]["name"].value() == (
-        "Restricted context, bare 2"
-    )
+    assert shown(page_of(researcher, bare)).fields["name"] == "Restricted context, bare 2"
 
 
 # --- what is there --------------------------------------------------------------------------
@@ -133,62 +133,73 @@ def test_a_name_that_another_grid_has_is_refused(researcher, bare):
 def test_responses_without_scores_lead_to_both_runs(researcher, tmp_path):
     dataset = restricted_dataset(tmp_path, is_scored=False)
 
-    answer = page_of(researcher, dataset)
+    page = shown(page_of(researcher, dataset))
 
-    assert "Not scored yet" in words(answer)
+    assert "Not scored yet" in page.headings
     start = reverse("evaluation:start-run")
-    assert f"{start}?dataset=mill&amp;metric=auto_ais&amp;evidence=golden" in answer.text
-    assert f"{start}?dataset=mill&amp;metric=sensible" in answer.text
+    assert f"{start}?dataset=mill&metric=auto_ais&evidence=golden" in page.addresses
+    assert f"{start}?dataset=mill&metric=sensible" in page.addresses
     assert file_of(researcher, dataset, "json").status_code == 404
 
 
 def test_both_curves_stand_in_the_table_and_in_the_figure(researcher, scored):
-    answer = page_of(researcher, scored, k=3, recall_1=0.5, recall_k=0.75)
+    page = shown(page_of(researcher, scored, k=3, recall_1=0.5, recall_k=0.75))
 
-    said = words(answer)
-    assert "Recall@1 0.5 (typed), recall@3 0.75 (typed)" in said
-    assert answer.text.count('class="dot ') == len(LABELS)
+    assert "Recall@1 0.5 (typed)" in page.text
+    assert "recall@3 0.75 (typed)" in page.text
+    assert len(page.parts("dot")) == len(LABELS)
     for style in ("golden", "non-evidence", "top-1", "top-1-mark", "top-k", "top-k-mark"):
-        assert f"line--{style}" in answer.text
+        assert page.parts(f"line--{style}")
+    curves, top_k = page.tables
     # At 80 %: top 1 at (.3, .8), top 3 at (.6, .5); see the test of the report.
-    assert "+30.0" in said
-    assert "−30.0" in said
-    assert "80 % 82.0" in said  # asked for, and really kept
+    figures = [cell.split()[0] for cell in top_k.rows[1][2:]]
+    assert figures[:6] == ["30.0", "80.0", "43.6", "60.0", "50.0", "54.5"]
+    assert figures[6:] == ["+30.0", "−30.0", "+10.9", "5"]
+    assert curves.rows[1][:2] == ["80 %", "82.0"]  # asked for, and really kept
     # Golden has F1 from .4 / 1.2 to .96 / 1.4, and trades one share for the other in each step.
-    assert "F1 goes from .33 to .69" in said
-    assert "In 2 of 2 steps one rises and the other falls" in said
+    assert ".33 to .69" in page.text
+    assert "2 of 2 steps" in page.text
 
 
 def test_recall_is_measured_where_nobody_types_it(researcher, scored):
     # Each question finds its own passage first.
     answer = page_of(researcher, scored)
 
-    assert "Recall@1 1 (measured by BM25), recall@3 1 (measured by BM25), over 5 examples" in words(
-        answer
-    )
+    text = shown(answer).text
+    for said in (
+        "Recall@1 1 (measured by BM25)",
+        "recall@3 1 (measured by BM25)",
+        "over 5 examples",
+    ):
+        assert said in text
     assert 'placeholder="1"' in answer.text
 
 
 def test_a_recall_that_is_none_is_refused_and_measured_instead(researcher, scored):
-    answer = page_of(researcher, scored, recall_1="1.5", k="1")
+    page = shown(page_of(researcher, scored, recall_1="1.5", k="1"))
 
-    assert "Recall@1, 1.5:" in words(answer)
-    assert "k, 1:" in words(answer)
-    assert "(measured by BM25)" in words(answer)
+    assert "1.5" in page.part("recall_1-error").text
+    assert "k, 1:" in page.part("k-error").text
+    assert "Recall@1 1 (measured by BM25)" in page.text
 
-    backwards = page_of(researcher, scored, recall_1="0.8", recall_k="0.6")
-    assert "Recall@k, 0.6: Expected recall@1, 0.8, or more." in words(backwards)
+    backwards = shown(page_of(researcher, scored, recall_1="0.8", recall_k="0.6"))
+    said = backwards.part("recall_k-error").text
+    assert "0.6" in said
+    assert "recall@1, 0.8, or more" in said
 
 
 def test_one_typed_recall_stands_beside_a_measured_one(researcher, scored):
     # Both are measured as 1.
     half = page_of(researcher, scored, recall_1="0.5")
-    assert "Recall@1 0.5 (typed), recall@3 1 (measured by BM25)" in words(half)
+    assert "Recall@1 0.5 (typed), recall@3 1 (measured by BM25)" in shown(half).text
     assert half.context["report"].rows[1]["top_1_attribution"] == pytest.approx(0.3)
 
     below = page_of(researcher, scored, recall_k="0.6")
-    assert "Recall@k, 0.6: Expected 1, measured recall@1, or more." in words(below)
-    assert "recall@3 1 (measured by BM25)" in words(below)
+    page = shown(below)
+    said = page.part("recall_k-error").text
+    assert "0.6" in said
+    assert "1, measured recall@1, or more" in said
+    assert "recall@3 1 (measured by BM25)" in page.text
     assert "recall_k=" not in below.context["query"]
 
 
@@ -199,29 +210,31 @@ def test_links_to_the_figures_carry_the_choices(researcher, scored):
         said = dict(parse_qsl(answer.context[figure]))
         assert (said["large"], said["temperature"], said["measure"]) == (MODEL, "0", "score")
     assert said["k"] == "2"
-    said = words(answer)
-    assert "with measured recalls" in said
-    assert "Mean scores" in said
+    page = shown(answer)
+    assert "with measured recalls" in page.text
+    assert "Mean scores" in page.text
+    _, top_k = page.tables
     # At 80 % two passages leave 60 %, which is not measured; at 40 % none of the dialog.
-    assert "60 % between 0.4 and 0.8" in said
-    assert "golden evidence is not measured at 0%" in said
+    assert top_k.rows[1][1] == "60 % between 0.4 and 0.8"
+    assert "golden evidence is not measured at 0%" in top_k.rows[2][-1]
 
 
 def test_what_nothing_measures_is_typed(researcher, scored, monkeypatch):
     monkeypatch.setattr(recalls, "can_wait_for_index", lambda dataset: False)
 
-    assert "Recall@1 not known, recall@3 not known: type them" in words(page_of(researcher, scored))
-    typed = page_of(researcher, scored, recall_1="0.5", recall_k="0.75")
-    assert "Recall@1 0.5 (typed), recall@3 0.75 (typed)" in words(typed)
+    page = shown(page_of(researcher, scored))
+    assert "Recall@1 not known, recall@3 not known" in page.text
+    typed = shown(page_of(researcher, scored, recall_1="0.5", recall_k="0.75"))
+    assert "Recall@1 0.5 (typed), recall@3 0.75 (typed)" in typed.text
 
 
 def test_one_curve_alone_is_no_experiment(researcher, tmp_path):
     golden = {key: sides for key, sides in LABELS.items() if key[0] == "golden"}
 
-    answer = page_of(researcher, restricted_dataset(tmp_path, golden))
+    page = shown(page_of(researcher, restricted_dataset(tmp_path, golden)))
 
-    assert "One curve alone" in words(answer)
-    assert "Not scored yet" not in words(answer)
+    assert "One curve alone" in page.headings
+    assert "Not scored yet" not in page.text
 
 
 def test_the_files_follow_the_choices_of_the_address(researcher, scored):
@@ -236,7 +249,8 @@ def test_the_files_follow_the_choices_of_the_address(researcher, scored):
     assert "typed" in report["signature"]
     assert r"\toprule" in file_of(researcher, scored, "latex", **chosen).text
     assert file_of(researcher, scored, "xlsx").status_code == 404
-    assert "recall_1=0.5&amp;recall_k=0.75" in page_of(researcher, scored, **chosen).text
+    addresses = shown(page_of(researcher, scored, **chosen)).addresses
+    assert any("recall_1=0.5&recall_k=0.75" in address for address in addresses)
 
 
 def test_htmx_gets_the_fragment_alone(researcher, scored):
@@ -244,7 +258,7 @@ def test_htmx_gets_the_fragment_alone(researcher, scored):
 
     answer = researcher.get(address, headers={"HX-Request": "true"})
 
-    assert 'id="restricted"' in answer.text
+    assert shown(answer).part("restricted").headings
     assert "<html" not in answer.text
 
 

@@ -3,15 +3,14 @@
 import csv
 import io
 import json
-import re
 
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
 from generation.models import Dataset
-from tests.evaluation.pages import words
 from tests.makers import example_row, import_rows, response_row, statements
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -56,28 +55,32 @@ def address(name, dataset, *more):
     return reverse(f"tradeoffs:{name}", args=[dataset.slug, *more])
 
 
+def effect(page, begin):
+    """Return the cells of the one effect whose words begin so."""
+    [found] = [row[2:] for row in page.table().rows if row[1].startswith(begin)]
+    return found
+
+
 # --- takeaways ------------------------------------------------------------------------------
 
 
 def test_takeaways_stand_in_a_table_beside_their_chart(researcher, dataset):
-    answer = researcher.get(address("takeaways", dataset))
-    text = words(answer)
+    page = shown(researcher.get(address("takeaways", dataset)))
 
     # F1 .75 - 2 · .25 · .75 / 1 = .375; attribution .75 - .25; sensibleness the same.
-    assert re.search(r"Golden evidence With golden evidence − without\S* \D*\+0\.3[78] ", text)
-    assert "+50.0" in text
-    assert "no pair of setups differs in history alone" in text
-    [plots] = re.findall(r'id="plots"[^>]*>(.*?)</script>', answer.text)
-    assert set(json.loads(plots)["charts"]) == {"effects"}
+    golden = effect(page, "Golden evidence")
+    assert [cell.split()[0] for cell in golden] == ["+0.38", "+50.0", "0.0", "100", "1", "4"]
+    assert "no pair of setups differs in history alone" in effect(page, "History")
+    assert set(page.data("plots")["charts"]) == {"effects"}
 
 
 def test_where_nothing_pairs_every_effect_says_why(researcher, tmp_path):
     dataset = imported(tmp_path, {"golden": ("1110", "1110")})
 
-    text = words(researcher.get(address("takeaways", dataset)))
+    page = shown(researcher.get(address("takeaways", dataset)))
 
-    assert "No pairs yet" in text
-    assert "no pair of setups differs in temperature alone" in text
+    assert "No pairs yet" in page.headings
+    assert "no pair of setups differs in temperature alone" in effect(page, "Temperature")
     assert researcher.get(address("takeaways-file", dataset, "svg")).status_code == 404
 
 
@@ -86,7 +89,8 @@ def test_without_axes_the_page_says_how_to_have_them(researcher, tmp_path, name)
     import_rows(tmp_path / "a", "mill", examples=[example_row()], responses=[response_row()])
     dataset = Dataset.objects.get()
 
-    assert "Nothing to draw yet" in words(researcher.get(address(name, dataset)))
+    page = shown(researcher.get(address(name, dataset)))
+    assert "Nothing to draw yet" in page.headings
     assert researcher.get(address(f"{name}-file", dataset, "csv")).status_code == 404
 
 
@@ -96,14 +100,15 @@ def test_models_of_unknown_size_may_be_said_to_be_larger(researcher, tmp_path):
     setup.model, setup.prompt = "old", "golden"
     setup.save()
 
-    before = words(researcher.get(address("takeaways", dataset)))
+    before = shown(researcher.get(address("takeaways", dataset)))
     said = {"large": "new", "small": "old"}
     answer = researcher.get(address("takeaways", dataset), said, headers={"HX-Request": "true"})
 
-    assert "choose which is the larger" in before
+    assert "choose which is the larger" in effect(before, "Size")[1]
     assert "<html" not in answer.text
-    assert "new − old" in words(answer)
-    assert "takeaways.csv?large=new&amp;small=old" in answer.text
+    page = shown(answer)
+    assert effect(page, "Size new − old")[4] == "1"
+    assert page.links["CSV"].endswith("takeaways.csv?large=new&small=old")
 
 
 @pytest.mark.parametrize(
@@ -127,19 +132,25 @@ def test_an_unknown_format_is_not_found(researcher, dataset):
 
 
 def test_comparable_pairs_stand_with_how_they_move(researcher, dataset):
-    text = words(researcher.get(address("comparable", dataset)))
+    page = shown(researcher.get(address("comparable", dataset)))
 
-    assert "No evidence → Golden PaLM 8B, T 0 context no clear move +50.0" in text
-    assert "context 1 0 0 0 1 0 —" in text  # pairs, along, across, both, unclear, undefined
+    row = page.table("Pairs").row("No evidence → Golden PaLM 8B, T 0")
+    assert (row["Comparable by"], row["Move"]) == ("context", "no clear move")
+    assert row["Attribution"].startswith("+50.0 ")
+    counts = page.table("How many").row("context")
+    assert [counts[name] for name in ("Pairs", "Along", "Across", "Both")] == ["1", "0", "0", "0"]
+    assert (counts["No clear move"], counts["Undefined"]) == ("1", "0")
+    assert counts["Along, of clear moves"] == "—"
 
 
 def test_the_file_of_comparable_pairs_holds_all(researcher, dataset, monkeypatch):
     monkeypatch.setattr("evaluation.views.tradeoffs.takeaways.MOST_SHOWN", 0)
 
-    page = words(researcher.get(address("comparable", dataset)))
+    page = shown(researcher.get(address("comparable", dataset)))
     file = researcher.get(address("comparable-file", dataset, "csv"))
 
-    assert "The 0 longest clear moves of 1 pairs" in page
+    assert "The 0 longest clear moves of 1 pairs" in page.text
+    assert page.table("Pairs").rows == []
     [row] = csv.DictReader(io.StringIO(file.text))
     assert float(row["attribution_difference"]) == pytest.approx(0.5)
 
@@ -147,7 +158,7 @@ def test_the_file_of_comparable_pairs_holds_all(researcher, dataset, monkeypatch
 def test_without_comparable_setups_the_page_says_what_makes_them(researcher, tmp_path):
     dataset = imported(tmp_path, {"golden": ("1110", "1110")})
 
-    assert "No comparable setups" in words(researcher.get(address("comparable", dataset)))
+    assert "No comparable setups" in shown(researcher.get(address("comparable", dataset))).headings
 
 
 @pytest.mark.parametrize("name", ["takeaways", "comparable"])
@@ -164,10 +175,10 @@ def test_what_is_kept_follows_the_scores(researcher, dataset, name):
 
 
 def test_the_interface_answers_with_what_the_page_keeps(researcher, dataset, monkeypatch):
-    shown = researcher.get(address("takeaways-file", dataset, "json")).json()
+    file = researcher.get(address("takeaways-file", dataset, "json")).json()
     monkeypatch.setattr("evaluation.reports.takeaways.takeaways_report", None)  # nothing is made
 
-    assert researcher.get(f"/api/v1/datasets/{dataset.slug}/reports/takeaways/").json() == shown
+    assert researcher.get(f"/api/v1/datasets/{dataset.slug}/reports/takeaways/").json() == file
 
 
 @pytest.mark.parametrize("name", ["takeaways", "comparable"])

@@ -1,8 +1,5 @@
 """The page of a trade-off: figure, filters, table, warnings, and what it says where parts miss."""
 
-import html
-import re
-
 import pytest
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -14,6 +11,7 @@ from evaluation.tradeoffs.axes import axes_of, usual
 from generation.models import Dataset, Response
 from tests.evaluation.tradeoffs.imported_setups import LARGE, SMALL, imported, rows
 from tests.makers import example_row, import_rows, response_row
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -25,29 +23,19 @@ def dataset(tmp_path) -> Dataset:
 
 @pytest.fixture
 def see(rosa, client_for):
-    """Return a function from choices to the page's HTML."""
+    """Return a function from choices to what the page shows."""
     client = client_for(rosa)
 
     def see(dataset, **choices):
         there = reverse("tradeoffs:tradeoff", args=[dataset.slug])
-        answer = client.get(f"{there}?{urlencode(choices, doseq=True)}")
-        assert answer.status_code == 200
-        return html.unescape(answer.content.decode())
+        return shown(client.get(f"{there}?{urlencode(choices, doseq=True)}"))
 
     return see
 
 
 def table(page):
     """Return the numbers of the table: prompt, model, T → attribution, sensibleness, F1."""
-    body = page.partition("<tbody data-setups>")[2].partition("</tbody>")[0]
-    lines = [re.findall(r"<t[hd][ >].*?</t[hd]>", line, re.DOTALL) for line in body.split("</tr>")]
-    found = [[re.sub(r"<[^>]+>", " ", cell).strip() for cell in line] for line in lines if line]
-    return {tuple(cells[:3]): tuple(cells[3:]) for cells in found}
-
-
-def is_on(page, name, value):
-    [box] = re.findall(f'type="checkbox" [^>]*name="{name}" value="{re.escape(value)}"[^>]*>', page)
-    return "checked" in box
+    return {tuple(row[:3]): tuple(row[3:]) for row in page.table("Setups").rows}
 
 
 def test_figure_1_shows_all_setups_best_f1_first(dataset, see):
@@ -61,35 +49,31 @@ def test_figure_1_shows_all_setups_best_f1_first(dataset, see):
         (("Golden", "8B", "0"), ("0.75", "0.50", "0.600")),
         (("No evidence", "540B", "0.7"), ("0.25", "0.75", "0.375")),
     ]
-    assert page.count('class="dot ') == 4
-    assert "History + golden evidence" in page
+    assert len(page.parts("dot")) == 4
+    assert "History + golden evidence" in page.text
 
 
 def test_a_mark_and_its_row_lead_to_the_responses_of_the_setup(dataset, see, rosa, client_for):
     setup = dataset.setups.get(model=SMALL)
     there = reverse("tradeoffs:responses", args=[dataset.slug, setup.pk])
     page = see(dataset)
-    assert page.count(f'href="{there}"') == 2
+    assert page.addresses.count(there) == 2
 
-    answer = client_for(rosa).get(there, {"said": "both"})
+    page = shown(client_for(rosa).get(there, {"said": "both"}))
 
     # Of yyyn and yynn, the first two are both.
-    text = answer.content.decode()
-    assert "Text of r0-0." in text
-    assert "Text of r0-1." in text
-    assert "Text of r0-2." not in text
-    assert "1 to 2 of 2" in text or "2 responses" in text
+    assert page.table().column("Text") == ["Text of r0-0.", "Text of r0-1."]
+    assert "1 to 2 of 2" in page.text
 
 
 def test_boxes_filter_marks_and_table_and_stand_in_the_address(dataset, see):
     page = see(dataset, own=1, model=LARGE, temperature=["0", "0.7"], prompt=["golden", "one-shot"])
 
     assert {title for title, *_ in table(page)} == {"Golden", "One-shot, golden"}
-    assert is_on(page, "model", LARGE)
-    assert not is_on(page, "model", SMALL)
+    assert page.part("view").fields["model"] == [LARGE]
+    assert SMALL in page.choices("model")
     # What is saved and exported says the same in fewer words, without `own`.
-    [kept] = re.findall(r'name="address" value="([^"]*)"', page)
-    assert "own" not in kept
+    assert "own" not in page.fields["address"]
     again = see(dataset, model=[LARGE], prompt=["golden", "one-shot"], clusters=0)
     assert table(again) == table(page)
 
@@ -98,8 +82,9 @@ def test_nothing_matches(dataset, see):
     page = see(dataset, own=1)
 
     assert table(page) == {}
-    assert "nothing matches these boxes" in page
-    assert "Figure 1 as it is" in page
+    [message] = page.parts("callout")
+    assert "nothing matches" in message.text
+    assert list(message.links) == ["Figure 1 as it is"]
 
 
 def test_htmx_gets_the_fragment_and_a_short_address(dataset, rosa, client_for):
@@ -126,21 +111,22 @@ def test_htmx_gets_the_fragment_and_a_short_address(dataset, rosa, client_for):
 def test_a_zoom_is_taken_or_refused_beside_its_field(dataset, see):
     here = reverse("tradeoffs:tradeoff", args=[dataset.slug])
     page = see(dataset, x_from="0.5", x_to="1", y_from="0.4", y_to="0.8")
-    assert page.count('class="dot ') == 2  # (0.75, 0.5) and (0.75, 0.75)
-    assert "2 setups outside this part" in page
+    assert len(page.parts("dot")) == 2  # (0.75, 0.5) and (0.75, 0.75)
+    assert "2 setups outside" in page.text
 
     page = see(dataset, x_from="0.8", x_to="0.2")
-    assert "Attribution to: Expected at least 0.805." in page
-    assert page.count('class="dot ') == 4
+    assert "Expected at least 0.805." in page.part("tradeoff-x_to-error").text
+    assert len(page.parts("dot")) == 4
     # Figure 2 is zoomed by itself; without a zoom it says so.
-    assert f'{here}?figure=2&x_from=&x_to=&y_from=&y_to="' in see(dataset, figure=2)
+    whole = see(dataset, figure=2).links["Whole"]
+    assert whole == f"{here}?figure=2&x_from=&x_to=&y_from=&y_to="
 
 
 def test_what_is_not_there_any_more_is_said_and_the_usual_is_taken(dataset, see):
     page = see(dataset, figure="9", model="gone", measure="median", k="many")
 
-    for said in ("Figure: Select a valid choice", "Not among what model may be: gone", "median"):
-        assert said in page
+    for name, said in (("figure", "9"), ("model", "gone"), ("measure", "median")):
+        assert said in page.part(f"tradeoff-{name}-error").text
     assert len(table(page)) == 4
 
 
@@ -150,24 +136,18 @@ def test_mean_scores_are_of_the_same_examples(dataset, see):
 
 
 def test_intervals_stand_in_the_table_where_asked_for(dataset, see):
-    page = see(dataset, intervals=1)
-
     # All four are sensible: Wilson's lower end, with t(3) = 3.18, is 4 / (4 + 3.18²) = 0.28.
-    assert ".28–1.0" in page
-    assert ".28–1.0" not in see(dataset)
+    assert table(see(dataset, intervals=1))["Golden", "540B", "0"][1] == "1.00 .28–1.0"
+    assert table(see(dataset))["Golden", "540B", "0"][1] == "1.00"
 
 
 def test_figure_2_lists_its_bands_of_f1(dataset, see):
-    page = see(dataset, figure=2)
-
-    body = page.partition('id="bands"')[2].partition("</tbody>")[0].partition("<tbody>")[2]
-    found = [re.findall(r">([^<>]+)<", line) for line in body.split("</tr>")[:-1]]
     # F1 of the small model 0.6; of the large one 0.857 and 0.75, (6/7 + 3/4) / 2 = 0.804.
-    assert found == [
+    assert see(dataset, figure=2).table("F1 by model").rows == [
         ["M 8B", "0", "1", "0.600", "0.600", "0.600"],
         ["M 540B", "0", "2", "0.804", "0.750", "0.857"],
     ]
-    assert 'id="bands"' not in see(dataset)
+    assert len(see(dataset).tables) == 1
 
 
 def test_a_figure_without_marks_says_what_is_missing_and_where_it_is_made(
@@ -179,9 +159,10 @@ def test_a_figure_without_marks_says_what_is_missing_and_where_it_is_made(
     ):
         page = see(dataset, figure=figure)
 
-        assert said in page
-        assert f'class="btn" href="{reverse(address, args=[dataset.slug])}"' in page
-        assert "figure.svg" not in page
+        [box] = page.parts("empty")
+        assert box.headings == [said]
+        assert box.addresses == [reverse(address, args=[dataset.slug])]
+        assert not any("figure.svg" in each for each in page.addresses)
         for name, *more in (("figure", "svg"), ("table", "csv"), ("methods",)):
             there = reverse(f"tradeoffs:{name}", args=[dataset.slug, *more])
             assert client_for(rosa).get(there, {"figure": figure}).status_code == 404
@@ -196,7 +177,7 @@ def test_marks_chosen_by_an_axis_are_warned_of_until_another_judges(dataset, see
     first = AutoScore.objects.filter(run=axes.attribution.run)
     AutoScore.objects.bulk_create(AutoScore(run=other, target=s.target, score=0.9) for s in first)
 
-    assert "Winner’s curse" not in see(dataset)  # figure 1 has single setups alone
+    assert "Winner’s curse" not in see(dataset).text  # figure 1 has single setups alone
     page = see(
         dataset,
         aggregate="max-attribution",
@@ -204,15 +185,17 @@ def test_marks_chosen_by_an_axis_are_warned_of_until_another_judges(dataset, see
         sensibleness=axes.sensibleness.key,
     )
     chosen = "from 2 setups by auto_ais, 2 inferences per example"
-    assert page.count(chosen) == 3  # name and title of its mark, and its row
-    assert "Winner’s curse" in page
-    assert "Attribution: Max attribution (M 540B T 0)." in page
-    assert f"attribution=run-{other.pk}" in page
-    assert "Sensibleness: Max attribution" not in page  # which only decides ties
+    assert page.text.count(chosen) == 2  # its mark, and its row
+    assert (f"Max attribution {chosen}", "540B", "0") in table(page)
+    [warning] = page.parts("callout")
+    assert "Winner’s curse" in warning.text
+    assert "Attribution: Max attribution (M 540B T 0)." in warning.text
+    assert any(f"attribution=run-{other.pk}" in address for address in warning.addresses)
+    assert "Sensibleness: Max attribution" not in page.text  # which only decides ties
 
     own = {"aggregate": "max-attribution"}
     page = see(dataset, **own, attribution=f"run-{other.pk}", sensibleness=axes.sensibleness.key)
-    assert "Winner’s curse" not in page
+    assert "Winner’s curse" not in page.text
 
 
 def test_responses_without_a_label_are_counted(dataset, see):
@@ -222,8 +205,8 @@ def test_responses_without_a_label_are_counted(dataset, see):
 
     # Of the other three of yyny, two are attributable; n stands in the table where it differs.
     assert table(page)["Golden", "540B", "0"] == ("3", "0.67", "1.00", "0.800")
-    assert "share over up to 4 examples" in page
-    assert "1 response of these setups, about which an axis says nothing" in page
+    assert "share over up to 4 examples" in page.text
+    assert "1 response of these setups" in page.text
 
 
 def test_a_run_that_is_not_done_is_said(dataset, see):
@@ -232,8 +215,9 @@ def test_a_run_that_is_not_done_is_said(dataset, see):
 
     page = see(dataset)
 
-    assert "Still being scored" in page
-    assert reverse("evaluation:run", args=[run.pk]) in page
+    [message] = page.parts("callout")
+    assert "Still being scored" in message.text
+    assert message.addresses == [reverse("evaluation:run", args=[run.pk])]
 
 
 def test_without_axes_the_runs_to_start_are_offered(tmp_path, see):
@@ -245,15 +229,16 @@ def test_without_axes_the_runs_to_start_are_offered(tmp_path, see):
     page = see(dataset)
 
     start = reverse("evaluation:start-run")
-    assert f"{start}?dataset={dataset.slug}&metric=sensible" in page
-    assert "metric=auto_ais" not in page
-    assert "whether a response is sensible" in page
+    assert f"{start}?dataset={dataset.slug}&metric=sensible" in page.addresses
+    assert not any("metric=auto_ais" in address for address in page.addresses)
+    [message] = page.messages
+    assert "whether a response is sensible" in message
 
 
 def test_without_responses_the_page_says_so(tmp_path, see):
     dataset = import_rows(tmp_path / "bare", "bare", examples=[example_row()]).dataset
 
-    assert "No responses yet" in see(dataset)
+    assert "No responses yet" in see(dataset).headings
 
 
 def test_the_list_says_what_each_dataset_has(
@@ -267,10 +252,12 @@ def test_the_list_says_what_each_dataset_has(
 
     # Session, user, groups; responses, setups, views, runs, studies, datasets.
     with django_assert_num_queries(9):
-        page = client.get(reverse("tradeoffs:tradeoffs")).content.decode()
+        answer = client.get(reverse("tradeoffs:tradeoffs"))
 
-    assert page.index(">bare<") < page.index(">own<")
-    assert "nothing yet for attribution and sensibleness" in page
+    table = shown(answer).table("Datasets")
+    assert table.column("Dataset") == ["bare", "own"]
+    assert table.row("bare")["Axes"] == "nothing yet for attribution and sensibleness"
+    assert table.row("own")["Axes"] == "both"
 
 
 def test_a_question_without_a_rule_for_yes_makes_no_side(tmp_path, rosa, client_for):
@@ -286,9 +273,9 @@ def test_a_question_without_a_rule_for_yes_makes_no_side(tmp_path, rosa, client_
     # Nobody has said which of its two answers is the yes.
     assert not axes_of(dataset)
 
-    page = client_for(rosa).get(reverse("tradeoffs:tradeoffs")).content.decode()
+    row = shown(client_for(rosa).get(reverse("tradeoffs:tradeoffs"))).table("Datasets").row("bare")
 
-    assert "nothing yet for attribution and sensibleness" in page
+    assert row["Axes"] == "nothing yet for attribution and sensibleness"
 
 
 def test_queries_do_not_grow_with_setups(
