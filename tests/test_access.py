@@ -10,8 +10,8 @@ from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
 from django.urls.resolvers import RegexPattern, RoutePattern
 from rest_framework.views import APIView
 
-from accounts.access import Role, roles_of
-from accounts.models import User
+from accounts.access import Role
+from tests.conftest import person
 
 SIGN_IN = "/accounts/sign-in/"
 NOT_OURS: frozenset[str] = frozenset()  # names of addresses that packages bring along
@@ -65,9 +65,13 @@ each_api_view = pytest.mark.parametrize("page", API, ids=[page.name for page in 
 each_address = pytest.mark.parametrize("page", ALL, ids=[page.name for page in ALL])
 
 
-@pytest.fixture
-def people(rachel: User, rosa: User, adam: User) -> list[User]:
-    return [rachel, rosa, adam]
+@pytest.fixture(scope="module")
+def people(module_database: None) -> dict[Role, Client]:
+    """Return a browser for each role, in which somebody of it is signed in."""
+    clients = {role: Client() for role in Role}
+    for role, client in clients.items():
+        client.force_login(person(f"some-{role}", role))
+    return clients
 
 
 def ask(client: Client, url: str) -> Any:
@@ -104,20 +108,17 @@ def test_nobody_gets_in_without_signing_in(page: Page, client: Client, db: None)
 
 @pytest.mark.once
 @each_page
-def test_every_role_gets_in_where_it_may_and_nowhere_else(
-    page: Page, people: list[User], client_for: Callable[[User], Client]
-):
+def test_every_role_gets_in_where_it_may_and_nowhere_else(page: Page, people: dict[Role, Client]):
     allowed_roles = getattr(page.view, "allowed_roles", frozenset(Role))
 
-    for user in people:
-        client = client_for(user)
-        if roles_of(user) & allowed_roles:
+    for role, client in people.items():
+        if role in allowed_roles:
             response = client.get(page.url)
-            assert response.status_code != 403, user
-            assert response.status_code < 500, user
-            assert not goes_to_sign_in(response), user
+            assert response.status_code != 403, role
+            assert response.status_code < 500, role
+            assert not goes_to_sign_in(response), role
         else:
-            assert ask(client, page.url).status_code == 403, user
+            assert ask(client, page.url).status_code == 403, role
 
 
 def answers(client: Client, page: Page) -> dict[str, int]:
@@ -134,15 +135,13 @@ def test_the_api_lets_nobody_in_without_token_or_session(page: Page, client: Cli
 
 @pytest.mark.once
 @each_api_view
-def test_the_api_is_for_researchers_and_admins_alone(
-    page: Page, people: list[User], client_for: Callable[[User], Client]
-):
-    rachel, rosa, adam = (answers(client_for(user), page) for user in people)
+def test_the_api_is_for_researchers_and_admins_alone(page: Page, people: dict[Role, Client]):
+    said = {role: answers(client, page) for role, client in people.items()}
 
-    assert set(rachel.values()) == {403}
-    for user in (rosa, adam):
-        assert not {401, 403} & set(user.values())
-        assert max(user.values()) < 500
+    assert set(said[Role.RATER].values()) == {403}
+    for role in (Role.RESEARCHER, Role.ADMIN):
+        assert not {401, 403} & set(said[role].values())
+        assert max(said[role].values()) < 500
 
 
 def goes_to_sign_in(response: Any) -> bool:

@@ -7,40 +7,46 @@ import axe_playwright_python
 from playwright.sync_api import Page
 
 SCRIPT = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text("utf-8")
-CONTRAST = {"runOnly": ["color-contrast"]}
 BUT_CONTRAST = {"rules": {"color-contrast": {"enabled": False}}}
-ASK = """
-rules => axe.run({resultTypes: ["violations"], ...rules}).then(found => found.violations.map(
-  each => `${each.id} ${each.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(" ")}`))
+# Pages have no frames and no styles of other sites, which axe would look for each time.
+RUN = """
+const violations = async (where, rules) => {
+  const options = {resultTypes: ["violations"], preload: false, iframes: false, ...rules};
+  return (await axe.run(where, options)).violations.map(each =>
+    `${each.id} ${each.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(" ")}`);
+};
 """
+ASK = f"rules => {{ {RUN} return violations(document, rules); }}"
 # Contrast depends on a text's colour and size and on what is painted under it, on nothing else.
-PAINTED = """
-() => {
+ASK_CONTRAST = f"""
+async seen => {{
+  {RUN}
   const isText = element => element.matches("input, select, textarea")
     || [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim());
-  const found = new Set();
-  for (const element of document.body.querySelectorAll("*")) {
+  const known = new Set(seen), found = new Map();
+  for (const element of document.body.querySelectorAll("*")) {{
     if (!isText(element) || !element.checkVisibility()) continue;
-    const {color, fontSize, fontWeight} = getComputedStyle(element);
+    const {{color, fontSize, fontWeight}} = getComputedStyle(element);
     const painted = [color, fontSize, fontWeight];
-    for (let under = element; under; under = under.parentElement) {
-      const {backgroundColor, backgroundImage, opacity} = getComputedStyle(under);
+    for (let under = element; under; under = under.parentElement) {{
+      const {{backgroundColor, backgroundImage, opacity}} = getComputedStyle(under);
       if (opacity !== "1" || backgroundImage !== "none") painted.push(opacity, backgroundImage);
       if (backgroundColor === "rgba(0, 0, 0, 0)") continue;
       painted.push(backgroundColor);
       if (!/rgba|\\//.test(backgroundColor)) break;  // nothing shines through
-    }
-    found.add(painted.join(" "));
-  }
-  return [...found];
-}
+    }}
+    if (!known.has(painted.join(" "))) found.set(painted.join(" "), element);
+  }}
+  if (!found.size) return [[], []];
+  const only = {{runOnly: ["color-contrast"]}};
+  return [[...found.keys()], await violations([...found.values()], only)];
+}}
 """
 
 
 def violations(page: Page, rules: dict[str, Any] | None = None) -> list[str]:
     """Return what axe finds against a page: by all rules, or by some in axe's notation."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(SCRIPT)
+    _load(page)
     found: list[str] = page.evaluate(ASK, rules or {})
     return found
 
@@ -49,12 +55,16 @@ class Contrasts:
     """The contrasts of many pages: axe looks at each combination of colours once."""
 
     def __init__(self) -> None:
-        self._seen: set[str] = set()
+        self._seen: list[str] = []
 
     def violations(self, page: Page) -> list[str]:
-        """Return texts that are hard to read, where a page has colours that no other had."""
-        painted = set(page.evaluate(PAINTED))
-        if painted <= self._seen:
-            return []
-        self._seen |= painted
-        return violations(page, CONTRAST)
+        """Return texts that are hard to read, of those in colours that no page had before."""
+        _load(page)
+        seen, found = page.evaluate(ASK_CONTRAST, self._seen)
+        self._seen += seen
+        return list(found)
+
+
+def _load(page: Page) -> None:
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(SCRIPT)

@@ -18,6 +18,7 @@ from tests.e2e.walk import (
     research_stops,
     rows_of,
     sideways,
+    tradeoff_stops,
     visits,
 )
 
@@ -29,7 +30,8 @@ SMALLEST, SMALL_DESK = ViewportSize(width=320, height=800), ViewportSize(width=1
 LARGE_TEXT, USUAL_TEXT = 32, 16  # px, where nothing else is said
 
 
-@pytest.mark.parametrize("stops", [rating_stops, research_stops, graph_stops])
+@pytest.mark.early
+@pytest.mark.parametrize("stops", [graph_stops, research_stops, rating_stops, tradeoff_stops])
 def test_every_page_is_for_everybody(page, sign_in, tmp_path, stops):
     page.set_viewport_size(DESK)
     page.emulate_media(color_scheme="light", reduced_motion="reduce")

@@ -201,11 +201,16 @@ def research_stops(folder: Path) -> Iterator[Stop]:
 
 
 def graph_stops(folder: Path) -> Iterator[Stop]:
-    """Yield every page of knowledge graphs and of trade-offs."""
+    """Yield every page of knowledge graphs."""
     plans = researcher()
-    yield from (Stop(name, plans, path) for name, path in graph_pages(folder / "graphs"))
+    yield from (Stop(name, plans, path) for name, path in graph_pages(folder))
     yield from (Stop(name, administrator(), path) for name, path in pull_pages())
-    yield from (Stop(name, plans, path) for name, path in tradeoff_pages(folder / "traded", plans))
+
+
+def tradeoff_stops(folder: Path) -> Iterator[Stop]:
+    """Yield every page of trade-offs."""
+    plans = researcher()
+    yield from (Stop(name, plans, path) for name, path in tradeoff_pages(folder, plans))
 
 
 def report_stops(folder: Path, user: User) -> Iterator[Stop]:
