@@ -25,6 +25,7 @@ from tests.makers import (
     vote_row,
     write_files,
 )
+from tests.services import database_url
 
 pytestmark = pytest.mark.once
 
@@ -204,9 +205,9 @@ def test_progress_is_shown_on_a_terminal_whatever_the_file_is_called():
 
 @pytest.fixture
 def manage(tmp_path):
-    """Return a function that runs manage.py on a database of its own."""
+    """Return a function that runs manage.py on the test's database, by the settings of a site."""
     environment = os.environ | {
-        "DATABASE_URL": f"sqlite:///{tmp_path / 'own.sqlite3'}",
+        "DATABASE_URL": database_url(),
         "ATTEST_DATA_DIR": str(tmp_path / "data"),
         "DJANGO_DEBUG": "1",
         "DJANGO_SETTINGS_MODULE": "config.settings",
@@ -225,9 +226,8 @@ def manage(tmp_path):
     return run
 
 
+@pytest.mark.once(transaction=True)
 def test_as_processes_import_report_and_a_mistake(manage, pilot):
-    assert manage("migrate", "--verbosity", 0).returncode == 0
-
     imported = manage("import_dataset", pilot, "--name", "pilot")
     assert (imported.returncode, imported.stderr) == (0, "")
     assert "votes: 3 new" in imported.stdout

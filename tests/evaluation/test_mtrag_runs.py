@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from django.db.models import Sum
+from django.db.models.functions import Length
 
 from annotation.models import Study
 from evaluation.models import AutoScore, MetricRun
@@ -75,10 +77,9 @@ def test_a_checkpoint_scores_mtrag(mtrag, shared, tmp_path):
     plan = RunPlan(
         ModelSpec("transformers", model.name, str(model)), evidence=mtrag.evidence_choice
     )
-    chosen = Response.objects.exclude(evidence_shown=None).order_by("pk").values("pk")
-    responses = Response.objects.filter(
-        pk__in=list(chosen[:N_FOR_MODEL].values_list("pk", flat=True))
-    )
+    shown = Response.objects.annotate(n_characters=Sum(Length("evidence_shown__text")))
+    shortest = shown.filter(n_characters__gt=0).order_by("n_characters", "pk")[:N_FOR_MODEL]
+    responses = Response.objects.filter(pk__in=[response.pk for response in shortest])
 
     run = scored(tmp_path, request_metric_run(mtrag.dataset, plan, responses, None))
 
