@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from accounts.access import Role, roles_of
 from accounts.models import User
-from tests.conftest import person
+from tests.conftest import person, session_of
 
 SIGN_IN = "/accounts/sign-in/"
 NOT_OURS: frozenset[str] = frozenset()  # names of addresses that packages bring along
@@ -70,12 +70,8 @@ each_address = pytest.mark.parametrize("page", ALL, ids=[page.name for page in A
 @pytest.fixture(scope="module")
 def sessions(module_database: None) -> dict[User, str]:
     """Sign somebody of each role in, once for all addresses."""
-    found = {}
-    for role in Role:
-        client, user = Client(), person(f"some-{role}", role)
-        client.force_login(user)
-        found[user] = client.cookies[settings.SESSION_COOKIE_NAME].value
-    return found
+    people = [person(f"some-{role}", role) for role in Role]
+    return {user: session_of(user) for user in people}
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.test import Client
 from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, sync_playwright
 
 from accounts.models import User
 from config.celery import app as celery_app
 from evaluation.processes import STARTS_WITHIN_SECONDS, Supervisor
+from tests.conftest import session_of
 from tests.services import chromium, database_url, need
 
 # Playwright keeps an event loop in this thread, which Django takes for asynchronous code.
@@ -83,10 +83,7 @@ def sign_in(page: Page, live_server) -> Callable[[User], None]:
     """Return a function that signs somebody in without the form."""
 
     def sign_in(user: User) -> None:
-        client = Client()
-        client.force_login(user)
-        name = settings.SESSION_COOKIE_NAME
-        value = client.cookies[name].value
+        name, value = settings.SESSION_COOKIE_NAME, session_of(user)
         page.context.clear_cookies()
         page.context.add_cookies([{"name": name, "value": value, "url": live_server.url}])
 
