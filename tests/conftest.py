@@ -1,6 +1,6 @@
-"""People that the tests know by name: Rachel rates, Rosa researches, Adam administers.
+"""What every test may need: its database, a service, a folder of real data, people by name.
 
-Also what a test may need beyond Python: a service, a folder of real data, a database of its own.
+Rachel rates, Rosa researches, Adam administers.
 """
 
 import gc

@@ -1,6 +1,5 @@
-"""What tests of pages share: a study with something of everything, and how to read a page."""
+"""What tests of pages share: a study with something of everything, and where its pages are."""
 
-import re
 from pathlib import Path
 
 from django.urls import reverse
@@ -51,16 +50,6 @@ def make_pilot(folder: Path) -> Dataset:
         scheme=PAIR,
     )
     return Dataset.objects.get()
-
-
-def flat(answer):
-    assert answer.status_code == 200
-    return re.sub(r"\s+", " ", answer.text)
-
-
-def words(answer):
-    """Return the text of a page without its tags."""
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", flat(answer)))
 
 
 def example_address(key):

@@ -23,8 +23,8 @@ from evaluation.backends.registry import BACKENDS, BackendKind
 from evaluation.models import MetricRun
 from tests.evaluation.commands import failure
 from tests.evaluation.metric_runs import mill, work
-from tests.evaluation.pages import words
 from tests.evaluation.told import rows_of
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -123,15 +123,15 @@ def test_the_page_offers_and_starts_it(rosa, client_for):
     client = client_for(rosa)
     address = reverse("evaluation:start-run")
 
-    page = client.get(address, {"metric": "terse"})
+    form = shown(client.get(address, {"metric": "terse"}))
     chosen = {"metric": "terse", "model": "counter", "over": "dataset:mill", "threshold": 0.5}
     answer = client.post(address, chosen | {"shown": "terse", "most_words": 5, "seed": 0})
 
-    assert "Most words" in words(page)
+    assert "most_words" in form.fields
     run = work(MetricRun.objects.get())
     assert answer.url == reverse("evaluation:run", args=[run.pk])
     assert scores_of(run) == {"r0": 1, "r1": 1}
-    assert "Terse" in words(client.get(answer.url))
+    assert "Terse" in shown(client.get(answer.url)).text
 
 
 def test_the_api_takes_it(rosa, client_for):
