@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tests.run import NO_MIGRATIONS, NO_TESTS, SIDE_BY_SIDE, Round, run_pytest
+from tests.run import IN_TWO, NO_MIGRATIONS, NO_TESTS, Round, run_pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 FARTHEST = 2  # what a file imports, and what that imports
@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> int:
     print(f"{len(changed)} changed files touch {len(files)} test files.")  # noqa: T201
     if not files:
         return 0
-    part = Round("quick", None, "not faults and not e2e", [], [*NO_MIGRATIONS, *SIDE_BY_SIDE])
+    part = Round("quick", None, "not faults and not e2e", [], [*NO_MIGRATIONS, *IN_TWO])
     status = run_pytest(part, ["-q", *files[:MOST_FILES]], SECONDS)
     print("All tests, in a browser and on PostgreSQL too: make test")  # noqa: T201
     return 0 if status == NO_TESTS else status
@@ -78,15 +78,11 @@ def _imported(file: str, text: str) -> Iterator[str]:
     if not file.endswith(".py"):
         return
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            yield from (_path_of(alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield _path_of(node.module)
-            yield from (_path_of(f"{node.module}.{alias.name}") for alias in node.names)
-
-
-def _path_of(module: str) -> str:
-    return f"{module.replace('.', '/')}.py"
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        for path in (name.replace(".", "/") for name in names):
+            yield from (f"{path}.py", f"{path}/__init__.py")
 
 
 def _templates(text: str) -> Iterator[str]:
