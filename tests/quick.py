@@ -1,8 +1,9 @@
 """Run what a change touches (`make quick`), on SQLite, nearest tests first, for under a minute.
 
 A change is what differs from the last commit, or with a revision (`make quick SINCE=main~3`) from
-that; without any difference, the last commit. A test file is the nearer to a changed file, the
-fewer imports (of templates: includes) lie between them.
+that; without any difference, the last commit. The nearest tests are those of the same app whose
+names share a word with a changed file: pages reach their views by addresses, which no import tells.
+Then a test file is the nearer, the fewer imports (of templates: includes) lie between the two.
 """
 
 import ast
@@ -24,7 +25,8 @@ TEMPLATE = re.compile(r"""["']([\w/]+\.html)["']""")
 
 def main(arguments: list[str]) -> int:
     changed = changed_files(*arguments[:1])
-    files = nearest_tests(changed, users_of(all_files()))
+    there = all_files()
+    files = nearest_tests(changed, there, users_of(there))
     print(f"{len(changed)} changed files touch {len(files)} test files.")  # noqa: T201
     if not files:
         return 0
@@ -57,20 +59,48 @@ def users_of(files: Iterable[str]) -> dict[str, set[str]]:
     return users
 
 
-def nearest_tests(changed: Iterable[str], users: dict[str, set[str]]) -> list[str]:
+def nearest_tests(
+    changed: Iterable[str], files: Iterable[str], users: dict[str, set[str]]
+) -> list[str]:
     """Return the test files that a change touches, the nearest first."""
-    found: list[str] = []
-    seen: set[str] = set()
     here = set(changed)
-    for _ in range(FARTHEST + 1):
-        found += sorted(filter(_is_test, here - seen))
-        seen |= here
+    found = sorted(filter(_is_test, here))
+    found += _namesakes(here, filter(_is_test, files))
+    for _ in range(FARTHEST):
         here = {user for file in here for user in users.get(file, ())}
-    return [file for file in found if (ROOT / file).exists()]
+        found += sorted(filter(_is_test, here))
+    return [file for file in dict.fromkeys(found) if (ROOT / file).exists()]
+
+
+def _namesakes(changed: Iterable[str], tests: Iterable[str]) -> list[str]:
+    """Return tests by how many words their names share with changed files of their app."""
+    n_shared = {
+        test: max(
+            (len(_words(test) & _words(file)) for file in changed if _app(file) == _app(test)),
+            default=0,
+        )
+        for test in tests
+    }
+    return sorted((test for test, n in n_shared.items() if n), key=lambda test: -n_shared[test])
+
+
+def _words(file: str) -> set[str]:
+    """Return the words of a file's name, without their plural."""
+    words = Path(file).stem.removeprefix("test_").split("_")
+    return {word.removesuffix("s") for word in words} - {"", "page", "report", "base"}
+
+
+def _app(file: str) -> str:
+    """Return the app that code, templates or tests belong to."""
+    parts = Path(file).parts
+    return parts[1] if parts[0] in ("templates", "tests") and len(parts) > 1 else parts[0]
 
 
 def _is_test(file: str) -> bool:
-    return Path(file).name.startswith("test_") and file.startswith("tests/")
+    path = Path(file)
+    return (
+        path.name.startswith("test_") and path.is_relative_to("tests") and "e2e" not in path.parts
+    )
 
 
 def _imported(file: str, text: str) -> Iterator[str]:
