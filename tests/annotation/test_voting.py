@@ -86,3 +86,9 @@ def test_attributable_to_evidence_that_contradicts_or_does_not_support_is_imposs
 )
 def test_a_vote_is_decided_when_one_answer_has_more_than_half_of_all_raters(counts, decided):
     assert is_decided(counts, 5) is decided
+
+
+def test_half_of_an_even_number_of_raters_decides_nothing():
+    assert not is_decided({"q": {1: 1}}, 2)
+    assert not is_decided({"q": {0: 1, 1: 2}}, 4)
+    assert is_decided({"q": {1: 3}}, 4)
