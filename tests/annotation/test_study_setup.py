@@ -418,6 +418,14 @@ def test_closing_needs_a_tick_because_it_is_final(researcher, opened):
     assert state_of(opened) == "open"
 
 
+def test_a_paused_study_may_be_closed(researcher, opened, rosa):
+    pause_study(opened, rosa)
+
+    act(researcher, opened, "close", is_final="on")
+
+    assert state_of(opened) == "closed"
+
+
 @pytest.mark.parametrize("action", ["open", "resume"])
 def test_what_a_state_does_not_allow_is_said(researcher, opened, action):
     answer = researcher.post(
