@@ -158,6 +158,15 @@ def test_two_arms_need_twice_the_raters(tmp_path):
     ]
 
 
+def test_an_excluded_rater_is_missing_in_their_group(tmp_path):
+    study = planned(material(tmp_path), raters=5)
+    study.raters.filter(user__username="rater-1").update(is_excluded=True)
+
+    [need] = rater_needs(study)
+
+    assert (need.n_there, need.n_missing) == (4, 1)
+
+
 def test_hours_are_reading_once_per_unit_and_a_time_per_answer(tmp_path):
     dataset = material(tmp_path, n_examples=1)
     study = planned(dataset, arms=["separate", "merged"])
