@@ -304,6 +304,32 @@ def test_a_study_that_stops_when_decided_lets_the_last_two_slots_go(tmp_path):
     assert claim_next_unit(raters[3]) is not None
 
 
+def test_an_excluded_rater_s_votes_decide_nothing(tmp_path):
+    dataset = material(tmp_path, n_examples=1, setups=["cool"])
+    study = opened(dataset, scheme="SSA", stops_when_decided=True, full_share=0.0)
+    careless, *others = raters_of(study)
+    rate_next(careless)
+    Rater.objects.filter(pk=careless.pk).update(is_excluded=True)
+
+    for rater in others[:2]:
+        rate_next(rater)
+
+    # Two of five count.
+    assert not Assignment.objects.filter(is_let_go=True).exists()
+
+
+def test_each_vote_of_a_merged_unit_has_its_share_of_the_unit_s_time(tmp_path):
+    dataset = material(tmp_path, n_examples=1, setups=["cool", "warm"])
+    study = opened(dataset, scheme="SSA", arms=["merged"])
+    rater = raters_of(study)[0]
+    held = claimed(rater)
+    Assignment.objects.update(claimed_at=timezone.now() - timedelta(minutes=1))
+
+    submit_votes(held.unit, rater, judged(rater, held), 30.0)
+
+    assert set(Vote.objects.values_list("seconds", flat=True)) == {15.0}
+
+
 def test_a_random_share_of_examples_gets_all_raters_all_the_same(tmp_path):
     dataset = material(tmp_path, n_examples=40, setups=["cool"])
     study = opened(dataset, scheme="SSA", stops_when_decided=True, full_share=0.5)
