@@ -368,6 +368,17 @@ def test_a_call_shows_its_prompt_and_what_came_of_it(researcher, dataset):
     assert page.facts["Made with"].startswith("extractive|")
 
 
+def test_a_call_leads_to_its_neighbours_in_the_setup(researcher, tmp_path):
+    experiment = done(valley(tmp_path, n=4), prompts=["no-evidence", "golden"])
+    calls = experiment.calls.filter(setup__prompt="no-evidence").order_by("pk")
+    first, second, third, _ = (address("call", experiment, call.pk) for call in calls)
+
+    links = shown(researcher.get(second)).links
+
+    assert (links["Previous"], links["Next"]) == (first, third)
+    assert "Previous" not in shown(researcher.get(first)).links
+
+
 def test_a_call_of_restricted_context_says_what_is_left_of_both(researcher, dataset):
     experiment = done(dataset, prompts=["restricted-golden-0.4"])
     call = experiment.calls.select_related("response").get(example__key="e1")

@@ -47,6 +47,12 @@ def test_the_red_line_goes_to_golden_at_the_share_that_k_passages_leave():
     assert top_k_from(SUMS, MIXING) == pytest.approx([0.875, 0.45])
 
 
+def test_golden_lies_nearer_to_the_share_that_weighs_more():
+    # A quarter of the way up: .75 · 1 + .25 · .9 = .975 and .75 · .3 + .25 · .5 = .35.
+    nearer = MIXING._replace(weight=0.25)
+    assert golden_of_top_k_from(SUMS, nearer) == pytest.approx([0.975, 0.35])
+
+
 def test_figures_are_the_mixed_shares_their_f1_and_top_k_minus_top_1():
     found = {name: float(measure(SUMS)) for name, measure in figures_of(MIXING).items()}
 
