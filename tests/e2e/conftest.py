@@ -3,7 +3,6 @@
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -35,8 +34,6 @@ WORKER += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     item.add_marker("e2e")
-    if "worker" in getattr(item, "fixturenames", ()):
-        item.add_marker("early")  # one after the other: the worker is started once
 
 
 @pytest.fixture(scope="session")
@@ -90,50 +87,18 @@ def sign_in(page: Page, live_server) -> Callable[[User], None]:
     return sign_in
 
 
-class SharedWorker:
-    """A Celery worker with its beat on the test database, for the tests that follow each other."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._running = ExitStack()
-        self._supervisor: Supervisor | None = None
-
-    def started(self) -> Supervisor:
-        """Return the worker, which has nothing left to do of earlier tests."""
-        celery_app.control.purge()
-        if not self._supervisor:
-            supervisor = self._running.enter_context(Supervisor(settings.BASE_DIR, self._folder))
-            environment = {
-                "DJANGO_SETTINGS_MODULE": "config.settings_test",
-                "DATABASE_URL": database_url(),
-                "ATTEST_DATA_DIR": str(settings.DATA_DIR),
-                "ATTEST_LOG_LEVEL": "INFO",
-            }
-            arguments = [*WORKER, f"--schedule={self._folder / 'beat-schedule'}"]
-            supervisor.start("worker", arguments, signal.SIGQUIT, environment)
-            supervisor.wait(lambda: supervisor.says("worker", " ready."), STARTS_WITHIN_SECONDS)
-            self._supervisor = supervisor
-        return self._supervisor
-
-    def stop(self) -> None:
-        self._running.close()
-        self._supervisor = None
-
-
-@pytest.fixture(scope="session")
-def shared_worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedWorker]:
-    shared = SharedWorker(tmp_path_factory.mktemp("worker"))
-    yield shared
-    shared.stop()
-
-
-@pytest.fixture(autouse=True)
-def no_worker_but_where_asked(request: pytest.FixtureRequest, shared_worker: SharedWorker) -> None:
-    """Stop the worker where a test makes states by hand, which a worker would carry on."""
-    if "worker" not in request.fixturenames:
-        shared_worker.stop()
-
-
 @pytest.fixture
-def worker(transactional_db: None, shared_worker: SharedWorker) -> Supervisor:
-    return shared_worker.started()
+def worker(transactional_db: None, tmp_path: Path) -> Iterator[Supervisor]:
+    """Run a Celery worker with its beat on the test database, until the test ends."""
+    celery_app.control.purge()  # what earlier tests sent and nobody took
+    environment = {
+        "DJANGO_SETTINGS_MODULE": "config.settings_test",
+        "DATABASE_URL": database_url(),
+        "ATTEST_DATA_DIR": str(settings.DATA_DIR),
+        "ATTEST_LOG_LEVEL": "INFO",
+    }
+    with Supervisor(settings.BASE_DIR, tmp_path) as supervisor:
+        arguments = [*WORKER, f"--schedule={tmp_path / 'beat-schedule'}"]
+        supervisor.start("worker", arguments, signal.SIGQUIT, environment)
+        supervisor.wait(lambda: supervisor.says("worker", " ready."), STARTS_WITHIN_SECONDS)
+        yield supervisor
