@@ -27,12 +27,12 @@ def main(arguments: list[str]) -> int:
     changed = changed_files(*arguments[:1])
     there = all_files()
     files = nearest_tests(changed, there, users_of(there))
-    print(f"{len(changed)} changed files touch {len(files)} test files.")  # noqa: T201
+    print(f"{len(changed)} changed files touch {len(files)} test files.")  # noqa: T201 - for the terminal
     if not files:
         return 0
     part = Round("quick", None, "not faults and not e2e", [], [*NO_MIGRATIONS, *IN_TWO])
     status = run_pytest(part, ["-q", *files[:MOST_FILES]], SECONDS)
-    print("All tests, in a browser and on PostgreSQL too: make test")  # noqa: T201
+    print("All tests, in a browser and on PostgreSQL too: make test")  # noqa: T201 - for the terminal
     return 0 if status == NO_TESTS else status
 
 

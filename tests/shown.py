@@ -153,7 +153,7 @@ class Shown:
 
     def choices(self, name: str) -> dict[str, str]:
         """Return value → label of what a field offers."""
-        options = self._all(f"self::select[@name='{name}']//option", whole=True)
+        options = self._all(f"self::option[ancestor::select[@name='{name}']]")
         if options:
             return {option.get("value", _text(option)): _text(option) for option in options}
         boxes = self._all(f"self::input[@name='{name}']")
@@ -189,13 +189,9 @@ class Shown:
     def _texts(self, condition: str) -> list[str]:
         return [_text(element) for element in self._all(condition)]
 
-    def _all(self, condition: str, *, whole: bool = False) -> list[html.HtmlElement]:
-        within = f"descendant-or-self::*[{condition}]"
-        if whole:
-            head, _, tail = condition.partition("//")
-            within = f"descendant-or-self::*[{head}]//{tail}"
+    def _all(self, condition: str) -> list[html.HtmlElement]:
         found: list[html.HtmlElement] = self._root.xpath(
-            f"{within}[not(ancestor-or-self::*[{NOT_SHOWN}])]"
+            f"descendant-or-self::*[{condition}][not(ancestor-or-self::*[{NOT_SHOWN}])]"
         )
         return found
 
