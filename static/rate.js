@@ -207,22 +207,23 @@
     tick();
     say("saving", "Saving…");
     isSaving = true;
-    let answered = null;
+    let answered = null, saved = null;
     try {
       answered = await fetch(url, {
         method: "POST", body: new FormData(sent), headers: { Accept: "application/json" },
         redirect: "manual", keepalive: true, signal: AbortSignal.timeout(15_000),
       });
-    } catch { /* no connection, or too slow */ }
+      if (answered.ok) saved = await answered.json();
+    } catch { /* no connection, or too slow, also in the middle of the answer */ }
     isSaving = false;
-    if (sent !== form()) { if (answered?.ok && mine === revision) dropCopy(name); return; }
+    if (sent !== form()) { if (saved && mine === revision) dropCopy(name); return; }
     if (answered?.type === "opaqueredirect" || answered?.status === 403) {
       say("error", "Signed out, kept in this browser");
       notice("signed-out", true);
-    } else if (!answered?.ok) {
+    } else if (!saved) {
       failed();
     } else {
-      await confirmed(await answered.json(), name, mine);
+      await confirmed(saved, name, mine);
     }
   };
   const confirmed = async (said, name, mine) => {

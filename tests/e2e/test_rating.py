@@ -258,15 +258,19 @@ def test_a_submit_without_a_connection_is_sent_when_it_is_back(page, study, rati
     console_errors.clear()
 
 
-def test_a_server_that_fails_is_asked_again(page, study, rating, console_errors):
+@pytest.mark.parametrize(
+    "answer", [{"status": 500}, {"body": '{"saved_at": "2026-'}], ids=["fails", "is cut off"]
+)
+def test_a_server_that_fails_is_asked_again(page, study, rating, console_errors, answer):
     rating(study)
-    page.route("**/draft/", lambda route: route.fulfill(status=500))
+    page.route("**/draft/", lambda route: route.fulfill(**answer))
 
     press(page, "y")
     expect(page.locator("[data-save-state]")).to_have_text("Not saved, retrying")
     page.unroute("**/draft/")
 
     saved(page)
+    assert all("status of 500" in error for error in console_errors)
     console_errors.clear()
 
 
