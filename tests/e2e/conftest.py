@@ -99,6 +99,6 @@ def worker(transactional_db: None, tmp_path: Path) -> Iterator[Supervisor]:
     }
     with Supervisor(settings.BASE_DIR, tmp_path) as supervisor:
         arguments = [*WORKER, f"--schedule={tmp_path / 'beat-schedule'}"]
-        supervisor.start("worker", arguments, signal.SIGQUIT, environment)
+        supervisor.start("worker", arguments, signal.SIGKILL, environment)
         supervisor.wait(lambda: supervisor.says("worker", " ready."), STARTS_WITHIN_SECONDS)
         yield supervisor
