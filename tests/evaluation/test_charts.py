@@ -4,7 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import altair
 import pytest
 from django.conf import settings
 from django.urls import reverse
@@ -22,6 +21,7 @@ from evaluation.charts.specifications import (
     threshold_point,
 )
 from evaluation.charts.themes import DARK, LIGHT, file_theme, page_themes
+from tests.charts import valid
 from tests.evaluation.hand_made import COOL, WARM, two_arms
 from tests.evaluation.makers_of_scores import disputed, make_run, make_scores
 from tests.shown import shown
@@ -100,7 +100,7 @@ def values(spec):
 def test_each_chart_is_valid_and_knows_no_colour_of_its_own(make):
     spec = make()
 
-    assert altair.Chart.from_dict(spec).to_dict(validate=True)
+    valid(spec)
     assert json.loads(json.dumps(spec, allow_nan=False)) == spec
     assert "config" not in spec
     assert not re.search(r"#[0-9a-fA-F]{3,8}\b", json.dumps(spec))
@@ -155,8 +155,7 @@ def test_a_figure_without_an_interval_or_a_ceiling_is_drawn_all_the_same():
 
     spec = accuracy_chart([run_row(**bare)], None)
 
-    assert altair.Chart.from_dict(spec).to_dict(validate=True)
-    assert drawn(spec, "svg")
+    assert drawn(valid(spec), "svg")
 
 
 def test_the_axis_says_what_makes_a_human_yes():

@@ -2,11 +2,11 @@
 
 import re
 
-import altair
 import pytest
 
 from evaluation.charts.citations import WIDTH, report_chart
 from evaluation.charts.specifications import drawn
+from tests.charts import valid
 
 
 def citation_row(setup, **figures):
@@ -36,16 +36,15 @@ ROWS = [citation_row("small graph-gold"), citation_row("small graph-retrieved", 
     ],
 )
 def test_a_file_names_each_figure_once_in_its_legend(report, rows, names):
-    svg = drawn(report_chart(report, rows) or {}, "svg").decode()
+    svg = drawn(valid(report_chart(report, rows)), "svg").decode()
 
     words = re.findall(r">([^<>]+)</text>", svg)
     assert [word for word in words if word in names] == names
 
 
 def test_on_a_page_a_chart_is_as_wide_as_its_room_and_in_a_file_it_is_wide():
-    on_page = report_chart("citations", ROWS, on_page=True) or {}
-    in_file = report_chart("citations", ROWS) or {}
+    on_page = valid(report_chart("citations", ROWS, on_page=True))
+    in_file = valid(report_chart("citations", ROWS))
 
     assert (on_page["width"], in_file["width"]) == ("container", WIDTH)
     assert on_page["autosize"] == {"type": "fit-x", "contains": "padding"}
-    assert altair.Chart.from_dict(on_page).to_dict(validate=True)

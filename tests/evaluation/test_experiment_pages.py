@@ -20,6 +20,7 @@ from evaluation.reports.formats import write_report
 from evaluation.reports.kg_experiments import EXPERIMENT_REPORTS
 from evaluation.templatetags.figures import percent, range_of
 from generation.models import Experiment, KGQuestion
+from tests.charts import valid
 from tests.evaluation.hand_ablated import RUNS, answers, import_answers, setup, three_runs
 from tests.evaluation.hand_cited import score_answers, score_citations
 from tests.makers import example_row, import_rows, statements
@@ -214,13 +215,12 @@ def test_table_and_figure_come_as_files(researcher, seeded, key):
 def test_series_are_told_apart_by_more_than_colour(seeded):
     rows = EXPERIMENT_REPORTS["removal"](seeded).rows
     other = [row | {"family": "other", "label": "large (0)"} for row in rows]
-    spec = experiment_charts("removal", [*rows, *other])["recall"]
+    spec = valid(experiment_charts("removal", [*rows, *other])["recall"])
 
     line, _, dot = spec["layer"]
     assert line["encoding"]["strokeDash"]["scale"]["range"] == [[1, 0], [6, 3]]
     assert dot["encoding"]["shape"]["legend"]["orient"] == "top"
-    picture = experiment_picture("removal", [*rows, *other])
-    assert picture is not None
+    picture = valid(experiment_picture("removal", [*rows, *other]))
     assert b"large (0)" in drawn(picture, "svg")
 
 

@@ -10,10 +10,12 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from evaluation.charts.graph_statistics import ERAS, TITLES, statistics_chart
 from evaluation.reports.formats import write_report
 from evaluation.reports.graph_statistics import MOST_LISTED, statistics_report
 from evaluation.reports.of_graph import CannotReport
 from generation.models import Dataset
+from tests.charts import valid
 from tests.makers import example_row, import_path, import_rows, statements
 from tests.shown import shown
 
@@ -270,6 +272,11 @@ def test_command_and_api_give_the_same_report(researcher, lives):
     assert json.loads(printed.getvalue()) == report
     assert researcher.get(url).json() == report
     assert researcher.get(url, {"rounds": "all"}).status_code == 400
+
+
+@pytest.mark.parametrize("figure", [ERAS, *TITLES])
+def test_each_figure_is_valid(lives, figure):
+    assert valid(statistics_chart(figure, statistics_report(lives).rows))
 
 
 def test_figures_are_drawn(researcher, lives):

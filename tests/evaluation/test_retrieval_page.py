@@ -19,6 +19,7 @@ from generation.models import Dataset
 from generation.retrieval import dataset_index
 from generation.retrieval.bm25 import Bm25
 from generation.tasks import build_index
+from tests.charts import valid
 from tests.evaluation.commands import failure
 from tests.makers import example_row, import_rows, statements
 from tests.shown import shown
@@ -157,8 +158,7 @@ def test_without_golden_evidence_every_figure_is_undefined(tmp_path):
 def test_the_chart_has_both_measures_at_every_k(dataset):
     spec = recall_chart(retrieval_report(dataset, RetrievalChoices()).rows)
 
-    assert spec
-    [values] = spec["datasets"].values()
+    [values] = valid(spec)["datasets"].values()
     assert len(values) == 20
     assert {value["measure"] for value in values} == {"Recall", "Precision"}
 

@@ -15,6 +15,7 @@ from evaluation.reports.experiments.quality_table import quality_table
 from evaluation.reports.experiments.removal import removal_report
 from evaluation.reports.formats import write_report
 from generation.models import Experiment, ExperimentChunk, ExperimentSetup
+from tests.charts import valid
 from tests.evaluation.hand_ablated import answers, import_answers, setup
 from tests.evaluation.hand_cited import ADA, CHESS, MILLER, WRITER, score_answers, score_citations
 from tests.shown import shown
@@ -273,10 +274,9 @@ def test_table_4_reads_the_newest_run_that_is_done_and_step_2_says_which(uneven,
 def test_the_axis_has_the_steps_of_the_rows():
     figure = {"f1": 0.5, "f1_low": None, "f1_high": None, "n_runs": 1}
     said_of = {"family": "a", "label": "small (0.5)"}
-    spec = experiment_picture("removal", [said_of | figure | {"n_removed": n} for n in (0, 2, 5)])
+    rows = [said_of | figure | {"n_removed": n} for n in (0, 2, 5)]
 
-    assert spec is not None
-    [panel] = spec["concat"]
+    [panel] = valid(experiment_picture("removal", rows))["concat"]
     x = panel["layer"][0]["encoding"]["x"]
     assert x["axis"]["values"] == [0, 2, 5]
     low, high = x["scale"]["domain"]

@@ -13,6 +13,7 @@ from evaluation.models import AutoScore, MetricRun
 from generation.models import Experiment, Setup
 from generation.retrieval import dataset_index
 from generation.services.experiments import make_plan, start_experiment
+from tests.charts import valid
 from tests.evaluation.makers_of_scores import make_run, make_score
 from tests.evaluation.metric_runs import work as score
 from tests.evaluation.tradeoffs.valley import valley
@@ -337,7 +338,7 @@ def test_the_results_stand_in_a_table_beside_the_chart_and_can_be_kept(researche
     assert b"minus large" in kept("latex").content
     assert kept("svg").content.startswith(b"<svg")
     assert kept("doc").status_code == 404
-    assert recipe_chart(report["rows"])
+    assert valid(recipe_chart(report["rows"]))
     assert recipe_chart([]) is None
 
 
