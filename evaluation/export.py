@@ -13,8 +13,9 @@ from django.db.models.functions import Concat
 
 from annotation.models import Flag, GoldAnswer, Rater, Study, Vote
 from annotation.schemes import load_scheme
+from evaluation.assumed import assumed_responses
 from evaluation.models import AutoScore
-from evaluation.vote_counts import gold_targets, n_assumed_responses, n_responses
+from evaluation.vote_counts import gold_targets, n_responses
 from generation.importers.records import SetupRecord
 from generation.importers.setups import setup_name
 from generation.importers.spreadsheet import csv_cell
@@ -264,8 +265,9 @@ def _study(study: Study) -> Row:
         further |= {
             "n_responses": n_responses(study),
             "n_gold_items": len(gold_targets(study)),
-            "n_assumed": n_assumed_responses(study),
         }
+    if assumed := _assumed(study):
+        further = further | {"assumed": assumed}
     return further | {
         "name": study.name,
         "scheme": study.scheme["key"],
@@ -277,6 +279,12 @@ def _study(study: Study) -> Row:
         "full_share": study.full_share,
         "guidelines": list(study.guidelines.values("version", "text")),
     }
+
+
+def _assumed(study: Study) -> list[str]:
+    """Return the keys of the responses whose answer is assumed: the sample is not exported."""
+    ids = assumed_responses(study).responses.tolist()
+    return sorted(Response.objects.filter(pk__in=ids).values_list("key", flat=True))
 
 
 RATER_COLUMNS = {

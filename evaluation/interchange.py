@@ -17,6 +17,7 @@ from accounts.services import record as record_in_audit_trail
 from annotation.models import Study
 from annotation.services.imported import (
     create_imported_study,
+    store_assumed,
     store_flags,
     store_raters,
     store_votes,
@@ -127,6 +128,8 @@ def import_dataset(
             _go_through(material, plan, tally, progress, store)
             if tally.n_problems and not skip_bad:
                 raise BadRows(tally.outcome(material, plan, None, None))
+            if study:
+                store_assumed(study)
             outcome = tally.outcome(material, plan, dataset, study)
             record_in_audit_trail(requested_by, IN_AUDIT_TRAIL, plan.name)
             before_commit(outcome)

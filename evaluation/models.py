@@ -135,7 +135,7 @@ class AutoScore(models.Model):
     target = models.ForeignKey(Target, models.CASCADE, related_name="scores")
     score = models.FloatField(null=True, blank=True)
     problem = models.TextField(blank=True)  # why there is no score
-    is_assumed = models.BooleanField(default=False)  # nothing was shown: 0 without asking a model
+    is_assumed = models.BooleanField(default=False)  # nothing shown or said: 0 without asking
     windows = models.JSONField(default=list, blank=True)
     details = models.JSONField(default=dict, blank=True)
     n_pairs = models.PositiveIntegerField(default=0)  # pairs or prompts that the score is made of

@@ -8,15 +8,14 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, QuerySet
 from numpy.typing import NDArray
 
 from annotation.models import Arm, Flag, GoldAnswer, Rater, Study, Target, UnitTarget, Vote
 from annotation.ordering import share_is_drawn
-from annotation.planning import responses_of, sampled
-from annotation.schemes import Scheme, load_scheme
-from generation.evidence import EvidenceChoice
-from generation.models import Response, ResponsePassage
+from annotation.schemes import Scheme
+from evaluation.assumed import AssumedResponses, assumed_responses
+from generation.models import Response
 
 Ints = NDArray[np.int64]
 
@@ -51,6 +50,23 @@ class ArmCounts(NamedTuple):
     given: Mapping[str, Ints]
     flagged: list[int]  # ids of responses left out because most of their raters flagged them
     data_hash: str
+    assumed: AssumedResponses  # in no count; those that nobody rated or flagged
+
+    @property
+    def all_dialogs(self) -> "AllDialogs":
+        """The dialogs of the items and of what is assumed, with numbers for both."""
+        names = sorted({*self.items.dialog_names, *self.assumed.dialogs})
+        of_items = np.searchsorted(names, self.items.dialog_names).astype(np.int64)
+        of_assumed = np.searchsorted(names, self.assumed.dialogs).astype(np.int64)
+        return AllDialogs(of_items[self.items.dialogs], of_assumed, len(names))
+
+
+class AllDialogs(NamedTuple):
+    """Numbers of dialogs, from 0, in the order of their names."""
+
+    of_items: Ints  # (n_items,)
+    of_assumed: Ints  # (n_assumed,)
+    n: int
 
 
 def arm_counts(arm: Arm, scheme: Scheme, *, with_excluded: bool) -> ArmCounts:
@@ -83,7 +99,16 @@ def arm_counts(arm: Arm, scheme: Scheme, *, with_excluded: bool) -> ArmCounts:
         for counts, kept in ((votes, 1), (given, is_given[here])):
             counts[question.key] = np.zeros(shape, np.int64)
             np.add.at(counts[question.key], (item[here], column), n_votes[here] * kept)
-    return ArmCounts(arm, items, votes, given, flagged, _hash(items, votes, given))
+    seen = {*items.responses.tolist(), *flagged}
+    return ArmCounts(
+        arm,
+        items,
+        votes,
+        given,
+        flagged,
+        _hash(items, votes, given),
+        assumed_responses(arm.study).unseen(seen),
+    )
 
 
 def of_setup(of_arm: ArmCounts, setups: Collection[int]) -> ArmCounts:
@@ -106,6 +131,7 @@ def of_setup(of_arm: ArmCounts, setups: Collection[int]) -> ArmCounts:
         given,
         list(flagged.values_list("pk", flat=True)),
         _hash(items, votes, given),
+        of_arm.assumed.of_setups(setups),
     )
 
 
@@ -182,7 +208,7 @@ class Unrated(NamedTuple):
     """Responses of a study that nobody rated: those that somebody might, and the assumed ones."""
 
     n: int
-    n_assumed: int  # the model was shown nothing: attributable 0 without asking anybody
+    n_assumed: int  # the answer follows from what was made, see `evaluation.assumed`
 
 
 def unrated_responses(study: Study, seen: Collection[int], setup: str = "") -> Unrated:
@@ -191,35 +217,14 @@ def unrated_responses(study: Study, seen: Collection[int], setup: str = "") -> U
     Args:
         setup: its name; counts the responses of that one alone.
     """
-    n_assumed = n_assumed_responses(study, seen, setup)
+    assumed = assumed_responses(study).unseen(seen)
+    if setup:
+        assumed = assumed.of_setups(study.setups.filter(name=setup).values_list("pk", flat=True))
+    n_assumed = len(assumed.responses)
     n = n_responses(study, setup) - len(seen)
     says_how_many = isinstance(study.settings.get("n_responses"), int) and not setup
     # Units are planned without them; else every response of the setups was counted.
     return Unrated(n if not study.is_imported or says_how_many else n - n_assumed, n_assumed)
-
-
-def n_assumed_responses(study: Study, seen: Collection[int] = (), setup: str = "") -> int:
-    """Return how many responses nobody had to rate, as the model is stated to be shown nothing."""
-    if study.evidence_choice != EvidenceChoice.SHOWN:
-        return 0
-    if load_scheme(study.scheme).evidence != "needed":
-        return 0
-    said = study.settings.get("n_assumed")
-    if study.is_imported and isinstance(said, int) and not setup:
-        return said
-    responses = responses_of(study).filter(is_evidence_stated=True)
-    responses = responses.exclude(Exists(ResponsePassage.objects.filter(response=OuterRef("pk"))))
-    if setup:
-        responses = responses.filter(setup__name=setup)
-    rows = [
-        (pk, example)
-        for pk, example, graph in responses.values_list("pk", "example", "graph_shown")
-        if not graph and pk not in seen
-    ]
-    if study.n_sampled is None or not rows:
-        return len(rows)
-    examples = sampled(study)
-    return sum(example in examples for _, example in rows)
 
 
 def n_raters(study: Study, votes: Ints) -> Ints:

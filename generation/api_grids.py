@@ -97,6 +97,7 @@ class GridSerializer(serializers.Serializer[ExperimentProgress]):
     finished_at = serializers.DateTimeField(source="experiment.finished_at", allow_null=True)
     n_calls = serializers.IntegerField(help_text="Made by this grid, or still to be made.")
     n_done = serializers.IntegerField(help_text="With a response.")
+    n_empty = serializers.IntegerField(help_text="Of those done: the model said nothing.")
     n_failed = serializers.IntegerField()
     n_left = serializers.IntegerField()
     n_tokens_in = serializers.IntegerField(help_text="Of prompts, as the model counts or we do.")

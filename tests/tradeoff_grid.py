@@ -81,7 +81,14 @@ class Cell(NamedTuple):
     @property
     def name(self) -> str:
         """The name that an import gives to the setup."""
-        return f"{self.model} · T {self.temperature!r} · {self.prompt}"
+        parts = [self.model, f"T {self.temperature!r}", self.prompt]
+        return " · ".join(parts + [f"{name}={value}" for name, value in self.settings.items()])
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What its setup says beside: evidence that is cut says by which rule."""
+        is_cut = self.is_restricted and 0 < self.dialog_share < 1
+        return {"evidence_share": "rest of kept"} if is_cut else {}
 
     @property
     def is_restricted(self) -> bool:
@@ -279,6 +286,7 @@ def _response_row(world: Drawn, place: int, example: int) -> dict[str, Any]:
             "model": cell.model,
             "temperature": cell.temperature,
             "prompt": cell.prompt,
+            **cell.settings,
         },
         "text": answer(example, is_attributable, is_sensible, draw=place),
         "evidence_shown": _shown(cell, example),

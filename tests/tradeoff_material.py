@@ -57,6 +57,7 @@ def synthetic_material(
         responses=np.arange(1, n_responses + 1).reshape(len(dots), n_examples),
         labels=(scores > 0.5).astype(np.float64),
         scores=scores,
+        is_assumed=np.zeros_like(scores, bool),
         left_out={"repeated_responses": 0, "attribution_unknown": 0, "sensibleness_unknown": 0},
         data_hash="synthetic",
     )
@@ -68,6 +69,7 @@ def _means(cell: Cell, n_examples: int) -> dict[str, Any]:
     if cell.is_restricted:
         kept = [kept_shares(cell, each) for each in examples]
         said |= {f"{part}_share": np.mean([each[part] for each in kept]) for part in kept[0]}
+        said["off_budget"] = np.mean([abs(sum(each.values()) - 1) for each in kept])
     return {name: float(value) for name, value in said.items()}
 
 

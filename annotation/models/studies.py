@@ -101,6 +101,14 @@ class Study(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def assumed_keys(self) -> list[str] | None:
+        """The keys of the responses whose answer an imported study's file says is assumed."""
+        named = self.settings.get("assumed")
+        if not (self.is_imported and isinstance(named, list)):
+            return None
+        return [key for key in named if isinstance(key, str)]
+
     def n_raters(self, n_there: int) -> int:
         """Return N, which a majority is more than half of, for an item with so many raters.
 

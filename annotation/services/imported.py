@@ -157,6 +157,11 @@ def store_votes(study: Study, scheme: Scheme, records: Sequence[VoteRecord]) -> 
     return len(new)
 
 
+def store_assumed(study: Study) -> None:
+    """Add the setups of which the study's file says that answers are assumed: nobody voted."""
+    _note_setups(study, study.assumed_keys or ())
+
+
 def _note_setups(study: Study, responses: Collection[str]) -> None:
     """Add the setups of these responses to the study's."""
     setups = (

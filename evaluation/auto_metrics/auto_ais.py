@@ -46,6 +46,8 @@ class AutoAisMetric(PairMetric):
     key = "auto_ais"
     title = "Auto-AIS"
     lede = "How strongly the evidence entails each response, as a score from 0 to 1."
+    assumed_when = "nothing was shown, or the response says nothing"
+    version = 2  # 1: a response that says nothing had no score
     options = (
         Option(
             "flavor",
@@ -108,6 +110,8 @@ class AutoAisMetric(PairMetric):
 
     def asked(self, material: Material) -> Asked | Refused | Assumed:
         """Return the pairs of premise and hypothesis, windows first within each hypothesis."""
+        if material.says_nothing:
+            return Assumed()
         evidence = material.evidence_texts
         if not evidence:
             return _without_evidence(material)

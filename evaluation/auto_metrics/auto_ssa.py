@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any, NamedTuple, Self
 
 from evaluation.auto_metrics.base import (
-    EMPTY,
     NO_DIALOG,
     Asked,
     Assumed,
@@ -81,6 +80,8 @@ class AutoSsa(AutoMetric):
     prompt: SsaPrompt | None  # None: of backends that are asked with none
 
     family = "Auto-SSA"
+    assumed_when = "the response says nothing"
+    version = 2  # 1: a response that says nothing had no score
     threshold = YES
     is_yes_at_threshold = True
 
@@ -135,10 +136,10 @@ class AutoSsa(AutoMetric):
 
     def asked(self, material: Material) -> Asked | Refused | Assumed:
         """Return the response in its dialog; the prompt is made of it when it is asked about."""
+        if material.says_nothing:
+            return Assumed()
         if material.turns is None:
             return Refused(NO_DIALOG)
-        if not material.text.strip():
-            return Refused(EMPTY)
         return Asked([Reply(material.turns, material.text)])
 
     def answers(self, backend: Any, asks: Sequence[Reply]) -> Iterator[Rated]:

@@ -39,6 +39,11 @@ class Material(NamedTuple):
         return [*self.passages, Passage(None, graph)] if graph else self.passages
 
     @property
+    def says_nothing(self) -> bool:
+        """Whether the response has no words: it is neither sensible nor attributable, unasked."""
+        return not self.text.strip()
+
+    @property
     def user_question(self) -> str | None:
         """The last turn of the user, else the last turn; None: the dialog is not known."""
         return user_question(self.turns) if self.turns else None

@@ -1,5 +1,6 @@
 """Auto-metrics by name."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ from evaluation.auto_metrics.auto_ssa import AutoSensible, AutoSpecific
 from evaluation.auto_metrics.base import AutoMetric
 from evaluation.auto_metrics.incompetence import IncompetenceMetric
 from evaluation.auto_metrics.text_quality import Coherence, Consistency, Fluency, Relevance
+from evaluation.models import MetricRun
 
 METRICS: dict[str, type[AutoMetric]] = {
     "auto_ais": AutoAisMetric,
@@ -31,3 +33,16 @@ def metric_of(key: str, parameters: Mapping[str, Any]) -> AutoMetric:
         ValueError: a choice that the metric does not have.
     """
     return METRICS[key].made(parameters)
+
+
+_VERSION = re.compile(r"\|v:(\d+)$")  # of how scores are made: the last part of a run's signature
+
+
+def is_of_earlier_rule(run: MetricRun) -> bool:
+    """Return whether the scores of a run were made here by a rule that is no longer its metric's.
+
+    They stay what they are; no score by today's rule is added to them.
+    """
+    kind = None if run.is_imported else METRICS.get(run.metric)
+    said = _VERSION.search(run.signature)
+    return kind is not None and said is not None and int(said[1]) != kind.version

@@ -117,7 +117,7 @@ class TextQuality(AutoMetric):
         """Return the prompt of this metric, as often as the judge is asked."""
         if material.user_question is None:
             return Refused(NO_DIALOG)
-        if not material.text.strip():
+        if material.says_nothing:
             return Refused(EMPTY)
         answer = without_citations(
             material.text,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from django.conf import settings
 from django.db.models import Count, Q
 
@@ -177,6 +178,11 @@ def item_values(question: Question, votes: Ints, raters: Ints) -> Floats | None:
     if question.scale.kind == "ordinal":
         return human.consensus(votes, question.scale.values)
     return None
+
+
+def with_assumed(values: Floats | None, n_assumed: int) -> Floats | None:
+    """Return the values that a mean is over: those of items, then a no for each assumed answer."""
+    return None if values is None else np.concatenate([values, np.zeros(n_assumed)])
 
 
 def mean_measure(question: Question) -> Measure:

@@ -38,7 +38,7 @@ from generation.text.flat_graph import Triple
 Rounds = Literal["all", "later"]
 ROUNDS: Mapping[Rounds, str] = {"all": "the whole set", "later": "rounds 2 to 6"}
 
-LAYOUT = 3  # of what is kept: whoever changes it lets all be made anew
+LAYOUT = 4  # of what is kept: whoever changes it lets all be made anew
 LOT = 2000  # responses that are read and parsed together
 LATER_ROUNDS = range(2, 7)
 MOST_BYTES = 64 * 2**20  # of answers that are kept: about 400,000

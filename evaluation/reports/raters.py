@@ -25,9 +25,10 @@ from evaluation.reports.base import (
     signature,
     study_counts,
     votes_left_out,
+    with_assumed,
     with_intervals,
 )
-from evaluation.vote_counts import ArmCounts, n_outside_full_share, n_raters
+from evaluation.vote_counts import ArmCounts, Ints, n_outside_full_share, n_raters
 
 
 def raters_report(
@@ -43,6 +44,7 @@ def raters_report(
 
     The mean is that of majority votes (yes/no) or of medians (ordinal) over all votes, implied
     ones too, so that it has no hole; agreement uses given votes unless `choices` say otherwise.
+    An assumed answer (`n_assumed`) is a no in the mean, and in no other figure.
     """
     scheme = load_scheme(study.scheme)
     if counts is None:
@@ -55,11 +57,11 @@ def raters_report(
     rows: list[Row] = []
     for of_arm in counts:
         planned = (
-            _planned(study, of_arm, question, _items_of(of_arm, setup_id), choices, setup)
+            _planned(study, of_arm, question, setup_id, choices, setup)
             for question in scheme.questions
             for setup_id, setup in setups.items()
         )
-        rows += with_intervals(study, planned, of_arm.items.n_dialogs)
+        rows += with_intervals(study, planned, of_arm.all_dialogs.n)
     left_out = _left_out(study, counts, rows, choices) | left_out
     return Report(study.name, "raters", rows, left_out, signature(study, "raters", choices, counts))
 
@@ -72,11 +74,11 @@ def _setups(study: Study, choices: Choices) -> Iterable[tuple[int, str]]:
     return setups.values_list("pk", "name")
 
 
-def _items_of(of_arm: ArmCounts, setup_id: int | None) -> NDArray[np.bool_]:
-    """Return which items belong to a setup: (n_items,); all of them for None."""
+def _of_setup(setups: Ints, setup_id: int | None) -> NDArray[np.bool_]:
+    """Return which of some items' setups are the one: (n_items,); all of them for None."""
     if setup_id is None:
-        return np.ones(len(of_arm.items.setups), bool)
-    is_here: NDArray[np.bool_] = of_arm.items.setups == setup_id
+        return np.ones(len(setups), bool)
+    is_here: NDArray[np.bool_] = setups == setup_id
     return is_here
 
 
@@ -84,13 +86,15 @@ def _planned(
     study: Study,
     of_arm: ArmCounts,
     question: Question,
-    here: NDArray[np.bool_],
+    setup_id: int | None,
     choices: Choices,
     setup: str | None,
 ) -> Planned:
-    """Return the row of one question over the items of `here`."""
+    """Return the row of one question over the items of a setup, or all of them."""
     votes = of_arm.votes[question.key]
-    here = here & (votes.sum(axis=1) > 0)
+    here = _of_setup(of_arm.items.setups, setup_id) & (votes.sum(axis=1) > 0)
+    assumed = _of_setup(of_arm.assumed.setups, setup_id) & of_arm.assumed.to(question)
+    n_assumed = int(assumed.sum())
     votes, given = votes[here], of_arm.given[question.key][here]
     compared = votes if choices.with_implied else given
     compared = compared * of_arm.items.is_always_full[here, np.newaxis]
@@ -99,15 +103,10 @@ def _planned(
     level: agreement.Level = "ordinal" if question.scale.kind == "ordinal" else "nominal"
 
     figures: dict[str, tuple[Floats, Measure]] = {}
-    if values is not None:
-        figures["mean"] = (human.mean_statistics(values), mean_measure(question))
-        if question.after:
-            passed = _passed_gates(study, of_arm, question, here)
-            after_gates = np.where(passed, values, math.nan)
-            figures["mean_after_gates"] = (
-                human.mean_statistics(after_gates),
-                mean_measure(question),
-            )
+    if values is not None and question.after:
+        passed = _passed_gates(study, of_arm, question, here)
+        after_gates = np.where(passed, values, math.nan)
+        figures["mean_after_gates"] = human.mean_statistics(after_gates), mean_measure(question)
     figures["percent_agreement"] = (
         agreement.percent_agreement_statistics(compared),
         agreement.percent_agreement_from,
@@ -120,6 +119,14 @@ def _planned(
         agreement.krippendorff_alpha_statistics(compared),
         partial(agreement.krippendorff_alpha_from, level=level),
     )
+    figures = {
+        name: (np.vstack([statistics, np.zeros((n_assumed, statistics.shape[1]))]), measure)
+        for name, (statistics, measure) in figures.items()
+    }
+    of_mean = with_assumed(values, n_assumed)
+    if of_mean is not None:
+        mean = human.mean_statistics(of_mean), mean_measure(question)
+        figures = {"mean": mean} | figures
     fleiss_items = agreement.items_with_most_frequent_votes(compared)
     shares = human.prevalence(compared)
     before = {
@@ -128,6 +135,7 @@ def _planned(
         "setup": setup,
         "scale": question.scale.kind,
         "n": len(votes),
+        "n_assumed": n_assumed,
         "n_dialogs": len(np.unique(of_arm.items.dialogs[here])),
         "n_votes": int(votes.sum()),
         "n_implied": int(votes.sum() - given.sum()),
@@ -147,7 +155,9 @@ def _planned(
         f"share_{label}": number(share)
         for label, share in zip(question.scale.labels, shares, strict=True)
     }
-    return Planned(before, figures, of_arm.items.dialogs[here], after)
+    dialogs = of_arm.all_dialogs
+    here_and_assumed = np.concatenate([dialogs.of_items[here], dialogs.of_assumed[assumed]])
+    return Planned(before, figures, here_and_assumed, after)
 
 
 def _passed_gates(

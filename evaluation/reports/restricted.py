@@ -34,9 +34,10 @@ def restricted_report(
 ) -> Report:
     """Return both curves and the mixes of restricted context: a row for each dialog share asked.
 
-    From the whole dialog to none of it. The two dialog shares and evidence shares are means of what
-    the prompts really kept. `top_1_…` is at recall@1 between the curves, `top_k_…` at recall@k
-    between non-evidence and golden at `share_of_top_k`; `delta_…` is the second minus the first.
+    From the whole dialog to none of it. The two dialog shares d and evidence shares e are means of
+    what the prompts really kept, `…_off_budget` is the mean of |d + e − 1|. `top_1_…` is at
+    recall@1 between the curves, `top_k_…` at recall@k between non-evidence and golden at
+    `share_of_top_k`; `delta_…` is the second minus the first.
     Each curve is over the examples that both axes know of its setup (`n_golden`, `n_non_evidence`;
     those in both: `n`); what is mixed over those known of all setups that take part (`n_mixed`).
     `why` says why a mix is undefined. The recalls are taken as given: no interval holds their own
@@ -138,8 +139,10 @@ def _planned(
         "share": share,
         "golden_dialog_share": _real(golden, "dialog_share"),
         "golden_evidence_share": _real(golden, "evidence_share"),
+        "golden_off_budget": _real(golden, "off_budget"),
         "non_evidence_dialog_share": _real(other, "dialog_share"),
         "non_evidence_evidence_share": _real(other, "evidence_share"),
+        "non_evidence_off_budget": _real(other, "off_budget"),
         "n": int((known["golden"] & known["non_evidence"]).sum()),
         "n_golden": int(known["golden"].sum()),
         "n_non_evidence": int(known["non_evidence"].sum()),

@@ -21,6 +21,7 @@ from evaluation.reports.base import (
     signature,
     study_counts,
     votes_left_out,
+    with_assumed,
     with_intervals,
 )
 from evaluation.vote_counts import ArmCounts, n_raters
@@ -35,6 +36,8 @@ def scenarios_report(
 ) -> Report:
     """Return question means by scenario: a row per question × setup × arm.
 
+    An assumed answer (`n_assumed`) is a no in the mean, and in no other figure.
+
     `counts` and `left_out` as for `raters_report`. Setups stand in the order of `setups_in_order`,
     the separate arm of each before its merged one.
     """
@@ -48,7 +51,7 @@ def scenarios_report(
     rows: dict[tuple[str, str], Row] = {}
     for of_arm in counts:
         for row in with_intervals(
-            study, _planned(study, of_arm, questions, setups, letters), of_arm.items.n_dialogs
+            study, _planned(study, of_arm, questions, setups, letters), of_arm.all_dialogs.n
         ):
             rows[row["question"], row["scenario"]] = row
     in_order = [
@@ -91,14 +94,17 @@ def _planned(
     setups: Sequence[Setup],
     letters: dict[tuple[str, str], str],
 ) -> Iterator[Planned]:
+    all_dialogs = of_arm.all_dialogs
     for question in questions:
         all_votes = of_arm.votes[question.key]
         is_rated = all_votes.any(axis=1)
+        is_assumed = of_arm.assumed.to(question)
         for setup in setups:
             here = is_rated & (of_arm.items.setups == setup.pk)
             votes = all_votes[here]
             raters = n_raters(study, votes)
-            values = item_values(question, votes, raters)
+            assumed = is_assumed & (of_arm.assumed.setups == setup.pk)
+            values = with_assumed(item_values(question, votes, raters), int(assumed.sum()))
             majority = human.majority_category(votes, raters)
             before = {
                 "question": question.key,
@@ -109,12 +115,13 @@ def _planned(
                 "temperature": setup.temperature,
                 "arm": of_arm.arm.kind,
                 "n": len(votes),
+                "n_assumed": int(assumed.sum()),
                 "n_dialogs": len(np.unique(of_arm.items.dialogs[here])),
                 "undecided": int(np.count_nonzero(majority == human.UNDECIDED)),
                 # Items that the mean is over: none of a nominal question.
                 "n_mean": 0 if values is None else int(np.count_nonzero(~np.isnan(values))),
             }
-            dialogs = of_arm.items.dialogs[here]
+            dialogs = np.concatenate([all_dialogs.of_items[here], all_dialogs.of_assumed[assumed]])
             if values is None:
                 yield Planned(before, {}, dialogs, dict.fromkeys(("mean", "mean_low", "mean_high")))
             else:

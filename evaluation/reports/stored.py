@@ -25,7 +25,7 @@ from generation.models import Response
 
 logger = logging.getLogger(__name__)
 
-LAYOUT = 4  # of what is stored: whoever changes it lets all figures be made anew
+LAYOUT = 5  # of what is stored: whoever changes it lets all figures be made anew
 MOST_VOTES_AT_ONCE = 150_000  # computed while somebody waits
 KEPT_SECONDS = 24 * 3600  # of what is made for a page of its own
 LOCK_SECONDS = 300  # longer than any study takes; who died at it is waited for no longer

@@ -85,6 +85,7 @@ def takeaways_report(
     left_out: LeftOut = {
         **material.left_out,
         "setups_without_model": sum(not dot.setup.model for dot in material.dots),
+        "setups_of_earlier_rule": sum(dot.is_of_earlier_rule for dot in material.dots),
         "pairs_without_f1": sum(row["n_without_f1"] for row in rows if not row["of"]),
     }
     said = [f"{sizes.large} larger than {sizes.small}"] if all(sizes) else []
@@ -141,7 +142,8 @@ def _of_top_k(material: Material, recalls: Recalls | None) -> list[_Planned]:
         "n_pairs": 0,
         "why": "",
     }
-    parts = [_mixes(material, pair, recalls) for pair in restricted_pairs(material)]
+    pairs = [pair for pair in restricted_pairs(material) if not pair.is_of_earlier_rule]
+    parts = [_mixes(material, pair, recalls) for pair in pairs]
     if not parts:
         why = "no restricted context, or not with both golden and non-evidence"
         return [_of_mixes(before, [_Mixes("", [], why=why)])]

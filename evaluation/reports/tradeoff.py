@@ -31,10 +31,10 @@ def tradeoff_report(material: Material, view: View) -> Report:
     Shares labelled yes, or mean scores where the view says so, are over the examples for which both
     axes say something (`n`; the other responses of the setup are `n_left_out`), and F1 is that of
     the two. Shares have Wilson intervals, F1 and mean scores bootstrap intervals over dialogs.
-    `attribution_score` and `sensibleness_score` are mean scores in either case. `is_flattered_x`
-    `attribution_score` and `sensibleness_score` are mean scores in either case. `is_flattered_x`
-    and `is_flattered_y` say that an aggregate was chosen by what that axis shows. The title of an
-    aggregate names its pool where the view shows another one by the same function.
+    `attribution_score` and `sensibleness_score` are mean scores in either case; of the n examples
+    `attribution_assumed` and `sensibleness_assumed` are a no that nobody was asked for.
+    `is_flattered_x` and `is_flattered_y` say that an aggregate was chosen by what that axis shows.
+    The title of an aggregate names its pool where the view shows another one by the same function.
     """
     places = shown(material, view)
     chosen = material.of_dots(places)
@@ -97,6 +97,9 @@ def _rows(material: Material, *, by_score: bool) -> Iterator[Row]:
         n_responses = int(np.count_nonzero(material.responses[place] != NO_RESPONSE))
         row["n"] = round(float(each.statistics[:, 2].sum()))
         row["n_left_out"] = n_responses - row["n"]
+        is_counted = each.statistics[:, 2] > 0
+        for name, is_assumed in zip(material.axes._fields, material.is_assumed, strict=True):
+            row[f"{name}_assumed"] = int(np.count_nonzero(is_assumed[place] & is_counted))
         for name, figure in each.figures.items():
             interval = next(intervals)
             row[name] = number(figure.measure(figure.statistics.sum(axis=0)))
@@ -133,7 +136,7 @@ def setup_row(dot: Dot) -> Row:
     if dot.is_aggregate:
         title = function_title
     else:
-        title = dot.kind.title if dot.kind else dot.setup.prompt or "—"
+        title = setup_title(dot) if dot.kind else dot.setup.prompt or "—"
     return {
         "setup": dot.setup.name,
         "setup_id": dot.setup.pk,

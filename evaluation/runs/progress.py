@@ -19,7 +19,7 @@ class RunProgress(NamedTuple):
     n_targets: int
     n_scored: int
     n_failed: int
-    n_assumed: int  # of the scored: nothing was shown, so no model was asked
+    n_assumed: int  # of the scored: 0 by definition, so no model was asked
     n_reused: int  # of the scored: the same was scored before, so no model was asked
     n_truncated: int  # pairs whose premise was cut
     n_pairs: int  # that the scores are made of

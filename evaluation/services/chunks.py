@@ -15,7 +15,7 @@ from django.db import DatabaseError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from evaluation.auto_metrics.registry import metric_of
+from evaluation.auto_metrics.registry import is_of_earlier_rule, metric_of
 from evaluation.backends.base import Backend
 from evaluation.backends.registry import BACKENDS, open_backend
 from evaluation.models import AutoScore, Job, MetricRun, RunChunk
@@ -200,6 +200,11 @@ def _backend_of(run: MetricRun) -> Backend:
     Raises:
         BackendError: it cannot be used, or earlier scores were made with something else.
     """
+    if is_of_earlier_rule(run):
+        raise BackendError(
+            "this run was begun by an earlier rule of its metric, and scores by today's do not mix "
+            "with its own. They stay; start a new run."
+        )
     backend = metric_of(run.metric, run.parameters).ready(open_backend(spec_of(run)))
     made_with = (backend.signature, backend.revision[:LONGEST_REVISION])
     this_run = MetricRun.objects.filter(pk=run.pk)

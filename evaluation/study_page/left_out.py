@@ -21,7 +21,10 @@ REASONS = {
     "excluded_raters": ("excluded raters", "somebody took them out, with the reason in the log"),
     "excluded_votes": ("votes of excluded raters", "see the switch at the top"),
     "unrated_responses": ("unrated responses", "nobody has rated them yet"),
-    "assumed": ("assumed responses", "no evidence was shown: not attributable without rating"),
+    "assumed": (
+        "assumed responses",
+        "nothing was shown, or said: a no without rating",
+    ),
     "undecided": (
         "undecided labels",
         "no answer has more than half of the raters, or a median lies on the cut",
@@ -39,7 +42,7 @@ REASONS = {
     "votes_without_position": ("votes without a position", "none was recorded"),
     "unscored": ("targets without a score", "over all runs: not come to yet"),
     "failed": ("failed scores", "over all runs: a failure is never a score"),
-    "assumed_scores": ("assumed scores", "over all runs: nothing was shown, 0 unasked"),
+    "assumed_scores": ("assumed scores", "over all runs: nothing was shown or said, 0 unasked"),
     "candidates_without_part": ("candidates", "still being scored, or with too few scores"),
     "not_scored_by_all": ("responses that not every candidate has scored", "as the rows say"),
     "truncated_pairs": ("pairs with a shortened premise", "over all runs: counted, and kept in"),

@@ -288,7 +288,7 @@ def majorities(row: dict[str, Any], scale: Scale) -> str:
 @register.filter
 def n_of_mean(row: dict[str, Any] | None) -> int | str:
     """Return how many items the mean of a row of the report on scenarios is over."""
-    if not row or not row["n"]:
+    if not row or not (row["n"] or row["n_assumed"]):
         return UNDEFINED
     n: int = row["n"] if row.get("n_mean") is None else row["n_mean"]
     return n

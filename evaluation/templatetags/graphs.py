@@ -38,7 +38,7 @@ _COUNTED = {
     "qualities_without_a_run": "qualities without a metric run",
     "questions_without_imported_list": "questions without an imported list",
     "excluded_votes": "votes of excluded raters",
-    "assumed": "responses that were shown nothing",
+    "assumed": "responses that were shown nothing, or say nothing",
     "candidates_unchecked": "candidates of unchecked type",
     "namesakes_decided": "mentions whose namesakes were decided by re-ranking",
     "namesakes_not_looked_at": "namesakes that were not looked at",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from django import template
 
 from annotation.models import Study
-from evaluation.auto_metrics.registry import METRICS
+from evaluation.auto_metrics.registry import METRICS, is_of_earlier_rule
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.judged import first_plan
 from evaluation.runs.progress import RunProgress
@@ -59,6 +59,9 @@ def assumed_when(run: MetricRun) -> str:
     """Return why a run's score may be 0 without asking: 'nothing was shown'."""
     kind = METRICS.get(run.metric)
     return kind.assumed_when if kind else "nothing was shown"
+
+
+register.filter(is_of_earlier_rule)
 
 
 @register.filter

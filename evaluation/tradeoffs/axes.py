@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 from django.db.models import Exists, OuterRef
+from numpy.typing import NDArray
 
 from annotation.models import Arm, Study
 from annotation.schemes import Question, load_scheme
-from evaluation.auto_metrics.registry import METRICS, metric_of
+from evaluation.assumed import assumed_in_dataset
+from evaluation.auto_metrics.registry import METRICS, is_of_earlier_rule, metric_of
 from evaluation.metrics.intervals import Floats
 from evaluation.metrics.labels import label_rule
 from evaluation.models import AutoScore, MetricRun
@@ -80,6 +82,7 @@ class Values(NamedTuple):
     labels: Floats  # 1 yes, 0 no; NaN: none
     scores: Floats  # in [0, 1]; NaN: none
     reasons: Ints  # why there is no label, as a place in `REASONS`; of a label 0
+    is_assumed: NDArray[np.bool_]  # a no that nobody was asked for
 
     def places(self, ids: Ints) -> Ints:
         """Return where responses stand, by their ids; `NOT_ASKED` for those that do not."""
@@ -106,7 +109,8 @@ def of_run(run: MetricRun) -> Axis:
 def usual(axes: Sequence[Axis]) -> Axes | None:
     """Return the axes where nobody chooses; None if there is nothing for one of them.
 
-    Auto-AIS against golden evidence before other Auto-AIS, and metrics before raters.
+    Auto-AIS against golden evidence before other Auto-AIS, runs of an earlier rule after all
+    others, and metrics before raters.
     """
     attribution = _first(axes, ATTRIBUTION_METRICS, ATTRIBUTION_QUESTIONS)
     sensibleness = _first(axes, SENSIBLENESS_METRICS, SENSIBLENESS_QUESTIONS)
@@ -118,7 +122,8 @@ def _first(axes: Sequence[Axis], metrics: Sequence[str], questions: Sequence[str
         if axis.run:
             evidence = axis.run.parameters.get("evidence", EvidenceChoice.GOLDEN)
             is_known = axis.run.metric in metrics
-            return (0, int(evidence != EvidenceChoice.GOLDEN)) if is_known else None
+            n_against = int(evidence != EvidenceChoice.GOLDEN) + 2 * is_of_earlier_rule(axis.run)
+            return (0, n_against) if is_known else None
         key = axis.question.key if axis.question else ""
         return (1, questions.index(key)) if key in questions else None
 
@@ -184,6 +189,8 @@ def _shown(axis: Axis) -> str:
 def values_of(axis: Axis, setups: Collection[int] | None = None) -> Values:
     """Return what an axis says about each response; citations have no part in it.
 
+    Raters say no to what is assumed, also under setups that their study does not have.
+
     Args:
         setups: ids; of a run, only their responses and those that theirs were chosen from. None:
             all.
@@ -201,17 +208,19 @@ def _of_scores(run: MetricRun, setups: Collection[int] | None) -> Values:
             rows.filter(target__response__setup__in=setups),
             rows.filter(target__response__in=of_chosen.values("chosen_from")),
         ]
-    columns = "target__response", "score"
+    columns = "target__response", "score", "is_assumed"
     read = chain.from_iterable(
         each.order_by().values_list(*columns).iterator(chunk_size=CHUNK) for each in some
     )
-    found = np.fromiter(read, np.dtype([("id", np.int64), ("score", np.float64)]))
+    row = np.dtype([("id", np.int64), ("score", np.float64), ("is_assumed", np.bool_)])
+    found = np.fromiter(read, row)
     ids, first = np.unique(found["id"], return_index=True)
     scores = found["score"][first]
     failed = np.isnan(scores)
     labels = np.where(failed, math.nan, scores > run.cut)
     reasons = np.where(failed, REASONS.index(FAILED), 0)
-    return Values(ids, labels, (scores - low) / (high - low), reasons)
+    is_assumed = found["is_assumed"][first]
+    return Values(ids, labels, (scores - low) / (high - low), reasons, is_assumed)
 
 
 def _of_votes(axis: Axis) -> Values:
@@ -222,20 +231,25 @@ def _of_votes(axis: Axis) -> Values:
     counts, people = people_of(study, choices, study_counts(study, choices), axis.question.key)
     if counts is None:
         nobody = np.zeros(0, np.int64)
-        return Values(nobody, np.zeros(0), np.zeros(0), nobody)
+        return Values(nobody, np.zeros(0), np.zeros(0), nobody, np.zeros(0, bool))
     [said] = people
     rated = said.is_rated
     flagged = np.array(counts.flagged, np.int64)
     none = np.full(len(flagged), math.nan)
+    found = assumed_in_dataset(study).unseen({*counts.items.responses.tolist(), *counts.flagged})
+    assumed = found.responses[found.to(axis.question)]
+    no = np.zeros(len(assumed))
     labels = said.labels[rated]
     undecided = np.where(np.isnan(labels), REASONS.index(UNDECIDED), 0)
-    ids = np.concatenate([counts.items.responses[rated], flagged])
+    ids = np.concatenate([counts.items.responses[rated], flagged, assumed])
+    is_flagged = np.full(len(flagged), REASONS.index(FLAGGED))
     in_order = np.argsort(ids)
     return Values(
         ids[in_order],
-        np.concatenate([labels, none])[in_order],
-        np.concatenate([said.rater_scores[rated], none])[in_order],
-        np.concatenate([undecided, np.full(len(flagged), REASONS.index(FLAGGED))])[in_order],
+        np.concatenate([labels, none, no])[in_order],
+        np.concatenate([said.rater_scores[rated], none, no])[in_order],
+        np.concatenate([undecided, is_flagged, no.astype(np.int64)])[in_order],
+        np.isin(ids[in_order], assumed),
     )
 
 
@@ -262,5 +276,6 @@ def _run_title(run: MetricRun) -> str:
         return " ".join(filter(None, [run.metric, run.signature, "(imported)"]))
     metric = metric_of(run.metric, run.parameters)
     evidence = f"{run.parameters['evidence']} evidence" if "evidence" in run.parameters else ""
-    parts = [metric.title, run.model_name or run.backend, *metric.in_title, evidence]
+    rule = "earlier rule" if is_of_earlier_rule(run) else ""
+    parts = [metric.title, run.model_name or run.backend, *metric.in_title, evidence, rule]
     return ", ".join(filter(None, parts))

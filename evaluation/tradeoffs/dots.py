@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from generation.grids.prompts import is_of_earlier_rule
 from generation.models import RERANKED, Setup
 from generation.text.prompt_types import PromptType, prompt_type
 
@@ -32,6 +33,7 @@ class Dot(NamedTuple):
     context_tokens: float = math.nan  # mean of whole prompts; NaN: no response says it
     dialog_share: float = math.nan  # of restricted context: the means of what was really kept
     evidence_share: float = math.nan
+    off_budget: float = math.nan  # and of how far both are from one whole in sum
     n_ties: int = 0  # responses of an aggregate that its second score decided for, among equals
 
     @property
@@ -42,6 +44,11 @@ class Dot(NamedTuple):
     @property
     def is_restricted(self) -> bool:
         return self.kind is not None and self.kind.dialog_share is not None
+
+    @property
+    def is_of_earlier_rule(self) -> bool:
+        """Whether its evidence was cut for the dialog share asked for, not for the one kept."""
+        return self.kind is not None and is_of_earlier_rule(self.kind, self.settings)
 
     @property
     def settings(self) -> Mapping[str, Any]:

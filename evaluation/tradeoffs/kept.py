@@ -24,7 +24,7 @@ from evaluation.tradeoffs.recall_lines import Curves, measured_recalls
 from evaluation.tradeoffs.recalls import Recalls
 from generation.models import Dataset
 
-LAYOUT = 2  # of what is kept: whoever changes it lets all be made anew
+LAYOUT = 3  # of what is kept: whoever changes it lets all be made anew
 # All that names and methods of an axis are made of.
 OF_AXIS = (*OF_RUN, "backend", "backend_signature", "is_imported", "model_files")
 MOST_BYTES = 32 * 2**20  # of a material that is kept

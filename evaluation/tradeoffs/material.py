@@ -13,6 +13,7 @@ import numpy as np
 from django.conf import settings
 from django.db import connection
 from django.db.models.functions import Collate
+from numpy.typing import NDArray
 
 from evaluation.metrics.intervals import (
     METHOD,
@@ -31,6 +32,7 @@ from evaluation.vote_counts import Ints
 from generation.models import Dataset, Response
 from generation.retrieval.dataset_index import BY_BYTES
 from generation.services.aggregates import IS_TIE
+from generation.text.restricted_context import Shares
 
 NO_RESPONSE = 0  # in `responses`
 N_RESAMPLES, SEED = 1000, 0
@@ -42,6 +44,7 @@ class _Said(NamedTuple):
     n_tokens: float
     dialog_share: float
     evidence_share: float
+    off_budget: float
     is_tie: bool
 
 
@@ -62,6 +65,7 @@ class Material(NamedTuple):
     responses: Ints  # (n_dots, n_examples) ids; `NO_RESPONSE` where there is none
     labels: Floats  # (2, n_dots, n_examples): attribution, sensibleness; 1, 0
     scores: Floats  # the same; in [0, 1]
+    is_assumed: NDArray[np.bool_]  # the same: a no that nobody was asked for
     left_out: LeftOut
     data_hash: str
 
@@ -130,6 +134,7 @@ class Material(NamedTuple):
             responses=self.responses[kept],
             labels=self.labels[:, kept],
             scores=self.scores[:, kept],
+            is_assumed=self.is_assumed[:, kept],
         )
 
 
@@ -179,7 +184,8 @@ class _Reader:
         shape = len(self.setups), len(self.examples)
         self.responses = np.full(shape, NO_RESPONSE, np.int64)
         self.labels, self.scores = np.full((2, 2, *shape), math.nan)
-        # Of each setup: tokens, share of the dialog, share of the evidence; how many say it.
+        self.is_assumed = np.zeros((2, *shape), bool)
+        # Of each setup: tokens, both shares, how far they are from a whole; how many say it.
         self.sums, self.n_said = np.zeros((2, len(self.setups), len(_Said._fields) - 1))
         self.n_ties = np.zeros(len(self.setups), np.int64)
         self.left_out = _none_left_out(axes)
@@ -237,6 +243,9 @@ class _Reader:
         labels[known] = of_axis.labels[found[known]]
         scores[known] = of_axis.scores[found[known]]
         self.labels[side][here], self.scores[side][here] = labels, scores
+        is_assumed = np.zeros(len(ids), bool)
+        is_assumed[known] = of_axis.is_assumed[found[known]]
+        self.is_assumed[side][here] = is_assumed
         reasons = np.zeros(len(ids), np.int64)
         reasons[known] = of_axis.reasons[found[known]]
         counts = np.bincount(reasons[np.isnan(labels)], minlength=len(REASONS))
@@ -264,8 +273,9 @@ class _Reader:
         if there.shape != (len(dots), len(kept)):
             cut = np.ix_(dots, kept)
             self.responses = self.responses[cut]
-            self.labels, self.scores = (
-                np.stack([side[cut] for side in both]) for both in (self.labels, self.scores)
+            self.labels, self.scores, self.is_assumed = (
+                np.stack([side[cut] for side in both])
+                for both in (self.labels, self.scores, self.is_assumed)
             )
         examples = [self.examples[place] for place in kept]
         names = sorted({dialog for _, _, dialog in examples})
@@ -281,13 +291,14 @@ class _Reader:
             responses=self.responses,
             labels=self.labels,
             scores=self.scores,
+            is_assumed=self.is_assumed,
             left_out=dict(self.left_out),
             data_hash=self.digest.hexdigest()[:8],
         )
 
     def _dot(self, place: int) -> Dot:
         """Return the mark of a setup, with the means of what its responses say."""
-        context_tokens, dialog_share, evidence_share = (
+        context_tokens, dialog_share, evidence_share, off_budget = (
             total / n if n else math.nan
             for total, n in zip(self.sums[place].tolist(), self.n_said[place].tolist(), strict=True)
         )
@@ -295,6 +306,7 @@ class _Reader:
             context_tokens=context_tokens,
             dialog_share=dialog_share,
             evidence_share=evidence_share,
+            off_budget=off_budget,
             n_ties=int(self.n_ties[place]),
         )
 
@@ -305,11 +317,12 @@ def _said_in(meta: Any, *, is_chosen: bool) -> _Said:
     tokens, shares = (
         part if isinstance(part, dict) else {} for part in (meta.get("tokens"), meta.get("shares"))
     )
-    dialog, evidence = _number(shares.get("dialog"), 1), _number(shares.get("evidence"), 1)
-    if math.isnan(dialog + evidence):  # they are said together
-        dialog = evidence = math.nan
+    kept = Shares(_number(shares.get("dialog"), 1), _number(shares.get("evidence"), 1))
+    if math.isnan(kept.off_budget):  # they are said together
+        kept = Shares(math.nan, math.nan)
+    n_tokens = _number(tokens.get("total"), sys.float_info.max)
     is_tie = is_chosen and meta.get(IS_TIE) is True
-    return _Said(_number(tokens.get("total"), sys.float_info.max), dialog, evidence, is_tie)
+    return _Said(n_tokens, *kept, kept.off_budget, is_tie)
 
 
 def _number(value: Any, most: float) -> float:

@@ -163,6 +163,8 @@ def _of_prompts(dots: Sequence[Dot]) -> Iterator[str]:
             f"Restricted context: {' and '.join(evidence)} evidence, dialog shares "
             f"{_listed(shares)}, the rest of the context for the first sentences of the evidence."
         )
+    if n := sum(dot.is_of_earlier_rule for dot in dots):
+        yield f"Of {_count(n, 'setup')} the evidence is the rest of the share asked for."
     unknown = _unique(dot.setup.prompt for dot in dots if not dot.kind and dot.setup.prompt)
     if unknown:
         yield f"Other prompts: {', '.join(unknown)}."

@@ -13,7 +13,7 @@ from itertools import combinations, permutations
 from typing import Any, Literal, NamedTuple
 
 from evaluation.tradeoffs.dots import Dot
-from generation.grids.prompts import PromptChoices, settings_of
+from generation.grids.prompts import EVIDENCE_SHARE, PromptChoices, settings_of
 from generation.model_sizes import n_parameters
 from generation.retrieval.bm25 import Bm25
 from generation.text.prompt_types import PromptType
@@ -27,7 +27,7 @@ CONTEXT_WITHIN = 0.1  # the smaller mean context is at least 1 minus this of the
 NOT_GOLDEN = ("none", "random", "next-best")
 
 _OF_SAMPLING = frozenset({"top_p", "top_k"})
-_OF_PROMPTS = frozenset({*PromptChoices._fields, *Bm25._fields} - {"type", "bm25"})
+_OF_PROMPTS = frozenset({*PromptChoices._fields, *Bm25._fields, EVIDENCE_SHARE} - {"type", "bm25"})
 
 
 class Pair(NamedTuple):
@@ -62,7 +62,8 @@ def pairs_differing_in(dots: Sequence[Dot], difference: Difference) -> list[Pair
     restricted share: the smaller share of the dialog, then the next larger one.
 
     The lowest and the next are those among the setups that agree in everything else. Aggregates and
-    parts of a recipe are in none; setups of restricted context in the last alone.
+    parts of a recipe are in none; setups of restricted context in the last alone, but for those of
+    an earlier rule.
     """
     sides = [_side(dot, difference) for dot in dots]
     groups: dict[Hashable, list[int]] = defaultdict(list)
@@ -116,7 +117,8 @@ def comparable_pairs(dots: Sequence[Dot]) -> list[ComparablePair]:
     """Return the pairs of one model and temperature under the same constraint, with all reasons.
 
     instructions: they differ in nothing else.
-    restricted share: both of restricted context, with the same share of the dialog asked for.
+    restricted share: both of restricted context, with the same share of the dialog asked for, and
+        of no earlier rule.
     one pool: both aggregates, of the same setups.
     context: their mean tokens of whole prompts are within 10 %, the smaller of the larger; no
         aggregates.
@@ -145,7 +147,8 @@ def _reasons(one: Dot, other: Dot, differ_in_instructions: bool) -> tuple[Reason
         "instructions": differ_in_instructions,
         "restricted share": one.is_restricted
         and other.is_restricted
-        and _share(one) == _share(other),
+        and _share(one) == _share(other)
+        and not (one.is_of_earlier_rule or other.is_of_earlier_rule),
         "one pool": bool(one.pool) and set(one.pool) == set(other.pool),
         "context": not (one.is_aggregate or other.is_aggregate)
         and _is_near(one.context_tokens, other.context_tokens),
@@ -214,7 +217,8 @@ def _side(dot: Dot, difference: Difference) -> float:
     """Return what differs as a number; NaN for setups that are in no such pair."""
     kind = dot.kind
     if difference == "restricted share":
-        return math.nan if kind is None or kind.dialog_share is None else kind.dialog_share
+        is_out = kind is None or kind.dialog_share is None or dot.is_of_earlier_rule
+        return math.nan if is_out else _share(dot)
     if not is_plain(dot):
         return math.nan
     if difference == "size":

@@ -24,7 +24,8 @@ from evaluation.reports.retrieval import RetrievalChoices
 from evaluation.tradeoffs.dots import Dot
 from evaluation.tradeoffs.material import NO_RESPONSE, Material
 from evaluation.tradeoffs.recalls import USUAL_K, Recalls, recalls_over
-from generation.grids.prompts import PromptError, choices_of
+from evaluation.tradeoffs.titles import EARLIER_RULE
+from generation.grids.prompts import EVIDENCE_SHARE, PromptError, choices_of
 from generation.model_sizes import by_size
 
 NEXT_BEST = "next-best"
@@ -48,6 +49,10 @@ class RestrictedPair(NamedTuple):
     temperature: float | None
     non_evidence: str  # one of `NON_EVIDENCE_KINDS`
     settings: str | None = ""  # of both, in words; "": all usual; None: those with most shares
+
+    @property
+    def is_of_earlier_rule(self) -> bool:
+        return EARLIER_RULE in (self.settings or "")
 
     @property
     def said(self) -> str:
@@ -90,6 +95,7 @@ class _Group(NamedTuple):
 
     settings: str
     places: frozenset[int]
+    is_of_earlier_rule: bool
 
     def by_share(
         self, material: Material, evidence: str, among: Collection[int]
@@ -105,6 +111,8 @@ class _Group(NamedTuple):
 
 def restricted_pairs(material: Material) -> list[RestrictedPair]:
     """Return what can be drawn: scored first, then largest model, T 0, next-best non-evidence.
+
+    Prompts of an earlier rule come after all others.
 
     Those with golden and non-evidence at one share at least, by setups that agree in all other
     settings; of several settings, those with most such shares first.
@@ -128,6 +136,7 @@ def restricted_pairs(material: Material) -> list[RestrictedPair]:
                     continue
                 n_known, _ = _size(material, group, kind, known)
                 order = (
+                    group.is_of_earlier_rule,
                     not n_known,
                     -sizes.index(model),
                     math.inf if temperature is None else temperature,
@@ -156,8 +165,8 @@ def curves_of(
     shown: where non-evidence has no setup there, that of golden evidence is on both curves.
 
     Args:
-        settings: as a pair has them; None: those that have the most shares on both curves, then
-            the most setups, then the first by name.
+        settings: as a pair has them; None: those of today's rule that have the most shares on
+            both curves, then the most setups, then the first by name.
         by_score: of mean scores instead of shares labelled yes.
     """
     pair = RestrictedPair(model, temperature, non_evidence, settings)
@@ -170,7 +179,13 @@ def curves_of(
     groups = [each for each in groups if each.places & set(known)]
     if not groups:
         return None
-    chosen = max(groups, key=lambda each: _size(material, each, non_evidence, known))
+    chosen = max(
+        groups,
+        key=lambda each: (
+            not each.is_of_earlier_rule,
+            *_size(material, each, non_evidence, known),
+        ),
+    )
     golden, other = (chosen.by_share(material, kind, known) for kind in ("golden", non_evidence))
     n_all = sum(_is_of(dot, pair) for dot in material.dots)
     n_unlabelled = len(chosen.places - set(known))
@@ -192,7 +207,9 @@ def _groups(material: Material, pair: RestrictedPair) -> list[_Group]:
         of_settings = frozenset(
             place for place in places if _has_settings(material.dots[place], settings)
         )
-        found.setdefault(of_settings, _Group(_in_words(settings), of_settings))
+        is_earlier = any(material.dots[place].is_of_earlier_rule for place in of_settings)
+        words = _in_words(settings, is_earlier=is_earlier)
+        found.setdefault(of_settings, _Group(words, of_settings, is_earlier))
     return [each for each in found.values() if not any(each.places < other for other in found)]
 
 
@@ -227,6 +244,8 @@ def _has_settings(dot: Dot, settings: Mapping[str, Any]) -> bool:
         without |= _ABOUT_PASSAGES
     if kind.dialog_share == 0 or not kind.shows_passages:
         without.add("position")
+    if not kind.cuts_evidence:
+        without.add(EVIDENCE_SHARE)
 
     def mattering(of: Mapping[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in of.items() if name not in without}
@@ -234,8 +253,9 @@ def _has_settings(dot: Dot, settings: Mapping[str, Any]) -> bool:
     return mattering(dot.settings) == mattering(settings)
 
 
-def _in_words(settings: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in sorted(settings.items()))
+def _in_words(settings: Mapping[str, Any], *, is_earlier: bool) -> str:
+    said = [f"{name} {value}" for name, value in sorted(settings.items()) if name != EVIDENCE_SHARE]
+    return ", ".join([*said, *([EARLIER_RULE] if is_earlier else [])])
 
 
 # --- recalls --------------------------------------------------------------------------------

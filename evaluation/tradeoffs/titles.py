@@ -3,6 +3,7 @@
 from evaluation.tradeoffs.dots import Dot
 from generation.services.rows import digest
 
+EARLIER_RULE = "earlier rule: evidence for the share asked"
 FUNCTION_TITLES = {
     "max-attribution": "Max attribution",
     "sensible-first": "Sensible first",
@@ -13,11 +14,13 @@ FUNCTION_TITLES = {
 def setup_title(dot: Dot) -> str:
     """Return what a setup is among those of its model and temperature.
 
-    A prompt by its type, without one as it is imported. An aggregate by its function, with its
+    A prompt by its type, without one as it is imported; restricted context of an earlier rule says
+    so. An aggregate by its function, with its
     weights, and by its pool: how many setups, and the key that tells it from other pools.
     """
     if not dot.is_aggregate:
-        return dot.kind.title if dot.kind else dot.setup.prompt or dot.setup.name
+        title = dot.kind.title if dot.kind else dot.setup.prompt or dot.setup.name
+        return f"{title} ({EARLIER_RULE})" if dot.is_of_earlier_rule else title
     function = str(dot.settings.get("function", ""))
     title = FUNCTION_TITLES.get(function, function or "Re-ranked")
     if weights := dot.settings.get("weights"):

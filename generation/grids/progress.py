@@ -37,6 +37,7 @@ class ExperimentProgress(NamedTuple):
     state: str
     n_calls: int  # made by this grid, or still to be made; what was there before is not among them
     n_done: int  # with a response
+    n_empty: int  # of these: the model said nothing
     n_failed: int
     n_left: int
     n_tokens_in: int  # of prompts, as the model counts; where it does not say, as we do
@@ -72,6 +73,7 @@ class _Calls(NamedTuple):
 
     n: int = 0
     n_failed: int = 0
+    n_empty: int = 0
     n_since: int = 0  # since the grid was last taken up
     n_cut: int = 0
     n_prompt_tokens: int = 0  # of those with a response, as we count
@@ -122,6 +124,7 @@ def _calls(experiments: list[int]) -> Mapping[int, dict[tuple[int, str], _Calls]
         .annotate(
             n=Count("pk"),
             failed=Count("pk", filter=~with_response),
+            empty=Count("pk", filter=Q(response__text="")),  # as `said` leaves it
             since=Count("pk", filter=Q(created_at__gte=F("experiment__resumed_at"))),
             cut=Count("pk", filter=Q(is_cut=True)),
             prompt_tokens=Sum("n_tokens", filter=with_response, default=0),
@@ -174,6 +177,7 @@ def _progress(
         state=state,
         n_calls=n + n_left,
         n_done=n - n_failed,
+        n_empty=sum(calls.n_empty for calls in by_setup.values()),
         n_failed=n_failed,
         n_left=n_left,
         n_tokens_in=sum(calls.n_tokens_in for calls in by_setup.values()),

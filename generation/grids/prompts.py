@@ -46,6 +46,11 @@ SPARE_PASSAGES = 5
 MOST_SPARE_PASSAGES = 130
 
 
+# What a setup of restricted context says of its evidence: it is the rest of what is really kept of
+# the dialog. Setups that do not say it were made when it was the rest of the share asked for.
+EVIDENCE_SHARE, REST_OF_KEPT = "evidence_share", "rest of kept"
+
+
 class PromptError(ValueError):
     """Prompts that cannot be made as asked for: where, what was found, what was expected."""
 
@@ -115,22 +120,33 @@ def settings_of(choices: PromptChoices) -> dict[str, Any]:
     """Return what a setup with these prompts has for settings, apart from its type.
 
     What is default, or changes nothing in prompts of the type, stays out. Keys: position, budget,
-    ranking, query, idf, k1, b, seed, one_shot.
+    ranking, query, idf, k1, b, seed, one_shot; of restricted context `EVIDENCE_SHARE`.
     """
     given, usual = _flat(what_matters(choices)), _flat(PromptChoices(choices.type))
-    return {name: value for name, value in given.items() if value != usual[name]}
+    unusual = {name: value for name, value in given.items() if value != usual[name]}
+    return unusual | ({EVIDENCE_SHARE: REST_OF_KEPT} if choices.type.cuts_evidence else {})
+
+
+def is_of_earlier_rule(kind: PromptType, settings: Mapping[str, Any]) -> bool:
+    """Return whether a setup's evidence was cut for the share asked for, as it is no longer."""
+    return kind.cuts_evidence and settings.get(EVIDENCE_SHARE) != REST_OF_KEPT
 
 
 def choices_of(setup: Setup | SetupRecord) -> PromptChoices:
     """Return the choices that a setup was made with: `settings_of` the other way round.
 
     Raises:
-        PromptError: its prompt is no type.
+        PromptError: its prompt is no type, or was made by a rule that is no longer.
     """
     try:
         kind = prompt_type(setup.prompt)
     except ValueError as exc:
         raise PromptError(f"{setup.name}: {exc}") from exc
+    if is_of_earlier_rule(kind, setup.settings):
+        raise PromptError(
+            f"{setup.name}: its evidence was cut for the dialog share asked for, not for the one "
+            "really kept; prompts are not made so any more, ask a new grid"
+        )
     usual = PromptChoices(kind)
     values = {name: setup.settings.get(name, value) for name, value in _flat(usual).items()}
     bm25 = Bm25(**{name: values.pop(name) for name in Bm25._fields})

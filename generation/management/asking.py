@@ -232,6 +232,8 @@ def _outcome(progress: ExperimentProgress, stderr: Any) -> str:
     if len(reasons) > MAX_LISTED:
         stderr.write(f"... and {len(reasons) - MAX_LISTED:,} more reasons")
     answered = f"{progress.n_done:,} of {progress.n_calls:,} calls answered"
+    if progress.n_empty:
+        answered += f" ({progress.n_empty:,} with nothing)"
     if experiment.state != Experiment.State.DONE:
         raise CommandError(f"{experiment.error or 'Somebody cancelled the grid.'}\n{answered}.")
     cost = "" if progress.cost is None else f", {progress.cost:,.2f} {progress.currency}"

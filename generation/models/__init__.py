@@ -20,13 +20,21 @@ from generation.models.graphs import (
     Triple,
 )
 from generation.models.samples import ASKED, IS_ASKED, Sample, SampledExample
-from generation.models.setups import RERANKED, Citation, Response, ResponsePassage, Setup
+from generation.models.setups import (
+    RERANKED,
+    SAYS_NOTHING,
+    Citation,
+    Response,
+    ResponsePassage,
+    Setup,
+)
 
 __all__ = [
     "ASKED",
     "IS_ASKED",
     "LAST_ROUND",
     "RERANKED",
+    "SAYS_NOTHING",
     "SIMPLE_STYLE",
     "Alias",
     "Call",

@@ -5,6 +5,7 @@ from django.db.models import Q
 
 from generation.models.datasets import Dataset, Example, Passage
 
+SAYS_NOTHING = r"^\s*$"  # the text of a response without words: a model may have nothing to say
 RERANKED = "reranked"  # the prompt of an aggregate: its settings say of what, and how
 
 

@@ -16,7 +16,6 @@ from generation.text.tokens import count_tokens
 
 NOTHING = Completion()  # of a model that was not asked
 LONGEST_KEY = 200  # of a response
-EMPTY = "an empty completion"  # nothing that anybody could rate
 
 
 class Asked(NamedTuple):
@@ -38,7 +37,7 @@ def call_of(
     Where a model does not say how many tokens it made, they are counted as those of prompts.
 
     Args:
-        problem: why there is no response; one that would be empty is a problem, too.
+        problem: why there is no response; one that is empty is a response, too.
         seconds: waited for its completion; None: no model was asked.
     """
     sizes: dict[str, int] = {}
@@ -59,7 +58,7 @@ def call_of(
         experiment_id=claim.experiment_id,
         setup_id=claim.setup_id,
         example_id=asked.material.id,
-        problem=problem or ("" if _said(claim.setup, completion) else EMPTY),
+        problem=problem,
         prompt=prompt.text if prompt else "",
         completion=storable_text(completion.text),
         n_model_prompt_tokens=completion.n_prompt_tokens,

@@ -34,7 +34,7 @@ class PromptType(NamedTuple):
     has_history: bool = True
     is_one_shot: bool = False  # a demonstration comes first
     # Of restricted context: the share of the dialog's tokens to keep, 0 to 1, beside the first
-    # sentences of the evidence that are 1 minus that; None: all of both.
+    # sentences of the evidence that make it a whole; None: all of both.
     dialog_share: float | None = None
     # Of a part of the recipe: passages `k * (part - 1) + 1` to `k * part` of the first `of` of the
     # ranking; 0: no part, but the first `k`.
@@ -57,6 +57,11 @@ class PromptType(NamedTuple):
     def shows_passages(self) -> bool:
         """Whether its prompts hold evidence; beside a whole dialog under restriction is none."""
         return self.evidence not in ("none", "graph") and self.dialog_share != 1
+
+    @property
+    def cuts_evidence(self) -> bool:
+        """Whether it shows a part of its evidence: under restriction, beside a part of a dialog."""
+        return self.dialog_share not in (None, 0, 1)
 
     @property
     def lacks_knowledge(self) -> bool:

@@ -1,12 +1,13 @@
 """Restricted context ([A] 7.4): part of a dialog beside part of its evidence, one whole in sum.
 
-Of the dialog the newest turns are kept whose share of its tokens is nearest to s, of the evidence
-the first sentences whose share is nearest to 1 − s; of two that are as near the one that keeps
-more. With s = 0 no turn is left, not even the user's question; with s = 1 there is no evidence.
+Of the dialog the newest turns are kept whose share d of its tokens is nearest to s, of the evidence
+the first sentences whose share is nearest to 1 − d, the rest that these turns really leave; of two
+that are as near the one that keeps more. With s = 0 no turn is left, not even the user's question;
+with s = 1 there is no evidence.
 
 Tokens are those of what is said, by `generation.text.tokens.count_tokens`: without the numbers of
 turns and the labels of facts, which are others once turns are counted from 0 again. Where that is
-nearer, a share above 0 may leave no turn, and one below 1 no sentence; never both.
+nearer, a share above 0 may leave no turn, and one below 1 the whole dialog and no sentence.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,6 +26,11 @@ class Shares(NamedTuple):
 
     dialog: float
     evidence: float
+
+    @property
+    def off_budget(self) -> float:
+        """How far both are from one whole in sum, in [0, 1]."""
+        return abs(self.dialog + self.evidence - 1)
 
 
 class Restricted(NamedTuple):
@@ -49,12 +55,14 @@ def restricted(
     if not 0 <= dialog_share <= 1:
         raise ValueError(f"a dialog share of {dialog_share}; expected from 0 to 1")
     share = Fraction(str(dialog_share))  # exact, so that ties are
-    n_turns = _n_nearest([count_tokens(turn.text) for turn in reversed(turns)], share)
+    said = [count_tokens(turn.text) for turn in reversed(turns)]
+    n_turns = _n_nearest(said, share)
+    rest = 1 - Fraction(sum(said[:n_turns]), sum(said) or 1)
     sentences = [
         (place, sentence) for place, fact in enumerate(facts) for sentence in split_sentences(fact)
     ]
     sizes = [count_tokens(sentence.text) for _, sentence in sentences]
-    n_sentences = _n_nearest(sizes, 1 - share)
+    n_sentences = _n_nearest(sizes, rest)
     ends = {place: sentence.end for place, sentence in sentences[:n_sentences]}  # of each the last
     kept_facts = tuple(facts[place][:end] for place, end in ends.items())
     return Restricted(newest(turns, n_turns), kept_facts, tuple(ends))

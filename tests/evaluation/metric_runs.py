@@ -14,11 +14,14 @@ from generation.backends.base import ModelSpec
 from generation.models import Dataset, Response
 from tests.makers import example_row, import_rows, response_row
 
-EMPTY = "the response is empty"  # why a response without words has no score
+BARE, NO_GOLDEN = "e2", "no golden evidence"  # an example, and why its responses have no score
 
 
 def mill(folder: Path, n_responses: int = 12, name: str = "mill", **rows: Any) -> Dataset:
-    """Import a dataset of one example with so many responses that were shown its passage."""
+    """Import a dataset of one example with so many responses that were shown its passage.
+
+    Of a second one, `BARE`, no evidence is known: nothing can be asked about responses to it.
+    """
     text = "The mill closed in 1971. A flood had ruined it."
     evidence = [{"id": "p1", "text": text, "golden": True}]
     turns = [{"speaker": "user", "text": "When did the mill close?"}]
@@ -26,7 +29,10 @@ def mill(folder: Path, n_responses: int = 12, name: str = "mill", **rows: Any) -
         folder / name,
         name,
         **{
-            "examples": [example_row("e1", turns=turns, evidence=evidence)],
+            "examples": [
+                example_row("e1", turns=turns, evidence=evidence),
+                example_row(BARE, turns=turns, evidence=[]),
+            ],
             "responses": [
                 response_row(
                     f"r{n}", setup=f"s{n}", text=f"It closed in {1970 + n}.", evidence_shown=["p1"]

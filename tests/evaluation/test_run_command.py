@@ -16,7 +16,7 @@ from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.choices import ChoiceError
 from generation.models import Checkpoint
 from tests.annotation.makers import material, planned
-from tests.evaluation.metric_runs import mill
+from tests.evaluation.metric_runs import BARE, NO_GOLDEN, mill
 from tests.services import database_url, hear_signals
 
 pytestmark = pytest.mark.once
@@ -36,9 +36,10 @@ def test_it_scores_a_dataset_and_says_what_came_out(tmp_path):
     said = run_metric("--dataset", "mill")
 
     assert said == (
-        "auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:1|lexical|v:1: "
+        "auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:2|lexical|v:1: "
         "12 of 12 responses scored, 0 reused (the same was scored before), "
-        "0 failed, 0 assumed (nothing was shown), 0 of 12 pairs with a premise cut short.\n"
+        "0 failed, 0 assumed (nothing was shown, or the response says nothing), "
+        "0 of 12 pairs with a premise cut short.\n"
     )
     assert AutoScore.objects.count() == 12
     assert MetricRun.objects.get().state == State.DONE
@@ -63,7 +64,7 @@ def test_every_choice_can_be_made(tmp_path):
     )
 
     assert said.startswith(
-        "auto_ais|lexical|v1|whole|sentences:min|golden|t:0.25|v:1|lexical|v:1: 12 of 12"
+        "auto_ais|lexical|v1|whole|sentences:min|golden|t:0.25|v:2|lexical|v:1: 12 of 12"
     )
 
 
@@ -75,7 +76,7 @@ def test_another_metric_is_run_over_a_sample_by_the_backend_it_names_first(tmp_p
 
     # Twelve setups that name no model count as twelve models.
     assert out.getvalue().startswith(
-        "sensible|heuristic|sample:1@0|t>=:0.5|v:1|heuristic|v:1: 12 of 12 responses scored"
+        "sensible|heuristic|sample:1@0|t>=:0.5|v:2|heuristic|v:1: 12 of 12 responses scored"
     )
     assert out.getvalue().endswith("0 of 12 prompts cut short.\n")
 
@@ -99,13 +100,14 @@ def test_a_study_is_scored_against_its_own_evidence_choice(tmp_path):
 
 def test_what_failed_is_said_with_its_reason_and_can_be_retried(tmp_path):
     dataset = mill(tmp_path)
-    dataset.responses.filter(key="r3").update(text=" ")
+    response = dataset.responses.filter(key="r3")
+    response.update(example=dataset.examples.get(key=BARE), is_evidence_stated=False)
     errors = io.StringIO()
 
     call_command("run_metric", "auto_ais", "--dataset", "mill", stdout=io.StringIO(), stderr=errors)
-    assert errors.getvalue() == "1 failed: the response is empty\n"
+    assert errors.getvalue() == f"1 failed: {NO_GOLDEN}\n"
 
-    dataset.responses.filter(key="r3").update(text="In 1971.")
+    response.update(example=dataset.examples.get(key="e1"))
     said = run_metric("--dataset", "mill", "--retry-failed")
 
     assert "12 of 12 responses scored, 0 reused (the same was scored before), 0 failed" in said

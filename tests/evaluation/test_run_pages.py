@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from evaluation.models import AutoScore, MetricRun
-from tests.evaluation.metric_runs import EMPTY, done, mill
+from tests.evaluation.metric_runs import BARE, NO_GOLDEN, done, mill
 from tests.evaluation.pages import response_address
 from tests.makers import (
     response_row,
@@ -57,7 +57,7 @@ def test_a_run_shows_every_choice_that_changes_its_numbers(researcher, rosa, dat
         "Backend": "Lexical overlap, a baseline",
         "Data": "mill, 12 responses, 12 pairs asked",
     }.items() <= chosen.items()
-    signature = "auto_ais|lexical|v1|localized:3|sentences:mean|golden|t:0.5|v:1"
+    signature = "auto_ais|lexical|v1|localized:3|sentences:mean|golden|t:0.5|v:2"
     assert chosen["Signature"].startswith(signature)
 
 
@@ -99,7 +99,13 @@ def test_assumed_scores_are_listed_but_not_in_the_bars(researcher, tmp_path):
     page = shown(researcher.get(address("run", run)))
 
     [score] = page.table("Scores by response").rows
-    assert score == ["r1", "0.000", "model-a", "assumed: nothing was shown", "0"]
+    assert score == [
+        "r1",
+        "0.000",
+        "model-a",
+        "assumed: nothing was shown, or the response says nothing",
+        "0",
+    ]
     assert "No score yet" in page.headings
 
 
@@ -145,8 +151,8 @@ def test_a_run_costs_the_same_for_1_score_and_for_25(researcher, tmp_path):
 @pytest.fixture
 def in_part(tmp_path):
     """A run that could not score four of five responses, for two reasons."""
-    texts = ["Ja.", " ", " ", " ", "Nein."]
-    rows = [response_row(f"r{n}", setup=f"s{n}", text=text) for n, text in enumerate(texts)]
+    examples = ["e1", BARE, BARE, BARE, "e1"]
+    rows = [response_row(f"r{n}", each, setup=f"s{n}") for n, each in enumerate(examples)]
     run = done(mill(tmp_path, responses=rows))
     last = run.scores.get(target__response__key="r4")
     AutoScore.objects.filter(pk=last.pk).update(score=None, problem=HTML)
@@ -157,7 +163,7 @@ def test_failures_are_grouped_by_reason(researcher, in_part):
     answer = researcher.get(address("run-failures", in_part))
 
     page = shown(answer)
-    assert page.table("Reasons").rows == [[EMPTY, "3"], [HTML, "1"]]
+    assert page.table("Reasons").rows == [[NO_GOLDEN, "3"], [HTML, "1"]]
     assert HTML not in answer.text
     assert response_address("r1") in page.addresses
     assert response_address("r0") not in page.addresses
@@ -165,18 +171,18 @@ def test_failures_are_grouped_by_reason(researcher, in_part):
 
 
 def test_failures_can_be_narrowed_to_one_reason(researcher, in_part):
-    page = shown(researcher.get(address("run-failures", in_part), {"reason": EMPTY}))
+    page = shown(researcher.get(address("run-failures", in_part), {"reason": NO_GOLDEN}))
 
     assert page.table("Responses without a score").column("Response") == ["r1", "r2", "r3"]
     assert response_address("r4") not in page.addresses
 
 
 def test_failures_come_page_by_page_at_the_same_cost(researcher, tmp_path):
-    def empty(n, name):
-        rows = [response_row(f"r{i}", setup=f"s{i}", text=" ") for i in range(n)]
+    def unscored(n, name):
+        rows = [response_row(f"r{i}", BARE, setup=f"s{i}") for i in range(n)]
         return done(mill(tmp_path, name=name, responses=rows))
 
-    one, many = empty(1, "one"), empty(51, "many")
+    one, many = unscored(1, "one"), unscored(51, "many")
 
     page = shown(researcher.get(address("run-failures", many), {"page": "2"}))
     assert "51 to 51 of 51" in page.text

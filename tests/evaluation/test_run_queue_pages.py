@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Study
 from evaluation.models import AutoScore, MetricRun
-from tests.evaluation.metric_runs import cancelled, done, failed, mill, requested, work
+from tests.evaluation.metric_runs import BARE, cancelled, done, failed, mill, requested, work
 from tests.makers import (
     audit_actions,
     rated,
@@ -86,7 +86,7 @@ def test_a_queued_run_waits_for_a_worker(researcher, dataset):
 
     row = row_of(researcher.get(RUNS), run)
     assert row.headings == [f"{LOCALIZED} queued"]
-    assert "auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:1 mill" in row.text
+    assert "auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:2 mill" in row.text
     assert said_by_bar(row) == "0 of 12 responses 0 %"
     assert "worker" in row.facts["Starts"]
     assert row.actions == [address("cancel-run", run)]
@@ -156,7 +156,8 @@ def test_a_cancelled_run_can_be_resumed_or_deleted(researcher, dataset):
 
 
 def test_what_failed_is_named_with_its_number(researcher, tmp_path):
-    rows = [response_row(f"r{n}", setup=f"s{n}", text=t) for n, t in enumerate(["Ja.", " ", " "])]
+    examples = ["e1", BARE, BARE]
+    rows = [response_row(f"r{n}", each, setup=f"s{n}") for n, each in enumerate(examples)]
     run = done(mill(tmp_path, responses=rows))
 
     row = row_of(researcher.get(RUNS), run)
@@ -205,16 +206,16 @@ def test_assumed_and_truncated_are_counted(researcher, tmp_path):
 
     row = row_of(researcher.get(RUNS), run)
 
-    assert row.facts["Assumed"] == "1 nothing was shown: 0"
+    assert row.facts["Assumed"] == "1 nothing was shown, or the response says nothing: 0"
     assert row.facts["Truncated"] == "3 pairs"
 
 
 def test_tabs_count_and_filter_by_state(researcher, dataset, tmp_path):
-    empty = mill(tmp_path, name="empty", responses=[response_row("r1", text=" ")])
+    bare = mill(tmp_path, name="bare", responses=[response_row("r1", BARE)])
     runs = {
         "running": [requested(dataset)],
         "cancelled": [cancelled(dataset, window=0)],
-        "failed": [failed(dataset, "/srv/nowhere"), done(empty)],  # as a whole, and in part
+        "failed": [failed(dataset, "/srv/nowhere"), done(bare)],  # as a whole, and in part
         "done": [done(dataset, flavor="v1")],
     }
 
@@ -230,10 +231,10 @@ def test_tabs_count_and_filter_by_state(researcher, dataset, tmp_path):
         assert sorted(listed) == sorted(address("run", run) for run in wanted)
     newest_first = MetricRun.objects.order_by("-pk")
     assert listed_in(researcher.get(RUNS)) == [address("run", run) for run in newest_first]
-    of_empty = researcher.get(RUNS, {"dataset": "empty"})
-    assert tabs_of(of_empty) == {"All": 1, "Running": 0, "Cancelled": 0, "Failed": 1, "Done": 0}
-    assert "runs over empty" in shown(of_empty).text
-    none = researcher.get(RUNS, {"dataset": "empty", "state": "done"})
+    of_bare = researcher.get(RUNS, {"dataset": "bare"})
+    assert tabs_of(of_bare) == {"All": 1, "Running": 0, "Cancelled": 0, "Failed": 1, "Done": 0}
+    assert "runs over bare" in shown(of_bare).text
+    none = researcher.get(RUNS, {"dataset": "bare", "state": "done"})
     assert "No run here" in shown(none).headings
 
 
@@ -290,7 +291,7 @@ def test_cancel_resume_and_delete(researcher, dataset, django_capture_on_commit_
 def test_retrying_asks_once_more_for_what_failed(
     researcher, tmp_path, django_capture_on_commit_callbacks
 ):
-    rows = [response_row(f"r{n}", setup=f"s{n}", text=t) for n, t in enumerate(["Ja.", " "])]
+    rows = [response_row(f"r{n}", each, setup=f"s{n}") for n, each in enumerate(["e1", BARE])]
     run = done(mill(tmp_path, responses=rows))
 
     with django_capture_on_commit_callbacks() as sent:

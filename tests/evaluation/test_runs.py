@@ -97,9 +97,9 @@ def test_the_signature_names_every_choice():
         0.25,
     )
 
-    assert RunPlan().signature == "auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:1"
+    assert RunPlan().signature == "auto_ais|lexical|v3|localized:2|whole|shown|t:0.5|v:2"
     assert model.signature == (
-        "auto_ais|deberta|v1|whole|sentences:mean|golden|entailment:2|t:0.25|v:1"
+        "auto_ais|deberta|v1|whole|sentences:mean|golden|entailment:2|t:0.25|v:2"
     )
 
 

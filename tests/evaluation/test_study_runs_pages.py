@@ -53,7 +53,7 @@ def test_without_a_run_one_click_starts_the_first(
         answer = researcher.post(start(study))
 
     run = MetricRun.objects.get()
-    assert run.signature == "auto_ais|lexical|v3|localized:2|whole|golden|t:0.5|v:1"
+    assert run.signature == "auto_ais|lexical|v3|localized:2|whole|golden|t:0.5|v:2"
     assert answer.url == reverse("evaluation:study", args=[study.slug])
     assert len(sent) == 1
 

@@ -80,23 +80,20 @@ def test_tokens_that_a_model_does_not_count_are_counted_here(tmp_path, noting):
 # --- no answer ------------------------------------------------------------------------------
 
 
-def test_an_empty_completion_is_a_call_that_failed_and_can_be_made_again(tmp_path, noting):
+def test_an_empty_completion_is_a_response_that_says_nothing(tmp_path, noting):
     nothing = Completion(" \n[eot] 3 2 0 More?", "", (), False, 100, 8)
     says(noting, nothing, Completion("Yes."), Completion("No."))
     experiment = ask(started(dataset_of(tmp_path, 2), grid_of(models=PRICED)))
 
-    failed = Call.objects.get(response=None)
-    assert failed.problem == "an empty completion"
-    assert failed.completion == nothing.text
+    assert {response.text for response in Response.objects.all()} == {"", "Yes."}
+    empty = Call.objects.get(response__text="")
+    assert (empty.problem, empty.completion) == ("", nothing.text)
     [progress] = experiment_progress(Experiment.objects.all())
-    assert (progress.n_done, progress.n_failed) == (1, 1)
+    assert (progress.n_done, progress.n_empty, progress.n_failed) == (2, 1, 0)
     assert (progress.n_tokens_in, progress.n_tokens_out) == (100 + 20, 8 + 2)  # it was paid for
     [setup] = setups_progress(experiment)
-    assert setup.mean_completion_tokens == 2
-
-    assert retry_failed(experiment, None) == 1
-    ask(experiment)
-    assert {response.text for response in Response.objects.all()} == {"Yes.", "No."}
+    assert setup.mean_completion_tokens == 5  # 8 and 2
+    assert retry_failed(experiment, None) == 0
 
 
 # --- more than was planned ------------------------------------------------------------------

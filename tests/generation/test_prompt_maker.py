@@ -256,6 +256,9 @@ def test_the_whole_dialog_has_no_evidence_of_any_kind(tmp_path, db, settings, ev
     assert maker.retrieval == ""  # nothing was ranked or drawn
 
 
+SAID = [("assistant", "Hello there!"), ("user", "The mill closed?")]
+
+
 def test_restricted_non_evidence_shows_as_many_passages_as_are_golden(tmp_path, db, settings):
     settings.MEDIA_ROOT = tmp_path / "media"
     passages = [
@@ -265,7 +268,7 @@ def test_restricted_non_evidence_shows_as_many_passages_as_are_golden(tmp_path, 
         {"id": "b", "text": "The mill sank."},
         {"id": "c", "text": "No words in common."},
     ]
-    turns = [{"speaker": "user", "text": "The mill closed?"}]
+    turns = [{"speaker": who, "text": text} for who, text in SAID]
     import_rows(tmp_path / "x", "x", examples=[example_row("e", turns=turns, evidence=passages)])
     dataset = Dataset.objects.get()
     lucene = {"bm25": Bm25("lucene", b=0.0)}
@@ -277,9 +280,10 @@ def test_restricted_non_evidence_shows_as_many_passages_as_are_golden(tmp_path, 
     assert keys_of(dataset, golden) == ["g1", "g2"]
     # Both share two words with the question; 'closed' is in fewer passages than 'The'.
     assert keys_of(dataset, best) == ["a", "b"]
-    # Sentences of 5, 3 and 4 tokens: of 12, 5 are nearer to 0.4 than 0 and 8.
+    # Of 7 tokens the last turn has 4, nearer to 0.6 than 7; they leave 3/7. Sentences of 5, 3 and 4
+    # tokens: of 12, 5 are nearer to 3/7 than 0 and 8.
     assert keys_of(dataset, part) == ["a"]
-    assert part.shares == (1, 5 / 12)
+    assert part.shares == (4 / 7, 5 / 12)
     for seed in range(10):
         drawn = keys_of(dataset, made(dataset, "restricted-random-0.0", "e", seed=seed))
         assert len(drawn) == 2
@@ -401,6 +405,7 @@ EVERYTHING = {
     "seed": 7,
     "one_shot": "e1",
 }
+CUT = {"evidence_share": "rest of kept"}
 BM25_SETTINGS = {"idf": "lucene", "k1": 0.9, "b": 0.4}
 
 
@@ -435,16 +440,22 @@ BM25_SETTINGS = {"idf": "lucene", "k1": 0.9, "b": 0.4}
         ("restricted-golden-0.0", {}, {"budget": 900}),
         ("restricted-next-best-0.0", {}, {"budget": 900, "query": "dialog", **BM25_SETTINGS}),
         ("restricted-random-0.0", {}, {"budget": 900, "seed": 7}),
-        ("restricted-golden-0.9", {}, {"budget": 900, "position": "before-last-turn"}),
+        ("restricted-golden-0.9", {}, {**CUT, "budget": 900, "position": "before-last-turn"}),
         (
             "restricted-next-best-0.1",
             {},
-            {"budget": 900, "position": "before-last-turn", "query": "dialog", **BM25_SETTINGS},
+            {
+                **CUT,
+                "budget": 900,
+                "position": "before-last-turn",
+                "query": "dialog",
+                **BM25_SETTINGS,
+            },
         ),
         (
             "restricted-random-0.5",
             {},
-            {"budget": 900, "position": "before-last-turn", "seed": 7},
+            {**CUT, "budget": 900, "position": "before-last-turn", "seed": 7},
         ),
     ],
 )
@@ -455,6 +466,13 @@ def test_only_what_changes_a_prompt_is_said_by_its_setup(key, more, settings):
     assert settings_of(chosen) == settings
     assert choices_of(setup) == what_matters(chosen)
     assert settings_of(what_matters(chosen)) == settings
+
+
+def test_prompts_of_an_earlier_rule_are_not_made_any_more():
+    earlier = named_setup("a")._replace(prompt="restricted-golden-0.9")
+
+    with pytest.raises(PromptError, match="a: its evidence was cut for the dialog share asked for"):
+        choices_of(earlier)
 
 
 def test_what_is_usual_is_not_said():

@@ -10,6 +10,8 @@ from generation.importers.records import TurnRecord
 from generation.text.native_dialog import native_dialog
 from generation.text.prompt_types import SHARES
 from generation.text.restricted_context import Restricted, Shares, restricted, shares_kept
+from generation.text.sentences import split_sentences
+from generation.text.tokens import count_tokens
 
 # Tokens: 5, 5, 4 and 6 (the question) of 20, so that the newest n have the shares
 # 0, 0.30, 0.50, 0.75 and 1.
@@ -34,20 +36,27 @@ def kept(share, turns=TURNS, facts=FACTS):
     [
         # Dialog: 0, 0.30, 0.50, 0.75, 1. Evidence: 0, 0.2, 0.5, 0.7, 1.
         (1.0, 4, 0),
-        (0.9, 4, 1),  # 1 − 0.9 = 0.1 < 0.9 − 0.75; 0.1 lies between 0 and 0.2: the tie keeps more
-        (0.8, 3, 1),  # 0.8 − 0.75 < 1 − 0.8; 0.2 is 0.2
-        (0.7, 3, 1),  # 0.75 − 0.7; 0.3 − 0.2 < 0.5 − 0.3
-        (0.6, 2, 2),  # 0.6 − 0.5 < 0.75 − 0.6; 0.5 − 0.4 < 0.4 − 0.2
+        (0.9, 4, 0),  # 1 − 0.9 < 0.9 − 0.75: the whole dialog, which leaves nothing
+        (0.8, 3, 1),  # 0.8 − 0.75 < 1 − 0.8; it leaves 0.25, and 0.25 − 0.2 < 0.5 − 0.25
+        (0.7, 3, 1),  # 0.75 − 0.7; the same rest
+        (0.6, 2, 2),  # 0.6 − 0.5 < 0.75 − 0.6; it leaves 0.5
         (0.5, 2, 2),
-        (0.4, 2, 3),  # 0.4 lies between 0.3 and 0.5, 0.6 between 0.5 and 0.7: both ties keep more
-        (0.3, 1, 3),
-        (0.2, 1, 3),  # 0.3 − 0.2 < 0.2; 0.8 − 0.7 < 1 − 0.8
-        (0.1, 0, 4),  # 0.1 < 0.3 − 0.1; 1 − 0.9 < 0.9 − 0.7
+        (0.4, 2, 2),  # 0.4 lies between 0.3 and 0.5: the tie keeps more, which leaves 0.5
+        (0.3, 1, 3),  # it leaves 0.7
+        (0.2, 1, 3),  # 0.3 − 0.2 < 0.2; the same rest
+        (0.1, 0, 4),  # 0.1 < 0.3 − 0.1: no turn, which leaves all
         (0.0, 0, 4),
     ],
 )
 def test_what_is_nearest_to_its_share_is_kept(share, n_turns, n_sentences):
     assert kept(share) == (n_turns, n_sentences)
+
+
+def test_a_rest_between_two_shares_keeps_more():
+    # Two of four tokens leave 0.5, between the 0.25 and the 0.75 of the first and second sentence.
+    turns = (TurnRecord("user", "One.", -1), TurnRecord("user", "Two.", 0))
+
+    assert kept(0.5, turns, ("Ada. Bob came in. Eve.",)) == (1, 2)
 
 
 def test_the_newest_turns_stay_and_are_counted_from_0():
@@ -71,7 +80,7 @@ def test_with_a_share_of_1_there_is_no_evidence():
 
 def test_a_fact_of_which_nothing_is_left_is_not_shown():
     assert restricted(TURNS, FACTS, 0.8)[1:] == (("One.",), (0,))
-    assert restricted(TURNS, FACTS, 0.4)[1:] == (("One. Two three.", "Four."), (0, 1))
+    assert restricted(TURNS, FACTS, 0.3)[1:] == (("One. Two three.", "Four."), (0, 1))
     # A fact without a sentence is nothing to show.
     assert restricted(TURNS, (" ", *FACTS), 0.0)[1:] == (FACTS, (1, 2))
 
@@ -81,7 +90,7 @@ def test_a_dialog_of_one_turn_is_kept_or_gone():
 
     assert [kept(share, question, fact) for share in (1.0, 0.6, 0.5, 0.4, 0.0)] == [
         *((1, 0), (1, 0)),
-        (1, 1),  # one half is as near to none as to all: both are kept
+        (1, 0),  # one half is as near to none as to all: it is kept, and leaves nothing
         *((0, 1), (0, 1)),
     ]
 
@@ -104,7 +113,9 @@ def test_the_real_shares_are_those_of_the_tokens():
     left = restricted(TURNS, FACTS, 0.7)
 
     # 15 of 20 tokens of the dialog, 2 of 10 of the evidence
-    assert shares_kept(left[:2], (TURNS, FACTS)) == Shares(0.75, 0.2)
+    shares = shares_kept(left[:2], (TURNS, FACTS))
+    assert shares == Shares(0.75, 0.2)
+    assert shares.off_budget == pytest.approx(0.05)  # 1 − 0.75 − 0.2
 
 
 @pytest.mark.parametrize(("turns", "facts"), [((), FACTS), (TURNS, ())])
@@ -125,6 +136,8 @@ def test_less_of_the_dialog_is_never_less_of_the_evidence(said, facts):
     left = [restricted(turns, facts, share) for share in SHARES]
     shares = [shares_kept(each[:2], (turns, facts)) for each in left]
 
+    sizes = [count_tokens(each.text) for fact in facts for each in split_sentences(fact)]
+    assert max(each.off_budget for each in shares) <= max(sizes) / sum(sizes) / 2 + 1e-9
     assert shares[0] == (1, 0)
     assert shares[-1] == (0, 1)
     for more, less in pairwise(shares):

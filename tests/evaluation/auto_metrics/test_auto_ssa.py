@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from evaluation.auto_metrics.auto_ssa import AutoSensible, AutoSpecific, SsaPrompt, usual_prompt
-from evaluation.auto_metrics.base import Asked, Material, Refused
+from evaluation.auto_metrics.base import Asked, Assumed, Material, Refused
 from evaluation.auto_metrics.registry import metric_of
 from evaluation.backends.heuristic import Heuristic
 from evaluation.metrics.sensibleness import prompt
@@ -119,15 +119,13 @@ def test_without_a_language_model_no_prompt_is_needed():
     assert scored(AutoSensible(), Heuristic(), "?!").problem == "the response has no words"
 
 
-@pytest.mark.parametrize(
-    ("each", "problem"),
-    [
-        (material(turns=None), "the dialog is not known"),
-        (material(text=" \n"), "the response is empty"),
-    ],
-)
-def test_what_cannot_be_asked_is_refused(each, problem):
-    assert AutoSensible().asked(each) == Refused(problem)
+def test_without_a_dialog_nothing_is_asked():
+    assert AutoSensible().asked(material(turns=None)) == Refused("the dialog is not known")
+
+
+@pytest.mark.parametrize("metric", [AutoSensible(), AutoSpecific()])
+def test_what_says_nothing_is_not_sensible_unasked(metric):
+    assert metric.asked(material(text=" \n")) == Assumed()
 
 
 def test_a_run_s_parameters_say_the_whole_prompt():

@@ -18,8 +18,13 @@ AXES = Axes(
 
 
 def dot(prompt: str, model: str = "PaLM 540B", temperature: float = 0.0, **more: Any) -> Dot:
-    """Return the mark of a setup; `tokens` is its mean context, the rest its settings."""
+    """Return the mark of a setup; `tokens` is its mean context, the rest its settings.
+
+    Restricted context says by which rule its evidence is cut, today's where nothing else is said.
+    """
     tokens = more.pop("tokens", math.nan)
+    if prompt.startswith("restricted-") and not prompt.endswith(("0.0", "1.0")):
+        more = {"evidence_share": "rest of kept"} | more
     name = f"{model} · T {temperature} · {prompt} · {sorted(more.items())}"
     setup = Setup(name=name, model=model, temperature=temperature, prompt=prompt, settings=more)
     return dot_of(setup)._replace(context_tokens=tokens)
@@ -49,6 +54,7 @@ def material_by_hand(labels: Sequence[tuple[Dot, str, str]]) -> Material:
         responses=np.ones((len(rows), n_examples), np.int64),
         labels=values,
         scores=values,
+        is_assumed=np.zeros_like(values, bool),
         left_out={},
         data_hash="0",
     )

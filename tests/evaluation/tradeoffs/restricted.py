@@ -37,7 +37,7 @@ def restricted_material(
         labels: as `LABELS` has them; '.' is not known.
         more: of further setups: evidence, share and a name of settings → labels; without the
             name, settings {"max_tokens": 7}.
-        settings: by their names.
+        settings: by their names; that the evidence is the rest of the dialog kept is added.
 
     Scores are half of the labels, so that the two differ.
     """
@@ -48,9 +48,8 @@ def restricted_material(
     for (evidence, share, settings), said in zip(keys, sides, strict=True):
         prompt = f"restricted-{evidence}-{share:.1f}"
         setup = Setup(name=f"{settings} {prompt}", model=MODEL, temperature=0.0, prompt=prompt)
-        setup.settings = settings
-        dialog, evidence_kept = _kept(share)
-        dots.append(dot_of(setup)._replace(dialog_share=dialog, evidence_share=evidence_kept))
+        setup.settings = with_rule(share, settings)
+        dots.append(dot_of(setup)._replace(**kept(share)))
         values.append([[math.nan if c == "." else float(c) for c in side] for side in said])
     both = np.array(values).swapaxes(0, 1)  # (2, n_dots, n_examples)
     n_examples = both.shape[2]
@@ -66,14 +65,21 @@ def restricted_material(
         responses=np.arange(1, len(dots) * n_examples + 1).reshape(len(dots), n_examples),
         labels=both,
         scores=both / 2,
+        is_assumed=np.zeros_like(both, bool),
         left_out={},
         data_hash="0",
     )
 
 
-def _kept(share: float) -> tuple[float, float]:
-    """Return what was really kept of dialog and evidence: a little more dialog than asked for."""
-    return min(share + 0.02, 1.0), 1 - share
+def kept(share: float) -> dict[str, float]:
+    """Return what was really kept: a little more of the dialog than asked for, but for all."""
+    dialog = min(share + 0.02, 1.0)
+    return {"dialog_share": dialog, "evidence_share": 1 - share, "off_budget": dialog - share}
+
+
+def with_rule(share: float, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the settings of prompts as they are made today, which say so."""
+    return {"evidence_share": "rest of kept", **settings} if 0 < share < 1 else settings
 
 
 def restricted_dataset(
@@ -95,10 +101,11 @@ def restricted_dataset(
     responses, scores = [], []
     for (evidence, share), sides in labels.items():
         setup = {"model": model, "temperature": 0, "prompt": f"restricted-{evidence}-{share:.1f}"}
+        setup |= with_rule(share, setting)
         for number, (attributable, sensible) in enumerate(zip(*sides, strict=True), start=1):
             key = f"{evidence}-{share}-{number}"
-            kept = dict(zip(("dialog", "evidence"), _kept(share), strict=True))
-            responses.append(response_row(key, f"e{number}", setup=setup | setting, shares=kept))
+            shares = {side: kept(share)[f"{side}_share"] for side in ("dialog", "evidence")}
+            responses.append(response_row(key, f"e{number}", setup=setup, shares=shares))
             scores += [
                 {"response": key, "metric": metric, "score": label}
                 for metric, label in [("auto_ais", attributable), ("sensible", sensible)]

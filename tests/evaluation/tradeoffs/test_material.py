@@ -126,7 +126,7 @@ def test_of_some_setups_only_their_scores_are_read_and_those_of_their_sources(
 
 def test_places_of_responses_among_those_that_were_asked_about():
     empty = np.zeros(0)
-    none = Values(np.zeros(0, np.int64), empty, empty, np.zeros(0, np.int64))
+    none = Values(np.zeros(0, np.int64), empty, empty, np.zeros(0, np.int64), empty.astype(bool))
     some = none._replace(ids=np.array([3, 5, 9]))
 
     assert some.places(np.array([5, 4, 9, 10, 0])).tolist() == [
@@ -184,6 +184,8 @@ def test_what_is_no_number_of_tokens_and_no_share_is_not_said(tmp_path):
         figures = dot.context_tokens, dot.dialog_share, dot.evidence_share
         assert np.isnan(figures).all(), dot.setup.name
     assert (told.context_tokens, told.dialog_share, told.evidence_share) == (150, 0.5, 0.5)
+    # 0.25 + 1 and 0.75 + 0 are each 0.25 from a whole, though their means are 0.5 and 0.5.
+    assert told.off_budget == 0.25
 
 
 def test_the_hash_follows_all_that_figures_are_made_from(material):

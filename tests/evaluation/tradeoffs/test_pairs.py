@@ -17,6 +17,9 @@ SMALL, MIDDLE, LARGE = "PaLM 8B", "PaLM 62B", "PaLM 540B"
 
 
 def dot(prompt, model=LARGE, temperature=0.0, tokens=None, run="", **settings):
+    """Return a mark; restricted context is cut by the rule of today unless settings say another."""
+    if prompt.startswith("restricted-") and not prompt.endswith(("0.0", "1.0")):
+        settings = {"evidence_share": "rest of kept"} | settings
     name = f"{model} · {temperature} · {prompt} · {run} · {sorted(settings.items())}"
     setup = Setup(
         name=name, model=model, temperature=temperature, prompt=prompt, run=run, settings=settings
@@ -162,6 +165,15 @@ def test_restricted_context_steps_from_dialog_to_evidence():
 
     assert pairs_differing_in(dots, "restricted share") == [(1, 0), (2, 1)]
     assert pairs_differing_in(dots, "golden evidence") == []
+
+
+def test_restricted_context_of_an_earlier_rule_is_in_no_pair():
+    dots = [dot(f"restricted-golden-{share}") for share in ("0.0", "0.8", "1.0")]
+    dots.append(dot("restricted-golden-0.9", evidence_share=""))
+    dots.append(dot("restricted-next-best-0.8", evidence_share=""))
+
+    assert pairs_differing_in(dots, "restricted share") == [(0, 1), (1, 2)]
+    assert comparable_pairs(dots) == []
 
 
 def test_the_next_share_is_that_of_the_same_model():

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from evaluation.reports.restricted import restricted_report
+from evaluation.reports.takeaways import takeaways_report
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.recall_lines import (
     Curves,
@@ -81,6 +82,34 @@ def test_each_ranking_makes_a_curve_of_its_own():
     assert "settings k1 2.0, query dialog" in report.signature
     [line] = styles(lines_of(material, of_dialog, TYPED, False), "non-evidence")
     assert line.label == "Next-best non-evidence (k1 2.0, query dialog)"
+
+
+def test_prompts_of_an_earlier_rule_have_curves_of_their_own():
+    earlier = {(evidence, 0.8, "before"): SIDE for evidence in ("golden", "next-best")}
+    material = restricted_material(more=earlier, settings={"before": {"evidence_share": ""}})
+    for dot in material.dots[-2:]:
+        dot.setup.settings = {}  # as they were stored
+
+    today, before = restricted_pairs(material)
+
+    assert (today.settings, today.is_of_earlier_rule) == ("", False)
+    assert before.settings == "earlier rule: evidence for the share asked"
+    assert before.is_of_earlier_rule
+    found = curves_of(material, MODEL)
+    assert found
+    assert found.pair == today
+    assert found.shares == (1.0, 0.8, 0.4)
+    assert found.n_other_setups == 2
+    others = curves_of(material, *before)
+    assert others
+    # The whole dialog is the same prompt by both rules.
+    assert others.shares == (1.0, 0.8)
+    assert others.golden[1.0] == found.golden[1.0]
+    assert others.golden[0.8] == len(material.dots) - 2
+    takeaways = takeaways_report(material, recalls=TYPED)
+    [top_k] = [row for row in takeaways.rows if row["effect"] == "top k"]
+    assert top_k["of"] == ""  # no parts: of today's pair alone
+    assert takeaways.left_out["setups_of_earlier_rule"] == 2
 
 
 def test_the_place_of_passages_changes_nothing_where_there_are_none():

@@ -96,6 +96,9 @@ def test_a_row_for_each_share_worked_out_by_hand(material, curves):
         {"delta_attribution": 0.3, "delta_sensibleness": -0.3, "delta_f1": 0.12 / 1.1}
     )
     assert most["delta_attribution_low"] <= 0.3 <= most["delta_attribution_high"]
+    # 0.82 of the dialog and 0.2 of the evidence are 0.02 from a whole.
+    assert [row["golden_off_budget"] for row in (whole, most)] == pytest.approx([0, 0.02])
+    assert most["non_evidence_off_budget"] == pytest.approx(0.02)
 
 
 def test_without_evidence_more_of_it_changes_nothing(material, curves):
@@ -189,7 +192,7 @@ def test_the_settings_with_the_most_shares_make_the_curves():
 
     curves = curves_for(material)
 
-    assert material.dots[curves.golden[0.8]].settings == {}
+    assert "max_tokens" not in material.dots[curves.golden[0.8]].settings
     assert curves.n_other_setups == 1
 
 

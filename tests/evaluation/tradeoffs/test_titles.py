@@ -55,6 +55,11 @@ def test_others_are_called_by_their_prompt_or_else_by_their_name():
 
     assert setup_title(dot("golden")) == "Golden"
     assert setup_title(dot("theirs")) == "theirs"
+    assert setup_title(dot("restricted-golden-0.8")) == "Restricted, golden, dialog 80 %"
+    # Of a database from before the rule: no word about the evidence's share.
+    assert setup_title(dot("restricted-golden-0.8", evidence_share="")) == (
+        "Restricted, golden, dialog 80 % (earlier rule: evidence for the share asked)"
+    )
     assert setup_title(nameless) == nameless.setup.name
 
 

@@ -72,6 +72,7 @@ def material(cells=CELLS, aggregates=AGGREGATES) -> Material:
         responses=np.ones((len(setups), 10), np.int64),
         labels=labels.astype(float),
         scores=labels * 0.6 + 0.2,
+        is_assumed=np.zeros_like(labels, bool),
         left_out={},
         data_hash="",
     )

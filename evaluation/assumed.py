@@ -1,0 +1,106 @@
+"""Answers that are assumed: a no that nobody has to give, as it follows from what was made.
+
+A model that was shown nothing is not attributable, where evidence is what it was shown; one that
+said nothing is neither sensible nor attributable. Such a response is not rated, and takes no part
+in agreement and uncertainty; wherever a mean or an axis needs its answer it counts as a no.
+"""
+
+from collections.abc import Collection
+from operator import itemgetter
+from typing import NamedTuple
+
+import numpy as np
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from numpy.typing import NDArray
+
+from annotation.models import Study
+from annotation.planning import responses_of, sampled
+from annotation.schemes import YES_NO, Question, load_scheme
+from generation.evidence import EvidenceChoice
+from generation.models import SAYS_NOTHING, Response, ResponsePassage
+
+ATTRIBUTABLE, SENSIBLE = "attributable", "sensible"  # the questions whose answer is assumed
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+class AssumedResponses(NamedTuple):
+    """The responses of a study whose answer is assumed, in the order of their keys."""
+
+    responses: Ints  # (n,) ids
+    setups: Ints  # (n,) ids
+    dialogs: tuple[str, ...]  # (n,) names
+    is_empty: Bools  # (n,) False: there are words, and nothing was shown
+
+    def to(self, question: Question) -> Bools:
+        """Return which of them have an assumed no to a question: (n,)."""
+        if question.scale != YES_NO:
+            return np.zeros(len(self.responses), bool)
+        if question.key == ATTRIBUTABLE:
+            return np.ones(len(self.responses), bool)
+        return self.is_empty & (question.key == SENSIBLE)
+
+    def of_setups(self, setups: Collection[int]) -> "AssumedResponses":
+        """Return those of some setups alone, by their ids."""
+        return self._only(np.isin(self.setups, list(setups)))
+
+    def unseen(self, seen: Collection[int]) -> "AssumedResponses":
+        """Return those that nobody rated or flagged all the same, by the ids of these."""
+        return self._only(~np.isin(self.responses, list(seen)))
+
+    def _only(self, here: Bools) -> "AssumedResponses":
+        dialogs = tuple(name for name, is_here in zip(self.dialogs, here, strict=True) if is_here)
+        return AssumedResponses(
+            self.responses[here], self.setups[here], dialogs, self.is_empty[here]
+        )
+
+
+def assumed_responses(study: Study) -> AssumedResponses:
+    """Return the responses of a study whose answer is assumed, rated or not; two queries at most.
+
+    An imported study of an export has those that its file names.
+    """
+    named = study.assumed_keys
+    if named is not None:
+        return _read(responses_of(study).filter(key__in=named))
+    examples = None if study.n_sampled is None else sampled(study)
+    return _read(_assumed(study, responses_of(study)), examples)
+
+
+def assumed_in_dataset(study: Study) -> AssumedResponses:
+    """Return the same of all setups and examples there are: an axis of raters shows them all."""
+    return _read(_assumed(study, Response.objects.filter(dataset=study.dataset_id)))
+
+
+def _assumed(study: Study, responses: QuerySet[Response]) -> QuerySet[Response]:
+    """Return the responses of a study's scheme and evidence choice; some hold a graph still."""
+    scheme = load_scheme(study.scheme)
+    if study.evidence_choice == EvidenceChoice.SHOWN and scheme.evidence == "needed":
+        passages = ResponsePassage.objects.filter(response=OuterRef("pk"))
+        is_without = Q(is_evidence_stated=True) & ~Exists(passages)
+        return responses.filter(Q(text__regex=SAYS_NOTHING) | is_without)
+    if {ATTRIBUTABLE, SENSIBLE} & set(scheme.keys):
+        return responses.filter(text__regex=SAYS_NOTHING)
+    return responses.none()
+
+
+def _read(
+    responses: QuerySet[Response], examples: Collection[int] | None = None
+) -> AssumedResponses:
+    """Return what is left without those that were shown a graph, of some examples or of all."""
+    columns = "key", "pk", "setup", "example__dialog", "example", "text", "graph_shown"
+    rows = sorted(
+        (
+            row
+            for row in responses.order_by().values_list(*columns)
+            if not (row[5].strip() and row[6]) and (examples is None or row[4] in examples)
+        ),
+        key=itemgetter(0),
+    )
+    return AssumedResponses(
+        np.array([row[1] for row in rows], np.int64),
+        np.array([row[2] for row in rows], np.int64),
+        tuple(row[3] for row in rows),
+        np.array([not row[5].strip() for row in rows], bool),
+    )
