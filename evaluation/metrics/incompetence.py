@@ -3,6 +3,9 @@
 Triples are removed from the graph that a model is shown. A sentence with [NA] should be about one
 of them, and each of them should be what some sentence with [NA] is about. Pairs are those of
 alignment: premise = the sentence without citations, hypothesis = `relation: value`.
+
+Where something was removed and no sentence has [NA], recall and F1 are 0 and precision is undefined
+(our reading): a model that never admits a gap is the worst, and there is no sentence to judge.
 """
 
 from collections.abc import Sequence
@@ -11,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.metrics.alignment import pair_of
-from evaluation.metrics.citation import f1_from
+from evaluation.metrics.citation import f1
 from evaluation.metrics.entailment import Pair
 from evaluation.metrics.intervals import Figure, Floats, Indexes, share_from
 from generation.text.compared_triples import compared, knowledge
@@ -90,16 +93,28 @@ def incompetence_statistics(
 def incompetence_figures(statistics: Floats, dialogs: Indexes) -> dict[str, Figure]:
     """Return precision and recall (shares) and F1, micro in [0, 1], for intervals.
 
-    Undefined are all three where no sentence has [NA], or nothing was removed.
+    All three are undefined where nothing was removed. Where something was and no sentence has
+    [NA], precision is undefined, recall and F1 are 0; so in each resample.
 
     Args:
         statistics: (n_answers, 4), from `incompetence_statistics`.
         dialogs: (n_answers,) the dialog of each answer.
     """
-    if not statistics[:, 1].any():
-        statistics = np.zeros_like(statistics)
     return {
         "precision": Figure(statistics[:, :2], dialogs, share_from),
         "recall": Figure(statistics[:, 2:], dialogs, share_from),
-        "f1": Figure(statistics, dialogs, f1_from),
+        "f1": Figure(statistics, dialogs, na_f1_from),
     }
+
+
+def na_f1(precision: Floats, recall: Floats) -> Floats:
+    """Return 2PR / (P + R): 0 where only precision is undefined, NaN where recall is.
+
+    Undefined precision says that no sentence has [NA], defined recall that something was removed.
+    """
+    return f1(np.where(np.isnan(precision), 0.0, precision), recall)
+
+
+def na_f1_from(sums: Floats) -> Floats:
+    """Return F1 from the sums of `incompetence_statistics`: (..., 4) to (...)."""
+    return na_f1(share_from(sums[..., :2]), share_from(sums[..., 2:]))

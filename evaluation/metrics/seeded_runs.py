@@ -5,7 +5,8 @@ deviation that of the sample (n - 1). F1 is the harmonic mean of the mean precis
 recall, never a mean of F1: so the paper's printed F1 follow from its printed means.
 
 Intervals resample dialogs, once for all runs: an answer's run does not make its dialog another one.
-A resample in which a run of the mean is undefined is left out.
+A resample in which a run of the mean is undefined is left out; but for the F1 of [NA], where a run
+that admits nothing has its recall of 0 in the resample, and no precision.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.metrics.citation import f1
-from evaluation.metrics.intervals import Figure, Floats, Measure, share_from, sum_by_dialog
+from evaluation.metrics.incompetence import na_f1
+from evaluation.metrics.intervals import Figure, Floats, Measure, ratio, share_from, sum_by_dialog
 
 N_COLUMNS = 2  # of a share: part and whole
 
@@ -65,6 +67,19 @@ def f1_of_means(precision: Sequence[Figure], recall: Sequence[Figure], n_dialogs
     return _beside([*found, *hit], n_dialogs, partial(_f1_of_means, n_precision=len(found)))
 
 
+def na_f1_of_means(precision: Sequence[Figure], recall: Sequence[Figure], n_dialogs: int) -> Figure:
+    """Return the F1 of the mean precision and the mean recall of [NA] over runs, as one figure.
+
+    A run that admits nothing of what was removed has recall 0 and no precision: it has a part in
+    the mean recall alone. Where no run admits anything, F1 is 0. So in each resample.
+
+    Args:
+        precision, recall: of each run, as for `mean_share`.
+    """
+    measure = partial(_na_f1_of_means, n_precision=len(precision))
+    return _beside([*precision, *recall], n_dialogs, measure)
+
+
 def _defined(runs: Sequence[Figure]) -> list[Figure]:
     return [run for run in runs if not np.isnan(value_of(run))]
 
@@ -77,11 +92,29 @@ def _beside(runs: Sequence[Figure], n_dialogs: int, measure: Measure) -> Figure:
 
 def _mean_share(sums: Floats) -> Floats:
     """Return the mean of shares from their sums: (..., 2 n_runs) to (...)."""
-    shares: Floats = share_from(sums.reshape(*sums.shape[:-1], -1, N_COLUMNS)).mean(axis=-1)
-    return shares
+    means: Floats = _shares(sums).mean(axis=-1)
+    return means
 
 
 def _f1_of_means(sums: Floats, *, n_precision: int) -> Floats:
     """Return F1 from the sums of shares: those of precision, then those of recall."""
     end = N_COLUMNS * n_precision
     return f1(_mean_share(sums[..., :end]), _mean_share(sums[..., end:]))
+
+
+def _na_f1_of_means(sums: Floats, *, n_precision: int) -> Floats:
+    """Return the F1 of [NA] from the sums of shares, as `_f1_of_means`."""
+    end = N_COLUMNS * n_precision
+    precision, recall = _shares(sums[..., :end]), _shares(sums[..., end:])
+    return na_f1(_mean_of_defined(precision), _mean_of_defined(recall))
+
+
+def _shares(sums: Floats) -> Floats:
+    """Return each share from its sums: (..., 2 n_runs) to (..., n_runs)."""
+    return share_from(sums.reshape(*sums.shape[:-1], -1, N_COLUMNS))
+
+
+def _mean_of_defined(shares: Floats) -> Floats:
+    """Return the mean of the shares that are defined, NaN where none is: (..., n_runs) to (...)."""
+    n_defined = np.count_nonzero(~np.isnan(shares), axis=-1)
+    return ratio(np.nansum(shares, axis=-1), np.asarray(n_defined, dtype=np.float64))

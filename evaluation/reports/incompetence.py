@@ -48,8 +48,9 @@ def incompetence_report(dataset: Dataset, setup: str = "") -> Report:
 
     `precision`: of the sentences with [NA] (`n_na_sentences`), those that entail a removed triple;
     `recall`: of the removed triples (`n_removed`), those that such a sentence entails; `f1` of the
-    two. Micro. Answers from whose graph nothing was removed have no part, nor have imported scores
-    that do not say what was found.
+    two. Micro. Without a sentence with [NA] precision is undefined, recall and F1 are 0. Answers
+    from whose graph nothing was removed have no part, nor have imported scores that do not say
+    what was found.
 
     Raises:
         CannotReport: there is no graph, or no setup of that name.

@@ -95,8 +95,10 @@ def test_removal_has_the_figures_on_na_of_the_newest_run(tmp_path):
     assert two["na_precision_deviation"] == close(math.sqrt(2 * (1 / 4) ** 2))
     assert (two["n_na_answers"], two["n_asked_triples"], two["n_found_triples"]) == (4, 6, 3)
     assert (two["n_asked_sentences"], two["n_right_sentences"]) == (3, 2)
-    # One answer was asked about without a sentence with [NA], one failed.
-    assert (one["na_recall"], one["na_recall_n_undefined"]) == (None, 2)
+    # Seed 1: one answer without a sentence with [NA], 0 of 1 triple. Seed 2: its answer failed.
+    assert (one["na_precision"], one["na_recall"], one["na_f1"]) == (None, 0.0, 0.0)
+    assert (one["na_precision_n_undefined"], one["na_recall_n_undefined"]) == (2, 1)
+    assert (one["n_asked_sentences"], one["n_asked_triples"]) == (0, 1)
     assert (one["n_na_answers"], one["n_na_failed"], one["na_run"]) == (1, 1, run.pk)
     assert (gold["na_precision"], gold["n_na_answers"], gold["na_run"]) == (None, 0, None)
     assert f"[NA] by {run.full_signature}" in report.signature

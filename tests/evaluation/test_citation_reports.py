@@ -275,13 +275,13 @@ def test_na_is_over_answers_with_something_removed(cited):
     assert report.left_out["answers_with_nothing_removed"] == 1
 
 
-def test_without_any_na_all_is_undefined_and_the_triples_are_counted(cited):
+def test_without_any_na_recall_and_f1_are_0_and_the_triples_are_counted(cited):
     removed = {"na_sentences": [], "removed": [{"text": "", "probability": 0.0}]}
     score_answers(cited, "incompetence", {"c1": 0.0}, {"c1": removed}, backend="lexical")
 
     [row] = incompetence_report(cited).rows
 
-    assert (row["precision"], row["recall"], row["f1"]) == (None, None, None)
+    assert (row["precision"], row["recall"], row["f1"]) == (None, 0.0, 0.0)
     assert (row["n_na_sentences"], row["n_removed"], row["n_found"]) == (0, 1, 0)
 
 

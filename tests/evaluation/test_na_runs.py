@@ -61,7 +61,7 @@ def test_na_has_the_same_figures_after_export_and_import(tmp_path, db):
     figures = ("setup", "precision", "recall", "f1", "n_removed")
     assert [tuple(row[name] for name in figures) for row in after.rows] == [
         ("admits", 1, 1, 1, 2),
-        ("hides", None, None, None, 1),
+        ("hides", None, 0, 0, 1),
     ]
     of_run = {"metric_run", "setup_id", "scored_by", "judge"}
     for row, was in zip(after.rows, before.rows, strict=True):

@@ -47,8 +47,9 @@ def removal_report(dataset: Dataset) -> Report:
     From 0, the gold graphs, as the prompts' names say it; `n_triples_removed` were, as some sets
     have fewer. Figures as `rows` has them: those on citations, micro, and `na_precision`,
     `na_recall` and `na_f1` of the newest run of [NA] that is done, undefined where nothing was
-    removed. A family's rows are over the `n_common` examples that all of them have (see
-    `ablations`); `n_other_answers` are left out for that.
+    removed; of runs that admit nothing recall and F1 are 0. A family's rows are over the
+    `n_common` examples that all of them have (see `ablations`); `n_other_answers` are left out for
+    that.
 
     Raises:
         CannotReport: there is no graph.

@@ -2,8 +2,9 @@
 
 A figure `x` of a row is the mean over the runs where it is defined; `x_n_undefined` says for how
 many it is not. `x_deviation` is that of the sample of runs (n - 1), None for fewer than two. F1 is
-that of the row's mean precision and mean recall, and has no deviation. `x_low` and `x_high`
-resample dialogs, each resample for all runs at once; of one run they are those of its own report.
+that of the row's mean precision and mean recall, and has no deviation; that of [NA] is 0 where no
+run admits anything. `x_low` and `x_high` resample dialogs, each resample for all runs at once; of
+one run they are those of its own report.
 """
 
 from collections import Counter
@@ -13,7 +14,13 @@ import numpy as np
 
 from evaluation.metrics.citation import Mode
 from evaluation.metrics.intervals import Figure, share_from
-from evaluation.metrics.seeded_runs import f1_of_means, mean_and_deviation, mean_share, value_of
+from evaluation.metrics.seeded_runs import (
+    f1_of_means,
+    mean_and_deviation,
+    mean_share,
+    na_f1_of_means,
+    value_of,
+)
 from evaluation.reports.alignment import Aligned, aligned_figures
 from evaluation.reports.base import Row, number
 from evaluation.reports.citations import citation_shares
@@ -23,11 +30,11 @@ from evaluation.reports.seeded_runs import SeededRuns, kind_of
 from generation.json_length import JsonLength
 from generation.models import Dataset, Response, Setup
 
-# F1 → the precision and the recall that it is made of.
-F1_OF: Mapping[str, tuple[str, str]] = {
-    "f1": ("precision", "recall"),
-    "macro_f1": ("macro_precision", "macro_recall"),
-    "na_f1": ("na_precision", "na_recall"),
+# F1 → the precision and the recall that it is made of, and how.
+F1_OF = {
+    "f1": ("precision", "recall", f1_of_means),
+    "macro_f1": ("macro_precision", "macro_recall", f1_of_means),
+    "na_f1": ("na_precision", "na_recall", na_f1_of_means),
 }
 MADE_WITH = "mean over runs, deviation n - 1, F1 of the means"
 REMOVED = "answers_with_removed_knowledge"  # though the name of their prompt says of none
@@ -143,8 +150,8 @@ def _joint(runs: Sequence[Figures], n_dialogs: int) -> dict[str, Figure]:
 
     joint = {name: mean_share(of(name), n_dialogs) for name in runs[0] if name not in F1_OF}
     for name in runs[0].keys() & F1_OF.keys():
-        precision, recall = F1_OF[name]
-        joint[name] = f1_of_means(of(precision), of(recall), n_dialogs)
+        precision, recall, made_of = F1_OF[name]
+        joint[name] = made_of(of(precision), of(recall), n_dialogs)
     return joint
 
 

@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from evaluation.metrics.citation import f1_from
 from evaluation.metrics.entailment import Pair
 from evaluation.metrics.incompetence import (
     absent_knowledge,
     best_of,
     incompetence_figures,
     incompetence_statistics,
+    na_f1_from,
     pairs_of,
 )
 from evaluation.metrics.intervals import bootstrap_intervals
@@ -106,9 +106,16 @@ def test_an_answer_from_whose_graph_nothing_was_removed_is_in_no_figure():
     assert statistics.tolist() == [[1, 1, 1, 1], [0, 0, 0, 0]]
 
 
-@pytest.mark.parametrize("shape", [(2, 0), (0, 2)], ids=["nothing removed", "no [NA]"])
-def test_where_there_is_no_removed_triple_or_no_sentence_with_na_all_is_undefined(shape):
-    assert all(map(math.isnan, figures_of(counts_of([np.zeros(shape)])).values()))
+def test_where_nothing_was_removed_all_is_undefined():
+    assert all(map(math.isnan, figures_of(counts_of([np.zeros((2, 0))])).values()))
+
+
+def test_a_model_that_never_admits_a_gap_has_recall_0_and_f1_0_and_no_precision():
+    """Two triples were removed and no sentence has [NA]: 0 of 2 triples, none of 0 sentences."""
+    found = figures_of(counts_of([np.zeros((0, 2))]))
+
+    assert math.isnan(found["precision"])
+    assert (found["recall"], found["f1"]) == (0, 0)
 
 
 def test_only_a_probability_above_the_threshold_is_a_yes():
@@ -124,9 +131,23 @@ def test_answers_are_added_up_before_they_are_divided():
 
 
 def test_f1_is_taken_of_many_resamples_at_once():
-    sums = np.array([[1, 2, 2, 3], [0, 2, 0, 3], [0, 0, 0, 3]])
+    """The third has nothing admitted, the fourth nothing removed."""
+    sums = np.array([[1, 2, 2, 3], [0, 2, 0, 3], [0, 0, 0, 3], [0, 0, 0, 0]])
 
-    assert np.allclose(f1_from(sums), [4 / 7, 0, math.nan], equal_nan=True)
+    assert np.allclose(na_f1_from(sums), [4 / 7, 0, 0, math.nan], equal_nan=True)
+
+
+def test_a_resample_that_admits_nothing_counts_in_the_interval_of_f1_as_0():
+    """Of 10 dialogs one admits, rightly; 0.9^10 = 35 % of all resamples lack it: there F1 is 0.
+
+    Left out they would leave no F1 of 0: each resample that has the one dialog has one above 0.
+    """
+    statistics = np.array([[1.0, 1.0, 1.0, 1.0], *[[0.0, 0.0, 0.0, 1.0]] * 9])
+    f1 = incompetence_figures(statistics, np.arange(10))["f1"]
+
+    [interval] = bootstrap_intervals([f1], 10, seed=1)
+
+    assert interval.low == 0 < interval.high
 
 
 def test_all_three_have_intervals_over_dialogs():

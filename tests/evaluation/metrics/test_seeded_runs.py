@@ -11,6 +11,7 @@ from evaluation.metrics.seeded_runs import (
     f1_of_means,
     mean_and_deviation,
     mean_share,
+    na_f1_of_means,
     value_of,
 )
 
@@ -70,6 +71,40 @@ def test_f1_is_of_the_means_and_no_mean_of_f1():
     assert value_of(f1_of_means(precision, recall, 1)) == pytest.approx(
         2 * (3 / 4) * (1 / 2) / (3 / 4 + 1 / 2)
     )
+
+
+@pytest.mark.parametrize(
+    ("precision", "recall", "f1"),
+    [
+        # The first run admits nothing of four triples: it has a part in the mean recall alone.
+        # Means 3/4 over two runs and 1/4 over three: 2 · 3/16 / 1.
+        ([(0, 0), (1, 2), (2, 2)], [(0, 4), (1, 4), (2, 4)], 3 / 8),
+        ([(0, 0), (0, 0)], [(0, 4), (0, 4)], 0.0),  # no run admits anything
+        ([(0, 0), (0, 0)], [(0, 4), (0, 0)], 0.0),  # nor was anything removed for the second
+        ([(0, 0), (0, 0)], [(0, 0), (0, 0)], math.nan),  # nothing was removed
+        ([(0, 3), (0, 0)], [(0, 4), (0, 4)], 0.0),
+    ],
+)
+def test_f1_of_na_is_0_where_something_was_removed_and_nothing_admitted(precision, recall, f1):
+    figure = na_f1_of_means([share(each) for each in precision], [share(e) for e in recall], 1)
+
+    assert value_of(figure) == pytest.approx(f1, nan_ok=True)
+
+
+def test_a_run_that_admits_nothing_in_a_resample_has_no_precision_there():
+    """Two dialogs, two runs; each run admits in one dialog only, rightly, one of one triple.
+
+    The first dialog twice: precision 1 by the first run alone; recalls 2/2 and 0/2, mean 1/2; F1
+    2 · 1/2 / (3/2) = 2/3. Each dialog once: precision 1, recalls 1/2 and 1/2, so 2/3 again.
+    """
+    once, never = (1, 1), (0, 0)
+    precision = [share(once, never), share(never, once)]
+    recall = [share((1, 1), (0, 1)), share((0, 1), (1, 1))]
+
+    figure = na_f1_of_means(precision, recall, 2)
+
+    weights = np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 2.0]])
+    assert figure.measure(weights @ figure.statistics) == pytest.approx([2 / 3] * 3)
 
 
 def test_dialogs_are_resampled_once_for_all_runs():
