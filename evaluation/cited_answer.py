@@ -4,13 +4,19 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from evaluation.metrics.citation import JudgedCitation, Verdict, judged
+from evaluation.metrics.citation import Verdict, judged
 from evaluation.models import AutoScore
 from evaluation.reports.alignment import newest_alignment
-from evaluation.reports.cited_answers import minimum_sets, triples_of
+from evaluation.reports.cited_answers import minimum_sets
 from generation.models import Dataset, Response
-from generation.services.citations import Vocabulary, shown_vocabulary, vocabularies
-from generation.text.citations import parse_citations, pieces
+from generation.services.citations import (
+    Vocabulary,
+    shown_vocabulary,
+    triples_of,
+    vocabularies,
+    without_own_names,
+)
+from generation.text.citations import Citation, ParsedAnswer, Piece, parse_citations, pieces
 from generation.text.flat_graph import Triple, flat_graph
 
 
@@ -69,17 +75,30 @@ class CitedAnswer(NamedTuple):
 def judged_answers(dataset: Dataset, responses: Sequence[Response]) -> list[CitedAnswer]:
     """Return some responses of a dataset with their citations judged, as reports count them.
 
-    Four queries; two more where the graph of one is empty or not known.
+    Four queries; two more where the graph of one is empty or not known, one more where one calls
+    an entity by another name than its shown text has.
     """
     minima = minimum_sets(dataset, examples={response.example_id for response in responses})
     alignments = _alignments(dataset, responses)
     by_dataset = Vocabulary(frozenset(), frozenset())
     if not all(response.graph_shown for response in responses):
         by_dataset = vocabularies([dataset.pk])[dataset.pk]
+    known = {
+        response.pk: shown_vocabulary(response.graph_shown) or by_dataset for response in responses
+    }
+    parsed = without_own_names(
+        dataset.pk,
+        {
+            response.pk: parse_citations(response.text, *known[response.pk])
+            for response in responses
+        },
+        {response.pk: response.graph_shown for response in responses},
+    )
     return [
         _judged(
             response,
-            shown_vocabulary(response.graph_shown) or by_dataset,
+            known[response.pk],
+            parsed[response.pk],
             minima.all.get(response.example_id),
             response.example_id in minima.made_up,
             alignments.get(response.pk, {}),
@@ -101,34 +120,47 @@ def entities_shown(triples: Iterable[Sequence[str]] | None) -> tuple[ShownEntity
     return tuple(ShownEntity(qid, names.get(qid, qid), tuple(kept)) for qid, kept in by_qid.items())
 
 
+def answer_parts(cut: Iterable[Piece], facts: Iterable[CitedFact]) -> tuple[AnswerPart, ...]:
+    """Return the pieces of an answer with what they cite.
+
+    A bracket's name comes first where it is a citation.
+    """
+    by_number = {fact.number: fact for fact in facts}
+    return tuple(
+        AnswerPart(
+            piece.text,
+            tuple(by_number[n] for n in (*piece.names, *piece.numbers) if n in by_number),
+            piece.is_na,
+        )
+        for piece in cut
+    )
+
+
+def facts_of(parts: Iterable[AnswerPart]) -> tuple[CitedFact, ...]:
+    """Return what an answer cites, in reading order."""
+    return tuple(fact for part in parts for fact in part.facts)
+
+
 def _judged(
     response: Response,
     known: Vocabulary,
+    parsed: ParsedAnswer,
     minimum: Collection[Triple] | None,
     is_made_up: bool,
     alignments: Mapping[int, AutoScore],
 ) -> CitedAnswer:
     shown = triples_of(response.graph_shown)
-    parsed = parse_citations(response.text, *known)
-    said: dict[int, JudgedCitation] = {}
+    said: list[tuple[Citation, Verdict | None]] = [(each, None) for each in parsed.citations]
     if response.graph_shown is not None:
-        said = {each.citation.number: each for each in judged(parsed, shown, minimum)}
-    facts = tuple(
-        CitedFact(
-            *citation,
-            verdict=said[citation.number].verdict if said else None,
-            alignment=alignments.get(citation.number),
-        )
-        for citation in parsed.citations
-    )
-    parts = tuple(
-        AnswerPart(piece.text, tuple(facts[number - 1] for number in piece.numbers), piece.is_na)
-        for piece in pieces(response.text, *known)
-    )
+        said = list(judged(parsed, shown, minimum))
+    facts = [
+        CitedFact(*citation, verdict, alignments.get(citation.number)) for citation, verdict in said
+    ]
+    parts = answer_parts(pieces(response.text, *known), facts)
     return CitedAnswer(
         response=response,
         parts=parts,
-        facts=facts,
+        facts=facts_of(parts),
         n_na=sum(part.is_na for part in parts),
         is_graph_known=response.graph_shown is not None,
         is_minimum_known=minimum is not None,

@@ -171,9 +171,9 @@ CASES = [
         *(PAINTERS, FOUR, "I", "1/1 1/1 1/4 2/5"),
     ),
     Case(
-        "a name is no citation",
+        "a name alone, as the shown text has it",
         "Artemisia Gentileschi [Q1, name: Artemisia Gentileschi] painted [Q1, occupation: painter]",
-        *(PAINTERS, FOUR, "- C", "1/2 0/2 0/4 0"),
+        *(PAINTERS, FOUR, "C C", "2/2 0/2 0/4 0"),
     ),
     Case(
         "semicolons and odd white space",
@@ -281,5 +281,31 @@ CASES = [
             BORN,
         ],
         *("I", "1/1 1/1 1/2 2/3"),
+    ),
+    Case(
+        "a name alone, not as the shown text has it",
+        "Artemisia [Q1, name: Artemisia] painted [Q1, occupation: painter].",
+        *(PAINTERS, FOUR, "W C", "1/2 0/2 0/4 0"),
+    ),
+    Case(
+        "another name beside others, which are judged by themselves",
+        "She was a painter "
+        "[Q1, name: Orazio Gentileschi, occupation: painter, place of birth: Rome].",
+        *(PAINTERS, FOUR, "C I W", "2/3 1/3 1/4 2/7"),  # the name comes last
+    ),
+    Case(
+        "another bare name beside another, without a relation",
+        "She was born in Rome [Q1, Orazio Gentileschi, place of birth: Rome].",
+        *(PAINTERS, FOUR, "I -", "1/2 1/2 1/4 1/3"),
+    ),
+    Case(
+        "any name of an entity without one in the shown text",
+        "She was a painter [Q9, name: Lavinia, occupation: painter].",
+        *(PAINTERS, FOUR, "W", "0/1 0/1 0/4 0"),
+    ),
+    Case(
+        "a name alone of which a minimum set has a member",
+        "Artemisia Gentileschi [Q1, name: Artemisia Gentileschi].",
+        *(PAINTERS, [PAINTERS[0], BORN], "C", "1/1 0/1 0/1 0"),
     ),
 ]

@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
 
-from evaluation.cited_answer import AnswerPart, CitedFact
+from evaluation.cited_answer import AnswerPart, CitedFact, answer_parts, facts_of
 from evaluation.metrics.citation import Verdict as Judgement
 from evaluation.metrics.citation import judged
 from generation.models import ConstructedDataset, Construction, ConstructionCall, ConstructionEntry
 from generation.models.constructions import SIMPLE_STYLE
 from generation.services.construction_entries import graphs_of
 from generation.text.citations import parse_citations, pieces
+from generation.text.compared_triples import compared, without_names
 from generation.text.constructed_questions import Member, is_cited, minimum_set
 from generation.text.flat_graph import Triple
 from generation.text.graph_prompts import NAME, Graph
@@ -351,13 +352,22 @@ class EntryPage:
         known = {relation for _, relation, _ in self._stated}, {qid for qid, _, _ in self._stated}
         so_far = minimum_set(self.graphs, [c for c in self._readable if c.round <= call.round])
         minimum = [member.triple for member in so_far]
-        said = judged(parse_citations(call.answer, *known), self._stated, minimum)
-        facts = tuple(CitedFact(*each.citation, each.verdict, None) for each in said)
-        parts = tuple(
-            AnswerPart(piece.text, tuple(facts[n - 1] for n in piece.numbers), piece.is_na)
-            for piece in pieces(call.answer, *known)
-        )
-        return parts, facts
+        parsed = without_names(parse_citations(call.answer, *known), self._aliases)
+        facts = [
+            CitedFact(*each.citation, each.verdict, None)
+            for each in judged(parsed, self._stated, minimum)
+        ]
+        parts = answer_parts(pieces(call.answer, *known), facts)
+        return parts, facts_of(parts)
+
+    @cached_property
+    def _aliases(self) -> set[Triple]:
+        """The other names of both people, in the form in which names are compared."""
+        return {
+            compared((graph["qid"], NAME, alias))
+            for graph in self.entry.graphs or ()
+            for alias in graph["aliases"]
+        }
 
     @cached_property
     def _stated(self) -> list[Triple]:

@@ -16,8 +16,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from evaluation.metrics.citation import CitationCounts
-from generation.text.citations import IDENTIFYING, ParsedAnswer
-from generation.text.compared_triples import compared, knowledge
+from generation.text.citations import IDENTIFYING, ParsedAnswer, relation_name
+from generation.text.compared_triples import citations_of, compared, knowledge, labels
 from generation.text.flat_graph import Triple
 
 
@@ -36,7 +36,7 @@ class Difference(StrEnum):
     REPEATED = "repeated citation"  # precise again here, a miss there
     INCOMPLETE = "incomplete citation"  # not correct here, not counted there
     NOT_IN_GRAPH = "cited but not in the graph"  # wrong here, a hit there
-    NAMED = "name or qid cited"  # no knowledge here, a citation there
+    NAMED = "name or qid cited"  # beside claims or of a minimum set: here none, there a citation
     COLON = "value with ': '"  # whole here, cut there
     SPELLING = "spelling"  # the same here after normalisation, another there
     READING = "bracket read differently"
@@ -135,40 +135,52 @@ def differences(
     """
     if not shown:
         return [Difference.EMPTY_GRAPH]
-    here = [(each.qid, each.relation, each.value) for each in answer.citations if each.is_complete]
-    there = authors_citations(text).citations
+    cited = citations_of(answer, shown)
+    complete = [(each.qid, each.relation, each.value) for each in cited if each.is_complete]
+    here, names_here = _without_names(complete)
+    there, names_there = _without_names(authors_citations(text).citations)
     needed = set(minimum or ())
     helpful = needed if minimum_of_precision is None else set(minimum_of_precision)
-    uses = Counter(each for each in there if each in needed | helpful)
+    uses = Counter(each for each in (*there, *names_there) if each in needed | helpful)
+    names_of_sets = _without_names((*needed, *uses))[1]
     found = {
-        Difference.NO_CITATION: not answer.citations and not there and minimum is not None,
+        Difference.NO_CITATION: not (cited or there or names_there) and minimum is not None,
         Difference.REPEATED: any(times > 1 for times in uses.values()),
-        Difference.INCOMPLETE: len(here) < len(answer.citations),
+        Difference.INCOMPLETE: len(complete) < len(cited),
         Difference.NOT_IN_GRAPH: not knowledge(uses) <= knowledge(shown),
-        Difference.NAMED: any(relation in IDENTIFYING for _, relation, _ in (*there, *needed)),
+        Difference.NAMED: sorted(names_here) != sorted(names_there) or bool(names_of_sets),
         Difference.TWO_SETS: needed & uses.keys() != helpful & uses.keys(),
         **_differences_of_reading(here, there),
     }
     found[Difference.SPELLING] |= (
         _are_known_by_spelling(there, shown)
         or _are_known_by_spelling(there, needed)
+        or any((name in shown) != (compared(name) in labels(shown)) for name in names_here)
         or len(knowledge(needed)) < sum(name not in IDENTIFYING for _, name, _ in needed)
     )
     return [reason for reason in Difference if found.get(reason)]
 
 
-def _differences_of_reading(
-    here: Sequence[Triple], there: Sequence[Triple]
-) -> dict[Difference, bool]:
-    """Return which reasons there are for other claims, from the complete ones of both."""
+def _without_names(claims: Iterable[Triple]) -> tuple[list[Triple], list[Triple]]:
+    """Return what claims something of an entity, and what only says which one is meant."""
+    both: tuple[list[Triple], list[Triple]] = ([], [])
+    for claim in claims:
+        both[relation_name(claim[1]) in IDENTIFYING].append(claim)
+    return both
+
+
+def _differences_of_reading(here: Sequence[Triple], there: list[Triple]) -> dict[Difference, bool]:
+    """Return which reasons there are for other claims, from the complete ones of both.
+
+    Names are none of them.
+    """
     reread = [authors_citations(f"[{qid}, {name}: {value}]").citations for qid, name, value in here]
     cut = [claim for claim, again in zip(here, reread, strict=True) if again != (claim,)]
     expected = [claim for again in reread for claim in again]
-    read = [claim for claim in there if claim[1] not in IDENTIFYING]
-    same_but_for_spelling = [*map(compared, expected)] == [*map(compared, read)]
+    same_but_for_spelling = [*map(compared, expected)] == [*map(compared, there)]
     return {
         Difference.COLON: any(": " in value for _, _, value in cut),
-        Difference.SPELLING: same_but_for_spelling and expected != read,
+        Difference.SPELLING: same_but_for_spelling and expected != there,
         Difference.READING: not same_but_for_spelling
         or any(": " not in value for _, _, value in cut),
     }
@@ -177,8 +189,4 @@ def _differences_of_reading(
 def _are_known_by_spelling(claims: Iterable[Triple], known: Collection[Triple]) -> bool:
     """Return whether a claim meets one of some triples only as `citation` compares them."""
     facts, stated = knowledge(known), set(known)
-    return any(
-        (claim in stated) != (compared(claim) in facts)
-        for claim in claims
-        if claim[1] not in IDENTIFYING
-    )
+    return any((claim in stated) != (compared(claim) in facts) for claim in claims)

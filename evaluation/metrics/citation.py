@@ -15,7 +15,7 @@ import numpy as np
 
 from evaluation.metrics.intervals import Figure, Floats, Indexes, Measure, ratio, share_from
 from generation.text.citations import Citation, ParsedAnswer
-from generation.text.compared_triples import compared, knowledge
+from generation.text.compared_triples import citations_of, compared, knowledge, labels
 from generation.text.flat_graph import Triple
 
 
@@ -30,8 +30,8 @@ class Verdict(StrEnum):
     """What became of one citation; its value is what pages call it."""
 
     IN_MINIMUM = "in minimum set"  # correct as well
-    CORRECT = "correct"  # a triple of the shown graph; not needed, or the set is not known
-    WRONG = "wrong"  # complete, and no triple of the shown graph
+    CORRECT = "correct"  # as the shown text has it; not needed, or the set is not known
+    WRONG = "wrong"  # complete, and not in the shown text
     INCOMPLETE = "incomplete"
 
 
@@ -57,34 +57,44 @@ class CitationCounts(NamedTuple):
 def judged(
     answer: ParsedAnswer, shown: Collection[Triple], minimum: Collection[Triple] | None
 ) -> list[JudgedCitation]:
-    """Return each citation with its verdict, in order; `minimum` None: it is not known."""
-    graph, needed = knowledge(shown), knowledge(minimum or ())
-    return [JudgedCitation(each, _verdict(each, graph, needed)) for each in answer.citations]
+    """Return each citation with its verdict, by number; `minimum` None: it is not known.
+
+    A name beside other claims is a citation where it is another than the shown text has.
+    """
+    stated, needed = _stated(shown), knowledge(minimum or ())
+    cited = citations_of(answer, shown)
+    return [JudgedCitation(each, _verdict(each, stated, needed)) for each in cited]
 
 
 def count_citations(
     answer: ParsedAnswer, shown: Collection[Triple], minimum: Collection[Triple] | None
 ) -> CitationCounts:
-    """Return what one answer adds to the figures."""
-    graph, needed = knowledge(shown), knowledge(minimum or ())
-    complete = [_fact(each) for each in answer.citations if each.is_complete]
-    correct = [fact for fact in complete if fact in graph]
+    """Return what one answer adds to the figures, as `judged` has its citations."""
+    stated, needed = _stated(shown), knowledge(minimum or ())
+    cited = citations_of(answer, shown)
+    complete = [_fact(each) for each in cited if each.is_complete]
+    correct = [fact for fact in complete if fact in stated]
     precise = [fact for fact in correct if fact in needed]
     return CitationCounts(
-        n_citations=len(answer.citations),
+        n_citations=len(cited),
         n_correct=len(correct),
         n_precise=len(precise),
         n_hit=len(set(precise)),
         n_minimum=None if minimum is None else len(needed),
-        n_incomplete=len(answer.citations) - len(complete),
+        n_incomplete=len(cited) - len(complete),
     )
 
 
-def _verdict(citation: Citation, graph: Collection[Triple], needed: Collection[Triple]) -> Verdict:
+def _stated(shown: Collection[Triple]) -> frozenset[Triple]:
+    """Return what a correct citation says: knowledge of the shown graph, or a name in its text."""
+    return knowledge(shown) | labels(shown)
+
+
+def _verdict(citation: Citation, stated: Collection[Triple], needed: Collection[Triple]) -> Verdict:
     if not citation.is_complete:
         return Verdict.INCOMPLETE
     fact = _fact(citation)
-    if fact not in graph:
+    if fact not in stated:
         return Verdict.WRONG
     return Verdict.IN_MINIMUM if fact in needed else Verdict.CORRECT
 

@@ -28,8 +28,8 @@ REASON_SENTENCES: Mapping[Difference, str] = {
     "at all in the code.",
     Difference.NOT_IN_GRAPH: "It cites a member of the minimum set that the shown graph does not "
     "hold: wrong here, a hit in the code, which does not look at the graph.",
-    Difference.NAMED: "It cites a name or a qid: that identifies an entity here, and is a citation "
-    "in the code.",
+    Difference.NAMED: "It gives a name or a qid beside other claims, or its minimum set has one: "
+    "that identifies an entity here, and is a citation in the code.",
     Difference.COLON: "A value holds a colon: it is whole here, and cut there in the code.",
     Difference.SPELLING: "It spells a name or a value otherwise than the graph does: the same here "
     "after normalisation, another one in the code.",

@@ -31,7 +31,13 @@ from evaluation.reports.of_graph import Counted, counted_responses, data_hash, s
 from evaluation.tradeoffs.kept import kept
 from evaluation.vote_counts import Ints
 from generation.models import Dataset, KGQuestion, MinimumTriple, QuestionEntity, Response
-from generation.services.citations import Vocabulary, shown_vocabulary, vocabularies
+from generation.services.citations import (
+    Vocabulary,
+    shown_vocabulary,
+    triples_of,
+    vocabularies,
+    without_own_names,
+)
 from generation.text.citations import ParsedAnswer, parse_citations
 from generation.text.flat_graph import Triple
 
@@ -206,13 +212,17 @@ def read_answers(dataset: Dataset, rounds: Rounds = "all") -> CitedAnswers:
     answers = []
     rows = _rows(dataset)
     while some := list(islice(rows, LOT)):
+        some = [row for row in some if row.pk in counted.setups]
+        parsed = without_own_names(
+            dataset.pk,
+            {row.pk: parsed_answer(row.text, row.graph, by_dataset) for row in some},
+            {row.pk: row.graph for row in some},
+        )
         for row in some:
-            if row.pk not in counted.setups:
-                continue
             key, dialog = examples[row.example]
             said = (names[row.setup], key, row.key, dialog, (row.pk, row.setup, row.example))
             subgraphs = _subgraphs(row.graph, gold.get(row.example))
-            answers.append(_Counted(*said, *_counted(row, minimum, by_dataset), subgraphs))
+            answers.append(_Counted(*said, *_counted(row, parsed[row.pk], minimum), subgraphs))
     answers.sort(key=lambda each: each[:3])
     return _answers(answers, counted, minimum)
 
@@ -236,10 +246,9 @@ def _subgraphs(graph: Sequence[Sequence[str]], gold: set[str] | None) -> tuple[i
 
 
 def _counted(
-    row: _Read, minimum: Minimum, by_dataset: Vocabulary
+    row: _Read, answer: ParsedAnswer, minimum: Minimum
 ) -> tuple[CitationCounts, CitationCounts | None, tuple[int, int], int, frozenset[Difference]]:
     """Return what an answer adds in both modes, and why they differ where they do."""
-    answer = parsed_answer(row.text, row.graph, by_dataset)
     shown = triples_of(row.graph)
     chosen, of_precision = minimum.chosen.get(row.example), minimum.all.get(row.example)
     here = count_citations(answer, shown, chosen)
@@ -335,8 +344,3 @@ def parsed_answer(
 ) -> ParsedAnswer:
     """Return the citations of a response, numbered as those that are stored with it."""
     return parse_citations(text, *(shown_vocabulary(graph) or by_dataset))
-
-
-def triples_of(graph: Sequence[Sequence[str]] | None) -> list[Triple]:
-    """Return the triples of a graph as a response stores them."""
-    return [(qid, relation, value) for qid, relation, value in graph or ()]

@@ -1,10 +1,12 @@
 """What the citations of responses claim, parsed from their texts."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from generation.models import Citation, Entity, Response, Triple
-from generation.text.citations import parse_citations
+from generation.text.citations import NAME, ParsedAnswer, parse_citations
+from generation.text.compared_triples import citations_of, compared, other_names, without_names
+from generation.text.flat_graph import Triple as Fact
 
 RESPONSES_AT_ONCE = 500  # parsed and written together
 MOST_CITATIONS = 32_767  # of one response: what a small integer holds
@@ -20,6 +22,7 @@ class Vocabulary(NamedTuple):
 def store_cited_facts(responses: Collection[int]) -> int:
     """Parse the texts of responses, and fill in what each complete citation claims.
 
+    So do names beside other claims where they are another than the shown text or the store has.
     A citation that has its content keeps it: raters may have judged it. An incomplete one takes
     a number and no row: nobody can rate it.
 
@@ -42,13 +45,17 @@ def _store_facts_of(ids: Collection[int], by_dataset: dict[int, Vocabulary]) -> 
     responses = Response.objects.filter(pk__in=ids).only("text", "graph_shown", "dataset_id")
     without_graph = {r.dataset_id for r in responses if not r.graph_shown}
     by_dataset |= vocabularies(without_graph - by_dataset.keys())
-    parsed = {
-        response.pk: parse_citations(
-            response.text,
-            *(shown_vocabulary(response.graph_shown) or by_dataset[response.dataset_id]),
-        )
-        for response in responses
-    }
+    graphs = {response.pk: response.graph_shown for response in responses}
+    parsed: dict[int, ParsedAnswer] = {}
+    for dataset in {response.dataset_id for response in responses}:
+        answers = {
+            response.pk: parse_citations(
+                response.text, *(shown_vocabulary(response.graph_shown) or by_dataset[dataset])
+            )
+            for response in responses
+            if response.dataset_id == dataset
+        }
+        parsed |= without_own_names(dataset, answers, graphs)
     known = {
         (response, number): bool(qid)
         for response, number, qid in Citation.objects.filter(response__in=ids).values_list(
@@ -58,7 +65,7 @@ def _store_facts_of(ids: Collection[int], by_dataset: dict[int, Vocabulary]) -> 
     facts = {
         (response, fact.number): Citation(response_id=response, **fact._asdict())
         for response, answer in parsed.items()
-        for fact in answer.citations
+        for fact in citations_of(answer, triples_of(graphs[response]))
         if fact.is_complete and _fits(fact.number, fact.qid, fact.relation)
     }
     Citation.objects.bulk_create(
@@ -69,6 +76,48 @@ def _store_facts_of(ids: Collection[int], by_dataset: dict[int, Vocabulary]) -> 
         update_fields=["sentence", "qid", "relation", "value"],
     )
     return len(known.keys() | facts.keys())
+
+
+def without_own_names(
+    dataset: int,
+    answers: Mapping[int, ParsedAnswer],
+    graphs: Mapping[int, Sequence[Sequence[str]] | None],
+) -> dict[int, ParsedAnswer]:
+    """Return answers without the names that the store has for their entities: label or alias.
+
+    One query; none where no name is another than the shown text has.
+
+    Args:
+        dataset: id.
+        answers: by any key.
+        graphs: that were shown, by the same keys.
+    """
+    doubtful = [
+        name
+        for key, answer in answers.items()
+        if answer.names
+        for name in other_names(answer, triples_of(graphs[key]))
+    ]
+    if not doubtful:
+        return dict(answers)
+    own = _names_of(dataset, {name.qid for name in doubtful})
+    return {key: without_names(answer, own) for key, answer in answers.items()}
+
+
+def _names_of(dataset: int, qids: Collection[str]) -> frozenset[Fact]:
+    """Return labels and aliases of some entities, in the form in which names are compared."""
+    entities = Entity.objects.filter(dataset=dataset, qid__in=qids).order_by()
+    return frozenset(
+        compared((qid, NAME, name))
+        for qid, label, alias in entities.values_list("qid", "label", "aliases__name")
+        for name in (label, alias)
+        if name
+    )
+
+
+def triples_of(graph: Sequence[Sequence[str]] | None) -> list[Fact]:
+    """Return the triples of a graph as a response stores them."""
+    return [(qid, relation, value) for qid, relation, value in graph or ()]
 
 
 def shown_vocabulary(graph: Sequence[Sequence[str]] | None) -> Vocabulary | None:

@@ -5,12 +5,14 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
+from itertools import count, islice
 from typing import NamedTuple
 
 from generation.text.flat_graph import Triple
 from generation.text.sentences import BRACKET, split_sentences
 
-IDENTIFYING = frozenset({"name", "qid"})  # they say which entity is meant, and claim nothing of it
+NAME = "name"
+IDENTIFYING = frozenset({NAME, "qid"})  # they say which entity is meant, and claim nothing of it
 _MARKS = frozenset(",;:")
 _QID = re.compile(r"(?:^|[,;])\s*+(?:qid\s*+:\s*+)?+(Q[0-9]{1,99})\b\s*+[,;:]?+")
 _NO_SPACE_BEFORE = (".", ",", ";", ":", "!", "?", ")", "]", "”", "’", "…")
@@ -36,12 +38,16 @@ class ParsedAnswer(NamedTuple):
     citations: tuple[Citation, ...]
     na_sentences: tuple[str, ...]  # sentences with [NA], without citations; a place counts once
     n_other_brackets: int  # '[1]', '[sic]': they are text
+    # What entities are called beside other claims, numbered behind all citations. Such a name is a
+    # citation only where it is not the entity's: see `compared_triples.other_names`.
+    names: tuple[Citation, ...] = ()
 
 
 class _Bracket(NamedTuple):
     start: int
     end: int
     claims: tuple[Triple, ...] | None  # (): [NA]; None: text
+    names: tuple[Triple, ...] = ()  # beside them; a bare one has no relation
 
 
 def parse_citations(
@@ -51,9 +57,13 @@ def parse_citations(
 
     `[Q1, ethnic group: Italians, occupation: painter]` holds two. The qid is the part between
     commas that begins like Q123, follows `qid:`, or comes first and is one of `qids`. `name: X`
-    and a bare name only identify the entity. A bracket with a qid but no `relation: value`, or
-    with a known relation but no qid, is one incomplete citation; `[NA]` is none; any other
-    bracket is text. A bracket on a line of its own belongs to the sentence above it.
+    and a bare name only identify the entity: beside other claims they are `names`; `[Q1, name: X]`
+    alone is one citation. A bracket with a qid but no `relation: value`, or with a known relation
+    but no qid, is one incomplete citation; `[NA]` is none; any other bracket is text. A bracket on
+    a line of its own belongs to the sentence above it.
+
+    Names have numbers behind all citations: what votes and scores say of a number does not hang
+    on whether an entity has a name.
 
     Values may hold commas and colons, so what comes between a comma (or the bracket's beginning)
     and a colon starts the next citation only if it
@@ -75,15 +85,21 @@ def parse_citations(
     starts = [sentence.start for sentence in sentences]
 
     citations: list[Citation] = []
+    named: list[tuple[Triple, str]] = []
     na_sentences: dict[int, str] = {}  # by place: a model may say the same twice
     for bracket in cited:
         place, sentence = bare[bisect_right(starts, bracket.start) - 1]
         for claim in bracket.claims or ():
             citations.append(Citation(len(citations) + 1, *claim, sentence))
+        named += [(name, sentence) for name in bracket.names]
         if not bracket.claims:
             na_sentences[place] = sentence
+    names = tuple(
+        Citation(number, *name, sentence)
+        for number, (name, sentence) in enumerate(named, start=len(citations) + 1)
+    )
     na = tuple(na_sentences.values())
-    return ParsedAnswer(tuple(citations), na, len(brackets) - len(cited))
+    return ParsedAnswer(tuple(citations), na, len(brackets) - len(cited), names)
 
 
 class Piece(NamedTuple):
@@ -92,6 +108,7 @@ class Piece(NamedTuple):
     text: str
     numbers: tuple[int, ...] = ()  # of its citations, as `parse_citations` gives them
     is_na: bool = False
+    names: tuple[int, ...] = ()  # the numbers of its names
 
 
 def pieces(text: str, relations: Collection[str] = (), qids: Collection[str] = ()) -> list[Piece]:
@@ -102,17 +119,18 @@ def pieces(text: str, relations: Collection[str] = (), qids: Collection[str] = (
         relations: as of `parse_citations`.
         qids: likewise.
     """
+    brackets = [each for each in _brackets(text, relations, qids) if each.claims is not None]
+    numbers = count(1)
+    of_claims = [tuple(islice(numbers, len(bracket.claims or ()))) for bracket in brackets]
+    of_names = [tuple(islice(numbers, len(bracket.names))) for bracket in brackets]
     cut: list[Piece] = []
-    end = n_before = 0
-    for bracket in _brackets(text, relations, qids):
-        if bracket.claims is None:
-            continue
+    end = 0
+    for bracket, claims, names in zip(brackets, of_claims, of_names, strict=True):
         if bracket.start > end:
             cut.append(Piece(text[end : bracket.start]))
-        numbers = range(n_before + 1, n_before + len(bracket.claims) + 1)
         inside = text[bracket.start : bracket.end]
-        cut.append(Piece(inside, tuple(numbers), is_na=not bracket.claims))
-        end, n_before = bracket.end, numbers.stop - 1
+        cut.append(Piece(inside, claims, is_na=not bracket.claims, names=names))
+        end = bracket.end
     return [*cut, Piece(text[end:])] if end < len(text) else cut
 
 
@@ -153,8 +171,8 @@ def _brackets(text: str, relations: Collection[str], qids: Collection[str]) -> I
     position = 0
     while found := BRACKET.search(text, position):
         start, position = found.span()
-        claims = _claims(found[0][1:-1], known, qids, any_name=not relations)
-        yield _Bracket(start, position, claims)
+        claims, names = _claims(found[0][1:-1], known, qids, any_name=not relations)
+        yield _Bracket(start, position, claims, names)
         if claims is None:
             position = start + 1
 
@@ -177,32 +195,59 @@ def _known(relations: frozenset[str]) -> _Known:
 
 def _claims(
     inside: str, known: _Known, qids: Collection[str], *, any_name: bool
-) -> tuple[Triple, ...] | None:
-    """Return what a bracket claims; nothing for [NA], None when it is text.
+) -> tuple[tuple[Triple, ...] | None, tuple[Triple, ...]]:
+    """Return what a bracket claims, nothing for [NA], None when it is text; and names beside it.
 
     `any_name`: names of relations need not look like such.
     """
     inside = unicodedata.normalize("NFC", inside).strip()
     if inside == "NA":
-        return ()
+        return (), ()
     qid, body = _qid_and_rest(inside, qids)
-    stated = _stated(body, known, any_name=any_name)
+    before, stated = _stated(body, known, any_name=any_name)
     if not qid:
         identified = (value.partition(",")[0].strip() for name, value, _ in stated if name == "qid")
         qid = next(filter(None, identified), "")
     if qid:
-        claims = tuple((qid, name, value) for name, value, _ in stated if name not in IDENTIFYING)
-        return claims or ((qid, "", ""),)
+        return _of_entity(qid, before, [(name, value) for name, value, _ in stated])
 
     for name, value, is_of_graph in stated:
         if is_of_graph:
-            return (("", name, value),)
+            return (("", name, value),), ()
     bare = body.lstrip(",; ")  # '[occupation]'
-    return (("", bare, ""),) if relation_name(bare) in known.names else None
+    return ((("", bare, ""),) if relation_name(bare) in known.names else None), ()
 
 
-def _stated(body: str, known: _Known, *, any_name: bool) -> list[tuple[str, str, bool]]:
-    """Return what a bracket states: relation, value, and whether the graph has the relation."""
+def _of_entity(
+    qid: str, before: str, stated: Iterable[tuple[str, str]]
+) -> tuple[tuple[Triple, ...], tuple[Triple, ...]]:
+    """Return what a bracket claims of an entity, one claim at least, and the names beside that.
+
+    Alone, the first `name: X` is the claim; of what claims nothing at all, the qid.
+
+    Args:
+        before: what stands before the first relation.
+    """
+    claims: list[Triple] = []
+    names: dict[str, Triple] = {before: (qid, "", before)} if before not in ("", qid) else {}
+    for relation, value in stated:
+        if relation_name(relation) not in IDENTIFYING:
+            claims.append((qid, relation, value))
+        elif relation_name(relation) == NAME and value:
+            names[value] = (qid, relation, value)  # said twice, it is one name
+    if claims:
+        return tuple(claims), tuple(names.values())
+    alone = next((name for name in names.values() if name[1]), None)
+    if alone is None:
+        return ((qid, "", ""),), ()
+    return (alone,), tuple(name for name in names.values() if name != alone)
+
+
+def _stated(body: str, known: _Known, *, any_name: bool) -> tuple[str, list[tuple[str, str, bool]]]:
+    """Return what stands before the first relation in a bracket, and what it states.
+
+    That is relation, value, and whether the graph has the relation.
+    """
     starts: list[tuple[int, int, str, bool]] = []
     for found in known.opening.finditer(body):
         start, end = found.span()
@@ -212,7 +257,7 @@ def _stated(body: str, known: _Known, *, any_name: bool) -> list[tuple[str, str,
         if is_of_graph or (may_be_one and not body[end : end + 1].strip()):  # 'a: b', not '12:30'
             starts.append((start, end, name, is_of_graph))
     edges = [*(start for start, *_ in starts), len(body)]
-    return [
+    return body[: edges[0]].strip(",; "), [
         (name, body[begin:end].strip().rstrip(",; "), is_of_graph)
         for (_, begin, name, is_of_graph), end in zip(starts, edges[1:], strict=True)
     ]

@@ -54,6 +54,21 @@ class TestEntry:
         assert PROBLEM in page.text
         assert "Sorry, <b>no</b>." in page.text
 
+    def test_names_in_round_1_are_no_members(self, browser, bards):
+        """The label alone is correct; beside a claim an alias says who is meant, 'Ann' is wrong."""
+        answer = (
+            "Anne [Q1, name: Anne Hathaway] died [Q1, Anne Shakespeare, date of death: 1623]. "
+            "She did [Q1, name: Ann, date of death: 1623]."
+        )
+        entry_of(bards, 4).calls.filter(round=1).update(answer=answer)
+
+        entry = browser.get(address("entry", bards.pk, 4)).context["shown"]
+
+        assert entry.rounds[0].n_of == {"in minimum set": 2, "correct": 1, "wrong": 1}
+        assert [each.member.relation for each in entry.members if each.member.round == 1] == [
+            "date of death"
+        ]
+
     def test_it_costs_the_same_however_many_rounds_and_entries_there_are(self, browser, bards):
         n_few = len(statements(lambda: browser.get(address("entry", bards.pk, 2))))
 

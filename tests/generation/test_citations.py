@@ -153,6 +153,52 @@ def test_every_triple_of_published_graphs_is_read_as_it_was_cited(shared):
     assert n_cited > 10_000  # with 68 values that hold a comma, 8 a colon, 1 a bracket
 
 
+# Names
+
+
+@pytest.mark.parametrize("relations", [(), GRAPH], ids=["unknown graph", "known graph"])
+@pytest.mark.parametrize(
+    ("bracket", "cited", "names"),
+    [
+        ("[Q1, name: Ada]", [("Q1", "name", "Ada")], []),
+        ("[name: Ada, qid: Q1]", [("Q1", "name", "Ada")], []),
+        ("[Q1, Ada]", [("Q1", "", "")], []),  # it lacks the relation
+        ("[Q1, Ada, name: Ada]", [("Q1", "name", "Ada")], []),
+        ("[Q1, Ada, name: Ben]", [("Q1", "name", "Ben")], [("Q1", "", "Ada")]),
+        ("[Q1, name: Ada, name: Ben]", [("Q1", "name", "Ada")], [("Q1", "name", "Ben")]),
+        ("[Q1, name: Ada, child: Ann]", [("Q1", "child", "Ann")], [("Q1", "name", "Ada")]),
+        ("[Q1, child: Ann, name: Ada]", [("Q1", "child", "Ann")], [("Q1", "name", "Ada")]),
+        ("[Q1, Ada, child: Ann]", [("Q1", "child", "Ann")], [("Q1", "", "Ada")]),
+        ("[Ada, Q1, child: Ann]", [("Q1", "child", "Ann")], [("Q1", "", "Ada")]),
+        ("[Q1, Ada, name: Ada, child: Ann]", [("Q1", "child", "Ann")], [("Q1", "name", "Ada")]),
+        ("[Q1, qid: Q1, child: Ann]", [("Q1", "child", "Ann")], []),
+        ("[Q1, name: , child: Ann]", [("Q1", "child", "Ann")], []),
+    ],
+)
+def test_a_name_alone_is_a_citation_and_beside_others_it_says_who_is_meant(
+    bracket, cited, names, relations
+):
+    answer = parse_citations(f"She lived {bracket}.", relations)
+
+    assert [(c.qid, c.relation, c.value) for c in answer.citations] == cited
+    assert [(c.qid, c.relation, c.value) for c in answer.names] == names
+
+
+def test_names_have_numbers_behind_all_citations():
+    """So a citation has the number that it has without the name beside it."""
+    answer = parse_citations(
+        "A [Q1, name: Ada, child: Ann]. B [Q2, Ben, child: Bob, sex: male]. C [Q3, name: Cid]."
+    )
+
+    assert [(c.number, c.value, c.sentence) for c in answer.citations] == [
+        (1, "Ann", "A."), (2, "Bob", "B."), (3, "male", "B."), (4, "Cid", "C."),
+    ]  # fmt: skip
+    assert [(c.number, c.value, c.sentence) for c in answer.names] == [
+        (5, "Ada", "A."),
+        (6, "Ben", "B."),
+    ]
+
+
 # What is no whole citation
 
 
@@ -162,7 +208,7 @@ def test_every_triple_of_published_graphs_is_read_as_it_was_cited(shared):
         ("[Q1]", ("Q1", "", "")),
         ("[Q1, occupation]", ("Q1", "", "")),
         ("[Q1, Artemisia]", ("Q1", "", "")),
-        ("[qid: Q1, name: Artemisia]", ("Q1", "", "")),
+        ("[qid: Q1, name: ]", ("Q1", "", "")),
         ("[Q1, occupation: ]", ("Q1", "occupation", "")),
         ("[place of birth: Rome]", ("", "place of birth", "Rome")),
         ("[Artemisia, place of birth: Rome, occupation: painter]", ("", "place of birth", "Rome")),
@@ -224,7 +270,7 @@ def test_citations_are_numbered_in_reading_order_with_the_sentence_of_each():
         (2, "Q1", "place of birth", first),
         (3, "Q1", "sex", first),
         (4, "Q1", "father", second),
-        (5, "Q2", "", second),
+        (5, "Q2", "name", second),
     ]
     assert answer.na_sentences == (first, "She died.")
     assert answer.n_other_brackets == 1
@@ -307,7 +353,7 @@ def test_text_without_brackets_only_loses_white_space(text):
     text = text.replace("[", "(")
 
     assert without_citations(text).split() == text.split()
-    assert parse_citations(text) == ((), (), 0)
+    assert parse_citations(text) == ((), (), 0, ())
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,38 @@ def test_complete_citations_are_stored_with_what_they_claim(tmp_path):
     ]
 
 
+def test_a_name_is_stored_where_it_is_a_citation(tmp_path):
+    """Alone, and where it is another than the shown text has and the store knows.
+
+    No number of another citation hangs on that.
+    """
+    name = ["Q1", "name", "Ada Lovelace"]
+    import_rows(
+        tmp_path,
+        examples=[example_row()],
+        entities=[{"qid": "Q1", "label": "Ada Lovelace", "aliases": ["Ada King"], "triples": []}],
+        responses=[
+            response_row(key, text=text, graph_shown=[name, ROME])
+            for key, text in (
+                ("alone", "Ada was a woman [Q1, name: Ada King]."),
+                ("beside", "So [Q1, name: Ada King, sport: x]. And [Q1, Ada Lovelace, sport: y]."),
+                ("other", "So [Q1, name: Grace, sport: x]. And [Q1, Grace, sport: y]."),
+            )
+        ],
+    )
+
+    store_cited_facts(all_responses())
+
+    assert [(key, number, *fact[1:3]) for key, number, *fact in stored()] == [
+        ("alone", 1, "name", "Ada King"),
+        ("beside", 1, "sport", "x"),
+        ("beside", 2, "sport", "y"),
+        ("other", 1, "sport", "x"),
+        ("other", 2, "sport", "y"),
+        ("other", 3, "name", "Grace"),  # the bare one is incomplete
+    ]
+
+
 def test_imported_citations_are_filled_and_those_not_in_the_text_stay_empty(tmp_path):
     import_rows(
         tmp_path,

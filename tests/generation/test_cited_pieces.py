@@ -35,7 +35,21 @@ def test_nothing_is_lost(text: str):
 
 
 def test_pieces_and_parser_agree_on_any_text():
-    parts = ["[", "]", "Q1", ", ", "spouse", ": ", "Will", "[NA]", " and ", ".", "\n", "[Q1, a: b]"]
+    parts = [
+        "[",
+        "]",
+        "Q1",
+        ", ",
+        "name: Ada",
+        "spouse",
+        ": ",
+        "Will",
+        "[NA]",
+        " and ",
+        ".",
+        "\n",
+        "[Q1, a: b]",
+    ]
     draw = random.Random(7)
     for _ in range(500):
         text = "".join(draw.choices(parts, k=14))
@@ -45,3 +59,5 @@ def test_pieces_and_parser_agree_on_any_text():
         assert "".join(piece.text for piece in cut) == text
         numbers = [number for piece in cut for number in piece.numbers]
         assert numbers == [citation.number for citation in parsed.citations]
+        names = [number for piece in cut for number in piece.names]
+        assert names == [name.number for name in parsed.names]

@@ -159,6 +159,13 @@ def test_round_1_brings_what_is_cited_and_stated_each_once_in_its_order():
     )
 
 
+def test_a_name_that_round_1_cites_alone_is_no_member():
+    answer = "Artemisia [Q212657, name: Artemisia Gentileschi] and Rome [Q212657, sport: none]."
+
+    assert first_members(answer, GRAPHS) == ()
+    assert not is_cited(answer, ("Q212657", "name", "Artemisia Gentileschi"), GRAPHS)
+
+
 def test_a_triple_is_cited_or_not():
     assert is_cited(ANSWER, ("Q212657", "date of birth", "1596-07-08"), GRAPHS)
     assert not is_cited(ANSWER, ("Q367360", "genre", "portrait"), GRAPHS)  # of Q1, they say

@@ -82,7 +82,7 @@ VECTORS = [
         [("Q1", "award", "Foo [bar")],
         [("Q1", "award", "Foo [bar]"), ("Q1", "sport", "x")],
     ),
-    ("[Q1, name: Artemisia]", [("Q1", "name", "Artemisia")], [("Q1", "", "")]),
+    ("[Q1, name: Artemisia]", [("Q1", "name", "Artemisia")], "the same"),
     ("[Q1, occupation: a\nb]", [], []),
 ]
 each_vector = pytest.mark.parametrize(
@@ -259,6 +259,14 @@ def test_the_example_of_the_docs():
             "Rome [Q1, name: Artemisia Gentileschi, place of birth: Rome].",
             *(PAINTERS, FOUR, [Difference.NAMED]),
         ),
+        ("Her name [Q1, name: Artemisia Gentileschi].", PAINTERS, FOUR, []),  # correct in both
+        ("Rome [Q1, name: Orazio, place of birth: Rome].", PAINTERS, FOUR, []),  # wrong in both
+        (
+            "Rome [Q1, Orazio, place of birth: Rome].",
+            *(PAINTERS, FOUR, [Difference.INCOMPLETE]),
+        ),
+        ("[Q1, name: Artemisia  Gentileschi]", PAINTERS, FOUR, [Difference.SPELLING]),
+        ("[Q1, name: Artemisia Gentileschi]", PAINTERS, PAINTERS[:2], [Difference.NAMED]),
         (
             "[Q3, notable works: Star Trek: The Next Generation, occupation: writer]",
             *(WRITER, [STAR_TREK], [Difference.COLON]),
