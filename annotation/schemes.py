@@ -106,6 +106,14 @@ class Scheme(NamedTuple):
         """Return the question of that key; None when the scheme has none."""
         return next((q for q in self.questions if q.key == key), None)
 
+    def gates_of(self, question: Question) -> frozenset[str]:
+        """Return the keys of a question's gates, and of all that these stand behind."""
+        gates = frozenset(question.after)
+        for before in reversed(self.questions):  # a gate is always an earlier question
+            if before.key in gates:
+                gates = gates.union(before.after)
+        return gates
+
     @property
     def keys(self) -> tuple[str, ...]:
         return tuple(question.key for question in self.questions)

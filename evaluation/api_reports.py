@@ -59,6 +59,10 @@ class ChoicesSerializer(serializers.Serializer[Any]):
     with_implied = serializers.BooleanField(
         default=False, help_text="Agreement over implied answers too."
     )
+    by_gates = serializers.BooleanField(
+        default=False,
+        help_text="Agreement: answers behind a gate that the same rater closed are implied.",
+    )
     with_excluded = serializers.BooleanField(
         default=False, help_text="Count votes of excluded raters."
     )

@@ -14,7 +14,8 @@ from django.db import IntegrityError, transaction
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
-from annotation.models import Study
+from annotation.closed_gates import given_behind_closed_gates
+from annotation.models import Study, Vote
 from annotation.services.imported import (
     create_imported_study,
     store_assumed,
@@ -50,6 +51,7 @@ MOST_TRIPLES = 20_000  # of the entities in one batch, about
 MOST_CHARACTERS = 1 << 25  # of the texts in one batch, about
 MAX_PROBLEMS_SHOWN = 200
 N_PREVIEWED = 5
+BEHIND_CLOSED_GATES = "answers behind a gate that the same rater closed, kept as given"
 LONGEST_PREVIEW = 120  # characters of a cell
 
 
@@ -131,6 +133,7 @@ def import_dataset(
             if study:
                 store_assumed(study)
             outcome = tally.outcome(material, plan, dataset, study)
+            outcome = outcome._replace(notes=outcome.notes | _behind_closed_gates(study, plan))
             record_in_audit_trail(requested_by, IN_AUDIT_TRAIL, plan.name)
             before_commit(outcome)
     except IntegrityError as error:
@@ -138,6 +141,15 @@ def import_dataset(
         found = "rows that another import has stored meanwhile"
         raise DatasetError(plan.name, found, "one import at a time: try again") from error
     return outcome
+
+
+def _behind_closed_gates(study: Study | None, plan: Plan) -> dict[str, int]:
+    """Return how many answers of a study stand behind a gate that their own rater closed."""
+    if study is None:
+        return {}
+    votes = Vote.objects.filter(arm__study=study)
+    n = sum(some.count() for some in given_behind_closed_gates(votes, plan.scheme))
+    return {BEHIND_CLOSED_GATES: n} if n else {}
 
 
 class _Tally:

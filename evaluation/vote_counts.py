@@ -11,6 +11,7 @@ import numpy as np
 from django.db.models import Count, QuerySet
 from numpy.typing import NDArray
 
+from annotation.closed_gates import given_behind_closed_gates
 from annotation.models import Arm, Flag, GoldAnswer, Rater, Study, Target, UnitTarget, Vote
 from annotation.ordering import share_is_drawn
 from annotation.schemes import Scheme
@@ -18,6 +19,7 @@ from evaluation.assumed import AssumedResponses, assumed_responses
 from generation.models import Response
 
 Ints = NDArray[np.int64]
+Objects = NDArray[np.object_]
 
 
 class Items(NamedTuple):
@@ -41,13 +43,16 @@ class Items(NamedTuple):
 class ArmCounts(NamedTuple):
     """Counts of one arm: question → (n_items, n_categories), columns in the scale's order.
 
-    `votes` hold every counted vote, `given` those that somebody gave and no gate implied.
+    `votes` hold every counted vote, `given` those that somebody gave and no gate implied. `behind`
+    hold those of `given` whose own rater closed a gate of the question, where that was asked for;
+    else it is empty.
     """
 
     arm: Arm
     items: Items
     votes: Mapping[str, Ints]
     given: Mapping[str, Ints]
+    behind: Mapping[str, Ints]
     flagged: list[int]  # ids of responses left out because most of their raters flagged them
     data_hash: str
     assumed: AssumedResponses  # in no count; those that nobody rated or flagged
@@ -69,46 +74,49 @@ class AllDialogs(NamedTuple):
     n: int
 
 
-def arm_counts(arm: Arm, scheme: Scheme, *, with_excluded: bool) -> ArmCounts:
+def arm_counts(
+    arm: Arm, scheme: Scheme, *, with_excluded: bool, by_gates: bool = False
+) -> ArmCounts:
     """Return the counts of an arm's votes: not surplus, not on flagged responses.
 
-    `with_excluded` counts the votes of excluded raters too.
+    `with_excluded` counts the votes of excluded raters too; `by_gates` counts apart what was given
+    behind closed gates.
     """
     flagged = flagged_responses(arm, with_excluded=with_excluded)
     votes_there = counted_votes(arm, with_excluded=with_excluded)
     if flagged:  # the usual case is none, and then nothing is joined
         votes_there = votes_there.exclude(target__response__in=flagged)
-    rows = np.array(
-        votes_there.order_by()
-        .values_list("target", "question", "answer", "is_implied")
-        .annotate(n=Count("pk")),
-        dtype=object,
-    ).reshape(-1, 5)
+    rows = _answers(votes_there)
     items = _items(arm.study, np.unique(rows[:, 0].astype(np.int64)))
+    votes = _by_item(rows, items, scheme)
+    given = _by_item(rows[~rows[:, 3].astype(bool)], items, scheme)
+    behind: Mapping[str, Ints] = {}
+    if by_gates:
+        closed = [_answers(some) for some in given_behind_closed_gates(votes_there, scheme)]
+        behind = _by_item(np.concatenate([rows[:0], *closed]), items, scheme)
+    content = _hash(items, votes, given, behind)
+    assumed = assumed_responses(arm.study).unseen({*items.responses.tolist(), *flagged})
+    return ArmCounts(arm, items, votes, given, behind, flagged, content, assumed)
+
+
+def _answers(votes: QuerySet[Vote]) -> Objects:
+    """Return rows of target, question, answer, whether it was implied, and how many said so."""
+    rows = votes.order_by().values_list("target", "question", "answer", "is_implied")
+    return np.array(rows.annotate(n=Count("pk")), dtype=object).reshape(-1, 5)
+
+
+def _by_item(rows: Objects, items: Items, scheme: Scheme) -> dict[str, Ints]:
+    """Return rows of `_answers` as counts: question → (n_items, n_categories)."""
     place = {target: i for i, target in enumerate(items.targets.tolist())}
     item = np.fromiter((place[target] for target in rows[:, 0]), np.int64, len(rows))
     answers, n_votes = rows[:, 2].astype(np.int64), rows[:, 4].astype(np.int64)
-    is_given = ~rows[:, 3].astype(bool)
-
-    votes: dict[str, Ints] = {}
-    given: dict[str, Ints] = {}
+    counts: dict[str, Ints] = {}
     for question in scheme.questions:
         here = rows[:, 1] == question.key
         column = np.searchsorted(question.scale.values, answers[here])
-        shape = (len(items.targets), len(question.scale.values))
-        for counts, kept in ((votes, 1), (given, is_given[here])):
-            counts[question.key] = np.zeros(shape, np.int64)
-            np.add.at(counts[question.key], (item[here], column), n_votes[here] * kept)
-    seen = {*items.responses.tolist(), *flagged}
-    return ArmCounts(
-        arm,
-        items,
-        votes,
-        given,
-        flagged,
-        _hash(items, votes, given),
-        assumed_responses(arm.study).unseen(seen),
-    )
+        counts[question.key] = np.zeros((len(items.targets), len(question.scale.values)), np.int64)
+        np.add.at(counts[question.key], (item[here], column), n_votes[here])
+    return counts
 
 
 def of_setup(of_arm: ArmCounts, setups: Collection[int]) -> ArmCounts:
@@ -123,14 +131,16 @@ def of_setup(of_arm: ArmCounts, setups: Collection[int]) -> ArmCounts:
     )
     votes = {question: counts[here] for question, counts in of_arm.votes.items()}
     given = {question: counts[here] for question, counts in of_arm.given.items()}
+    behind = {question: counts[here] for question, counts in of_arm.behind.items()}
     flagged = Response.objects.filter(pk__in=of_arm.flagged, setup__in=setups)
     return ArmCounts(
         of_arm.arm,
         items,
         votes,
         given,
+        behind,
         list(flagged.values_list("pk", flat=True)),
-        _hash(items, votes, given),
+        _hash(items, votes, given, behind),
         of_arm.assumed.of_setups(setups),
     )
 

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from django import forms
 
 from annotation.models import Arm, Study
+from annotation.schemes import load_scheme
 from evaluation.reports.base import Choices
 
 
@@ -19,6 +20,9 @@ class ReportChoicesForm(forms.Form):
     setup = forms.ChoiceField(required=False)
     truth = forms.ChoiceField(required=False)
     with_implied = forms.BooleanField(label="Agreement over implied answers too", required=False)
+    by_gates = forms.BooleanField(
+        label="Answers behind a gate that their rater closed count as implied", required=False
+    )
     with_excluded = forms.BooleanField(label="Count excluded raters", required=False)
     question = forms.CharField(required=False)
     run = forms.IntegerField(required=False)
@@ -26,6 +30,9 @@ class ReportChoicesForm(forms.Form):
     def __init__(self, asked: Mapping[str, str], *, study: Study) -> None:
         self.setups = sorted(study.setups.values_list("name", flat=True))
         self.arms = [arm.kind for arm in study.arms.all()]
+        # Who rates here cannot answer behind a gate that they closed.
+        has_gates = any(question.after for question in load_scheme(study.scheme).questions)
+        self.offers_gates = study.is_imported and has_gates
         super().__init__(asked)
         for name, known in (("setup", self.setups), ("truth", self.arms)):
             self.fields[name].choices = [(value, value) for value in known]  # type: ignore[attr-defined]
@@ -37,6 +44,7 @@ class ReportChoicesForm(forms.Form):
         said = self.cleaned_data
         return Choices(
             with_implied=said["with_implied"],
+            by_gates=said["by_gates"],
             with_excluded=said["with_excluded"],
             setup=said.get("setup", ""),
             truth=said.get("truth") or next(iter(self.arms), Arm.Kind.SEPARATE),

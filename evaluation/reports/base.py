@@ -62,11 +62,13 @@ class Choices(NamedTuple):
     with_excluded: bool = False  # votes of excluded raters too
     setup: str = ""  # the name of the only setup that counts; empty: all of them
     truth: str = Arm.Kind.SEPARATE  # the arm whose majorities metrics are held against
+    by_gates: bool = False  # agreement: an answer behind a gate its rater closed is implied
 
     def __str__(self) -> str:
         implied = "given and implied votes" if self.with_implied else "given votes"
         excluded = "counted" if self.with_excluded else "left out"
-        said = f"agreement over {implied}, excluded raters {excluded}"
+        gates = ", answers behind closed gates implied" if self.by_gates else ""
+        said = f"agreement over {implied}{gates}, excluded raters {excluded}"
         if self.setup:
             said += f", setup {self.setup} only"
         if self.truth != Arm.Kind.SEPARATE:
@@ -81,7 +83,7 @@ def study_counts(study: Study, choices: Choices) -> list[ArmCounts]:
     """Return the counted votes of each arm: what all reports on a study are made from."""
     scheme = load_scheme(study.scheme)
     counts = [
-        arm_counts(arm, scheme, with_excluded=choices.with_excluded)
+        arm_counts(arm, scheme, with_excluded=choices.with_excluded, by_gates=choices.by_gates)
         for arm in study.arms.select_related("study")
     ]
     if not choices.setup:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.models import Study
-from annotation.schemes import Question, load_scheme
+from annotation.schemes import YES_NO, Question, load_scheme
+from annotation.voting import NO
 from evaluation.metrics import agreement, human
 from evaluation.metrics.intervals import Floats, Measure
 from evaluation.reports.base import (
@@ -43,8 +44,9 @@ def raters_report(
     already.
 
     The mean is that of majority votes (yes/no) or of medians (ordinal) over all votes, implied
-    ones too, so that it has no hole; agreement uses given votes unless `choices` say otherwise.
-    An assumed answer (`n_assumed`) is a no in the mean, and in no other figure.
+    ones too, so that it has no hole; agreement uses given votes unless `choices` say otherwise:
+    which of them gates closed, and whether implied ones count. An assumed answer (`n_assumed`) is a
+    no in the mean, and in no other figure.
     """
     scheme = load_scheme(study.scheme)
     if counts is None:
@@ -96,7 +98,8 @@ def _planned(
     assumed = _of_setup(of_arm.assumed.setups, setup_id) & of_arm.assumed.to(question)
     n_assumed = int(assumed.sum())
     votes, given = votes[here], of_arm.given[question.key][here]
-    compared = votes if choices.with_implied else given
+    behind = of_arm.behind[question.key][here] if choices.by_gates else np.zeros_like(given)
+    compared = _compared(question, votes, given, behind, choices)
     compared = compared * of_arm.items.is_always_full[here, np.newaxis]
     majority = human.majority_category(votes, n_raters(study, votes))
     values = item_values(question, votes, n_raters(study, votes))
@@ -138,7 +141,7 @@ def _planned(
         "n_assumed": n_assumed,
         "n_dialogs": len(np.unique(of_arm.items.dialogs[here])),
         "n_votes": int(votes.sum()),
-        "n_implied": int(votes.sum() - given.sum()),
+        "n_implied": int(votes.sum() - given.sum() + behind.sum()),
         "undecided": int(np.count_nonzero(majority == human.UNDECIDED)),
     } | {
         f"majority_{label}": int(np.count_nonzero(majority == column))
@@ -158,6 +161,20 @@ def _planned(
     dialogs = of_arm.all_dialogs
     here_and_assumed = np.concatenate([dialogs.of_items[here], dialogs.of_assumed[assumed]])
     return Planned(before, figures, here_and_assumed, after)
+
+
+def _compared(question: Question, votes: Ints, given: Ints, behind: Ints, choices: Choices) -> Ints:
+    """Return the votes that agreement is over: (n_items, n_categories).
+
+    `behind` are those of `given` that count as implied, as a closed gate says: noes to a question
+    with yes and no, nothing to another one.
+    """
+    if not choices.with_implied:
+        return given - behind
+    compared = votes - behind
+    if question.scale == YES_NO:
+        compared[:, NO] += behind.sum(axis=1)
+    return compared
 
 
 def _passed_gates(

@@ -29,7 +29,7 @@ REASONS = {
         "undecided labels",
         "no answer has more than half of the raters, or a median lies on the cut",
     ),
-    "implied_votes": ("implied votes", "a gate gave them, nobody did: agreement is without them"),
+    "implied_votes": ("implied votes", "a closed gate implies them: agreement is without them"),
     "missing_behind_gates": ("missing votes behind gates", "imported without their implied noes"),
     "items_outside_full_share": (
         "items that may have stopped early",

@@ -93,6 +93,30 @@ def test_ais_has_two_stages_of_three_and_four_questions():
     assert stages == sorted(stages, key=stages.index)
 
 
+def test_the_gates_of_a_question_are_also_those_that_its_gates_stand_behind():
+    chain = {"scale": "yes_no"}
+    scheme = load_scheme(
+        {
+            "key": "chain",
+            "questions": [
+                {"key": "first", **chain},
+                {"key": "second", "after": ["first"], **chain},
+                {"key": "aside", **chain},
+                {"key": "third", "after": ["second"], **chain},
+            ],
+        }
+    )
+
+    gates = {question.key: set(scheme.gates_of(question)) for question in scheme.questions}
+
+    assert gates == {
+        "first": set(),
+        "second": {"first"},
+        "aside": set(),
+        "third": {"first", "second"},
+    }
+
+
 def test_in_ais_only_contradiction_speaks_against_a_response():
     better = {q.key: q.better for q in load_scheme(built_in_schemes()["AIS"]).questions}
 

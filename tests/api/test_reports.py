@@ -48,6 +48,7 @@ def test_a_report_is_what_the_command_prints(read, study, report):
     [
         ({"by_setup": "true"}, ["--by-setup"]),
         ({"with_implied": "1", "with_excluded": "true"}, ["--with-implied", "--with-excluded"]),
+        ({"by_gates": "true"}, ["--by-gates"]),
         ({"setup": "warm"}, ["--setup", "warm"]),
         ({"truth": "merged"}, ["--truth", "merged"]),
         ({"with_implied": "false", "setup": ""}, []),

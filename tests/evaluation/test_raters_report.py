@@ -155,6 +155,88 @@ def test_left_out_counts_the_implied_votes(gated):
     assert raters_report(gated).left_out["implied_votes"] == 2
 
 
+# --- answers behind a gate that their own rater closed ---------------------------------------
+
+
+@pytest.fixture
+def behind(tmp_path):
+    """Of a, w2 said 'specific' although not 'sensible'; of b, w1 did not, in the other arm."""
+    answers = {
+        "a": {"sensible": ["yes", "no"], "specific": ["yes", "yes"]},
+        "b": {"sensible": ["yes", "yes"], "specific": ["no", "no"]},
+        "c": {"sensible": ["yes", "yes"], "specific": ["yes", "yes"]},
+    }
+    elsewhere = {"response": "b", "rater": "w1", "question": "sensible", "answer": "no"}
+    return rated(tmp_path, answers, scheme=PAIR, more_votes=[elsewhere | {"arm": "merged"}])
+
+
+def specific_of(study, **choices):
+    rows = raters_report(study, Choices(**choices)).rows
+    [row] = (row for row in rows if (row["question"], row["arm"]) == ("specific", "separate"))
+    return row
+
+
+def test_an_answer_behind_a_gate_that_its_rater_closed_counts_as_given(behind):
+    row = specific_of(behind)
+
+    assert row["percent_agreement"] == 1  # a yes yes, b no no, c yes yes
+    assert (row["share_yes"], row["n_implied"]) == (pytest.approx(4 / 6), 0)
+
+
+def test_by_gates_it_is_implied_and_no_part_of_agreement(behind):
+    row = specific_of(behind, by_gates=True)
+
+    # a has one given vote left, so no pair: b agrees, c agrees.
+    assert (row["percent_agreement"], row["alpha_items"]) == (1, 2)
+    assert (row["share_yes"], row["n_implied"]) == (pytest.approx(3 / 5), 1)
+    report = raters_report(behind, Choices(by_gates=True))
+    assert report.left_out["implied_votes"] == 1
+    assert "given votes, answers behind closed gates implied" in report.signature
+
+
+def test_by_gates_and_with_implied_it_is_the_no_that_the_gate_implies(behind):
+    row = specific_of(behind, by_gates=True, with_implied=True)
+
+    assert row["percent_agreement"] == pytest.approx(2 / 3)  # a yes no, b no no, c yes yes
+    assert row["share_yes"] == pytest.approx(3 / 6)
+
+
+def test_by_gates_votes_and_their_mean_stay_as_they_were_given(behind):
+    for choices in ({}, {"by_gates": True}, {"by_gates": True, "with_implied": True}):
+        row = specific_of(behind, **choices)
+
+        assert (row["n_votes"], row["mean"]) == (6, pytest.approx(2 / 3))  # a yes, b no, c yes
+
+
+def test_a_gate_also_closes_what_stands_behind_the_questions_it_closes(tmp_path):
+    # w2 said no to `first`, nothing to `second`, and yes to `third`, which stands behind that.
+    scheme = scheme_of(
+        dict.fromkeys(("first", "second", "third"), "yes_no"),
+        second={"after": ["first"]},
+        third={"after": ["second"]},
+    )
+    answers = {"a": {"first": ["yes", "no"], "second": ["yes"], "third": ["yes", "yes"]}}
+
+    row = row_of(rated(tmp_path, answers, scheme=scheme), "third", by_gates=True)
+
+    assert (row["n_implied"], row["percent_agreement"]) == (1, None)
+
+
+def test_a_closed_gate_implies_nothing_about_a_question_without_yes_and_no(tmp_path):
+    scheme = scheme_of({"sensible": "yes_no", "stars": FIVE_STARS}, stars={"after": ["sensible"]})
+    answers = {"a": {"sensible": ["yes", "yes", "no"], "stars": ["4", "4", "1"]}}
+
+    study = rated(tmp_path, answers, scheme=scheme)
+
+    assert row_of(study, "stars")["percent_agreement"] == pytest.approx(1 / 3)
+    for with_implied in (False, True):
+        row = row_of(study, "stars", by_gates=True, with_implied=with_implied)
+        assert row["percent_agreement"] == 1  # 4 and 4
+
+
+# --- means after gates ----------------------------------------------------------------------
+
+
 def test_the_mean_after_gates_is_over_items_whose_gate_has_a_majority_yes(gated):
     row = row_of(gated, "specific")
 

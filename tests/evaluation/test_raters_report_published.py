@@ -17,6 +17,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
 from annotation.models import Study
+from evaluation.interchange import Outcome
 from evaluation.metrics.agreement import Level
 from evaluation.reports.base import Choices
 from evaluation.reports.raters import raters_report
@@ -34,10 +35,16 @@ def study_of(path: Path, name: str = "pilot") -> Study:
 
 
 @pytest.fixture(scope="module")
-def ais(shared, module_database) -> dict[str, Study]:
-    """Import both files of AIS once; return their studies by file name."""
+def ais_imports(shared, module_database) -> dict[str, Outcome]:
+    """Import both files of AIS once; return what came of it by file name."""
     names = ("ann_qrecc.csv", "ann_wow.csv")
-    return {name: study_of(shared / "data/ais" / name, name) for name in names}
+    return {name: import_path(shared / "data/ais" / name, name) for name in names}
+
+
+@pytest.fixture
+def ais(ais_imports) -> dict[str, Study]:
+    """Return the studies of both files by file name."""
+    return {name: outcome.study for name, outcome in ais_imports.items()}
 
 
 def rows_of(study: Study, **choices: Any) -> dict[tuple[str, str | None], dict[str, Any]]:
@@ -151,6 +158,83 @@ def test_ais_attributable_agrees_over_those_who_were_asked(shared, ais):
 
     assert row["fleiss_items"] == len(counts) == 753 + 135 + 109
     assert row["fleiss_kappa"] == pytest.approx(fleiss_kappa(np.array(counts)), abs=EXACT)
+
+
+def nominal_votes(majority: bool, agreeing: int) -> list[bool]:
+    """Return the votes that stand for a consensus, as our importer's docs say, yes first.
+
+    With a of 3..5 agreeing: a votes for the majority's answer and 5 - a against; else a votes.
+    """
+    against = 5 - agreeing if 3 <= agreeing <= 5 else 0
+    return sorted([majority] * agreeing + [not majority] * against, reverse=True)
+
+
+# file → answers to `attributable` of raters who said 'not interpretable', alpha over all given
+# answers, and alpha without these
+BEHIND_CLOSED_GATES = {
+    "ann_qrecc.csv": (69, 0.713, 0.743),
+    "ann_wow.csv": (149, 0.708, 0.756),
+}
+
+
+@pytest.mark.parametrize("name", BEHIND_CLOSED_GATES)
+def test_ais_answers_behind_a_closed_gate_count_as_given_or_by_the_gates(
+    shared, ais, ais_imports, name
+):
+    """From the raw file: where INT = 1, some raters said no to INT and still answered Q2."""
+    n_behind, as_given, by_gates = BEHIND_CLOSED_GATES[name]
+    given: list[list[int]] = []  # noes and yeses of each item
+    without: list[list[int]] = []
+    behind: list[bool] = []
+    n_implied = 0
+    with (shared / "data/ais" / name).open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            interpretable = nominal_votes(line["INT"] == "1", max(0, int(line["# agree (INT)"])))
+            if line["Flagged"] == "1":
+                continue
+            if line["INT"] == "0":
+                n_implied += len(interpretable)
+                continue
+            says_yes = line["Q2"].lower().startswith("yes")
+            attributable = nominal_votes(says_yes, max(0, int(line["# agree (AIS)"])))
+            closed = [no for no, open_ in enumerate(interpretable) if not open_]
+            behind += [answer for n, answer in enumerate(attributable) if n in closed]
+            kept = [answer for n, answer in enumerate(attributable) if n not in closed]
+            given.append([attributable.count(False), attributable.count(True)])
+            without.append([kept.count(False), kept.count(True)])
+
+    rows = {
+        chosen: rows_of(ais[name], by_gates=chosen)["attributable", None]
+        for chosen in (False, True)
+    }
+
+    assert (len(behind), any(behind)) == (n_behind, False)
+    for chosen, items, rounded in ((False, given, as_given), (True, without, by_gates)):
+        alpha = krippendorff.alpha(
+            value_counts=np.array([item for item in items if sum(item) >= 2]),
+            level_of_measurement="nominal",
+        )
+        assert alpha == pytest.approx(rounded, abs=5e-4)
+        assert rows[chosen]["alpha"] == pytest.approx(alpha, abs=EXACT)
+    assert rows[False]["n_implied"] == n_implied
+    assert rows[True]["n_implied"] == n_implied + n_behind
+    assert rows[True]["n_votes"] == rows[False]["n_votes"] == np.sum(given) + n_implied
+    assert ais_imports[name].notes == {
+        "answers behind a gate that the same rater closed, kept as given": n_behind
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "n_items", "kappa"), [("ann_qrecc.csv", 944, 0.7569), ("ann_wow.csv", 751, 0.8010)]
+)
+def test_ais_by_gates_gives_the_published_kappa_of_items_that_all_five_understood(
+    ais, name, n_items, kappa
+):
+    """The reference takes items where all 5 said interpretable and 3 to 5 of 5 agree on Q2."""
+    row = rows_of(ais[name], by_gates=True)["attributable", None]
+
+    assert (row["fleiss_items"], row["fleiss_votes_per_item"]) == (n_items, 5)
+    assert row["fleiss_kappa"] == pytest.approx(kappa, abs=5e-5)
 
 
 # --- raw votes of others, against public packages -------------------------------------------

@@ -46,6 +46,7 @@ def test_as_json_it_prints_one_object_and_nothing_else(study, capsys):
         ("--by-setup", Choices(by_setup=True)),
         ("--with-implied", Choices(with_implied=True)),
         ("--with-excluded", Choices(with_excluded=True)),
+        ("--by-gates", Choices(by_gates=True)),
     ],
 )
 def test_the_choices_are_those_of_the_page(study, capsys, flag, choices):

@@ -22,7 +22,7 @@ from evaluation.templatetags.figures import directions, p_value, percent
 from evaluation.views import asking
 from generation.models import Response
 from tests.annotation.makers import material, planned
-from tests.evaluation.hand_made import COOL, WARM, two_arms
+from tests.evaluation.hand_made import COOL, PAIR, WARM, two_arms
 from tests.evaluation.makers_of_scores import disputed, make_run, make_scores
 from tests.evaluation.pages import make_pilot, response_address
 from tests.makers import (
@@ -98,7 +98,7 @@ def test_a_study_shows_means_agreement_and_what_is_left_out(researcher, pilot):
     assert agreement.column("Question") == ["1 Sensible", "2 Specific"]
     implied = page.table("What the figures are without").row("implied votes")
     assert implied["How many"] == "1"
-    assert "a gate gave them" in implied["Why"]
+    assert "a closed gate implies them" in implied["Why"]
     assert raters_report(Study.objects.get()).signature in page.part("agreement").text
     assert "3 votes" not in page.text
     assert page.facts["Votes"] == "7"
@@ -318,6 +318,20 @@ def test_the_switches_change_the_report_with_and_without_htmx(researcher, pilot)
         assert f"{address}raters.csv?with_implied=on" in page.addresses
         assert page.part("filters").fields["with_implied"] == ["on"]
     assert "<html" not in fragment.text
+
+
+def test_an_imported_study_with_gates_offers_to_take_answers_behind_them_as_implied(
+    researcher, tmp_path
+):
+    answers = {"a": {"sensible": ["yes", "no"], "specific": ["yes", "yes"]}}
+    study = rated(tmp_path / "gated", answers, scheme=PAIR)
+    plain = rated(tmp_path / "plain", {"b": {"q": ["yes"]}}, name="plain")
+
+    pages = [shown(page_of(researcher, study, **chosen)) for chosen in ({}, {"by_gates": "on"})]
+
+    assert [page.part("filters").fields["by_gates"] for page in pages] == [[], ["on"]]
+    assert "answers behind closed gates taken as implied" in pages[1].part("agreement").text
+    assert "by_gates" not in shown(page_of(researcher, plain)).part("filters").fields
 
 
 def test_the_setup_and_the_arm_of_the_truth_are_chosen_in_the_address(researcher, tmp_path):

@@ -71,6 +71,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--with-implied", action="store_true", help="agreement over implied answers too"
         )
+        parser.add_argument(
+            "--by-gates",
+            action="store_true",
+            help="agreement: an answer behind a gate that the same rater closed counts as implied",
+        )
         parser.add_argument("--with-excluded", action="store_true", help="count excluded raters")
         parser.add_argument("--question", default="", help="calibration: the only question")
         parser.add_argument("--model", default="", help="calibration: the only model or backend")
