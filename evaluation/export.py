@@ -29,8 +29,10 @@ from generation.models import (
     Passage,
     Response,
     ResponsePassage,
+    Sample,
     Setup,
 )
+from generation.sample_rows import exported_samples, sample_record
 
 CHUNK = 1000
 
@@ -50,6 +52,9 @@ def export_files(dataset: Dataset, study: Study | None) -> dict[str, Write]:
         files["entities.jsonl"] = lambda out: _write_jsonl(out, _entities(dataset))
     if KGQuestion.objects.filter(example__dataset=dataset).exists():
         files["kg_questions.jsonl"] = lambda out: _write_jsonl(out, _kg_questions(dataset))
+    samples = exported_samples(dataset)
+    if samples.exists():
+        files["samples.jsonl"] = lambda out: _write_jsonl(out, map(_sample, samples.iterator()))
     scores = AutoScore.objects.filter(run__dataset=dataset)
     if scores.exists():
         columns = _score_columns(scores)
@@ -242,6 +247,19 @@ def _kg_questions(dataset: Dataset) -> Iterator[Row]:
         if question.is_minimum_made_up:
             row["minimum_made_up"] = True
         yield row
+
+
+def _sample(sample: Sample) -> Row:
+    """Return a sample with what was decided about its members, and not by whom."""
+    record = sample_record(sample)
+    return _said({"name": record.name, "n_examples": record.n_examples}) | {
+        "parameters": record.parameters,
+        "cascade": record.cascade,
+        "members": [
+            _said(member._asdict() | {"at": member.at and member.at.isoformat()})
+            for member in record.members
+        ],
+    }
 
 
 # --- people and metrics ---------------------------------------------------------------------

@@ -7,6 +7,7 @@ transaction, so that others can write meanwhile.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -36,12 +37,14 @@ from generation.importers.records import (
     Problem,
     Record,
     ResponseRecord,
+    SampleRecord,
     VoteRecord,
 )
 from generation.models import Dataset
 from generation.services.datasets import create_dataset, store_examples, store_passages
 from generation.services.graphs import store_entities, store_kg_questions
 from generation.services.responses import store_responses
+from generation.services.samples import store_samples
 
 logger = logging.getLogger(__name__)
 
@@ -269,6 +272,8 @@ def _n_characters(row: Record | Problem) -> int:
         case ExampleRecord():
             n_shown = sum(len(passage.text) for passage in row.evidence)
             return n_shown + sum(len(turn.text) for turn in row.turns)
+        case SampleRecord():
+            return sum(len(member.example) + len(member.reason) for member in row.members)
         case CollectionPassageRecord() | ResponseRecord():
             return len(row.text)
     return 0
@@ -298,6 +303,8 @@ def _store(
             return store_examples(dataset, records)
         case "kg_questions", _:
             return store_kg_questions(dataset, records)
+        case "samples", _:
+            return store_samples(dataset, records)
         case "responses", _:
             return store_responses(dataset, records)
         case "scores", _:
@@ -356,6 +363,15 @@ def _preview(record: Record) -> dict[str, str]:
                 "question": record.question,
                 "gold entities": len(record.entities) or None,
                 "minimum set": _minimum(record),
+            }
+        case SampleRecord():
+            verdicts = Counter(member.verdict for member in record.members)
+            columns |= {
+                "sample": record.name,
+                "seed": record.parameters.get("seed"),
+                "examples": len(record.members),
+                "kept": verdicts["keep"],
+                "dropped": verdicts["drop"],
             }
         case _:
             names = ("qid", "label", "id", "key", "question", "rater", "response", "metric")

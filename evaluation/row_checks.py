@@ -26,12 +26,14 @@ from generation.importers.records import (
     RaterRecord,
     Record,
     ResponseRecord,
+    SampleRecord,
     ScoreRecord,
     VoteRecord,
 )
 from generation.importers.seen import SeenKeys, is_content
 from generation.models import Dataset, ExperimentChunk, Passage, Response
-from generation.services.rows import ids_by_key, in_lots, record_digest
+from generation.sample_rows import sample_content, sample_problem, sample_record
+from generation.services.rows import digest, ids_by_key, in_lots, record_digest
 
 Note = Callable[[Problem], None]
 
@@ -107,7 +109,9 @@ class RowChecks:
         return good, n_unchanged
 
     def _misfit(self, row: Record) -> Problem | None:
-        """Return what is wrong with a vote's question or answer, or with an assumed score."""
+        """Return what is wrong with a vote's question or answer, an assumed score or a sample."""
+        if isinstance(row, SampleRecord):
+            return sample_problem(row)
         if isinstance(row, ScoreRecord) and row.is_assumed and row.score != 0:
             return Problem(row.where, "assumed", repr(row.score), "an assumed score is 0")
         if not isinstance(row, VoteRecord):
@@ -164,6 +168,8 @@ class RowChecks:
                 return passage_content(row)
             case ExampleRecord() | ResponseRecord() | EntityRecord() | KGQuestionRecord():
                 return record_digest(row)
+            case SampleRecord():
+                return digest(sample_content(row))
         return ""  # a rater: see `_stored`
 
     def _stored(self, kind: str, rows: Sequence[Any]) -> Mapping[str, str | bytes]:
@@ -182,6 +188,10 @@ class RowChecks:
         if kind == "entities":
             entities = dataset.entities.filter(qid__in=[row.qid for row in rows])
             return {f"entity\0{k}": d for k, d in entities.values_list("qid", "digest")}
+        if kind == "samples":
+            samples = dataset.samples.filter(name__in=[row.name for row in rows])
+            there = [sample_record(sample) for sample in samples]
+            return {_key(sample): digest(sample_content(sample)) for sample in there}
         responses_here = {row.response for row in rows} if kind != "raters" else set()
         if kind == "scores":
             scores = AutoScore.objects.filter(
@@ -313,6 +323,11 @@ def _references(row: Record) -> list[tuple[str, str]]:
         case ResponseRecord():
             shown = [("evidence_shown", f"passage\0{key}") for key in row.evidence_shown or ()]
             return [("example", f"example\0{row.example}"), *shown]
+        case SampleRecord():
+            return [
+                (f"members[{number}].example", f"example\0{member.example}")
+                for number, member in enumerate(row.members, start=1)
+            ]
         case VoteRecord() | FlagRecord() | ScoreRecord():
             return [("response", f"response\0{row.response}")]
     return []
@@ -343,6 +358,8 @@ def _key(row: Record) -> str:
             return _join("response", row.key)
         case EntityRecord():
             return _join("entity", row.qid)
+        case SampleRecord():
+            return _join("sample", row.name)
         case RaterRecord():
             return _join("rater", row.rater)
         case VoteRecord():
@@ -364,6 +381,8 @@ def _name(row: Record) -> str:
             return f"response {excerpt(row.key)}"
         case EntityRecord():
             return f"entity {excerpt(row.qid)}"
+        case SampleRecord():
+            return f"sample {excerpt(row.name)}"
         case RaterRecord():
             return f"rater {excerpt(row.rater)}"
         case VoteRecord():

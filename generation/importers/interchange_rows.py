@@ -23,6 +23,8 @@ from generation.importers.records import (
     PassageRecord,
     RaterRecord,
     ResponseRecord,
+    SampledRecord,
+    SampleRecord,
     ScoreRecord,
     TripleText,
     TurnRecord,
@@ -34,6 +36,7 @@ ARMS = ("separate", "merged")
 LONGEST_QUESTION = 64
 LONGEST_LABEL = 500
 LONGEST_RELATION = 300
+LARGEST_NUMBER = 2**31 - 1
 _LOOKS_LIKE_OBJECTS = re.compile(r"\[\s*\{")
 
 
@@ -169,6 +172,41 @@ def read_kg_question(row: Row) -> KGQuestionRecord:
         minimum=None if minimum is None else _minimum(row, minimum),
         is_minimum_made_up=is_made_up,
     )
+
+
+def read_sample(row: Row) -> SampleRecord:
+    cascade, members = row.optional_object("cascade"), _members(row)
+    parameters = row.optional_object("parameters")
+    if not parameters and not row.problems:
+        row.refuse("parameters", NOTHING, "an object: filters, part, size and seeds of the draw")
+    n_examples = row.whole("n_examples", len(members), LARGEST_NUMBER)
+    return SampleRecord(
+        where=row.where,
+        name=row.key("name", longest=LONGEST_NAME),
+        parameters=parameters,
+        cascade=cascade,
+        n_examples=len(members) if n_examples is None else n_examples,
+        members=members,
+    )
+
+
+def _members(row: Row) -> tuple[SampledRecord, ...]:
+    """Return the members of a sample: each example once, dropped ones with their reason."""
+    members: list[SampledRecord] = []
+    examples: set[str] = set()
+    for item in row.objects("members", row.required_list("members", "objects")):
+        example = item.key("example")
+        if example in examples:
+            item.refuse("example", f"{excerpt(example)} again", "each example once in a sample")
+        examples.add(example)
+        verdict = item.choice("verdict", ("keep", "drop"), "")
+        reason = item.text("reason", "").strip()
+        if verdict == "drop" and not reason:
+            item.refuse("reason", NOTHING, "why the example is dropped")
+        if verdict != "drop" and reason:
+            item.refuse("reason", excerpt(reason), "nothing: only a drop has a reason")
+        members.append(SampledRecord(example, verdict, reason, item.moment("at")))
+    return tuple(members)
 
 
 def _turns(row: Row) -> tuple[TurnRecord, ...]:
@@ -332,6 +370,8 @@ KG_QUESTIONS = Kind(
     read_kg_question,
 )
 
+SAMPLES = Kind("samples", ("name", "parameters", "members"), ("cascade", "n_examples"), read_sample)
+
 # By file name; in this order where only the columns tell: a vote row would do as a flag, and a
 # response as a passage.
 ROW_KINDS = {
@@ -343,6 +383,7 @@ ROW_KINDS = {
         EXAMPLES,
         ENTITIES,
         KG_QUESTIONS,
+        SAMPLES,
         FLAGS,
         RATERS,
         PASSAGES,

@@ -15,6 +15,7 @@ KINDS = (
     "passages",
     "examples",
     "kg_questions",
+    "samples",
     "responses",
     "raters",
     "votes",

@@ -135,6 +135,26 @@ class KGQuestionRecord(NamedTuple):
     is_minimum_made_up: bool = False
 
 
+class SampledRecord(NamedTuple):
+    """One example of a sample, and what somebody decided about it by hand: keep, drop, or "" ."""
+
+    example: str
+    verdict: str
+    reason: str  # of a drop
+    at: datetime | None
+
+
+class SampleRecord(NamedTuple):
+    """A sample as it was drawn, see `generation.models.Sample`; members in the order drawn."""
+
+    where: Where
+    name: str
+    parameters: Mapping[str, Any]
+    cascade: Mapping[str, Any]  # {}: the file does not say what the filters left
+    n_examples: int  # of the dataset, when it was drawn
+    members: tuple[SampledRecord, ...]
+
+
 class RaterRecord(NamedTuple):
     """What a file says about a rater; None: it does not say."""
 
@@ -190,6 +210,7 @@ Record = (
     | ResponseRecord
     | EntityRecord
     | KGQuestionRecord
+    | SampleRecord
     | RaterRecord
     | VoteRecord
     | FlagRecord

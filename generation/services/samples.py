@@ -8,7 +8,7 @@ moment that anybody heard of the work.
 import heapq
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from django.db import IntegrityError, transaction
@@ -20,10 +20,11 @@ from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from generation.draws import random_key
 from generation.filters import Cascade, FilterMaterial
-from generation.importers.records import TurnRecord
+from generation.importers.records import SampleRecord, TurnRecord
 from generation.models import Dataset, Example, ExamplePassage, Sample, SampledExample, Turn
 from generation.sample_choices import LONGEST_NAME, SampleChoices, choices_of
 from generation.services.claims import lease
+from generation.services.rows import ids_by_key
 
 logger = logging.getLogger(__name__)
 
@@ -113,6 +114,41 @@ def delete_sample(sample: Sample, user: User | None) -> None:
     except ProtectedError as error:
         raise SampleError(f"A grid is about {sample.name}: delete that first.") from error
     _record(user, "sample.deleted", sample, n_examples=members)
+
+
+def store_samples(dataset: Dataset, records: Sequence[SampleRecord]) -> int:
+    """Store samples that were drawn and looked at elsewhere; return how many are new."""
+    names = [record.name for record in records]
+    known = set(dataset.samples.filter(name__in=names).values_list("name", flat=True))
+    new = [record for record in records if record.name not in known]
+    examples = ids_by_key(
+        dataset.examples.all(), (member.example for record in new for member in record.members)
+    )
+    for record in new:
+        sample = Sample.objects.create(
+            dataset=dataset,
+            name=record.name,
+            parameters=record.parameters,
+            cascade=record.cascade,
+            state=State.READY,
+            n_done=record.n_examples,
+            n_total=record.n_examples,
+        )
+        SampledExample.objects.bulk_create(
+            (
+                SampledExample(
+                    sample=sample,
+                    example_id=examples[member.example],
+                    position=position,
+                    verdict=member.verdict,
+                    reason=member.reason,
+                    at=member.at,
+                )
+                for position, member in enumerate(record.members, start=1)
+            ),
+            batch_size=SAVED_TOGETHER,
+        )
+    return len(new)
 
 
 def lost_samples() -> list[int]:

@@ -250,6 +250,7 @@ def test_kinds_come_in_the_order_of_storing(tmp_path):
             "passages",
             "examples",
             "kg_questions",
+            "samples",
             "responses",
             "raters",
             "votes",
