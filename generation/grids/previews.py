@@ -36,6 +36,12 @@ class Preview(NamedTuple):
     type: PromptType
     made: MadePrompt
 
+    @property
+    def n_widened(self) -> int:
+        """How many passages it shows beyond those that its type says: so many are golden."""
+        is_forced = self.type.evidence == "retrieved"
+        return max(0, len(self.made.passages) - self.type.k) if is_forced else 0
+
 
 def previews(example: Example, choices: PromptChoices) -> list[Preview]:
     """Return an example's prompt of each type, with everything else as chosen.

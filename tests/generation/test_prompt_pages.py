@@ -117,6 +117,28 @@ def test_what_a_budget_leaves_out_is_counted(researcher, mill):
     assert page.notes["Evidence"] == "3 passages, 1 sentence left out"
 
 
+def test_a_type_that_shows_more_passages_than_it_says_says_why(researcher, tmp_path, settings):
+    """Golden passages are always in: of three of them 'retrieved 2' shows all."""
+    settings.MEDIA_ROOT = tmp_path / "media"
+    turns = [{"speaker": "user", "text": "When did the mill close?"}]
+    golden = [{"id": f"g{n}", "text": f"The mill, part {n}.", "golden": True} for n in (1, 2, 3)]
+    evidence = [*golden, {"id": "other", "text": "The mill closed."}]
+    rows = [{"id": "mill", "turns": turns, "evidence": evidence}]
+    import_rows(tmp_path / "three", "three", examples=rows)
+    dataset = Dataset.objects.get()
+
+    two, three = (
+        shown(researcher.get(address(dataset), {"type": f"retrieved-{k}"})) for k in (2, 3)
+    )
+
+    assert two.part("prompts").items == ["g1 golden", "g2 golden", "g3 golden"]
+    more = "1 more than the type says: so many are golden"
+    assert two.notes["Evidence"] == f"3 passages, {more}"
+    assert row_of(two, "Retrieved 2")[-2:] == ["3 1 more: golden", ""]
+    assert three.notes["Evidence"] == "3 passages"
+    assert row_of(three, "Retrieved 3")[-2:] == ["3", ""]
+
+
 def test_a_type_without_a_prompt_says_why(researcher, mill):
     page = shown(researcher.get(address(mill, "market"), {"type": "golden"}))
 
