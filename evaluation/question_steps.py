@@ -14,7 +14,7 @@ from generation.retrieval.subgraphs import (
     MentionSteps,
     Retrieved,
     SubgraphRetriever,
-    subgraphs,
+    shown_subgraphs,
 )
 from generation.services.asked_questions import grids_about
 from generation.text.compared_triples import compared
@@ -144,7 +144,7 @@ def question_steps(example: Example, question: KGQuestion, slug: str) -> Questio
     needed = list(question.minimum.order_by("position"))
     minimum = {compared((each.qid, each.relation, each.value)) for each in needed}
     qids = list(dict.fromkeys([*found.qids, *gold, *imported]))
-    graphs = subgraphs(example.dataset_id, qids)
+    graphs = shown_subgraphs(example.dataset_id, qids)
     urls = pages_of(example.dataset_id, slug, {*qids, *(each.qid for each in needed)})
     shown = {compared(triple) for qid in found.qids for triple in graphs.get(qid, ())}
     prompt = PromptMaker(example.dataset, PromptChoices(prompt_type("graph-retrieved"))).made(

@@ -34,7 +34,10 @@ class Material(NamedTuple):
 
     @property
     def evidence_texts(self) -> list[Passage]:
-        """The passages; under 'shown' then the graph that the model was shown, as flat text."""
+        """The passages; under 'shown' then the graph that the model was shown, as flat text.
+
+        The texts of document nodes that it was shown are among its triples.
+        """
         graph = flat_graph(self.graph) if self.evidence == EvidenceChoice.SHOWN else ""
         return [*self.passages, Passage(None, graph)] if graph else self.passages
 

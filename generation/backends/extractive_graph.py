@@ -18,7 +18,7 @@ from generation.backends.softmax_draw import drawn_place
 from generation.filters import EMPTY_WORDS
 from generation.retrieval.bm25 import tokens
 from generation.text.citations import IDENTIFYING, parse_citations, relation_name
-from generation.text.flat_graph import Triple
+from generation.text.flat_graph import DOCUMENT_TEXT, Triple
 from generation.text.function_words import FUNCTION_WORDS
 from generation.text.graph_reading import ReadGraphPrompt
 
@@ -80,9 +80,9 @@ def graph_answer(read: ReadGraphPrompt, decoding: Decoding, draws: random.Random
 
     At most `MOST_SENTENCES` sentences of `TOGETHER` triples each, taken from the entities in turn:
     of each the triples that share most words with the question, then those that come first;
-    housekeeping last. With a temperature the next triple is drawn among the best. Then one
-    sentence with [NA] that names what of the question nothing shown says; it is all there is
-    where nothing can be cited.
+    housekeeping last, and the text of a document node never. With a temperature the next triple is
+    drawn among the best. Then one sentence with [NA] that names what of the question nothing shown
+    says, texts included; it is all there is where nothing can be cited.
     """
     wanted = _wanted(read.question)
     vocabulary = _Vocabulary.of(read.graphs)
@@ -132,9 +132,8 @@ def _entity(graph: Sequence[Triple], wanted: Set[str], vocabulary: _Vocabulary) 
             len((wanted - of_name) & set(tokens(f"{relation_name(relation)} {value}"))),
             relation_name(relation) in HOUSEKEEPING or value.startswith(CATEGORY),
         )
-        if relation_name(relation) not in IDENTIFYING and _is_read_back(
-            _sentence(name, qid, [fact]), qid, [fact], vocabulary
-        ):
+        is_knowledge = relation_name(relation) not in IDENTIFYING and relation != DOCUMENT_TEXT
+        if is_knowledge and _is_read_back(_sentence(name, qid, [fact]), qid, [fact], vocabulary):
             facts.append(fact)
     return _Entity(name, qid, tuple(facts))
 

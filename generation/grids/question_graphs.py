@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from generation.grids.material import ExampleMaterial
 from generation.models import Entity, KGQuestion, MinimumTriple, QuestionEntity
 from generation.retrieval.graph_state import graph_hash
-from generation.retrieval.subgraphs import SubgraphRetriever, subgraphs
+from generation.retrieval.subgraphs import SubgraphRetriever, shown_subgraphs, subgraphs
 from generation.text.compared_triples import knowledge
 from generation.text.dialog_prompts import BudgetError, BuiltPrompt
 from generation.text.flat_graph import Triple
@@ -229,13 +229,13 @@ class QuestionGraphs:
         return _members(MinimumTriple.objects.filter(question__example__in=ids))
 
     def _shown(self, materials: Sequence[ExampleMaterial]) -> list[_Shown]:
-        """Return the triples that each question's prompt may show, in the order of its entities.
+        """Return what each question's prompt may show, texts too, in the order of its entities.
 
         Empty where there is none, or it has no such prompt; an entity that the graph does not have
         shows nothing.
         """
         qids = self._qids(materials)
-        found = subgraphs(self._dataset_id, {qid for each in qids for qid in each})
+        found = shown_subgraphs(self._dataset_id, {qid for each in qids for qid in each})
         return [_Shown(_triples(found, each), len(set(each) - found.keys())) for each in qids]
 
     @property

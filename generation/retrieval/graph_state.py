@@ -39,7 +39,7 @@ def graph_state(dataset_id: int) -> GraphState:
 
 
 def graph_hash(dataset_id: int) -> str:
-    """Return 'graph:' with a hash of a dataset's entities, aliases and triples as they are now.
+    """Return 'graph:' with a hash of a dataset's entities, their names, triples and texts now.
 
     The same for the same graph in any database, whatever order it was imported in.
 
@@ -57,4 +57,7 @@ def hash_of(dataset_id: int, state: GraphState) -> str:
     digests = Entity.objects.filter(dataset=dataset_id).order_by(by_qid)
     for digest in digests.values_list("digest", flat=True).iterator(chunk_size=20_000):
         content.update(digest.encode() + b"\n")
+    # Prompts once left texts out: what was asked then is told apart.
+    if Entity.objects.filter(dataset=dataset_id).exclude(text="").exists():
+        content.update(b"document texts are shown\n")
     return f"graph:{content.hexdigest()[:16]}"

@@ -18,7 +18,7 @@ from generation.retrieval.entities import Mention, recogniser_of
 from generation.retrieval.entity_rerank import Neighbourhood, Ranked, by_number, ranked
 from generation.retrieval.entity_types import TypeCheck, entity_types
 from generation.retrieval.graph_state import graph_state, hash_of
-from generation.text.flat_graph import Triple
+from generation.text.flat_graph import DOCUMENT_TEXT, Triple
 
 MOST_NAMESAKES = 100  # of one mention that are looked at; the rest is counted
 MOST_VALUES = 10_000  # in one statement; SQLite takes 32,766 values as it comes
@@ -112,19 +112,34 @@ def subgraphs(dataset_id: int, qids: Collection[str]) -> dict[str, tuple[Triple,
     The first triple is (qid, 'name', label); the others follow in the file's order, without those
     that have no value. The entities are in the order of `qids`.
     """
-    entities: dict[str, tuple[int, str]] = {}
+    return {qid: graph for qid, (graph, _) in _with_texts(dataset_id, qids).items()}
+
+
+def shown_subgraphs(dataset_id: int, qids: Collection[str]) -> dict[str, tuple[Triple, ...]]:
+    """Return `subgraphs` as models are shown them: behind a document node's triples is its text."""
+    return {
+        qid: (*graph, (qid, DOCUMENT_TEXT, text)) if text.strip() else graph
+        for qid, (graph, text) in _with_texts(dataset_id, qids).items()
+    }
+
+
+def _with_texts(
+    dataset_id: int, qids: Collection[str]
+) -> dict[str, tuple[tuple[Triple, ...], str]]:
+    """Return the triples of each entity and its text, '' where it has none."""
+    entities: dict[str, tuple[int, str, str]] = {}
     for some in lots(list(dict.fromkeys(qids)), MOST_VALUES):
         rows = Entity.objects.filter(dataset=dataset_id, qid__in=some)
-        entities |= {qid: (pk, label) for qid, pk, label in rows.values_list("qid", "pk", "label")}
-    stated = _stated(pk for pk, _ in entities.values())
-    return {
-        qid: (
-            (qid, "name", entities[qid][1]),
-            *((qid, relation, value) for relation, value in stated.get(entities[qid][0], ())),
-        )
-        for qid in dict.fromkeys(qids)
-        if qid in entities
-    }
+        for qid, pk, label, text in rows.values_list("qid", "pk", "label", "text"):
+            entities[qid] = pk, label, text
+    stated = _stated(pk for pk, _, _ in entities.values())
+    found: dict[str, tuple[tuple[Triple, ...], str]] = {}
+    for qid in dict.fromkeys(qids):
+        if qid in entities:
+            pk, label, text = entities[qid]
+            others = ((qid, relation, value) for relation, value in stated.get(pk, ()))
+            found[qid] = ((qid, "name", label), *others), text
+    return found
 
 
 class _Found(NamedTuple):

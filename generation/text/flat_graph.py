@@ -4,17 +4,26 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 Triple = tuple[str, str, str]  # qid, relation, value
+# What prompts call the text of a document node. It stands behind the triples of its entity, as one
+# of those that were shown: whatever reads these, metrics among them, reads the text too.
+DOCUMENT_TEXT = "document text"
 
 
 def flat_graph(triples: Iterable[Triple]) -> str:
     """Return one line per entity: '{name: Ada Lovelace, occupation: writer, qid: Q7259}'.
 
-    Entities and relations stand in the order given, the qid last. White space inside a name or a
-    value is one space. A triple without a value (a date that is not known) says nothing and is
-    left out; "" where nothing is left.
+    Entities and relations stand in the order given, the qid last. The text of a document node is
+    one of these: '{name: Mill, document text: It closed in 1971., qid: D1}'. White space inside a
+    name or a value is one space. A triple without a value (a date that is not known) says nothing
+    and is left out; "" where nothing is left.
     """
     stated: dict[str, list[str]] = defaultdict(list)
     for qid, relation, value in triples:
         if value.strip() and relation != "qid":
             stated[qid].append(f"{' '.join(relation.split())}: {' '.join(value.split())}")
     return "\n".join(f"{{{', '.join([*said, f'qid: {qid}'])}}}" for qid, said in stated.items())
+
+
+def document_texts(triples: Iterable[Triple]) -> dict[str, str]:
+    """Return the texts of the document nodes among triples that were shown, by qid."""
+    return {qid: value for qid, relation, value in triples if relation == DOCUMENT_TEXT}

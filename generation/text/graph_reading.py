@@ -4,14 +4,14 @@ A sub-graph is one line of flat text, in which values may hold commas and colons
 between a comma and a colon begins the next triple only if its first letter is no capital, as in
 names of relations and seldom in titles; where no name of a line but the first begins so, each does.
 What is taken for a part of a value that way ('Lord Byron, Commons category: Ada') is still the
-text of the graph, word by word.
+text of the graph, word by word. The text of a document node stands last: all of it is one value.
 """
 
 import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from generation.text.flat_graph import Triple
+from generation.text.flat_graph import DOCUMENT_TEXT, Triple
 
 INSTRUCTION = "Instruction:"
 OPENING = "Question: Considering the information:"
@@ -20,6 +20,7 @@ ANSWER = "Answer:"
 PartName = Literal["instructions", "demonstration", "evidence", "dialog"]
 
 _QID = ", qid: "
+_TEXT = f", {DOCUMENT_TEXT}: "
 _FIRST = re.compile(r"(?P<relation>.*?): ")
 # A comma or a colon inside a name of a relation has no space behind it, and the name neither begins
 # nor ends with one; no value is empty.
@@ -51,12 +52,14 @@ def read_graph(line: str) -> tuple[Triple, ...]:
     """Return the triples of a sub-graph in flat text, the name of its entity among them."""
     inside = line.removeprefix("{").removesuffix("}")
     body, _, qid = inside.rpartition(_QID)
+    body, has_text, text = body.partition(_TEXT)
     starts = _starts(body)
     ends = [*(start.start() for start in starts[1:]), len(body)]
-    return tuple(
+    stated = tuple(
         (qid, start["relation"], body[start.end() : end])
         for start, end in zip(starts, ends, strict=False)
     )
+    return (*stated, (qid, DOCUMENT_TEXT, text)) if has_text else stated
 
 
 def line_parts(lines: Sequence[str]) -> list[PartName]:

@@ -16,9 +16,10 @@ def entity(
     type_: str = "",
     triples: Sequence[Said] = (),
     aliases: Sequence[str] = (),
+    text: str = "",
 ) -> EntityRecord:
     stated = tuple(EntityTriple(relation, value, "") for relation, value in triples)
-    return EntityRecord(Where("by hand", 1), qid, label, type_, tuple(aliases), "", stated)
+    return EntityRecord(Where("by hand", 1), qid, label, type_, tuple(aliases), text, stated)
 
 
 def from_row(row: Mapping[str, Any]) -> EntityRecord:

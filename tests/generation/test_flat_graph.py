@@ -2,7 +2,7 @@
 
 import pytest
 
-from generation.text.flat_graph import flat_graph
+from generation.text.flat_graph import DOCUMENT_TEXT, document_texts, flat_graph
 
 
 def test_an_entity_is_a_line_with_its_qid_last():
@@ -36,6 +36,22 @@ def test_an_entity_is_a_line_with_its_qid_last():
 )
 def test_each_triple_is_its_relation_and_value(triple, text):
     assert flat_graph([triple]) == text
+
+
+def test_the_text_of_a_document_node_stands_before_its_qid():
+    graph = [
+        ("D1", "name", "The mill"),
+        ("D1", "author", "Mary Hill"),
+        ("D1", DOCUMENT_TEXT, "It closed in 1971.\nNote, by the way: a flood."),
+        ("Q1", "name", "Mary Hill"),
+    ]
+
+    assert flat_graph(graph) == (
+        "{name: The mill, author: Mary Hill, "
+        "document text: It closed in 1971. Note, by the way: a flood., qid: D1}\n"
+        "{name: Mary Hill, qid: Q1}"
+    )
+    assert document_texts(graph) == {"D1": "It closed in 1971.\nNote, by the way: a flood."}
 
 
 def test_no_graph_is_no_text():

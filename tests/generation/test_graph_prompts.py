@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from generation.text.citations import parse_citations
 from generation.text.dialog_prompts import BudgetError, prompt_lines
-from generation.text.flat_graph import flat_graph
+from generation.text.flat_graph import DOCUMENT_TEXT, flat_graph
 from generation.text.graph_prompts import build_graph_prompt, said_about_graph, shown_graphs
 from generation.text.graph_reading import ReadGraphPrompt, read_graph, read_graph_prompt
 from generation.text.native_reading import read_prompt
@@ -125,6 +125,15 @@ def test_the_longest_sub_graph_loses_its_last_triple_first():
     assert build_graph_prompt((*ADA, *BYRON), QUESTION, whole.n_tokens) == whole
 
 
+def test_the_text_of_a_document_node_goes_first_and_as_a_whole():
+    document = (*ADA[:2], ("Q7259", DOCUMENT_TEXT, "She wrote notes. They were long."))
+    whole = build_graph_prompt(document, QUESTION)
+
+    shorter = build_graph_prompt(document, QUESTION, whole.n_tokens - 1)
+
+    assert (shorter.graph, shorter.n_triples_left_out) == (ADA[:2], 1)
+
+
 def test_each_sub_graph_keeps_its_name_and_one_triple():
     least = build_graph_prompt((*ADA[:2], *BYRON), QUESTION)
 
@@ -184,6 +193,16 @@ def test_names_of_relations_in_capitals_are_read_where_all_are():
         *ADA[:2],
         ("Q7259", "occupation", "mathematician, Commons category: Ada Lovelace"),
     )
+
+
+def test_the_text_of_a_document_node_is_read_back_whole():
+    """Prose has commas, small letters and colons as names of relations have them."""
+    text = "It closed, note the year: 1971. Rivers, mills, and so on: all flooded."
+    document = (*ADA, ("Q7259", DOCUMENT_TEXT, text))
+
+    read = read_graph_prompt(build_graph_prompt((*document, *BYRON), QUESTION).text)
+
+    assert read == ReadGraphPrompt((document, BYRON), QUESTION)
 
 
 words = st.text("abAB ,:{}[]\n\t.", min_size=1).filter(str.strip)

@@ -7,8 +7,9 @@ from django.test.utils import CaptureQueriesContext
 from generation.models import Dataset
 from generation.retrieval import subgraphs as module
 from generation.retrieval.graph_state import graph_hash
-from generation.retrieval.subgraphs import SubgraphRetriever, subgraphs
+from generation.retrieval.subgraphs import SubgraphRetriever, shown_subgraphs, subgraphs
 from generation.services.graphs import store_entities
+from generation.text.flat_graph import DOCUMENT_TEXT
 from tests.generation.graph_rows import entity, from_row, graph_of
 from tests.ruler_model import save_ruler_model
 from tests.wikidata_shape import by_hand, interchange_rows
@@ -282,6 +283,22 @@ def test_a_sub_graph_is_the_name_and_then_the_triples_in_the_file_s_order():
             ),
         ),
     ]
+
+
+def test_models_are_shown_the_texts_of_document_nodes_behind_their_triples():
+    documents = [
+        entity("D1", "The mill", "document", [("author", "Mary")], text="It closed in 1971.\nWhy?"),
+        entity("D2", "Empty", "document", text="  "),
+        entity("Q1", "Ada", "human", [("occupation", "writer")]),
+    ]
+    graph = graph_of(documents)
+
+    shown = shown_subgraphs(graph.pk, ["D1", "D2", "Q1"])
+    stated = subgraphs(graph.pk, ["D1", "D2", "Q1"])
+
+    assert shown["D1"] == (*stated["D1"], ("D1", DOCUMENT_TEXT, "It closed in 1971.\nWhy?"))
+    assert stated["D1"] == (("D1", "name", "The mill"), ("D1", "author", "Mary"))
+    assert [shown[qid] for qid in ("D2", "Q1")] == [stated[qid] for qid in ("D2", "Q1")]
 
 
 def test_sub_graphs_of_more_entities_than_a_statement_holds(monkeypatch):

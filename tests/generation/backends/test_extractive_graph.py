@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from generation.backends.base import Decoding, ModelSpec, Prompt
 from generation.backends.registry import open_language_model
 from generation.text.citations import parse_citations
+from generation.text.flat_graph import DOCUMENT_TEXT
 from generation.text.graph_prompts import STOPS, build_graph_prompt
 
 GREEDY = Decoding(max_tokens=500, stop=STOPS)
@@ -106,6 +107,20 @@ def test_eight_citations_at_most_and_the_demonstration_is_no_graph():
 
     assert cited(graph, said) == [tuple(triple) for triple in graph[1:9]]
     assert "Gentileschi" not in said
+
+
+def test_the_text_of_a_document_node_is_read_and_not_cited():
+    """'kept' and 'notes' stand in the text alone, 'engine' nowhere."""
+    document = (*ADA[:4], ("Q7259", DOCUMENT_TEXT, "She kept notes, many: all are lost."))
+
+    said = answer(document, "Where was Ada Lovelace born, and who kept notes about an engine?")
+
+    assert said == (
+        "Ada Lovelace's place of birth is London and occupation is mathematician "
+        "[Q7259, place of birth: London, occupation: mathematician]. "
+        "Ada Lovelace's sex or gender is female [Q7259, sex or gender: female]. "
+        "Nothing here says more about engine [NA]."
+    )
 
 
 def test_categories_and_instances_come_last():
