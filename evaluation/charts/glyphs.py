@@ -12,6 +12,7 @@ from typing import NamedTuple
 from evaluation.reports.base import Row
 from generation.model_sizes import by_size
 from generation.text.prompt_types import PromptType, prompt_type
+from generation.text.temperatures import temperature_text
 
 # Unit shapes around (0, 0), about 12 px wide and of equal visual weight.
 SHAPES = {
@@ -155,11 +156,10 @@ def _temperatures(rows: Sequence[Row], palette: Palette, has_colours: bool) -> t
         classes = f"{colour} {'t7' if is_light else 't0'}"
         glyph = Glyph(SHAPES["circle"], classes) if has_colours else Glyph("")
         fill = "light" if is_light else "solid"
-        key, title = (
-            ("none", "Not known")
-            if temperature is None
-            else (f"{temperature:g}", f"T {temperature:g}{f', {fill}' * has_colours}")
-        )
+        key, title = "none", "Not known"
+        if temperature is not None:
+            filled = f", {fill}" if has_colours else ""
+            key, title = f"{temperature:g}", f"T {temperature_text(temperature)}{filled}"
         entries.append(Entry((key,), title, glyph, n))
     return tuple(entries)
 

@@ -33,6 +33,7 @@ from evaluation.charts.tradeoff_frame import (
 )
 from evaluation.reports.base import Row
 from evaluation.tradeoffs.view import View
+from generation.text.temperatures import temperature_text
 
 HALF_MARK = 6.5  # of a mark's square
 PADDING = 16  # between marks and the box of their cluster
@@ -239,7 +240,8 @@ def _mark(
 
 def said_of(row: Row) -> str:
     """Return what a setup is and where it stands, in one line."""
-    temperature = "" if row["temperature"] is None else f"T {row['temperature']:g}"
+    asked = row["temperature"]
+    temperature = "" if asked is None else f"T {temperature_text(asked)}"
     share = row["dialog_share"]
     of_dialog = f"dialog share {share:.2f}" if row["is_restricted"] and share is not None else ""
     chosen = f"chosen in each example {chosen_of(row)}" if row["is_aggregate"] else ""

@@ -12,6 +12,7 @@ from evaluation.reports.of_graph import setup_row
 from generation.importers.setups import origin_of, setup_content
 from generation.models import Dataset, Setup
 from generation.text.prompt_types import PromptType, prompt_type
+from generation.text.temperatures import temperature_text
 
 TABLES = frozenset({"retrieved", "imported", "gold"})  # graphs of tables 3 and 4
 _SHOWN_APART = frozenset({"seed", "graph", "precision"})  # settings that have a column of their own
@@ -86,7 +87,9 @@ class SeededRuns(NamedTuple):
         """The model as the paper's tables name it, 'ChatGPT (0.5)'; a setup's name without one."""
         if not self.model:
             return self.setups[0].name
-        return self.model if self.temperature is None else f"{self.model} ({self.temperature:g})"
+        if self.temperature is None:
+            return self.model
+        return f"{self.model} ({temperature_text(self.temperature)})"
 
 
 def seeded_runs(dataset: Dataset, graphs: Collection[str] = TABLES) -> list[SeededRuns]:

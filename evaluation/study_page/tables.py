@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from evaluation.charts.specifications import MAJORITY
 from evaluation.reports.base import Row
+from generation.text.temperatures import temperature_text
 
 MOST_COLUMNS = 4  # scenarios beside each other; more of them lie under each other
 BETWEEN_PARTS = " · "  # of a setup's name
@@ -166,8 +167,9 @@ def short_names(rows: Sequence[Row]) -> dict[str, str]:
     temperatures = [row.get("temperature") for row in by_setup.values()]
     is_alike = len({row.get("model") for row in by_setup.values()}) == 1
     if is_alike and None not in temperatures and len(set(temperatures)) == len(temperatures) > 1:
-        short = {setup: f"T {_degrees(row['temperature'])}" for setup, row in by_setup.items()}
-        return short if len(set(short.values())) == len(short) else {name: name for name in short}
+        return {
+            setup: f"T {temperature_text(row['temperature'])}" for setup, row in by_setup.items()
+        }
     parts = {setup: setup.split(BETWEEN_PARTS) for setup in by_setup}
     if len(parts) < 2 or len({len(of_setup) for of_setup in parts.values()}) > 1:
         return {setup: setup for setup in by_setup}
@@ -175,12 +177,6 @@ def short_names(rows: Sequence[Row]) -> dict[str, str]:
     return {
         setup: BETWEEN_PARTS.join(compress(of_setup, differs)) for setup, of_setup in parts.items()
     }
-
-
-def _degrees(temperature: float) -> str:
-    """Return a temperature with one digit where that says it all: '0.0', '0.71'."""
-    short = f"{temperature:.1f}"
-    return short if float(short) == temperature else f"{temperature:g}"
 
 
 def scenario_table(rows: Sequence[Row], of_setups: Iterable[Row]) -> ScenarioTable:

@@ -8,6 +8,7 @@ from django import template
 
 from annotation.schemes import Question, Scale, Scheme
 from evaluation.study_page.left_out import REASONS
+from generation.text.temperatures import temperature_text
 
 register = template.Library()
 
@@ -43,8 +44,8 @@ def decimal(figure: float | None, digits: int = 2) -> str:
 
 @register.filter
 def temperature(figure: float | None) -> str:
-    """Return a temperature with the digits it has: 0.0 → '0', 0.25 → '0.25'."""
-    return UNDEFINED if figure is None else f"{figure:g}"
+    """Return a temperature with the digits it has: 0.0 → '0.0', 0.25 → '0.25'."""
+    return UNDEFINED if figure is None else temperature_text(figure)
 
 
 @register.filter

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 from generation.grids.prompts import is_of_earlier_rule
 from generation.models import RERANKED, Setup
 from generation.text.prompt_types import PromptType, prompt_type
+from generation.text.temperatures import temperature_text
 
 # [A] table 2: history × golden evidence, by where the paper finds them.
 Cluster = Literal["top right", "center", "top left", "bottom left"]
@@ -75,8 +76,9 @@ class Dot(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Return temperature, model and number of the prompt type, as the paper's figures do."""
-        temperature = "—" if self.setup.temperature is None else f"{self.setup.temperature:g}"
+        """Return temperature, model and number of the prompt type: '[0.0, small, 2]' ([A] 7)."""
+        asked = self.setup.temperature
+        temperature = "—" if asked is None else temperature_text(asked)
         prompt = str(self.kind.number) if self.kind else self.setup.prompt or "—"
         return f"[{temperature}, {self.setup.model or self.setup.name}, {prompt}]"
 

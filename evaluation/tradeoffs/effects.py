@@ -18,6 +18,7 @@ from evaluation.tradeoffs.pairs import (
 )
 from evaluation.tradeoffs.pools import best_single
 from evaluation.tradeoffs.titles import setup_title, within
+from generation.text.temperatures import temperature_text
 
 
 class Sizes(NamedTuple):
@@ -263,4 +264,4 @@ def _size_order(dot: Dot, dots: Sequence[Dot]) -> int:
 
 
 def _said(temperature: float | None) -> str:
-    return "T —" if temperature is None else f"T {temperature:g}"
+    return "T —" if temperature is None else f"T {temperature_text(temperature)}"

@@ -38,6 +38,7 @@ from evaluation.tradeoffs.view import (
     prompt_key,
     prompt_title,
 )
+from generation.text.temperatures import temperature_text
 
 INTERVALS = ("attribution", "sensibleness", "f1")  # figures of a row that have one
 MOST_OFFERED = 3  # other axes, of a warning
@@ -96,7 +97,8 @@ class Flattered(NamedTuple):
         """What these aggregates are called; those of several models by one function together."""
         found: dict[str, list[str]] = {}
         for row in self.rows:
-            temperature = "" if row["temperature"] is None else f" T {row['temperature']:g}"
+            asked = row["temperature"]
+            temperature = "" if asked is None else f" T {temperature_text(asked)}"
             found.setdefault(row["prompt_title"], []).append(row["model"] + temperature)
         return [f"{title} ({', '.join(models)})" for title, models in found.items()]
 
@@ -256,7 +258,8 @@ def _boxes(form: TradeoffForm, name: str, entries: Sequence[Entry]) -> list[Box]
 
 def _alone(name: str, key: str) -> str:
     """Return the title of a model or temperature that aggregates alone have."""
-    return f"T {key}" if name == "temperature" and key != NOT_SAID else key
+    is_temperature = name == "temperature" and key != NOT_SAID
+    return f"T {temperature_text(float(key))}" if is_temperature else key
 
 
 def _key(name: str, dot: Dot, key: str) -> str:

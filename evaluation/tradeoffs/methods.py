@@ -20,6 +20,7 @@ from generation.grids.cells import decoding_of
 from generation.grids.prompts import PromptError, choices_of
 from generation.model_sizes import by_size
 from generation.models import Setup
+from generation.text.temperatures import temperature_text
 
 MOST_FILES = 3  # of a model, named with their hashes
 RUN_OF_NUMBERS = 3  # seeds and the like from here on are written 'from … to …'
@@ -148,9 +149,10 @@ def _files(files: Any) -> str:
 
 
 def _of_prompts(dots: Sequence[Dot]) -> Iterator[str]:
-    temperatures = {dot.setup.temperature for dot in dots} - {None}
+    asked = (dot.setup.temperature for dot in dots)
+    temperatures = {temperature for temperature in asked if temperature is not None}
     if temperatures:
-        yield f"Temperature {_listed(temperatures)}."
+        yield f"Temperature {', '.join(map(temperature_text, sorted(temperatures)))}."
     kinds = {dot.kind for dot in dots if dot.kind and dot.kind.dialog_share is None}
     titles = [f"{kind.title} ({kind.number})" for kind in sorted(kinds, key=lambda k: k.number)]
     if titles:

@@ -16,6 +16,7 @@ from evaluation.tradeoffs.material import Material
 from generation.models import RERANKED, Setup
 from generation.services.aggregates import what_makes
 from generation.services.rows import digest
+from generation.text.temperatures import temperature_text
 
 # The types of the usual pool, as setups name their prompts.
 USUAL_TYPES = (
@@ -49,7 +50,7 @@ class Pool(NamedTuple):
 
     @property
     def title(self) -> str:
-        temperature = "—" if self.temperature is None else f"{self.temperature:g}"
+        temperature = "—" if self.temperature is None else temperature_text(self.temperature)
         n = len(self.setups)
         held = f"{n} of the {len(USUAL_TYPES)} usual types"
         if not self.missing:

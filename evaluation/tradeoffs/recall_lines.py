@@ -27,6 +27,7 @@ from evaluation.tradeoffs.recalls import USUAL_K, Recalls, recalls_over
 from evaluation.tradeoffs.titles import EARLIER_RULE
 from generation.grids.prompts import EVIDENCE_SHARE, PromptError, choices_of
 from generation.model_sizes import by_size
+from generation.text.temperatures import temperature_text
 
 NEXT_BEST = "next-best"
 NON_EVIDENCE_KINDS = (NEXT_BEST, "random")  # of evidence that is not golden, the usual one first
@@ -57,7 +58,8 @@ class RestrictedPair(NamedTuple):
     @property
     def said(self) -> str:
         """Return it in one line, as labels and choices have it."""
-        temperature = "" if self.temperature is None else f", T {self.temperature:g}"
+        asked = self.temperature
+        temperature = "" if asked is None else f", T {temperature_text(asked)}"
         settings = f" ({self.settings})" if self.settings else ""
         return f"{self.model}{temperature}, {self.non_evidence} non-evidence{settings}"
 

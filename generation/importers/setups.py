@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from generation.importers.fields import LONGEST_NAME, Row
 from generation.importers.records import SetupRecord
+from generation.text.temperatures import temperature_text
 
 LONGEST_SETUP_NAME = 300
 LONGEST_MODEL = 200
@@ -71,7 +72,7 @@ def setup_name(setup: SetupRecord) -> str:
     """Return the canonical name of a setup: what is known of it, in a fixed order."""
     parts = [_plain(setup.model)]
     if setup.temperature is not None:
-        parts.append(f"T {setup.temperature + 0.0!r}")  # + 0.0: no negative zero
+        parts.append(f"T {temperature_text(setup.temperature)}")
     if setup.prompt:
         parts.append(_plain(setup.prompt))
     if setup.run:

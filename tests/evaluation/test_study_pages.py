@@ -550,7 +550,7 @@ def setup_rows(*temperatures):
     [
         ((0.0, 0.7), ["T 0.0", "T 0.7"]),
         ((0.71, 0.74), ["T 0.71", "T 0.74"]),
-        ((0.70000001, 0.70000002), ["m 0.70000001", "m 0.70000002"]),
+        ((0.70000001, 0.70000002), ["T 0.70000001", "T 0.70000002"]),
     ],
 )
 def test_temperatures_that_differ_are_called_differently(temperatures, expected):

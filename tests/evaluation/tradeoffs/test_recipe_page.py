@@ -153,7 +153,7 @@ def test_starting_plans_the_grid_and_goes_to_its_stages(researcher, dataset):
     assert experiment.state == Experiment.State.PLANNING
     assert experiment.grid["budget"] == 38
     row = shown(new_page(researcher, dataset)).table("Recipes").row("first try")
-    assert list(row.values())[1:5] == ["extractive, T 0", "3", "2", "5"]
+    assert list(row.values())[1:5] == ["extractive, T 0.0", "3", "2", "5"]
 
 
 @pytest.mark.parametrize(

@@ -196,7 +196,7 @@ def test_the_usual_pool_has_the_seven_types_of_one_model_and_temperature(dataset
         Pool(MODEL, 0.7, (warm,), missing=USUAL_TYPES[1:]),
     ]
     assert pools[0].full_title == (
-        f"{MODEL}, T 0: 4 of the 7 usual types; missing: {', '.join(missing)}"
+        f"{MODEL}, T 0.0: 4 of the 7 usual types; missing: {', '.join(missing)}"
     )
 
 

@@ -134,7 +134,7 @@ def test_an_unknown_format_is_not_found(researcher, dataset):
 def test_comparable_pairs_stand_with_how_they_move(researcher, dataset):
     page = shown(researcher.get(address("comparable", dataset)))
 
-    row = page.table("Pairs").row("No evidence → Golden PaLM 8B, T 0")
+    row = page.table("Pairs").row("No evidence → Golden PaLM 8B, T 0.0")
     assert (row["Comparable by"], row["Move"]) == ("context", "no clear move")
     assert row["Attribution"].startswith("+50.0 ")
     counts = page.table("How many").row("context")

@@ -260,8 +260,8 @@ def test_each_aggregate_has_a_row_of_its_own():
 
     assert sorted(parts(report, "re-ranking")) == [
         "",
-        f"PaLM 8B, T 0, 1 · sensibleness + 2 · attribution of 2 #{POOL_KEY}",
-        f"PaLM 8B, T 0, sensible first of 2 #{POOL_KEY}",
+        f"PaLM 8B, T 0.0, 1 · sensibleness + 2 · attribution of 2 #{POOL_KEY}",
+        f"PaLM 8B, T 0.0, sensible first of 2 #{POOL_KEY}",
     ]
 
 
@@ -298,8 +298,8 @@ def test_of_several_restricted_grids_the_chart_draws_top_k_over_all():
     assert row["n_pairs"] == 2
     assert row["attribution_difference"] == pytest.approx((0.3 + 0.15) / 2)
     assert row["sensibleness_difference"] == pytest.approx((-0.3 - 0.3) / 2)
-    of_small, of_large = f"{SMALL}, T 0, next-best non-evidence", parts(report, "top k")[1]
-    assert of_large == f"{LARGE}, T 0, next-best non-evidence"
+    of_small, of_large = f"{SMALL}, T 0.0, next-best non-evidence", parts(report, "top k")[1]
+    assert of_large == f"{LARGE}, T 0.0, next-best non-evidence"
     assert row_of(report, "top k", of_small)["attribution_difference"] == pytest.approx(0.15)
     assert names_in_chart(report).count("5 top k") == 1
 

@@ -2,8 +2,10 @@
 
 import pytest
 
+from evaluation.reports.seeded_runs import SeededRuns
 from evaluation.templatetags.figures import temperature
 from evaluation.tradeoffs.pools import pool_of
+from evaluation.tradeoffs.recall_lines import RestrictedPair
 from evaluation.tradeoffs.titles import setup_title
 from tests.evaluation.tradeoffs.by_hand import dot
 
@@ -64,7 +66,28 @@ def test_others_are_called_by_their_prompt_or_else_by_their_name():
 
 
 @pytest.mark.parametrize(
-    ("figure", "written"), [(0.0, "0"), (0.25, "0.25"), (0.75, "0.75"), (1.0, "1"), (None, "—")]
+    ("figure", "written"),
+    [(0.0, "0.0"), (0.7, "0.7"), (0.25, "0.25"), (1.0, "1.0"), (None, "—")],
 )
 def test_a_temperature_has_the_digits_that_it_has(figure, written):
     assert temperature(figure) == written
+
+
+@pytest.mark.parametrize(
+    ("asked", "label"), [(0.0, "[0.0, L, 1]"), (0.7, "[0.7, L, 1]"), (None, "[—, L, 1]")]
+)
+def test_a_label_of_a_figure_reads_as_in_the_paper(asked, label):
+    """[A] 7: '[0.0, L, 6] -> [0.0, L, 1] or [0.7, L, 6] -> …'."""
+    made = dot("no-evidence", model="L")
+    made.setup.temperature = asked
+
+    assert made.label == label
+
+
+def test_every_title_of_a_figure_writes_a_temperature_as_its_labels_do():
+    setups = [dot("golden", model="L").setup, dot("one-shot", model="L").setup]
+
+    assert pool_of(setups).title.startswith("L, T 0.0: ")
+    assert RestrictedPair("L", 0.0, "random").said == "L, T 0.0, random non-evidence"
+    runs = SeededRuns("a1", "f1", "L", "", 0.0, "golden", "", {}, tuple(setups))
+    assert runs.row["label"] == "L (0.0)"

@@ -184,7 +184,7 @@ def test_an_aggregate_says_its_pool_what_chose_and_its_inferences():
     [mark] = figure_of([aggregate(0.5, 0.5)], View()).marks
 
     assert mark.said.startswith(
-        "Sensible first, PaLM 8B, T 0, chosen in each example from 2 setups by auto_ais, 2 "
+        "Sensible first, PaLM 8B, T 0.0, chosen in each example from 2 setups by auto_ais, 2 "
         "inferences per example: attribution 0.500"
     )
 
@@ -213,7 +213,7 @@ def test_a_legend_has_a_line_for_each_thing_there_is():
     found = legend_of([*rows, aggregate(0.9, 0.9)], palette_of(rows))
 
     assert [(entry.title, entry.n) for entry in found.models] == [("PaLM 8B", 6)]
-    assert [entry.title for entry in found.temperatures] == ["T 0, solid", "T 0.7, light"]
+    assert [entry.title for entry in found.temperatures] == ["T 0.0, solid", "T 0.7, light"]
     assert [entry.title for entry in found.prompts] == [
         "Golden",
         "Random non-evidence",
@@ -340,7 +340,7 @@ def test_a_legend_names_the_model_also_where_it_has_no_colour():
 
     lines = {line.text: line for line in legend_lines(figure_of(rows, View()))}
 
-    assert lines["PaLM 8B"].text_x == lines["T 0"].text_x == lines["Model"].x
+    assert lines["PaLM 8B"].text_x == lines["T 0.0"].text_x == lines["Model"].x
     assert lines["Restricted, golden"].text_x > lines["Model"].x
 
 
@@ -365,7 +365,7 @@ def test_in_a_page_marks_are_links_that_say_where_they_stand():
     assert link.get("href") == "/own/?a=1&s=PaLM 8B 0.0 golden"
     # F1 = 2 · 0.5 · 0.25 / 0.75
     assert link.get("aria-label") == (
-        "Golden, PaLM 8B, T 0: attribution 0.500, sensibleness 0.250, F1 0.333, 100 examples"
+        "Golden, PaLM 8B, T 0.0: attribution 0.500, sensibleness 0.250, F1 0.333, 100 examples"
     )
     assert root.get("role") == "group"
     assert "style" not in text  # the policy of pages lets no style of its own through

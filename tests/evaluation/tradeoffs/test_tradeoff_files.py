@@ -73,8 +73,8 @@ def test_the_figure_has_the_view_of_its_address_and_says_its_axes(page):
 
     root = ET.fromstring(found.content)
     said = ["".join(each.itertext()) for each in root.iter() if each.tag.endswith("text")]
-    assert "[0, PaLM 8B, 2]" in said
-    assert "[0, PaLM 8B, 3]" not in said
+    assert "[0.0, PaLM 8B, 2]" in said
+    assert "[0.0, PaLM 8B, 3]" not in said
     assert "Attribution: auto_ais (imported)" in said
     assert "Golden" in said  # its legend
 
@@ -160,7 +160,7 @@ def test_the_methods_paragraph_says_every_parameter(page, dataset):
         "F1 = 2SA/(S + A)",
         "1,000 resamples, seed 0",
         "extractive|v:1, revision abc, SHA-256 model.bin 0123456789ab",
-        "Temperature 0.",
+        "Temperature 0.0.",
         "Golden (2), Golden, instructions (3), Retrieved 2 (4)",
         "top-p 1",
         "bm25 of 8 passages",

@@ -44,9 +44,9 @@ def test_figure_1_shows_all_setups_best_f1_first(dataset, see):
     # F1 = 2SA / (S + A): 2 · ¾ · 1 / (¾ + 1) = 0.857; 2 · ¾ · ¾ / 1½ = 0.75; 2 · ¾ · ½ / 1¼ = 0.6;
     # 2 · ¼ · ¾ / 1 = 0.375.
     assert list(table(page).items()) == [
-        (("Golden", "540B", "0"), ("0.75", "1.00", "0.857")),
-        (("One-shot, golden", "540B", "0"), ("0.75", "0.75", "0.750")),
-        (("Golden", "8B", "0"), ("0.75", "0.50", "0.600")),
+        (("Golden", "540B", "0.0"), ("0.75", "1.00", "0.857")),
+        (("One-shot, golden", "540B", "0.0"), ("0.75", "0.75", "0.750")),
+        (("Golden", "8B", "0.0"), ("0.75", "0.50", "0.600")),
         (("No evidence", "540B", "0.7"), ("0.25", "0.75", "0.375")),
     ]
     assert len(page.parts("dot")) == 4
@@ -132,20 +132,20 @@ def test_what_is_not_there_any_more_is_said_and_the_usual_is_taken(dataset, see)
 
 def test_mean_scores_are_of_the_same_examples(dataset, see):
     # Attribution of the small model: (3 · 0.9 + 0.1) / 4 = 0.7; sensibleness 0.5.
-    assert table(see(dataset, measure="score"))["Golden", "8B", "0"][:2] == ("0.70", "0.50")
+    assert table(see(dataset, measure="score"))["Golden", "8B", "0.0"][:2] == ("0.70", "0.50")
 
 
 def test_intervals_stand_in_the_table_where_asked_for(dataset, see):
     # All four are sensible: Wilson's lower end, with t(3) = 3.18, is 4 / (4 + 3.18²) = 0.28.
-    assert table(see(dataset, intervals=1))["Golden", "540B", "0"][1] == "1.00 .28–1.0"
-    assert table(see(dataset))["Golden", "540B", "0"][1] == "1.00"
+    assert table(see(dataset, intervals=1))["Golden", "540B", "0.0"][1] == "1.00 .28–1.0"
+    assert table(see(dataset))["Golden", "540B", "0.0"][1] == "1.00"
 
 
 def test_figure_2_lists_its_bands_of_f1(dataset, see):
     # F1 of the small model 0.6; of the large one 0.857 and 0.75, (6/7 + 3/4) / 2 = 0.804.
     assert see(dataset, figure=2).table("F1 by model").rows == [
-        ["M 8B", "0", "1", "0.600", "0.600", "0.600"],
-        ["M 540B", "0", "2", "0.804", "0.750", "0.857"],
+        ["M 8B", "0.0", "1", "0.600", "0.600", "0.600"],
+        ["M 540B", "0.0", "2", "0.804", "0.750", "0.857"],
     ]
     assert len(see(dataset).tables) == 1
 
@@ -186,10 +186,10 @@ def test_marks_chosen_by_an_axis_are_warned_of_until_another_judges(dataset, see
     )
     chosen = "from 2 setups by auto_ais, 2 inferences per example"
     assert page.text.count(chosen) == 2  # its mark, and its row
-    assert (f"Max attribution {chosen}", "540B", "0") in table(page)
+    assert (f"Max attribution {chosen}", "540B", "0.0") in table(page)
     [warning] = page.parts("callout")
     assert "Winner’s curse" in warning.text
-    assert "Attribution: Max attribution (M 540B T 0)." in warning.text
+    assert "Attribution: Max attribution (M 540B T 0.0)." in warning.text
     assert any(f"attribution=run-{other.pk}" in address for address in warning.addresses)
     assert "Sensibleness: Max attribution" not in page.text  # which only decides ties
 
@@ -204,7 +204,7 @@ def test_responses_without_a_label_are_counted(dataset, see):
     page = see(dataset)
 
     # Of the other three of yyny, two are attributable; n stands in the table where it differs.
-    assert table(page)["Golden", "540B", "0"] == ("3", "0.67", "1.00", "0.800")
+    assert table(page)["Golden", "540B", "0.0"] == ("3", "0.67", "1.00", "0.800")
     assert "share over up to 4 examples" in page.text
     assert "1 response of these setups" in page.text
 

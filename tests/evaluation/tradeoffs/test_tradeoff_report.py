@@ -49,7 +49,7 @@ def test_shares_and_f1_are_over_examples_known_to_both_axes(dataset):
     assert golden["attribution_score"] == pytest.approx((0.9 + 0.2 + 0.6) / 3)
     assert golden["sensibleness_score"] == pytest.approx((0.3 + 0.9 + 1.0) / 3)
     assert (golden["cluster"], golden["n_calls"]) == ("top right", 1)
-    assert golden["label"] == "[0, PaLM 8B, 2]"
+    assert golden["label"] == "[0.0, PaLM 8B, 2]"
     assert golden["context_tokens"] == pytest.approx((101 + 102 + 103 + 104) / 4)
     assert report.left_out["attribution_unknown"] == 2
     assert report.left_out["sensibleness_unknown"] == 1
