@@ -13,7 +13,7 @@ from evaluation.metrics.tradeoff import f1_from, statistics_of
 from evaluation.metrics.tradeoff_effects import f1_difference, pair_statistics
 from evaluation.reports.base import LeftOut, Report, Row, number
 from evaluation.tradeoffs.axes import Axes
-from evaluation.tradeoffs.flattered import flatters, short_of
+from evaluation.tradeoffs.flattered import marks_of, short_of
 from evaluation.tradeoffs.material import NO_RESPONSE, Material, material_of
 from evaluation.tradeoffs.recipes import (
     Recipe,
@@ -92,15 +92,15 @@ def recipe_report(recipe: Recipe, choosing: Axes, judging: Axes | None = None) -
     if large and (place_of_large := _place(judged, large)) is not None:
         entries.append(_of_setup(LARGE, judged, place_of_large))
     rows = _rows([_over(is_asked, entry) for entry in entries], judged)
-    is_flattered = flatters([axis.said for axis in choosing], judging)
+    marks = marks_of([axis.said for axis in choosing], judging)
     for row in rows:
         is_chosen = row["kind"] in (CALLS, AGGREGATE) and row["n_calls"] > 1
         row["chosen_by"] = _said(choosing) if is_chosen else None
         row["judged_by"] = _said(judging)
         row["chosen_by_title"] = _short(choosing) if is_chosen else None
         row["judged_by_title"] = _short(judging)
-        row["is_flattered"] = is_chosen and any(is_flattered)
-        row["is_flattered_x"], row["is_flattered_y"] = (is_chosen and each for each in is_flattered)
+        row |= {name: is_chosen and mark for name, mark in marks.items()}
+        row["is_flattered"] = row["is_flattered_x"] or row["is_flattered_y"]
     signature = judged.signature(
         "recipe",
         f"{recipe.model} T {recipe.temperature:g}",

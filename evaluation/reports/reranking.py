@@ -18,7 +18,7 @@ from evaluation.reports.base import Report, Row, number
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.choices import chosen_responses
 from evaluation.tradeoffs.dots import Dot
-from evaluation.tradeoffs.flattered import chosen_by, flattered, short_of
+from evaluation.tradeoffs.flattered import chosen_by, marks_of, short_of
 from evaluation.tradeoffs.material import NO_RESPONSE, Material, material_of
 from evaluation.tradeoffs.pools import Pool, best_single, pool_names
 from generation.models import Dataset
@@ -190,7 +190,7 @@ def _of_setup(dot: Dot, place: int, material: Material) -> Row:
 def _of_choice(dot: Dot, axes: Axes) -> Row:
     """Return how an aggregate was chosen, and which axis shows what it was chosen by."""
     said = chosen_by(dot)
-    x, y = flattered(dot, axes)
+    marks = marks_of(said.values(), axes)
     weights = dot.settings.get("weights")
     return {
         "weights": ", ".join(f"{weight:g}" for weight in weights) if weights else None,
@@ -200,9 +200,8 @@ def _of_choice(dot: Dot, axes: Axes) -> Row:
         "chosen_by": "; ".join(said.values()),
         "chosen_by_title": ", ".join(dict.fromkeys(map(short_of, said.values()))),
         **{f"chosen_by_{name}": said.get(name) for name in axes._fields},
-        "is_flattered_x": x,
-        "is_flattered_y": y,
-        "is_flattered": x or y,
+        **marks,
+        "is_flattered": marks["is_flattered_x"] or marks["is_flattered_y"],
     }
 
 

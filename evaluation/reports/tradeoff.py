@@ -11,7 +11,7 @@ from evaluation.metrics.tradeoff import attribution_from, f1_from, sensibleness_
 from evaluation.reports.base import LeftOut, Report, Row, number
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.dots import CLUSTER_TITLES, TOP_RIGHT, Dot
-from evaluation.tradeoffs.flattered import chosen_by, flattered, short_of
+from evaluation.tradeoffs.flattered import chosen_by, marks_of, short_of
 from evaluation.tradeoffs.material import NO_RESPONSE, Material
 from evaluation.tradeoffs.titles import setup_title
 from evaluation.tradeoffs.view import (
@@ -33,8 +33,9 @@ def tradeoff_report(material: Material, view: View) -> Report:
     the two. Shares have Wilson intervals, F1 and mean scores bootstrap intervals over dialogs.
     `attribution_score` and `sensibleness_score` are mean scores in either case; of the n examples
     `attribution_assumed` and `sensibleness_assumed` are a no that nobody was asked for.
-    `is_flattered_x` and `is_flattered_y` say that an aggregate was chosen by what that axis shows.
-    The title of an aggregate names its pool where the view shows another one by the same function.
+    `is_flattered_x` and `is_flattered_y` say that an aggregate was chosen by what that axis shows,
+    `is_same_metric_x` and `is_same_metric_y` that it was by the same metric with another model. The
+    title of an aggregate names its pool where the view shows another one by the same function.
     """
     places = shown(material, view)
     chosen = material.of_dots(places)
@@ -171,13 +172,12 @@ def _function_of(dot: Dot) -> tuple[str, float | None, str]:
 
 def _of_aggregate(dot: Dot, axes: Axes) -> Row:
     """Return how an aggregate was chosen, and which axis shows what it was chosen by."""
-    is_flattered_x, is_flattered_y = flattered(dot, axes)
+    said = list(dict.fromkeys(chosen_by(dot).values()))
     return {
         "pool_size": len(dot.pool) or None,
-        "chosen_by": "; ".join(dict.fromkeys(chosen_by(dot).values())),
-        "chosen_by_title": ", ".join(dict.fromkeys(map(short_of, chosen_by(dot).values()))),
-        "is_flattered_x": is_flattered_x,
-        "is_flattered_y": is_flattered_y,
+        "chosen_by": "; ".join(said),
+        "chosen_by_title": ", ".join(dict.fromkeys(map(short_of, said))),
+        **marks_of(said, axes),
     }
 
 

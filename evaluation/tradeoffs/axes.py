@@ -4,7 +4,6 @@ An axis is a metric run, or the majority of raters on a question in one arm of a
 """
 
 import math
-import re
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
@@ -50,22 +49,6 @@ class Axis(NamedTuple):
     @property
     def is_human(self) -> bool:
         return self.run is None
-
-    @property
-    def source(self) -> str:
-        """What makes its scores, whatever its labels are cut at; see `source_of`."""
-        return source_of(self.said)
-
-
-# What of `Axis.said` changes labels alone, or which responses have a score: a run's threshold and
-# sample, and how votes make a yes.
-_OF_RUN = re.compile(r"\|(?:t|t>=|sample):[^|]*")
-_OF_RATERS = re.compile(r"^(raters of .*, [^,]+ arm, [^,:]+): .*$", re.DOTALL)
-
-
-def source_of(said: str) -> str:
-    """Return what makes the scores of an axis: the part of `Axis.said` that is not about labels."""
-    return _OF_RATERS.sub(r"\1", _OF_RUN.sub("", said))
 
 
 class Axes(NamedTuple):

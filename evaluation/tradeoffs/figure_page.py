@@ -16,8 +16,9 @@ from evaluation.charts.tradeoff_figure import Figure, chosen_of, figure_of
 from evaluation.forms.tradeoff import TradeoffForm
 from evaluation.reports.base import Report, Row
 from evaluation.reports.tradeoff import bands, setup_row, tradeoff_report
-from evaluation.tradeoffs.axes import Axes, Axis, source_of
+from evaluation.tradeoffs.axes import Axes, Axis
 from evaluation.tradeoffs.dots import Dot
+from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, chooser_of, sides_marked
 from evaluation.tradeoffs.kept import kept_recalls
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.readiness import SIDES
@@ -85,7 +86,10 @@ class TableRow(NamedTuple):
 
 
 class Flattered(NamedTuple):
-    """Aggregates in view that were chosen by what an axis shows: that axis shows them too good."""
+    """Aggregates in view that an axis shows too good: what it shows chose them.
+
+    Or the metric that it shows chose them, asked of another model.
+    """
 
     side: str  # 'attribution', 'sensibleness'
     axis: Axis
@@ -120,6 +124,7 @@ class FigurePage(NamedTuple):
     rows: Sequence[TableRow]
     lines: Lines
     flattered: Sequence[Flattered]
+    by_same_metric: Sequence[Flattered]  # by another model
     is_about_nothing: bool  # the dataset has nothing of what the figure is about
     bands: Sequence[Row] = ()  # of F1 by model and temperature, where the figure is about them
 
@@ -170,7 +175,8 @@ def figure_page(
             for row in report.rows
         ],
         lines,
-        flattered(report.rows, material.axes, axes),
+        flattered(report.rows, material.axes, axes, FLATTERED),
+        flattered(report.rows, material.axes, axes, SAME_METRIC),
         is_about_nothing(material, form),
         bands(report.rows) if form.number == BANDS else (),
     )
@@ -290,15 +296,25 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
 # --- what to be careful about ---------------------------------------------------------------
 
 
-def flattered(rows: Sequence[Row], axes: Axes, all_axes: Sequence[Axis]) -> list[Flattered]:
-    """Return which rows were chosen by what an axis shows, and what else could be shown."""
+def flattered(
+    rows: Sequence[Row], axes: Axes, all_axes: Sequence[Axis], mark: str
+) -> list[Flattered]:
+    """Return which rows were chosen by what an axis shows, and what else could be shown.
+
+    Args:
+        mark: of the rows, `FLATTERED` or `SAME_METRIC`.
+    """
     found = []
-    for side, axis, mark in zip(SIDES, axes, ("is_flattered_x", "is_flattered_y"), strict=True):
-        chosen = [row for row in rows if row[mark]]
+    for side, axis in zip(SIDES, axes, strict=True):
+        chosen = [row for row in rows if side.name in sides_marked(row, mark)]
         if chosen:
             said = [each for row in chosen for each in row["chosen_by"].split("; ")]
-            sources = {axis.source, *map(source_of, said)}
-            others = [each for each in all_axes if side.is_of(each) and each.source not in sources]
+            choosers = [chooser_of(each) for each in (axis.said, *said)]
+            others = [
+                each
+                for each in all_axes
+                if side.is_of(each) and not any(map(chooser_of(each.said).is_same, choosers))
+            ]
             in_order = sorted(others, key=lambda each: not each.is_human)
             found.append(Flattered(side.name, axis, chosen, in_order[:MOST_OFFERED]))
     return found

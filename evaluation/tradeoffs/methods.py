@@ -12,7 +12,13 @@ from evaluation.metrics.intervals import METHOD
 from evaluation.reports.tradeoff import aggregate_title
 from evaluation.tradeoffs.axes import Axis
 from evaluation.tradeoffs.dots import Dot
-from evaluation.tradeoffs.flattered import chosen_by, flattered
+from evaluation.tradeoffs.flattered import (
+    FLATTERED,
+    SAME_METRIC,
+    chosen_by,
+    marks_of,
+    sides_marked,
+)
 from evaluation.tradeoffs.material import N_RESAMPLES, NO_RESPONSE, SEED, Material
 from evaluation.tradeoffs.recalls import Recalls
 from evaluation.tradeoffs.view import View, model_key, shown
@@ -212,14 +218,11 @@ def _prompt_settings(setup: Setup) -> Iterator[tuple[str, Any]]:
 def _of_aggregate(dot: Dot, material: Material) -> str:
     title = aggregate_title(dot)
     said = "; ".join(dict.fromkeys(chosen_by(dot).values())) or "what is not known"
-    names = [
-        name
-        for name, is_flattered in zip(
-            material.axes._fields, flattered(dot, material.axes), strict=True
-        )
-        if is_flattered
-    ]
-    warning = f", which flatters its {' and '.join(names)} here" if names else ""
+    marks = marks_of(chosen_by(dot).values(), material.axes)
+    flattered, same = sides_marked(marks, FLATTERED), sides_marked(marks, SAME_METRIC)
+    warning = f", which flatters its {' and '.join(flattered)} here" if flattered else ""
+    if same:
+        warning += f"; the same metric with another model judges its {' and '.join(same)} here"
     return (
         f"{dot.setup.name}: {title} among {_count(len(dot.pool), 'setup')} for each example, "
         f"{_count(dot.n_calls, 'call')} each; chosen by {said}{warning}."

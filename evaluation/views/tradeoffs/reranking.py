@@ -17,6 +17,7 @@ from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.reranking import CHOOSING, SECOND, reranking_report
 from evaluation.services.reranking import RerankingError, rerank
 from evaluation.tradeoffs.axes import Axes
+from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, marked_in_any
 from evaluation.tradeoffs.readiness import missing_sides, running_runs
 from generation.models import Dataset
 
@@ -41,8 +42,12 @@ class Table(NamedTuple):
     @property
     def flattering(self) -> list[str]:
         """The axes that judge what they have chosen."""
-        sides = zip(("is_flattered_x", "is_flattered_y"), Axes._fields, strict=True)
-        return [name for flag, name in sides if any(row.get(flag) for row in self.rows)]
+        return marked_in_any(self.rows, FLATTERED)
+
+    @property
+    def by_same_metric(self) -> list[str]:
+        """The axes whose metric has chosen what they judge, with another model."""
+        return marked_in_any(self.rows, SAME_METRIC)
 
 
 @require_safe

@@ -5,7 +5,13 @@ import pytest
 from evaluation.models import MetricRun
 from evaluation.tradeoffs.axes import Axes, of_run
 from evaluation.tradeoffs.dots import dot_of
-from evaluation.tradeoffs.flattered import chosen_by, flattered, flatters
+from evaluation.tradeoffs.flattered import (
+    by_same_metric,
+    chosen_by,
+    flattered,
+    flatters,
+    short_of,
+)
 from generation.models import Setup
 
 MODEL = "PaLM 8B"
@@ -25,21 +31,59 @@ def aggregate(n_ties=0, **settings):
 
 
 @pytest.mark.parametrize(
-    ("signature", "is_same"),
+    "signature",
     [
-        ("auto_ais|lexical|t:0.5|v:1", True),
-        ("auto_ais|lexical|t:0.7|v:1", True),  # another threshold
-        ("auto_ais|lexical|t>=:0.5|v:1", True),
-        ("auto_ais|lexical|sample:20@1|t:0.5|v:1", True),  # some of the same scores
-        ("auto_ais|lexical|golden|t:0.5|v:1", False),  # other evidence
-        ("auto_ais|lexical|t:0.5|v:2", False),
+        "auto_ais|lexical|t:0.5|v:1",
+        "auto_ais|lexical|v1|localized:2|whole|golden|t:0.5|v:1",  # another flavor and window
+        "auto_ais|lexical|v3|whole|mean|golden|t:0.5|v:1",  # sentence by sentence
+        "auto_ais|lexical|t:0.7|v:1",  # another threshold
+        "auto_ais|lexical|t>=:0.5|v:1",
+        "auto_ais|lexical|bf16|t:0.5|v:1|bf16|revision:abc",  # another precision
+        "auto_ais|lexical|shown|t:0.5|v:1",  # other evidence
+        "auto_ais|lexical|sample:20@1|t:0.5|v:1",  # some of the same responses
+        "auto_ais|lexical|t:0.5|v:2",
     ],
 )
-def test_the_same_scores_cut_otherwise_are_no_other_judge(signature, is_same):
+def test_the_metric_and_model_that_chose_flatter_whatever_else_is_said(signature):
     judging = Axes(axis(signature=signature), axis("other"))
 
-    assert flatters([each.said for each in CHOOSING], judging) == (is_same, False)
-    assert flattered(aggregate(function="sensible-first"), judging) == (is_same, False)
+    assert flatters([each.said for each in CHOOSING], judging) == (True, False)
+    assert flattered(aggregate(function="sensible-first"), judging) == (True, False)
+    assert by_same_metric([each.said for each in CHOOSING], judging) == (False, False)
+
+
+def test_another_model_by_the_same_metric_is_said_and_another_metric_is_free():
+    minilm = axis(signature="auto_ais|entailment-minilm|t:0.5|v:1")
+    judging = Axes(minilm, axis("other", signature="other|lexical|t:0.5|v:1"))
+
+    assert flatters([each.said for each in CHOOSING], judging) == (False, False)
+    assert by_same_metric([each.said for each in CHOOSING], judging) == (True, False)
+
+
+def test_a_checkpoint_is_the_same_by_its_name_or_its_revision():
+    chose = "auto_ais: auto_ais|minilm|t:0.5|v:1|fp32|revision:abc"
+
+    def judged_by(model, revision):
+        judging = axis(signature=f"auto_ais|{model}|v1|bf16|t:0.7|v:1|bf16|revision:{revision}")
+        return flatters([chose], Axes(judging, axis("other")))[0]
+
+    assert judged_by("minilm", "def")
+    assert judged_by("renamed", "abc")
+    assert not judged_by("deberta", "def")
+
+
+def test_where_nothing_says_the_model_it_counts_as_the_one_that_chose():
+    unknown, lexical = axis(signature="", is_imported=True), axis()
+    foreign = axis(signature="T5-11B|t:0.4", is_imported=True)  # of another tool: its model first
+
+    assert flatters([unknown.said], Axes(lexical, axis("other"))) == (True, False)
+    assert flatters([lexical.said], Axes(unknown, axis("other"))) == (True, False)
+    assert flatters([lexical.said], Axes(foreign, axis("other"))) == (False, False)
+    assert flatters([foreign.said], Axes(foreign, axis("other"))) == (True, False)
+
+
+def test_a_metric_that_chose_for_one_side_flatters_the_other_side_too():
+    assert flatters([axis().said], Axes(axis("other"), axis())) == (False, True)
 
 
 def test_a_run_made_here_is_the_same_once_it_is_imported():
@@ -50,13 +94,30 @@ def test_a_run_made_here_is_the_same_once_it_is_imported():
     assert flatters([here.said], Axes(there, axis("other"))) == (True, False)
 
 
-def test_raters_are_known_by_study_arm_and_question():
-    said = "raters of pilot: two, separate arm, attributable: "
-    raters = CHOOSING.attribution._replace(run=None, said=f"{said}median above 2")
-    other = raters._replace(said="raters of pilot: two, explained arm, attributable: majority")
+@pytest.mark.parametrize(
+    ("said", "is_same"),
+    [
+        ("raters of pilot: two, separate arm, attributable: median above 2", True),
+        ("raters of pilot: two, merged arm, attributable: median above 2", True),
+        ("raters of pilot: two, separate arm, attributable: ", True),
+        ("raters of pilot: two, separate arm, relevant: median above 2", False),
+        ("raters of pilot, separate arm, attributable: median above 2", False),
+        ("auto_ais: auto_ais|lexical|t:0.5|v:1", False),
+    ],
+)
+def test_raters_are_known_by_study_and_question(said, is_same):
+    chose = "raters of pilot: two, separate arm, attributable: median above 3"
+    judging = CHOOSING.attribution._replace(run=None, said=said)
 
-    assert raters.source == said.removesuffix(": ")
-    assert flatters([f"{said}median above 3"], Axes(raters, other)) == (True, False)
+    assert flatters([chose], Axes(judging, axis("other"))) == (is_same, False)
+    assert by_same_metric([chose], Axes(judging, axis("other"))) == (False, False)
+
+
+def test_raters_are_called_by_study_arm_and_question():
+    said = "raters of pilot: two, separate arm, attributable"
+
+    assert short_of(f"{said}: yes is a: b") == said
+    assert short_of(CHOOSING.attribution.said) == "auto_ais"
 
 
 @pytest.mark.parametrize(

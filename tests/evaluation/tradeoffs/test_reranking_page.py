@@ -80,6 +80,25 @@ def test_a_second_metric_judges_what_the_first_one_chose(researcher, dataset):
     assert "Judged by something else" in page.headings
 
 
+def test_the_same_metric_with_another_model_is_said_to_be_no_second_metric(researcher, dataset):
+    MetricRun.objects.filter(metric="auto_ais").update(signature="first")  # the model's name
+    rerank(dataset, axes_in(dataset), NAMES, "sensible-first")
+    run = MetricRun.objects.get(metric="auto_ais")
+    other = MetricRun.objects.create(dataset=dataset, metric="auto_ais", signature="auto_ais|T5")
+    AutoScore.objects.bulk_create(
+        AutoScore(run=other, target=each.target, score=each.score) for each in run.scores.all()
+    )
+
+    answer = researcher.get(
+        address(dataset), {"attribution": f"run-{run.pk}", "judge": f"run-{other.pk}"}
+    )
+
+    by_first, by_second = answer.context["tables"]
+    assert (by_first.flattering, by_first.by_same_metric) == (["attribution", "sensibleness"], [])
+    assert (by_second.flattering, by_second.by_same_metric) == (["sensibleness"], ["attribution"])
+    assert "The attribution is judged by the metric that chose" in shown(answer).text
+
+
 def test_weights_are_asked_for_and_a_weighted_sum_without_any_is_refused(researcher, dataset):
     data = {"function": "weighted", "of_sensibleness": "0", "of_attribution": ""}
     answer = researcher.post(store(dataset), data)

@@ -169,6 +169,7 @@ def test_a_figure_without_marks_says_what_is_missing_and_where_it_is_made(
 
 
 def test_marks_chosen_by_an_axis_are_warned_of_until_another_judges(dataset, see):
+    MetricRun.objects.filter(metric="auto_ais").update(signature="first")  # the model's name
     axes = usual(axes_of(dataset))
     assert axes
     pool = [dataset.setups.get(model=LARGE, prompt=p).name for p in ("golden", "one-shot")]
@@ -196,6 +197,9 @@ def test_marks_chosen_by_an_axis_are_warned_of_until_another_judges(dataset, see
     own = {"aggregate": "max-attribution"}
     page = see(dataset, **own, attribution=f"run-{other.pk}", sensibleness=axes.sensibleness.key)
     assert "Winner’s curse" not in page.text
+    [note] = page.parts("callout")
+    assert "chosen by the metric of an axis, with another model" in note.text
+    assert "Attribution: Max attribution (M 540B T 0)." in note.text
 
 
 def test_responses_without_a_label_are_counted(dataset, see):
