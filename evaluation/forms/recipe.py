@@ -1,6 +1,6 @@
 """What a researcher chooses about a recipe: K1, K2 and the model, then what scores it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 from urllib.parse import urlencode
@@ -10,12 +10,13 @@ from django import forms
 from evaluation.forms.retrieval import QUERIES
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.recipe_plan import USUAL_RECALL, RecipeChoices, RecipePlan
-from evaluation.tradeoffs.recipes import Recipe, newest_aggregate
+from evaluation.tradeoffs.recipes import Recipe, newest_aggregate, responses_to_score
 from evaluation.tradeoffs.scorers import (
     SIDES,
     Scorer,
     Scorers,
     Side,
+    judge_beside,
     scorer_among,
     scorers_of,
 )
@@ -178,8 +179,9 @@ def _free_name(dataset: Dataset) -> str:
 class ScorersForm(forms.Form):
     """What re-ranks a recipe's responses and what judges; who does not choose gets the usual.
 
-    That is what its newest aggregate was chosen by, if there is one. `problems` has a sentence for
-    each choice that is not there: the usual stands in its place, to be shown and not to be used.
+    That is what its newest aggregate was chosen by, if there is one; what judges is usually
+    something that does not re-rank (`judge_beside`). `problems` has a sentence for each choice that
+    is not there: the usual stands in its place, to be shown and not to be used.
     """
 
     def __init__(self, data: Mapping[str, Any], *, recipe: Recipe) -> None:
@@ -192,12 +194,19 @@ class ScorersForm(forms.Form):
         self._asked: dict[str, Scorer | None] = {}
         for side in SIDES:
             self._there[side] = there = scorers_of(dataset, side)
-            choices = [(each.key, each.title) for each in there]
-            for name, more in ((side, []), (f"{JUDGE}{side}", [("", "the same, which flatters")])):
-                self.fields[name] = forms.ChoiceField(
-                    label=TITLES[name], choices=[*more, *choices], required=False
-                )
+            self._offer(side, there)
+            for name in (side, f"{JUDGE}{side}"):
                 self._asked[name] = self._found(dataset, side, name)
+        self._beside = self._usual_judges(recipe)
+        for side, judge in self._beside.items():
+            usually = judge.title if judge else "what re-ranks, which flatters"
+            self._offer(f"{JUDGE}{side}", self._there[side], [("", f"as usual: {usually}")])
+
+    def _offer(
+        self, name: str, there: Sequence[Scorer], before: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        choices = [*before, *((each.key, each.title) for each in there)]
+        self.fields[name] = forms.ChoiceField(label=TITLES[name], choices=choices, required=False)
 
     def _found(self, dataset: Dataset, side: Side, name: str) -> Scorer | None:
         """Return what was asked for; None: nothing, or what is not there, which is noted."""
@@ -209,6 +218,14 @@ class ScorersForm(forms.Form):
         except LookupError:
             self.problems.append(f"{TITLES[name]} “{key[:80]}”: that is not there.")
             return None
+
+    def _usual_judges(self, recipe: Recipe) -> dict[Side, Scorer | None]:
+        """Return what judges each side where nobody chooses; None: nothing but what re-ranks."""
+        choosing = self.scorers
+        if choosing is None:
+            return dict.fromkeys(SIDES)
+        responses = responses_to_score(recipe)
+        return {side: judge_beside(recipe.dataset, side, choosing, responses) for side in SIDES}
 
     def _chosen(self, prefix: str) -> list[Scorer | None]:
         return [self._asked[f"{prefix}{side}"] for side in SIDES]
@@ -234,9 +251,16 @@ class ScorersForm(forms.Form):
         if self.scorers is None:
             return None
         attribution, sensibleness = (
-            chosen or first for chosen, first in zip(self._chosen(JUDGE), self.scorers, strict=True)
+            chosen or self._beside[side] or first
+            for side, chosen, first in zip(SIDES, self._chosen(JUDGE), self.scorers, strict=True)
         )
         return Scorers(attribution, sensibleness)
+
+    @property
+    def without_judge(self) -> list[str]:
+        """The sides that nothing there judges but what re-ranks, where nobody chose a judge."""
+        asked = zip(SIDES, self._chosen(JUDGE), strict=True)
+        return [side for side, chosen in asked if not chosen and not self._beside[side]]
 
     @property
     def rows(self) -> list[tuple[forms.BoundField, str]]:

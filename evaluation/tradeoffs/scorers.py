@@ -1,11 +1,15 @@
 """What may score responses that were just made: runs that go on, new runs, raters. Reads only."""
 
-from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, get_args
 
+from django.db.models import Count, QuerySet
+
+from annotation.models import Vote
 from evaluation.auto_metrics.registry import METRICS, metric_of
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.choices import ChoiceError, model_called, models_for, plan_of
+from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import RunPlan, spec_of
 from evaluation.tradeoffs.axes import (
     ATTRIBUTION_METRICS,
@@ -17,8 +21,10 @@ from evaluation.tradeoffs.axes import (
     of_run,
     values_of,
 )
+from evaluation.tradeoffs.flattered import chooser_of
+from evaluation.tradeoffs.readiness import SIDES as AXIS_SIDES
 from generation.evidence import EvidenceChoice
-from generation.models import Dataset
+from generation.models import Dataset, Response
 
 Side = Literal["attribution", "sensibleness"]
 SIDES: tuple[Side, ...] = get_args(Side)
@@ -36,6 +42,13 @@ class Scorer(NamedTuple):
     @property
     def run(self) -> MetricRun | None:
         return self.axis.run if self.axis else None
+
+    @property
+    def said(self) -> str:
+        """What its axis says, or will say before its backend is opened."""
+        if self.axis or not self.plan:
+            return self.axis.said if self.axis else self.key
+        return f"{self.plan.metric.key}: {self.plan.signature}"
 
 
 class Scorers(NamedTuple):
@@ -68,28 +81,76 @@ def scorers_of(dataset: Dataset, side: Side) -> list[Scorer]:
     return [*own, *new, *(each for each in there if each not in own)]
 
 
-def scorer_called(dataset: Dataset, side: Side, text: str) -> Scorer:
+def scorer_called(
+    dataset: Dataset,
+    side: Side,
+    text: str,
+    options: Mapping[str, Any] | None = None,
+    evidence: str = "",
+) -> Scorer:
     """Return the scorer that somebody names.
+
+    A metric is asked by a run that is there and agrees with all that was said, of several by the
+    oldest. A new run is made where the dataset has no scores by the metric, or by choices that are
+    said: its model, options, evidence.
 
     Args:
         text: a metric, METRIC/MODEL, the key of an axis, or what only one axis shows; "" for the
-            usual metric of the side with its usual model, against golden evidence.
+            usual metric of the side.
+        options: of the metric, by name; what is not said is as usual.
+        evidence: "" is golden, of a metric that looks at evidence.
 
     Raises:
-        LookupError: there is none.
-        ChoiceError: the metric cannot ask that model.
+        LookupError: there is none, or its evidence has to be said.
+        ChoiceError: the metric cannot ask that model, or has no such option.
     """
     axes = _axes(dataset)
-    metric, _, model = (text or METRIC_OF[side]).partition("/")
-    if metric in METRICS:
-        plan = _plan(metric, model)
-        runs = [axis for axis in axes if axis.run and _is_of(axis.run, plan)]
-        return _of_axis(runs[0]) if runs else _of_plan(plan, model)
-    return _of_axis(find(axes, text))
+    metric = metric_named(side, text)
+    if not metric:
+        return _of_axis(find(axes, text))
+    model, options = text.partition("/")[2], options or {}
+    plan = _plan(metric, model, options, evidence)
+    of_metric = [axis for axis in axes if axis.run and axis.run.metric == metric]
+    alike = [
+        each
+        for each in map(_of_axis, of_metric)
+        if each.plan and _is_as_said(each.plan, plan, model, options)
+    ]
+    same_evidence = [each for each in alike if each.plan and each.plan.evidence == plan.evidence]
+    if same_evidence:
+        return min(same_evidence, key=lambda each: each.run.pk if each.run else 0)
+    if alike and not evidence:
+        there = sorted({str(each.plan.evidence) for each in alike if each.plan})
+        raise LookupError(
+            f"{plan.metric.title} has scores here against {' and '.join(there)} evidence, and none "
+            f"against {plan.evidence}: say --evidence {' or '.join(there)} to use them, or "
+            f"--evidence {plan.evidence} for a new run."
+        )
+    if of_metric and not (model or options or evidence):
+        raise LookupError(
+            f"{plan.metric.title} has scores here that nothing can be added to (imported, or of a "
+            "sample): name a model that scores the responses, such as "
+            f"{metric}/{plan.spec.name or plan.spec.backend}."
+        )
+    return _of_plan(plan, model)
+
+
+def metric_named(side: Side, text: str) -> str:
+    """Return the metric that somebody names, see `scorer_called`; "" where it is something else."""
+    metric = text.partition("/")[0] or METRIC_OF[side]
+    return metric if metric in METRICS else ""
+
+
+def _is_as_said(there: RunPlan, asked: RunPlan, model: str, options: Mapping[str, Any]) -> bool:
+    """Return whether a run agrees with what was said of its model and options."""
+    name, asked_name = there.spec.name or there.spec.backend, asked.spec.name or asked.spec.backend
+    own, others = there.metric.parameters, asked.metric.parameters
+    is_model = not model or name == asked_name
+    return is_model and all(own.get(option) == others.get(option) for option in options)
 
 
 def scorer_among(there: Sequence[Scorer], dataset: Dataset, side: Side, text: str) -> Scorer:
-    """Return the one of `scorers_of` that somebody asks for, see `scorer_called`.
+    """Return the one of `scorers_of` that somebody asks for by its key.
 
     What was new when it was offered may have become a run since: then it is that run.
 
@@ -99,10 +160,79 @@ def scorer_among(there: Sequence[Scorer], dataset: Dataset, side: Side, text: st
     by_key = {each.key: each for each in there}
     if text in by_key:
         return by_key[text]
-    try:
-        return by_key[scorer_called(dataset, side, text).key]
-    except ChoiceError as error:
-        raise LookupError(str(error)) from error
+    if metric := metric_named(side, text):
+        try:
+            plan = _plan(metric, text.partition("/")[2])
+        except ChoiceError as error:
+            raise LookupError(str(error)) from error
+        runs = [each for each in there if each.run and _is_of(each.run, plan)]
+        if runs:
+            return runs[0]
+    raise LookupError(f"there is nothing {text!r} that could score {side}")
+
+
+def judge_beside(
+    dataset: Dataset, side: Side, choosing: Scorers, responses: QuerySet[Response]
+) -> Scorer | None:
+    """Return what judges a side where nobody chooses: something that did not choose itself.
+
+    Raters come first, then the side's metric with another model; only what is there already, and
+    has come to all responses or can be asked to. None: there is nothing.
+
+    Args:
+        responses: those that are judged.
+    """
+    [of_side] = [each for each in AXIS_SIDES if each.name == side]
+    choosers = [chooser_of(each.said) for each in choosing]
+    others = [
+        axis
+        for axis in _axes(dataset)
+        if of_side.is_of(axis) and not any(map(chooser_of(axis.said).is_same, choosers))
+    ]
+    whole = _come_to_all(others, responses)
+    in_order = map(_of_axis, sorted(others, key=lambda axis: not axis.is_human))
+    return next((each for each in in_order if each.key in whole or _can_be_asked(each)), None)
+
+
+def _can_be_asked(scorer: Scorer) -> bool:
+    """Return whether a run can score more; one that failed or was cancelled is left as it is."""
+    if scorer.plan is None or scorer.run is None:
+        return False
+    has_ended_early = scorer.run.state in (MetricRun.State.FAILED, MetricRun.State.CANCELLED)
+    return not has_ended_early and not why_unusable(scorer.plan.spec, scorer.plan.metric.key)
+
+
+def _come_to_all(axes: Sequence[Axis], responses: QuerySet[Response]) -> set[str]:
+    """Return the keys of the axes that have a score of, or a vote on, each of some responses."""
+    n_responses = responses.count() if axes else 0
+    if not n_responses:
+        return set()
+    ids = responses.order_by().values("pk")
+    scores = AutoScore.objects.filter(
+        run__in=[axis.run for axis in axes if axis.run],
+        target__citation=None,
+        target__response__in=ids,
+    )
+    of_runs = scores.order_by().values_list("run").annotate(n=Count("target__response"))
+    votes = Vote.objects.filter(
+        arm__in=[axis.arm for axis in axes if axis.arm],
+        is_surplus=False,
+        rater__is_excluded=False,
+        target__citation=None,
+        target__response__in=ids,
+    )
+    of_questions = votes.order_by().values_list("arm", "question")
+    n_rated = of_questions.annotate(n=Count("target__response", distinct=True))
+    whole = {pk for pk, n in of_runs if n == n_responses}
+    rated = {(arm, question) for arm, question, n in n_rated if n == n_responses}
+    return {axis.key for axis in axes if _who(axis) in whole | rated}
+
+
+def _who(axis: Axis) -> int | tuple[int, str] | None:
+    """Return the id of an axis's run, or of its arm with the question."""
+    if axis.run:
+        return axis.run.pk
+    return (axis.arm.pk, axis.question.key) if axis.arm and axis.question else None
 
 
 def n_without_score(scorer: Scorer, responses: Sequence[int]) -> int:
@@ -147,9 +277,11 @@ def _new(metric: str) -> Iterator[Scorer]:
             continue
 
 
-def _plan(metric: str, model: str) -> RunPlan:
-    evidence = EvidenceChoice.GOLDEN if METRICS[metric].needs_evidence else ""
-    return plan_of(metric, model_called(model), evidence=evidence)
+def _plan(
+    metric: str, model: str, options: Mapping[str, Any] | None = None, evidence: str = ""
+) -> RunPlan:
+    usually = EvidenceChoice.GOLDEN if METRICS[metric].needs_evidence else ""
+    return plan_of(metric, model_called(model), options=options, evidence=evidence or usually)
 
 
 def _of_plan(plan: RunPlan, model: str) -> Scorer:

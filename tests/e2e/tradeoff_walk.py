@@ -50,7 +50,8 @@ def tradeoff_pages(folder: Path, user: User) -> Iterator[tuple[str, str]]:
     for page in PAGES:
         yield page, reverse(f"tradeoffs:{page}", args=[dataset.slug])
 
-    recipe = ["--model=extractive", "--k1=3", "--k2=2", "--attribution=auto_ais/lexical"]
+    scorers = ["--attribution=auto_ais/lexical", "--sensibleness=sensible/heuristic"]
+    recipe = ["--model=extractive", "--k1=3", "--k2=2", *scorers]
     call_command("run_recipe", dataset.name, *recipe, stdout=StringIO())
     done = Experiment.objects.get(dataset=dataset)
     yield "recipe, done", reverse("tradeoffs:recipe-progress", args=[dataset.slug, done.pk])

@@ -11,9 +11,10 @@ from django.db.models import Q
 
 from annotation.models import Study
 from evaluation.auto_metrics.registry import METRICS
+from evaluation.management.metric_options import add_metric_options, metric_options_from
 from evaluation.management.model_options import add_model_arguments, spec_from
 from evaluation.management.runs_here import requested_here, score_here
-from evaluation.runs.choices import ChoiceError, all_options, plan_of, sample_of
+from evaluation.runs.choices import ChoiceError, plan_of, sample_of
 from evaluation.runs.plan import RunPlan, responses_of_study
 from evaluation.services.runs import retry_failed
 from generation.evidence import EvidenceChoice
@@ -25,7 +26,6 @@ EXAMPLE = """examples:
       --model models/nli-deberta --flavor v3 --window 2 --hypothesis whole --evidence golden
   manage.py run_metric sensible --study pilot --server http://localhost:8000/v1 --model qwen
 """
-OPTION = "option_"  # before the names of metrics' options, which may be named like others
 
 
 class Command(BaseCommand):
@@ -39,7 +39,7 @@ class Command(BaseCommand):
         what.add_argument("--study", help="name of a study: the responses that it is about")
         what.add_argument("--dataset", help="name of a dataset: all its responses")
         add_model_arguments(parser)
-        _add_options(parser)
+        add_metric_options(parser)
         parser.add_argument(
             "--evidence", choices=EvidenceChoice.values, help="default: the study's, else shown"
         )
@@ -91,11 +91,10 @@ def _plan(study: Study | None, options: dict[str, Any]) -> RunPlan:
         ChoiceError: a mistake in them.
     """
     metric = options["metric"]
-    chosen = {option.name: options[OPTION + option.name] for option in all_options()}
     return plan_of(
         metric,
         spec_from(options),
-        options={name: value for name, value in chosen.items() if value is not None},
+        options=metric_options_from(options),
         precision=options["precision"] or "",
         evidence=options["evidence"] or "",
         usual_evidence=study.evidence_choice if study else EvidenceChoice.SHOWN,
@@ -103,16 +102,3 @@ def _plan(study: Study | None, options: dict[str, Any]) -> RunPlan:
         n_sampled=sample_of(metric, options["sample"]),
         seed=options["seed"],
     )
-
-
-def _add_options(parser: CommandParser) -> None:
-    """Let every metric's options be given; `plan_of` refuses one that the chosen metric lacks."""
-    for option in all_options():
-        parser.add_argument(
-            f"--{option.name.replace('_', '-')}",
-            dest=OPTION + option.name,
-            choices=option.values or None,
-            metavar=None if option.values else "N" if option.is_number else "NAME",
-            type=int if option.is_number else str,
-            help=option.help.replace("%", "%%"),
-        )

@@ -4,20 +4,23 @@ The same command goes on where it was stopped; it needs no worker, and workers m
 """
 
 from argparse import RawDescriptionHelpFormatter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from evaluation.auto_metrics.registry import METRICS
 from evaluation.forms.retrieval import QUERIES
+from evaluation.management.metric_options import add_metric_options, metric_options_from
 from evaluation.management.runs_here import requested_here, score_here
 from evaluation.metrics.reranking import SENSIBLE_FIRST
 from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.recipe import recipe_report
-from evaluation.runs.choices import ChoiceError
+from evaluation.runs.choices import ChoiceError, options_of
 from evaluation.services.reranking import RerankingError, rerank
 from evaluation.services.runs import retry_failed
-from evaluation.tradeoffs.axes import Axes
+from evaluation.tradeoffs.axes import Axes, Axis, of_run
+from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, marked_in_any
 from evaluation.tradeoffs.recipe_plan import (
     USUAL_RECALL,
     RecipeChoices,
@@ -26,7 +29,16 @@ from evaluation.tradeoffs.recipe_plan import (
     recalls_of,
 )
 from evaluation.tradeoffs.recipes import Recipe, large_golden, recipe_of, responses_to_score
-from evaluation.tradeoffs.scorers import SIDES, Scorer, Scorers, Side, scorer_called
+from evaluation.tradeoffs.scorers import (
+    SIDES,
+    Scorer,
+    Scorers,
+    Side,
+    judge_beside,
+    metric_named,
+    scorer_called,
+)
+from generation.evidence import EvidenceChoice
 from generation.grids.grid_file import Grid, GridError, Retrieval
 from generation.grids.recipe import recipe_grid
 from generation.management.asking import ask_grid, dataset_named, print_plan, with_name
@@ -36,11 +48,16 @@ EXAMPLE = """examples:
   manage.py run_recipe pilot --model extractive --recall 0.9 --budget 1024 --dry-run
   manage.py run_recipe pilot --model qwen-0.5b --k1 5 --k2 2
   manage.py run_recipe pilot --model qwen-0.5b --k1 5 --k2 2 --attribution auto_ais/deberta-nli \\
-      --judge-attribution run-12
+      --flavor v1 --window 0 --judge-attribution run-12
 """
-FLATTERED = (
-    "Chosen and judged by the same metric: it looks better than it is; judge by another: "
-    "--judge-attribution and --judge-sensibleness METRIC/MODEL."
+LOOKS_BETTER = "{0} is chosen and judged by the same metric: it looks better than it is."
+NOTHING_ELSE = (
+    "Nothing else in this dataset judges {0}: name another metric or raters, "
+    "--judge-{0} METRIC/MODEL or KEY."
+)
+ANOTHER_MODEL = (
+    "{0} is judged by the metric that chose, asked of another model: what both get wrong still "
+    "makes it look better than it is."
 )
 
 
@@ -71,14 +88,22 @@ class Command(BaseCommand):
                 f"--{side}",
                 default="",
                 metavar="METRIC/MODEL",
-                help="re-ranks: a metric with its model, or the key of an axis (run-12)",
+                help="re-ranks: a metric, with its model, or the key of an axis (run-12); default: "
+                "the oldest run that is there, else a new one",
             )
             parser.add_argument(
                 f"--judge-{side}",
                 default="",
                 metavar="METRIC/MODEL",
-                help=f"the figures are of it; default: that of --{side}, which flatters",
+                help="the figures are of it; default: raters or a run that did not choose, where "
+                f"the dataset has one, else that of --{side}, which flatters",
             )
+        add_metric_options(parser)
+        parser.add_argument(
+            "--evidence",
+            choices=EvidenceChoice.values,
+            help="of the metrics that re-rank; default: golden",
+        )
         parser.add_argument("--format", choices=["table", *FORMATS], default="table")
         parser.add_argument(
             "--retry-failed", action="store_true", help="ask and score again what has failed"
@@ -96,8 +121,12 @@ class Command(BaseCommand):
             said.write(line)
         for field, problem in plan.problems.items():
             raise CommandError(f"--{field}: {problem}\nNothing was asked.")
-        scorers = _scorers(dataset, options, "")
-        judges = _scorers(dataset, options, "judge_")
+        choosing = _choosing(dataset, options)
+        named = _named_judges(dataset, options)
+        for side, scorer in zip(SIDES, choosing, strict=True):
+            said.write(
+                f"{side.capitalize()} by {scorer.title}{'' if scorer.axis else ', a new run'}."
+            )
         grid = _grid(dataset, plan, options)
         if options["dry_run"]:
             print_plan(dataset, grid, said)
@@ -107,29 +136,52 @@ class Command(BaseCommand):
         recipe = recipe_of(experiment)
         if recipe is None:
             raise CommandError(f"The grid {experiment} is no recipe: choose another --name.")
-        for scorer in {each.key: each for each in (*scorers, *judges)}.values():
-            self._score(recipe, scorer, said, is_retrying=is_retrying)
-        axes, judging = (_axes(dataset, options, prefix) for prefix in ("", "judge_"))
+        responses = responses_to_score(recipe)
+        judges = {
+            side: named[side] or judge_beside(dataset, side, choosing, responses) for side in SIDES
+        }
+        by_both = [*choosing, *filter(None, judges.values())]
+        scored = self._scored(recipe, by_both, said, is_retrying=is_retrying)
+        axes = Axes(*(scored[each.said] for each in choosing))
+        judging_axes = Axes(
+            *(
+                scored[(judges[side] or first).said]
+                for side, first in zip(SIDES, choosing, strict=True)
+            )
+        )
         try:
             rerank(dataset, axes, recipe.pool, SENSIBLE_FIRST, recipe=recipe.numbers)
         except RerankingError as error:
             raise CommandError(f"{error}\nNothing was re-ranked.") from error
         if not large_golden(dataset, recipe.temperature):
             said.write("No model was asked with golden evidence: there is none to compare with.")
-        report = recipe_report(recipe, axes, judging)
-        if any(row["is_flattered"] for row in report.rows):
-            said.write(FLATTERED)
+        report = recipe_report(recipe, axes, judging_axes)
+        for name in marked_in_any(report.rows, FLATTERED):
+            said.write(LOOKS_BETTER.format(name.capitalize()))
+        for name in marked_in_any(report.rows, SAME_METRIC):
+            said.write(ANOTHER_MODEL.format(name.capitalize()))
+        for side, judge in judges.items():
+            if judge is None:
+                said.write(NOTHING_ELSE.format(side))
         self.stdout.write(write_report(report, options["format"]), ending="")
 
-    def _score(self, recipe: Recipe, scorer: Scorer, said: Any, *, is_retrying: bool) -> None:
-        """Score what a scorer has not come to."""
-        if scorer.plan is None:
-            said.write(f"{scorer.title}: as it is; nothing can be scored from here.")
-            return
-        run = requested_here(recipe.dataset, scorer.plan, responses_to_score(recipe))
-        if is_retrying:
-            retry_failed(run, None)
-        said.write(score_here(run, self.stderr))
+    def _scored(
+        self, recipe: Recipe, scorers: Iterable[Scorer], said: Any, *, is_retrying: bool
+    ) -> dict[str, Axis]:
+        """Score what scorers have not come to; return their axes, by what each says."""
+        axes: dict[str, Axis] = {}
+        for scorer in {each.said: each for each in scorers}.values():
+            if scorer.plan:
+                run = requested_here(recipe.dataset, scorer.plan, responses_to_score(recipe))
+                if is_retrying:
+                    retry_failed(run, None)
+                said.write(score_here(run, self.stderr))
+                run.refresh_from_db()
+                axes[scorer.said] = of_run(run)
+            elif scorer.axis:
+                said.write(f"{scorer.title}: as it is; nothing can be scored from here.")
+                axes[scorer.said] = scorer.axis
+        return axes
 
 
 def _choices(dataset: Dataset, options: dict[str, Any]) -> RecipeChoices:
@@ -176,26 +228,73 @@ def _lines(plan: RecipePlan) -> Iterator[str]:
         )
 
 
-def _scorers(dataset: Dataset, options: dict[str, Any], prefix: str) -> Scorers:
-    """Return what re-ranks or judges; without a word about a judge, it is what re-ranks."""
+def _choosing(dataset: Dataset, options: dict[str, Any]) -> Scorers:
+    """Return what re-ranks; every option that was given is of one of the two metrics or both."""
+    given, evidence = metric_options_from(options), options["evidence"] or ""
+    metrics = {side: metric_named(side, options[side]) for side in SIDES}
+    known = {
+        side: {option.name for option in options_of(metric)} if metric else set()
+        for side, metric in metrics.items()
+    }
+    for name in given:
+        if not any(name in names for names in known.values()):
+            raise CommandError(
+                f"--{name.replace('_', '-')}: {_named(options)} have no such option. Only metrics "
+                "have options, runs and raters that are there have none.\nNothing was asked."
+            )
+    takes_evidence = {
+        side for side, metric in metrics.items() if metric and METRICS[metric].needs_evidence
+    }
+    if evidence and not takes_evidence:
+        raise CommandError(
+            f"--evidence: {_named(options)} take no choice of evidence.\nNothing was asked."
+        )
+    return Scorers(
+        *(
+            _called(
+                dataset,
+                side,
+                side,
+                options[side],
+                {name: value for name, value in given.items() if name in known[side]},
+                evidence if side in takes_evidence else "",
+            )
+            for side in SIDES
+        )
+    )
 
-    def called(side: Side) -> Scorer:
-        text = options[f"{prefix}{side}"] or options[side]
-        try:
-            return scorer_called(dataset, side, text)
-        except (LookupError, ChoiceError) as error:
-            option = f"{prefix}{side}" if options[f"{prefix}{side}"] else side
-            raise CommandError(f"--{option.replace('_', '-')}: {error}") from error
 
-    return Scorers(called("attribution"), called("sensibleness"))
+def _named(options: dict[str, Any]) -> str:
+    """Return what re-ranks, as it was named."""
+    return " and ".join(options[side] or metric_named(side, "") for side in SIDES)
 
 
-def _axes(dataset: Dataset, options: dict[str, Any], prefix: str) -> Axes:
-    """Return the axes of scorers whose runs are there."""
-    axes = _scorers(dataset, options, prefix).axes
-    if axes is None:
-        raise CommandError("Somebody deleted a run of scores: start the command again.")
-    return axes
+def _named_judges(dataset: Dataset, options: dict[str, Any]) -> dict[Side, Scorer | None]:
+    """Return what judges each side; None: nobody named it."""
+    named = {side: options[f"judge_{side}"] for side in SIDES}
+    return {
+        side: _called(dataset, side, f"judge-{side}", text) if text else None
+        for side, text in named.items()
+    }
+
+
+def _called(
+    dataset: Dataset,
+    side: Side,
+    option: str,
+    text: str,
+    of_metric: dict[str, Any] | None = None,
+    evidence: str = "",
+) -> Scorer:
+    """Return the scorer that an option of the command names."""
+    try:
+        return scorer_called(dataset, side, text, of_metric, evidence)
+    except ChoiceError as error:
+        is_of_metric = error.field in (of_metric or {})
+        name = error.field.replace("_", "-") if is_of_metric else option
+        raise CommandError(f"--{name}: {error}\nNothing was asked.") from error
+    except LookupError as error:
+        raise CommandError(f"--{option}: {error}\nNothing was asked.") from error
 
 
 def _grid(dataset: Dataset, plan: RecipePlan, options: dict[str, Any]) -> Grid:

@@ -26,6 +26,7 @@ from evaluation.runs.model_checks import why_unusable
 from evaluation.services.reranking import RerankingError, rerank
 from evaluation.services.runs import chunks_to_send, request_metric_run
 from evaluation.tasks import execute_chunk
+from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, marked_in_any
 from evaluation.tradeoffs.recipe_plan import RecipePlan, plan_recipe
 from evaluation.tradeoffs.recipe_stages import RecipeState, state_of
 from evaluation.tradeoffs.recipes import Recipe, recipe_of, recipes_of, responses_to_score
@@ -125,7 +126,8 @@ def _show_progress(
         context |= {"state": state, "stages": _stages(state), "studies": {}}
         if report := _report(found, form.scorers, form.judges, state):
             spec = recipe_chart(report.rows)
-            context |= {"report": report, "is_flattered": _is_flattered(report)}
+            context |= {"report": report, "flattering": marked_in_any(report.rows, FLATTERED)}
+            context["by_same_metric"] = marked_in_any(report.rows, SAME_METRIC)
             context |= {"best": _last_call(report), "large": _of_kind(report, "large")}
             context["stored"] = _of_kind(report, "aggregate")
             if spec:
@@ -249,10 +251,6 @@ def _stages(state: RecipeState) -> dict[str, str]:
     reranked = "done" if state.aggregate else "next" if scored == "done" else "later"
     compared = "done" if state.aggregate and scored == "done" else "later"
     return {"asked": asked, "scored": scored, "reranked": reranked, "compared": compared}
-
-
-def _is_flattered(report: Report) -> bool:
-    return any(row["is_flattered"] for row in report.rows)
 
 
 def _last_call(report: Report) -> dict[str, Any] | None:

@@ -13,7 +13,9 @@ from evaluation.tradeoffs.axes import named_axes
 from evaluation.tradeoffs.recipes import recipe_of
 from generation.models import Call, Experiment, Response, Setup
 from tests.evaluation.commands import failure
+from tests.evaluation.makers_of_scores import make_score
 from tests.evaluation.tradeoffs.valley import sample_of, valley
+from tests.makers import import_rows
 
 pytestmark = pytest.mark.once
 
@@ -111,6 +113,7 @@ def test_a_dry_run_says_the_plan_and_writes_nothing(dataset):
     assert "K1 = 3: the smallest k with a recall of 90 % or more; recall@3 is 100 % over" in said
     assert "K2 = 2: (38 − 12.0 of the mean dialog) / 9.1 of the mean item" in said
     assert "Calls per example: 3 + 2 = 5; over 4 examples 20." in said
+    assert "Attribution by Auto-AIS, lexical, golden evidence, a new run." in said
     assert not Experiment.objects.exists()
 
 
@@ -129,12 +132,149 @@ def test_another_flavor_of_what_chose_is_no_other_judge(dataset):
     assert "v3" in last["chosen_by"]
 
 
-def test_it_says_that_what_chose_also_judges(dataset):
+def test_what_did_not_choose_judges_by_itself(dataset):
+    run_recipe(*CHOICES)
+    first = MetricRun.objects.get(metric="auto_ais")
+    other = MetricRun.objects.create(
+        dataset=dataset, metric="auto_ais", signature="auto_ais|T5|t:0.5", is_imported=True
+    )
+    AutoScore.objects.bulk_create(
+        AutoScore(run=other, target=score.target, score=0.9)
+        for score in AutoScore.objects.filter(run=first)
+    )
+
+    said = run_recipe(*CHOICES)
+    report = json.loads(run_recipe(*CHOICES, "--format=json"))
+
+    last = report["rows"][4]
+    assert last["attribution"] == 1.0  # 0.9 of all, and not what the metric that chose says
+    assert (last["is_flattered_x"], last["is_flattered_y"]) == (False, True)
+    assert (last["is_same_metric_x"], last["is_same_metric_y"]) == (True, False)
+    assert "Attribution is judged by the metric that chose, asked of another model" in said
+    assert "Nothing else in this dataset judges sensibleness" in said
+    assert "Nothing else in this dataset judges attribution" not in said
+
+
+def test_raters_judge_before_metrics_once_they_have_rated_everything(dataset, tmp_path):
+    run_recipe(*CHOICES)
+    rated = Response.objects.filter(dataset=dataset, chosen_from=None)
+
+    def vote_on(responses, question):
+        votes = [
+            {"response": each.key, "rater": "R-1", "question": question, "answer": "yes"}
+            for each in responses
+        ]
+        import_rows(tmp_path / question, "valley", f"On {question}", votes=votes)
+
+    vote_on(rated.order_by("key")[1:], "sensible")  # all but one
+    vote_on(rated, "attributable")
+
+    report = json.loads(run_recipe(*CHOICES, "--format=json"))
+
+    last = report["rows"][4]
+    assert last["judged_by"].startswith("Raters: attributable, On attributable, separate arm and")
+    assert last["attribution"] == 1.0  # a yes to every response
+    assert (last["is_flattered_x"], last["is_flattered_y"]) == (False, True)
+    assert "Auto-SSA: sensible" in last["judged_by"]
+
+
+def test_what_has_not_come_to_all_responses_judges_only_by_name(dataset):
+    run_recipe(*CHOICES)
+    score = AutoScore.objects.filter(run__metric="auto_ais")[0]
+    other = MetricRun.objects.create(
+        dataset=dataset, metric="auto_ais", signature="auto_ais|T5|t:0.5", is_imported=True
+    )
+    AutoScore.objects.create(run=other, target=score.target, score=0.9)
+
+    by_itself = json.loads(run_recipe(*CHOICES, "--format=json"))
+    named = json.loads(run_recipe(*CHOICES, f"--judge-attribution=run-{other.pk}", "--format=json"))
+
+    assert by_itself["rows"][4]["is_flattered_x"]
+    assert not named["rows"][4]["is_flattered_x"]
+    assert named["rows"][4]["n"] < by_itself["rows"][4]["n"]
+
+
+def test_it_says_that_what_chose_also_judges_as_nothing_else_is_there(dataset):
     said = run_recipe(*CHOICES)
 
-    assert "Chosen and judged by the same metric: it looks better than it is" in said
+    for side in ("attribution", "sensibleness"):
+        assert f"{side.capitalize()} is chosen and judged by the same metric" in said
+        assert f"Nothing else in this dataset judges {side}: name another metric" in said
     for column in ("chosen", "judged", "flattered"):
         assert column in said
+
+
+# --- what scores ----------------------------------------------------------------------------
+
+
+def signatures():
+    return sorted(MetricRun.objects.values_list("signature", flat=True))
+
+
+def test_options_of_a_metric_are_its_own_as_in_run_metric(dataset):
+    options = ("--flavor=v1", "--window=0", "--hypothesis=min", "--evidence=shown")
+    run_recipe(*CHOICES, *options)
+
+    by_command = signatures()
+    [auto_ais] = MetricRun.objects.filter(metric="auto_ais")
+    assert auto_ais.parameters["flavor"] == "v1"
+    assert auto_ais.parameters["window"] == 0
+    assert auto_ais.parameters["hypothesis"] == "min"
+    assert auto_ais.parameters["evidence"] == "shown"
+    call_command("run_metric", "auto_ais", "--dataset=valley", *options)
+    assert signatures() == by_command
+
+
+def test_a_run_that_is_there_scores_and_no_second_axis_is_added(dataset):
+    own = ("--flavor=v1", "--window=0", "--evidence=golden", "--threshold=0.7")
+    call_command("run_metric", "auto_ais", "--dataset=valley", *own)
+    [before] = signatures()
+
+    for more in ([], ["--attribution=auto_ais"], ["--attribution=auto_ais/lexical"]):
+        run_recipe(*CHOICES, *more)
+
+    assert [each for each in signatures() if each.startswith("auto_ais")] == [before]
+    aggregate = Setup.objects.get(prompt="reranked")
+    assert aggregate.settings["attribution"].startswith(f"auto_ais: {before}")
+
+
+def test_of_several_runs_the_oldest_scores_so_that_the_command_goes_on(dataset):
+    call_command("run_metric", "auto_ais", "--dataset=valley", "--flavor=v1", "--evidence=golden")
+    run_recipe(*CHOICES, "--judge-attribution=auto_ais/lexical", "--judge-sensibleness=sensible")
+    call_command("run_metric", "auto_ais", "--dataset=valley", "--flavor=v3", "--evidence=golden")
+
+    report = json.loads(run_recipe(*CHOICES, "--format=json"))
+
+    assert "v1" in report["rows"][4]["chosen_by"]
+    chosen_by_v3 = json.loads(run_recipe(*CHOICES, "--flavor=v3", "--format=json"))
+    assert "v3" in chosen_by_v3["rows"][4]["chosen_by"]
+    assert MetricRun.objects.filter(metric="auto_ais").count() == 2
+
+
+def test_scores_from_elsewhere_cannot_go_on_and_a_new_run_is_asked_for_by_name(dataset):
+    score_of = {"dataset": dataset, "metric": "auto_ais", "is_imported": True}
+    MetricRun.objects.create(**score_of, signature="T5")
+    make_score(MetricRun.objects.get(), "large-alpha", 0.9)
+
+    said = failure("run_recipe", *CHOICES)
+
+    assert "--attribution: Auto-AIS has scores here that nothing can be added to" in said
+    assert "such as auto_ais/lexical" in said
+    assert not Experiment.objects.exists()
+    run_recipe(*CHOICES, "--attribution=auto_ais/lexical")
+    assert MetricRun.objects.filter(metric="auto_ais").count() == 2
+
+
+def test_scores_against_other_evidence_are_used_or_left_by_choice_alone(dataset):
+    call_command("run_metric", "auto_ais", "--dataset=valley", "--evidence=shown")
+
+    said = failure("run_recipe", *CHOICES)
+
+    assert "against shown evidence, and none against golden: say --evidence shown" in said
+    run_recipe(*CHOICES, "--evidence=shown")
+    assert MetricRun.objects.filter(metric="auto_ais").count() == 1
+    run_recipe(*CHOICES, "--evidence=golden")
+    assert MetricRun.objects.filter(metric="auto_ais").count() == 2
 
 
 def test_each_recipe_is_about_the_examples_of_its_sample(dataset):
@@ -235,6 +375,14 @@ def test_without_a_large_model_it_says_so(tmp_path):
         (["valley", "--model=extractive", "--k1=9"], "--k1: Found 9; there are 7 passages"),
         (["valley", "--model=extractive", "--sample=s"], "No sample 's' of valley is ready"),
         (["valley", "--model=extractive", "--attribution=x"], "--attribution: no axis 'x'"),
+        (
+            ["valley", "--model=extractive", "--window=51"],
+            "--window: 51: expected a whole number from 0 to 50",
+        ),
+        (
+            ["valley", "--model=extractive", "--repeats=2"],
+            "--repeats: auto_ais and sensible have no such option",
+        ),
         (
             ["valley", "--model=extractive", "--judge-sensibleness=sensible/x"],
             "--judge-sensibleness: There is no model 'x'",

@@ -230,7 +230,36 @@ def test_each_stage_follows_the_one_before(researcher, dataset):
     page = shown(researcher.get(answer.url))
     assert stages(page) == ["done"] * 4
     assert "PaLM 540B on golden evidence" in page.text
-    assert any("These figures flatter." in message for message in page.messages)
+    [warning] = [message for message in page.messages if "These figures flatter." in message]
+    assert "judges their attribution and sensibleness" in warning
+    assert "Nothing else in this dataset judges attribution or sensibleness" in warning
+
+
+def test_what_did_not_choose_judges_where_nobody_says_so(researcher, dataset):
+    asked_recipe(researcher, dataset)
+    call_command("run_metric", "auto_ais", "--dataset=valley", "--evidence=golden")
+    call_command("run_metric", "sensible", "--dataset=valley")
+    researcher.post(address("rerank-recipe"), {})
+    chose = MetricRun.objects.get(metric="auto_ais")
+    other = make_run(dataset, metric="auto_ais", signature="auto_ais|T5|t:0.5")
+    AutoScore.objects.bulk_create(
+        AutoScore(run=other, target=score.target, score=0.9)
+        for score in AutoScore.objects.filter(run=chose)
+    )
+
+    page = shown(researcher.get(address("recipe-progress")))
+
+    [flattered] = [message for message in page.messages if "These figures flatter." in message]
+    assert "judges their sensibleness" in flattered
+    assert "Nothing else in this dataset judges sensibleness" in flattered
+    [same] = [message for message in page.messages if "same metric with another model" in message]
+    assert "judges the attribution" in same
+    row = page.table("F1, attribution").row("First 5 of 5 calls")
+    assert row["Attribution"].startswith("100.0")  # 0.9 of all
+    by_name = {"judge_attribution": f"run-{chose.pk}"}
+    page = shown(researcher.get(address("recipe-progress"), by_name))
+    [warning] = [message for message in page.messages if "These figures flatter." in message]
+    assert "judges their attribution and sensibleness" in warning
 
 
 def test_a_failed_grid_says_why_and_can_be_tried_again(researcher, dataset):
@@ -366,6 +395,7 @@ def test_the_number_of_queries_does_not_grow_with_what_is_there(researcher, comp
     def n_statements():
         return len(statements(lambda: researcher.get(here)))
 
+    make_run(compared, signature="another 0")  # it judges attribution, as what re-ranks is another
     n_statements()
     before = n_statements()
     copied(Experiment.objects.get(), name="another")

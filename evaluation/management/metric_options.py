@@ -1,0 +1,28 @@
+"""The options of metrics as commands take them: declared once, by each metric's class."""
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.runs.choices import all_options
+
+_PREFIX = "option_"  # before the names of metrics' options, which may be named like others
+
+
+def add_metric_options(parser: ArgumentParser) -> None:
+    """Let the options of every metric be given; a metric refuses those that it lacks."""
+    for option in all_options():
+        parser.add_argument(
+            f"--{option.name.replace('_', '-')}",
+            dest=_PREFIX + option.name,
+            choices=option.values or None,
+            metavar=None if option.values else "N" if option.is_number else "NAME",
+            type=int if option.is_number else str,
+            help=option.help.replace("%", "%%"),
+        )
+
+
+def metric_options_from(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of metrics that were given, by name."""
+    given = {option.name: options[_PREFIX + option.name] for option in all_options()}
+    return {name: value for name, value in given.items() if value is not None}
