@@ -28,6 +28,8 @@ FED_SCALES = {
     "Overall": 4,
 }
 FED_ITEMS_PER_DIALOG = 4  # three turns and the dialog as a whole
+FED_STAND_IN = "Semantically appropriate"  # for 'sensible', which FED does not ask
+FED_CUT = 2  # of 0 to 2: a rating of this is a yes
 
 
 def shared_folder() -> Path:
@@ -42,14 +44,14 @@ def write_qags(shared: Path, folder: Path) -> None:
     for number, item in enumerate(_qags_items(shared)):
         example = f"qags-{number}"
         evidence = {"id": f"{example}-article", "text": item["article"], "golden": True}
-        examples.append(_example(example, example, "Summarise the article.", evidence))
+        examples.append(example_row(example, example, "Summarise the article.", evidence))
         for index, sentence in enumerate(item["summary_sentences"]):
             response = f"{example}-{index}"
             responses.append(
-                _response(response, example, "summary", sentence["sentence"], evidence)
+                response_row(response, example, "summary", sentence["sentence"], evidence)
             )
             votes += [
-                _vote(response, f"w{vote['worker_id']}", "supported", vote["response"])
+                vote_row(response, f"w{vote['worker_id']}", "supported", vote["response"])
                 for vote in sentence["responses"]
             ]
     scheme = {
@@ -62,7 +64,7 @@ def write_qags(shared: Path, folder: Path) -> None:
             }
         ],
     }
-    _write(folder, examples, responses, votes, scheme)
+    write_folder(folder, examples, responses, votes, scheme)
 
 
 def write_infotabs(shared: Path, folder: Path) -> None:
@@ -83,14 +85,16 @@ def write_infotabs(shared: Path, folder: Path) -> None:
                 "text": "\n".join(lines),
                 "golden": True,
             }
-            examples.append(_example(table, table, "State a fact of the table.", evidence[table]))
+            examples.append(
+                example_row(table, table, "State a fact of the table.", evidence[table])
+            )
         response = f"infotabs-{number}"
         claim = item["hypothesis"]
-        responses.append(_response(response, table, "claim", claim, evidence[table]))
+        responses.append(response_row(response, table, "claim", claim, evidence[table]))
         workers = _distinct(ast.literal_eval(item["other_worker_id"]))
         codes = json.loads(item["other_human_labels"])
         votes += [
-            _vote(response, worker, "entailment", INFOTABS_LABELS[code])
+            vote_row(response, worker, "entailment", INFOTABS_LABELS[code])
             for worker, code in zip(workers, codes, strict=True)
         ]
     scheme = {
@@ -103,7 +107,7 @@ def write_infotabs(shared: Path, folder: Path) -> None:
             }
         ],
     }
-    _write(folder, examples, responses, votes, scheme)
+    write_folder(folder, examples, responses, votes, scheme)
 
 
 def write_fed(shared: Path, folder: Path) -> None:
@@ -118,9 +122,9 @@ def write_fed(shared: Path, folder: Path) -> None:
         dialog = f"fed-dialog-{number // FED_ITEMS_PER_DIALOG}"
         examples.append({"id": example, "dialog": dialog, "turns": turns, "evidence": []})
         text = item["response"].partition(": ")[2]
-        responses.append(_response(example, example, item["system"], text, None))
+        responses.append(response_row(example, example, item["system"], text, None))
         votes += [
-            _vote(example, str(place), _fed_key(quality), str(rating))
+            vote_row(example, str(place), _fed_key(quality), str(rating))
             for quality in FED_SCALES
             for place, rating in enumerate(item["annotations"][quality], start=1)
             if isinstance(rating, int)
@@ -132,7 +136,47 @@ def write_fed(shared: Path, folder: Path) -> None:
             for name, highest in FED_SCALES.items()
         ],
     }
-    _write(folder, examples, responses, votes, scheme)
+    write_folder(folder, examples, responses, votes, scheme)
+
+
+def write_fed_sensible(shared: Path, folder: Path) -> None:
+    """FED's `FED_STAND_IN` as yes/no votes on `sensible`, of every second dialog from the second.
+
+    The others are `fed_lessons`.
+    """
+    examples, responses, votes = [], [], []
+    for number, item in _fed_items(shared):
+        if not _is_reported(number):
+            continue
+        example = f"fed-{number}"
+        dialog = f"fed-dialog-{number // FED_ITEMS_PER_DIALOG}"
+        turns, text = _fed_reply(item)
+        said = [{"speaker": speaker, "text": turn} for speaker, turn in turns]
+        examples.append({"id": example, "dialog": dialog, "turns": said, "evidence": []})
+        responses.append(response_row(example, example, item["system"], text, None))
+        votes += [
+            vote_row(example, str(place), "sensible", "yes" if rating >= FED_CUT else "no")
+            for place, rating in enumerate(item["annotations"][FED_STAND_IN], start=1)
+        ]
+    question = {"key": "sensible", "wording": FED_STAND_IN, "scale": "yes_no"}
+    write_folder(
+        folder, examples, responses, votes, {"key": "fed-sensible", "questions": [question]}
+    )
+
+
+def fed_lessons(shared: Path) -> list[tuple[int, list[tuple[str, str]], str, float]]:
+    """Return dialog, turns, reply and rater score (share of yes) of the dialogs not reported on."""
+    lessons = []
+    for number, item in _fed_items(shared):
+        if not _is_reported(number):
+            ratings = item["annotations"][FED_STAND_IN]
+            score = sum(rating >= FED_CUT for rating in ratings) / len(ratings)
+            lessons.append((number // FED_ITEMS_PER_DIALOG, *_fed_reply(item), score))
+    return lessons
+
+
+def _is_reported(number: int) -> bool:
+    return number // FED_ITEMS_PER_DIALOG % 2 == 1
 
 
 def qags_matrix(shared: Path) -> Matrix:
@@ -169,12 +213,14 @@ def fed_matrix(shared: Path) -> Matrix:
 
 def fed_replies(shared: Path) -> list[tuple[list[tuple[str, str]], str]]:
     """Return the turns (speaker, text) before each rated reply, and the reply."""
-    replies = []
-    for _, item in _fed_items(shared):
-        lines = [line.partition(": ") for line in item["context"].split("\n")]
-        turns = [(speaker.lower(), text) for speaker, _, text in lines]
-        replies.append((turns, item["response"].partition(": ")[2]))
-    return replies
+    return [_fed_reply(item) for _, item in _fed_items(shared)]
+
+
+def _fed_reply(item: dict[str, Any]) -> tuple[list[tuple[str, str]], str]:
+    lines = [line.partition(": ") for line in item["context"].split("\n")]
+    return [(speaker.lower(), text) for speaker, _, text in lines], item["response"].partition(
+        ": "
+    )[2]
 
 
 def _qags_items(shared: Path) -> list[dict[str, Any]]:
@@ -207,23 +253,23 @@ def _distinct(workers: Iterable[str]) -> list[str]:
     return names
 
 
-def _example(key: str, dialog: str, prompt: str, evidence: dict[str, Any]) -> dict[str, Any]:
+def example_row(key: str, dialog: str, prompt: str, evidence: dict[str, Any]) -> dict[str, Any]:
     turns = [{"speaker": "user", "text": prompt}]
     return {"id": key, "dialog": dialog, "turns": turns, "evidence": [evidence]}
 
 
-def _response(
+def response_row(
     key: str, example: str, setup: str, text: str, evidence: dict[str, Any] | None
 ) -> dict[str, Any]:
     row: dict[str, Any] = {"id": key, "example": example, "setup": setup, "text": text}
     return row if evidence is None else row | {"evidence_shown": [evidence["id"]]}
 
 
-def _vote(response: str, rater: str, question: str, answer: str) -> dict[str, str]:
+def vote_row(response: str, rater: str, question: str, answer: str) -> dict[str, str]:
     return {"response": response, "rater": rater, "question": question, "answer": answer}
 
 
-def _write(
+def write_folder(
     folder: Path,
     examples: list[dict[str, Any]],
     responses: list[dict[str, Any]],
