@@ -217,8 +217,8 @@ def _side(dot: Dot, difference: Difference) -> float:
     """Return what differs as a number; NaN for setups that are in no such pair."""
     kind = dot.kind
     if difference == "restricted share":
-        is_out = kind is None or kind.dialog_share is None or dot.is_of_earlier_rule
-        return math.nan if is_out else _share(dot)
+        share = _share(dot)
+        return math.nan if share is None or dot.is_of_earlier_rule else share
     if not is_plain(dot):
         return math.nan
     if difference == "size":

@@ -263,7 +263,7 @@ def test_restricted_context_of_mtrag_keeps_its_budget(shared, evidence):
     Rounded each for itself, both were .158 from 1 in the mean at s = .5, and up to .55.
     """
     dataset = imported(shared / MTRAG, "mtrag")
-    examples = materials(dataset.examples.values_list("pk", flat=True))
+    examples = materials(list(dataset.examples.values_list("pk", flat=True)))
 
     for share in SHARES:
         kind = prompt_type(restricted_key(evidence, share))

@@ -71,7 +71,7 @@ def restricted_material(
     )
 
 
-def kept(share: float) -> dict[str, float]:
+def kept(share: float) -> dict[str, Any]:
     """Return what was really kept: a little more of the dialog than asked for, but for all."""
     dialog = min(share + 0.02, 1.0)
     return {"dialog_share": dialog, "evidence_share": 1 - share, "off_budget": dialog - share}
