@@ -1,7 +1,7 @@
 """Answers with what each of their citations is worth, as pages show them. Reads only."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from evaluation.metrics.citation import Verdict, judged
@@ -17,6 +17,7 @@ from generation.services.citations import (
     without_own_names,
 )
 from generation.text.citations import Citation, ParsedAnswer, Piece, parse_citations, pieces
+from generation.text.entity_triples import ShownEntity, entities_shown
 from generation.text.flat_graph import Triple, flat_graph
 
 
@@ -38,14 +39,6 @@ class AnswerPart(NamedTuple):
     text: str
     facts: tuple[CitedFact, ...] = ()
     is_na: bool = False
-
-
-class ShownEntity(NamedTuple):
-    """What a model was shown of one entity, or what was taken out of that."""
-
-    qid: str
-    name: str
-    triples: tuple[Triple, ...]  # without the name
 
 
 class CitedAnswer(NamedTuple):
@@ -105,19 +98,6 @@ def judged_answers(dataset: Dataset, responses: Sequence[Response]) -> list[Cite
         )
         for response in responses
     ]
-
-
-def entities_shown(triples: Iterable[Sequence[str]] | None) -> tuple[ShownEntity, ...]:
-    """Return triples by entity, in order; the name is no triple of its own."""
-    by_qid: dict[str, list[Triple]] = defaultdict(list)
-    names: dict[str, str] = {}
-    for qid, relation, value in triples or ():
-        kept = by_qid[qid]  # an entity of which only the name was shown has a place as well
-        if relation == "name":
-            names.setdefault(qid, value)
-        elif value:
-            kept.append((qid, relation, value))
-    return tuple(ShownEntity(qid, names.get(qid, qid), tuple(kept)) for qid, kept in by_qid.items())
 
 
 def answer_parts(cut: Iterable[Piece], facts: Iterable[CitedFact]) -> tuple[AnswerPart, ...]:
