@@ -1,15 +1,26 @@
-"""Which passages a response is judged against: the named choice of every study, run and figure."""
+"""What a response is judged against: the named choice of every study, run and figure.
+
+Passages, and of a question about a knowledge graph triples.
+"""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db import models
 from django.db.models import QuerySet
 
-from generation.models import ExamplePassage, Response, ResponsePassage, Turn
+from generation.models import (
+    ExamplePassage,
+    QuestionEntity,
+    Response,
+    ResponsePassage,
+    Turn,
+)
 from generation.retrieval.bm25 import Bm25
 from generation.retrieval.dataset_index import index_of
+from generation.retrieval.subgraphs import subgraphs
+from generation.text.graph_prompts import Graph, shown_graphs
 
 RETRIEVED_PASSAGES = 3
 BY_SHARED_WORDS = Bm25(idf="lucene")  # a passage scores above 0 if and only if it shares a word
@@ -54,6 +65,86 @@ def evidence_of(
         else golden.get(example, ())
         for pk, example, is_stated in responses.values_list("pk", "example", "is_evidence_stated")
         if only is None or pk in only
+    }
+
+
+def graphs_of(
+    responses: QuerySet[Response], choice: str, only: Collection[int] | None = None
+) -> Iterator[tuple[int, Graph]]:
+    """Yield the triples that each response is judged against, by its id; empty where it has none.
+
+    Shown: the graph that the model was given. Golden: the sub-graphs of the question's gold
+    entities. Triples stand as prompts have them: the entity's name first, nothing without a value.
+    A response that says of neither passages nor graph what was shown counts as shown the gold
+    sub-graphs. A search finds passages alone.
+
+    Args:
+        responses: of one dataset.
+        only: ids; leaves out all others.
+    """
+    rows = responses.order_by().values_list(
+        "pk", "dataset", "example", "graph_shown", "is_evidence_stated"
+    )
+    golden: Mapping[int, Graph] | None = None
+    for pk, dataset, example, stored, is_stated in rows.iterator(chunk_size=500):
+        if only is not None and pk not in only:
+            continue
+        graph = _stated_graph(choice, stored, is_stated)
+        if graph is None and golden is None:
+            golden = _gold_graphs(dataset, responses.order_by().values("example"))
+        yield pk, (golden or {}).get(example, ()) if graph is None else graph
+
+
+def same_graph(responses: Collection[Response], choice: str) -> Graph:
+    """Return the triples that all responses to one example are judged against.
+
+    As `graphs_of` has them, in the order of the first; empty where the responses differ. Three
+    queries at most.
+    """
+    stated = [_stated_graph(choice, r.graph_shown, r.is_evidence_stated) for r in responses]
+    golden: Graph = ()
+    if None in stated:
+        first = next(iter(responses))
+        golden = _gold_graphs(first.dataset_id, [first.example_id]).get(first.example_id, ())
+    graphs = [golden if graph is None else graph for graph in stated]
+    return graphs[0] if len(set(map(frozenset, graphs))) == 1 else ()
+
+
+def _stated_graph(
+    choice: str, stored: Sequence[Sequence[str]] | None, is_stated: bool
+) -> Graph | None:
+    """Return what a response itself says of its graph; None: the gold sub-graphs count."""
+    if choice == EvidenceChoice.RETRIEVED:
+        return ()
+    if choice == EvidenceChoice.SHOWN and (is_stated or stored is not None):
+        return graph_in_order(stored)
+    return None
+
+
+def graph_in_order(stored: Sequence[Sequence[str]] | None) -> Graph:
+    """Return the triples of a stored graph as prompts and people see them; empty: it says nothing.
+
+    Entity by entity, white space inside a relation or a value is one space.
+    """
+    triples = ((qid, relation, value) for qid, relation, value in stored or ())
+    return tuple(triple for of_entity in shown_graphs(triples) for triple in of_entity)
+
+
+def _gold_graphs(dataset: int, examples: QuerySet[Any] | Collection[int]) -> Mapping[int, Graph]:
+    """Return the sub-graphs of the gold entities of some examples; one query without any, or 3."""
+    entities = QuestionEntity.objects.filter(question__example__in=examples, is_retrieved=False)
+    gold: dict[int, list[str]] = defaultdict(list)
+    rows = entities.order_by("question", "position").values_list("question__example", "qid")
+    for example, qid in rows:
+        gold[example].append(qid)
+    if not gold:
+        return {}
+    found = subgraphs(dataset, {qid for qids in gold.values() for qid in qids})
+    return {
+        example: graph_in_order(
+            [triple for qid in dict.fromkeys(qids) for triple in found.get(qid, ())]
+        )
+        for example, qids in gold.items()
     }
 
 
