@@ -75,7 +75,8 @@ class Question(NamedTuple):
     """One question of a scheme.
 
     `after` names its gates: questions that must all be answered yes, else this one is an implied
-    no. `better` is the answer that speaks for the response, when one does.
+    no. `better` is the answer that speaks for the response, when one does. `with_evidence`: the
+    evidence stands beside this question; beside no other, unless that one says so too.
     """
 
     key: str
@@ -87,12 +88,14 @@ class Question(NamedTuple):
     after: tuple[str, ...]
     stage: str
     better: Literal["yes", "no"] | None
+    with_evidence: bool = False
 
 
 class Scheme(NamedTuple):
     """A set of rating questions, in the order they are asked.
 
     `evidence`: needed (a response without any is not rated), shown where there is some, or none.
+    `citations`: shown in the response's text, or removed from it, as metrics of text quality do.
     """
 
     key: str
@@ -101,6 +104,12 @@ class Scheme(NamedTuple):
     impossible: tuple[Mapping[str, int], ...]  # answers that cannot stand together
     target: Literal["response", "citation"] = "response"  # what a question is asked about
     evidence: Literal["needed", "shown", "none"] = "needed"
+    citations: Literal["shown", "removed"] = "shown"
+
+    @property
+    def has_evidence_by_question(self) -> bool:
+        """Whether the evidence stands beside some questions alone, and not beside all of them."""
+        return any(question.with_evidence for question in self.questions)
 
     def question(self, key: str) -> Question | None:
         """Return the question of that key; None when the scheme has none."""
@@ -140,14 +149,23 @@ def load_scheme(data: object) -> Scheme:
         questions.append(question)
     title = _text(data, "title", f"scheme {key!r}", default=key)
     by_key = {question.key: question for question in questions}
-    return Scheme(
+    usual = Scheme._field_defaults
+    scheme = Scheme(
         key,
         title,
         tuple(questions),
         _impossible(data.get("impossible", []), by_key),
-        _one_of(data, "target", Scheme._field_defaults["target"], ("response", "citation")),
-        _one_of(data, "evidence", Scheme._field_defaults["evidence"], ("needed", "shown", "none")),
+        _one_of(data, "target", usual["target"], ("response", "citation")),
+        _one_of(data, "evidence", usual["evidence"], ("needed", "shown", "none")),
+        _one_of(data, "citations", usual["citations"], ("shown", "removed")),
     )
+    for question in scheme.questions:
+        if question.with_evidence and scheme.evidence == "none":
+            expected = "expected false, as the scheme's evidence is none"
+            raise SchemeError(f"question {question.key!r}, with_evidence: found true; {expected}")
+    if scheme.citations == "removed" and scheme.target == "citation":
+        raise SchemeError("citations: found 'removed'; expected shown, as a question is about one")
+    return scheme
 
 
 def _question(row: object, earlier: Mapping[str, Question]) -> Question:
@@ -169,6 +187,10 @@ def _question(row: object, earlier: Mapping[str, Question]) -> Question:
     ends = row.get("ends")
     if ends is not None and not (isinstance(ends, list) and len(ends) == 2):
         raise SchemeError(f"{where}, ends: found {ends!r:.80}; expected the words of both ends")
+    with_evidence = row.get("with_evidence", False)
+    if not isinstance(with_evidence, bool):
+        expected = "expected true or false"
+        raise SchemeError(f"{where}, with_evidence: found {with_evidence!r:.80}; {expected}")
     examples = row.get("examples", [])
     if not isinstance(examples, list):
         raise SchemeError(f"{where}, examples: found {examples!r:.80}; expected a list of objects")
@@ -182,6 +204,7 @@ def _question(row: object, earlier: Mapping[str, Question]) -> Question:
         after=tuple(after),
         stage=_text(row, "stage", where, default=""),
         better=better,
+        with_evidence=with_evidence,
     )
 
 

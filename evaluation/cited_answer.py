@@ -1,7 +1,7 @@
 """Answers with what each of their citations is worth, as pages show them. Reads only."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from evaluation.metrics.citation import Verdict, judged

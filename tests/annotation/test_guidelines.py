@@ -174,7 +174,7 @@ def test_ends_of_a_scale_are_said(researcher, tmp_path, rosa):
 
     page = shown(researcher.get(page_of(study)))
 
-    assert "1 = hard to read, 5 = reads with ease" in page.part("q-fluency").text
+    assert "1 = hard to comprehend, 5 = comprehended effortlessly" in page.part("q-fluency").text
 
 
 def test_an_older_version_says_which_one_is_in_use(researcher, study, rosa):

@@ -151,6 +151,73 @@ def test_quality_is_rated_from_1_to_5_with_words_at_both_ends():
         assert all(question.ends)
 
 
+def test_quality_shows_people_what_its_metrics_see():
+    """KaLMA 4.1: citations are taken out, and only consistency's prompt has the knowledge."""
+    scheme = load_scheme(built_in_schemes()["QUALITY"])
+
+    assert scheme.citations == "removed"
+    assert [q.key for q in scheme.questions if q.with_evidence] == ["consistency"]
+    others = [load_scheme(built_in_schemes()[key]) for key in KEYS if key != "QUALITY"]
+    assert not any(other.has_evidence_by_question for other in others)
+    assert {other.citations for other in others} == {"shown"}
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        (
+            "coherence",
+            [
+                "well-structured and well-organized",
+                "should not just be a heap of related information, but should build from sentence "
+                "to sentence to a coherent body of information about a topic",
+            ],
+        ),
+        (
+            "consistency",
+            [
+                "consistent with the given knowledge",
+                "should also be self-consistent, without any contradiction to itself",
+                "does not mention is no fault",  # our reading
+            ],
+        ),
+        (
+            "fluency",
+            [
+                "written in fluent language",
+                "appropriate vocabulary, grammar, and sentence structures that enable readers or "
+                "listeners to comprehend the content effortlessly",
+            ],
+        ),
+        (
+            "relevance",
+            [
+                "relevant to the question",
+                "without providing any irrelevant information",
+            ],
+        ),
+    ],
+)
+def test_quality_asks_in_the_words_of_the_paper_s_tables(key, words):
+    """KaLMA, tables 11 to 14: what a language model is asked, people are asked."""
+    question = load_scheme(built_in_schemes()["QUALITY"]).question(key)
+
+    assert question
+    for said in words:
+        assert said in f"{question.wording} {question.help}"
+
+
+def test_an_addition_is_no_fault_of_consistency():
+    """Our reading of KaLMA 5.1: only what contradicts the knowledge or itself is."""
+    consistency = load_scheme(built_in_schemes()["QUALITY"]).question("consistency")
+
+    assert consistency
+    best, *worst = consistency.examples
+    assert (best.answer, "no fault" in best.reason) == ("5", True)
+    assert [example.answer for example in worst] == ["1", "1"]
+    assert all("contradict" in example.reason for example in worst)
+
+
 @each_built_in
 def test_a_built_in_scheme_is_found_by_its_questions_in_any_order(key):
     data = matching_scheme(list(reversed(KEYS[key])))
@@ -234,6 +301,19 @@ TWO: dict[str, Any] = {
         (TWO | {"impossible": [{"a": "maybe"}]}, ["impossible", "'maybe'", "question and answer"]),
         (TWO | {"impossible": [{"b": "5"}]}, ["impossible", "'5'", "question and answer"]),
         (TWO | {"title": 4}, ["scheme 's', title", "found 4", "expected text"]),
+        (
+            question_with(with_evidence="yes"),
+            ["question 'q', with_evidence", "'yes'", "true or false"],
+        ),
+        (
+            question_with(with_evidence=True) | {"evidence": "none"},
+            ["question 'q', with_evidence", "true", "evidence is none"],
+        ),
+        (TWO | {"citations": "gone"}, ["citations", "'gone'", "shown, removed"]),
+        (
+            TWO | {"citations": "removed", "target": "citation"},
+            ["citations", "'removed'", "expected shown"],
+        ),
     ],
 )
 def test_a_mistake_in_a_scheme_is_one_error_that_says_where_and_what(data, parts):
@@ -257,6 +337,7 @@ def test_a_question_needs_only_a_key_and_a_scale():
 
     assert question.wording == "Well put"
     assert (question.help, question.examples, question.after, question.better) == ("", (), (), None)
+    assert not question.with_evidence
 
 
 def test_two_hundred_questions_are_a_scheme_too():
