@@ -1,7 +1,7 @@
 """What a study needs: its units, its raters, their hours. Reads only; services write the plan."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from heapq import nsmallest
 from typing import NamedTuple
 
@@ -11,14 +11,16 @@ from django.db.models.functions import Length
 from annotation.models import Arm, GoldAnswer, Study, UnitTarget
 from annotation.ordering import random_key, share_is_drawn
 from annotation.schemes import Scheme, load_scheme
-from generation.evidence import evidence_of
+from generation.evidence import evidence_of, graphs_of
 from generation.models import (
     Citation,
+    Entity,
     Example,
     Passage,
     Response,
     Turn,
 )
+from generation.text.flat_graph import Triple
 
 MOST_IN_A_UNIT = 8  # responses that a merged unit can show
 # Silent reading of English non-fiction: 238 words a minute (Brysbaert 2019), 6 characters a word.
@@ -27,7 +29,6 @@ SECONDS_PER_ANSWER = 4.0  # our assumption
 
 NO_DIALOG = "responses to examples without a dialog"
 NO_EVIDENCE = "responses without evidence: nobody rates them"
-NO_TEXT_OF_GRAPH = "responses whose evidence is a graph"
 NO_CITATION = "responses without a complete citation"
 NO_SENTENCE = "complete citations that stand in no sentence: no pair to rate"
 NO_PARTNER = "responses that no other of the example shares its evidence with: not merged"
@@ -77,8 +78,18 @@ class _Candidate(NamedTuple):
     pk: int
     key: str
     n_characters: int
-    is_evidence_stated: bool
-    has_graph: bool
+
+
+class _Evidence(NamedTuple):
+    """What a unit shows with a response."""
+
+    passages: tuple[int, ...] = ()
+    graph: frozenset[Triple] = frozenset()  # their order is that of the unit's first response
+
+    @property
+    def same(self) -> tuple[frozenset[int], frozenset[Triple]]:
+        """Two responses with the same of this may stand side by side."""
+        return frozenset(self.passages), self.graph
 
 
 def plan_units(study: Study) -> UnitPlan:
@@ -99,7 +110,7 @@ def plan_units(study: Study) -> UnitPlan:
     targets = _targets(study, scheme, candidates, left_out)
     planned, gold = _planned(study), _gold(study)
     asked = _asked(study, scheme, targets, planned, gold)
-    lengths = _passage_lengths(study)
+    lengths, node_lengths = _passage_lengths(study), _node_lengths(study)
     groups = range(study.n_groups)
 
     def unit(
@@ -108,7 +119,7 @@ def plan_units(study: Study) -> UnitPlan:
         shown: Sequence[tuple[_Candidate, TargetIds]],
         gold_for: int | None = None,
     ) -> PlannedUnit:
-        passages = evidence[shown[0][0].pk]
+        passages, graph = evidence[shown[0][0].pk]
         names = [f"{r.key}\x1f{targets[r.pk].index(target)}" for r, target in shown]
         return PlannedUnit(
             arm=arm,
@@ -121,6 +132,8 @@ def plan_units(study: Study) -> UnitPlan:
             is_gold=gold_for is not None,
             n_characters=dialogs[example]
             + sum(lengths[passage] for passage in passages)
+            + sum(len(relation) + len(value) for _, relation, value in graph)
+            + sum(node_lengths.get(qid, 0) for qid in {qid for qid, _, _ in graph})
             + sum(response.n_characters for response, _ in shown),
         )
 
@@ -226,12 +239,12 @@ def _candidates(study: Study, examples: Collection[int]) -> dict[int, list[_Cand
         .order_by(
             "example__key", F("setup__temperature").asc(nulls_last=True), "setup__name", "key"
         )
-        .values_list("example", "pk", "key", Length("text"), "is_evidence_stated", "graph_shown")
+        .values_list("example", "pk", "key", Length("text"))
     )
     candidates: dict[int, list[_Candidate]] = defaultdict(list)
-    for example, pk, key, n_characters, is_stated, graph in rows.iterator(chunk_size=5000):
+    for example, pk, key, n_characters in rows.iterator(chunk_size=5000):
         if example in examples:
-            candidates[example].append(_Candidate(pk, key, n_characters, is_stated, bool(graph)))
+            candidates[example].append(_Candidate(pk, key, n_characters))
     return candidates
 
 
@@ -246,26 +259,36 @@ def _passage_lengths(study: Study) -> dict[int, int]:
     return dict(passages.values_list("pk", Length("text")))
 
 
+def _node_lengths(study: Study) -> dict[str, int]:
+    """Return the number of characters of each document node's text, by qid."""
+    nodes = Entity.objects.filter(dataset=study.dataset_id).exclude(text="")
+    return dict(nodes.values_list("qid", Length("text")))
+
+
 def _evidence(
     study: Study,
     scheme: Scheme,
     candidates: dict[int, list[_Candidate]],
     left_out: Counter[str],
-) -> Mapping[int, tuple[int, ...]]:
-    """Return the passages to show with each response, by its id.
+) -> Mapping[int, _Evidence]:
+    """Return what is shown with each response, by its id.
 
     Takes the responses out of `candidates` that cannot be rated for want of evidence.
     """
     if scheme.evidence == "none":
-        return {r.pk: () for responses in candidates.values() for r in responses}
+        return {r.pk: _Evidence() for responses in candidates.values() for r in responses}
     wanted = {r.pk for responses in candidates.values() for r in responses}
-    evidence = evidence_of(responses_of(study), study.evidence_choice, wanted)
+    passages = evidence_of(responses_of(study), study.evidence_choice, wanted)
+    known: dict[frozenset[Triple], frozenset[Triple]] = {}  # equal graphs are kept once
+    evidence = {
+        pk: _Evidence(passages[pk], known.setdefault(triples, triples))
+        for pk, graph in graphs_of(responses_of(study), study.evidence_choice, wanted)
+        for triples in [frozenset(graph)]
+    }
     if scheme.evidence == "needed":
         for example, responses in candidates.items():
-            without = [r for r in responses if not evidence[r.pk]]
-            left_out[NO_TEXT_OF_GRAPH] += sum(r.has_graph for r in without)
-            left_out[NO_EVIDENCE] += sum(not r.has_graph for r in without)
-            candidates[example] = [r for r in responses if evidence[r.pk]]
+            candidates[example] = [r for r in responses if any(evidence[r.pk])]
+            left_out[NO_EVIDENCE] += len(responses) - len(candidates[example])
     return evidence
 
 
@@ -346,10 +369,10 @@ def _gold(study: Study) -> set[TargetIds]:
 
 
 def _with_same_evidence(
-    responses: Iterable[_Candidate], evidence: Mapping[int, tuple[int, ...]]
+    responses: Iterable[_Candidate], evidence: Mapping[int, _Evidence]
 ) -> Iterable[list[_Candidate]]:
-    """Return responses in groups that were given the same passages, whatever their order."""
-    groups: dict[frozenset[int], list[_Candidate]] = defaultdict(list)
+    """Return responses in groups of the same passages and the same triples, in whatever order."""
+    groups: dict[Hashable, list[_Candidate]] = defaultdict(list)
     for response in responses:
-        groups[frozenset(evidence[response.pk])].append(response)
+        groups[evidence[response.pk].same].append(response)
     return groups.values()

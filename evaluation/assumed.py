@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from annotation.models import Study
 from annotation.planning import responses_of, sampled
 from annotation.schemes import YES_NO, Question, load_scheme
-from generation.evidence import EvidenceChoice
+from generation.evidence import EvidenceChoice, graph_in_order
 from generation.models import SAYS_NOTHING, Response, ResponsePassage
 
 ATTRIBUTABLE, SENSIBLE = "attributable", "sensible"  # the questions whose answer is assumed
@@ -94,7 +94,7 @@ def _read(
         (
             row
             for row in responses.order_by().values_list(*columns)
-            if not (row[5].strip() and row[6]) and (examples is None or row[4] in examples)
+            if not (row[5].strip() and graph_in_order(row[6])) and (examples is None or row[4] in examples)
         ),
         key=itemgetter(0),
     )

@@ -136,7 +136,11 @@ class StudyForm(forms.Form):
             ),
             (
                 EvidenceChoice.GOLDEN.value,
-                explained("Golden", "The example's golden passages, whatever the model was given."),
+                explained(
+                    "Golden",
+                    "The example's golden passages, or the sub-graphs of its gold entities, "
+                    "whatever the model was given.",
+                ),
             ),
             (
                 EvidenceChoice.RETRIEVED.value,

@@ -19,6 +19,7 @@ from annotation.planning import (
 )
 from annotation.services.studies import StudyError, StudyPlan, create_study, open_study
 from tests.annotation.makers import material, opened, planned, researcher
+from tests.graph_material import SHOWN, hathaways
 from tests.makers import example_row, response_row, scheme_of, statements
 
 pytestmark = pytest.mark.once
@@ -88,6 +89,90 @@ def test_only_responses_with_the_same_evidence_are_merged(tmp_path):
 
     assert by_arm(plan) == {"separate": 3, "merged": 1}
     assert plan.left_out == {NO_PARTNER: 1}
+
+
+def answers(*graphs, **more):
+    """Return an answer to one question for each graph, or `None` for one that says nothing."""
+    return [
+        response_row(f"r{n}", "k1", setup=f"s{n}", graph_shown=graph, **more)
+        for n, graph in enumerate(graphs, start=1)
+    ]
+
+
+def together(plan, dataset):
+    """Return the keys of the responses in each merged unit."""
+    keys = dict(dataset.responses.values_list("pk", "key"))
+    return sorted(
+        sorted(keys[response] for response, _ in unit.targets)
+        for unit in plan.units
+        if unit.arm == "merged"
+    )
+
+
+def test_an_answer_about_a_graph_is_rated_against_the_graph_it_was_shown(tmp_path):
+    # r3 was shown a graph that says nothing: attributable 0 without rating, as without passages.
+    rows = answers(SHOWN, SHOWN[:2], [["Q1", "spouse", " "]], evidence_shown=[])
+    dataset = hathaways(tmp_path, responses=rows)
+
+    of_shown = plan_units(planned(dataset))
+    of_golden = plan_units(planned(dataset, name="golden", evidence_choice="golden"))
+    of_retrieved = plan_units(planned(dataset, name="found", evidence_choice="retrieved"))
+
+    assert (of_shown.n_responses, of_shown.left_out) == (2, {NO_EVIDENCE: 1})
+    assert (of_golden.n_responses, of_golden.left_out) == (3, {})
+    assert (of_retrieved.n_responses, of_retrieved.left_out) == (0, {NO_EVIDENCE: 3})
+
+
+@pytest.mark.parametrize("scheme", ["AIS", "QUALITY"])
+def test_the_same_evidence_is_the_same_triples_in_any_order(tmp_path, scheme):
+    # Gold, gold in another order, gold - 1 twice, gold - 2.
+    rows = answers(SHOWN, SHOWN[::-1], SHOWN[:2], SHOWN[:2], SHOWN[:1], evidence_shown=[])
+    dataset = hathaways(tmp_path, responses=rows)
+
+    of_shown = plan_units(planned(dataset, scheme=scheme, arms=["merged"]))
+    of_golden = plan_units(
+        planned(dataset, name="golden", scheme=scheme, arms=["merged"], evidence_choice="golden")
+    )
+
+    assert together(of_shown, dataset) == [["r1", "r2"], ["r3", "r4"]]
+    assert of_shown.left_out == {NO_PARTNER: 1}
+    # The gold sub-graphs are the same for every answer to a question.
+    assert together(of_golden, dataset) == [["r1", "r2", "r3", "r4", "r5"]]
+
+
+def test_where_no_evidence_is_shown_graphs_keep_nobody_apart(tmp_path):
+    rows = answers(SHOWN, SHOWN[:2], [], evidence_shown=[])
+    dataset = hathaways(tmp_path, responses=rows)
+
+    plan = plan_units(planned(dataset, scheme="SSA", arms=["merged"]))
+
+    assert together(plan, dataset) == [["r1", "r2", "r3"]]
+
+
+def test_the_same_graph_beside_other_passages_is_other_evidence(tmp_path):
+    passages = [{"id": "p1", "text": "She was born in Shottery."}]
+    rows = [
+        response_row("r1", "k1", setup="a", graph_shown=SHOWN, evidence_shown=["p1"]),
+        response_row("r2", "k1", setup="b", graph_shown=SHOWN, evidence_shown=[]),
+        response_row("r3", "k1", setup="c", graph_shown=SHOWN, evidence_shown=["p1"]),
+    ]
+    dataset = hathaways(tmp_path, passages=passages, responses=rows)
+
+    plan = plan_units(planned(dataset, arms=["merged"]))
+
+    assert together(plan, dataset) == [["r1", "r3"]]
+
+
+def test_a_graph_takes_time_to_read_with_the_texts_of_its_nodes(tmp_path):
+    graph = [["Q4", "name", "Globe"], ["Q4", "owner", "William Shakespeare"]]
+    dataset = hathaways(tmp_path, responses=answers(graph, evidence_shown=[]))
+
+    [unit] = plan_units(planned(dataset)).units
+
+    question = "When did Anne Hathaway, the wife of William Shakespeare, die?"
+    rows = len("nameGlobe") + len("ownerWilliam Shakespeare")
+    text = len("A theatre. " * 30)  # of Q4
+    assert unit.n_characters == len(question) + rows + text + len("Text of r1.")
 
 
 def test_a_merged_unit_shows_eight_responses_at_most(tmp_path):
