@@ -25,7 +25,7 @@ from annotation.models import (
     Unit,
     Vote,
 )
-from annotation.rated_units import fair_share
+from annotation.rated_units import fair_share, shown_text
 from annotation.schemes import Scheme
 
 
@@ -207,7 +207,7 @@ def own_units(rater: Rater, scheme: Scheme, units: Sequence[Unit]) -> list[OwnUn
                     OwnResponse(
                         text=place.target.citation.sentence
                         if place.target.citation
-                        else place.target.response.text,
+                        else shown_text(scheme, place.target.response),
                         cited=f"{place.target.citation.relation}: {place.target.citation.value}"
                         if place.target.citation
                         else "",

@@ -4,13 +4,20 @@ Nothing here says which setup made a response.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
 from django.db import connection
 from django.db.models import QuerySet
 
+from annotation.graph_tables import (
+    EntityTable,
+    ResponsePart,
+    entity_tables,
+    linked_parts,
+    with_citing_places,
+)
 from annotation.models import (
     Assignment,
     Draft,
@@ -28,8 +35,12 @@ from annotation.models import (
 from annotation.ordering import shown_order
 from annotation.planning import PlannedUnit, plan_units
 from annotation.schemes import Scheme, load_scheme
-from generation.models import Citation, Passage, Response, Turn
+from generation.evidence import same_graph
+from generation.models import Citation, Entity, Passage, Response, Turn
+from generation.services.citations import Vocabulary, shown_vocabulary
+from generation.text.citations import without_citations
 
+NOTHING_KNOWN = Vocabulary(frozenset(), frozenset())
 State = Literal["open", "submitted", "surplus", "gone", "skipped", "closed", "preview"]
 
 
@@ -46,9 +57,10 @@ class ShownResponse(NamedTuple):
 
     position: int  # from 1
     target_id: int
-    text: str
+    text: str  # without citations, where the scheme says so
     citation: Citation | None
     flag: str | None  # the rater's reason, which may be empty; None: not flagged
+    parts: tuple[ResponsePart, ...] = ()  # of the text, where it cites a row of the evidence
 
 
 class RatedUnit(NamedTuple):
@@ -72,6 +84,7 @@ class RatedUnit(NamedTuple):
     seconds: float  # on task so far, from the draft
     share: Share
     saved_at: datetime | None = None  # the draft
+    graph: tuple[EntityTable, ...] = ()  # of the evidence, beside the passages
 
     @property
     def is_changeable(self) -> bool:
@@ -132,6 +145,8 @@ def rated_unit(rater: Rater, unit_id: int) -> RatedUnit | None:
         votes = _votes(rater, unit, targets)
         state = _state_without_slot(rater, unit, assignment, is_voted=bool(votes))
         answers = votes or answers
+    order = _order(rater.study, rater.code, unit.pk, len(targets))
+    graph, responses = _graph_and_responses(rater.study, scheme, targets, order, reasons)
     return RatedUnit(
         study=rater.study,
         scheme=scheme,
@@ -141,11 +156,12 @@ def rated_unit(rater: Rater, unit_id: int) -> RatedUnit | None:
         lease_until=assignment.lease_until if assignment else None,
         turns=_turns(unit.example_id),
         passages=_passages_of(unit),
-        responses=_shown(targets, _order(rater.study, rater.code, unit.pk, len(targets)), reasons),
+        responses=responses,
         answers=answers,
         seconds=draft.seconds if draft else 0.0,
         share=share_of(rater),
         saved_at=draft.saved_at if draft else None,
+        graph=graph,
     )
 
 
@@ -233,19 +249,69 @@ def _order(study: Study, rater: str, unit: int, n: int) -> Sequence[int]:
     return shown_order(study.seed, rater, unit, n)
 
 
-def _shown(
-    targets: Sequence[Target], order: Sequence[int], reasons: Mapping[int, str]
-) -> list[ShownResponse]:
-    return [
+def shown_text(scheme: Scheme, response: Response) -> str:
+    """Return a response's text as raters see it, and metrics of the same question read it."""
+    if scheme.citations == "shown":
+        return response.text
+    known = shown_vocabulary(response.graph_shown) or NOTHING_KNOWN
+    return without_citations(response.text, *known)
+
+
+def _graph_and_responses(
+    study: Study,
+    scheme: Scheme,
+    targets: Sequence[Target],
+    order: Sequence[int],
+    reasons: Mapping[int, str],
+) -> tuple[tuple[EntityTable, ...], list[ShownResponse]]:
+    """Return the graph of a unit, and its responses in order, with the way between them.
+
+    Citations lead to the graph where it stands once on the page, beside all questions.
+    """
+    tables = _graph_tables(study, scheme, [target.response for target in targets])
+    is_linked = scheme.target == "response" and not scheme.has_evidence_by_question
+    shown = [
         ShownResponse(
             position=position,
             target_id=targets[place].pk,
-            text=targets[place].response.text,
+            text=shown_text(scheme, targets[place].response),
             citation=targets[place].citation if targets[place].citation_id else None,
             flag=reasons.get(targets[place].response_id),
+            parts=_linked(targets[place].response, tables, f"{position}." if order[1:] else "")
+            if is_linked
+            else (),
         )
         for position, place in enumerate(order, start=1)
     ]
+    return with_citing_places(tables, (each.parts for each in shown)), shown
+
+
+def _graph_tables(
+    study: Study, scheme: Scheme, responses: Collection[Response]
+) -> tuple[EntityTable, ...]:
+    """Return the tables that are evidence for all responses of a unit; four queries at most.
+
+    None where the responses were given different graphs, as in units of earlier versions.
+    """
+    if scheme.evidence == "none":
+        return ()
+    graph = same_graph(responses, study.evidence_choice)
+    if not graph:
+        return ()
+    nodes = Entity.objects.filter(dataset=study.dataset_id, qid__in={qid for qid, _, _ in graph})
+    return entity_tables(graph, dict(nodes.exclude(text="").values_list("qid", "text")))
+
+
+def _linked(
+    response: Response, tables: Sequence[EntityTable], place: str
+) -> tuple[ResponsePart, ...]:
+    if not tables:
+        return ()
+    known = shown_vocabulary(response.graph_shown) or Vocabulary(
+        frozenset(fact.relation for table in tables for fact in table.facts),
+        frozenset(table.qid for table in tables),
+    )
+    return linked_parts(response.text, tables, *known, place)
 
 
 # --- preview --------------------------------------------------------------------------------
@@ -282,19 +348,22 @@ def preview_unit(study: Study, arm: str, number: int) -> Preview | None:
         targets = [place.target for place in places.order_by("place")]
         passages = _passages_of(unit)
     newest = study.guidelines.order_by("-version").values_list("version", flat=True).first()
+    scheme, order = load_scheme(study.scheme), _order(study, "preview", number, len(targets))
+    graph, responses = _graph_and_responses(study, scheme, targets, order, {})
     shown = RatedUnit(
         study=study,
-        scheme=load_scheme(study.scheme),
+        scheme=scheme,
         unit=unit,
         arm=arm,
         state="preview",
         lease_until=None,
         turns=_turns(unit.example_id),
         passages=passages,
-        responses=_shown(targets, _order(study, "preview", number, len(targets)), {}),
+        responses=responses,
         answers={},
         seconds=0.0,
         share=Share(newest or 0, 0, n_units),
+        graph=graph,
     )
     return Preview(shown, n_units)
 

@@ -20,7 +20,7 @@
     if (words.length > 1) {
       const pattern = new RegExp(words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "gi");
       const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT), nodes = [];
-      while (walker.nextNode()) if (!walker.currentNode.parentElement.closest(".source")) nodes.push(walker.currentNode);
+      while (walker.nextNode()) if (!walker.currentNode.parentElement.closest(".source, .vh, .cite-mark")) nodes.push(walker.currentNode);
       for (const node of nodes) {
         for (const match of [...node.data.matchAll(pattern)].reverse()) {
           const hit = document.createElement("mark"), found = node.splitText(match.index);

@@ -304,13 +304,20 @@
     if (form()?.contains(event.target) && event.target.matches(".seg input")) changed();
   });
   document.addEventListener("focusin", event => {
-    const cell = form()?.contains(event.target) && event.target.closest(isMatrix() ? "td" : ".question");
+    const cell = form()?.contains(event.target) && event.target.closest(isMatrix() ? "td:has(.seg)" : ".question");
     if (cell) mark(cell);
   });
+  /* between a citation and its row of the evidence: nothing for the history, whose page may be older */
+  const show = place => {
+    place.scrollIntoView({ block: "center" });
+    place.focus({ preventScroll: true });
+  };
   document.addEventListener("click", event => {
     const go = event.target.closest("[data-go]");
     if (go) { event.preventDefault(); goTo(document.getElementById(go.hash.slice(1))); }
     if (event.target.closest("[data-try-now]")) tryNow();
+    const way = event.target.closest("[data-way]");
+    if (way) { event.preventDefault(); show(document.getElementById(way.hash.slice(1))); }
   });
   /* help that is open at first stays closed once it was closed, in the next unit too */
   const helpName = help => `attest-help:${help.dataset.help}`;
@@ -363,7 +370,7 @@
     if (kind() !== "judge") {
       count();
       checkContradictions();
-      mark(document.activeElement?.closest?.(".question, td") ?? cells().find(cell => !chosen(cell)) ?? cells()[0]);
+      mark(document.activeElement?.closest?.(".question, td:has(.seg)") ?? cells().find(cell => !chosen(cell)) ?? cells()[0]);
     }
     goToError();
     if (matchMedia("(min-width: 60.01rem)").matches) {

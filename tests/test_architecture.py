@@ -34,6 +34,7 @@ PURE = [
     "annotation/voting.py",
     "annotation/ordering.py",
     "annotation/asked.py",
+    "annotation/graph_tables.py",
     "evaluation/metrics/*.py",
     "evaluation/charts/free_places.py",
     "evaluation/charts/one_hop.py",

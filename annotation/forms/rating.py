@@ -214,6 +214,8 @@ class RatingForm:
             return "judge-page"
         if self.layout == "matrix":
             return "desk desk--matrix"
+        if self.evidence_by_question:
+            return "desk desk--two desk--wide-panel"
         return "desk desk--three" if self.has_evidence else "desk desk--two"
 
     @property
@@ -278,7 +280,30 @@ class RatingForm:
 
     @property
     def has_evidence(self) -> bool:
-        return bool(self.unit.passages) or self.unit.scheme.evidence == "needed"
+        """Whether the evidence has a pane of its own, beside all questions."""
+        scheme = self.unit.scheme
+        if scheme.has_evidence_by_question:
+            return False
+        return self._is_any_evidence or scheme.evidence == "needed"
+
+    @property
+    def evidence_by_question(self) -> bool:
+        """Whether there is evidence that stands beside some questions alone."""
+        return self.unit.scheme.has_evidence_by_question and self._is_any_evidence
+
+    @property
+    def _is_any_evidence(self) -> bool:
+        return bool(self.unit.passages or self.unit.graph)
+
+    @property
+    def evidence_in_words(self) -> str:
+        """Return how much evidence there is: '1 passage, 3 entities'."""
+        n_passages, n_entities = len(self.unit.passages), len(self.unit.graph)
+        passages = f"{n_passages} passage{'s' if n_passages != 1 else ''}"
+        entities = f"{n_entities} entit{'ies' if n_entities != 1 else 'y'}"
+        if not n_entities:
+            return passages
+        return f"{passages}, {entities}" if n_passages else entities
 
     @property
     def flagged(self) -> list[ShownResponse]:

@@ -1,5 +1,6 @@
 """Walks over every page, in every state that looks different: of raters, and of researchers."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,6 +34,7 @@ from tests.e2e.tradeoff_walk import tradeoff_pages
 from tests.evaluation.hand_made import COOL, WARM, two_arms
 from tests.evaluation.makers_of_scores import MILL, disputed, make_run, make_score, make_scores
 from tests.evaluation.metric_runs import cancelled, done, failed, mill, requested, work
+from tests.graph_material import ANSWER, SHOWN, cited_row, hathaways
 from tests.makers import example_row, import_rows, rated, response_row, scheme_of
 
 LONG = "A very long passage about the mill and the flood. " * 400  # 20,000 characters
@@ -158,6 +160,7 @@ def rating_stops(folder: Path) -> Iterator[Stop]:
         yield Stop(scheme, *in_hand(opened(two, scheme=scheme, name=scheme)))
     pairs = opened(cited, scheme="ALIGNMENT", raters_per_unit=2, name="Pairs")
     yield Stop("ALIGNMENT", *in_hand(pairs))
+    yield from graph_rating_stops(folder)
 
     paused = opened(two, name="Paused")
     user, path = in_hand(paused)
@@ -187,6 +190,35 @@ def rating_stops(folder: Path) -> Iterator[Stop]:
     yield Stop("new study of a dataset", plans, f"{new}?dataset={two.slug}")
     yield Stop("studies", plans, reverse("annotation:studies"))
     yield Stop("dataset", plans, reverse("generation:dataset", args=[two.slug]))
+
+
+def graph_rating_stops(folder: Path) -> Iterator[Stop]:
+    """Yield the pages on which answers are rated against a graph."""
+    graph = [*SHOWN, ["Q4", "name", "Globe"], ["Q50", SCRIPT, ARABIC], ["Q50", ARABIC, LONG[:400]]]
+    text = f"{SCRIPT} {ARABIC} {ANSWER} {ANSWER}"
+    six = hathaways(
+        folder,
+        "six answers",
+        responses=[
+            cited_row(f"a{n}", setup=f"s{n}", text=text, graph_shown=graph) for n in range(6)
+        ],
+    )
+    for scheme in ("AIS", "QUALITY"):
+        for arm, layout in (
+            ("separate", "side_by_side"),
+            ("merged", "side_by_side"),
+            ("merged", "in_turn"),
+        ):
+            name = f"{scheme} of a graph, {arm} {layout}"
+            study = opened(six, scheme=scheme, name=name, arms=[arm], merged_layout=layout)
+            yield Stop(name, *in_hand(study))
+            if scheme == "AIS":
+                yield Stop(f"{name}, a citation followed", *in_hand(study, 1), follow_a_citation)
+
+
+def follow_a_citation(page: Page) -> None:
+    page.get_by_role("link", name=re.compile("to the evidence$")).first.press("Enter")
+    expect(page.locator("tr:focus")).to_be_visible()
 
 
 def research_stops(folder: Path) -> Iterator[Stop]:

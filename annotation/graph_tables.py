@@ -1,0 +1,139 @@
+"""A graph as raters see it: a table per entity, and where each citation leads in them."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from generation.text.citations import Citation, parse_citations, pieces
+from generation.text.compared_triples import compared
+from generation.text.entity_triples import entities_shown
+from generation.text.flat_graph import Triple
+
+
+class CitingPlace(NamedTuple):
+    """A citation of a response of the unit; `anchor` is where it stands on the page."""
+
+    anchor: str
+    label: str  # its number; of several responses with that of its response: '2.1'
+
+
+class Fact(NamedTuple):
+    """One row of an entity's table."""
+
+    anchor: str
+    relation: str
+    value: str
+    cited_at: tuple[CitingPlace, ...] = ()
+
+
+class EntityTable(NamedTuple):
+    """What the evidence says of one entity."""
+
+    anchor: str
+    qid: str
+    name: str
+    text: str  # of a document node
+    facts: tuple[Fact, ...]
+    cited_at: tuple[CitingPlace, ...] = ()  # by its name alone
+
+
+class CitationLink(NamedTuple):
+    """A citation that leads to its row."""
+
+    anchor: str  # where it stands itself
+    label: str
+    leads_to: str  # the anchor of its row
+
+
+class ResponsePart(NamedTuple):
+    """A part of a response: text, with the citations that it makes, as far as they are in a row."""
+
+    text: str
+    links: tuple[CitationLink, ...] = ()
+
+
+def entity_tables(graph: Iterable[Triple], texts: Mapping[str, str]) -> tuple[EntityTable, ...]:
+    """Return a table per entity, in the order of the graph.
+
+    Args:
+        texts: of document nodes, by qid.
+    """
+    return tuple(
+        EntityTable(
+            anchor=f"entity-{place}",
+            qid=entity.qid,
+            name=entity.name,
+            text=texts.get(entity.qid, ""),
+            facts=tuple(
+                Fact(f"fact-{place}-{row}", relation, value)
+                for row, (_, relation, value) in enumerate(entity.triples, start=1)
+            ),
+        )
+        for place, entity in enumerate(entities_shown(graph), start=1)
+    )
+
+
+def linked_parts(
+    text: str,
+    tables: Iterable[EntityTable],
+    relations: Collection[str],
+    qids: Collection[str],
+    place: str,
+) -> tuple[ResponsePart, ...]:
+    """Return a response cut at the citations that are a row of its evidence; () without any.
+
+    A citation that is in no row is text: raters see what the evidence has, and no verdict.
+
+    Args:
+        tables: of the evidence.
+        relations: as of `parse_citations`.
+        qids: likewise.
+        place: says which response it is among several: its position and a point; '' of one alone.
+    """
+    rows = _anchors(tables)
+    links = {
+        citation.number: CitationLink(f"cite-{place}{citation.number}", label, leads_to)
+        for citation in parse_citations(text, relations, qids).citations
+        for label in [f"{place}{citation.number}"]
+        if (leads_to := rows.get(_claimed(citation)))
+    }
+    if not links:
+        return ()
+    return tuple(
+        ResponsePart(piece.text, tuple(links[n] for n in piece.numbers if n in links))
+        for piece in pieces(text, relations, qids)
+    )
+
+
+def with_citing_places(
+    tables: Iterable[EntityTable], responses: Iterable[Sequence[ResponsePart]]
+) -> tuple[EntityTable, ...]:
+    """Return the tables with the way back from each row to the citations that lead to it."""
+    citing: dict[str, list[CitingPlace]] = {}
+    for parts in responses:
+        for link in (link for part in parts for link in part.links):
+            citing.setdefault(link.leads_to, []).append(CitingPlace(link.anchor, link.label))
+
+    def cited_at(anchor: str) -> tuple[CitingPlace, ...]:
+        return tuple(citing.get(anchor, ()))
+
+    return tuple(
+        table._replace(
+            cited_at=cited_at(table.anchor),
+            facts=tuple(fact._replace(cited_at=cited_at(fact.anchor)) for fact in table.facts),
+        )
+        for table in tables
+    )
+
+
+def _anchors(tables: Iterable[EntityTable]) -> dict[Triple, str]:
+    """Return where each triple stands, in the form in which triples are compared."""
+    found: dict[Triple, str] = {}
+    for table in tables:
+        found.setdefault(compared((table.qid, "name", table.name)), table.anchor)
+        for fact in table.facts:
+            found.setdefault(compared((table.qid, fact.relation, fact.value)), fact.anchor)
+    return found
+
+
+def _claimed(citation: Citation) -> Triple:
+    return compared((citation.qid, citation.relation, citation.value))
