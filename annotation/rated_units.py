@@ -4,7 +4,7 @@ Nothing here says which setup made a response.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
@@ -287,7 +287,7 @@ def _graph_and_responses(
 
 
 def _graph_tables(
-    study: Study, scheme: Scheme, responses: Collection[Response]
+    study: Study, scheme: Scheme, responses: Sequence[Response]
 ) -> tuple[EntityTable, ...]:
     """Return the tables that are evidence for all responses of a unit; four queries at most.
 

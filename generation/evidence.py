@@ -95,18 +95,27 @@ def graphs_of(
         yield pk, (golden or {}).get(example, ()) if graph is None else graph
 
 
-def same_graph(responses: Collection[Response], choice: str) -> Graph:
-    """Return the triples that all responses to one example are judged against.
+def graphs_of_loaded(responses: Sequence[Response], choice: str) -> list[Graph]:
+    """Return what `graphs_of` says of responses that are loaded, in their order; 3 queries at most.
 
-    As `graphs_of` has them, in the order of the first; empty where the responses differ. Three
-    queries at most.
+    Args:
+        responses: of one dataset.
     """
     stated = [_stated_graph(choice, r.graph_shown, r.is_evidence_stated) for r in responses]
-    golden: Graph = ()
-    if None in stated:
-        first = next(iter(responses))
-        golden = _gold_graphs(first.dataset_id, [first.example_id]).get(first.example_id, ())
-    graphs = [golden if graph is None else graph for graph in stated]
+    asked = {r.example_id for r, graph in zip(responses, stated, strict=True) if graph is None}
+    golden = _gold_graphs(responses[0].dataset_id, asked) if asked else {}
+    return [
+        golden.get(response.example_id, ()) if graph is None else graph
+        for response, graph in zip(responses, stated, strict=True)
+    ]
+
+
+def same_graph(responses: Sequence[Response], choice: str) -> Graph:
+    """Return the triples that all responses to one example are judged against.
+
+    In the order of the first; empty where the responses differ.
+    """
+    graphs = graphs_of_loaded(responses, choice)
     return graphs[0] if len(set(map(frozenset, graphs))) == 1 else ()
 
 

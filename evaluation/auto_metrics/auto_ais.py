@@ -47,7 +47,7 @@ class AutoAisMetric(PairMetric):
     title = "Auto-AIS"
     lede = "How strongly the evidence entails each response, as a score from 0 to 1."
     assumed_when = "nothing was shown, or the response says nothing"
-    version = 2  # 1: a response that says nothing had no score
+    version = 2  # 1: silence had no score, and golden evidence no sub-graphs
     options = (
         Option(
             "flavor",

@@ -28,17 +28,21 @@ class Material(NamedTuple):
     evidence: str = "shown"  # that choice
     is_evidence_stated: bool = True  # what the model was shown is known
     graph: tuple[Triple, ...] = ()  # that the model was shown
+    evidence_graph: tuple[Triple, ...] | None = None  # of that choice; None: shown, what was shown
     model: str = ""  # that wrote it
     removed: tuple[Triple, ...] | None = None  # from the graph before; None: it is not known
     citation: Citation | None = None  # the one that is scored, where a metric judges those
 
     @property
     def evidence_texts(self) -> list[Passage]:
-        """The passages; under 'shown' then the graph that the model was shown, as flat text.
+        """The passages, then the graph of the evidence choice as flat text: what raters see.
 
-        The texts of document nodes that it was shown are among its triples.
+        The texts of document nodes are among its triples.
         """
-        graph = flat_graph(self.graph) if self.evidence == EvidenceChoice.SHOWN else ""
+        triples = self.evidence_graph
+        if triples is None:
+            triples = self.graph if self.evidence == EvidenceChoice.SHOWN else ()
+        graph = flat_graph(triples)
         return [*self.passages, Passage(None, graph)] if graph else self.passages
 
     @property

@@ -178,6 +178,7 @@ class Consistency(TextQuality):
     key = "consistency"
     title = "Consistency (G-Eval)"
     lede = "How well each response agrees with its evidence, from 1 to 5 by a language model."
+    version = 2  # golden evidence has the sub-graphs of the gold entities
     needs_evidence = True
 
 

@@ -37,7 +37,7 @@ from evaluation.metrics.entailment import Passage
 from evaluation.models import AutoScore, MetricRun
 from generation.backends.base import BackendError
 from generation.backends.problems import storable
-from generation.evidence import evidence_of
+from generation.evidence import evidence_of, graphs_of_loaded
 from generation.models import Citation as CitationRow
 from generation.models import Passage as PassageRow
 from generation.models import Response, Turn
@@ -96,6 +96,8 @@ def material_of(
     wanted = {passage for shown in evidence.values() for passage in shown}
     texts = dict(PassageRow.objects.filter(pk__in=wanted).values_list("pk", "text"))
     by_id = {response.pk: response for response in responses.select_related("setup")}
+    loaded = list(by_id.values()) if choice else []
+    graphs = dict(zip((r.pk for r in loaded), graphs_of_loaded(loaded, choice), strict=True))
     dialogs = _dialogs({response.example_id for response in by_id.values()})
     return [
         Material(
@@ -106,6 +108,7 @@ def material_of(
             evidence=choice,
             is_evidence_stated=response.is_evidence_stated,
             graph=_triples(response.graph_shown or ()),
+            evidence_graph=graphs.get(response.pk),
             model=response.setup.model,
             removed=None if response.removed is None else _triples(response.removed),
             citation=citations.get(target),

@@ -210,6 +210,19 @@ def test_choices_that_there_are_not_are_refused(wrong):
 # --- a graph as evidence of Auto-AIS --------------------------------------------------------
 
 
+def test_the_graph_is_that_of_the_evidence_choice():
+    gold = (("Q1", "occupation", "sculptor"),)
+
+    each = material("A.", graph=GRAPH, evidence_graph=gold, evidence="golden")
+    without = each._replace(evidence_graph=())
+
+    [consistency] = asked_of(Consistency(repeats=1), each).asks
+    assert "Knowledge: {occupation: sculptor, qid: Q1}\n" in consistency.text
+    [pair] = asked_of(AutoAisMetric(AutoAis("v1", 0)), each).asks
+    assert pair.premise.startswith("{occupation: sculptor, qid: Q1}")
+    assert AutoAisMetric(AutoAis("v1", 0)).asked(without) == Refused("no golden evidence")
+
+
 def test_auto_ais_reads_the_graph_that_was_shown_as_a_passage():
     asked = asked_of(AutoAisMetric(AutoAis("v2", 0)), material("A painter.", graph=GRAPH))
 
