@@ -12,7 +12,7 @@ from accounts.access import Role, roles_of
 from accounts.models import AuditEntry, User
 from accounts.services import deactivate, set_password
 from annotation.models import Study, Vote
-from annotation.planning import rater_needs
+from annotation.planning import NO_EVIDENCE, plan_units, rater_needs
 from annotation.services.claiming import claim_next_unit
 from evaluation.cited_answer import judged_answers
 from evaluation.management.commands.load_demo import sign_ins
@@ -22,7 +22,9 @@ from evaluation.reports.citations import citations_report
 from evaluation.reports.incompetence import incompetence_report
 from evaluation.reports.kg_experiments import EXPERIMENT_REPORTS
 from evaluation.reports.quality import quality_report
+from generation.evidence import graphs_of
 from generation.models import Dataset, Example, Response
+from tests.annotation.makers import planned
 
 pytestmark = pytest.mark.once
 
@@ -104,6 +106,22 @@ def test_each_report_on_the_graph_has_figures(demo):
     made = (citations_report, alignment_report, incompetence_report, quality_report)
     assert [len(report(graph).rows) for report in made] == [14, 14, 11, 4 * 2]
     assert sum(row["n_answers"] for row in incompetence_report(graph).rows) == 3 + 3 * 3 * 3
+
+
+def test_every_answer_about_the_graph_can_be_rated(demo):
+    """Of 47 answers, 8 of the files and 39 of the extractive model, none is left out."""
+    graph = Dataset.objects.get(name="Demo graph")
+
+    plan = plan_units(planned(graph, arms=["separate", "merged"]))
+
+    shown = dict(graphs_of(graph.responses.all(), "shown"))
+    merged = [unit for unit in plan.units if unit.arm == "merged"]
+    assert sum(unit.arm == "separate" for unit in plan.units) == plan.n_responses == 47
+    assert NO_EVIDENCE not in plan.left_out
+    # No unit holds answers to graphs with and without a triple removed.
+    assert merged
+    for unit in merged:
+        assert len({frozenset(shown[response]) for response, _ in unit.targets}) == 1
 
 
 def test_tables_of_experiments_have_three_seeded_runs(demo):
