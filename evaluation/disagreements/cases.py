@@ -14,9 +14,10 @@ from evaluation.models import Adjudication, AutoScore, MetricRun
 from evaluation.reports.base import Choices
 from evaluation.runs.progress import title_of
 from evaluation.runs.scoring import user_questions
-from generation.evidence import EvidenceChoice, evidence_of
+from generation.evidence import EvidenceChoice, evidence_of, graphs_of
 from generation.importers.spreadsheet import csv_cell
 from generation.models import Passage, Response
+from generation.text.flat_graph import flat_graph
 from generation.text.sentences import split_sentences
 
 BATCH = 500
@@ -67,6 +68,7 @@ class Case(NamedTuple):
     winner: Winner | None  # of a response judged by sentences: that of the least supported one
     n_winners: int
     evidence: list[Passage]  # under the run's evidence choice, where no window of it won
+    graph: str  # likewise, as flat text
     decisions: list[Decision]  # newest first
 
 
@@ -103,6 +105,7 @@ def cases(
     winners = winners_of(scores.values())
     without = {found[pk].response_id for pk in targets if not _has_window(winners.get(pk, []))}
     evidence = evidence_passages(without, evidence_choice(run, study))
+    graphs = evidence_graphs(without, evidence_choice(run, study))
     decided: dict[int, list[Decision]] = defaultdict(list)
     adjudications = Adjudication.objects.filter(
         study=study, question=question.key, target__in=targets
@@ -119,6 +122,7 @@ def cases(
             _least_supported(winners.get(pk, [])),
             len(winners.get(pk, [])),
             evidence.get(found[pk].response_id, []),
+            graphs.get(found[pk].response_id, ""),
             decided.get(pk, []),
         )
         for pk, disagreement in targets.items()
@@ -171,6 +175,14 @@ def evidence_passages(responses: Collection[int], choice: str) -> dict[int, list
     of_responses = evidence_of(Response.objects.filter(pk__in=responses), choice)
     passages = Passage.objects.in_bulk({pk for pks in of_responses.values() for pk in pks})
     return {response: [passages[pk] for pk in pks] for response, pks in of_responses.items()}
+
+
+def evidence_graphs(responses: Collection[int], choice: str) -> dict[int, str]:
+    """Return the graphs of some responses under an evidence choice as flat text, by response id."""
+    if not responses:
+        return {}
+    graphs = graphs_of(Response.objects.filter(pk__in=responses), choice)
+    return {response: flat_graph(graph) for response, graph in graphs}
 
 
 class _Line:

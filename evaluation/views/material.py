@@ -12,7 +12,12 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from annotation.models import Study
 from evaluation.cited_answer import judged_answers
-from evaluation.disagreements.cases import evidence_choice, evidence_passages, winners_of
+from evaluation.disagreements.cases import (
+    evidence_choice,
+    evidence_graphs,
+    evidence_passages,
+    winners_of,
+)
 from evaluation.forms.imports import DeleteDatasetForm
 from evaluation.graph_reading import links_of
 from evaluation.judgements import decisions, judgements, scores
@@ -89,6 +94,7 @@ def _as_judged(response: Response, scored: Sequence[AutoScore], run_id: str) -> 
         "run": of_run[0].run,
         "choice": choice,
         "judged_against": evidence_passages([response.pk], choice).get(response.pk, []),
+        "graph_judged_against": evidence_graphs([response.pk], choice).get(response.pk, ""),
         "winners": [winner for winners in winners_of(of_run).values() for winner in winners],
     }
 

@@ -4,6 +4,7 @@
 """
 
 import pytest
+from django.urls import reverse
 
 from annotation.models import Study
 from annotation.rated_units import RatedUnit, preview_unit
@@ -23,6 +24,7 @@ from generation.text.flat_graph import flat_graph
 from tests.annotation.makers import claimed, judged, opened, rater_users, raters_of, researcher
 from tests.evaluation.metric_runs import done
 from tests.makers import import_path
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -177,6 +179,28 @@ def test_attribution_is_compared_on_every_answer(graph):
     assert (row["n"], row["n_human_yes"]) == (8, 6)
     assert (row["unscored"], row["failed"], row["assumed"], row["undecided"]) == (0, 0, 0, 0)
     assert row["accuracy"] == pytest.approx(6 / 8)
+
+
+def test_a_disagreement_shows_the_graph_that_both_sides_judged(graph, client_for, rosa):
+    study = opened(graph, name="Two sides", raters=1, raters_per_unit=1)
+    run = done(graph, flavor="v1", window=0)
+    no = dict.fromkeys(load_scheme(study.scheme).keys, 1) | {
+        "evidence_contradicts": 1,
+        "evidence_supports": 0,
+        "attributable": 0,
+    }
+    rated(study, lambda *_: no)
+    target = run.scores.get(target__response__key="graph-2.t0").target
+
+    case = reverse("evaluation:disagreement", args=[study.slug, target.pk])
+    page = shown(client_for(rosa).get(case, {"run": run.pk, "question": "attributable"}))
+    response = reverse("evaluation:response", args=[graph.slug, target.response_id])
+    as_judged = shown(client_for(rosa).get(response, {"run": run.pk}))
+
+    for each in (page, as_judged):
+        assert "{name: Ansel Light, instance of: lighthouse," in each.text
+        assert "— No evidence" not in each.text
+        assert "— none is known" not in each.text
 
 
 def test_text_quality_is_compared_on_every_answer(graph):
