@@ -1,12 +1,12 @@
 """A graph as raters see it: a table per entity, and where each citation leads in them."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from generation.text.citations import Citation, parse_citations, pieces
 from generation.text.compared_triples import compared
 from generation.text.entity_triples import entities_shown
-from generation.text.flat_graph import Triple
+from generation.text.flat_graph import DOCUMENT_TEXT, Triple, document_texts
 
 
 class CitingPlace(NamedTuple):
@@ -51,12 +51,10 @@ class ResponsePart(NamedTuple):
     links: tuple[CitationLink, ...] = ()
 
 
-def entity_tables(graph: Iterable[Triple], texts: Mapping[str, str]) -> tuple[EntityTable, ...]:
-    """Return a table per entity, in the order of the graph.
-
-    Args:
-        texts: of document nodes, by qid.
-    """
+def entity_tables(graph: Sequence[Triple]) -> tuple[EntityTable, ...]:
+    """Return a table per entity, in the order of the graph; a node's text stands above its own."""
+    texts = document_texts(graph)
+    stated = [triple for triple in graph if triple[1] != DOCUMENT_TEXT]
     return tuple(
         EntityTable(
             anchor=f"entity-{place}",
@@ -68,7 +66,7 @@ def entity_tables(graph: Iterable[Triple], texts: Mapping[str, str]) -> tuple[En
                 for row, (_, relation, value) in enumerate(entity.triples, start=1)
             ),
         )
-        for place, entity in enumerate(entities_shown(graph), start=1)
+        for place, entity in enumerate(entities_shown(stated), start=1)
     )
 
 

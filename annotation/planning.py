@@ -13,8 +13,8 @@ from annotation.ordering import random_key, share_is_drawn
 from annotation.schemes import Scheme, load_scheme
 from generation.evidence import evidence_of, graphs_of
 from generation.models import (
+    SAYS_NOTHING,
     Citation,
-    Entity,
     Example,
     Passage,
     Response,
@@ -28,6 +28,7 @@ CHARACTERS_PER_SECOND = 238 * 6 / 60
 SECONDS_PER_ANSWER = 4.0  # our assumption
 
 NO_DIALOG = "responses to examples without a dialog"
+NOTHING_SAID = "responses that say nothing: nobody rates them"
 NO_EVIDENCE = "responses without evidence: nobody rates them"
 NO_CITATION = "responses without a complete citation"
 NO_SENTENCE = "complete citations that stand in no sentence: no pair to rate"
@@ -103,14 +104,14 @@ def plan_units(study: Study) -> UnitPlan:
     keys = sampled(study)
     left_out: Counter[str] = Counter()
     dialogs = _dialog_lengths(study)
-    candidates = _candidates(study, keys)
+    candidates = _candidates(study, keys, left_out)
     for example in candidates.keys() - dialogs.keys():
         left_out[NO_DIALOG] += len(candidates.pop(example))
     evidence = _evidence(study, scheme, candidates, left_out)
     targets = _targets(study, scheme, candidates, left_out)
     planned, gold = _planned(study), _gold(study)
     asked = _asked(study, scheme, targets, planned, gold)
-    lengths, node_lengths = _passage_lengths(study), _node_lengths(study)
+    lengths = _passage_lengths(study)
     groups = range(study.n_groups)
 
     def unit(
@@ -133,7 +134,6 @@ def plan_units(study: Study) -> UnitPlan:
             n_characters=dialogs[example]
             + sum(lengths[passage] for passage in passages)
             + sum(len(relation) + len(value) for _, relation, value in graph)
-            + sum(node_lengths.get(qid, 0) for qid in {qid for qid, _, _ in graph})
             + sum(response.n_characters for response, _ in shown),
         )
 
@@ -232,8 +232,13 @@ def sampled(study: Study) -> dict[int, str]:
     return {pk: key for pk, key in keys.items() if pk in chosen}
 
 
-def _candidates(study: Study, examples: Collection[int]) -> dict[int, list[_Candidate]]:
-    """Return the responses of each example, coolest setup first, then by name."""
+def _candidates(
+    study: Study, examples: Collection[int], left_out: Counter[str]
+) -> dict[int, list[_Candidate]]:
+    """Return what says something of each example's responses, coolest setup first, then by name."""
+    silent = responses_of(study).filter(text__regex=SAYS_NOTHING).values_list("pk", "example")
+    is_silent = {pk for pk, example in silent if example in examples}
+    left_out[NOTHING_SAID] += len(is_silent)
     rows = (
         responses_of(study)
         .order_by(
@@ -243,7 +248,7 @@ def _candidates(study: Study, examples: Collection[int]) -> dict[int, list[_Cand
     )
     candidates: dict[int, list[_Candidate]] = defaultdict(list)
     for example, pk, key, n_characters in rows.iterator(chunk_size=5000):
-        if example in examples:
+        if example in examples and pk not in is_silent:
             candidates[example].append(_Candidate(pk, key, n_characters))
     return candidates
 
@@ -257,12 +262,6 @@ def _dialog_lengths(study: Study) -> dict[int, int]:
 def _passage_lengths(study: Study) -> dict[int, int]:
     passages = Passage.objects.filter(dataset=study.dataset_id)
     return dict(passages.values_list("pk", Length("text")))
-
-
-def _node_lengths(study: Study) -> dict[str, int]:
-    """Return the number of characters of each document node's text, by qid."""
-    nodes = Entity.objects.filter(dataset=study.dataset_id).exclude(text="")
-    return dict(nodes.values_list("qid", Length("text")))
 
 
 def _evidence(

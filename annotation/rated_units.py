@@ -36,7 +36,7 @@ from annotation.ordering import shown_order
 from annotation.planning import PlannedUnit, plan_units
 from annotation.schemes import Scheme, load_scheme
 from generation.evidence import same_graph
-from generation.models import Citation, Entity, Passage, Response, Turn
+from generation.models import Citation, Passage, Response, Turn
 from generation.services.citations import Vocabulary, shown_vocabulary
 from generation.text.citations import without_citations
 
@@ -289,17 +289,13 @@ def _graph_and_responses(
 def _graph_tables(
     study: Study, scheme: Scheme, responses: Sequence[Response]
 ) -> tuple[EntityTable, ...]:
-    """Return the tables that are evidence for all responses of a unit; four queries at most.
+    """Return the tables that are evidence for all responses of a unit; three queries at most.
 
     None where the responses were given different graphs, as in units of earlier versions.
     """
     if scheme.evidence == "none":
         return ()
-    graph = same_graph(responses, study.evidence_choice)
-    if not graph:
-        return ()
-    nodes = Entity.objects.filter(dataset=study.dataset_id, qid__in={qid for qid, _, _ in graph})
-    return entity_tables(graph, dict(nodes.exclude(text="").values_list("qid", "text")))
+    return entity_tables(same_graph(responses, study.evidence_choice))
 
 
 def _linked(

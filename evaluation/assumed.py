@@ -94,7 +94,8 @@ def _read(
         (
             row
             for row in responses.order_by().values_list(*columns)
-            if not (row[5].strip() and graph_in_order(row[6])) and (examples is None or row[4] in examples)
+            if not (row[5].strip() and graph_in_order(row[6]))
+            and (examples is None or row[4] in examples)
         ),
         key=itemgetter(0),
     )

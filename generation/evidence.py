@@ -19,7 +19,7 @@ from generation.models import (
 )
 from generation.retrieval.bm25 import Bm25
 from generation.retrieval.dataset_index import index_of
-from generation.retrieval.subgraphs import subgraphs
+from generation.retrieval.subgraphs import shown_subgraphs
 from generation.text.graph_prompts import Graph, shown_graphs
 
 RETRIEVED_PASSAGES = 3
@@ -148,7 +148,7 @@ def _gold_graphs(dataset: int, examples: QuerySet[Any] | Collection[int]) -> Map
         gold[example].append(qid)
     if not gold:
         return {}
-    found = subgraphs(dataset, {qid for qids in gold.values() for qid in qids})
+    found = shown_subgraphs(dataset, {qid for qids in gold.values() for qid in qids})
     return {
         example: graph_in_order(
             [triple for qid in dict.fromkeys(qids) for triple in found.get(qid, ())]

@@ -41,6 +41,7 @@ def synthetic_material(
                 model=cell.model,
                 temperature=cell.temperature,
                 prompt=cell.prompt,
+                settings=cell.settings,
             )
         )._replace(**_means(cell, n_examples))
         for number, cell in enumerate(world.cells, start=1)

@@ -118,7 +118,8 @@ def test_golden_shows_the_sub_graphs_of_the_gold_entities(tmp_path, desk_of):
 
 
 def test_a_document_node_has_its_text_above_its_table(tmp_path, desk_of):
-    graph = [["Q4", "name", "Globe"], *SHOWN, ["Q2", "name", "Anne Hathaway"]]
+    node = [["Q4", "name", "Globe"], ["Q4", "document text", "A theatre. A theatre."]]
+    graph = [*node, *SHOWN, ["Q2", "name", "Anne Hathaway"]]
     page = shown(desk_of(opened(hathaways(tmp_path, responses=[cited(graph_shown=graph)]))))
 
     evidence = page.part("evidence").text

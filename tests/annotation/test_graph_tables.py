@@ -11,7 +11,7 @@ from annotation.graph_tables import (
 
 ADA = [("Q1", "name", "Ada"), ("Q1", "date of birth", "1815"), ("Q1", "occupation", "writer")]
 BEN = [("Q2", "occupation", "miller")]
-TABLES = entity_tables([*ADA, *BEN], {"Q2": "A man of Ely."})
+TABLES = entity_tables([*ADA, *BEN, ("Q2", "document text", "A man of Ely.")])
 RELATIONS, QIDS = {"name", "date of birth", "occupation"}, {"Q1", "Q2"}
 
 
@@ -103,7 +103,7 @@ def test_a_row_leads_back_to_every_citation_of_it():
 
 
 def test_of_two_rows_that_say_the_same_a_citation_leads_to_the_first():
-    twice = entity_tables([*BEN, *BEN], {})
+    twice = entity_tables([*BEN, *BEN])
 
     [part] = linked_parts("[Q2, occupation: miller]", twice, RELATIONS, QIDS, "")
 

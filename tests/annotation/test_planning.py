@@ -11,6 +11,7 @@ from annotation.planning import (
     NO_DIALOG,
     NO_EVIDENCE,
     NO_PARTNER,
+    NOTHING_SAID,
     SECONDS_PER_ANSWER,
     TOO_MANY,
     estimated_hours,
@@ -164,15 +165,26 @@ def test_the_same_graph_beside_other_passages_is_other_evidence(tmp_path):
 
 
 def test_a_graph_takes_time_to_read_with_the_texts_of_its_nodes(tmp_path):
+    text = "A theatre. It stood by the river."
     graph = [["Q4", "name", "Globe"], ["Q4", "owner", "William Shakespeare"]]
+    graph.append(["Q4", "document text", text])
     dataset = hathaways(tmp_path, responses=answers(graph, evidence_shown=[]))
 
     [unit] = plan_units(planned(dataset)).units
 
     question = "When did Anne Hathaway, the wife of William Shakespeare, die?"
-    rows = len("nameGlobe") + len("ownerWilliam Shakespeare")
-    text = len("A theatre. " * 30)  # of Q4
-    assert unit.n_characters == len(question) + rows + text + len("Text of r1.")
+    rows = len("nameGlobe") + len("ownerWilliam Shakespeare") + len("document text") + len(text)
+    assert unit.n_characters == len(question) + rows + len("Text of r1.")
+
+
+def test_responses_that_say_nothing_are_left_out_and_counted(tmp_path):
+    dataset = material(tmp_path, n_examples=1, setups=["a", "b"])
+    dataset.responses.filter(setup__name="a").update(text=" \n")
+
+    plan = plan_units(planned(dataset))
+
+    assert [len(unit.targets) for unit in plan.units] == [1]
+    assert plan.left_out == {NOTHING_SAID: 1}
 
 
 def test_a_merged_unit_shows_eight_responses_at_most(tmp_path):

@@ -64,7 +64,7 @@ def test_the_same_material_in_another_dataset_costs_nothing_and_shows_its_own_pa
         "When did the mill close? It closed in 1972."
     }
     assert is_reused(run) == {"r0": True, "r1": True, "r2": False}
-    passage = copy.examples.get().passages.get()
+    passage = copy.examples.get(key="e1").passages.get()
     windows = [window for row in rows_of(run).values() for window in row.windows]
     assert {window["passage"] for window in windows} == {passage.pk}
     assert [passage.text[w["start"] : w["end"]] for w in windows] == [
