@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from annotation.models import GoldAnswer, Rater, Target, Vote
 from annotation.schemes import load_scheme
+from evaluation.auto_metrics.auto_ais import AutoAisMetric
 from evaluation.disagreements.cases import Winner
 from evaluation.disagreements.worklist import disagreements, worklist
 from evaluation.models import Adjudication, AutoScore
@@ -466,7 +467,7 @@ def test_a_response_shows_state_label_and_signature_of_each_score(tmp_path, rese
     of_assuming, of_run, of_failing = scores_of("r-miss")  # in the order of their signatures
     assert of_run[:3] == [f"{NAME} {run.signature}", "0.300", "no ≤ 0.50"]
     assert of_failing[:2] == [f"{NAME} failing", "— failed: the response is empty"]
-    assert of_assuming[:3] == [f"{NAME} assuming", "0.000", "assumed nothing was shown"]
+    assert of_assuming[:3] == [f"{NAME} assuming", "0.000", f"assumed {AutoAisMetric.assumed_when}"]
     [score] = scores_of("r-false")
     assert score[1:3] == ["0.800", "yes > 0.50"]
 

@@ -199,7 +199,7 @@ def test_marks_chosen_by_an_axis_are_warned_of_until_another_judges(dataset, see
     assert "Winner’s curse" not in page.text
     [note] = page.parts("callout")
     assert "chosen by the metric of an axis, with another model" in note.text
-    assert "Attribution: Max attribution (M 540B T 0)." in note.text
+    assert "Attribution: Max attribution (M 540B T 0.0)." in note.text
 
 
 def test_responses_without_a_label_are_counted(dataset, see):
