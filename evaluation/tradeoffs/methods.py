@@ -50,6 +50,7 @@ def methods_paragraph(
     sentences = [
         _of_data(in_view),
         *_of_axes(material, view),
+        _of_assumed(in_view),
         f"Intervals are 95 %: {METHOD} ({N_RESAMPLES:,} resamples, seed {SEED}).",
         *_of_models(single),
         *_of_prompts(single),
@@ -104,6 +105,13 @@ def _of_axes(material: Material, view: View) -> Iterator[str]:
         "Both are over the examples for which the two are known, and F1 = 2SA/(S + A) is that of "
         f"the two {figures}. Sensibleness is judged in the full dialog."
     )
+
+
+def _of_assumed(in_view: Material) -> str:
+    """Return how many responses are a no that nobody was asked for; "" where none are."""
+    counts = zip(in_view.axes._fields, in_view.is_assumed.sum(axis=(1, 2)).tolist(), strict=True)
+    said = [f"{_count(n, 'response')} for {name}" for name, n in counts if n]
+    return f"Assumed to be a no, as nothing was shown or said: {', '.join(said)}." if said else ""
 
 
 def _of_run(axis: Axis) -> str:

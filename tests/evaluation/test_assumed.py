@@ -12,6 +12,7 @@ from evaluation.reports.tradeoff import tradeoff_report
 from evaluation.reports.uncertainty import uncertainty_report
 from evaluation.tradeoffs.axes import named_axes
 from evaluation.tradeoffs.material import material_of
+from evaluation.tradeoffs.methods import methods_paragraph
 from evaluation.tradeoffs.view import View
 from generation.models import Response
 from tests.evaluation.makers_of_scores import make_run, make_score
@@ -150,6 +151,9 @@ def test_on_an_axis_of_raters_setups_that_showed_nothing_stand_at_0(tmp_path):
     assert (bare["n"], bare["attribution"], bare["attribution_assumed"]) == (2, 0.0, 2)
     assert (golden["n"], golden["attribution"], golden["attribution_assumed"]) == (2, 0.5, 0)
     assert bare["sensibleness_assumed"] == 0
+    assert "nothing was shown or said: 3 responses for attribution." in methods_paragraph(
+        material, View()
+    )
     place = material.place("silent")
     np.testing.assert_array_equal(material.labels[0, place], [0, 1])
     np.testing.assert_array_equal(material.is_assumed[0, place], [True, False])
