@@ -18,6 +18,8 @@ from django.db import transaction
 from django.db.models.signals import post_migrate
 from django.dispatch import receiver
 from django.test import Client
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker
 
 from accounts.access import Role
@@ -26,6 +28,12 @@ from tests.oxigraph_server import Oxigraph, oxigraph_server
 from tests.published import shared_folder
 from tests.services import need, url_of
 from tests.wikidata_shape import ntriples, world
+
+# How long an example takes says how busy the machine is, and nothing about the code.
+hypothesis_settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("any machine")
 
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
 DATABASE_MARKS = ("once", "both")

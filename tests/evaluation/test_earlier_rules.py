@@ -1,4 +1,4 @@
-"""Runs whose scores were made by a rule that is no longer their metric's: marked, never added to."""
+"""Runs whose scores were made by an earlier rule of their metric: marked, and left alone."""
 
 import pytest
 from django.urls import reverse

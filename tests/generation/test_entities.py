@@ -110,7 +110,7 @@ def test_a_graph_without_entities_finds_nothing_in_any_text():
 LOVELACE = LabelRecogniser(["Ada Lovelace", "Ada", "Rome", "King's Lynn"], ABSENT)
 
 
-@hypothesis_settings(max_examples=60, deadline=None)
+@hypothesis_settings(max_examples=60)
 @given(
     st.lists(st.sampled_from(["Ada Lovelace", "Ada", "Rome", "King's Lynn", "'s", "x"])),
     st.lists(st.text(max_size=3)),

@@ -21,7 +21,7 @@ counts_of_three = arrays(
     np.int64, st.tuples(st.integers(0, 3), st.just(3)), elements=st.integers(0, 3)
 )
 
-few_and_slow = settings(deadline=None, max_examples=50)  # every split is written out
+few_and_slow = settings(max_examples=50)  # every split is written out
 
 
 FIVE = range(6)  # votes for yes, of five

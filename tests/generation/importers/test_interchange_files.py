@@ -290,7 +290,9 @@ votes = st.builds(
     at=st.none() | st.datetimes(timezones=st.just(UTC)),
     is_implied=st.booleans(),
 )
-round_trip = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+round_trip = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 @round_trip

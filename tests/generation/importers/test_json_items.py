@@ -40,7 +40,7 @@ def told(items):
     ]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     entries=st.lists(objects, max_size=4), n_bytes=st.integers(1, 40), indent=st.none() | st.just(1)
 )
