@@ -29,9 +29,13 @@ from tests.published import shared_folder
 from tests.services import need, url_of
 from tests.wikidata_shape import ntriples, world
 
-# How long an example takes says how busy the machine is, and nothing about the code.
+# How long an example takes says how busy the machine is, and nothing about the code. In CI each
+# property is tried with the same examples again, so that it says something about the change alone.
 hypothesis_settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "any machine",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=bool(os.environ.get("CI")),
 )
 hypothesis_settings.load_profile("any machine")
 

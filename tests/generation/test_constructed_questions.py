@@ -121,7 +121,8 @@ def test_no_simple_question(completion):
         simple_question(completion)
 
 
-letters = st.characters(whitelist_categories=["Lu", "Ll", "Nd", "Po"], blacklist_characters=":*")
+# Without what opens a label: '# Generated Question:' has no answer before it.
+letters = st.characters(whitelist_categories=["Lu", "Ll", "Nd", "Po"], blacklist_characters=":*#")
 words = st.text(letters, min_size=1)
 
 
