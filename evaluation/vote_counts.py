@@ -75,12 +75,17 @@ class AllDialogs(NamedTuple):
 
 
 def arm_counts(
-    arm: Arm, scheme: Scheme, *, with_excluded: bool, by_gates: bool = False
+    arm: Arm,
+    scheme: Scheme,
+    assumed: AssumedResponses,
+    *,
+    with_excluded: bool,
+    by_gates: bool = False,
 ) -> ArmCounts:
     """Return the counts of an arm's votes: not surplus, not on flagged responses.
 
-    `with_excluded` counts the votes of excluded raters too; `by_gates` counts apart what was given
-    behind closed gates.
+    `assumed` are those of the whole study. `with_excluded` counts the votes of excluded raters too;
+    `by_gates` counts apart what was given behind closed gates.
     """
     flagged = flagged_responses(arm, with_excluded=with_excluded)
     votes_there = counted_votes(arm, with_excluded=with_excluded)
@@ -95,8 +100,8 @@ def arm_counts(
         closed = [_answers(some) for some in given_behind_closed_gates(votes_there, scheme)]
         behind = _by_item(np.concatenate([rows[:0], *closed]), items, scheme)
     content = _hash(items, votes, given, behind)
-    assumed = assumed_responses(arm.study).unseen({*items.responses.tolist(), *flagged})
-    return ArmCounts(arm, items, votes, given, behind, flagged, content, assumed)
+    unseen = assumed.unseen({*items.responses.tolist(), *flagged})
+    return ArmCounts(arm, items, votes, given, behind, flagged, content, unseen)
 
 
 def _answers(votes: QuerySet[Vote]) -> Objects:

@@ -12,6 +12,7 @@ from django.db.models import Count, Q
 
 from annotation.models import Arm, Rater, Study, Vote
 from annotation.schemes import Question, load_scheme
+from evaluation.assumed import assumed_responses
 from evaluation.metrics import human
 from evaluation.metrics.intervals import (
     METHOD,
@@ -81,9 +82,15 @@ USUAL = Choices()  # what a page shows before its reader chooses
 
 def study_counts(study: Study, choices: Choices) -> list[ArmCounts]:
     """Return the counted votes of each arm: what all reports on a study are made from."""
-    scheme = load_scheme(study.scheme)
+    scheme, assumed = load_scheme(study.scheme), assumed_responses(study)
     counts = [
-        arm_counts(arm, scheme, with_excluded=choices.with_excluded, by_gates=choices.by_gates)
+        arm_counts(
+            arm,
+            scheme,
+            assumed,
+            with_excluded=choices.with_excluded,
+            by_gates=choices.by_gates,
+        )
         for arm in study.arms.select_related("study")
     ]
     if not choices.setup:
