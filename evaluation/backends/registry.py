@@ -13,9 +13,6 @@ from generation.backends.base import BackendError, ModelSpec
 from generation.backends.opening import kept_open
 from generation.backends.registry import LANGUAGE_MODELS
 
-# Of a language model, for one answer: Auto-SSA asks again twice what it cannot read.
-MOST_COMPLETIONS = 3
-
 
 class BackendKind(NamedTuple):
     """A kind of backend: how it is opened, and what people should know before."""
@@ -25,7 +22,6 @@ class BackendKind(NamedTuple):
     needs_model: bool = True
     is_server: bool = False  # its location is an address
     precisions: tuple[str, ...] = ("fp32",)  # the first by default
-    longest_call_seconds: float = 0.0  # that one answer may take; a worker counts as alive so long
     least_at_once: int = 1  # asks that take hardly longer than one, where no processor computes
     # How the architectures in config.json end; none: whatever it is, it is tried.
     architectures: tuple[str, ...] = ()
@@ -59,7 +55,6 @@ BACKENDS: dict[str, BackendKind] = {
             kind.open,
             is_server=kind.is_server,
             precisions=kind.precisions,
-            longest_call_seconds=MOST_COMPLETIONS * kind.longest_call_seconds,
             least_at_once=kind.least_at_once,
             architectures=kind.architectures,
         )

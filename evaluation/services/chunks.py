@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import islice
 
 from django.db import DatabaseError, transaction
@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from evaluation.auto_metrics.registry import is_of_earlier_rule, metric_of
 from evaluation.backends.base import Backend
-from evaluation.backends.registry import BACKENDS, open_backend
+from evaluation.backends.registry import open_backend
 from evaluation.models import AutoScore, Job, MetricRun, RunChunk
 from evaluation.runs.plan import spec_of
 from evaluation.runs.scoring import Scorer, unscored
@@ -33,7 +33,6 @@ from generation.services.claims import (
     Hold,
     Stopped,
     free,
-    lease,
     lost_if_sent_before,
     silent,
     take,
@@ -43,12 +42,6 @@ from generation.services.claims import (
 logger = logging.getLogger(__name__)
 
 LONGEST_DEVICE = 100
-
-
-def _lease(backend: str) -> timedelta:
-    """Return how long a chunk is a worker's without a sign of life, asking this backend."""
-    kind = BACKENDS.get(backend)
-    return lease(kind.longest_call_seconds if kind else 0.0)
 
 
 # --- who has it -----------------------------------------------------------------------------
@@ -61,8 +54,7 @@ def claim_chunk(chunk_id: int) -> RunChunk | None:
     """
     now = timezone.now()
     there = free(RunChunk.objects.filter(pk=chunk_id, run__in=_running_runs()), now)
-    backend = there.values_list("run__backend", flat=True).first()
-    token = None if backend is None else take(there, now, _lease(backend))
+    token = take(there, now)
     return RunChunk.objects.filter(pk=chunk_id, token=token).select_related("run").first()
 
 
@@ -106,7 +98,7 @@ class _Hold(Hold):
     """A claimed chunk in the hands of one worker."""
 
     def __init__(self, claim: RunChunk) -> None:
-        super().__init__(claim, _lease(claim.run.backend), Q(run__in=_running_runs()))
+        super().__init__(claim, Q(run__in=_running_runs()))
         self._claim = claim
 
     @transaction.atomic
@@ -151,38 +143,38 @@ def score_chunk(claim: RunChunk) -> None:
     and between two batches when it has taken long, so that brokers and time limits do not step in;
     what was stored stays. A backend that cannot be used fails the whole run.
     """
-    hold = _Hold(claim)
-    try:
-        scorer = Scorer(claim.run, _backend_of(claim.run), hold.keep)
-        turn_ends = time.monotonic() + TURN_SECONDS  # loading a model is no part of it
-        waiting = unscored(claim.run, list(claim.targets))
-        if claim.attempts > MOST_CLAIMS:
-            problem = f"whatever scored it ended {MOST_CLAIMS} times without a word"
-            hold.store([scorer.failed(each, problem) for each in islice(waiting, 1)])
-        # Where a worker died, the response that did it shall be alone with the next one.
-        for rows in scorer.batches(waiting, is_alone=claim.attempts > 1):
-            hold.store(rows)
-            if claim.targets and time.monotonic() > turn_ends:
-                raise Stopped
-    except Stopped:
-        logger.info("chunk %s was stopped, is another's, or takes long", claim.pk)
-        hold.release(attempts=0)
-    except BackendError as error:
-        hold.release(attempts=0)
-        _fail_run(claim.run, str(error))
-    except DatabaseError:
-        with suppress(DatabaseError):
+    with _Hold(claim) as hold:
+        try:
+            scorer = Scorer(claim.run, _backend_of(claim.run), hold.keep)
+            turn_ends = time.monotonic() + TURN_SECONDS  # loading a model is no part of it
+            waiting = unscored(claim.run, list(claim.targets))
+            if claim.attempts > MOST_CLAIMS:
+                problem = f"whatever scored it ended {MOST_CLAIMS} times without a word"
+                hold.store([scorer.failed(each, problem) for each in islice(waiting, 1)])
+            # Where a worker died, the response that did it shall be alone with the next one.
+            for rows in scorer.batches(waiting, is_alone=claim.attempts > 1):
+                hold.store(rows)
+                if claim.targets and time.monotonic() > turn_ends:
+                    raise Stopped
+        except Stopped:
+            logger.info("chunk %s was stopped, is another's, or takes long", claim.pk)
+            hold.release(attempts=0)
+        except BackendError as error:
+            hold.release(attempts=0)
+            _fail_run(claim.run, str(error))
+        except DatabaseError:
+            with suppress(DatabaseError):
+                hold.release()
+            raise
+        except Exception as error:
+            logger.exception("chunk %s cannot be scored", claim.pk)
+            hold.release(attempts=0)
+            _fail_run(claim.run, f"{type(error).__name__}: {error}")
+        except BaseException:
             hold.release()
-        raise
-    except Exception as error:
-        logger.exception("chunk %s cannot be scored", claim.pk)
-        hold.release(attempts=0)
-        _fail_run(claim.run, f"{type(error).__name__}: {error}")
-    except BaseException:
-        hold.release()
-        raise
-    else:
-        hold.finish()
+            raise
+        else:
+            hold.finish()
 
 
 def _fail_run(run: MetricRun, error: str) -> None:

@@ -9,7 +9,6 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
@@ -21,20 +20,17 @@ from django.utils.formats import date_format
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from annotation.models import Study
-from evaluation.backends.registry import BACKENDS
 from evaluation.models import Job, JobStep
 from evaluation.services.chunks import message_lost_before
 from generation.backends.base import BackendError
 from generation.backends.problems import storable
 from generation.models import Construction, Dataset
-from generation.retrieval.sparql import PATIENCE as OF_ENDPOINTS
 from generation.services import claims
 from generation.services.claims import (
     MOST_CLAIMS,
     TURN_SECONDS,
     Stopped,
     free,
-    lease,
     silent,
     take,
     unheard,
@@ -192,8 +188,7 @@ def claim_job(job_id: int) -> Job | None:
     """
     now = timezone.now()
     there = free(Job.objects.filter(pk=job_id), now)
-    parameters = there.values_list("parameters", flat=True).first()
-    token = None if parameters is None else take(there, now, _lease(parameters))
+    token = take(there, now)
     taken = Job.objects.filter(pk=job_id, token=token)
     return taken.select_related("study", "dataset", "construction").first()
 
@@ -218,18 +213,11 @@ def lost_jobs() -> list[int]:
     return lost
 
 
-def _lease(parameters: Mapping[str, Any]) -> timedelta:
-    """Return how long a job is a worker's without a sign of life, asking backend or endpoint."""
-    kind = BACKENDS.get(parameters.get("backend", ""))
-    longest = kind.longest_call_seconds if kind else 0.0
-    return lease(max(longest, OF_ENDPOINTS.query if "endpoint" in parameters else 0.0))
-
-
 class Hold(claims.Hold):
     """A claimed job in the hands of one worker."""
 
     def __init__(self, claim: Job) -> None:
-        super().__init__(claim, _lease(claim.parameters))
+        super().__init__(claim)
         self.job = claim
         self._turn_ends = time.monotonic() + TURN_SECONDS
 
@@ -293,26 +281,26 @@ def carry_out(claim: Job, work: Callable[[Hold], Mapping[str, Any]]) -> None:
     Stops when it was cancelled or is another's, and between two steps when it has taken long.
     What cannot be used fails the job, with the reason. A worker that is told to end gives it back.
     """
-    hold = Hold(claim)
-    try:
-        if claim.attempts > MOST_CLAIMS:
-            raise JobError(f"whatever did it ended {MOST_CLAIMS} times without a word")
-        hold.finish(work(hold))
-    except Stopped:
-        logger.info("job %s was stopped, is another's, or takes long", claim.pk)
-        hold.release(attempts=0)
-    except (BackendError, JobError) as error:
-        hold.fail(str(error))
-    except DatabaseError:
-        with suppress(DatabaseError):
+    with Hold(claim) as hold:
+        try:
+            if claim.attempts > MOST_CLAIMS:
+                raise JobError(f"whatever did it ended {MOST_CLAIMS} times without a word")
+            hold.finish(work(hold))
+        except Stopped:
+            logger.info("job %s was stopped, is another's, or takes long", claim.pk)
+            hold.release(attempts=0)
+        except (BackendError, JobError) as error:
+            hold.fail(str(error))
+        except DatabaseError:
+            with suppress(DatabaseError):
+                hold.release()
+            raise
+        except Exception as error:
+            logger.exception("job %s cannot be done", claim.pk)
+            hold.fail(f"{type(error).__name__}: {error}")
+        except BaseException:
             hold.release()
-        raise
-    except Exception as error:
-        logger.exception("job %s cannot be done", claim.pk)
-        hold.fail(f"{type(error).__name__}: {error}")
-    except BaseException:
-        hold.release()
-        raise
+            raise
 
 
 def _record(user: User | None, action: str, job: Job) -> None:

@@ -16,7 +16,6 @@ from generation.backends.loading import load, most_tokens
 from generation.backends.model_files import first_line, folder_of
 from generation.backends.token_steps import Step, Steps, Stops
 
-LONGEST_CALL_SECONDS = 300.0  # that one completion may take on a slow processor
 LEAST_AT_ONCE = 8  # prompts that a graphics card completes in about the time of one
 DEFAULT_CONTEXT = 2048  # where neither tokenizer nor model names a limit
 BATCH_TOKENS = 4096  # of prompts and completions, padding included

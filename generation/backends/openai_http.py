@@ -24,6 +24,7 @@ from generation.backends.openai_requests import Requests, needed
 from generation.backends.places import Places
 
 AT_ONCE = 4  # prompts
+MOST_SILENT = 4  # prompts in a row that get no answer; then the server counts as out of order
 SHORTEST_KEY = 8  # characters
 LARGEST_ANSWER = 8 * 1024 * 1024  # bytes
 _PASSING = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
@@ -54,8 +55,6 @@ class Patience(NamedTuple):
 
 
 PATIENCE = Patience()
-# As long as others get no answer a prompt is still asked, and then has its own time.
-LONGEST_CALL_SECONDS = 2 * PATIENCE.prompt
 
 
 class _Trouble(Exception):
@@ -68,7 +67,11 @@ class _Trouble(Exception):
 
     @property
     def is_passing(self) -> bool:
-        return not self.status or self.status in _PASSING or self.status >= 500
+        return self.is_silence or self.status in _PASSING or self.status >= 500
+
+    @property
+    def is_silence(self) -> bool:
+        return not self.status
 
     @property
     def is_limit(self) -> bool:
@@ -113,6 +116,7 @@ class OpenAILanguageModel:
         self._answered_at = -math.inf  # by whatever stays: a text, a refusal
         self._has_completed = False  # a prompt, at any time
         self._was_given_up = False  # the last prompt: the next ones are asked only once
+        self._n_silent = 0  # prompts in a row that got no answer
         self.files: dict[str, str] = {}
         host = _short(urlsplit(self._base).hostname or "")
         self.signature = f"openai|{self._kind}|{host}|{_short(self._model)}|v:1"
@@ -124,6 +128,10 @@ class OpenAILanguageModel:
         """Yield a completion for each prompt, in the same order, as they come.
 
         Whether the same prompt gives the same text is up to the server, also with a seed.
+
+        Raises:
+            BackendError: as the protocol says, and when some prompts in a row get no answer: who
+                waits for each of thousands learns nothing more.
         """
         call = _Call()
         pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="prompts")
@@ -152,6 +160,7 @@ class OpenAILanguageModel:
             self._answered_at = time.monotonic()
             self._has_completed = True
             self._was_given_up = False
+            self._n_silent = 0
             return completion_of(self._without_key(body), decoding.stop)
         except Nonsense as nonsense:
             return Completion(problem=self._safe(str(nonsense)))
@@ -159,6 +168,12 @@ class OpenAILanguageModel:
             if not trouble.is_passing:
                 self._answered_at = time.monotonic()
             self._was_given_up = trouble.is_passing and not trouble.is_limit
+            self._n_silent = self._n_silent + 1 if trouble.is_silence else 0
+            if self._n_silent >= MOST_SILENT:
+                raise BackendError(
+                    f"{self._location}: {self._n_silent} calls in a row got no answer, the last: "
+                    f"{trouble}. See whether the server works, then resume"
+                ) from None
             return Completion(problem=str(trouble))
 
     def _answer(self, prompt: Prompt, decoding: Decoding, call: _Call) -> bytes:

@@ -17,7 +17,6 @@ class LanguageModelKind(NamedTuple):
     needs_model: bool = True  # else it is one itself, always there
     is_server: bool = False  # its location is an address
     precisions: tuple[str, ...] = ("fp32",)
-    longest_call_seconds: float = 0.0  # that one completion may take
     least_at_once: int = 1  # prompts that take hardly longer than one, where no processor computes
     architectures: tuple[str, ...] = ()  # in config.json: how they end
 
@@ -32,7 +31,6 @@ LANGUAGE_MODELS: dict[str, LanguageModelKind] = {
         "Language model, run here",
         huggingface.TransformersLanguageModel,
         precisions=("fp32", "bf16"),
-        longest_call_seconds=huggingface.LONGEST_CALL_SECONDS,
         least_at_once=huggingface.LEAST_AT_ONCE,
         architectures=huggingface.ARCHITECTURES,
     ),
@@ -40,7 +38,6 @@ LANGUAGE_MODELS: dict[str, LanguageModelKind] = {
         "Language model behind a server",
         openai_http.OpenAILanguageModel,
         is_server=True,
-        longest_call_seconds=openai_http.LONGEST_CALL_SECONDS,
         least_at_once=openai_http.AT_ONCE,
     ),
 }

@@ -6,11 +6,14 @@ decides who gets a row, and a worker writes only while the row carries its token
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any
+from threading import Event, Thread
+from typing import Any, Self
 
 from django.conf import settings
+from django.db import DatabaseError, connections
 from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
 
@@ -19,6 +22,7 @@ from generation.models.datasets import new_token
 QUEUED, RUNNING = "queued", "running"
 TURN_SECONDS = 600.0  # then what is left of a chunk or a job waits until it is sent again
 LOOKS_EVERY_SECONDS = 2.0  # whether the work goes on
+LONGEST_CALL_SECONDS = 1800.0  # of a model, while it is loaded or asked; then the row is free
 MOST_CLAIMS = 10  # of a row without anything stored in between: its next piece ends its workers
 SENT_TOGETHER = 20  # chunks of one run, when their messages may have been lost
 SENT_AGAIN_AFTER = 10.0  # seconds
@@ -29,13 +33,9 @@ class Stopped(Exception):
     """The work does not go on here: it was cancelled, or is another worker's now."""
 
 
-def lease(silent_seconds: float = 0.0) -> timedelta:
-    """Return how long a row is a worker's without a sign of life.
-
-    Args:
-        silent_seconds: that one call of a model may take.
-    """
-    return timedelta(seconds=settings.CHUNK_LEASE_SECONDS + silent_seconds)
+def lease() -> timedelta:
+    """Return how long a row is a worker's without a sign of life."""
+    return timedelta(seconds=settings.CHUNK_LEASE_SECONDS)
 
 
 def free(rows: QuerySet[Any], now: datetime) -> QuerySet[Any]:
@@ -43,11 +43,11 @@ def free(rows: QuerySet[Any], now: datetime) -> QuerySet[Any]:
     return rows.filter(Q(state=QUEUED) | Q(state=RUNNING, lease_until__lt=now))
 
 
-def take(rows: QuerySet[Any], now: datetime, leased_for: timedelta) -> str | None:
+def take(rows: QuerySet[Any], now: datetime) -> str | None:
     """Take a row that was free `now`; return the token that it has now, None: nobody got it."""
     token = new_token()
     is_ours = rows.update(
-        state=RUNNING, token=token, lease_until=now + leased_for, attempts=F("attempts") + 1
+        state=RUNNING, token=token, lease_until=now + lease(), attempts=F("attempts") + 1
     )
     return token if is_ours else None
 
@@ -79,9 +79,13 @@ def lost_if_sent_before(now: datetime, kinds: Iterable[type[Model]]) -> datetime
 
 
 class Hold:
-    """A claimed row in the hands of one worker."""
+    """A claimed row in the hands of one worker.
 
-    def __init__(self, claim: Any, leased_for: timedelta, goes_on: Q | None = None) -> None:
+    As a context it renews the lease by itself while one call of a model takes long: the lease is
+    short, so that the row of a worker that was killed is soon somebody else's.
+    """
+
+    def __init__(self, claim: Any, goes_on: Q | None = None) -> None:
         """Hold a row.
 
         Args:
@@ -91,8 +95,17 @@ class Hold:
         rows = type(claim)._default_manager
         self._mine = rows.filter(pk=claim.pk, token=claim.token, state=RUNNING)
         self._wanted = self._mine.filter(goes_on) if goes_on else self._mine
-        self._leased_for = leased_for
-        self._renew_at = self._next_renewal()
+        self._renewed_at = time.monotonic()
+        self._is_over = Event()
+        self._waiting = Thread(target=self._renew_while_waiting, name="lease", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._waiting.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._is_over.set()
+        self._waiting.join()
 
     def keep(self) -> None:
         """Give a sign of life, and see whether the work goes on, when that is due.
@@ -100,7 +113,8 @@ class Hold:
         Raises:
             Stopped: it is not this worker's any more, or does not go on.
         """
-        if time.monotonic() >= self._renew_at:
+        looks_every = min(LOOKS_EVERY_SECONDS, lease().total_seconds() / 4)
+        if time.monotonic() >= self._renewed_at + looks_every:
             self.renew()
 
     def renew(self, **columns: object) -> None:
@@ -109,9 +123,15 @@ class Hold:
         Raises:
             Stopped: as for `keep`; nothing is written.
         """
-        if not self._wanted.update(lease_until=timezone.now() + self._leased_for, **columns):
-            raise Stopped
-        self._renew_at = self._next_renewal()
+        self._renew(self._wanted, columns)
+
+    def write(self, **columns: object) -> None:
+        """Write what came of work that was begun, whether or not it is still wanted.
+
+        Raises:
+            Stopped: the row is not this worker's any more; nothing is written.
+        """
+        self._renew(self._mine, columns)
 
     def end(self, state: str, **columns: object) -> bool:
         """Give the row up in a state that is not running; return whether it was still ours."""
@@ -121,5 +141,21 @@ class Hold:
         """Give the row back, if it still is this worker's; no message tells of it any more."""
         self.end(QUEUED, sent_at=None, **columns)
 
-    def _next_renewal(self) -> float:
-        return time.monotonic() + min(LOOKS_EVERY_SECONDS, lease().total_seconds() / 4)
+    def _renew(self, rows: QuerySet[Any], columns: Mapping[str, object]) -> None:
+        if not rows.update(lease_until=timezone.now() + lease(), **columns):
+            raise Stopped
+        self._renewed_at = time.monotonic()
+
+    def _renew_while_waiting(self) -> None:
+        """Renew the lease when the work itself has not for half of its time (a thread's part).
+
+        Whether the row is still ours shows when the work itself renews next.
+        """
+        half = lease().total_seconds() / 2
+        try:
+            while not self._is_over.wait(half / 2):
+                if half <= time.monotonic() - self._renewed_at < LONGEST_CALL_SECONDS:
+                    with suppress(DatabaseError):
+                        self._mine.update(lease_until=timezone.now() + lease())
+        finally:
+            connections.close_all()

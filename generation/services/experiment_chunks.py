@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 from django.db import DatabaseError, InterfaceError, OperationalError, transaction
@@ -42,7 +42,6 @@ from generation.services.claims import (
     Hold,
     Stopped,
     free,
-    lease,
     silent,
     take,
     unheard,
@@ -89,7 +88,7 @@ def claim_chunk(chunk_id: int) -> ExperimentChunk | None:
     if elsewhere.filter(setup=setup).exists() or setup.model in not_free_within(PATIENCE_SECONDS):
         free(chunk, now).update(sent_at=None)
         return None
-    token = take(free(chunk, now), now, _lease(setup))
+    token = take(free(chunk, now), now)
     taken = ExperimentChunk.objects.filter(pk=chunk_id, token=token)
     return taken.select_related("experiment__dataset", "setup").first() if token else None
 
@@ -145,15 +144,6 @@ def _at_work(now: datetime) -> QuerySet[ExperimentChunk]:
     return ExperimentChunk.objects.filter(state=running, lease_until__gte=now)
 
 
-def _lease(setup: Setup) -> timedelta:
-    """Return how long a chunk is a worker's without a sign of life, asking this model."""
-    try:
-        kind = LANGUAGE_MODELS[spec_of(setup).backend]
-    except GridError:  # the worker finds out, and says so
-        return lease()
-    return lease(kind.longest_call_seconds)
-
-
 @transaction.atomic
 def _finish(experiment_id: int) -> None:
     """Call an experiment done when no chunk is left; whoever adds chunks locks it as well."""
@@ -168,7 +158,7 @@ class _Hold(Hold):
     """A claimed chunk in the hands of one worker."""
 
     def __init__(self, claim: ExperimentChunk) -> None:
-        super().__init__(claim, _lease(claim.setup), Q(experiment__in=_running()))
+        super().__init__(claim, Q(experiment__in=_running()))
         self._claim = claim
 
     @property
@@ -214,9 +204,7 @@ class _Hold(Hold):
 
     def _take_off(self, examples: set[int]) -> None:
         left = [pk for pk in self._claim.examples if pk not in examples]
-        lease_until = timezone.now() + self._leased_for
-        if not self._mine.update(examples=left, attempts=1, lease_until=lease_until):
-            raise Stopped
+        self.write(examples=left, attempts=1)
         self._claim.examples = left
 
 
@@ -234,28 +222,28 @@ def generate_chunk(claim: ExperimentChunk, goes_on: Callable[[], bool] = lambda:
     Args:
         goes_on: looked at between two calls; false: it stops there.
     """
-    hold = _Hold(claim)
-    try:
-        _ask(claim, hold, goes_on)
-    except Stopped:
-        logger.info("chunk %s was stopped, is another's, or goes on later", claim.pk)
-        hold.release(attempts=0)
-    except (BackendError, GridError, PromptError) as error:
-        hold.release(attempts=0)
-        _fail(claim, str(error))
-    except DatabaseError:
-        with suppress(DatabaseError):
+    with _Hold(claim) as hold:
+        try:
+            _ask(claim, hold, goes_on)
+        except Stopped:
+            logger.info("chunk %s was stopped, is another's, or goes on later", claim.pk)
+            hold.release(attempts=0)
+        except (BackendError, GridError, PromptError) as error:
+            hold.release(attempts=0)
+            _fail(claim, str(error))
+        except DatabaseError:
+            with suppress(DatabaseError):
+                hold.release()
+            raise
+        except Exception as error:
+            logger.exception("chunk %s cannot be asked", claim.pk)
+            hold.release(attempts=0)
+            _fail(claim, f"{type(error).__name__}: {error}")
+        except BaseException:
             hold.release()
-        raise
-    except Exception as error:
-        logger.exception("chunk %s cannot be asked", claim.pk)
-        hold.release(attempts=0)
-        _fail(claim, f"{type(error).__name__}: {error}")
-    except BaseException:
-        hold.release()
-        raise
-    else:
-        hold.finish()
+            raise
+        else:
+            hold.finish()
 
 
 def _ask(claim: ExperimentChunk, hold: _Hold, goes_on: Callable[[], bool]) -> None:

@@ -8,11 +8,12 @@ from django.db import connection
 from django.utils import timezone
 
 from evaluation.backends.base import Entailment
-from evaluation.backends.registry import BACKENDS
 from evaluation.metrics.entailment import Pair
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.services.chunks import claim_chunk, finish_runs, lost_chunks, score_chunk
 from evaluation.services.runs import cancel_run, chunks_to_send, resume_run
+from generation.services import claims
+from generation.services.claims import Hold
 from tests.annotation.crowd import at_once
 from tests.evaluation.metric_runs import mill, requested, work
 from tests.evaluation.told import claimed, expire, problems_of, rows_of
@@ -120,16 +121,34 @@ def test_a_slow_model_keeps_its_lease_while_it_works(tmp_path, told, settings):
     assert len(rows_of(run)) == 5
 
 
-def test_a_backend_that_may_be_silent_for_long_has_a_longer_lease(tmp_path, told, monkeypatch):
-    told()
-    monkeypatch.setitem(BACKENDS, "told", BACKENDS["told"]._replace(longest_call_seconds=300.0))
-    run = requested(mill(tmp_path, 3), backend="told")
-
+@pytest.mark.both(transaction=True)
+def test_one_call_that_takes_longer_than_the_lease_keeps_the_chunk(tmp_path, told, settings):
+    settings.CHUNK_LEASE_SECONDS = 1
+    run = requested(mill(tmp_path, 1), backend="told")
     claim = claimed(run)
+    others = []
 
-    assert claim.lease_until
-    seconds = (claim.lease_until - timezone.now()).total_seconds()
-    assert seconds == pytest.approx(360, abs=5)  # 60 and 300
+    def hang(pair: Pair) -> Entailment:
+        time.sleep(2.5)  # as a server that does not answer
+        others.append(claim_chunk(claim.pk))
+        return Entailment(0.9)
+
+    told(hang)
+    score_chunk(claim)
+
+    assert others == [None]
+    assert len(rows_of(run)) == 1
+
+
+def test_a_call_that_never_ends_gives_its_chunk_up(tmp_path, told, settings, monkeypatch):
+    settings.CHUNK_LEASE_SECONDS = 1
+    monkeypatch.setattr(claims, "LONGEST_CALL_SECONDS", 0.0)
+    claim = claimed(requested(mill(tmp_path, 1), backend="told"))
+
+    with Hold(claim):
+        time.sleep(1.2)
+
+    assert claim_chunk(claim.pk)
 
 
 @pytest.mark.both(transaction=True)

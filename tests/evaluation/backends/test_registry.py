@@ -5,7 +5,6 @@ from weakref import ref
 
 import pytest
 
-from evaluation.auto_metrics.auto_ssa import TRIES
 from evaluation.backends.registry import BACKENDS, BackendKind, open_backend
 from generation.backends.base import BackendError, ModelSpec
 from generation.backends.registry import LANGUAGE_MODELS
@@ -93,12 +92,6 @@ def test_a_model_whose_files_changed_is_loaded_anew(alive, tmp_path):
 def test_a_backend_that_is_not_there_is_named():
     with pytest.raises(BackendError, match="backend 'none', expected one of lexical, "):
         open_backend(ModelSpec("none"))
-
-
-def test_a_worker_may_be_silent_for_as_long_as_all_tries_of_one_answer_take():
-    asked = {key: kind for key, kind in LANGUAGE_MODELS.items() if kind.needs_model}
-    for key, kind in asked.items():
-        assert BACKENDS[key].longest_call_seconds == len(TRIES) * kind.longest_call_seconds > 0
 
 
 def test_a_model_that_can_judge_nothing_is_no_backend():

@@ -10,9 +10,8 @@ from threading import Thread
 import pytest
 
 from generation.backends import openai_http
-from generation.backends.base import Completion, Decoding, Prompt
-from generation.backends.openai_http import LONGEST_CALL_SECONDS, Patience
-from generation.backends.registry import LANGUAGE_MODELS
+from generation.backends.base import BackendError, Completion, Decoding, Prompt
+from generation.backends.openai_http import MOST_SILENT, Patience
 from tests.generation.backends.servers import GREEDY, SHORT, completed, opened
 from tests.language_model_server import (
     Reply,
@@ -281,11 +280,11 @@ def test_an_answer_that_never_ends_is_given_up(server, monkeypatch):
     assert completed(server).problem == "the server's answer has more than 1000 bytes"
 
 
-def test_who_waits_behind_a_silent_server_is_not_asked_for_ever(server):
+def test_who_waits_behind_a_server_in_trouble_is_not_asked_for_ever(server):
     """Two calls' worth of time at most: those begun late have their own."""
-    server.otherwise = says("late", after=0.5)
-    patience = Patience(request=0.1, prompt=0.25, n_tries=9, first_pause=0.01)
-    prompts = [Prompt(f"number {n}") for n in range(200)]  # 50 times four, which take 12 s
+    server.otherwise = refuses(503)
+    patience = Patience(request=0.1, prompt=0.25, n_tries=99, first_pause=0.01)
+    prompts = [Prompt(f"number {n}") for n in range(200)]
     began = time.monotonic()
 
     found = list(opened(server, patience).complete(prompts, GREEDY))
@@ -293,8 +292,36 @@ def test_who_waits_behind_a_silent_server_is_not_asked_for_ever(server):
     assert time.monotonic() - began < 6
     assert all(each.problem for each in found)
     assert found[-1].problem.startswith("not asked: the server has been silent for ")
-    assert 2 * openai_http.PATIENCE.prompt == LONGEST_CALL_SECONDS
-    assert LANGUAGE_MODELS["openai"].longest_call_seconds == LONGEST_CALL_SECONDS
+
+
+def test_a_server_that_hangs_is_given_up_after_its_first_calls(server):
+    server.otherwise = says("late", after=0.5)
+    prompts = [Prompt(f"number {n}") for n in range(200)]  # 50 times four, which take 12 s
+    patience = Patience(request=0.1, prompt=0.25, n_tries=2, first_pause=0.01)
+
+    with pytest.raises(
+        BackendError,
+        match=r"4 calls in a row got no answer, the last: no answer within 0\.1 s "
+        r"\(asked 2 times\)\. See whether the server works, then resume",
+    ):
+        list(opened(server, patience).complete(prompts, GREEDY))
+
+    asked = {f"number {n}" for n in range(200) if server.asked(f"number {n}")}
+    assert len(asked) <= 2 * MOST_SILENT
+
+
+def test_one_answer_shows_that_a_server_is_there(server):
+    hangs = [Prompt(f"hangs {n}") for n in range(MOST_SILENT - 1)]
+    for prompt in hangs:
+        server.plan(prompt.text, says("late", after=0.5))
+    model = opened(server, Patience(request=0.1, prompt=0.25, n_tries=1))
+
+    for _ in range(2):
+        silent = [next(model.complete([prompt], GREEDY)) for prompt in hangs]
+        answered = next(model.complete([Prompt("Is it?")], GREEDY))
+
+        assert all(each.problem == "no answer within 0.1 s" for each in silent)
+        assert answered.text
 
 
 def test_after_a_prompt_was_given_up_the_next_is_asked_once_until_one_is_answered(server):
