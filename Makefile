@@ -41,7 +41,7 @@ install: # .venv with what Attest needs
 install-dev: # .venv with test, lint and type tools too
 	@$(call set_up,requirements.txt requirements-dev.txt)
 
-demo: install # the site with demo data and a worker, on 127.0.0.1:PORT (default 8000)
+demo: install # the site with demo data and workers, on 127.0.0.1:PORT (default 8000)
 	@folder="$${ATTEST_DATA_DIR:-var}"; problem="Cannot write in $$folder, where data are kept."; \
 	mkdir -p "$$folder" 2>/dev/null && [ -w "$$folder" ] || $(FAIL); \
 	problem="Cannot write .env in $(CURDIR)."; \
@@ -52,8 +52,8 @@ run: install # the site alone, with your settings, reloading when code changes
 	@$(PY) manage.py migrate --verbosity 0
 	@$(PY) manage.py runserver 127.0.0.1:$(PORT)
 
-worker: install # a worker with its beat, with your settings
-	@$(PY) -m celery --app=config worker -B --loglevel=INFO
+worker: install # the workers and their beat, supervised, with your settings
+	@$(PY) manage.py work
 
 test: install-dev # all tests: SQLite, PostgreSQL, a browser (ARGS="-k words" for some)
 	@$(PY) -m tests.run $(ARGS)

@@ -68,6 +68,7 @@ CONTENT_SECURITY_POLICY = {
 
 INSTALLED_APPS = [
     "accounts",
+    "work",
     "generation",
     "annotation",
     "evaluation",
@@ -219,22 +220,24 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CONCURRENCY = env.int("ATTEST_WORKER_PROCESSES", default=2)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# Beat sends what could not be sent: nobody waits for long while a page is made.
+CELERY_BROKER_CONNECTION_TIMEOUT = 2.0
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # Two installations may share a broker, each with a queue of its own.
 CELERY_TASK_DEFAULT_QUEUE = env.str("ATTEST_QUEUE", default="celery")
 # Chunks of runs, and jobs, wait in a queue of their own: a worker takes from both in turn, so that
-# an import or a figure does not wait until a long run is over.
+# an import or a figure does not wait until a long run is over. What waits for a server most of the
+# time has a third one, with a process of threads for it (`work.processes`): servers that hang
+# take nobody else's place.
 CHUNK_QUEUE = f"{CELERY_TASK_DEFAULT_QUEUE}-chunks"
-CELERY_TASK_ROUTES = {
-    "evaluation.tasks.execute_chunk": {"queue": CHUNK_QUEUE},
-    "evaluation.tasks.execute_job": {"queue": CHUNK_QUEUE},
-    "generation.tasks.generate_chunk": {"queue": CHUNK_QUEUE},
-}
+SERVER_QUEUE = f"{CELERY_TASK_DEFAULT_QUEUE}-servers"
+SERVER_THREADS = 16
 CELERY_TASK_TIME_LIMIT = 3600
 CELERY_TASK_SOFT_TIME_LIMIT = 3540
 if CELERY_BROKER_URL.startswith("filesystem"):
-    for folder in ("messages", "control"):
-        (QUEUE_DIR / folder).mkdir(parents=True, exist_ok=True)
+    (QUEUE_DIR / "messages").mkdir(parents=True, exist_ok=True)
+    CELERY_WORKER_ENABLE_REMOTE_CONTROL = False  # a queue of its own for what nobody sends
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
         "data_folder_in": str(QUEUE_DIR / "messages"),
         "data_folder_out": str(QUEUE_DIR / "messages"),
@@ -255,9 +258,11 @@ else:
 _QUEUE_TYPE = {"x-queue-type": "quorum"} if CELERY_BROKER_URL.startswith("amqp") else None
 CELERY_TASK_QUEUES = {
     name: {"exchange": name, "routing_key": name, "queue_arguments": _QUEUE_TYPE}
-    for name in (CELERY_TASK_DEFAULT_QUEUE, CHUNK_QUEUE)
+    for name in (CELERY_TASK_DEFAULT_QUEUE, CHUNK_QUEUE, SERVER_QUEUE)
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
+# What beat sends so often is also what workers show by that they are alive.
+BEAT_SECONDS = env.float("ATTEST_BEAT_SECONDS", default=5.0)
 CELERY_BEAT_SCHEDULE = {
     "resend-interrupted-imports": {
         "task": "evaluation.tasks.resend_interrupted_imports",
@@ -265,17 +270,17 @@ CELERY_BEAT_SCHEDULE = {
     },
     "resend-lost-grids": {
         "task": "evaluation.tasks.resend_lost_grids",
-        "schedule": 5.0,
+        "schedule": BEAT_SECONDS,
         "options": {"expires": 30.0},
     },
     "resend-lost-chunks": {
         "task": "evaluation.tasks.resend_lost_chunks",
-        "schedule": 5.0,
+        "schedule": BEAT_SECONDS,
         "options": {"expires": 30.0},  # they pile up behind long work
     },
     "resend-lost-jobs": {
         "task": "evaluation.tasks.resend_lost_jobs",
-        "schedule": 5.0,
+        "schedule": BEAT_SECONDS,
         "options": {"expires": 30.0},
     },
     "forget-old-imports": {
@@ -285,6 +290,8 @@ CELERY_BEAT_SCHEDULE = {
 }
 # Without a sign of life for this long, a worker that scores a chunk of a run counts as dead.
 CHUNK_LEASE_SECONDS = env.int("ATTEST_CHUNK_LEASE_SECONDS", default=60)
+# Without one of any worker for so long, pages say so, and `work` starts the workers anew.
+SILENT_AFTER_SECONDS = env.float("ATTEST_SILENT_AFTER_SECONDS", default=60.0)
 
 # What finds names of entities in questions: an installed spaCy model, or a folder of one. Where
 # there is none, or this is empty, the labels of the knowledge graph do.

@@ -23,7 +23,7 @@ from evaluation.runs.precision import Flips, flips_of
 from evaluation.runs.progress import RunProgress, run_progress
 from evaluation.services import runs as services
 from evaluation.services.runs import RunError
-from evaluation.tasks import execute_chunk
+from evaluation.tasks import send_run
 from generation.models import Dataset, Response
 
 # --- runs -----------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ class Runs(Readable):
             )
         except RunError as error:
             raise ValidationError({"metric": [str(error)]}) from error
-        _send(run)
+        send_run(run)
         answer = self._answer(run, status.HTTP_202_ACCEPTED)
         answer["Location"] = reverse("api:run-detail", [run.pk], request=request)
         return answer
@@ -179,7 +179,7 @@ class Runs(Readable):
         run = self._of_ours()
         if not services.resume_run(run, _who(request)):
             raise Conflict("Only a run that was cancelled or failed can go on.")
-        _send(run)
+        send_run(run)
         return self._answer(run, status.HTTP_202_ACCEPTED)
 
     @extend_schema(request=None, responses={202: RunSerializer})
@@ -189,7 +189,7 @@ class Runs(Readable):
         run = self._of_ours()
         if not services.retry_failed(run, _who(request)):
             raise Conflict("Nothing of this run has failed.")
-        _send(run)
+        send_run(run)
         return self._answer(run, status.HTTP_202_ACCEPTED)
 
     @extend_schema(request=PrecisionCheckSerializer, responses={202: RunSerializer})
@@ -207,7 +207,7 @@ class Runs(Readable):
             )
         except RunError as error:
             raise Conflict(str(error)) from error
-        _send(run)
+        send_run(run)
         return self._answer(run, status.HTTP_202_ACCEPTED)
 
     @extend_schema(responses=FlipsSerializer)
@@ -238,11 +238,6 @@ def _progress(pks: list[int]) -> list[RunProgress]:
 
 def _who(request: Request) -> User:
     return cast(User, request.user)  # `IsResearcher` has made sure
-
-
-def _send(run: MetricRun) -> None:
-    for chunk_id in services.chunks_to_send(run):
-        execute_chunk.delay_on_commit(chunk_id)
 
 
 # --- scores ---------------------------------------------------------------------------------

@@ -1,9 +1,7 @@
 """KaLMA's experiments over a dataset by API: what there is, the reports, asking and scoring."""
 
-from functools import partial
 from typing import Any, cast
 
-from django.db import transaction
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
@@ -27,8 +25,8 @@ from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.progress import run_progress
 from evaluation.services import kg_experiments as services
 from evaluation.services.kg_experiments import USUAL_CURRENCY, ExperimentPlan, ScoringPlan
-from evaluation.services.runs import RunError, chunks_to_send
-from evaluation.tasks import execute_chunk
+from evaluation.services.runs import RunError
+from evaluation.tasks import send_run
 from generation.api_grids import GridSerializer
 from generation.grids.grid_file import (
     USUAL_MAX_TOKENS_WITH_GRAPH,
@@ -208,7 +206,7 @@ class StartExperiment(APIView):
             raise ValidationError({error.field or "models": [f"{error}."]}) from error
         except ExperimentError as error:
             raise Conflict(str(error)) from error
-        transaction.on_commit(partial(send, grid))
+        send(grid)
         [progress] = experiment_progress(Experiment.objects.filter(pk=grid.pk))
         return Answer(GridSerializer(progress).data, status.HTTP_202_ACCEPTED)
 
@@ -239,8 +237,7 @@ class ScoreExperiment(APIView):
         except RunError as error:
             raise Conflict(str(error)) from error
         for run in runs:
-            for chunk in chunks_to_send(run):
-                execute_chunk.delay_on_commit(chunk)
+            send_run(run)
         found = MetricRun.objects.filter(pk__in=[run.pk for run in runs]).order_by("pk")
         progress = run_progress(found.select_related("dataset"))
         rows = [RunSerializer(each).data for each in progress]

@@ -21,7 +21,7 @@ from evaluation.models import Job
 from evaluation.runs.private_endpoints import error_for, parameters_for
 from evaluation.services import jobs as services
 from evaluation.services.job_kinds import resume
-from evaluation.tasks import execute_job
+from evaluation.tasks import send_job
 from generation.models import Dataset
 
 # What asks other machines is for admins to change.
@@ -114,8 +114,7 @@ class Jobs(Readable):
         job = self._changeable()
         if not resume(job, _who(request)):
             raise Conflict("Only what was cancelled or failed can go on.")
-        if services.note_sent(job) is not None:
-            execute_job.delay_on_commit(job.pk)
+        send_job(job)
         return self._answer(job, status.HTTP_202_ACCEPTED)
 
     def _changeable(self) -> Job:

@@ -1,11 +1,13 @@
 """Celery tasks. Their arguments are ids, and each may be delivered twice."""
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 from celery import shared_task
 from django.utils import timezone
 
+from evaluation.models import Job, MetricRun, RunChunk
 from evaluation.reports.base import Choices
 from evaluation.reports.stored import compute_and_store
 from evaluation.services.chunks import (
@@ -13,16 +15,20 @@ from evaluation.services.chunks import (
     finish_runs,
     lost_chunks,
     message_lost_before,
+    next_chunk,
     score_chunk,
 )
 from evaluation.services.job_kinds import do_job
-from evaluation.services.jobs import claim_job, lost_jobs
+from evaluation.services.jobs import asks_server, claim_job, lost_jobs, note_sent
+from evaluation.services.runs import chunks_to_send
 from evaluation.uploads import cancel_forgotten_imports, carry_on, interrupted_imports
+from generation.backends.registry import is_server
 from generation.services.experiment_chunks import finish_experiments
 from generation.services.experiment_chunks import lost_chunks as lost_experiment_chunks
 from generation.services.experiments import lost_plans
 from generation.services.samples import lost_samples
-from generation.tasks import filter_sample, generate_chunk, plan_experiment
+from generation.tasks import filter_sample, plan_experiment, queue_of
+from generation.tasks import send_chunks as send_grid_chunks
 
 logger = logging.getLogger(__name__)
 
@@ -53,25 +59,36 @@ def execute_chunk(chunk_id: int) -> None:
     """Score one chunk of a run; who loses the claim does nothing."""
     claim = claim_chunk(chunk_id)
     if claim is None:
-        logger.info("chunk %s is done, somebody else's, or of a run that does not go on", chunk_id)
+        logger.info("chunk %s is done, somebody else's, or has to wait", chunk_id)
         return
     score_chunk(claim)
+    if is_server(claim.run.backend):  # its other messages may have come while it had to wait
+        _send_chunks(next_chunk(claim.run))
+
+
+def send_run(run: MetricRun) -> None:
+    """Send the chunks of a run that wait for a worker, once what was asked for is committed."""
+    _send_chunks(chunks_to_send(run))
+
+
+def _send_chunks(ids: Sequence[int]) -> None:
+    backends = RunChunk.objects.filter(pk__in=ids).order_by("number")
+    for chunk_id, backend in backends.values_list("pk", "run__backend"):
+        execute_chunk.apply_async_on_commit((chunk_id,), queue=queue_of(is_server(backend)))
 
 
 @shared_task
 def resend_lost_chunks() -> None:
     """Send chunks again whose worker died or whose message was lost."""
     finish_runs()
-    for chunk_id in lost_chunks():
-        execute_chunk.delay(chunk_id)
+    _send_chunks(lost_chunks())
 
 
 @shared_task
 def resend_lost_grids() -> None:
     """Send what grids and samples wait for again, if its worker died or its message was lost."""
     finish_experiments()
-    for chunk_id in lost_experiment_chunks(message_lost_before(timezone.now())):
-        generate_chunk.delay(chunk_id)
+    send_grid_chunks(lost_experiment_chunks(message_lost_before(timezone.now())))
     for experiment_id in lost_plans():
         plan_experiment.delay(experiment_id)
     for sample_id in lost_samples():
@@ -89,11 +106,21 @@ def execute_job(job_id: int) -> None:
     do_job(claim)
 
 
+def send_job(job: Job) -> None:
+    """Send a message about a job that waits, once what was asked for is committed."""
+    if note_sent(job) is not None:
+        _send_job(job)
+
+
+def _send_job(job: Job) -> None:
+    execute_job.apply_async_on_commit((job.pk,), queue=queue_of(asks_server(job)))
+
+
 @shared_task
 def resend_lost_jobs() -> None:
     """Send jobs again whose worker died or whose message was lost."""
-    for job_id in lost_jobs():
-        execute_job.delay(job_id)
+    for job in Job.objects.filter(pk__in=lost_jobs()).order_by("pk"):
+        _send_job(job)
 
 
 @shared_task(acks_late=True)

@@ -4,13 +4,15 @@ What is lost is sent again by `evaluation.tasks`, where all kinds of work in the
 """
 
 import logging
+from collections.abc import Sequence
 
 from celery import shared_task
+from django.conf import settings
 
-from generation.models import Dataset, Experiment
+from generation.models import Dataset, Experiment, ExperimentChunk
 from generation.retrieval import dataset_index
 from generation.services import experiments, samples
-from generation.services.experiment_chunks import claim_chunk
+from generation.services.experiment_chunks import asks_server, claim_chunk, next_chunk
 from generation.services.experiment_chunks import generate_chunk as generate
 
 logger = logging.getLogger(__name__)
@@ -42,14 +44,27 @@ def generate_chunk(chunk_id: int) -> None:
     """Ask about the examples of one chunk of a grid; who loses the claim does nothing."""
     claim = claim_chunk(chunk_id)
     if claim is None:
-        logger.info("chunk %s is done, somebody else's, or of a grid that does not go on", chunk_id)
+        logger.info("chunk %s is done, somebody else's, or has to wait", chunk_id)
         return
     generate(claim)
+    if asks_server(claim.setup):  # its other messages may have come while it had to wait
+        send_chunks(next_chunk(claim.experiment))
 
 
 def send(experiment: Experiment) -> None:
-    """Send what an experiment waits for: its planning, or its chunks. Call it after a commit."""
+    """Send what an experiment waits for, once that is committed: its planning, or its chunks."""
     if Experiment.objects.filter(pk=experiment.pk, state=Experiment.State.PLANNING).exists():
-        plan_experiment.delay(experiment.pk)
-    for chunk_id in experiments.chunks_to_send(experiment):
-        generate_chunk.delay(chunk_id)
+        plan_experiment.delay_on_commit(experiment.pk)
+    send_chunks(experiments.chunks_to_send(experiment))
+
+
+def send_chunks(ids: Sequence[int]) -> None:
+    """Send chunks of grids, once what was asked for is committed."""
+    chunks = ExperimentChunk.objects.filter(pk__in=ids).select_related("setup").defer("examples")
+    for chunk in chunks.order_by("number"):
+        generate_chunk.apply_async_on_commit((chunk.pk,), queue=queue_of(asks_server(chunk.setup)))
+
+
+def queue_of(asks_server: bool) -> str:
+    """Return the queue of work that mostly waits for a server, or of work that computes."""
+    return settings.SERVER_QUEUE if asks_server else settings.CHUNK_QUEUE

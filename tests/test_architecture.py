@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-APPS = ["accounts", "generation", "annotation", "evaluation"]  # each may import those before it
+# Each may import those before it.
+APPS = ["accounts", "work", "generation", "annotation", "evaluation"]
 PURE = [
     "generation/draws.py",
     "generation/filters.py",

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 from urllib.request import ProxyHandler, build_opener
@@ -162,7 +162,7 @@ def wait_until(condition) -> bool:
 
 def test_a_first_start_prints_the_sign_ins_and_runs_site_and_worker(first):
     url = f"http://127.0.0.1:{first.port}/"
-    log = Path(first.environment["ATTEST_DATA_DIR"]) / "logs" / "worker.log"
+    logs = Path(first.environment["ATTEST_DATA_DIR"]) / "logs"
     task = "evaluation.tasks.resend_interrupted_imports"
 
     for words in (url, "demo-rater", "demo-researcher", "demo-admin"):
@@ -171,7 +171,8 @@ def test_a_first_start_prints_the_sign_ins_and_runs_site_and_worker(first):
         assert b"Sign in" in answer.read()
     sent = run([sys.executable, "-m", "celery", "-A", "config", "call", task], first.environment)
     assert sent.returncode == 0, sent.stderr
-    assert wait_until(lambda: f"{task}[{sent.stdout.strip()}] succeeded" in log.read_text())
+    done = f"{task}[{sent.stdout.strip()}] succeeded"
+    assert wait_until(lambda: any(done in log.read_text() for log in logs.glob("worker-*.log")))
 
 
 def test_a_second_start_says_that_it_runs_already(first):
@@ -209,7 +210,7 @@ def test_it_is_refused_without_debug(environment, port):
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
 def test_nothing_is_left_running_however_it_ends(demo, name):
     pids = descendants(demo.pid)
-    assert len(pids) >= 5  # site with its worker process; Celery with two children and the beat
+    assert len(pids) >= 6  # site with its worker process; beat, two workers, one for servers
 
     demo.send_signal(signal.Signals[name])
 
@@ -217,13 +218,36 @@ def test_nothing_is_left_running_however_it_ends(demo, name):
     assert all_end(pids)
 
 
-def test_when_the_worker_crashes_the_site_ends_and_says_so(demo, environment):
-    pids = descendants(demo.pid)
-    worker = min(pid for pid in pids if b"celery" in Path(f"/proc/{pid}/cmdline").read_bytes())
+def test_whoever_of_the_workers_dies_is_started_again(demo):
+    before = celery_processes(demo.pid)
+    assert before.keys() == {"beat", "worker-1", "worker-2", "worker-for-servers"}
 
-    os.kill(worker, signal.SIGKILL)
+    for pid in before.values():
+        os.kill(pid, signal.SIGKILL)
+
+    assert wait_until(lambda: celery_processes(demo.pid).keys() == before.keys())
+    assert not set(before.values()) & set(celery_processes(demo.pid).values())
+
+
+def test_when_the_site_crashes_all_ends_and_says_so(demo):
+    pids = descendants(demo.pid)
+    site = min(pid for pid in pids if b"gunicorn" in Path(f"/proc/{pid}/cmdline").read_bytes())
+
+    os.kill(site, signal.SIGKILL)
     said, _ = demo.communicate(timeout=SECONDS)
 
     assert demo.returncode == 1
-    assert "The worker was ended by SIGKILL." in said
+    assert "The site was ended by SIGKILL." in said
     assert all_end(pids)
+
+
+def celery_processes(pid: int) -> dict[str, int]:
+    """Return the processes of Celery that a demo has started, by the name of their program."""
+    found = {}
+    for each in descendants(pid):
+        with suppress(OSError):  # it has just ended
+            words = Path(f"/proc/{each}/cmdline").read_bytes().decode().split("\0")
+            names = [word for word in words if word.startswith("--hostname=") or word == "beat"]
+            if "celery" in words and names:
+                found[names[0].removeprefix("--hostname=").partition("@")[0]] = each
+    return found

@@ -24,14 +24,17 @@ from evaluation.runs.scoring import Scorer, unscored
 from evaluation.services.runs import LONGEST_REVISION
 from generation.backends.base import BackendError
 from generation.backends.problems import storable
+from generation.backends.registry import is_server
 from generation.models import ExperimentChunk
 from generation.services.checkpoints import pin_revision
 from generation.services.claims import (
     MOST_CLAIMS,
+    QUEUED,
     SENT_TOGETHER,
     TURN_SECONDS,
     Hold,
     Stopped,
+    are_enough,
     free,
     lost_if_sent_before,
     silent,
@@ -50,10 +53,13 @@ LONGEST_DEVICE = 100
 def claim_chunk(chunk_id: int) -> RunChunk | None:
     """Take a chunk that waits or whose worker went silent; None when there is nothing to take.
 
-    One statement decides who gets it.
+    One statement decides who gets it. Of a run that asks a server few are taken at a time.
     """
     now = timezone.now()
     there = free(RunChunk.objects.filter(pk=chunk_id, run__in=_running_runs()), now)
+    run = there.values_list("run", "run__backend").first()
+    if run is None or (is_server(run[1]) and are_enough(RunChunk.objects.filter(run=run[0]), now)):
+        return None
     token = take(there, now)
     return RunChunk.objects.filter(pk=chunk_id, token=token).select_related("run").first()
 
@@ -63,6 +69,14 @@ def claim_next_chunk(run: MetricRun) -> RunChunk | None:
     there = free(RunChunk.objects.filter(run=run), timezone.now()).order_by("number")
     claims = map(claim_chunk, there.values_list("pk", flat=True)[:SENT_TOGETHER])
     return next(filter(None, claims), None)
+
+
+def next_chunk(run: MetricRun) -> list[int]:
+    """Return the next chunk of a run that waits, if any, and note that it was sent."""
+    waiting = RunChunk.objects.filter(run=run, run__in=_running_runs(), state=QUEUED)
+    chunk = list(waiting.order_by("number").values_list("pk", flat=True)[:1])
+    waiting.filter(pk__in=chunk).update(sent_at=timezone.now())
+    return chunk
 
 
 def lost_chunks() -> list[int]:

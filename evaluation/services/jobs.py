@@ -24,6 +24,7 @@ from evaluation.models import Job, JobStep
 from evaluation.services.chunks import message_lost_before
 from generation.backends.base import BackendError
 from generation.backends.problems import storable
+from generation.backends.registry import is_server
 from generation.models import Construction, Dataset
 from generation.services import claims
 from generation.services.claims import (
@@ -211,6 +212,11 @@ def lost_jobs() -> list[int]:
     if lost:
         Job.objects.filter(pk__in=lost).update(sent_at=now)
     return lost
+
+
+def asks_server(job: Job) -> bool:
+    """Return whether a job mostly waits for a model's server or a SPARQL endpoint."""
+    return "endpoint" in job.parameters or is_server(job.parameters.get("backend", ""))
 
 
 class Hold(claims.Hold):

@@ -25,9 +25,9 @@ from evaluation.runs.families import Family, grid
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import responses_of_study
 from evaluation.runs.progress import scoring_of
-from evaluation.services.runs import chunks_to_send, request_metric_run
+from evaluation.services.runs import request_metric_run
 from evaluation.study_page.calibration import CalibrationTable, calibration_table
-from evaluation.tasks import execute_chunk
+from evaluation.tasks import send_run
 from evaluation.views import figures
 
 STATE = MetricRun.State
@@ -211,8 +211,7 @@ def _posted(request: SignedInRequest, study: Study) -> CalibrationForm:
 
 def _start(request: SignedInRequest, study: Study, plan: Any) -> MetricRun:
     run = request_metric_run(study.dataset, plan, responses_of_study(study), request.user)
-    for chunk_id in chunks_to_send(run):
-        execute_chunk.delay_on_commit(chunk_id)
+    send_run(run)
     return run
 
 

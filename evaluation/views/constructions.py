@@ -37,8 +37,8 @@ from evaluation.services.construction import (
     resume_construction,
 )
 from evaluation.services.jobs import JobError
+from evaluation.tasks import send_job
 from evaluation.views.graphs.pull import TICK
-from evaluation.views.jobs import send
 from generation.models import Construction, ConstructionEntry
 from generation.retrieval.endpoint_addresses import NotPublicError
 from generation.services import constructions as services
@@ -77,7 +77,7 @@ def new(request: SignedInRequest) -> HttpResponse:
             said = f"{error}. {TICK}" if isinstance(error.__cause__, NotPublicError) else f"{error}"
             form.add_error(error.field if error.field in form.fields else None, said)
         else:
-            send(job)
+            send_job(job)
             return redirect("constructions:construction", job.construction_id)
     context = {
         "entries": entries,
@@ -153,7 +153,7 @@ def resume(request: SignedInRequest, pk: int) -> HttpResponse:
     """Go on with what was stopped; when all is done, try once more what failed."""
     found = get_object_or_404(Construction, pk=pk, job__isnull=False)
     if resume_construction(found, request.user):
-        send(Job.objects.get(construction=found))
+        send_job(Job.objects.get(construction=found))
     else:
         messages.info(request, f"{found.name} has nothing to go on with.")
     return redirect("constructions:construction", pk)

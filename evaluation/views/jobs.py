@@ -23,7 +23,7 @@ from evaluation.services.distillation import request_distillation
 from evaluation.services.job_kinds import delete, resume
 from evaluation.services.jobs import JobError
 from evaluation.services.prompt_search import request_prompt_search
-from evaluation.tasks import execute_job
+from evaluation.tasks import send_job
 from generation.models import Checkpoint
 
 JOBS_PER_PAGE = 20
@@ -178,7 +178,7 @@ def _show_form(
 
 
 def _started(job: Job) -> HttpResponse:
-    send(job)
+    send_job(job)
     return redirect("evaluation:job", job.pk)
 
 
@@ -211,7 +211,7 @@ def resume_job(request: SignedInRequest, pk: int) -> HttpResponse:
     """Go on with a job that was cancelled or failed, behind its last step."""
     found = _changeable(request, pk)
     if resume(found, request.user):
-        send(found)
+        send_job(found)
     else:
         messages.info(request, f"{found.name} has nothing to go on with.")
     return redirect("evaluation:job", pk)
@@ -233,9 +233,3 @@ def delete_job(request: SignedInRequest, pk: int) -> HttpResponse:
     kept = "What it pulled stays" if found.kind == PULL else "Runs that used it stay as they are"
     messages.success(request, f"{found.name} is deleted. {kept}.")
     return redirect("evaluation:jobs")
-
-
-def send(job: Job) -> None:
-    """Send a message about a job that waits."""
-    if (pk := services.note_sent(job)) is not None:
-        execute_job.delay_on_commit(pk)

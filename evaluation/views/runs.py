@@ -34,7 +34,7 @@ from evaluation.runs.scores import (
 )
 from evaluation.services import runs as services
 from evaluation.services.runs import RunError
-from evaluation.tasks import execute_chunk
+from evaluation.tasks import send_run
 from generation.models import Response
 
 RUNS_PER_PAGE = 20
@@ -118,7 +118,7 @@ def start_run(request: SignedInRequest) -> HttpResponse:
     except RunError as error:
         form.add_error("over", str(error))
         return _show_new_run(request, form, status=422)
-    _send(run)
+    send_run(run)
     if run.state != RUNNING:
         judged = form.kind.judges.removesuffix("s")
         messages.info(request, f"Every {judged} has a score under these choices already.")
@@ -149,7 +149,7 @@ def start_default_run(request: SignedInRequest, slug: str) -> HttpResponse:
     except RunError as error:
         messages.error(request, str(error))
     else:
-        _send(run)
+        send_run(run)
     if request.htmx:
         return redirect("evaluation:study-runs", slug)
     return redirect("evaluation:study", slug)
@@ -254,7 +254,7 @@ def resume_run(request: SignedInRequest, pk: int) -> HttpResponse:
     """Go on with a run that was cancelled or failed."""
     run = _of_ours(pk)
     if services.resume_run(run, request.user):
-        _send(run)
+        send_run(run)
     else:
         messages.info(request, f"{title_of(run)} has nothing to go on with.")
     return _back(request, run)
@@ -266,7 +266,7 @@ def retry_run(request: SignedInRequest, pk: int) -> HttpResponse:
     """Ask once more for what a run has no score for."""
     run = _of_ours(pk)
     if services.retry_failed(run, request.user):
-        _send(run)
+        send_run(run)
     else:
         messages.info(request, f"Nothing of {title_of(run)} has failed.")
     return redirect("evaluation:run", run.pk)
@@ -292,7 +292,7 @@ def measure_precision(request: SignedInRequest, pk: int) -> HttpResponse:
     except RunError as error:
         messages.error(request, str(error))
     else:
-        _send(check)
+        send_run(check)
     return redirect("evaluation:run", pk)
 
 
@@ -319,8 +319,3 @@ def _back(request: SignedInRequest, run: MetricRun) -> HttpResponse:
     """Go back to the list or page whose button was pressed."""
     here = page_to_return_to(request)
     return redirect("evaluation:run", run.pk) if here == reverse("home") else redirect(here)
-
-
-def _send(run: MetricRun) -> None:
-    for chunk_id in services.chunks_to_send(run):
-        execute_chunk.delay_on_commit(chunk_id)

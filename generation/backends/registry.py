@@ -43,6 +43,11 @@ LANGUAGE_MODELS: dict[str, LanguageModelKind] = {
 }
 
 
+def is_server(backend: str) -> bool:
+    """Return whether a kind of model is asked over a network: who asks mostly waits."""
+    return backend in LANGUAGE_MODELS and LANGUAGE_MODELS[backend].is_server
+
+
 def open_language_model(spec: ModelSpec) -> LanguageModel:
     """Return a language model that is ready to be asked.
 

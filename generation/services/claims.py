@@ -26,6 +26,7 @@ LONGEST_CALL_SECONDS = 1800.0  # of a model, while it is loaded or asked; then t
 MOST_CLAIMS = 10  # of a row without anything stored in between: its next piece ends its workers
 SENT_TOGETHER = 20  # chunks of one run, when their messages may have been lost
 SENT_AGAIN_AFTER = 10.0  # seconds
+AT_ONE_SERVER = 2  # chunks of one run or grid at a time: of one that hangs too
 LEASES_OF_A_QUEUE = 10  # that a message may wait behind other work
 
 
@@ -50,6 +51,11 @@ def take(rows: QuerySet[Any], now: datetime) -> str | None:
         state=RUNNING, token=token, lease_until=now + lease(), attempts=F("attempts") + 1
     )
     return token if is_ours else None
+
+
+def are_enough(chunks: QuerySet[Any], now: datetime) -> bool:
+    """Return whether as many chunks of a run or grid are worked on as may ask a server at once."""
+    return chunks.filter(state=RUNNING, lease_until__gte=now).count() >= AT_ONE_SERVER
 
 
 def silent(rows: QuerySet[Any], now: datetime) -> QuerySet[Any]:

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from generation.backends.base import BackendError, LanguageModel, ModelSpec, Prompt
 from generation.backends.problems import storable
-from generation.backends.registry import LANGUAGE_MODELS
+from generation.backends.registry import LANGUAGE_MODELS, is_server
 from generation.backends.waiting import Waited, waited_for
 from generation.grids.cells import decoding_of, spec_of
 from generation.grids.grid_file import GridError
@@ -37,10 +37,12 @@ from generation.models import (
 from generation.services.calls import Asked, call_of, response_of
 from generation.services.claims import (
     MOST_CLAIMS,
+    QUEUED,
     SENT_TOGETHER,
     TURN_SECONDS,
     Hold,
     Stopped,
+    are_enough,
     free,
     silent,
     take,
@@ -73,7 +75,7 @@ def claim_chunk(chunk_id: int) -> ExperimentChunk | None:
 
     Two grids may share a setup: while a worker is at a chunk of it for one, the other waits, so
     that the same call is not made for both. So does one whose model may not be called soon. No
-    message tells of these any more.
+    message tells of these any more. Of a grid few that ask a server are taken at a time.
     """
     chunk = ExperimentChunk.objects.filter(pk=chunk_id, experiment__in=_running())
     setup_id = chunk.values_list("setup", flat=True).first()
@@ -87,6 +89,9 @@ def claim_chunk(chunk_id: int) -> ExperimentChunk | None:
     elsewhere = _at_work(now).exclude(experiment__in=chunk.values("experiment"))
     if elsewhere.filter(setup=setup).exists() or setup.model in not_free_within(PATIENCE_SECONDS):
         free(chunk, now).update(sent_at=None)
+        return None
+    of_grid = ExperimentChunk.objects.filter(experiment__in=chunk.values("experiment"))
+    if asks_server(setup) and are_enough(of_grid, now):
         return None
     token = take(free(chunk, now), now)
     taken = ExperimentChunk.objects.filter(pk=chunk_id, token=token)
@@ -102,6 +107,16 @@ def claim_next_chunk(experiment: Experiment) -> ExperimentChunk | None:
     there = there.exclude(setup__model__in=not_free_within(PATIENCE_SECONDS))
     first = there.order_by("number").values_list("pk", flat=True)[:SENT_TOGETHER]
     return next(filter(None, map(claim_chunk, first)), None)
+
+
+def next_chunk(experiment: Experiment) -> list[int]:
+    """Return the next chunk of an experiment that waits, if any, and note that it was sent."""
+    waiting = ExperimentChunk.objects.filter(
+        experiment=experiment, experiment__in=_running(), state=QUEUED
+    )
+    chunk = list(waiting.order_by("number").values_list("pk", flat=True)[:1])
+    waiting.filter(pk__in=chunk).update(sent_at=timezone.now())
+    return chunk
 
 
 def lost_chunks(sent_before: datetime) -> list[int]:
@@ -132,6 +147,14 @@ def finish_experiments() -> None:
     unfinished = ExperimentChunk.objects.exclude(state=ExperimentChunk.State.DONE)
     for experiment in _running().exclude(pk__in=unfinished.values("experiment")):
         _finish(experiment.pk)
+
+
+def asks_server(setup: Setup) -> bool:
+    """Return whether whoever asks a setup's model mostly waits for a server."""
+    try:
+        return is_server(spec_of(setup).backend)
+    except GridError:  # the worker finds out, and says so
+        return False
 
 
 def _running() -> QuerySet[Experiment]:

@@ -24,7 +24,7 @@ CHECKS = (
 @pytest.mark.faults
 def test_no_request_breaks_the_api_or_its_document(live_server, rosa, tmp_path, monkeypatch):
     # Hundreds of runs are asked for; a worker of another test shall not find them.
-    monkeypatch.setattr(execute_chunk, "delay_on_commit", lambda chunk: None)
+    monkeypatch.setattr(execute_chunk, "apply_async_on_commit", lambda ids, queue: None)
     make_pilot(tmp_path)
     study = opened(material(tmp_path / "mill"))
     for rater in raters_of(study):

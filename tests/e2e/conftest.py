@@ -11,9 +11,9 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, sync_
 
 from accounts.models import User
 from config.celery import app as celery_app
-from evaluation.processes import STARTS_WITHIN_SECONDS, Supervisor
 from tests.conftest import session_of
 from tests.services import chromium, database_url, need
+from work.processes import STARTS_WITHIN_SECONDS, Program, Supervisor
 
 # Playwright keeps an event loop in this thread, which Django takes for asynchronous code.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
@@ -99,6 +99,6 @@ def worker(transactional_db: None, tmp_path: Path) -> Iterator[Supervisor]:
     }
     with Supervisor(settings.BASE_DIR, tmp_path) as supervisor:
         arguments = [*WORKER, f"--schedule={tmp_path / 'beat-schedule'}"]
-        supervisor.start("worker", arguments, signal.SIGKILL, environment)
+        supervisor.start(Program("worker", arguments, signal.SIGKILL, environment))
         supervisor.wait(lambda: supervisor.says("worker", " ready."), STARTS_WITHIN_SECONDS)
         yield supervisor

@@ -1,4 +1,4 @@
-"""Start the demo: data, accounts, the site on 127.0.0.1 and a worker. Ctrl-C ends all of it.
+"""Start the demo: data, accounts, the site on 127.0.0.1 and workers. Ctrl-C ends all of it.
 
 Called again it starts with what was entered before. It needs DJANGO_DEBUG=1.
 """
@@ -21,7 +21,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
 
 from evaluation.management.commands.load_demo import sign_ins
-from evaluation.processes import STARTS_WITHIN_SECONDS, ProcessTrouble, Supervisor
+from work.processes import STARTS_WITHIN_SECONDS, ProcessTrouble, Program, Supervisor
+from work.workers import Workers
 
 EXAMPLE = """example:
   manage.py demo --port 8001
@@ -30,12 +31,6 @@ HOST = "127.0.0.1"
 # What serves here serves in production too; threads, since SQLite gains nothing from processes.
 SITE = ["gunicorn", "config.wsgi", "--worker-class=gthread", "--threads=8", "--no-control-socket"]
 SITE += ["--graceful-timeout=2", "--log-level=warning"]
-# -B: with its beat, which sends interrupted work again. Without what only fills the queue's folder.
-WORKER = ["celery", "--app=config", "worker", "-B", "--loglevel=INFO"]
-WORKER += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-WORKER_IS_READY = " ready."  # in its log
-# A worker that gets SIGTERM waits for its tasks, which may take an hour. Killed work is sent again.
-WORKER_STOP_SIGNAL = signal.SIGQUIT
 
 
 class Command(BaseCommand):
@@ -65,16 +60,17 @@ class Command(BaseCommand):
     def _run(self, url: str, port: int) -> None:
         """Run site and worker until somebody asks to stop."""
         with Supervisor(settings.BASE_DIR, settings.DATA_DIR / "logs") as supervisor:
-            supervisor.start("site", [*SITE, f"--bind={HOST}:{port}"], signal.SIGTERM)
-            verbose = {"ATTEST_LOG_LEVEL": "INFO"}
-            supervisor.start("worker", WORKER, WORKER_STOP_SIGNAL, verbose)
+            site = [*SITE, f"--bind={HOST}:{port}"]
+            supervisor.start(Program("site", site, signal.SIGTERM))
+            workers = Workers(supervisor)
+            workers.start()
             supervisor.wait(
-                lambda: supervisor.says("worker", WORKER_IS_READY) and _answers(url),
+                lambda: workers.are_ready() and _answers(url),
                 STARTS_WITHIN_SECONDS,
             )
             if not supervisor.is_stopping:
                 self._say(_greeting(url))
-            supervisor.wait()
+            supervisor.wait(workers.look)
 
     def _say(self, text: str) -> None:
         # With the terminal closed it cannot be said; ending everything matters more.
@@ -109,15 +105,7 @@ def _the_only_demo(url: str) -> Iterator[None]:
         lock.truncate(0)
         lock.write(url)
         lock.flush()
-        _forget_bindings()
         yield
-
-
-def _forget_bindings() -> None:
-    """Empty the broker's control folder: a file half written by a crash would stop the worker."""
-    if settings.CELERY_BROKER_URL.startswith("filesystem"):
-        for file in (settings.QUEUE_DIR / "control").glob("*.exchange"):
-            file.unlink()
 
 
 def _check_port(port: int) -> None:

@@ -1,11 +1,9 @@
 """KaLMA's experiments over a graph: which there are, and each in its steps: ask, score, read."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from django.contrib import messages
-from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
@@ -27,8 +25,8 @@ from evaluation.reports.kg_experiments import EXPERIMENT_REPORTS, RATED_REPORTS
 from evaluation.reports.of_graph import CannotReport, need_graph
 from evaluation.runs.choices import ChoiceError
 from evaluation.services import kg_experiments as services
-from evaluation.services.runs import RunError, chunks_to_send
-from evaluation.tasks import execute_chunk
+from evaluation.services.runs import RunError
+from evaluation.tasks import send_run
 from evaluation.views import figures
 from evaluation.views.graphs import alignment
 from generation.grids.grid_file import GridError
@@ -92,7 +90,7 @@ def start_experiment(request: SignedInRequest, slug: str, key: str) -> HttpRespo
         except ExperimentError as error:
             form.add_error(None, str(error))
         else:
-            transaction.on_commit(partial(send, asked))
+            send(asked)
             return redirect("graphs:experiment", slug, key)
     return _show(request, dataset, key, form=form, status=422)
 
@@ -109,8 +107,8 @@ def score_experiment(request: SignedInRequest, slug: str, key: str) -> HttpRespo
         except (ChoiceError, RunError) as error:
             form.add_error(None, str(error))
         else:
-            for chunk in (chunk for run in runs for chunk in chunks_to_send(run)):
-                execute_chunk.delay_on_commit(chunk)
+            for run in runs:
+                send_run(run)
             if not any(run.state == run.State.RUNNING for run in runs):
                 messages.info(request, "Every answer has a score under these choices already.")
             return redirect("graphs:experiment", slug, key)

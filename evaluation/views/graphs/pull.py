@@ -12,7 +12,7 @@ from evaluation.forms.graph_pull import PullForm
 from evaluation.models import Job
 from evaluation.services.graph_pull import dataset_named, missing_qids, request_pull
 from evaluation.services.jobs import JobError
-from evaluation.views.jobs import send
+from evaluation.tasks import send_job
 from generation.models import Dataset
 from generation.retrieval.endpoint_addresses import NotPublicError
 
@@ -33,7 +33,7 @@ def pull(request: SignedInRequest) -> HttpResponse:
             said = f"{error}. {TICK}" if isinstance(error.__cause__, NotPublicError) else f"{error}"
             form.add_error(error.field if error.field in form.fields else None, said)
         else:
-            send(job)
+            send_job(job)
             return redirect("evaluation:job", job.pk)
     if not posted:  # nothing is wrong yet with what nobody has sent
         form.errors.clear()

@@ -1,10 +1,8 @@
 """Questions about a graph: the list, one step by step, and asking one."""
 
 from collections.abc import Sequence
-from functools import partial
 
 from django.core.paginator import Paginator
-from django.db import transaction
 from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -117,7 +115,7 @@ def ask(request: SignedInRequest, slug: str) -> HttpResponse:
         except (GridError, ExperimentError) as error:
             form.add_error("model", f"{error}")
         else:
-            transaction.on_commit(partial(send, experiment))
+            send(experiment)
             return redirect("graphs:question", slug, example.pk)
     return _show_form(request, dataset, form, status=422)
 

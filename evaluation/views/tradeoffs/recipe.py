@@ -24,8 +24,8 @@ from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.recipe import recipe_report
 from evaluation.runs.model_checks import why_unusable
 from evaluation.services.reranking import RerankingError, rerank
-from evaluation.services.runs import chunks_to_send, request_metric_run
-from evaluation.tasks import execute_chunk
+from evaluation.services.runs import request_metric_run
+from evaluation.tasks import send_run
 from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, marked_in_any
 from evaluation.tradeoffs.recipe_plan import RecipePlan, plan_recipe
 from evaluation.tradeoffs.recipe_stages import RecipeState, state_of
@@ -159,8 +159,7 @@ def score_recipe(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
             messages.error(request, problem)
             continue
         run = request_metric_run(found.dataset, scorer.plan, responses, request.user)
-        for chunk in chunks_to_send(run):
-            execute_chunk.delay_on_commit(chunk)
+        send_run(run)
         keys = {name: f"run-{run.pk}" if key == scorer.key else key for name, key in keys.items()}
     return _to_progress(found, ScorersForm(keys, recipe=found).address)
 

@@ -1,0 +1,118 @@
+"""Processes that live and die together, and are mended."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from work import processes, workers
+from work.processes import ProcessTrouble, Program, Supervisor
+from work.workers import Workers
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch) -> Path:
+    (tmp_path / "sleeps.py").write_text(
+        "import os, time\nprint('pid', os.getpid(), flush=True)\ntime.sleep(60)\n"
+    )
+    (tmp_path / "fails.py").write_text("print('no database', flush=True)\nraise SystemExit(3)\n")
+    monkeypatch.setattr(processes, "LOOKS_EVERY_SECONDS", 0.02)
+    return tmp_path
+
+
+@pytest.fixture
+def supervisor(folder: Path):
+    with Supervisor(folder, folder / "logs") as supervisor:
+        yield supervisor
+
+
+def pids(folder: Path, name: str) -> list[int]:
+    """Return the processes that a program was, in their order."""
+    lines = (folder / "logs" / f"{name}.log").read_text().splitlines()
+    return [int(line.split()[1]) for line in lines if line.startswith("pid")]
+
+
+def program(name: str, module: str, *, is_mended: bool) -> Program:
+    return Program(name, [module], signal.SIGTERM, is_mended=is_mended)
+
+
+def test_a_program_that_is_killed_is_started_again(supervisor, folder):
+    supervisor.start(program("beat", "sleeps", is_mended=True))
+    supervisor.wait(lambda: len(pids(folder, "beat")) == 1, 20)
+
+    os.kill(pids(folder, "beat")[0], signal.SIGKILL)
+    supervisor.wait(lambda: len(pids(folder, "beat")) == 2, 20)
+
+    assert supervisor.says("beat", "pid")
+
+
+def test_a_program_that_is_not_mended_ends_all(supervisor, folder):
+    supervisor.start(program("site", "sleeps", is_mended=False))
+    supervisor.wait(lambda: len(pids(folder, "site")) == 1, 20)
+
+    os.kill(pids(folder, "site")[0], signal.SIGKILL)
+
+    with pytest.raises(ProcessTrouble, match=r"The site was ended by SIGKILL\."):
+        supervisor.wait(seconds=20)
+
+
+def test_a_program_that_cannot_run_is_not_started_for_ever(supervisor, folder):
+    supervisor.start(program("worker", "fails", is_mended=True))
+
+    with pytest.raises(ProcessTrouble, match=r"The worker ended \(3\)\.(?s:.*)no database"):
+        supervisor.wait(seconds=20)
+
+    said = (folder / "logs" / "worker.log").read_text()
+    assert said.count("no database") == processes.MOST_EARLY_ENDS + 1
+
+
+def test_workers_that_give_no_sign_are_all_started_anew(supervisor, folder, settings, monkeypatch):
+    settings.SILENT_AFTER_SECONDS = 0.5
+    hung = [program(name, "sleeps", is_mended=True) for name in ("beat", "worker")]
+    monkeypatch.setattr(workers, "programs", lambda: iter(hung))
+    monkeypatch.setattr(workers, "LOOKS_EVERY_SECONDS", 0.0)
+    both = Workers(supervisor)
+    both.start()
+
+    def are_new() -> bool:
+        both.look()
+        return all(len(pids(folder, name)) >= 2 for name in ("beat", "worker"))
+
+    began = time.monotonic()
+    supervisor.wait(are_new, 20)
+
+    assert time.monotonic() - began >= 0.5
+    first = [pids(folder, name)[0] for name in ("beat", "worker")]
+    assert not any(Path(f"/proc/{pid}").exists() for pid in first)
+
+
+@pytest.mark.parametrize(
+    ("broker", "names"),
+    [
+        ("filesystem://", ["beat", "worker-1", "worker-2", "worker-for-servers"]),
+        ("redis://127.0.0.1:6379/15", ["beat", "worker", "worker-for-servers"]),
+    ],
+)
+def test_the_queue_in_a_folder_has_single_processes_and_no_pool(settings, broker, names):
+    settings.CELERY_BROKER_URL = broker
+
+    found = list(workers.programs())
+
+    assert [each.name for each in found] == names
+    assert all(each.is_mended for each in found)
+    is_solo = [("--pool=solo" in each.arguments) for each in found if "worker" in each.name]
+    assert is_solo == [name[-1].isdecimal() for name in names[1:]]
+
+
+def test_every_queue_has_somebody_who_reads_it(settings):
+    read = [
+        queue
+        for each in workers.programs()
+        for argument in each.arguments
+        if argument.startswith("--queues=")
+        for queue in argument.removeprefix("--queues=").split(",")
+    ]
+
+    assert set(read) == set(settings.CELERY_TASK_QUEUES)

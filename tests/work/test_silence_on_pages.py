@@ -1,0 +1,60 @@
+"""Every page with waiting work says when no worker answers, and promises no time then."""
+
+import time
+
+import pytest
+from django.urls import reverse
+
+from evaluation.models import MetricRun
+from generation.models import Import
+from tests.evaluation.metric_runs import mill, requested
+from tests.evaluation.metric_runs import work as score
+from work.alive import watch
+
+pytestmark = pytest.mark.once
+
+
+@pytest.fixture(autouse=True)
+def silence(monkeypatch, settings, tmp_path):
+    """No worker has answered for an hour."""
+    backend = "django.core.cache.backends.locmem.LocMemCache"
+    settings.CACHES = {"default": {"BACKEND": backend, "LOCATION": str(tmp_path)}}
+    monkeypatch.setattr(watch, "_latest", time.time() - 3600)
+
+
+def test_a_run_that_waits_says_so(client, rosa, tmp_path):
+    run = requested(mill(tmp_path, 3))
+    client.force_login(rosa)
+
+    for name, arguments in (("run", [run.pk]), ("run-progress", [run.pk]), ("runs", [])):
+        page = client.get(reverse(f"evaluation:{name}", args=arguments)).content.decode()
+        assert "No worker has answered since" in page
+        assert "make worker" in page
+
+    MetricRun.objects.update(state=MetricRun.State.CANCELLED)
+    page = client.get(reverse("evaluation:run", args=[run.pk])).content.decode()
+    assert "No worker has answered" not in page
+
+
+def test_a_run_that_stands_still_promises_no_time(client, rosa, tmp_path, monkeypatch):
+    run = requested(mill(tmp_path, 12))
+    score(run, 1)
+    client.force_login(rosa)
+
+    page = client.get(reverse("evaluation:run", args=[run.pk])).content.decode()
+    assert "<dt>Ready in</dt><dd>—</dd>" in page
+
+    monkeypatch.setattr(watch, "_latest", time.time())
+    page = client.get(reverse("evaluation:run", args=[run.pk])).content.decode()
+    assert "<dt>Ready in</dt><dd>—</dd>" not in page
+    assert "No worker has answered" not in page
+
+
+def test_an_import_that_waits_says_so(client, adam):
+    upload = Import.objects.create(requested_by=adam, file_name="e.jsonl", name="Pilot")
+    client.force_login(adam)
+
+    page = client.get(reverse("evaluation:import-progress", args=[upload.pk])).content.decode()
+
+    assert upload.state == Import.State.CHECKING
+    assert "No worker has answered since" in page

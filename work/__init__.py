@@ -1,0 +1,1 @@
+"""Long work that survives whatever kills it: the processes that do it, and whether they live."""

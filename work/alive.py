@@ -1,0 +1,64 @@
+"""Whether workers are alive: when one of them gave its last sign.
+
+A sign is a task that a worker took from the queue, of which beat sends some every few seconds, or a
+lease that it renewed. So silence means that beat, the queue or all workers are dead or stuck. Signs
+lie in the cache, which the site and its workers share: while an import holds SQLite, nobody could
+write a row.
+"""
+
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+from django.core.cache import cache
+
+SIGN, UNSENT = "work:sign", "work:unsent"
+UNSENT_SECONDS = 60.0  # that a message which could not be sent is spoken of
+SIGNS_EVERY_SECONDS = 1.0  # of one process, at the most
+
+_gave_sign_at = 0.0
+
+
+def give_sign(*arguments: Any, **signal: Any) -> None:
+    """Say that this worker is alive; its arguments are those of any signal of Celery."""
+    global _gave_sign_at
+    now = time.time()
+    if now - _gave_sign_at >= SIGNS_EVERY_SECONDS:
+        _gave_sign_at = now
+        cache.set(SIGN, now, timeout=None)
+
+
+def note_unsent(problem: str) -> None:
+    """Say why a message to workers could not be sent."""
+    cache.set(UNSENT, problem, UNSENT_SECONDS)
+
+
+def why_unsent() -> str:
+    """Return why a message to workers could not be sent a moment ago; "" when none was lost."""
+    problem: str = cache.get(UNSENT, "")
+    return problem
+
+
+class Watch:
+    """Looks for signs, and remembers the latest: a cache may forget it.
+
+    Where none was ever given, silence begins with the watch.
+    """
+
+    def __init__(self) -> None:
+        self._latest = time.time()
+
+    def silent_since(self) -> datetime | None:
+        """Return when a worker gave its last sign, in UTC, if that is long ago; else None."""
+        self._latest = max(self._latest, cache.get(SIGN) or 0.0)
+        if time.time() - self._latest < settings.SILENT_AFTER_SECONDS:
+            return None
+        return datetime.fromtimestamp(self._latest, UTC)
+
+    def begin_again(self) -> None:
+        """Count silence from now on: workers were started anew."""
+        self._latest = time.time()
+
+
+watch = Watch()  # of this process of the site

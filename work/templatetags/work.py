@@ -1,0 +1,25 @@
+"""What pages with waiting work say about the workers."""
+
+from django import template
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from work.alive import watch, why_unsent
+
+register = template.Library()
+
+
+@register.simple_tag
+def are_workers_silent() -> bool:
+    """Return whether no worker has given a sign for a while: nobody can say how long work takes."""
+    return watch.silent_since() is not None
+
+
+@register.inclusion_tag("work/_silence.html")
+def worker_silence() -> dict[str, str]:
+    """Say that no worker has answered for a while, or that none can be told; else nothing."""
+    since = watch.silent_since()
+    if since is None:
+        return {"unsent": why_unsent()}
+    is_today = since.date() == timezone.now().date()
+    return {"since": date_format(since, "H:i" if is_today else "j F Y, H:i")}
