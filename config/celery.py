@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 PAUSE_SECONDS = 5.0  # after a message that could not be sent: others would wait in vain
 
 
-class Task(DjangoTask):
+class Task(DjangoTask):  # type: ignore[misc]
     """A task whose message may be lost: what is to be done is a row, and beat sends it again.
 
     So a queue that is not there keeps no page from being shown, and asks nobody to try again.

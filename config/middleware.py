@@ -1,15 +1,22 @@
 """Middleware of our own."""
 
+import errno
+import logging
 from collections.abc import Callable
+from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse
+from django.db import OperationalError
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import resolve_url
+from django.template.loader import render_to_string
 from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.http import page_to_return_to
+
+logger = logging.getLogger(__name__)
 
 
 def client_address(request: HttpRequest) -> str:
@@ -43,3 +50,37 @@ def sign_in_again_with_htmx(
         return HttpResponseClientRedirect(redirect_to_login(page_to_return_to(request)).url)
 
     return middleware
+
+
+class ServerTrouble:
+    """Says what is wrong when a disk is full or the database is not there: status 503."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self._get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Return a page, or JSON to a program; None for what is a mistake of ours."""
+        trouble = _trouble_in(error)
+        if not trouble:
+            return None
+        logger.error("%s: %s", trouble, error)
+        status = HTTPStatus.SERVICE_UNAVAILABLE
+        if request.path.startswith("/api/"):
+            return JsonResponse({"detail": f"{trouble}. Nothing was changed."}, status=status)
+        page = render_to_string("503.html", {"trouble": trouble})
+        return HttpResponse(page, status=status)
+
+
+def _trouble_in(error: Exception) -> str:
+    """Return what the server lacks; "" for an error that has another cause."""
+    is_about_disk = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if is_about_disk or (isinstance(error, OperationalError) and _is_full(str(error))):
+        return "The server’s disk is full"
+    return "The database cannot be used" if isinstance(error, OperationalError) else ""
+
+
+def _is_full(said: str) -> bool:
+    return "disk is full" in said or "No space left" in said

@@ -27,7 +27,7 @@ class Channel(filesystem.Channel):
 
     def _delete(self, queue: str, *args: Any, **kwargs: Any) -> None:
         """Delete what waits in a queue."""
-        self._purge(queue)
+        self._purge(queue)  # type: ignore[no-untyped-call]
 
     # Kombu's own two disagree on the name of the second.
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
@@ -42,10 +42,10 @@ class Channel(filesystem.Channel):
         except OSError as error:
             raise ChannelError(f"Cannot add a message to the queue's folder: {error}") from error
 
-    def _get(self, queue: str) -> Any:
+    def _get(self, queue: str) -> Any:  # type: ignore[override]
         """Take the next message from a queue."""
         os.makedirs(self.data_folder_in, exist_ok=True)
-        return super()._get(queue)
+        return super()._get(queue)  # type: ignore[no-untyped-call]
 
 
 class Transport(filesystem.Transport):

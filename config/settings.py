@@ -97,6 +97,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "config.middleware.sign_in_again_with_htmx",
+    "config.middleware.ServerTrouble",
     "axes.middleware.AxesMiddleware",  # last, as its documentation asks
 ]
 ROOT_URLCONF = "config.urls"
@@ -207,8 +208,12 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Progress of a running import is read from the cache, so it must be shared by site and worker.
 CACHE: dict[str, Any] = env.cache("CACHE_URL", default=f"filecache://{DATA_DIR / 'cache'}")
 if CACHE["BACKEND"].endswith("FileBasedCache"):
+    CACHE["BACKEND"] = "config.cache.FileCache"
     # Beyond that many it drops a third at random, the figures of studies among them.
     CACHE["OPTIONS"] = {"MAX_ENTRIES": 10_000}
+elif CACHE["BACKEND"].endswith("RedisCache"):
+    CACHE["BACKEND"] = "config.cache.RedisCache"
+    CACHE["OPTIONS"] = {"socket_connect_timeout": 2.0, "socket_timeout": 5.0}
 CACHES = {"default": CACHE}
 
 QUEUE_DIR = DATA_DIR / "queue"

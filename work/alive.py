@@ -13,7 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.core.cache import cache
 
-SIGN, UNSENT = "work:sign", "work:unsent"
+SIGN, UNSENT, PROBE = "work:sign", "work:unsent", "work:probe"
 UNSENT_SECONDS = 60.0  # that a message which could not be sent is spoken of
 SIGNS_EVERY_SECONDS = 1.0  # of one process, at the most
 
@@ -40,6 +40,14 @@ def why_unsent() -> str:
     return problem
 
 
+def is_cache_usable() -> bool:
+    """Return whether what is written to the cache can be read."""
+    now = time.time()
+    cache.set(PROBE, now, UNSENT_SECONDS)
+    found: float = cache.get(PROBE, 0.0)
+    return found == now
+
+
 class Watch:
     """Looks for signs, and remembers the latest: a cache may forget it.
 
@@ -49,10 +57,17 @@ class Watch:
     def __init__(self) -> None:
         self._latest = time.time()
 
-    def silent_since(self) -> datetime | None:
-        """Return when a worker gave its last sign, in UTC, if that is long ago; else None."""
+    def is_quiet(self) -> bool:
+        """Return whether no sign has come for long."""
         self._latest = max(self._latest, cache.get(SIGN) or 0.0)
-        if time.time() - self._latest < settings.SILENT_AFTER_SECONDS:
+        return bool(time.time() - self._latest >= settings.SILENT_AFTER_SECONDS)
+
+    def silent_since(self) -> datetime | None:
+        """Return when a worker gave its last sign, in UTC, if that is long ago; else None.
+
+        Where the cache cannot be used no sign can come, whoever lives.
+        """
+        if not self.is_quiet() or not is_cache_usable():
             return None
         return datetime.fromtimestamp(self._latest, UTC)
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from django import forms
 
 from generation.forms.offered_models import PRICES, OfferedModel, offered_models
+from generation.grids.grid_file import MOST_PRICE
 
 
 class ModelRow(NamedTuple):
@@ -43,7 +44,8 @@ class ModelsForm(forms.Form):
                 label=f"Price of a million {price} tokens of {model.name}",
                 required=False,
                 min_value=0,
-                widget=forms.NumberInput(attrs={"step": "any", "min": "0"}),
+                max_value=MOST_PRICE,
+                widget=forms.NumberInput(attrs={"step": "any"}),
             )
 
     @property

@@ -39,6 +39,7 @@ MOST_TOKENS = 1_000_000  # of a prompt or a completion
 LARGEST_TOP_K = 1_000_000
 USUAL_MAX_TOKENS, USUAL_MAX_TOKENS_WITH_GRAPH = 128, 500  # an answer; several cited sentences
 PRICED_TOKENS = 1_000_000  # what a price is for
+MOST_PRICE = 1_000_000
 USUAL_PROMPTS = tuple(kind.key for kind in TWELVE)
 MULTIPLIED = (
     "models",
@@ -313,7 +314,7 @@ def _model(table: _Table) -> GridModel:
 
 def _price(table: _Table) -> Price:
     table.refuse_unknown(Price._fields)
-    return Price(*(table.value(name, _number(0), 0.0) for name in Price._fields))
+    return Price(*(table.value(name, _number(0, MOST_PRICE), 0.0) for name in Price._fields))
 
 
 def _retrieval(table: _Table) -> Retrieval:
@@ -359,7 +360,7 @@ def _top_p(value: Any) -> float:
 
 
 def _number(least: float, most: float = math.inf) -> Read:
-    between = f"from {least:g} to {most:g}" if most < math.inf else f"of {least:g} or more"
+    between = f"from {least:,} to {most:,}" if most < math.inf else f"of {least:g} or more"
 
     def read(value: Any) -> float:
         number = _finite(value)

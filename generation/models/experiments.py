@@ -34,6 +34,7 @@ class Experiment(models.Model):
     setups = models.ManyToManyField(Setup, through="ExperimentSetup", related_name="experiments")
     state = models.CharField(max_length=9, choices=State, default=State.PLANNING)
     sent_at = models.DateTimeField(null=True, blank=True)  # to be planned, the last time
+    plan_attempts = models.PositiveSmallIntegerField(default=0)  # whose end nobody has heard of
     error = models.TextField(blank=True)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, Max, OuterRef
+from django.db.models import Exists, F, Max, OuterRef
 from django.utils import timezone
 
 from accounts.models import User
@@ -33,6 +33,7 @@ from generation.services.responses import store_setups
 
 logger = logging.getLogger(__name__)
 
+MOST_PLAN_ATTEMPTS = 3  # that end without a word
 MOST_CHUNKS = 20  # that a small grid is cut into, apart from its setups
 SMALLEST_CHUNK, LARGEST_CHUNK = 5, 100  # examples
 SAVED_TOGETHER = 1000
@@ -114,9 +115,14 @@ def make_plan(experiment_id: int) -> None:
     An experiment that cannot be asked as it is written fails, and says why.
     """
     planning = Experiment.objects.filter(pk=experiment_id, state=State.PLANNING)
+    planning.update(plan_attempts=F("plan_attempts") + 1)
     experiment = planning.select_related("dataset", "sample").first()
     if experiment is None:
         logger.info("experiment %s is planned, cancelled or deleted", experiment_id)
+        return
+    if experiment.plan_attempts > MOST_PLAN_ATTEMPTS:
+        said = f"planning it ended {MOST_PLAN_ATTEMPTS} times without a word: see the worker's log"
+        planning.update(state=State.FAILED, error=said)
         return
 
     def give_a_sign() -> None:
@@ -125,6 +131,7 @@ def make_plan(experiment_id: int) -> None:
 
     try:
         plan = planned(experiment, give_a_sign)
+        planning.update(state=State.PLANNED, plan=plan.as_data(), error="", plan_attempts=0)
     except Stopped:
         logger.info("experiment %s is not to be planned any more", experiment_id)
     except (GridError, PromptError) as error:
@@ -134,8 +141,6 @@ def make_plan(experiment_id: int) -> None:
         said = storable(f"{type(error).__name__}: {error}")
         planning.update(state=State.FAILED, error=said)
         raise
-    else:
-        planning.update(state=State.PLANNED, plan=plan.as_data(), error="")
 
 
 def lost_plans() -> list[int]:
@@ -304,7 +309,12 @@ def _start(
 def _plan_again(experiment: Experiment) -> None:
     """Have an experiment planned that was not started; its old plan is worth nothing."""
     Experiment.objects.filter(pk=experiment.pk).update(
-        state=State.PLANNING, plan={}, sent_at=timezone.now(), finished_at=None, error=""
+        state=State.PLANNING,
+        plan={},
+        plan_attempts=0,
+        sent_at=timezone.now(),
+        finished_at=None,
+        error="",
     )
 
 

@@ -273,6 +273,26 @@ def test_a_plan_whose_worker_died_is_sent_again(mills, noting):
     assert lost_plans() == []
 
 
+def test_a_plan_whose_workers_all_die_fails_after_three(mills, noting, monkeypatch):
+    experiment = request_experiment(mills, grid_of(), None)
+
+    def die(*arguments: object) -> None:
+        raise SystemExit  # as a worker that is killed: nothing is written
+
+    monkeypatch.setattr("generation.services.experiments.planned", die)
+    for _ in range(3):
+        with pytest.raises(SystemExit):
+            make_plan(experiment.pk)
+    make_plan(experiment.pk)
+
+    experiment.refresh_from_db()
+    assert experiment.state == Experiment.State.FAILED
+    assert experiment.error == "planning it ended 3 times without a word: see the worker's log"
+    resume_experiment(experiment, None)
+    experiment.refresh_from_db()
+    assert (experiment.state, experiment.plan_attempts) == (Experiment.State.PLANNING, 0)
+
+
 # --- asked for, refused, deleted ------------------------------------------------------------
 
 

@@ -115,6 +115,7 @@ def test_a_choice_that_cannot_be_used_is_refused_where_it_stands(line, where, fo
         ('models = [{name = "a"}, {name = "b", precision = "fp8"}]', "models.2.precision"),
         ('models = [{name = "a"}, {name = "a"}]', "models.2"),
         ('models = [{name = "a", price = {input = -1}}]', "models.1.price.input"),
+        ('models = [{name = "a", price = {output = 1e308}}]', "models.1.price.output"),
         ('models = [{name = "a", price = {in = 1}}]', "models.1.price.in"),
         (
             'models = [{name = "a", price = {input = 1}}, {name = "a", precision = "bf16"}]',

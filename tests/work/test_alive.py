@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from celery import signals
+from django.core.cache import cache
 from django.template import engines
 from django.utils.formats import date_format
 
@@ -28,7 +29,7 @@ def card() -> str:
 
 def old(seconds: float):
     """Let the last sign of any worker be that old."""
-    alive.cache.set(SIGN, time.time() - seconds)
+    cache.set(SIGN, time.time() - seconds)
     watch._latest = 0.0
 
 
@@ -66,18 +67,18 @@ def test_a_cache_that_forgets_the_sign_raises_no_false_alarm(settings):
     old(10)
     assert watch.silent_since() is None
 
-    alive.cache.delete(SIGN)
+    cache.delete(SIGN)
 
     assert watch.silent_since() is None
 
 
 def test_one_process_writes_few_signs():
     give_sign()
-    alive.cache.delete(SIGN)
+    cache.delete(SIGN)
 
     give_sign()
 
-    assert alive.cache.get(SIGN) is None
+    assert cache.get(SIGN) is None
 
 
 def test_nothing_is_said_while_workers_answer():

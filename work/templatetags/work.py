@@ -16,10 +16,12 @@ def are_workers_silent() -> bool:
 
 
 @register.inclusion_tag("work/_silence.html")
-def worker_silence() -> dict[str, str]:
+def worker_silence() -> dict[str, str | bool]:
     """Say that no worker has answered for a while, or that none can be told; else nothing."""
+    if not watch.is_quiet():
+        return {"unsent": why_unsent()}
     since = watch.silent_since()
     if since is None:
-        return {"unsent": why_unsent()}
+        return {"is_cache_lost": True}
     is_today = since.date() == timezone.now().date()
     return {"since": date_format(since, "H:i" if is_today else "j F Y, H:i")}

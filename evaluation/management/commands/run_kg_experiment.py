@@ -40,6 +40,7 @@ from evaluation.services.kg_experiments import (
 )
 from evaluation.services.runs import RunError, retry_failed
 from generation.grids.grid_file import (
+    MOST_PRICE,
     PRECISIONS,
     USUAL_MAX_TOKENS_WITH_GRAPH,
     Grid,
@@ -242,6 +243,9 @@ def _prices(options: Mapping[str, Any]) -> dict[str, Price]:
         except ValueError as error:
             said = " ".join(given)
             raise CommandError(f"--price {model} {said}: expected two numbers.") from error
+        if not all(0 <= price <= MOST_PRICE for price in prices[model]):
+            expected = f"two numbers from 0 to {MOST_PRICE:,}"
+            raise CommandError(f"--price {model} {' '.join(given)}: expected {expected}.")
     return prices
 
 
