@@ -29,6 +29,7 @@ from generation.services.experiments import lost_plans
 from generation.services.samples import lost_samples
 from generation.tasks import filter_sample, plan_experiment, queue_of
 from generation.tasks import send_chunks as send_grid_chunks
+from work.alive import at_work
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +39,8 @@ DAY_SECONDS = 24 * 3600
 @shared_task(acks_late=True)
 def carry_on_import(import_id: int) -> None:
     """Check or store one uploaded file, as its row asks."""
-    carry_on(import_id)
+    with at_work():
+        carry_on(import_id)
 
 
 @shared_task
@@ -126,4 +128,5 @@ def resend_lost_jobs() -> None:
 @shared_task(acks_late=True)
 def compute_figures(study_id: int, choices: dict[str, Any]) -> None:
     """Make the figures of a study, with the reader's choices by name."""
-    compute_and_store(study_id, Choices(**choices))
+    with at_work():
+        compute_and_store(study_id, Choices(**choices))

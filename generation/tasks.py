@@ -14,6 +14,7 @@ from generation.retrieval import dataset_index
 from generation.services import experiments, samples
 from generation.services.experiment_chunks import asks_server, claim_chunk, next_chunk
 from generation.services.experiment_chunks import generate_chunk as generate
+from work.alive import at_work
 
 logger = logging.getLogger(__name__)
 
@@ -21,14 +22,16 @@ logger = logging.getLogger(__name__)
 @shared_task(acks_late=True)
 def filter_sample(sample_id: int) -> None:
     """Filter and draw a sample, if nobody has."""
-    samples.filter_sample(sample_id)
+    with at_work():
+        samples.filter_sample(sample_id)
 
 
 @shared_task(acks_late=True)
 def build_index(dataset_id: int) -> None:
     """Index the passages of a dataset, if nobody has."""
     try:
-        dataset_index.build_index(dataset_id)
+        with at_work():
+            dataset_index.build_index(dataset_id)
     except Dataset.DoesNotExist:
         logger.info("dataset %s was deleted before it was indexed", dataset_id)
 
@@ -36,7 +39,8 @@ def build_index(dataset_id: int) -> None:
 @shared_task(acks_late=True)
 def plan_experiment(experiment_id: int) -> None:
     """Count what an experiment would ask, if nobody has."""
-    experiments.make_plan(experiment_id)
+    with at_work():
+        experiments.make_plan(experiment_id)
 
 
 @shared_task(acks_late=True)

@@ -7,7 +7,10 @@ write a row.
 """
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from threading import Event, Thread
 from typing import Any
 
 from django.conf import settings
@@ -27,6 +30,23 @@ def give_sign(*arguments: Any, **signal: Any) -> None:
     if now - _gave_sign_at >= SIGNS_EVERY_SECONDS:
         _gave_sign_at = now
         cache.set(SIGN, now, timeout=None)
+
+
+@contextmanager
+def at_work() -> Iterator[None]:
+    """Give signs while work without a lease goes on, for as long as a task may take."""
+    is_over = Event()
+    ends_at = time.monotonic() + settings.CELERY_TASK_TIME_LIMIT
+
+    def give_signs() -> None:
+        while not is_over.wait(settings.SILENT_AFTER_SECONDS / 4) and time.monotonic() < ends_at:
+            give_sign()
+
+    Thread(target=give_signs, name="signs", daemon=True).start()
+    try:
+        yield
+    finally:
+        is_over.set()
 
 
 def note_unsent(problem: str) -> None:
@@ -55,7 +75,7 @@ class Watch:
     """
 
     def __init__(self) -> None:
-        self._latest = time.time()
+        self.begin_again()
 
     def is_quiet(self) -> bool:
         """Return whether no sign has come for long."""
@@ -71,9 +91,9 @@ class Watch:
             return None
         return datetime.fromtimestamp(self._latest, UTC)
 
-    def begin_again(self) -> None:
-        """Count silence from now on: workers were started anew."""
-        self._latest = time.time()
+    def begin_again(self, in_seconds: float = 0.0) -> None:
+        """Count silence from then on: workers that were started need so long."""
+        self._latest = time.time() + in_seconds
 
 
 watch = Watch()  # of this process of the site

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from django.conf import settings
 
 from work.alive import Watch
-from work.processes import Program, Supervisor
+from work.processes import STARTS_WITHIN_SECONDS, Program, Supervisor
 
 logger = logging.getLogger(__name__)
 
@@ -66,6 +66,7 @@ class Workers:
     def start(self) -> None:
         for program in programs():
             self._supervisor.start(program)
+        self._watch.begin_again(STARTS_WITHIN_SECONDS)
 
     def are_ready(self) -> bool:
         """Return whether all of them take work; they need logs of their own."""
@@ -80,5 +81,5 @@ class Workers:
                 logger.warning("no worker has answered since %s: all are started anew", since)
                 for name in self._names:
                     self._supervisor.start_anew(name)
-                self._watch.begin_again()
+                self._watch.begin_again(STARTS_WITHIN_SECONDS)
         return False

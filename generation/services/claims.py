@@ -18,6 +18,7 @@ from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
 
 from generation.models.datasets import new_token
+from work.alive import give_sign
 
 QUEUED, RUNNING = "queued", "running"
 TURN_SECONDS = 600.0  # then what is left of a chunk or a job waits until it is sent again
@@ -151,6 +152,7 @@ class Hold:
         if not rows.update(lease_until=timezone.now() + lease(), **columns):
             raise Stopped
         self._renewed_at = time.monotonic()
+        give_sign()
 
     def _renew_while_waiting(self) -> None:
         """Renew the lease when the work itself has not for half of its time (a thread's part).
@@ -161,6 +163,7 @@ class Hold:
         try:
             while not self._is_over.wait(half / 2):
                 if half <= time.monotonic() - self._renewed_at < LONGEST_CALL_SECONDS:
+                    give_sign()
                     with suppress(DatabaseError):
                         self._mine.update(lease_until=timezone.now() + lease())
         finally:

@@ -10,7 +10,7 @@ from django.template import engines
 from django.utils.formats import date_format
 
 from work import alive
-from work.alive import SIGN, Watch, give_sign, note_unsent, watch
+from work.alive import SIGN, Watch, at_work, give_sign, note_unsent, watch
 
 
 @pytest.fixture(autouse=True)
@@ -79,6 +79,19 @@ def test_one_process_writes_few_signs():
     give_sign()
 
     assert cache.get(SIGN) is None
+
+
+def test_long_work_without_a_lease_gives_signs(settings, monkeypatch):
+    settings.SILENT_AFTER_SECONDS = 0.4
+    monkeypatch.setattr(alive, "SIGNS_EVERY_SECONDS", 0.0)
+    watching = Watch()
+
+    with at_work():
+        time.sleep(0.8)
+        assert watching.silent_since() is None
+
+    time.sleep(0.5)
+    assert watching.silent_since()
 
 
 def test_nothing_is_said_while_workers_answer():

@@ -73,6 +73,7 @@ def test_workers_that_give_no_sign_are_all_started_anew(supervisor, folder, sett
     hung = [program(name, "sleeps", is_mended=True) for name in ("beat", "worker")]
     monkeypatch.setattr(workers, "programs", lambda: iter(hung))
     monkeypatch.setattr(workers, "LOOKS_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "STARTS_WITHIN_SECONDS", 0.0)
     both = Workers(supervisor)
     both.start()
 
