@@ -80,7 +80,7 @@ class Site:
         """Take the queue, and what was not acknowledged, off a shared broker."""
         if self._broker == "rabbitmq":
             with Connection(self.url) as connection:
-                for queue in (self.queue, f"{self.queue}-chunks"):
+                for queue in (self.queue, f"{self.queue}-chunks", f"{self.queue}-servers"):
                     connection.channel().queue_delete(queue)
                     connection.channel().exchange_delete(queue)
         elif self._broker == "redis":

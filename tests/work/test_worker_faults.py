@@ -1,0 +1,281 @@
+"""Workers, their beat and all of them together are killed: all work ends, once, and pages say so.
+
+Each kind of kill comes 20 times in all: over the queue in a folder, Redis and RabbitMQ, and by the
+rounds of `make test-faults` on SQLite and PostgreSQL. Nobody sends a message here but the beat.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.urls import reverse
+
+from evaluation.auto_metrics.auto_ais import AutoAisMetric
+from evaluation.metrics.entailment import AutoAis
+from evaluation.models import AutoScore, MetricRun
+from evaluation.runs.plan import RunPlan
+from evaluation.services import runs
+from evaluation.services.runs import request_metric_run
+from generation.models import Dataset
+from tests.evaluation.workers import BROKERS, site_on, stored, waited
+from tests.makers import example_row, import_rows, response_row
+from work.alive import watch
+
+pytestmark = [pytest.mark.both(transaction=True), pytest.mark.faults]
+
+N_EXAMPLES, N_SETUPS = 20, 40
+N_KILLS = {"filesystem": 4, "redis": 3, "rabbitmq": 3}  # of each kind: 10, and 20 on two databases
+ENDS_WITHIN_SECONDS = 120.0
+SILENT_AFTER_SECONDS = 3.0
+HASTY = {
+    "ATTEST_BEAT_SECONDS": "1",
+    "ATTEST_CHUNK_LEASE_SECONDS": "2",
+    "ATTEST_SILENT_AFTER_SECONDS": str(SILENT_AFTER_SECONDS),
+}
+
+
+@pytest.fixture
+def many(tmp_path) -> Dataset:
+    """800 responses with 24 sentences of evidence each."""
+    keys = [f"e{number}" for number in range(N_EXAMPLES)]
+    sentences = {key: [f"Mill {key} made {n} sacks." for n in range(24)] for key in keys}
+    outcome = import_rows(
+        tmp_path / "material",
+        examples=[
+            example_row(key, evidence=[{"id": f"p-{key}", "text": " ".join(said), "golden": True}])
+            for key, said in sentences.items()
+        ],
+        responses=[
+            response_row(
+                f"{key}-{number}",
+                key,
+                setup=f"model-{number}",
+                text=f"The mill {key} made {number} sacks a day.",
+                evidence_shown=[f"p-{key}"],
+            )
+            for key in keys
+            for number in range(N_SETUPS)
+        ],
+    )
+    assert outcome.dataset
+    return outcome.dataset
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch, settings):
+    monkeypatch.setattr(runs, "LARGEST_CHUNK", 10)
+    settings.SILENT_AFTER_SECONDS = SILENT_AFTER_SECONDS
+
+
+def asked_for(dataset: Dataset) -> MetricRun:
+    plan = RunPlan(metric=AutoAisMetric(AutoAis(window=1)))
+    return request_metric_run(dataset, plan, dataset.responses.all(), None)
+
+
+def n_scored(run: MetricRun) -> int:
+    return AutoScore.objects.filter(run=run).count()
+
+
+def is_over(run: MetricRun) -> bool:
+    run.refresh_from_db()
+    return run.state != MetricRun.State.RUNNING
+
+
+# --- a group of workers, as `manage.py work` runs it ----------------------------------------
+
+
+class Group:
+    """What `manage.py work` started, and what it is now."""
+
+    def __init__(self, environment: Mapping[str, str], log: Path) -> None:
+        self._environment = {**environment}
+        self._log = log
+        self.start()
+
+    def start(self) -> None:
+        with self._log.open("ab") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, "manage.py", "work"],
+                cwd=settings.BASE_DIR,
+                env=self._environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    @property
+    def beat(self) -> list[int]:
+        return [pid for pid, words in self._programs() if "beat" in words]
+
+    @property
+    def computing(self) -> list[int]:
+        """The processes that compute: single ones, or those of a pool."""
+        parents = [pid for pid, words in self._programs() if "--hostname=worker@%h" in words]
+        if not parents:
+            return [pid for pid, words in self._programs() if "--pool=solo" in words]
+        return [pid for pid in _children() if _children()[pid] in parents]
+
+    def kill(self) -> None:
+        """End all of it as a power cut would."""
+        for pid in [*self._all(), self._process.pid]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self._process.wait()
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text("utf-8", "replace")
+
+    def _all(self) -> list[int]:
+        parents = _children()
+        found = {self._process.pid}
+        while more := {pid for pid, parent in parents.items() if parent in found} - found:
+            found |= more
+        return sorted(found - {self._process.pid})
+
+    def _programs(self) -> Iterator[tuple[int, list[str]]]:
+        for pid, parent in _children().items():
+            if parent == self._process.pid:
+                with suppress(OSError):
+                    yield pid, Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+
+
+def _children() -> dict[int, int]:
+    """Return the parent of each process that runs."""
+    found = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+            if state != "Z":
+                found[int(stat.parent.name)] = int(parent)
+    return found
+
+
+@contextmanager
+def group_on(broker: str, folder: Path, **environment: str) -> Iterator[Group]:
+    with site_on(broker, folder) as site:
+        group = Group({**site.environment, **environment}, folder / "work.log")
+        try:
+            yield group
+        finally:
+            group.kill()
+
+
+# --- the kinds of kill ----------------------------------------------------------------------
+
+
+def idle_process(group: Group, many: Dataset, page: Callable[[MetricRun], str]) -> MetricRun:
+    """Kill a process that waits for work; then there is some."""
+    assert waited(lambda: len(group.computing) == 2, 60), group.log[-3000:]
+    os.kill(random.choice(group.computing), signal.SIGKILL)
+    return asked_for(many)
+
+
+def busy_process(group: Group, many: Dataset, page: Callable[[MetricRun], str]) -> MetricRun:
+    """Kill a process in the middle of its work."""
+    run = scoring(group, many)
+    os.kill(random.choice(group.computing), signal.SIGKILL)
+    return run
+
+
+def beat(group: Group, many: Dataset, page: Callable[[MetricRun], str]) -> MetricRun:
+    """Kill the beat; the work that comes then is sent by nobody else."""
+    assert waited(lambda: len(group.beat) == 1, 60), group.log[-3000:]
+    os.kill(group.beat[0], signal.SIGKILL)
+    return asked_for(many)
+
+
+def whole_group(group: Group, many: Dataset, page: Callable[[MetricRun], str]) -> MetricRun:
+    """Kill everything; the page says so, and somebody starts it again."""
+    run = scoring(group, many)
+    assert "No worker has answered" not in page(run)
+    group.kill()
+    said = waited(lambda: "No worker has answered since" in page(run), 10, every=0.2)
+    assert said, "the page says nothing"
+    group.start()
+    return run
+
+
+def scoring(group: Group, many: Dataset) -> MetricRun:
+    """Return a run that has begun and is not over."""
+    assert waited(lambda: len(group.computing) == 2, 60), group.log[-3000:]
+    run = asked_for(many)
+    begins = waited(lambda: n_scored(run) > 0, ENDS_WITHIN_SECONDS)
+    assert begins, group.log[-3000:]
+    return run
+
+
+@pytest.mark.parametrize("broker", BROKERS)
+def test_whatever_is_killed_all_work_ends_once(broker, many, tmp_path, client, rosa, capsys):
+    client.force_login(rosa)
+    watch._latest = 0.0
+
+    def page(run: MetricRun) -> str:
+        return client.get(reverse("evaluation:run", args=[run.pk])).content.decode()
+
+    kinds = [idle_process, busy_process, beat, whole_group] * N_KILLS[broker]
+    random.Random(broker).shuffle(kinds)
+    took: dict[str, list[float]] = {}
+    with group_on(broker, tmp_path, **HASTY) as group:
+        for kill in kinds:
+            run = kill(group, many, page)
+            before = stored(run)
+            began = time.monotonic()
+            ends = waited(lambda run=run: is_over(run), ENDS_WITHIN_SECONDS, every=0.1)
+            assert ends, f"{kill.__name__}: {n_scored(run)} scored\n{group.log[-5000:]}"
+            took.setdefault(kill.__name__, []).append(time.monotonic() - began)
+
+            after = stored(run)
+            assert run.state == MetricRun.State.DONE
+            assert len(after) == N_EXAMPLES * N_SETUPS
+            assert before.items() <= after.items(), "a score was made again"
+            run.delete()
+
+    with capsys.disabled():
+        for name, seconds in sorted(took.items()):
+            line = f"{connection.vendor} {broker} {name}: {len(seconds)} kills, all work ended"
+            sys.stdout.write(f"\n{line} within {max(seconds):.1f} s")
+
+
+@pytest.mark.parametrize("broker", ["filesystem"])
+def test_busy_processes_raise_no_false_alarm(broker, many, tmp_path, client, rosa):
+    """Three times as long as silence may last, as three minutes are to one."""
+    client.force_login(rosa)
+    watch._latest = 0.0
+    with group_on(broker, tmp_path, **HASTY) as group:
+        run = scoring(group, many)
+        before = sorted([*group.computing, *group.beat])
+        ends_at = time.monotonic() + 3 * SILENT_AFTER_SECONDS
+        while time.monotonic() < ends_at:
+            if is_over(run):
+                run = asked_for(many)
+                AutoScore.objects.exclude(run=run).delete()  # what was scored is asked again
+            assert watch.silent_since() is None
+            time.sleep(0.1)
+
+        assert sorted([*group.computing, *group.beat]) == before
+
+
+def test_a_real_minute_of_silence_is_said(many, tmp_path, client, rosa, settings):
+    settings.SILENT_AFTER_SECONDS = 60.0
+    client.force_login(rosa)
+    watch._latest = 0.0
+    with group_on("filesystem", tmp_path) as group:
+        run = scoring(group, many)
+        group.kill()
+        killed_at = time.monotonic()
+        said = waited(lambda: watch.silent_since() is not None, 90, every=0.5)
+
+    assert said
+    assert 50 <= time.monotonic() - killed_at <= 75
+    page = client.get(reverse("evaluation:run", args=[run.pk])).content.decode()
+    assert "No worker has answered since" in page
