@@ -12,21 +12,28 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
 from django.db import connection
 from django.urls import reverse
+from django.utils import timezone
 
 from evaluation.auto_metrics.auto_ais import AutoAisMetric
+from evaluation.backends.pair_model import OBVIOUSLY_NOT
 from evaluation.metrics.entailment import AutoAis
-from evaluation.models import AutoScore, MetricRun
+from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.plan import RunPlan
 from evaluation.services import runs
 from evaluation.services.runs import request_metric_run
+from generation.backends.base import ModelSpec
 from generation.models import Dataset
+from generation.services.claims import AT_ONE_SERVER
 from tests.evaluation.workers import BROKERS, site_on, stored, waited
+from tests.language_model_server import says, stand_in
 from tests.makers import example_row, import_rows, response_row
 from work.alive import watch
 
@@ -76,8 +83,8 @@ def small_chunks(monkeypatch, settings):
     settings.SILENT_AFTER_SECONDS = SILENT_AFTER_SECONDS
 
 
-def asked_for(dataset: Dataset) -> MetricRun:
-    plan = RunPlan(metric=AutoAisMetric(AutoAis(window=1)))
+def asked_for(dataset: Dataset, window: int = 1, **choices: Any) -> MetricRun:
+    plan = RunPlan(metric=AutoAisMetric(AutoAis(window=window)), **choices)
     return request_metric_run(dataset, plan, dataset.responses.all(), None)
 
 
@@ -263,6 +270,40 @@ def test_busy_processes_raise_no_false_alarm(broker, many, tmp_path, client, ros
             time.sleep(0.1)
 
         assert sorted([*group.computing, *group.beat]) == before
+
+
+def test_servers_that_hang_hold_their_own_work_only(many, tmp_path):
+    with (
+        stand_in() as first,
+        stand_in() as second,
+        stand_in() as quick,
+        group_on("filesystem", tmp_path, **HASTY) as group,
+    ):
+        for server in (first, second):
+            server.otherwise = says("Yes", after=120.0)
+        quick.otherwise = says("Yes")
+        quick.plan(OBVIOUSLY_NOT.hypothesis, says("No"))
+        judges = [
+            ModelSpec("openai", f"judge-{n}", each.url, served_name="judge")
+            for n, each in enumerate((first, second, quick))
+        ]
+        hanging = [asked_for(many, 0, spec=judge) for judge in judges[:2]]
+        assert waited(lambda: first.requests and second.requests, 60), group.log[-3000:]
+
+        others = [asked_for(many, 0, spec=judges[2]), asked_for(many)]
+
+        for run in others:
+            assert waited(lambda run=run: is_over(run), ENDS_WITHIN_SECONDS), group.log[-3000:]
+            assert (run.state, run.error) == (MetricRun.State.DONE, "")
+        for run in hanging:
+            at_work = run.chunks.filter(state=RunChunk.State.RUNNING)
+            assert (is_over(run), at_work.count()) == (False, AT_ONE_SERVER)
+
+        group.kill()
+        lease_ends = timezone.now() + timedelta(seconds=2)  # ATTEST_CHUNK_LEASE_SECONDS, no more
+        taken = RunChunk.objects.filter(state=RunChunk.State.RUNNING)
+        assert taken.count() == 2 * AT_ONE_SERVER
+        assert not taken.filter(lease_until__gt=lease_ends).exists()
 
 
 def test_a_real_minute_of_silence_is_said(many, tmp_path, client, rosa, settings):
