@@ -129,7 +129,7 @@ class Group:
         parents = [pid for pid, words in self._programs() if "--hostname=worker@%h" in words]
         if not parents:
             return [pid for pid, words in self._programs() if "--pool=solo" in words]
-        return [pid for pid in _children() if _children()[pid] in parents]
+        return [pid for pid, parent in _children().items() if parent in parents]
 
     def kill(self) -> None:
         """End all of it as a power cut would."""
