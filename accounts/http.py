@@ -48,7 +48,10 @@ def page_to_return_to(request: HttpRequest) -> str:
         return request.get_full_path()
     else:
         page = request.headers.get("Referer", "")
-    if not url_has_allowed_host_and_scheme(page, request.get_host(), request.is_secure()):
+    here = {"allowed_hosts": request.get_host(), "require_https": request.is_secure()}
+    if not url_has_allowed_host_and_scheme(page, **here):
         return reverse("home")
     _, _, path, query, _ = urlsplit(page)
-    return urlunsplit(("", "", path, query, ""))
+    way_back = urlunsplit(("", "", path, query, ""))
+    # A path may begin with two slashes, which make a host of what follows.
+    return way_back if url_has_allowed_host_and_scheme(way_back, **here) else reverse("home")

@@ -98,6 +98,8 @@ def test_other_redirects_stay_as_they_are_for_htmx(rachel, client_for):
         ("https://evil.example/data/", "/"),
         ("//evil.example/data/", "/"),
         ("javascript:alert(1)", "/"),
+        ("http://testserver//evil.example/data/", "/"),
+        ("http://testserver/\\evil.example/data/", "/"),
         ("http://[", "/"),
         ("", "/"),
     ],
