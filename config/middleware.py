@@ -4,6 +4,7 @@ import errno
 import logging
 from collections.abc import Callable
 from http import HTTPStatus
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -19,17 +20,26 @@ from accounts.http import page_to_return_to
 logger = logging.getLogger(__name__)
 
 
-def client_address(request: HttpRequest) -> str:
+def client_address(request: HttpRequest) -> str | None:
     """Return the address that a request comes from, behind as many proxies as there are.
 
     Each proxy adds the address it was called from at the end of X-Forwarded-For; what stands
-    before those is the caller's own word.
+    before those is the caller's own word. Where there is no address in that place, it is that of
+    whoever is connected; None where that has none either (a socket of this machine).
     """
     addresses = request.headers.get("X-Forwarded-For", "").split(",")
-    if not settings.N_PROXIES or len(addresses) < settings.N_PROXIES:
-        return str(request.META.get("REMOTE_ADDR", ""))
-    caller: str = addresses[-settings.N_PROXIES]
-    return caller.strip()
+    caller = None
+    if 0 < settings.N_PROXIES <= len(addresses):
+        caller = _address(addresses[-settings.N_PROXIES])
+    return caller or _address(request.META.get("REMOTE_ADDR", ""))
+
+
+def _address(text: str) -> str | None:
+    """Return an address in numbers as databases write it; None for any other text."""
+    try:
+        return str(ip_address(text.strip().partition("%")[0]))  # without the zone of a link
+    except ValueError:
+        return None
 
 
 def sign_in_again_with_htmx(

@@ -51,9 +51,20 @@ def test_the_site_starts_as_a_server_and_as_a_developer_s(environment):
         (1, "6.6.6.6, 9.9.9.9", "9.9.9.9"),  # what our proxy added
         (2, "6.6.6.6, 9.9.9.9, 10.0.0.1", "9.9.9.9"),
         (2, "9.9.9.9", "127.0.0.1"),  # it did not come through both
+        (1, "6.6.6.6, nonsense", "127.0.0.1"),
+        (1, "6.6.6.6,", "127.0.0.1"),
+        (1, "9.9.9.9:4711", "127.0.0.1"),
+        (1, "2001:DB8::0:1", "2001:db8::1"),
     ],
 )
 def test_the_caller_s_address_is_what_our_proxies_say(rf, settings, n_proxies, forwarded, address):
     settings.N_PROXIES = n_proxies
 
     assert client_address(rf.get("/", HTTP_X_FORWARDED_FOR=forwarded)) == address
+
+
+@pytest.mark.parametrize(
+    ("peer", "address"), [("", None), ("fe80::1%eth0", "fe80::1"), ("unix:", None)]
+)
+def test_a_peer_without_an_address_has_none(rf, peer, address):
+    assert client_address(rf.get("/", REMOTE_ADDR=peer)) == address
