@@ -118,7 +118,7 @@ def begin_django(folder: Path) -> None:
         "DATABASE_URL": f"sqlite:///{folder / 'benchmark.sqlite3'}",
         "ATTEST_DATA_DIR": str(folder / "var"),
         "DJANGO_DEBUG": "0",  # with it, Django remembers every statement
-        "DJANGO_SECRET_KEY": "benchmark",
+        "DJANGO_SECRET_KEY": "benchmark" * 6,
         "DJANGO_ALLOWED_HOSTS": "localhost",
         "DJANGO_SETTINGS_MODULE": "config.settings",
     }

@@ -420,7 +420,7 @@ def main() -> None:
                     "DATABASE_URL": url,
                     "ATTEST_DATA_DIR": str(folder / "var"),
                     "DJANGO_DEBUG": "0",
-                    "DJANGO_SECRET_KEY": "benchmark",
+                    "DJANGO_SECRET_KEY": "benchmark" * 6,
                     "DJANGO_ALLOWED_HOSTS": HOST,
                     "DJANGO_PROXIES": "1",  # the load says that it came by https
                 }

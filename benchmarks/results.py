@@ -123,7 +123,7 @@ def prepared(work: Path) -> None:
         ATTEST_DATA_DIR=str(work.resolve() / "var"),
         DJANGO_SETTINGS_MODULE="config.settings",
         DJANGO_DEBUG="0",  # with it, Django remembers every statement
-        DJANGO_SECRET_KEY="benchmark",
+        DJANGO_SECRET_KEY="benchmark" * 6,
         DJANGO_ALLOWED_HOSTS="localhost",
     )
     import django

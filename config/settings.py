@@ -28,8 +28,14 @@ SECRET_KEY = env.str("DJANGO_SECRET_KEY", default="development-only" if DEBUG el
 ALLOWED_HOSTS: list[str] = env.list(
     "DJANGO_ALLOWED_HOSTS", default=["127.0.0.1", "localhost"] if DEBUG else []
 )
+SHORTEST_SECRET_KEY = 50  # characters
 if not SECRET_KEY:
     raise ImproperlyConfigured("Set DJANGO_SECRET_KEY, or DJANGO_DEBUG=1 for development.")
+if not DEBUG and len(SECRET_KEY) < SHORTEST_SECRET_KEY:
+    raise ImproperlyConfigured(
+        f"DJANGO_SECRET_KEY has {len(SECRET_KEY)} characters; expected {SHORTEST_SECRET_KEY} or "
+        "more, drawn at random: python -c 'import secrets; print(secrets.token_urlsafe(50))'"
+    )
 if not DEBUG and (not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS):
     raise ImproperlyConfigured("DJANGO_ALLOWED_HOSTS must name the site's hosts, without '*'.")
 if DEBUG and not set(ALLOWED_HOSTS) <= {"127.0.0.1", "localhost", "[::1]"}:

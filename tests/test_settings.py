@@ -8,7 +8,7 @@ import pytest
 
 from config.middleware import client_address
 
-SERVER = {"DJANGO_SECRET_KEY": "x", "DJANGO_ALLOWED_HOSTS": "attest.example.org"}
+SERVER = {"DJANGO_SECRET_KEY": "s" * 50, "DJANGO_ALLOWED_HOSTS": "attest.example.org"}
 
 
 def start(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -26,6 +26,7 @@ def start(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     ("environment", "says"),
     [
         ({"DJANGO_DEBUG": "0"}, "DJANGO_SECRET_KEY"),
+        (SERVER | {"DJANGO_DEBUG": "0", "DJANGO_SECRET_KEY": "s" * 49}, "49 characters"),
         (SERVER | {"DJANGO_DEBUG": "0", "DJANGO_ALLOWED_HOSTS": ""}, "DJANGO_ALLOWED_HOSTS"),
         (SERVER | {"DJANGO_DEBUG": "0", "DJANGO_ALLOWED_HOSTS": "*"}, "DJANGO_ALLOWED_HOSTS"),
         (SERVER | {"DJANGO_DEBUG": "1"}, "DJANGO_DEBUG=1 is for this machine alone"),
