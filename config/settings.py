@@ -19,7 +19,17 @@ environ.Env.read_env(BASE_DIR / ".env")
 
 # What the site writes: SQLite, uploads, the queue, the cache. One folder, to back up or delete.
 DATA_DIR = Path(env.str("ATTEST_DATA_DIR", default=str(BASE_DIR / "var")))
-DATA_DIR.mkdir(parents=True, exist_ok=True)
+DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+if (mode := DATA_DIR.stat().st_mode & 0o7777) & 0o077:  # other users of the machine may look in
+    try:
+        if mode & 0o1000:  # a folder for everybody, such as /tmp: not ours to close
+            raise PermissionError
+        DATA_DIR.chmod(0o700)
+    except PermissionError as exc:
+        raise ImproperlyConfigured(
+            f"{DATA_DIR} is open to others (mode {mode:o}). Expected a folder of the site's own: "
+            "close it (chmod 700), or name another in ATTEST_DATA_DIR."
+        ) from exc
 
 # --- safety ---------------------------------------------------------------------------------
 

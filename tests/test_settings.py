@@ -45,6 +45,28 @@ def test_the_site_starts_as_a_server_and_as_a_developer_s(environment):
     assert start(environment).returncode == 0
 
 
+@pytest.mark.parametrize("before", [None, 0o755])
+def test_the_data_folder_is_for_the_site_alone(tmp_path, before):
+    folder = tmp_path / "data"
+    if before is not None:
+        folder.mkdir(before)
+
+    assert start({"DJANGO_DEBUG": "1", "ATTEST_DATA_DIR": str(folder)}).returncode == 0
+
+    assert oct(folder.stat().st_mode & 0o777) == "0o700"
+
+
+def test_a_folder_that_all_share_is_no_data_folder(tmp_path):
+    tmp_path.chmod(0o1777)
+
+    ended = start({"DJANGO_DEBUG": "1", "ATTEST_DATA_DIR": str(tmp_path)})
+
+    assert ended.returncode != 0
+    assert f"{tmp_path} is open to others (mode 1777)" in ended.stderr
+    assert tmp_path.stat().st_mode & 0o7777 == 0o1777
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("n_proxies", "forwarded", "address"),
     [
