@@ -4,8 +4,9 @@ import re
 from datetime import datetime
 from typing import Any
 
-# What begins like this is a formula to a spreadsheet; the apostrophes are ours, from before.
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+# What begins like this is a formula to a spreadsheet, to some also with the full-width sign; the
+# apostrophes are ours, from before.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 
 
 def csv_cell(value: Any) -> Any:
