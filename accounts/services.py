@@ -70,7 +70,7 @@ def deactivate(user: User, actor: User | None) -> None:
     if user == actor:
         raise AccountError("Only another admin can deactivate you.")
     if User.objects.filter(pk=user.pk, is_active=True).update(is_active=False):
-        user.sign_in_links.filter(used_at=None).update(expires_at=timezone.now())
+        _end_unused_links(user)
         user.api_tokens.all().delete()
         record(actor, "user.deactivated", user.username)
 
@@ -84,9 +84,10 @@ def reactivate(user: User, actor: User | None) -> None:
 
 @transaction.atomic
 def set_password(user: User, password: str) -> None:
-    """Change somebody's own password."""
+    """Change somebody's own password. Links that nobody has used end: they would open as well."""
     user.set_password(password)
     user.save(update_fields=["password"])
+    _end_unused_links(user)
     record(user, "user.password_changed", user.username)
 
 
@@ -101,12 +102,10 @@ def create_sign_in_link(user: User, actor: User | None) -> str:
     """Return the token of a new one-time link; older unused links of this person expire."""
     if not user.is_active:
         raise AccountError(f"{user.username} is deactivated.")
-    now = timezone.now()
-    user.sign_in_links.filter(used_at=None, expires_at__gt=now).update(expires_at=now)
+    _end_unused_links(user)
     token = secrets.token_urlsafe()
-    SignInLink.objects.create(
-        user=user, token_hash=_hash(token), expires_at=now + LINK_IS_VALID_FOR
-    )
+    expires_at = timezone.now() + LINK_IS_VALID_FOR
+    SignInLink.objects.create(user=user, token_hash=_hash(token), expires_at=expires_at)
     record(actor, "link.created", user.username)
     return token
 
@@ -171,6 +170,11 @@ def note_token_use(token: ApiToken) -> None:
         return
     ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     cache.delete(trying)
+
+
+def _end_unused_links(user: User) -> None:
+    now = timezone.now()
+    user.sign_in_links.filter(used_at=None, expires_at__gt=now).update(expires_at=now)
 
 
 def _groups(roles: Collection[Role]) -> list[Group]:

@@ -13,6 +13,7 @@ from accounts.services import (
     create_sign_in_link,
     deactivate,
     reactivate,
+    set_password,
     use_sign_in_link,
 )
 from tests.shown import shown
@@ -54,6 +55,15 @@ def test_a_new_link_ends_older_ones_of_the_same_person_only(rachel, rosa, adam):
 
     assert use_sign_in_link(older) is None
     assert use_sign_in_link(newer) == rachel
+    assert use_sign_in_link(rosas) == rosa
+
+
+def test_setting_a_password_ends_the_unused_links_of_that_person_only(rachel, rosa, adam):
+    rachels, rosas = create_sign_in_link(rachel, adam), create_sign_in_link(rosa, adam)
+
+    set_password(rachel, "fig-and-walnut")
+
+    assert use_sign_in_link(rachels) is None
     assert use_sign_in_link(rosas) == rosa
 
 
