@@ -21,6 +21,13 @@ class User(AbstractUser):
     rater_code = models.CharField(max_length=16, unique=True, default=new_rater_code)
     # WCAG 2.1.4: who speaks to the computer, or slips, can switch keys of one letter off.
     has_letter_keys = models.BooleanField(default=True)
+    # How often all sessions were ended at once: one that began before an end stays closed.
+    n_session_ends = models.PositiveIntegerField(default=0)
+
+    def _get_session_auth_hash(self, secret: str | bytes | None = None) -> str:
+        """Return what a session must know to go on: what it knew when it began."""
+        of_password: str = super()._get_session_auth_hash(secret)  # type: ignore[misc]
+        return f"{of_password}-{self.n_session_ends}" if self.n_session_ends else of_password
 
     @cached_property
     def group_names(self) -> frozenset[str]:

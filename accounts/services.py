@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.contrib.auth.models import Group
 from django.core.cache import cache
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from accounts.access import Role
@@ -63,13 +63,14 @@ def set_roles(user: User, roles: Collection[Role], actor: User | None) -> None:
 
 @transaction.atomic
 def deactivate(user: User, actor: User | None) -> None:
-    """Shut somebody out, at once also from open sessions; votes and code stay theirs.
+    """Shut somebody out at once; votes and code stay theirs.
 
-    Links and API tokens end for good.
+    Sessions, links and API tokens end for good.
     """
     if user == actor:
         raise AccountError("Only another admin can deactivate you.")
-    if User.objects.filter(pk=user.pk, is_active=True).update(is_active=False):
+    active = User.objects.filter(pk=user.pk, is_active=True)
+    if active.update(is_active=False, n_session_ends=F("n_session_ends") + 1):
         _end_unused_links(user)
         user.api_tokens.all().delete()
         record(actor, "user.deactivated", user.username)

@@ -1,7 +1,7 @@
 import pytest
 from django.urls import reverse
 
-from accounts.services import deactivate
+from accounts.services import deactivate, reactivate
 
 pytestmark = pytest.mark.once
 
@@ -83,6 +83,17 @@ def test_a_deactivated_account_cannot_sign_in_and_open_sessions_end(
 
     assert try_password(client, "rachel", "right").status_code == 422
     assert open_session.get(reverse("accounts:change-password")).url.startswith(SIGN_IN)
+
+
+def test_sessions_end_for_good_when_an_account_is_deactivated(rachel, adam, client_for):
+    open_session = client_for(rachel)
+    deactivate(rachel, adam)
+    reactivate(rachel, adam)
+
+    assert open_session.get(reverse("accounts:change-password")).url.startswith(SIGN_IN)
+    rachel.refresh_from_db()
+    signed_in_again = client_for(rachel)
+    assert signed_in_again.get(reverse("accounts:change-password")).status_code == 200
 
 
 def test_sign_out_is_a_post_and_ends_the_session(rachel, client_for):
