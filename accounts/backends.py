@@ -1,12 +1,13 @@
-"""What is asked before a password is looked up."""
+"""What is asked before a password is looked up, or taken as a new one."""
 
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest
 
 from accounts.access import Role
+from accounts.models import User
 
 # Everybody can read these here, so they open nothing but a site under development.
 DEMO_PASSWORDS = {role: f"demo-{role}" for role in Role}
@@ -24,3 +25,16 @@ class DemoPasswordsRefused:
     ) -> None:
         if password in DEMO_PASSWORDS.values() and not settings.DEBUG:
             raise PermissionDenied("a demo password, and DJANGO_DEBUG is off")
+
+
+class NoDemoPassword:
+    """Refuses the demo's passwords as new ones: they would open nothing on a server."""
+
+    def validate(self, password: str, user: User | None = None) -> None:
+        if password in DEMO_PASSWORDS.values():
+            raise ValidationError(
+                "This is a password of the demo, which everybody can read. Choose another."
+            )
+
+    def get_help_text(self) -> str:
+        return "Your password can’t be one of the demo’s."

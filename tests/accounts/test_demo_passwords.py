@@ -2,10 +2,12 @@
 
 import pytest
 from django.contrib.auth import authenticate
+from django.urls import reverse
 
 from accounts.access import Role
 from accounts.backends import DEMO_PASSWORDS
 from accounts.services import create_user
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -25,3 +27,17 @@ def test_other_passwords_open_it_either_way(rf, settings):
     create_user("admin", [Role.ADMIN], None, "a better one")
 
     assert authenticate(rf.post("/"), username="admin", password="a better one")
+
+
+@pytest.mark.parametrize("is_debug", [True, False])
+@pytest.mark.parametrize("password", DEMO_PASSWORDS.values())
+def test_a_demo_password_is_refused_as_a_new_one(rosa, client_for, settings, is_debug, password):
+    settings.DEBUG = is_debug
+    rosa.set_unusable_password()
+    rosa.save()
+    posted = {"new_password1": password, "new_password2": password}
+
+    answer = client_for(rosa).post(reverse("accounts:change-password"), posted)
+
+    assert answer.status_code == 422
+    assert "demo" in shown(answer).errors["new_password2"]
