@@ -154,12 +154,15 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "accounts:sign-in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "accounts:sign-in"
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_HANDLER = "accounts.throttling.SignInThrottle"
+AXES_FAILURE_LIMIT = 1  # of its locks, each of which has a limit of wrong passwords
+AXES_LOCKOUT_CALLABLE = "accounts.throttling.shut_out"
 AXES_CLIENT_IP_CALLABLE = "config.middleware.client_address"
-AXES_FAILURE_LIMIT = 5
-AXES_COOLOFF_TIME = 0.25  # hours
+AXES_COOLOFF_TIME = 0.25  # hours that a wrong password counts
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
-AXES_LOCKOUT_TEMPLATE = "accounts/locked_out.html"
+# What the right password clears: an address or a name alone would be cleared by anybody's.
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_HTTP_RESPONSE_CODE = 429
 
 # --- API ------------------------------------------------------------------------------------

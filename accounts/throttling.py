@@ -1,0 +1,91 @@
+"""Who tries passwords is shut out for a while. django-axes counts; here it says when is enough."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from axes.attempts import get_cool_off_threshold
+from axes.handlers.database import AxesDatabaseHandler
+from axes.helpers import get_client_username
+from axes.models import AccessAttempt
+from django.conf import settings
+from django.db.models import Max, Sum
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+
+class Lock(NamedTuple):
+    """A door that so many wrong passwords shut which have something in common."""
+
+    shared: tuple[str, ...]  # what they have in common
+    limit: int  # wrong passwords, of those that axes still counts
+    wait: timedelta  # since the last of them; tries in between are not counted
+    shuts_out: str
+
+    def is_shut(self, caller: Mapping[str, str | None], since: datetime, now: datetime) -> bool:
+        """Return whether a caller must wait; who has no name or no address is not told by it."""
+        shared = {name: caller[name] for name in self.shared}
+        if not all(shared.values()):
+            return False
+        lately = AccessAttempt.objects.filter(**shared, attempt_time__gt=since)
+        counted = lately.aggregate(n=Sum("failures_since_start"), last=Max("attempt_time"))
+        return bool((counted["n"] or 0) >= self.limit and now - counted["last"] < self.wait)
+
+
+LOCKS = (
+    Lock(
+        ("username", "ip_address"),
+        limit=5,
+        wait=timedelta(minutes=15),
+        shuts_out="{username} cannot sign in from here",
+    ),
+    # One password for each of many names.
+    Lock(
+        ("ip_address",),
+        limit=50,
+        wait=timedelta(minutes=15),
+        shuts_out="nobody can sign in from here",
+    ),
+    # Many machines, one name. The wait is short: it shuts out the person who has that name, too.
+    Lock(
+        ("username",),
+        limit=20,
+        wait=timedelta(minutes=1),
+        shuts_out="{username} cannot sign in from anywhere",
+    ),
+)
+
+
+def shut_locks(request: HttpRequest, credentials: Mapping[str, Any] | None) -> list[Lock]:
+    """Return the locks that shut out whoever sends a request that axes has seen."""
+    caller = {
+        "username": get_client_username(request, credentials),
+        "ip_address": request.axes_ip_address,  # type: ignore[attr-defined]
+    }
+    since, now = get_cool_off_threshold(request), request.axes_attempt_time  # type: ignore[attr-defined]
+    return [lock for lock in LOCKS if lock.is_shut(caller, since, now)]
+
+
+class SignInThrottle(AxesDatabaseHandler):  # type: ignore[misc] # no types
+    """Counts as axes does; what is enough is said by `LOCKS`."""
+
+    def get_failures(
+        self, request: HttpRequest, credentials: Mapping[str, Any] | None = None
+    ) -> int:
+        """Return how many locks are shut: AXES_FAILURE_LIMIT is one."""
+        return len(shut_locks(request, credentials))
+
+
+def shut_out(
+    request: HttpRequest, response: HttpResponse, credentials: Mapping[str, Any] | None
+) -> HttpResponse:
+    """Say who cannot sign in, and for how long, instead of the usual answer."""
+    username = get_client_username(request, credentials) or ""
+    lock = max(shut_locks(request, credentials), key=lambda lock: lock.wait, default=LOCKS[0])
+    context = {
+        "limit": lock.limit,
+        "shuts_out": lock.shuts_out.format(username=username),
+        "minutes": int(lock.wait.total_seconds() // 60),
+    }
+    status = settings.AXES_HTTP_RESPONSE_CODE
+    return render(request, "accounts/locked_out.html", context, status=status)
