@@ -13,6 +13,9 @@ from django.db.models import Max, Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from accounts.models import User
+from accounts.token_mask import without_tokens
+
 
 class Lock(NamedTuple):
     """A door that so many wrong passwords shut which have something in common."""
@@ -74,6 +77,14 @@ class SignInThrottle(AxesDatabaseHandler):  # type: ignore[misc] # no types
     ) -> int:
         """Return how many locks are shut: AXES_FAILURE_LIMIT is one."""
         return len(shut_locks(request, credentials))
+
+    def user_logged_in(
+        self, sender: object, request: HttpRequest, user: User, **kwargs: Any
+    ) -> None:
+        """Note who has signed in, without the token of the link that they came by."""
+        path = request.axes_path_info  # type: ignore[attr-defined]
+        request.axes_path_info = without_tokens(path)  # type: ignore[attr-defined]
+        super().user_logged_in(sender, request, user, **kwargs)
 
 
 def shut_out(
