@@ -4,9 +4,9 @@ import re
 from datetime import datetime
 from typing import Any
 
-# What begins like this is a formula to a spreadsheet, to some also with the full-width sign; the
-# apostrophes are ours, from before.
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
+# What begins like this is a formula to a spreadsheet, to some also with the full-width form of the
+# sign (U+FF1D …); the apostrophes are ours, from before.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
 def csv_cell(value: Any) -> Any:
