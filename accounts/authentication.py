@@ -8,15 +8,16 @@ import logging
 from typing import TYPE_CHECKING
 
 from django.db import OperationalError
+from django.utils.formats import date_format
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
-from rest_framework.permissions import BasePermission
+from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 
 from accounts.access import Role, roles_of
 from accounts.models import ApiToken, User
-from accounts.services import note_token_use, valid_token
+from accounts.services import known_token, note_token_use
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView
@@ -33,9 +34,14 @@ class BearerAuthentication(BaseAuthentication):
         scheme, _, text = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != SCHEME.lower():
             return None
-        token = valid_token(text.strip())
+        token = known_token(text.strip())
         if token is None:
             raise AuthenticationFailed("This token is not known, or it was revoked.")
+        if token.has_ended:
+            raise AuthenticationFailed(
+                f"This token ended on {date_format(token.ends_on, 'j F Y')}. Make another under "
+                "your name → API tokens."
+            )
         try:
             note_token_use(token)
         except OperationalError:
@@ -54,6 +60,19 @@ class IsResearcher(BasePermission):
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
         return Role.RESEARCHER in roles_of(request.user)
+
+
+class ReadOnlyTokensRead(BasePermission):
+    """A token that only reads changes nothing, whatever its owner may."""
+
+    message = (
+        "This token may only read. Make one that may also change things under your name → "
+        "API tokens."
+    )
+
+    def has_permission(self, request: Request, view: "APIView") -> bool:
+        only_reads = isinstance(request.auth, ApiToken) and request.auth.is_read_only
+        return request.method in SAFE_METHODS or not only_reads
 
 
 class PerToken(SimpleRateThrottle):

@@ -1,8 +1,11 @@
 """Forms of the users pages and of one's own API tokens."""
 
+from datetime import date
+
 from django import forms
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from accounts.access import Role
 from accounts.models import User
@@ -61,10 +64,28 @@ class SearchForm(forms.Form):
 
 
 class NewTokenForm(forms.Form):
-    """A new API token: what it is for."""
+    """A new API token: what it is for, and its limits."""
 
     name = forms.CharField(
         max_length=100,
         help_text="What it is for, such as “notebook on my laptop”.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
+    is_read_only = forms.BooleanField(
+        label="It only reads",
+        required=False,
+        help_text="It can then start, change and cancel nothing.",
+    )
+    ends_on = forms.DateField(
+        label="Last day",
+        required=False,
+        help_text="By UTC. Empty: it works until you revoke it.",
+        widget=forms.DateInput(attrs={"type": "date"}),
+    )
+
+    def clean_ends_on(self) -> date | None:
+        """Refuse a day that is over."""
+        ends_on: date | None = self.cleaned_data["ends_on"]
+        if ends_on and ends_on < timezone.now().date():
+            raise forms.ValidationError("This day is over. Expected today or a later day.")
+        return ends_on

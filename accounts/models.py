@@ -4,6 +4,7 @@ import secrets
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.utils import timezone
 from django.utils.functional import cached_property
 
 # No 0/O, 1/I/L, 5/S: a code is read aloud and typed.
@@ -78,6 +79,8 @@ class ApiToken(models.Model):
     token_hash = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)  # to the minute
+    is_read_only = models.BooleanField(default=False)
+    ends_on = models.DateField(null=True, blank=True)  # its last day (UTC); None: when revoked
 
     class Meta:
         ordering = ["-pk"]
@@ -87,3 +90,8 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"API token {self.pk} of user {self.user_id}"
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its last day is over."""
+        return self.ends_on is not None and self.ends_on < timezone.now().date()

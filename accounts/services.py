@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from collections.abc import Collection
-from datetime import timedelta
+from datetime import date, timedelta
 
 from django.contrib.auth.models import Group
 from django.core.cache import cache
@@ -134,15 +134,23 @@ def use_sign_in_link(token: str) -> User | None:
 
 
 @transaction.atomic
-def create_api_token(user: User, name: str) -> str:
-    """Return a new token that lets programs in as somebody; it cannot be shown again."""
+def create_api_token(
+    user: User, name: str, *, is_read_only: bool = False, ends_on: date | None = None
+) -> str:
+    """Return a new token that lets programs in as somebody; it cannot be shown again.
+
+    Args:
+        ends_on: its last day, by UTC; None: it works until somebody revokes it.
+    """
     token = TOKEN_PREFIX + secrets.token_urlsafe()
+    limits = {"is_read_only": is_read_only, "ends_on": ends_on}
     try:
         with transaction.atomic():
-            ApiToken.objects.create(user=user, name=name, token_hash=_hash(token))
+            ApiToken.objects.create(user=user, name=name, token_hash=_hash(token), **limits)
     except IntegrityError as exc:
         raise AccountError(f"You already have a token named {name}.") from exc
-    record(user, "token.created", user.username, name=name)
+    last_day = ends_on.isoformat() if ends_on else None
+    record(user, "token.created", user.username, name=name, **limits | {"ends_on": last_day})
     return token
 
 
@@ -154,8 +162,11 @@ def revoke_api_token(token: ApiToken) -> None:
         record(token.user, "token.revoked", token.user.username, name=token.name)
 
 
-def valid_token(token: str) -> ApiToken | None:
-    """Return the token that lets an active user in, with that user; None for any other text."""
+def known_token(token: str) -> ApiToken | None:
+    """Return a token of an active user, with that user, also where its last day is over.
+
+    None for any other text.
+    """
     tokens = ApiToken.objects.select_related("user")
     return tokens.filter(token_hash=_hash(token), user__is_active=True).first()
 

@@ -101,7 +101,8 @@ def api_tokens(request: SignedInRequest) -> HttpResponse:
     if posted and form.is_valid():
         name = form.cleaned_data["name"]
         try:
-            context = {"token": services.create_api_token(request.user, name), "name": name}
+            token = services.create_api_token(request.user, **form.cleaned_data)
+            context = {"token": token, "name": name}
         except services.AccountError as exc:
             form.add_error("name", str(exc))
         else:

@@ -172,7 +172,10 @@ REST_FRAMEWORK = {
         "accounts.authentication.BearerAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["accounts.authentication.IsResearcher"],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "accounts.authentication.IsResearcher",
+        "accounts.authentication.ReadOnlyTokensRead",
+    ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

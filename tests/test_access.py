@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 
 from accounts.access import Role, roles_of
 from accounts.models import User
+from accounts.services import create_api_token
 from tests.conftest import person, session_of
 
 SIGN_IN = "/accounts/sign-in/"
@@ -83,6 +84,14 @@ def people(sessions: dict[User, str]) -> dict[User, Client]:
     return clients
 
 
+@pytest.fixture
+def reading(people: dict[User, Client]) -> Client:
+    """Return a program of an admin's with a token that only reads."""
+    admin = list(people)[-1]
+    token = create_api_token(admin, "reads", is_read_only=True)
+    return Client(headers={"Authorization": f"Bearer {token}"})
+
+
 def ask(client: Client, url: str) -> Any:
     """Open a page; what only takes POST is posted to."""
     response = client.get(url)
@@ -151,6 +160,15 @@ def test_the_api_is_for_researchers_and_admins_alone(page: Page, people: dict[Us
     for said in (researcher, admin):
         assert not {401, 403} & set(said.values())
         assert max(said.values()) < 500
+
+
+@pytest.mark.once
+@each_api_view
+def test_a_token_that_only_reads_changes_nothing(page: Page, reading: Client):
+    said = answers(reading, page)
+
+    assert {said.pop("get", 200)} <= {200, 400, 404, 405, 409}
+    assert set(said.values()) <= {403, 405}
 
 
 def goes_to_sign_in(response: Any) -> bool:

@@ -1,7 +1,7 @@
 """API tokens: made once, kept as a hash, good for their owner's roles until revoked."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from django.urls import reverse
@@ -125,7 +125,8 @@ def test_tokens_leave_their_lines_in_the_audit_trail(rosa):
     revoked, created = AuditEntry.objects.all()
     assert (created.actor, created.action, created.subject) == (rosa, "token.created", "rosa")
     assert (revoked.actor, revoked.action, revoked.subject) == (rosa, "token.revoked", "rosa")
-    assert created.details == revoked.details == {"name": "notebook"}
+    assert created.details == {"name": "notebook", "is_read_only": False, "ends_on": None}
+    assert revoked.details == {"name": "notebook"}
 
 
 # --- who gets in ----------------------------------------------------------------------------
@@ -196,6 +197,56 @@ def test_a_token_opens_no_page(rosa, client):
     token = create_api_token(rosa, "notebook")
 
     assert client.get(TOKENS, headers=bearer(token)).status_code == 302
+
+
+# --- what it may, and until when ------------------------------------------------------------
+
+
+def test_a_token_may_be_made_to_read_alone_and_to_end(rosa, client_for):
+    last_day = datetime.now(UTC).date() + timedelta(days=30)
+
+    client_for(rosa).post(TOKENS, {"name": "cron", "is_read_only": "on", "ends_on": last_day})
+
+    token = only_token()
+    assert (token.is_read_only, token.ends_on) == (True, last_day)
+    details = AuditEntry.objects.get().details
+    assert details == {"name": "cron", "is_read_only": True, "ends_on": last_day.isoformat()}
+    [name] = shown(client_for(rosa).get(TOKENS)).table().column("Name")
+    assert name == f"cron reads only, until {last_day.day} {last_day:%b %Y}"
+
+
+@pytest.mark.parametrize("ends_on", ["2026-02-30", "soon", "2020-01-01"])
+def test_a_token_ends_on_a_day_to_come(rosa, client_for, ends_on):
+    answer = client_for(rosa).post(TOKENS, {"name": "cron", "ends_on": ends_on})
+
+    assert answer.status_code == 422
+    assert [*shown(answer).errors] == ["ends_on"]
+    assert not ApiToken.objects.exists()
+
+
+def test_a_token_lets_in_on_its_last_day_and_not_the_day_after(rosa, client, client_for):
+    today = datetime.now(UTC).date()
+    token = create_api_token(rosa, "cron", ends_on=today)
+    assert client.get(DATASETS, headers=bearer(token)).status_code == 200
+
+    ApiToken.objects.update(ends_on=date(2026, 3, 1))
+
+    refused = client.get(DATASETS, headers=bearer(token))
+    assert refused.status_code == 401
+    assert "ended on 1 March 2026" in refused.json()["detail"]
+    [name] = shown(client_for(rosa).get(TOKENS)).table().column("Name")
+    assert name == "cron ended on 1 Mar 2026"
+
+
+def test_a_token_that_only_reads_is_told_so_when_it_writes(rosa, client):
+    token = create_api_token(rosa, "cron", is_read_only=True)
+    for read in (client.get, client.head, client.options):
+        assert read(DATASETS, headers=bearer(token)).status_code == 200
+
+    refused = client.post("/api/v1/runs/", {}, "application/json", headers=bearer(token))
+
+    assert refused.status_code == 403
+    assert "only read" in refused.json()["detail"]
 
 
 # --- when, how often ------------------------------------------------------------------------
