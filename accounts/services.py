@@ -4,7 +4,10 @@ import hashlib
 import secrets
 from collections.abc import Collection
 from datetime import date, timedelta
+from importlib import import_module
 
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
+from django.conf import settings
 from django.contrib.auth.models import Group
 from django.core.cache import cache
 from django.db import IntegrityError, transaction
@@ -182,6 +185,15 @@ def note_token_use(token: ApiToken) -> None:
         return
     ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     cache.delete(trying)
+
+
+def forget_old_sign_ins() -> None:
+    """Delete sessions that are over, and links and records of sign-ins of so many days ago."""
+    import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
+    before = timezone.now() - timedelta(days=settings.SIGN_IN_RECORD_DAYS)
+    SignInLink.objects.filter(expires_at__lt=before).delete()
+    for records in (AccessLog, AccessFailureLog, AccessAttempt):
+        records.objects.filter(attempt_time__lt=before).delete()
 
 
 def _end_unused_links(user: User) -> None:

@@ -164,6 +164,8 @@ AXES_RESET_ON_SUCCESS = True
 # What the right password clears: an address or a name alone would be cleared by anybody's.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_HTTP_RESPONSE_CODE = 429
+# How long it is known who signed in, from where, and by which link.
+SIGN_IN_RECORD_DAYS = env.int("ATTEST_SIGN_IN_RECORD_DAYS", default=90)
 
 # --- API ------------------------------------------------------------------------------------
 
@@ -312,6 +314,10 @@ CELERY_BEAT_SCHEDULE = {
     },
     "forget-old-imports": {
         "task": "evaluation.tasks.forget_old_imports",
+        "schedule": 24 * 3600.0,
+    },
+    "forget-old-sign-ins": {
+        "task": "accounts.tasks.forget_old_sign_ins",
         "schedule": 24 * 3600.0,
     },
 }
