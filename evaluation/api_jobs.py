@@ -27,7 +27,7 @@ from generation.models import Dataset
 # What asks other machines is for admins to change.
 OF_ADMINS = frozenset({Job.Kind.GRAPH_PULL, Job.Kind.CONSTRUCTION})
 # Where models lie, and what was read to begin with: nothing that a choice says.
-NOT_SHOWN = frozenset({"data", "location", "base_location", "key_variable"})
+NOT_SHOWN = frozenset({"data", "location", "base_location", "key_variable", "key_over_http"})
 
 
 class JobSerializer(serializers.ModelSerializer[Job]):

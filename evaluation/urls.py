@@ -40,6 +40,11 @@ urlpatterns = [
         "metrics/models/<int:pk>/delete/", checkpoints.delete_checkpoint, name="delete-checkpoint"
     ),
     path("metrics/models/<int:pk>/pace/", checkpoints.change_pace, name="change-pace"),
+    path(
+        "metrics/models/<int:pk>/key-over-http/",
+        checkpoints.let_key_go_over_http,
+        name="key-over-http",
+    ),
     path("metrics/jobs/", jobs.jobs, name="jobs"),
     path("metrics/jobs/new/search/", jobs.new_search, name="new-search"),
     path("metrics/jobs/new/distillation/", jobs.new_distillation, name="new-distillation"),

@@ -103,6 +103,13 @@ class CheckpointForm(PaceForm):
         widget=forms.TextInput(attrs=PLAIN_TEXT | {"placeholder": "OPENAI_API_KEY"}),
     )
 
+    key_over_http = forms.BooleanField(
+        label="Send the key over plain http",
+        required=False,
+        help_text="Everybody on the way can read it. Without this a key goes to https addresses "
+        "and to this machine alone.",
+    )
+
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         self.fields["backend"].choices = [  # type: ignore[attr-defined]
@@ -136,7 +143,7 @@ class CheckpointForm(PaceForm):
         cleaned = super().clean() or {}
         kind = BACKENDS.get(cleaned.get("backend", ""))
         if kind and not kind.is_server:
-            cleaned |= {"served_name": "", "key_variable": ""}
+            cleaned |= {"served_name": "", "key_variable": "", "key_over_http": False}
         if cleaned.get("backend") != WITH_LABELS:
             cleaned["entailment_index"] = None
         if cleaned.get("backend") not in LANGUAGE_MODELS:

@@ -8,8 +8,9 @@ from typing import Any
 from evaluation.backends.registry import BACKENDS
 from evaluation.runs.choices import ChoiceError
 from generation.backends.base import BackendError, ModelSpec
-from generation.backends.openai_http import server_address
+from generation.backends.server_addresses import check_key, server_address
 from generation.models import Checkpoint
+from generation.services.checkpoints import with_leave
 
 LONGEST_NAME = 100
 SERVER = "openai"
@@ -31,6 +32,11 @@ def add_model_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--key-variable", metavar="NAME", help="environment variable with the server's key"
     )
+    parser.add_argument(
+        "--key-over-http",
+        action="store_true",
+        help="send the key also over plain http, where everybody on the way can read it",
+    )
 
 
 def spec_from(options: Mapping[str, Any]) -> ModelSpec | None:
@@ -41,8 +47,8 @@ def spec_from(options: Mapping[str, Any]) -> ModelSpec | None:
     """
     backend, model, server = options["backend"], options["model"], options["server"]
     if server:
-        spec = _behind(server, backend, model, options["key_variable"] or "")
-    elif options["key_variable"]:
+        spec = _behind(server, backend, model, options)
+    elif options["key_variable"] or options["key_over_http"]:
         raise ChoiceError("key_variable", "Only a --server takes a key.")
     elif model:
         spec = _listed(model, backend) or _of_files(model, backend)
@@ -60,7 +66,9 @@ def spec_from(options: Mapping[str, Any]) -> ModelSpec | None:
     return spec._replace(entailment_index=index)
 
 
-def _behind(server: str, backend: str | None, model: str | None, key_variable: str) -> ModelSpec:
+def _behind(
+    server: str, backend: str | None, model: str | None, options: Mapping[str, Any]
+) -> ModelSpec:
     if backend not in (None, SERVER):
         raise ChoiceError("backend", f"A server is asked by the backend {SERVER}, not {backend}.")
     try:
@@ -70,8 +78,20 @@ def _behind(server: str, backend: str | None, model: str | None, key_variable: s
     if not model:
         raise ChoiceError("model", "Say what the server calls the model.")
     name = _named(model)
-    spec = ModelSpec(SERVER, name, server, served_name=model, key_variable=key_variable)
-    return _not_another(spec)
+    spec = ModelSpec(
+        SERVER,
+        name,
+        server,
+        served_name=model,
+        key_variable=options["key_variable"] or "",
+        key_over_http=options["key_over_http"],
+    )
+    spec = with_leave(_not_another(spec))
+    try:
+        check_key(spec)
+    except BackendError as error:
+        raise ChoiceError("key_over_http", f"{error} (--key-over-http).") from error
+    return spec
 
 
 def _listed(model: str, backend: str | None) -> ModelSpec | None:

@@ -72,6 +72,8 @@ class RunPlan(NamedTuple):
             parameters["served_name"] = self.spec.served_name
         if self.spec.key_variable:
             parameters["key_variable"] = self.spec.key_variable
+        if self.spec.key_over_http:
+            parameters["key_over_http"] = True
         if self.calibrated_on:
             parameters["calibrated_on"] = [self.calibrated_on]
         return parameters
@@ -97,6 +99,7 @@ def spec_of(run: MetricRun) -> ModelSpec:
         entailment_index=run.parameters.get("entailment_index"),
         served_name=run.parameters.get("served_name", ""),
         key_variable=run.parameters.get("key_variable", ""),
+        key_over_http=run.parameters.get("key_over_http", False),
     )
 
 

@@ -16,6 +16,7 @@ NO_SCORES = (
     "sampled_by",
     "calibrated_on",
     "key_variable",
+    "key_over_http",
     "n_responses",
     "n_without_citation",
 )

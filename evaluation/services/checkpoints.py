@@ -11,10 +11,10 @@ from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from evaluation.backends.registry import BACKENDS
 from evaluation.models import MetricRun
-from generation.backends.base import BackendError
+from generation.backends.base import BackendError, ModelSpec
 from generation.backends.model_files import COMMIT, what_is_wrong, wrong_kind
-from generation.backends.openai_http import server_address
 from generation.backends.registry import LANGUAGE_MODELS
+from generation.backends.server_addresses import check_key, server_address
 from generation.models import Checkpoint, ExperimentSetup
 
 WITH_LABELS = "transformers"  # the backend whose model says which output means entailment
@@ -42,6 +42,7 @@ def add_checkpoint(
     entailment_index: int | None = None,
     served_name: str = "",
     key_variable: str = "",
+    key_over_http: bool = False,
     calls_per_minute: int | None = None,
 ) -> Checkpoint:
     """Let runs and grids use a model: a folder here, a name on the hub, or one behind a server.
@@ -49,6 +50,7 @@ def add_checkpoint(
     Args:
         location: of a name on the hub with @commit, if not today's is wanted.
         key_variable: the environment variable that holds the server's key.
+        key_over_http: it may go over plain http to another machine.
         calls_per_minute: that grids may make of a language model; None: no limit.
 
     Raises:
@@ -61,6 +63,7 @@ def add_checkpoint(
     revision = ""
     if kind.is_server:
         _check_server(location, served_name)
+        _check_key(location, key_variable, key_over_http)
     else:
         location, revision = _without_revision(location)
         check_location(location, entailment_index, backend)
@@ -71,6 +74,7 @@ def add_checkpoint(
         "entailment_index": entailment_index,
         "served_name": served_name,
         "key_variable": key_variable,
+        "key_over_http": key_over_http,
         "calls_per_minute": calls_per_minute,
     }
     try:
@@ -99,6 +103,21 @@ def change_pace(checkpoint: Checkpoint, calls_per_minute: int | None, actor: Use
     record_in_audit_trail(
         actor, "checkpoint.paced", checkpoint.name, before=before, after=calls_per_minute
     )
+
+
+@transaction.atomic
+def let_key_go_over_http(checkpoint: Checkpoint, is_allowed: bool, actor: User | None) -> None:
+    """Allow or forbid that a key is sent where others can read it on its way.
+
+    Raises:
+        CheckpointError: it has no key that would be.
+    """
+    if not checkpoint.sends_key_openly:
+        raise CheckpointError(f"{checkpoint.name} sends no key over plain http.")
+    others = Checkpoint.objects.filter(pk=checkpoint.pk).exclude(key_over_http=is_allowed)
+    if others.update(key_over_http=is_allowed):
+        action = "checkpoint.key_over_http"
+        record_in_audit_trail(actor, action, checkpoint.name, is_allowed=is_allowed)
 
 
 def _check_pace(backend: str, calls_per_minute: int | None) -> None:
@@ -140,6 +159,16 @@ def _check_server(location: str, served_name: str) -> None:
         raise _not_there(f"Found {exc}.") from exc
     if not served_name:
         raise CheckpointError("Expected the name by which the server knows it.", "served_name")
+
+
+def _check_key(location: str, key_variable: str, key_over_http: bool) -> None:
+    spec = ModelSpec(
+        location=location, key_variable=key_variable, key_over_http=key_over_http, backend=""
+    )
+    try:
+        check_key(spec)
+    except BackendError as exc:
+        raise CheckpointError(f"{exc}.", "key_over_http") from exc
 
 
 def _without_revision(location: str) -> tuple[str, str]:

@@ -26,7 +26,7 @@ from generation.backends.base import BackendError
 from generation.backends.problems import storable
 from generation.backends.registry import is_server
 from generation.models import ExperimentChunk
-from generation.services.checkpoints import pin_revision
+from generation.services.checkpoints import pin_revision, with_leave
 from generation.services.claims import (
     MOST_CLAIMS,
     QUEUED,
@@ -211,7 +211,7 @@ def _backend_of(run: MetricRun) -> Backend:
             "this run was begun by an earlier rule of its metric, and scores by today's do not mix "
             "with its own. They stay; start a new run."
         )
-    backend = metric_of(run.metric, run.parameters).ready(open_backend(spec_of(run)))
+    backend = metric_of(run.metric, run.parameters).ready(open_backend(with_leave(spec_of(run))))
     made_with = (backend.signature, backend.revision[:LONGEST_REVISION])
     this_run = MetricRun.objects.filter(pk=run.pk)
     is_first = this_run.filter(backend_signature="").update(

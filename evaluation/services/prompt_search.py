@@ -32,7 +32,7 @@ from generation.backends.base import BackendError, ModelSpec
 from generation.backends.problems import storable
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.models import Response, Setup
-from generation.services.checkpoints import pin_revision
+from generation.services.checkpoints import pin_revision, with_leave
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}", re.ASCII)
 FEWEST_EXAMPLES = 2  # one to show, one to score
@@ -92,13 +92,22 @@ def request_prompt_search(plan: SearchPlan, user: User | None) -> Job:
             "seed": plan.seed,
             "n_examples": plan.n_examples,
             "model": spec.name,
-            **{name: getattr(spec, name) for name in ModelSpec._fields if name != "name"},
+            **_in_parameters(spec),
         },
         data=found._asdict(),
         study=plan.study,
         n_total=1 + len(found.examples),
         user=user,
     )
+
+
+def _in_parameters(spec: ModelSpec) -> dict[str, Any]:
+    """Return what else a model is; a leave for its key only where there is one."""
+    said = spec._asdict()
+    del said["name"]
+    if not spec.key_over_http:
+        del said["key_over_http"]
+    return said
 
 
 def check_name(name: str, taken: Iterable[str]) -> None:
@@ -329,11 +338,11 @@ def _backend(hold: Hold) -> Backend:
     parameters = hold.job.parameters
     spec = ModelSpec(
         name=parameters["model"],
-        **{name: parameters[name] for name in ModelSpec._fields if name != "name"},
+        **{name: parameters[name] for name in ModelSpec._fields if name in parameters},
     )
     # Of a name on the hub: the commit that was the newest when the first prompt was tried.
     noted = hold.job.result.get("revision", "")
-    backend = open_backend(spec._replace(revision=spec.revision or noted))
+    backend = open_backend(with_leave(spec._replace(revision=spec.revision or noted)))
     made_with = {"backend_signature": backend.signature, "revision": backend.revision}
     earlier = {name: hold.job.result.get(name, made_with[name]) for name in made_with}
     if earlier != made_with:

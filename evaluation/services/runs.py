@@ -73,7 +73,10 @@ def request_metric_run(
     n_added = _add_chunks(run, _without_score(run, wanted.targets))
     is_resumed = _take_up(run)
     if n_added or is_resumed:  # else its scores are those of the model that lay elsewhere
-        MetricRun.objects.filter(pk=run.pk).update(model_location=plan.spec.location)
+        leave = {"key_over_http": True} if plan.spec.key_over_http else {}
+        MetricRun.objects.filter(pk=run.pk).update(
+            model_location=plan.spec.location, parameters=run.parameters | leave
+        )
     if is_new or n_added or is_resumed:
         _record(user, "run.requested", run, **{f"n_{plan.metric.judges}": n_added})
     run.refresh_from_db()

@@ -1,4 +1,4 @@
-"""Models that runs and grids may use: admins add and delete them, and set their pace."""
+"""Models that runs and grids may use: admins add and delete them, and say how they are called."""
 
 import os
 from collections.abc import Mapping
@@ -105,9 +105,30 @@ def change_pace(request: SignedInRequest, pk: int) -> HttpResponse:
         else:
             at_most = f"at most {limit:,} calls a minute" if limit else "no limit of calls"
             messages.success(request, f"{checkpoint.name}: {at_most} from now on.")
-            return redirect(f"{reverse('evaluation:checkpoints')}?{urlencode({'page': number})}")
+            return redirect(_page_of(checkpoint))
     context = {"form": CheckpointForm(), **_listed(number, {checkpoint.pk: form})}
     return render(request, "evaluation/checkpoints.html", context, status=422)
+
+
+@require_POST
+@allowed(Role.ADMIN)
+def let_key_go_over_http(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Allow or forbid that the key of a model is sent where others can read it on its way."""
+    checkpoint = get_object_or_404(Checkpoint, pk=pk)
+    is_allowed = request.POST.get("allow") == "1"
+    try:
+        services.let_key_go_over_http(checkpoint, is_allowed, request.user)
+    except CheckpointError as error:
+        messages.error(request, str(error))
+    else:
+        goes = "goes over plain http now" if is_allowed else "goes over plain http no more"
+        messages.success(request, f"{checkpoint.name}: its key {goes}.")
+    return redirect(_page_of(checkpoint))
+
+
+def _page_of(checkpoint: Checkpoint) -> str:
+    page = urlencode({"page": _page_number(checkpoint)})
+    return f"{reverse('evaluation:checkpoints')}?{page}"
 
 
 def _page_number(checkpoint: Checkpoint) -> int:

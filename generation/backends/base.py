@@ -20,6 +20,7 @@ class ModelSpec(NamedTuple):
     entailment_index: int | None = None  # the output that means entailment, where it has no name
     served_name: str = ""  # what a server calls the model
     key_variable: str = ""  # the environment variable that holds a server's key
+    key_over_http: bool = False  # an admin lets it be sent where others can read it on its way
 
 
 class Prompt(NamedTuple):

@@ -22,6 +22,7 @@ from generation.backends.base import BackendError, Completion, Decoding, ModelSp
 from generation.backends.openai_replies import Nonsense, completion_of, said_in
 from generation.backends.openai_requests import Requests, needed
 from generation.backends.places import Places
+from generation.backends.server_addresses import check_key, server_address
 
 AT_ONCE = 4  # prompts
 MOST_SILENT = 4  # prompts in a row that get no answer; then the server counts as out of order
@@ -100,11 +101,12 @@ class OpenAILanguageModel:
                 answered. Where it ends in '/completions', texts are gone on with.
 
         Raises:
-            BackendError: no address, no name of a model, no key where one is said to be, nobody
-                there, or a key that is not taken.
+            BackendError: no address, no name of a model, no key where one is said to be, or one
+                that others could read on its way; nobody there, or a key that is not taken.
         """
         self._location = spec.location
         self._base, self._kind = server_address(spec.location)
+        check_key(spec)
         self._model = spec.served_name
         if not self._model:
             raise BackendError("no name of the model, expected the one that its server knows")
@@ -321,28 +323,6 @@ class OpenAILanguageModel:
             return []
         coded = base64.b64encode(self._key.encode()).decode()
         return [self._key, json.dumps(self._key)[1:-1], quote(self._key, safe=""), coded]
-
-
-def server_address(location: str) -> tuple[str, str]:
-    """Return a server's base address, and which of two things it is asked for."""
-    address = location.strip().rstrip("/")
-    try:
-        parts = urlsplit(address)
-        is_whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        has_secrets = bool(parts.username or parts.password or parts.query or parts.fragment)
-    except ValueError:
-        is_whole = has_secrets = False
-    if has_secrets:
-        raise BackendError(
-            "an address with a user, a password or a query, expected none: "
-            "a key is kept in an environment variable"
-        )
-    if not is_whole:
-        raise BackendError(f"{location}: expected a server's address, as in https://host/v1")
-    for ending, kind in (("/chat/completions", "chat"), ("/completions", "completions")):
-        if address.endswith(ending):
-            return address.removesuffix(ending), kind
-    return address, "chat"
 
 
 def _key_in(variable: str) -> str:

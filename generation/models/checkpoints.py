@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from generation.backends.base import ModelSpec
+from generation.backends.server_addresses import sends_key_openly
 
 
 class Checkpoint(models.Model):
@@ -21,6 +22,8 @@ class Checkpoint(models.Model):
     served_name = models.CharField(max_length=200, blank=True)  # what a server calls it
     # The environment variable that holds a server's key; the key itself is stored nowhere.
     key_variable = models.CharField(max_length=100, blank=True)
+    # An admin lets it be sent over plain http to another machine, where others may read it.
+    key_over_http = models.BooleanField(default=False)
     # At most so many calls of it a minute, by all grids and workers together; None: no limit.
     calls_per_minute = models.PositiveIntegerField(null=True, blank=True)
     next_call_at = models.DateTimeField(null=True, blank=True)  # where there is such a limit
@@ -52,4 +55,10 @@ class Checkpoint(models.Model):
             entailment_index=self.entailment_index,
             served_name=self.served_name,
             key_variable=self.key_variable,
+            key_over_http=self.key_over_http,
         )
+
+    @property
+    def sends_key_openly(self) -> bool:
+        """Whether its key would go over plain http to another machine."""
+        return sends_key_openly(self.location, self.key_variable)

@@ -1,5 +1,6 @@
-"""What is learnt of listed models when they are used."""
+"""What is learnt of listed models when they are used, and what they may do then."""
 
+from generation.backends.base import ModelSpec
 from generation.backends.model_files import COMMIT
 from generation.models import Checkpoint
 
@@ -15,3 +16,9 @@ def pin_revision(name: str, revision: str) -> bool:
     unpinned = Checkpoint.objects.filter(name=name, revision="")
     on_the_hub = unpinned.exclude(location__startswith="/").exclude(location__startswith="http")
     return bool(on_the_hub.update(revision=revision))
+
+
+def with_leave(spec: ModelSpec) -> ModelSpec:
+    """Return a model with the leave for its key that its listing has now; unlisted, as it is."""
+    listed = Checkpoint.objects.filter(name=spec.name, location=spec.location).first()
+    return spec._replace(key_over_http=listed.key_over_http) if listed else spec

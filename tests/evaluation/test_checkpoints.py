@@ -13,7 +13,7 @@ from accounts.models import AuditEntry
 from evaluation.models import MetricRun
 from evaluation.services.checkpoints import CheckpointError, add_checkpoint, change_pace
 from generation.models import Checkpoint, Dataset, Experiment, ExperimentSetup, Setup
-from generation.services.checkpoints import pin_revision
+from generation.services.checkpoints import pin_revision, with_leave
 from tests.makers import audit_actions, statements
 from tests.shown import shown
 
@@ -263,6 +263,66 @@ def test_what_is_folded_away_for_a_kind_is_left_out(admin):
 
     added = Checkpoint.objects.get()
     assert (added.served_name, added.key_variable, added.entailment_index) == ("", "", None)
+
+
+# --- keys over plain http -------------------------------------------------------------------
+
+PLAIN = "http://models.example.org/v1"
+WITH_KEY = {"backend": "openai", "served_name": "m", "key_variable": "MODELS_API_KEY"}
+
+
+def test_a_key_over_plain_http_is_refused_unless_the_admin_says_so(admin):
+    refused = add(admin, PLAIN, **WITH_KEY)
+    assert refused.status_code == 422
+    assert "unencrypted" in shown(refused).errors["key_over_http"]
+    assert not Checkpoint.objects.exists()
+
+    assert add(admin, PLAIN, **WITH_KEY, key_over_http="on").status_code == 302
+
+    assert Checkpoint.objects.get().spec().key_over_http
+    assert AuditEntry.objects.latest("pk").details["key_over_http"] is True
+
+
+@pytest.mark.parametrize("location", ["https://models.example.org/v1", "http://localhost:8000/v1"])
+def test_https_and_this_machine_need_no_such_word(admin, location):
+    assert add(admin, location, **WITH_KEY).status_code == 302
+
+    added = Checkpoint.objects.get()
+    assert reverse("evaluation:key-over-http", args=[added.pk]) not in admin.get(MODELS).text
+
+
+def test_an_admin_gives_and_takes_back_the_leave_of_a_listed_model(admin, adam):
+    listed = server_of(location=PLAIN, key_variable="MODELS_API_KEY")
+    address = reverse("evaluation:key-over-http", args=[listed.pk])
+    spec = listed.spec()  # as a run asked with it
+
+    for allow, is_allowed in (("1", True), ("1", True), ("0", False)):
+        assert admin.post(address, {"allow": allow}).status_code == 302
+        assert with_leave(spec).key_over_http is is_allowed
+        [location] = shown(admin.get(MODELS)).table("Models").column("Location")
+        assert ("not sent over plain http" in location) is not is_allowed
+
+    actions = [(entry.actor, entry.action) for entry in AuditEntry.objects.all()]
+    assert actions == [(adam, "checkpoint.key_over_http")] * 2
+
+
+def test_a_model_that_sends_no_key_over_http_gets_no_leave(admin):
+    listed = server_of(key_variable="MODELS_API_KEY")  # https
+
+    answer = admin.post(reverse("evaluation:key-over-http", args=[listed.pk]), {"allow": "1"})
+
+    [message] = shown(admin.get(answer.url)).messages
+    assert "sends no key over plain http" in message
+    assert not Checkpoint.objects.get().key_over_http
+
+
+def test_only_admins_let_a_key_go_over_http(rosa, client_for, admin):
+    listed = server_of(location=PLAIN, key_variable="MODELS_API_KEY")
+    address = reverse("evaluation:key-over-http", args=[listed.pk])
+
+    assert client_for(rosa).post(address, {"allow": "1"}).status_code == 403
+    assert admin.get(address).status_code == 405
+    assert not Checkpoint.objects.get().key_over_http
 
 
 # --- the limit of calls ---------------------------------------------------------------------

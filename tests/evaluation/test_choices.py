@@ -7,7 +7,7 @@ from evaluation.auto_metrics.registry import METRICS
 from evaluation.backends.registry import BACKENDS
 from evaluation.management.model_options import spec_from
 from evaluation.metrics.entailment import AutoAis
-from evaluation.models import Job
+from evaluation.models import Job, MetricRun
 from evaluation.runs.choices import (
     ChoiceError,
     all_options,
@@ -16,9 +16,10 @@ from evaluation.runs.choices import (
     plan_of,
     sample_of,
 )
-from evaluation.runs.plan import RunPlan
+from evaluation.runs.plan import RunPlan, spec_of
 from generation.backends.base import ModelSpec
 from generation.models import Checkpoint
+from generation.services.checkpoints import with_leave
 
 pytestmark = pytest.mark.once
 
@@ -144,7 +145,7 @@ def test_every_metric_asks_backends_that_are_there():
 
 def named(**options):
     nothing = dict.fromkeys(["backend", "model", "server", "key_variable", "entailment_index"])
-    return spec_from(nothing | options)
+    return spec_from(nothing | {"key_over_http": False} | options)
 
 
 def test_a_command_names_its_model_in_many_ways(tmp_path):
@@ -157,9 +158,24 @@ def test_a_command_names_its_model_in_many_ways(tmp_path):
     assert named(backend="transformers", model="a/b@1f2e", entailment_index=2) == ModelSpec(
         "transformers", "a/b@1f2e", "a/b", "1f2e", entailment_index=2
     )
-    assert named(server="http://s/v1", model="qwen", key_variable="KEY") == ModelSpec(
-        "openai", "qwen", "http://s/v1", served_name="qwen", key_variable="KEY"
+    assert named(server="https://s/v1", model="qwen", key_variable="KEY") == ModelSpec(
+        "openai", "qwen", "https://s/v1", served_name="qwen", key_variable="KEY"
     )
+    over_http = {"server": "http://s/v1", "key_variable": "KEY", "key_over_http": True}
+    spec = named(model="qwen", **over_http)
+    assert spec is not None
+    assert spec.key_over_http
+
+
+def test_a_run_keeps_the_leave_of_a_model_that_is_not_listed():
+    spec = ModelSpec("openai", "m", "http://s/v1", key_variable="KEY", key_over_http=True)
+
+    named = {"backend": "openai", "model_name": "m", "model_location": "http://s/v1"}
+    run = MetricRun(**named, parameters=RunPlan(spec).parameters)
+
+    assert with_leave(spec_of(run)) == spec
+    Checkpoint.objects.create(name="m", backend="openai", location="http://s/v1")
+    assert not with_leave(spec_of(run)).key_over_http  # listed since, and no admin allows it
 
 
 @pytest.mark.parametrize(
@@ -174,6 +190,11 @@ def test_a_command_names_its_model_in_many_ways(tmp_path):
         ({"server": "http://s"}, "model", "Say what the server calls the model."),
         ({"server": "http://s", "backend": "lexical", "model": "x"}, "backend", "A server is ask"),
         ({"key_variable": "KEY"}, "key_variable", "Only a --server takes a key."),
+        (
+            {"server": "http://s", "model": "x", "key_variable": "KEY"},
+            "key_over_http",
+            "http://s: the key in KEY would go there unencrypted;",
+        ),
         ({"backend": "lexical", "entailment_index": 1}, "entailment_index", "Only the output of"),
         ({"backend": "transformers", "model": "lexical"}, "model", "A model called lexical would"),
     ],

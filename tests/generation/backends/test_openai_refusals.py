@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from generation.backends.base import BackendError, Decoding, Prompt
+from generation.backends.base import BackendError, Decoding, ModelSpec, Prompt
+from generation.backends.openai_http import OpenAILanguageModel
+from generation.backends.server_addresses import check_key
 from tests.generation.backends.servers import GREEDY, KEY, completed, opened
 from tests.language_model_server import (
     Reply,
@@ -270,6 +272,35 @@ def test_the_key_is_in_no_text_that_leaves_the_backend(server, key, caplog):
     assert found[1].text == "the key is …."
     said = [*map(repr, found), repr(caught.value), model.signature, caplog.text]
     assert not [text for text in said if KEY in text or "Nob" in text]
+
+
+@pytest.mark.parametrize(
+    "location",
+    ["https://models.example.org/v1", "http://127.0.0.2:8000/v1", "http://[::1]/v1"],
+)
+def test_a_key_goes_where_nobody_on_the_way_can_read_it(location):
+    check_key(ModelSpec("openai", location=location, key_variable="ATTEST_TEST_KEY"))
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "http://models.example.org/v1",
+        "http://192.168.1.5:8000/v1",
+        "http://localhost.example.org/v1",
+        "HTTP://10.0.0.1/v1/completions",
+    ],
+)
+def test_a_key_goes_over_plain_http_by_an_admin_s_leave_alone(location, key):
+    spec = ModelSpec("openai", location=location, served_name="m", key_variable="ATTEST_TEST_KEY")
+
+    with pytest.raises(BackendError) as caught:
+        OpenAILanguageModel(spec)
+
+    assert f"{location}: the key in ATTEST_TEST_KEY" in str(caught.value)
+    assert KEY not in str(caught.value)
+    check_key(spec._replace(key_over_http=True))
+    check_key(spec._replace(key_variable=""))  # there is none to read
 
 
 def test_a_key_that_is_a_short_word_leaves_completions_alone(server, monkeypatch):
