@@ -1,12 +1,14 @@
 # Every command a person types; `make` alone lists them.
 
 PORT ?= 8000
+# With LOCKED=1 a server installs exactly the files that were tested, by their hashes.
+REQUIREMENTS := $(if $(filter 1,$(LOCKED)),requirements.lock,requirements.txt)
 VENV := .venv
 PY := $(VENV)/bin/python
 FAIL = { echo "attest: $$problem" >&2; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: install install-dev demo run worker test quick test-faults e2e bench lint types \
+.PHONY: install install-dev lock demo run worker test quick test-faults e2e bench lint types \
 	migrations-check ci help
 
 # Install a requirements file into .venv, unless just that is there: the stamp holds its checksum.
@@ -35,11 +37,16 @@ $(PY) -m pip install -qq --disable-pip-version-check -r $(lastword $(1)) || $(FA
 echo "$$wanted" > $$stamp; rm -f $$busy
 endef
 
-install: # .venv with what Attest needs
-	@$(call set_up,requirements.txt)
+install: # .venv with what Attest needs (LOCKED=1: exactly the files of requirements.lock)
+	@$(call set_up,$(REQUIREMENTS))
 
 install-dev: # .venv with test, lint and type tools too
 	@$(call set_up,requirements.txt requirements-dev.txt)
+
+lock: # requirements.lock made anew of requirements.txt (needs uv)
+	@uv --no-config pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade \
+		requirements.txt --output-file requirements.lock
 
 demo: install # the site with demo data and workers, on 127.0.0.1:PORT (default 8000)
 	@folder="$${ATTEST_DATA_DIR:-var}"; problem="Cannot write in $$folder, where data are kept."; \

@@ -40,7 +40,7 @@ PURE = [
     "evaluation/charts/free_places.py",
     "evaluation/charts/one_hop.py",
 ]
-LIBRARIES = {"numpy", "scipy", "statsmodels", "sklearn", "rank_bm25", "tomli_w", "pyoxigraph"}
+LIBRARIES = {"numpy", "scipy", "rank_bm25", "tomli_w", "pyoxigraph"}
 NETWORK_AND_CLOCK = {"asyncio", "ftplib", "http", "secrets", "socket", "ssl", "time", "urllib"}
 PARTS_WITHOUT_NETWORK = {"urllib.parse"}
 SEEDED = {"Random", "Generator", "SeedSequence", "default_rng"}
