@@ -96,7 +96,7 @@ def test_the_lock_has_the_versions_of_the_requirements():
         assert (name_of(each), str(each.specifier)) in locked, "make lock"
 
 
-@pytest.mark.parametrize(("python", "platform"), product(PYTHONS, PLATFORMS), ids=str)
+@pytest.mark.parametrize(("python", "platform"), [*product(PYTHONS, PLATFORMS)], ids=str)
 def test_the_lock_names_each_package_once_on_every_machine(python, platform):
     system, machine = platform
     environment = default_environment() | {
