@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from playwright.sync_api import Page, expect
 
 from accounts.access import Role
 from accounts.models import User
+from accounts.services import create_api_token
 from annotation.models import Assignment, GoldAnswer, Rater, Study
 from annotation.services.rating import flag_responses, save_draft, skip_unit
 from annotation.services.studies import close_study, pause_study, write_guideline
@@ -225,6 +227,7 @@ def research_stops(folder: Path) -> Iterator[Stop]:
     """Yield every page of reports, runs, samples, grids and jobs."""
     plans = researcher()
     yield from report_stops(folder, plans)
+    yield from token_stops(plans)
     yield from run_stops(folder, plans)
     yield from disagreement_stops(folder, plans)
     yield from (Stop(name, plans, path) for name, path in job_pages(folder))
@@ -275,6 +278,16 @@ def unfold(page: Page) -> None:
     expect(page.locator("[data-chart=scenarios] svg")).to_be_visible()
 
 
+def token_stops(user: User) -> Iterator[Stop]:
+    """Yield the page of one's API tokens, without any and with some of each kind."""
+    tokens = reverse("accounts:api-tokens")
+    yield Stop("tokens, none", user, tokens)
+    create_api_token(user, "notebook")
+    create_api_token(user, "cron", is_read_only=True, ends_on=timezone.now().date())
+    create_api_token(user, "old course", ends_on=date(2026, 3, 1))
+    yield Stop("tokens", user, tokens)
+
+
 def run_stops(folder: Path, user: User) -> Iterator[Stop]:
     """Yield the pages of metric runs, in every state that looks different."""
     queue, new = reverse("evaluation:runs"), reverse("evaluation:start-run")
@@ -289,6 +302,8 @@ def run_stops(folder: Path, user: User) -> Iterator[Stop]:
     yield Stop("models, none", admin, models)
     yield Stop("models, refused", admin, models, add_nothing)
     Checkpoint.objects.create(name="deberta-nli", location="/srv/models/deberta-nli")
+    server = {"backend": "openai", "location": "http://gpu.example.org/v1", "served_name": "m"}
+    Checkpoint.objects.create(name="elsewhere", key_variable="OUR_API_KEY", **server)
     yield Stop("models", admin, models)
     yield Stop("models, a server", admin, models, choose_a_server)
     waiting = requested(dataset, user, flavor="v1")
