@@ -45,13 +45,16 @@ def page_to_return_to(request: HttpRequest) -> str:
     if request.headers.get("HX-Request") == "true":
         page = request.headers.get("HX-Current-URL", "")
     elif request.method in ("GET", "HEAD"):
-        return request.get_full_path()
+        page = request.build_absolute_uri()
     else:
         page = request.headers.get("Referer", "")
-    here = {"allowed_hosts": request.get_host(), "require_https": request.is_secure()}
-    if not url_has_allowed_host_and_scheme(page, **here):
+    if not _is_ours(page, request):
         return reverse("home")
     _, _, path, query, _ = urlsplit(page)
     way_back = urlunsplit(("", "", path, query, ""))
     # A path may begin with two slashes, which make a host of what follows.
-    return way_back if url_has_allowed_host_and_scheme(way_back, **here) else reverse("home")
+    return way_back if _is_ours(way_back, request) else reverse("home")
+
+
+def _is_ours(address: str, request: HttpRequest) -> bool:
+    return url_has_allowed_host_and_scheme(address, request.get_host(), request.is_secure())

@@ -112,6 +112,12 @@ def test_the_way_back_is_a_page_of_this_site(page, way_back):
     assert page_to_return_to(post) == way_back
 
 
+def test_a_page_whose_path_looks_like_a_host_is_no_way_out():
+    request = RequestFactory().get("/", PATH_INFO="//evil.example/data/")
+
+    assert page_to_return_to(request) == "/"
+
+
 @pytest.mark.parametrize(
     ("headers", "is_page"),
     [
