@@ -37,7 +37,7 @@ class BearerAuthentication(BaseAuthentication):
         token = known_token(text.strip())
         if token is None:
             raise AuthenticationFailed("This token is not known, or it was revoked.")
-        if token.has_ended:
+        if token.ends_on and token.has_ended:
             raise AuthenticationFailed(
                 f"This token ended on {date_format(token.ends_on, 'j F Y')}. Make another under "
                 "your name → API tokens."

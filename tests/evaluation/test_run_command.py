@@ -242,8 +242,13 @@ def test_the_name_of_a_listed_model_means_that_model(tmp_path):
     Checkpoint.objects.create(
         name="qwen", backend="openai", location="http://a/v1", served_name="qwen"
     )
-    asked = {"backend": None, "model": "qwen", "entailment_index": None, "key_variable": ""}
-    asked["key_over_http"] = False
+    nothing = {
+        "backend": None,
+        "entailment_index": None,
+        "key_variable": "",
+        "key_over_http": False,
+    }
+    asked = nothing | {"model": "qwen"}
 
     with pytest.raises(ChoiceError, match="qwen is the name of a listed model, which is another"):
         spec_from(asked | {"server": "http://b/v1"})
