@@ -75,7 +75,7 @@ class Watch:
     """
 
     def __init__(self) -> None:
-        self.begin_again()
+        self._latest = time.time()
 
     def is_quiet(self) -> bool:
         """Return whether no sign has come for long."""

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -227,7 +228,8 @@ def test_whatever_is_killed_all_work_ends_once(broker, many, tmp_path, client, r
     watch._latest = 0.0
 
     def page(run: MetricRun) -> str:
-        return client.get(reverse("evaluation:run", args=[run.pk])).content.decode()
+        shown: bytes = client.get(reverse("evaluation:run", args=[run.pk])).content
+        return shown.decode()
 
     kinds = [idle_process, busy_process, beat, whole_group] * N_KILLS[broker]
     random.Random(broker).shuffle(kinds)
@@ -237,7 +239,7 @@ def test_whatever_is_killed_all_work_ends_once(broker, many, tmp_path, client, r
             run = kill(group, many, page)
             before = stored(run)
             began = time.monotonic()
-            ends = waited(lambda run=run: is_over(run), ENDS_WITHIN_SECONDS, every=0.1)
+            ends = waited(partial(is_over, run), ENDS_WITHIN_SECONDS, every=0.1)
             assert ends, f"{kill.__name__}: {n_scored(run)} scored\n{group.log[-5000:]}"
             took.setdefault(kill.__name__, []).append(time.monotonic() - began)
 
@@ -288,12 +290,12 @@ def test_servers_that_hang_hold_their_own_work_only(many, tmp_path):
             for n, each in enumerate((first, second, quick))
         ]
         hanging = [asked_for(many, 0, spec=judge) for judge in judges[:2]]
-        assert waited(lambda: first.requests and second.requests, 60), group.log[-3000:]
+        assert waited(lambda: bool(first.requests and second.requests), 60), group.log[-3000:]
 
         others = [asked_for(many, 0, spec=judges[2]), asked_for(many)]
 
         for run in others:
-            assert waited(lambda run=run: is_over(run), ENDS_WITHIN_SECONDS), group.log[-3000:]
+            assert waited(partial(is_over, run), ENDS_WITHIN_SECONDS), group.log[-3000:]
             assert (run.state, run.error) == (MetricRun.State.DONE, "")
         for run in hanging:
             at_work = run.chunks.filter(state=RunChunk.State.RUNNING)
