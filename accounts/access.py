@@ -6,12 +6,12 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar, cast
 
 from django.contrib.auth.models import AnonymousUser
-from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from accounts.http import SignedInRequest, page_to_return_to
+from accounts.http import SignedInRequest
+from accounts.kept_forms import sign_in_first
 from accounts.models import User
 
 P = ParamSpec("P")
@@ -62,12 +62,15 @@ def allowed(*roles: Role) -> Callable[[SignedInView[P]], View[P]]:
 
 
 def allowed_to_all(view: SignedInView[P]) -> View[P]:
-    """Let in everybody who is signed in, also without a role; send others to sign in."""
+    """Let in everybody who is signed in, also without a role; send others to sign in.
+
+    What these sent comes along, to be sent again once they are signed in.
+    """
 
     @wraps(view)
     def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not request.user.is_authenticated:
-            return redirect_to_login(page_to_return_to(request))
+            return sign_in_first(request)
         return view(cast(SignedInRequest, request), *args, **kwargs)
 
     vars(guarded)["allowed_roles"] = frozenset(Role)

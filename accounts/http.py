@@ -37,12 +37,16 @@ def render_page_or_fragment(
     return response
 
 
+def is_from_htmx(request: HttpRequest) -> bool:
+    return request.headers.get("HX-Request") == "true"
+
+
 def page_to_return_to(request: HttpRequest) -> str:
     """Return the path of the page somebody is on, to come back to after signing in.
 
     That is not the address of a fragment or of a POST, but the page that asked for it.
     """
-    if request.headers.get("HX-Request") == "true":
+    if is_from_htmx(request):
         page = request.headers.get("HX-Current-URL", "")
     elif request.method in ("GET", "HEAD"):
         page = request.build_absolute_uri()

@@ -17,7 +17,20 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts import services
 from accounts.access import Role, allowed, allowed_to_all, public
 from accounts.forms import NewTokenForm, NewUserForm, RolesForm, SearchForm
-from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
+from accounts.http import (
+    SignedInRequest,
+    is_from_htmx,
+    page_to_return_to,
+    render_page_or_fragment,
+)
+from accounts.kept_forms import (
+    send_again,
+    sent_form,
+    sign_in_first,
+    sign_in_once_more,
+    unsealed,
+    was_sent_from_here,
+)
 from accounts.models import ApiToken, AuditEntry, User
 
 USERS_PER_PAGE = 25
@@ -32,11 +45,35 @@ class SignIn(LoginView):
     template_name = "accounts/sign_in.html"
     redirect_authenticated_user = True
 
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        signed_in = super().form_valid(form)
+        kept = unsealed(self.request.POST.get("kept", ""))
+        return send_again(self.request, kept, self.get_success_url()) if kept else signed_in
+
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
-        return self.render_to_response(self.get_context_data(form=form), status=422)
+        kept = self.request.POST.get("kept", "")
+        return self.render_to_response(self.get_context_data(form=form, kept=kept), status=422)
 
 
 sign_in = public(SignIn.as_view())
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answer a form without its cookie: where it is ours, keep it and let its sender sign in.
+
+    A page of another site gets nothing kept, and a script hears of it by the status.
+    """
+    wants_json = request.get_preferred_type(["text/html", "application/json"]) != "text/html"
+    if wants_json or not was_sent_from_here(request):
+        return render(request, "403_csrf.html", status=403)
+    if request.path == reverse("accounts:sign-in"):
+        return sign_in_once_more(request)
+    if is_from_htmx(request) or not request.user.is_authenticated:
+        return sign_in_first(request)
+    kept = sent_form(request)
+    if kept is None:
+        return render(request, "403_csrf.html", status=403)
+    return send_again(request, kept, page_to_return_to(request))
 
 
 @require_POST

@@ -15,7 +15,7 @@ from django.shortcuts import resolve_url
 from django.template.loader import render_to_string
 from django_htmx.http import HttpResponseClientRedirect
 
-from accounts.http import page_to_return_to
+from accounts.http import is_from_htmx, page_to_return_to
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ def sign_in_again_with_htmx(
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
-        if request.headers.get("HX-Request") != "true" or response.status_code != 302:
+        if not is_from_htmx(request) or response.status_code != 302:
             return response
         if urlsplit(response["Location"]).path != resolve_url(settings.LOGIN_URL):
             return response

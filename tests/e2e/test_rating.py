@@ -342,6 +342,51 @@ def test_a_submit_after_the_session_expired_comes_back_to_the_unit(page, study, 
     assert Vote.objects.get(question="relevant").answer == 0
 
 
+def sign_in_by_keys(page: Page, rater: Rater) -> None:
+    """Sign a rater in on the sign-in page."""
+    assert rater.user is not None
+    rater.user.set_password("for-this-test-only")
+    rater.user.save()
+    page.get_by_label("Username").focus()
+    page.keyboard.type(rater.user.username)
+    page.keyboard.press("Tab")
+    page.keyboard.type("for-this-test-only")
+    page.keyboard.press("Enter")
+
+
+def test_lost_cookies_at_submit_lead_to_sign_in_and_back_with_all_answers(page, study, rating):
+    rater = rating(study)
+    here = page.url
+    press(page, ALL_YES)
+    saved(page)
+    page.locator("#relevant-1").get_by_label("No").check()
+    page.context.clear_cookies()
+
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_label("Username")).to_be_visible()
+    sign_in_by_keys(page, rater)
+
+    expect(page).to_have_url(here)
+    assert answered(page) == ["1", "0", "1", "1", "0", "1", "1"]
+    submitted(page)
+    assert Vote.objects.get(question="relevant").answer == 0
+
+
+def test_one_lost_cookie_at_submit_leads_back_to_all_answers(page, study, rating):
+    rating(study)
+    here = page.url
+    press(page, ALL_YES)
+    saved(page)
+    page.context.clear_cookies(name="csrftoken")
+
+    page.keyboard.press("Control+Enter")
+
+    expect(page).to_have_url(here)  # the site knows the rater still: the page is drawn anew
+    expect(page.locator(".seg input:checked")).to_have_count(7)
+    submitted(page)
+    assert Vote.objects.count() == 7
+
+
 def test_a_unit_that_went_to_another_rater_is_said_and_kept_as_surplus(page, study, rating):
     rater = rating(study)
     mine = Assignment.objects.get(rater=rater)
@@ -661,6 +706,34 @@ def test_everything_works_without_a_script(page, plain_page, study, sign_in):
     plain_page.get_by_role("button", name="Skip unit").click()
     expect(plain_page).not_to_have_url(second)
     assert Skip.objects.count() == 1
+
+
+@pytest.mark.parametrize("lost", ["cookies", "session"])
+def test_what_is_lost_at_submit_keeps_all_answers_without_a_script(
+    page, plain_page, study, sign_in, console_errors, lost
+):
+    rater = raters_of(study)[0]
+    sign_in(rater.user)
+    plain_page.context.add_cookies(page.context.cookies())
+    plain_page.goto(unit_url(claimed(rater)))
+    here = plain_page.url
+    for place, answer in enumerate(["Yes", "No", "Yes", "Yes", "No", "Yes", "Yes"]):
+        plain_page.locator(".question").nth(place).get_by_label(answer, exact=True).check()
+    if lost == "cookies":
+        plain_page.context.clear_cookies()
+    else:
+        Session.objects.all().delete()
+
+    plain_page.get_by_role("button", name="Submit").click()
+    expect(plain_page.get_by_text("What you filled in is kept")).to_be_visible()
+    sign_in_by_keys(plain_page, rater)
+    expect(plain_page.get_by_role("heading", name="You are signed in")).to_be_visible()
+    plain_page.keyboard.press("Enter")  # the focus is on the one button
+
+    expect(plain_page).not_to_have_url(here)
+    expect(plain_page.locator("#relevant-1")).to_be_visible()  # of the next unit
+    assert Vote.objects.get(rater=rater, question="relevant").answer == 0
+    assert Vote.objects.filter(rater=rater).count() == 7
 
 
 def test_a_matrix_folds_without_a_script(page, plain_page, tmp_path, sign_in, live_server):

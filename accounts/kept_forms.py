@@ -1,0 +1,113 @@
+"""What somebody sent without being signed in any more: kept in the page until they send it again.
+
+A session may end, and a browser may lose its cookies, while somebody fills a form in. The sign-in
+page then carries what was sent, sealed; nothing is stored of people who are not known.
+"""
+
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.views import redirect_to_login
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import add_never_cache_headers
+
+from accounts.http import is_from_htmx, page_to_return_to
+
+SALT = "accounts.kept_forms"
+LONGEST_WAIT = 24 * 60 * 60  # seconds: who comes back later fills the form in again
+IS_A_FORM = "application/x-www-form-urlencoded"
+
+
+class KeptForm(NamedTuple):
+    """A form as it was sent: to which address, and its fields in order."""
+
+    path: str
+    fields: list[tuple[str, str]]
+
+    def sealed(self) -> str:
+        """Return it as a text that nobody but this site can make."""
+        return signing.dumps(self._asdict(), salt=SALT, compress=True)
+
+
+def unsealed(text: str) -> KeptForm | None:
+    """Return the form that a text carries; None when it is not ours, or too old."""
+    try:
+        said = signing.loads(text, salt=SALT, max_age=LONGEST_WAIT)
+    except signing.BadSignature:
+        return None
+    return KeptForm(said["path"], [(name, value) for name, value in said["fields"]])
+
+
+def sent_form(request: HttpRequest) -> KeptForm | None:
+    """Return the form that a request sends; None without fields, or with a password or a file."""
+    if request.method != "POST" or request.content_type != IS_A_FORM:
+        return None
+    fields = [
+        (name, str(value))
+        for name, values in request.POST.lists()
+        for value in values
+        if name != "csrfmiddlewaretoken"
+    ]
+    if not fields or any("password" in name for name, _ in fields):
+        return None
+    return KeptForm(request.get_full_path(), fields)
+
+
+def was_sent_from_here(request: HttpRequest) -> bool:
+    """Return whether a page of this site sent a request: browsers say so, and pages cannot lie."""
+    origin = urlsplit(request.headers.get("Origin") or request.headers.get("Referer", ""))
+    ours = {f"{request.scheme}://{request.get_host()}", *settings.CSRF_TRUSTED_ORIGINS}
+    return f"{origin.scheme}://{origin.netloc}" in ours
+
+
+def sign_in_first(request: HttpRequest) -> HttpResponse:
+    """Lead to the sign-in page and back to where somebody is, with what they have just sent.
+
+    Htmx gets a redirect in any case: a page that it sends from keeps what was filled in.
+    """
+    kept = None if is_from_htmx(request) else sent_form(request)
+    if kept is None:
+        return redirect_to_login(page_to_return_to(request))
+    return _not_cached(
+        render(
+            request,
+            "accounts/sign_in.html",
+            {
+                "form": AuthenticationForm(request),
+                "next": page_to_return_to(request),
+                "kept": kept.sealed(),
+                "is_signed_out": True,
+            },
+            status=403,
+        )
+    )
+
+
+def sign_in_once_more(request: HttpRequest) -> HttpResponse:
+    """Show the sign-in page to who has sent it without its cookie; what it carries stays."""
+    context = {
+        "form": AuthenticationForm(request),
+        "next": request.POST.get("next", ""),
+        "kept": request.POST.get("kept", ""),
+        "is_cookie_lost": True,
+    }
+    return _not_cached(render(request, "accounts/sign_in.html", context, status=403))
+
+
+def send_again(request: HttpRequest, kept: KeptForm, page: str) -> HttpResponse:
+    """Show somebody who is signed in what they sent before, with a button that sends it.
+
+    Args:
+        page: the address of what they sent it from.
+    """
+    context = {"kept": kept, "page": page}
+    return _not_cached(render(request, "accounts/send_again.html", context))
+
+
+def _not_cached(response: HttpResponse) -> HttpResponse:
+    add_never_cache_headers(response)
+    return response
