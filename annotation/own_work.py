@@ -41,6 +41,7 @@ class OwnStudy(NamedTuple):
     last_at: datetime | None  # when the rater submitted last
     n_questions: int
     thing: str  # what one unit is called: unit, or pair
+    is_taken_out: bool
 
     @property
     def is_finished(self) -> bool:
@@ -70,7 +71,7 @@ def own_studies(user: User) -> list[OwnStudy]:
     )
     met = Exposure.objects.filter(rater=OuterRef(OuterRef("pk")), unit=OuterRef("unit"))
     in_hand = mine.filter(submitted_at=None, is_let_go=False)
-    colleagues = Rater.objects.filter(group=OuterRef("group"), is_excluded=False, **in_study)
+    colleagues = Rater.objects.taking_part().filter(group=OuterRef("group"), **in_study)
     newest = Guideline.objects.filter(**in_study).order_by("-version")
     raters = (
         Rater.objects.filter(user=user)
@@ -96,10 +97,11 @@ def own_studies(user: User) -> list[OwnStudy]:
             n_submitted=rater.n_submitted,
             n_share=max(rater.n_submitted, fair_share(rater, rater.n_colleagues or 0)),
             has_answers=rater.has_answers,
-            is_anything_left=rater.is_left and not rater.is_under_threshold,
+            is_anything_left=rater.is_left and rater.gets_units,
             last_at=rater.last_at,
             n_questions=len(rater.study.scheme["questions"]),
             thing="pair" if rater.study.scheme.get("target") == "citation" else "unit",
+            is_taken_out=rater.taken_out_at is not None,
         )
         for rater in raters
     ]

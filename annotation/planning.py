@@ -188,7 +188,7 @@ def group_of(study: Study, arms: Collection[str], example: str, arm: str) -> int
 
 def rater_needs(study: Study) -> list[GroupNeed]:
     """Return what each group of a study's raters has and needs: N different raters per slot."""
-    there = Counter(study.raters.filter(is_excluded=False).values_list("group", flat=True))
+    there = Counter(study.raters.taking_part().values_list("group", flat=True))
     groups = range(study.n_groups)
     return [GroupNeed(group, there[group], study.raters_per_unit or 0) for group in groups]
 

@@ -85,11 +85,13 @@ class RatedUnit(NamedTuple):
     share: Share
     saved_at: datetime | None = None  # the draft
     graph: tuple[EntityTable, ...] = ()  # of the evidence, beside the passages
+    is_taken_out: bool = False  # the rater is, of the study
 
     @property
     def is_changeable(self) -> bool:
         """Whether what was submitted may be changed still."""
-        return self.state in ("submitted", "surplus") and self.study.is_running
+        is_done = self.state in ("submitted", "surplus")
+        return is_done and self.study.is_running and not self.is_taken_out
 
 
 # Written out, as this stands on every rating page: Django needs longer to put three subqueries
@@ -98,7 +100,8 @@ PROGRESS = """
     SELECT
       (SELECT MAX(version) FROM annotation_guideline WHERE study_id = %(study)s),
       (SELECT COUNT(*) FROM annotation_rater
-       WHERE study_id = %(study)s AND "group" = %(group)s AND NOT is_excluded),
+       WHERE study_id = %(study)s AND "group" = %(group)s AND NOT is_excluded
+         AND taken_out_at IS NULL),
       (SELECT COUNT(*) FROM annotation_assignment
        WHERE rater_id = %(rater)s AND submitted_at IS NOT NULL)
 """
@@ -162,6 +165,7 @@ def rated_unit(rater: Rater, unit_id: int) -> RatedUnit | None:
         share=share_of(rater),
         saved_at=draft.saved_at if draft else None,
         graph=graph,
+        is_taken_out=rater.taken_out_at is not None,
     )
 
 

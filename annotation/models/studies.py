@@ -168,6 +168,14 @@ class Guideline(models.Model):
         return f"version {self.version}"
 
 
+class RaterQuerySet(models.QuerySet["Rater"]):
+    """Raters by whether a study counts on them."""
+
+    def taking_part(self) -> "RaterQuerySet":
+        """Return those whose votes count and who are there still."""
+        return self.filter(is_excluded=False, taken_out_at=None)
+
+
 class Rater(models.Model):
     """One person in one study. Raters of imported votes have a code and no account."""
 
@@ -179,9 +187,12 @@ class Rater(models.Model):
     # In a study of two arms: who meets which example in which arm (see `planning.group_of`).
     group = models.PositiveSmallIntegerField(default=0)
     is_excluded = models.BooleanField(default=False)
+    taken_out_at = models.DateTimeField(null=True, blank=True)  # gets no further units since
     is_simulated = models.BooleanField(default=False)
     gold_score = models.FloatField(null=True, blank=True)  # share of gold answers met
     n_gold = models.PositiveIntegerField(default=0)  # gold units submitted, also flagged ones
+
+    objects = RaterQuerySet.as_manager()
 
     class Meta:
         ordering = ["code"]
@@ -196,6 +207,16 @@ class Rater(models.Model):
 
     def __str__(self) -> str:
         return self.code
+
+    @property
+    def gets_units(self) -> bool:
+        """Whether this rater is given further units, as long as the study hands some out."""
+        return self.taken_out_at is None and not self.is_under_threshold
+
+    @property
+    def may_vote(self) -> bool:
+        """Whether this rater's votes count and may change: the study runs, and they take part."""
+        return self.study.is_running and self.taken_out_at is None
 
     @property
     def is_under_threshold(self) -> bool:

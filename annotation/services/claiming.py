@@ -42,6 +42,8 @@ def claim_next_unit(rater: Rater, *, has_just_submitted: bool = False) -> Assign
         except IntegrityError:
             if attempt == ATTEMPTS - 1:
                 raise
+        except _TakenOut:
+            return None
         except _TakenBySomebodyElse:
             time.sleep(PAUSE * 2**attempt)
     return None
@@ -49,6 +51,10 @@ def claim_next_unit(rater: Rater, *, has_just_submitted: bool = False) -> Assign
 
 class _TakenBySomebodyElse(Exception):
     """A slot is free, and somebody is taking it just now; they may not succeed."""
+
+
+class _TakenOut(Exception):
+    """The rater was taken out of the study while they asked for a unit."""
 
 
 def _open_assignment(rater: Rater) -> Assignment | None:
@@ -67,7 +73,7 @@ def _open_assignment(rater: Rater) -> Assignment | None:
 
 def _claim_free_slot(rater: Rater) -> Assignment | None:
     study = rater.study
-    if study.state != Study.State.OPEN or rater.is_under_threshold:
+    if study.state != Study.State.OPEN or not rater.gets_units:
         return None
     now = timezone.now()
     is_qualifying = rater.n_gold < study.n_qualifying
@@ -82,7 +88,10 @@ def _claim_free_slot(rater: Rater) -> Assignment | None:
         return None
     with connection.cursor() as cursor:
         scope = "annotation_arm.kind" if study.may_meet_both_arms else "''"
-        cursor.execute(EXPOSE.format(scope=scope), [rater.pk, assignment.unit_id])
+        lock = "FOR SHARE OF rater" if connection.features.has_select_for_update_of else ""
+        cursor.execute(EXPOSE.format(scope=scope, lock=lock), [assignment.unit_id, rater.pk])
+        if cursor.rowcount == 0:
+            raise _TakenOut
     return assignment
 
 
@@ -102,13 +111,17 @@ GOLD = "AND unit_id IN (SELECT id FROM annotation_unit WHERE is_gold)"
 FROM_START = f"""
     AND turn = (SELECT turn {FREE_SLOTS} ORDER BY turn, key LIMIT 1) AND key >= %(start)s
 """
+# Who is taken out at the same moment is exposed to nothing, and gives the slot back: either waits
+# for the other at the rater's row.
 EXPOSE = """
     INSERT INTO annotation_exposure (rater_id, unit_id, target_id, scope)
-    SELECT %s, unit_id, target_id, {scope}
+    SELECT rater.id, unit_id, target_id, {scope}
     FROM annotation_unittarget
       JOIN annotation_unit ON annotation_unit.id = unit_id
       JOIN annotation_arm ON annotation_arm.id = arm_id
-    WHERE unit_id = %s
+      JOIN annotation_rater AS rater ON rater.study_id = annotation_arm.study_id
+    WHERE unit_id = %s AND rater.id = %s AND rater.taken_out_at IS NULL
+    {lock}
 """
 
 

@@ -39,7 +39,7 @@ class Outcome(Enum):
     CHANGED = "changed"  # they had been submitted: other answers now
     UNCHANGED = "unchanged"  # they had been submitted: the very same
     SURPLUS = "surplus"  # the slot was gone: kept beside the vote
-    CLOSED = "closed"  # the study is: nothing changed
+    CLOSED = "closed"  # the study is, or the rater was taken out: nothing changed
 
 
 def _in_hand(unit: Unit, rater: Rater) -> AssignmentQuerySet:
@@ -101,9 +101,9 @@ def flag_responses(unit: Unit, rater: Rater, target_ids: Collection[int], reason
     """Say that no judgement is possible on these responses; a second time changes the reason.
 
     Returns:
-        False when the study is closed: nothing changed.
+        False when the study is closed, or the rater was taken out: nothing changed.
     """
-    if not rater.study.is_running:
+    if not rater.may_vote:
         return False
     responses = unit.targets.filter(pk__in=target_ids).values_list("response", flat=True)
     Flag.objects.bulk_create(
@@ -123,10 +123,10 @@ def take_flags_back(unit: Unit, rater: Rater) -> bool:
     """Remove a rater's flags on the responses of a unit.
 
     Returns:
-        False, and nothing changed, when the study is closed or a flag stands for a judgement: of
-        a submitted unit, a response without votes is answered first.
+        False, and nothing changed, when the study is closed, the rater was taken out, or a flag
+        stands for a judgement: of a submitted unit, a response without votes is answered first.
     """
-    if not rater.study.is_running:
+    if not rater.may_vote:
         return False
     answered = _votes_of(unit, rater).values("target__response")
     flags = Flag.objects.filter(
@@ -164,12 +164,11 @@ def _submit(
 ) -> Outcome:
     now = timezone.now()
     slot = _lock(unit, rater)
-    is_running = rater.study.is_running
-    is_in_time = is_running and bool(_in_hand(unit, rater).update(submitted_at=now))
+    is_in_time = rater.study.is_running and bool(_in_hand(unit, rater).update(submitted_at=now))
     if not is_in_time:
         stored = {(vote.target_id, vote.question): vote for vote in _votes_of(unit, rater)}
         was_submitted = bool(stored) or _is_submitted(unit, rater)
-        if was_submitted and not is_running:
+        if was_submitted and not rater.may_vote:
             return Outcome.CLOSED
         if was_submitted:
             return _change(unit, rater, judged, stored, slot)

@@ -10,7 +10,7 @@ from accounts.models import User
 from accounts.services import record
 from annotation.models import Arm, Guideline, Rater, Study, Target, Unit
 from annotation.ordering import random_key
-from annotation.planning import UnitPlan, plan_units, responses_of
+from annotation.planning import UnitPlan, plan_units, rater_needs, responses_of
 from annotation.schemes import YES_NO, Scheme, SchemeError, load_scheme
 from annotation.services.deciding import let_go_when_decided
 from annotation.services.units import (
@@ -112,11 +112,16 @@ def change_study(study: Study, plan: StudyPlan, by: User | None) -> None:
     study.save()
     study.arms.exclude(kind__in=plan.arms).delete()
     _set_material(study, plan)
+    deal_into_groups(study)
+    record(by, "study.changed", study.name)
+
+
+def deal_into_groups(study: Study) -> None:
+    """Put the raters of a planned study into its groups anew, in turn."""
     raters = list(study.raters.order_by("pk"))
     for place, rater in enumerate(raters):
         rater.group = place % study.n_groups
     Rater.objects.bulk_update(raters, ["group"])
-    record(by, "study.changed", study.name)
 
 
 def _check(plan: StudyPlan) -> None:
@@ -283,10 +288,9 @@ def add_raters(study: Study, users: Iterable[User], by: User | None) -> int:
         StudyError: the study is closed.
     """
     lock_study(study, Study.State.PLANNED, Study.State.OPEN, Study.State.PAUSED)
-    there = list(study.raters.values_list("user", "group"))
-    sizes = Counter(dict.fromkeys(range(study.n_groups), 0))
-    sizes.update(group for _, group in there)
-    new = [user for user in users if user.pk not in {pk for pk, _ in there}]
+    there = set(study.raters.values_list("user", flat=True))
+    sizes = Counter({need.group: need.n_there for need in rater_needs(study)})
+    new = [user for user in users if user.pk not in there]
     raters = []
     for user in sorted(new, key=lambda user: random_key(study.seed, "rater", user.rater_code)):
         group = min(sizes, key=lambda group: (sizes[group], group))

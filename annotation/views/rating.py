@@ -110,7 +110,7 @@ def flag_unit(request: SignedInRequest, slug: str, unit_id: int) -> HttpResponse
     """Flag responses of a unit with a reason, or take the flags back; the unit stays open."""
     rater = _rater(request, slug)
     unit = _given(rater, unit_id)
-    if unit.study.state == Study.State.CLOSED:
+    if not rater.may_vote:
         return redirect("annotation:rate-unit", slug, unit_id)
     if "take_back" in request.POST:
         if not rating.take_flags_back(unit.unit, rater):
@@ -162,7 +162,9 @@ def _go_on(
     if assignment:
         path = reverse("annotation:rate-unit", args=[study.slug, assignment.unit_id])
         return redirect(f"{path}?{_pointer(last)}" if last else path)
-    if study.state == Study.State.OPEN:
+    if rater.taken_out_at:
+        messages.info(request, f"You do not take part in {study.name} any more. Thank you.")
+    elif study.state == Study.State.OPEN:
         messages.success(request, NOTHING_LEFT)
     else:
         messages.info(request, f"{study.name} is {study.state} now. Your answers are kept.")

@@ -1,0 +1,85 @@
+"""Writes about who takes part: a rater is taken out of a study, or let back in."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import User
+from accounts.services import record
+from annotation.models import Assignment, Rater, Study, Unit
+from annotation.services.deciding import let_go_when_decided
+from annotation.services.studies import deal_into_groups, lock_study
+
+
+@transaction.atomic
+def take_out_rater(rater: Rater, by: User | None, *, excludes_votes: bool = False) -> bool:
+    """Take a rater out of a study; return whether they were in it.
+
+    Before it opens they are simply gone. While it runs they get no further units, what they have
+    in hand goes back, and what they typed is kept; their votes stay, or are excluded as well. What
+    they submit all the same is surplus.
+
+    Raises:
+        StudyError: the study is closed.
+    """
+    study = rater.study
+    lock_study(study, Study.State.PLANNED, Study.State.OPEN, Study.State.PAUSED)
+    if study.state == Study.State.PLANNED:
+        n_deleted, _ = Rater.objects.filter(pk=rater.pk).delete()
+        deal_into_groups(study)
+        is_done = bool(n_deleted)
+    else:
+        is_done = _end_work(rater, excludes_votes=excludes_votes)
+    if is_done:
+        record(by, "study.rater-taken-out", study.name, rater=rater.code, excluded=excludes_votes)
+    return is_done
+
+
+def _end_work(rater: Rater, *, excludes_votes: bool) -> bool:
+    # Twice: a submit at the same moment is waited for before the rater's row is locked, which it
+    # may want to write; and a claim that locked that row first has taken a unit since.
+    _give_back(rater)
+    now = timezone.now()
+    taken_out = Rater.objects.filter(pk=rater.pk, taken_out_at=None).update(taken_out_at=now)
+    _give_back(rater)
+    rater.refresh_from_db()
+    if taken_out and excludes_votes:
+        _set_excluded(rater, is_excluded=True)
+    return bool(taken_out)
+
+
+def _give_back(rater: Rater) -> None:
+    units = list(Unit.objects.filter(assignments__in=rater.assignments.in_hand()))
+    rater.assignments.in_hand().give_back()
+    for unit in units:
+        let_go_when_decided(unit, rater.study, unit.targets.count())
+
+
+@transaction.atomic
+def let_rater_back(rater: Rater, by: User | None) -> bool:
+    """Let a rater who was taken out go on; return whether they were out. Their votes count again.
+
+    Who is under the study's threshold stays excluded.
+
+    Raises:
+        StudyError: the study is closed.
+    """
+    lock_study(rater.study, Study.State.OPEN, Study.State.PAUSED)
+    if not Rater.objects.filter(pk=rater.pk, taken_out_at__isnull=False).update(taken_out_at=None):
+        return False
+    rater.refresh_from_db()
+    _set_excluded(rater, is_excluded=rater.is_under_threshold)
+    record(by, "study.rater-let-back", rater.study.name, rater=rater.code)
+    return True
+
+
+def _set_excluded(rater: Rater, *, is_excluded: bool) -> None:
+    """Exclude a rater's votes, or count them; what they decide may be decided otherwise now."""
+    if rater.is_excluded == is_excluded:
+        return
+    rater.is_excluded = is_excluded
+    rater.save(update_fields=["is_excluded"])
+    if not rater.study.stops_when_decided:
+        return
+    judged = Assignment.objects.filter(rater=rater, submitted_at__isnull=False)
+    for unit in Unit.objects.filter(assignments__in=judged):
+        let_go_when_decided(unit, rater.study, unit.targets.count())
