@@ -23,8 +23,9 @@ class ArmProgress(NamedTuple):
     n_units: int
     n_slots: int
     n_done: int
-    n_let_go: int  # not needed: their units were decided before
+    n_let_go: int  # not wanted any more: their units were decided before, or by hand
     n_in_hand: int  # a rater has it, and the lease runs
+    n_let_go_by_hand: int  # of those let go: somebody decided it
 
     @property
     def n_wanted(self) -> int:
@@ -105,12 +106,12 @@ def arm_progress(study: Study) -> list[ArmProgress]:
             n_done=Count("pk", filter=Q(submitted_at__isnull=False)),
             n_let_go=Count("pk", filter=Q(is_let_go=True)),
             n_in_hand=Count("pk", filter=is_open & Q(lease_until__gt=timezone.now())),
+            n_let_go_by_hand=Count("let_go_at"),
         )
     )
-    counts: dict[int, tuple[int, int, int, int]] = {arm: tuple(of_arm) for arm, *of_arm in rows}
+    counts: dict[int, list[int]] = {arm: of_arm for arm, *of_arm in rows}
     return [
-        ArmProgress(arm.kind, arm.n_units, *counts.get(arm.pk, (0, 0, 0, 0)))
-        for arm in study.arms.all()
+        ArmProgress(arm.kind, arm.n_units, *counts.get(arm.pk, [0] * 5)) for arm in study.arms.all()
     ]
 
 

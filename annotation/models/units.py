@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -96,6 +97,10 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         is_nobodys = Q(rater=None) | Q(lease_until__lt=now)
         return self.filter(is_nobodys, submitted_at=None, is_let_go=False)
 
+    def nobodys(self) -> "AssignmentQuerySet":
+        """Return those that nobody has, and that are wanted."""
+        return self.filter(rater=None, submitted_at=None, is_let_go=False)
+
     def in_hand(self) -> "AssignmentQuerySet":
         """Return those that somebody has taken and not submitted."""
         return self.filter(rater__isnull=False, submitted_at=None, is_let_go=False)
@@ -125,7 +130,12 @@ class Assignment(models.Model):
     claimed_at = models.DateTimeField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
-    is_let_go = models.BooleanField(default=False)  # not needed: its unit was decided before
+    is_let_go = models.BooleanField(default=False)  # not wanted any more: nobody is given it
+    # Where somebody let it go; else it is not needed, as its unit was decided before.
+    let_go_at = models.DateTimeField(null=True, blank=True)
+    let_go_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
 
     objects = AssignmentQuerySet.as_manager()
 
@@ -150,6 +160,10 @@ class Assignment(models.Model):
             models.CheckConstraint(
                 condition=Q(submitted_at__isnull=True) | Q(is_let_go=False),
                 name="assignment_submitted_is_not_let_go",
+            ),
+            models.CheckConstraint(
+                condition=Q(let_go_at__isnull=True) | Q(is_let_go=True),
+                name="assignment_let_go_by_hand_is_let_go",
             ),
         ]
         indexes = [
@@ -209,16 +223,26 @@ class Draft(models.Model):
 
 
 class Skip(models.Model):
-    """A rater did not want to judge a unit, and why. Its slot went back."""
+    """A rater did not want to judge a unit, and why. Its slot went back.
+
+    Somebody may ask them again: then they may be given the unit once more, and skip it once more.
+    """
 
     unit = models.ForeignKey(Unit, models.CASCADE, related_name="skips")
     rater = models.ForeignKey(Rater, models.RESTRICT, related_name="skips")
     reason = models.CharField(max_length=100)
     note = models.TextField(blank=True)
     at = models.DateTimeField()
+    asked_again_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["unit", "rater"], name="skip_once")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["unit", "rater"],
+                condition=Q(asked_again_at__isnull=True),
+                name="skip_once_unless_asked_again",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"unit {self.unit_id} skipped by rater {self.rater_id}"

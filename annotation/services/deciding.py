@@ -45,7 +45,7 @@ def let_go_when_decided(unit: Unit, study: Study, n_targets: int) -> None:
     """Where a study stops when decided: let the free slots of a decided unit go, or take them back.
 
     Decided is a unit when every question of all its targets is. They are taken back when somebody
-    changes a vote and the majority is open again.
+    changes a vote and the majority is open again. What people let go stays so.
     """
     if not study.stops_when_decided or unit.is_gold or unit.is_always_full:
         return
@@ -68,4 +68,4 @@ def let_go_when_decided(unit: Unit, study: Study, n_targets: int) -> None:
         free = unit.assignments.free(timezone.now())
         free.update(is_let_go=True, rater=None, claimed_at=None, lease_until=None)
     else:
-        unit.assignments.filter(is_let_go=True).update(is_let_go=False)
+        unit.assignments.filter(is_let_go=True, let_go_at=None).update(is_let_go=False)

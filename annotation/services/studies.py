@@ -1,6 +1,5 @@
 """Writes of researchers: planning a study, opening and closing it, letting it grow."""
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from annotation.services.units import (
     store_known_answers,
     store_plan,
 )
+from annotation.stranded_slots import stranded
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Setup
 from generation.services.citations import store_cited_facts
@@ -282,14 +282,17 @@ def _set_state(study: Study, state: str) -> None:
 
 @transaction.atomic
 def add_raters(study: Study, users: Iterable[User], by: User | None) -> int:
-    """Let these people rate in a study, each in the group that has fewest; return the new ones.
+    """Let these people rate in a study; return the new ones.
+
+    Each joins the group that has fewest, or that has slots which none of its raters may take.
 
     Raises:
         StudyError: the study is closed.
     """
     lock_study(study, Study.State.PLANNED, Study.State.OPEN, Study.State.PAUSED)
     there = set(study.raters.values_list("user", flat=True))
-    sizes = Counter({need.group: need.n_there for need in rater_needs(study)})
+    needed = stranded(study).needed
+    sizes = {need.group: need.n_there - needed.get(need.group, 0) for need in rater_needs(study)}
     new = [user for user in users if user.pk not in there]
     raters = []
     for user in sorted(new, key=lambda user: random_key(study.seed, "rater", user.rater_code)):

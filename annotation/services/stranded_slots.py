@@ -1,0 +1,90 @@
+"""Writes about slots that no rater may take: let them go, take them back, ask a rater again."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import User
+from accounts.services import record
+from annotation.models import Assignment, Exposure, Rater, Skip, Study, Unit
+from annotation.services.deciding import let_go_when_decided
+from annotation.services.studies import StudyError, lock_study
+from annotation.stranded_slots import askable_raters, stranded_units
+
+SLOTS_AT_ONCE = 2000
+
+
+@transaction.atomic
+def let_slots_go(study: Study, by: User | None, unit: Unit | None = None) -> int:
+    """Let the slots go that no rater may take, of one unit or of all; return how many.
+
+    Counted again here: what somebody may take after all stays wanted, and a second click lets
+    nothing more go. N stays what it was planned to be.
+
+    Raises:
+        StudyError: the study does not run.
+    """
+    lock_study(study, Study.State.OPEN, Study.State.PAUSED)
+    units = stranded_units(study)
+    units = units.filter(pk=unit.pk) if unit else units
+    # Locked first and counted after, so that nobody takes one in between.
+    free = Assignment.objects.nobodys().filter(unit__in=list(units.values_list("pk", flat=True)))
+    locked = list(free.select_for_update().order_by("-slot").values_list("unit", "pk"))
+    n_stranded = dict(units.values_list("pk", "n_stranded"))
+    slots: list[int] = []
+    for unit_id, slot in locked:
+        if n_stranded.get(unit_id, 0) > 0:
+            n_stranded[unit_id] -= 1
+            slots.append(slot)
+    n_slots = 0
+    for start in range(0, len(slots), SLOTS_AT_ONCE):
+        some = Assignment.objects.filter(pk__in=slots[start : start + SLOTS_AT_ONCE])
+        n_slots += some.update(is_let_go=True, let_go_at=timezone.now(), let_go_by=by)
+    if n_slots:
+        of_unit = {"example": unit.example.key} if unit else {}
+        record(by, "study.slots-let-go", study.name, n_slots=n_slots, **of_unit)
+    return n_slots
+
+
+@transaction.atomic
+def take_slots_back(study: Study, by: User | None) -> int:
+    """Want the slots again that people let go; return how many.
+
+    Raises:
+        StudyError: the study does not run.
+    """
+    lock_study(study, Study.State.OPEN, Study.State.PAUSED)
+    let_go = study.assignments.filter(let_go_at__isnull=False)
+    units = list(Unit.objects.filter(assignments__in=let_go).distinct())
+    n_slots = let_go.update(is_let_go=False, let_go_at=None, let_go_by=None)
+    if study.stops_when_decided:
+        for unit in units:
+            let_go_when_decided(unit, study, unit.targets.count())
+    if n_slots:
+        record(by, "study.slots-taken-back", study.name, n_slots=n_slots)
+    return n_slots
+
+
+@transaction.atomic
+def ask_again(unit: Unit, rater: Rater, by: User | None) -> bool:
+    """Let a rater be given a unit once more that they skipped, or that was taken from them.
+
+    They find it among the units that are left to them. Their skip stays in the record.
+
+    Returns:
+        False when they may be given it already, have it, or have judged it: nothing changed.
+
+    Raises:
+        StudyError: the study does not run, or the rater gets no further units.
+    """
+    lock_study(rater.study, Study.State.OPEN, Study.State.PAUSED)
+    if not rater.gets_units:
+        raise StudyError(f"{rater.code} gets no further units of {rater.study.name}.")
+    Unit.objects.select_for_update(no_key=True).get(pk=unit.pk)  # a late submit comes first
+    if rater not in {askable.rater for askable in askable_raters(rater.study, [unit])[unit.pk]}:
+        return False
+    Exposure.objects.filter(unit=unit, rater=rater).delete()
+    Skip.objects.filter(unit=unit, rater=rater, asked_again_at=None).update(
+        asked_again_at=timezone.now()
+    )
+    record(by, "study.rater-asked-again", rater.study.name, rater=rater.code, unit=unit.pk)
+    return True

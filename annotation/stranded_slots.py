@@ -1,0 +1,127 @@
+"""Slots that no rater may take: everybody who could was given the unit before. Reads only.
+
+A rater meets a unit once, also when they skip it or it is released. Where a study has as many
+raters as a unit has slots, such a slot waits for ever, unless somebody new comes, the rater is
+asked again, or the slot is let go.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    IntegerField,
+    OuterRef,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
+from django.db.models.functions import Coalesce
+
+from annotation.models import Assignment, Exposure, Rater, Skip, Study, Unit, Vote
+
+
+class AskableRater(NamedTuple):
+    """Somebody who was given a unit and has not judged it: they may be asked again."""
+
+    rater: Rater
+    reason: str  # for which they skipped it; empty where it was taken from them
+
+
+class StrandedUnit(NamedTuple):
+    """A unit with slots that no rater may take."""
+
+    unit: Unit
+    n_slots: int
+    n_left: int  # judgements that there are, or may be, once these slots are let go
+    askable: list[AskableRater]
+
+
+class Stranded(NamedTuple):
+    """How many slots of a study no rater may take, and how many raters more could."""
+
+    n_slots: int
+    n_units: int
+    needed: Mapping[int, int]  # group → newcomers who would fill all of its units
+
+    @property
+    def n_raters(self) -> int:
+        return sum(self.needed.values())
+
+
+def stranded_units(study: Study) -> QuerySet[Unit]:
+    """Return the units with more free slots than raters who may still take them: `n_stranded`.
+
+    Gold items are aside: they have a slot for every rater there ever was.
+    """
+    raters = [rater for rater in study.raters.select_related("study") if rater.gets_units]
+    n_there = Counter(rater.group for rater in raters)
+    free = Assignment.objects.nobodys().filter(unit=OuterRef("pk")).order_by().values("unit")
+    met = Exposure.objects.filter(unit=OuterRef("pk"), rater__in=raters).order_by().values("unit")
+    return (
+        Unit.objects.filter(arm__study=study, is_gold=False)
+        .filter(Exists(Assignment.objects.nobodys().filter(unit=OuterRef("pk"))))
+        .annotate(
+            n_stranded=Subquery(free.annotate(n=Count("pk")).values("n"))
+            + Coalesce(Subquery(met.annotate(n=Count("rater", distinct=True)).values("n")), 0)
+            - Case(
+                *(When(group=group, then=Value(n)) for group, n in n_there.items()),
+                default=Value(0),
+                output_field=IntegerField(),
+            )
+        )
+        .filter(n_stranded__gt=0)
+    )
+
+
+def stranded(study: Study) -> Stranded:
+    """Return how many slots no rater may take, and whom it would need; two statements."""
+    rows = stranded_units(study).order_by().values_list("group", "n_stranded")
+    slots: dict[int, list[int]] = defaultdict(list)
+    for group, n in rows:
+        slots[group].append(n)
+    return Stranded(
+        n_slots=sum(map(sum, slots.values())),
+        n_units=sum(map(len, slots.values())),
+        needed={group: max(of_units) for group, of_units in slots.items()},
+    )
+
+
+def stranded_details(study: Study, most: int) -> list[StrandedUnit]:
+    """Return the first of these units, with who may be asked again; five statements."""
+    units = list(stranded_units(study).select_related("arm", "example").order_by("pk")[:most])
+    askable = askable_raters(study, units)
+    kept = Counter(
+        Assignment.objects.filter(unit__in=units, is_let_go=False).values_list("unit", flat=True)
+    )
+    return [
+        StrandedUnit(unit, unit.n_stranded, kept[unit.pk] - unit.n_stranded, askable[unit.pk])
+        for unit in units
+    ]
+
+
+def askable_raters(study: Study, units: Collection[Unit]) -> defaultdict[int, list[AskableRater]]:
+    """Return by unit the raters who have met it, take part, and have neither slot nor votes."""
+    of_unit = {"unit": OuterRef("unit"), "rater": OuterRef("rater")}
+    votes = Vote.objects.filter(
+        arm=OuterRef("unit__arm"), target=OuterRef("target"), rater=OuterRef("rater")
+    )
+    met = (
+        Exposure.objects.filter(unit__in=units)
+        .filter(~Exists(Assignment.objects.filter(**of_unit)), ~Exists(votes))
+        .values_list("unit", "rater")
+        .distinct()
+    )
+    raters = {rater.pk: rater for rater in study.raters.select_related("study")}
+    skips = Skip.objects.filter(unit__in=units, asked_again_at=None)
+    reasons = {(skip.unit_id, skip.rater_id): skip.reason for skip in skips}
+    askable: defaultdict[int, list[AskableRater]] = defaultdict(list)
+    for unit, rater in met.order_by("unit", "rater"):
+        if raters[rater].gets_units:
+            reason = reasons.get((unit, rater), "")
+            askable[unit].append(AskableRater(raters[rater], reason))
+    return askable
