@@ -38,7 +38,13 @@ class StrandedUnit(NamedTuple):
     unit: Unit
     n_slots: int
     n_left: int  # judgements that there are, or may be, once these slots are let go
+    n_wanted: int  # N
     askable: list[AskableRater]
+
+    @property
+    def can_be_decided(self) -> bool:
+        """Whether what is left may still be more than half of N."""
+        return 2 * self.n_left > self.n_wanted
 
 
 class Stranded(NamedTuple):
@@ -99,7 +105,13 @@ def stranded_details(study: Study, most: int) -> list[StrandedUnit]:
         Assignment.objects.filter(unit__in=units, is_let_go=False).values_list("unit", flat=True)
     )
     return [
-        StrandedUnit(unit, unit.n_stranded, kept[unit.pk] - unit.n_stranded, askable[unit.pk])
+        StrandedUnit(
+            unit,
+            n_slots=unit.n_stranded,
+            n_left=kept[unit.pk] - unit.n_stranded,
+            n_wanted=study.n_raters(0),
+            askable=askable[unit.pk],
+        )
         for unit in units
     ]
 

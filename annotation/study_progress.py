@@ -115,6 +115,12 @@ def arm_progress(study: Study) -> list[ArmProgress]:
     ]
 
 
+def was_rated(study: Study) -> bool:
+    """Return whether anybody has judged anything in a study, also late or by a flag alone."""
+    submitted = study.assignments.filter(submitted_at__isnull=False)
+    return submitted.exists() or Vote.objects.filter(arm__study=study).exists()
+
+
 def group_name(study: Study, group: int) -> str:
     """Return what a group of raters is called; empty when there is only one."""
     if not study.is_split_into_groups:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.views import gold, guidelines, lists, rating, setup
+from annotation.views import gold, guidelines, lists, rating, setup, study_raters
 
 app_name = "annotation"
 urlpatterns = [
@@ -25,6 +25,23 @@ urlpatterns = [
     path("<slug:slug>/extend/", setup.extend_study, name="extend-study"),
     path("<slug:slug>/raters/", setup.add_raters, name="add-raters"),
     path("<slug:slug>/raters/<int:rater_id>/release/", setup.release_units, name="release-units"),
+    path(
+        "<slug:slug>/raters/<int:rater_id>/take-out/",
+        study_raters.take_out_rater,
+        name="take-out-rater",
+    ),
+    path(
+        "<slug:slug>/raters/<int:rater_id>/let-back/",
+        study_raters.let_rater_back,
+        name="let-rater-back",
+    ),
+    path(
+        "<slug:slug>/units/<int:unit_id>/ask/<int:rater_id>/",
+        study_raters.ask_again,
+        name="ask-again",
+    ),
+    path("<slug:slug>/slots/let-go/", study_raters.let_slots_go, name="let-slots-go"),
+    path("<slug:slug>/slots/take-back/", study_raters.take_slots_back, name="take-slots-back"),
     path("<slug:slug>/gold/", gold.gold, name="gold"),
     path("<slug:slug>/preview/", setup.preview, name="preview"),
     path("<slug:slug>/guidelines/edit/", guidelines.edit_guidelines, name="edit-guidelines"),

@@ -283,6 +283,7 @@ def _study(study: Study) -> Row:
         further |= {
             "n_responses": n_responses(study),
             "n_gold_items": len(gold_targets(study)),
+            "n_slots_let_go_by_hand": study.assignments.filter(let_go_at__isnull=False).count(),
         }
     if assumed := _assumed(study):
         further = further | {"assumed": assumed}

@@ -6,7 +6,7 @@ from django import forms
 
 from accounts.models import User
 from annotation.forms.setup import RatersField, SetupsField, accounts_of_raters, setups_of
-from annotation.models import Study
+from annotation.models import Rater, Study
 from annotation.planning import GroupNeed
 from generation.models import Setup
 
@@ -40,6 +40,15 @@ class CloseForm(forms.Form):
     )
 
 
+class DeleteForm(forms.Form):
+    """Deleting a study that nobody has rated in, which cannot be undone."""
+
+    is_final = forms.BooleanField(
+        label="Delete it for good",
+        error_messages={"required": "Deleting is final. Tick this when you mean it."},
+    )
+
+
 class ExtendForm(forms.Form):
     """What to add to a running study; without a choice, what came to its dataset since."""
 
@@ -67,6 +76,30 @@ class ExtendForm(forms.Form):
             "setups": list(self.cleaned_data["setups"]),
             "n_sampled": self.cleaned_data.get("n_sampled"),
         }
+
+
+class TakeOutForm(forms.Form):
+    """What becomes of the votes of a rater who is taken out; nothing is asked where none are."""
+
+    KEEP, EXCLUDE = "keep", "exclude"
+    votes = forms.ChoiceField(
+        label="Their votes",
+        widget=forms.RadioSelect,
+        initial=KEEP,
+        choices=[
+            (KEEP, "stay in every figure"),
+            (EXCLUDE, "are excluded; a switch on the report counts them"),
+        ],
+    )
+
+    def __init__(self, rater: Rater, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not rater.votes.exists():
+            del self.fields["votes"]
+
+    @property
+    def excludes_votes(self) -> bool:
+        return bool(self.cleaned_data.get("votes") == self.EXCLUDE)
 
 
 class AddRatersForm(forms.Form):

@@ -39,7 +39,7 @@ class Outcome(Enum):
     CHANGED = "changed"  # they had been submitted: other answers now
     UNCHANGED = "unchanged"  # they had been submitted: the very same
     SURPLUS = "surplus"  # the slot was gone: kept beside the vote
-    CLOSED = "closed"  # the study is, or the rater was taken out: nothing changed
+    CLOSED = "closed"  # the study is, or is deleted, or the rater was taken out: nothing changed
 
 
 def _in_hand(unit: Unit, rater: Rater) -> AssignmentQuerySet:
@@ -164,6 +164,8 @@ def _submit(
 ) -> Outcome:
     now = timezone.now()
     slot = _lock(unit, rater)
+    if slot is None:
+        return Outcome.CLOSED
     is_in_time = rater.study.is_running and bool(_in_hand(unit, rater).update(submitted_at=now))
     if not is_in_time:
         stored = {(vote.target_id, vote.question): vote for vote in _votes_of(unit, rater)}
@@ -203,8 +205,10 @@ SLOT = """
 """
 
 
-def _lock(unit: Unit, rater: Rater) -> _Slot:
+def _lock(unit: Unit, rater: Rater) -> _Slot | None:
     """Let submits of one unit come one after the other, so that each counts the votes before it.
+
+    None when the study was deleted with its units.
 
     Reads the study's state again as well: it may have been closed since the page was asked for.
     """
@@ -212,7 +216,10 @@ def _lock(unit: Unit, rater: Rater) -> _Slot:
     with connection.cursor() as cursor:
         of = {"study": rater.study_id, "rater": rater.pk, "unit": unit.pk}
         cursor.execute(SLOT + lock, of)
-        guideline, rater.study.state, assignment, claimed_at = cursor.fetchone()
+        found = cursor.fetchone()
+    if found is None:
+        return None
+    guideline, rater.study.state, assignment, claimed_at = found
     return _Slot(guideline, assignment, _in_utc(claimed_at))
 
 

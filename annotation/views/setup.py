@@ -21,6 +21,7 @@ from annotation.planning import plan_units, rater_needs
 from annotation.rated_units import preview_unit
 from annotation.services import studies as services
 from annotation.services.studies import StudyError
+from annotation.stranded_slots import stranded, stranded_details
 from annotation.study_progress import (
     MOST_LISTED,
     PlanFigures,
@@ -30,6 +31,7 @@ from annotation.study_progress import (
     newest_skips,
     plan_figures,
     rater_progress,
+    was_rated,
 )
 from generation.models import Dataset
 
@@ -122,13 +124,21 @@ def _setup_page(
     raters = Rater.objects.filter(study=study).select_related("user", "study")
     page = Paginator(raters, RATERS_PER_PAGE).get_page(request.GET.get("page"))
     skips, flags = newest_skips(study), newest_flags(study)
+    arms = [] if is_planned else arm_progress(study)
+    of_nobody = stranded(study) if study.is_running else None
     context: dict[str, Any] = {
         "study": study,
         "setups": study.setups.all(),
         "needs": [(group_name(study, need.group), need) for need in needs],
         "n_missing": sum(need.n_missing for need in needs),
+        "stranded": of_nobody,
+        "stranded_units": stranded_details(study, MOST_LISTED)
+        if of_nobody and of_nobody.n_slots
+        else [],
         "plan": plan_figures(study, plan_units(study), needs) if is_planned else None,
-        "arms": [] if is_planned else arm_progress(study),
+        "arms": arms,
+        "n_let_go_by_hand": sum(arm.n_let_go_by_hand for arm in arms),
+        "can_be_deleted": not was_rated(study),
         "page": page,
         "raters": rater_progress(study, list(page.object_list)),
         "skips": skips[:MOST_LISTED],

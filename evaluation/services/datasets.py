@@ -98,11 +98,11 @@ def delete_dataset(dataset: Dataset, actor: User) -> None:
         Example.objects.filter(dataset=dataset),
         Passage.objects.filter(dataset=dataset),
     ):
-        _delete(rows)
+        delete_rows(rows)
     dataset.delete()
 
 
-def _delete(rows: QuerySet[Any]) -> None:
+def delete_rows(rows: QuerySet[Any]) -> None:
     """Delete rows at once where the database can do it alone, else lot by lot.
 
     Django loads rows that others hang on, and names each of them to the database, which takes

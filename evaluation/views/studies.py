@@ -4,16 +4,19 @@ from datetime import datetime
 from tempfile import TemporaryFile
 from typing import Any
 
+from django.contrib import messages
 from django.http import FileResponse, Http404, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
+from annotation.forms.changes import DeleteForm
 from annotation.models import Rater, Study
 from annotation.schemes import load_scheme
-from annotation.study_progress import arm_progress
+from annotation.services.studies import StudyError
+from annotation.study_progress import arm_progress, was_rated
 from evaluation.charts.of_study import page_plots
 from evaluation.disagreements.cases import cases
 from evaluation.disagreements.worklist import Disagreement
@@ -23,6 +26,7 @@ from evaluation.models import MetricRun
 from evaluation.reports.base import Choices, Report
 from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.study import REPORTS
+from evaluation.services.studies import delete_study as delete
 from evaluation.study_page.auto_table import AutoTable, auto_table
 from evaluation.study_page.left_out import left_out_lines
 from evaluation.study_page.sensible import sensible_tables
@@ -97,6 +101,31 @@ def _sections(study: Study, form: ReportChoicesForm, figures: dict[str, Any]) ->
     } | _disagreements(study, form, auto, figures)
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RESEARCHER)
+def delete_study(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Delete a study that nobody has rated in, once that is confirmed."""
+    found = get_object_or_404(Study, slug=slug, is_imported=False)
+    posted = request.method == "POST"
+    form = DeleteForm(request.POST if posted else None)
+    if posted and form.is_valid():
+        try:
+            delete(found, request.user)
+        except StudyError as error:
+            messages.error(request, str(error))
+            return redirect("annotation:study-setup", slug)
+        messages.success(request, f"Deleted {found.name}.")
+        return redirect("annotation:studies")
+    context = {
+        "study": found,
+        "form": form,
+        "was_rated": was_rated(found),
+        "n_raters": found.raters.count(),
+        "n_begun": found.assignments.in_hand().count(),
+    }
+    return render(request, "evaluation/delete_study.html", context, status=422 if posted else 200)
+
+
 def _done(study: Study) -> dict[str, Any]:
     """Return how many assignments are done, of those wanted."""
     arms = arm_progress(study)
@@ -104,6 +133,7 @@ def _done(study: Study) -> dict[str, Any]:
         "n": sum(arm.n_done for arm in arms),
         "of": sum(arm.n_wanted for arm in arms),
         "arms": arms,
+        "n_let_go_by_hand": sum(arm.n_let_go_by_hand for arm in arms),
     }
 
 

@@ -4,13 +4,14 @@ from functools import partial
 
 import pytest
 
-from accounts.models import AuditEntry
+from accounts.models import AuditEntry, User
 from annotation.models import Assignment, Draft, Rater, Study, Vote
 from annotation.planning import rater_needs
 from annotation.services.claiming import claim_next_unit
 from annotation.services.rating import Outcome, save_draft
 from annotation.services.studies import StudyError, add_raters, close_study
 from annotation.services.study_raters import let_rater_back, take_out_rater
+from evaluation.services.studies import delete_study
 from tests.annotation.crowd import at_once
 from tests.annotation.makers import (
     claimed,
@@ -126,6 +127,32 @@ def test_nobody_is_taken_out_of_a_closed_study(tmp_path):
 
     with pytest.raises(StudyError, match="closed"):
         take_out_rater(raters_of(study)[0], researcher())
+
+
+@pytest.mark.both(transaction=True)
+def test_a_study_is_deleted_or_rated_in_and_never_half_of_each(tmp_path):
+    by = researcher()
+    dataset = material(tmp_path)
+
+    for number in range(8):
+        study = opened(dataset, raters=5, name=f"Study {number}")
+        rater = raters_of(study)[0]
+        held = claimed(rater)
+        held.unit.arm  # noqa: B018 - read once, not by two threads
+        outcome, was_kept = at_once(partial(rate, rater, held), partial(is_kept, study, by))
+
+        assert was_kept == Study.objects.filter(pk=study.pk).exists()
+        assert outcome is (Outcome.STORED if was_kept else Outcome.CLOSED)
+        assert Vote.objects.filter(rater=rater.pk).count() == (7 if was_kept else 0)
+
+
+def is_kept(study: Study, by: User) -> bool:
+    """Try to delete a study; return whether it is there still."""
+    try:
+        delete_study(study, by)
+    except StudyError:
+        return True
+    return False
 
 
 @pytest.mark.both(transaction=True)

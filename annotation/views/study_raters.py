@@ -1,0 +1,107 @@
+"""Who takes part in a study, and slots that nobody of them may take."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest
+from annotation.forms.changes import TakeOutForm
+from annotation.models import Rater, Study, Unit
+from annotation.services import stranded_slots
+from annotation.services.studies import StudyError
+from annotation.services.study_raters import let_rater_back as let_back
+from annotation.services.study_raters import take_out_rater as take_out
+from annotation.study_progress import rater_progress
+from annotation.views.setup import rated_here
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RESEARCHER)
+def take_out_rater(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
+    """Say what taking a rater out does, and do it."""
+    rater = _rater(rated_here(slug), rater_id)
+    posted = request.method == "POST"
+    form = TakeOutForm(rater, request.POST if posted else None)
+    if posted and form.is_valid():
+        try:
+            take_out(rater, request.user, excludes_votes=form.excludes_votes)
+        except StudyError as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, f"{rater.code} does not take part any more.")
+        return redirect("annotation:study-setup", slug)
+    [progress] = rater_progress(rater.study, [rater])
+    context = {"study": rater.study, "rater": rater, "progress": progress, "form": form}
+    return render(request, "annotation/take_out_rater.html", context, status=422 if posted else 200)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def let_rater_back(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
+    """Let somebody rate again who was taken out."""
+    rater = _rater(rated_here(slug), rater_id)
+    try:
+        if let_back(rater, request.user):
+            messages.success(request, f"{rater.code} takes part again.")
+    except StudyError as error:
+        messages.error(request, str(error))
+    return redirect("annotation:study-setup", slug)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def ask_again(request: SignedInRequest, slug: str, unit_id: int, rater_id: int) -> HttpResponse:
+    """Let a rater be given a unit once more."""
+    study = rated_here(slug)
+    unit = get_object_or_404(Unit, arm__study=study, pk=unit_id)
+    rater = _rater(study, rater_id)
+    try:
+        if stranded_slots.ask_again(unit, rater, request.user):
+            messages.success(request, f"{rater.code} finds the unit among those left to rate.")
+        else:
+            messages.info(request, f"{rater.code} has this unit, has judged it, or may take it.")
+    except StudyError as error:
+        messages.error(request, str(error))
+    return redirect("annotation:study-setup", slug)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def let_slots_go(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Let slots go that no rater may take: those of one unit, or all."""
+    study = rated_here(slug)
+    number = request.POST.get("unit")
+    unit = get_object_or_404(Unit, arm__study=study, pk=_number(number)) if number else None
+    try:
+        n_slots = stranded_slots.let_slots_go(study, request.user, unit)
+    except StudyError as error:
+        messages.error(request, str(error))
+    else:
+        what = f"{n_slots:,} slot{'s' if n_slots != 1 else ''}"
+        messages.success(request, f"{what} let go." if n_slots else "No such slot is left.")
+    return redirect("annotation:study-setup", slug)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def take_slots_back(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Want the slots again that somebody let go."""
+    try:
+        n_slots = stranded_slots.take_slots_back(rated_here(slug), request.user)
+    except StudyError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(
+            request, f"{n_slots:,} slot{'s are' if n_slots != 1 else ' is'} wanted again."
+        )
+    return redirect("annotation:study-setup", slug)
+
+
+def _rater(study: Study, rater_id: int) -> Rater:
+    return get_object_or_404(Rater.objects.select_related("study"), study=study, pk=rater_id)
+
+
+def _number(typed: str) -> int | None:
+    return int(typed) if typed.isdecimal() and len(typed) < 19 else None
