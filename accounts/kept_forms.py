@@ -20,6 +20,7 @@ from accounts.http import is_from_htmx, page_to_return_to
 SALT = "accounts.kept_forms"
 LONGEST_WAIT = 24 * 60 * 60  # seconds: who comes back later fills the form in again
 IS_A_FORM = "application/x-www-form-urlencoded"
+TOKEN = "csrfmiddlewaretoken"  # a form of this site has it, if nothing else
 
 
 class KeptForm(NamedTuple):
@@ -43,16 +44,16 @@ def unsealed(text: str) -> KeptForm | None:
 
 
 def sent_form(request: HttpRequest) -> KeptForm | None:
-    """Return the form that a request sends; None without fields, or with a password or a file."""
-    if request.method != "POST" or request.content_type != IS_A_FORM:
+    """Return the form of this site that a request sends; None with a password or a file."""
+    if request.method != "POST" or request.content_type != IS_A_FORM or TOKEN not in request.POST:
         return None
     fields = [
         (name, str(value))
         for name, values in request.POST.lists()
         for value in values
-        if name != "csrfmiddlewaretoken"
+        if name != TOKEN
     ]
-    if not fields or any("password" in name for name, _ in fields):
+    if any("password" in name for name, _ in fields):
         return None
     return KeptForm(request.get_full_path(), fields)
 

@@ -213,8 +213,10 @@ def estimated_hours(study: Study, plan: UnitPlan) -> dict[str, float]:
 
 
 def responses_of(study: Study) -> QuerySet[Response]:
-    """Return the responses of a study's setups, sample or no sample."""
-    return Response.objects.filter(dataset=study.dataset_id, setup__in=study.setups.all())
+    """Return the responses of a study's setups, sample or no sample; none to ad-hoc questions."""
+    return Response.objects.of_benchmark().filter(
+        dataset=study.dataset_id, setup__in=study.setups.all()
+    )
 
 
 def sampled(study: Study) -> dict[int, str]:

@@ -101,7 +101,7 @@ class NewRunSerializer(serializers.Serializer[Any]):
         study: Study | None = self.validated_data.get("study")
         if study:
             return responses_of_study(study)
-        return Response.objects.filter(dataset=self.of_dataset)
+        return Response.objects.of_benchmark().filter(dataset=self.of_dataset)
 
     @property
     def of_dataset(self) -> Dataset:

@@ -220,7 +220,7 @@ class RetrievalReport(APIView):
         refuse_unknown(request, RankingSerializer().fields)
         asked = RankingSerializer(data=request.query_params)
         choices = asked.chosen
-        questions = KGQuestion.objects.filter(example__dataset=dataset)
+        questions = KGQuestion.objects.of_benchmark().filter(example__dataset=dataset)
         usual = GRAPHS if questions.exists() else PASSAGES
         if asked.validated_data.get("of", usual) == GRAPHS:
             if usual == PASSAGES:

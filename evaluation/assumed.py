@@ -70,7 +70,7 @@ def assumed_responses(study: Study) -> AssumedResponses:
 
 def assumed_in_dataset(study: Study) -> AssumedResponses:
     """Return the same of all setups and examples there are: an axis of raters shows them all."""
-    return _read(_assumed(study, Response.objects.filter(dataset=study.dataset_id)))
+    return _read(_assumed(study, Response.objects.of_benchmark().filter(dataset=study.dataset_id)))
 
 
 def _assumed(study: Study, responses: QuerySet[Response]) -> QuerySet[Response]:

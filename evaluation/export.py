@@ -246,6 +246,8 @@ def _kg_questions(dataset: Dataset) -> Iterator[Row]:
             ]
         if question.is_minimum_made_up:
             row["minimum_made_up"] = True
+        if question.example.is_ad_hoc:
+            row["ad_hoc"] = True
         yield row
 
 

@@ -22,6 +22,7 @@ class GraphCounts(NamedTuple):
     n_triples: int = 0
     n_questions: int = 0
     n_answers: int = 0  # responses to what was asked with a graph shown
+    n_ad_hoc: int = 0  # questions beside these, asked to try something
 
 
 class Listed(NamedTuple, Generic[T]):
@@ -79,18 +80,20 @@ class EntityPage(NamedTuple):
 
 
 def counts_of(datasets: Collection[int]) -> dict[int, GraphCounts]:
-    """Return what the graphs of some datasets hold, by dataset; four queries."""
+    """Return what the graphs of some datasets hold, by dataset; five queries."""
     entities = Entity.objects.filter(dataset__in=datasets).order_by()
     triples = Triple.objects.filter(subject__dataset__in=datasets).order_by()
     questions = KGQuestion.objects.filter(example__dataset__in=datasets).order_by()
     answers = Response.objects.filter(dataset__in=datasets, graph_shown__isnull=False).order_by()
+    ad_hoc = questions.filter(example__is_ad_hoc=True)
     counted = [
         dict(rows.values_list(dataset).annotate(n=Count("pk")))
         for rows, dataset in (
             (entities, "dataset"),
             (triples, "subject__dataset"),
-            (questions, "example__dataset"),
-            (answers, "dataset"),
+            (questions.of_benchmark(), "example__dataset"),
+            (answers.of_benchmark(), "dataset"),
+            (ad_hoc, "example__dataset"),
         )
     ]
     return {pk: GraphCounts(*(counts.get(pk, 0) for counts in counted)) for pk in datasets}

@@ -21,6 +21,9 @@ urlpatterns = [
     path("<slug:slug>/entities/<int:pk>/", browse.entity, name="entity"),
     path("<slug:slug>/questions/", questions.questions, name="questions"),
     path("<slug:slug>/questions/<int:pk>/", questions.question, name="question"),
+    path(
+        "<slug:slug>/questions/<int:pk>/delete/", questions.delete_question, name="delete-question"
+    ),
     path("<slug:slug>/statistics/", statistics.statistics, name="statistics"),
     path("<slug:slug>/statistics.<slug:format_key>", statistics.download, name="statistics-file"),
     path("<slug:slug>/ask/", questions.ask, name="ask"),

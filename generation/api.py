@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Count, Model, OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django_filters import rest_framework as filters
 from rest_framework import serializers
@@ -73,18 +73,20 @@ class Datasets(Readable):
 
     def get_queryset(self) -> QuerySet[Dataset]:
         datasets = Dataset.objects.annotate(
-            n_examples=_n_of(Example), n_passages=_n_of(Passage), n_responses=_n_of(Response)
+            n_examples=_n_of(Example.objects.of_benchmark()),
+            n_passages=_n_of(Passage.objects.all()),
+            n_responses=_n_of(Response.objects.of_benchmark()),
         ).order_by("name")
         if self.action == "list":
             return datasets
-        setups = Setup.objects.annotate(n_responses=Count("responses")).order_by("name")
+        setups = Setup.objects.of_benchmark().with_n_responses().order_by("name")
         return datasets.prefetch_related(Prefetch("setups", setups))
 
 
-def _n_of(model: type[Model]) -> Coalesce:
-    """Return how many rows of a model a dataset has: a subquery, since joins would multiply."""
-    rows = model._default_manager.filter(dataset=OuterRef("pk")).order_by().values("dataset")
-    return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
+def _n_of(rows: QuerySet[Any]) -> Coalesce:
+    """Return how many of some rows a dataset has: a subquery, since joins would multiply."""
+    of_dataset = rows.filter(dataset=OuterRef("pk")).order_by().values("dataset")
+    return Coalesce(Subquery(of_dataset.annotate(n=Count("pk")).values("n")), 0)
 
 
 # --- examples -------------------------------------------------------------------------------

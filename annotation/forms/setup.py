@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -91,7 +91,7 @@ class RatersField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
 
 def setups_of(dataset: Dataset) -> QuerySet[Setup]:
     """Return a dataset's setups with `n_responses` each."""
-    return Setup.objects.filter(dataset=dataset).annotate(n_responses=Count("responses"))
+    return Setup.objects.filter(dataset=dataset).of_benchmark().with_n_responses()
 
 
 def accounts_of_raters() -> QuerySet[User]:
@@ -302,7 +302,8 @@ class StudyForm(forms.Form):
         fields["setups"].queryset = setups
         if len(setups) == 1:
             fields["setups"].initial = setups
-        with_responses = Example.objects.filter(dataset=dataset, responses__isnull=False)
+        of_dataset = Example.objects.of_benchmark().filter(dataset=dataset)
+        with_responses = of_dataset.filter(responses__isnull=False)
         self.n_examples = with_responses.distinct().count()
         fields["n_sampled"].widget.attrs["placeholder"] = f"all {self.n_examples:,}"
         fields["n_sampled"].help_text = (

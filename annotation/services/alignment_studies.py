@@ -73,7 +73,7 @@ def models_of(dataset: Dataset) -> dict[str, list[Setup]]:
     model stands for itself.
     """
     found: dict[str, list[Setup]] = defaultdict(list)
-    setups = dataset.setups.filter(responses__isnull=False).distinct()
+    setups = dataset.setups.answered()
     for setup in sorted(setups, key=lambda setup: (setup.model or setup.name, setup.name)):
         if not lacks_knowledge(setup.prompt):
             found[setup.model or setup.name].append(setup)

@@ -7,7 +7,7 @@ from django.db.models import Count
 
 from generation.models import Dataset
 
-ASKED, IMPORTED = "asked", "imported"  # where a question comes from
+ASKED, ALL = "asked", "all"  # which questions: those of the benchmark, unless said otherwise
 MOST_TYPES = 200  # offered by a filter; a search finds entities of all others
 
 
@@ -33,7 +33,7 @@ class QuestionFilter(forms.Form):
 
     q = forms.CharField(label="Search questions", required=False, max_length=200)
     source = forms.ChoiceField(
-        label="Source",
+        label="Which questions",
         required=False,
-        choices=[("", "any source"), (ASKED, "asked here"), (IMPORTED, "imported")],
+        choices=[("", "of the benchmark"), (ASKED, "ad hoc, asked here"), (ALL, "both")],
     )

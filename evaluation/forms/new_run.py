@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from django import forms
+from django.db.models import Exists, OuterRef
 
 from annotation.models import Study
 from evaluation.auto_metrics.auto_ssa import SsaPrompt
@@ -25,7 +26,7 @@ from evaluation.runs.plan import RunPlan, responses_of_study
 from evaluation.runs.prompts import prompts_for
 from evaluation.services.runs import n_without_score
 from generation.evidence import EvidenceChoice
-from generation.models import Dataset
+from generation.models import Dataset, Response
 
 FIRST = next(iter(METRICS))
 PRECISIONS = {"fp32": "fp32, the reference", "bf16": "bf16, quicker on most machines"}
@@ -134,7 +135,7 @@ class NewRunForm(forms.Form):
             cleaned |= {"dataset": study.dataset, "responses": responses_of_study(study)}
         elif kind == "dataset":
             dataset = Dataset.objects.get(slug=slug)
-            cleaned |= {"dataset": dataset, "responses": dataset.responses.all()}
+            cleaned |= {"dataset": dataset, "responses": dataset.responses.of_benchmark()}
         if not self.errors:
             try:
                 cleaned["plan"] = self._plan(cleaned)
@@ -215,13 +216,15 @@ def _first_responses(given: Mapping[str, str]) -> tuple[str, str]:
         return f"dataset:{dataset.slug}", EvidenceChoice.SHOWN.value
     if study := study or Study.objects.first():
         return f"study:{study.slug}", study.evidence_choice
-    newest = Dataset.objects.filter(responses__isnull=False).order_by("-pk").first()
+    newest = Dataset.objects.filter(responses__example__is_ad_hoc=False).order_by("-pk").first()
     return (f"dataset:{newest.slug}" if newest else ""), EvidenceChoice.SHOWN.value
 
 
 def _what_can_be_scored() -> list[tuple[str, list[tuple[str, str]]]]:
     studies = Study.objects.order_by("name").values_list("slug", "name")
-    datasets = Dataset.objects.filter(setups__responses__isnull=False).distinct()
+    datasets = Dataset.objects.filter(
+        Exists(Response.objects.of_benchmark().filter(dataset=OuterRef("pk")))
+    )
     named = datasets.values_list("slug", "name")
     return [
         ("Of a study", [(f"study:{slug}", name) for slug, name in studies]),

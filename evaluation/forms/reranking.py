@@ -5,13 +5,12 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from django import forms
-from django.db.models import Exists, OuterRef
 
 from evaluation.forms.axes import AxesForm
 from evaluation.metrics.reranking import FUNCTIONS, SENSIBLE_FIRST, WEIGHTED, check_function
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.pools import Pool, all_pools
-from generation.models import Dataset, Response
+from generation.models import Dataset
 
 JUDGES = {"attribution": "judge", "sensibleness": "judge_sensibleness"}  # fields, by axis
 
@@ -25,8 +24,7 @@ class RerankingForm(AxesForm):
 
     def __init__(self, data: Mapping[str, Any], *, dataset: Dataset) -> None:
         super().__init__(data, dataset=dataset)
-        has_responses = Exists(Response.objects.filter(setup=OuterRef("pk")))
-        self.pools = all_pools(dataset.setups.filter(has_responses))
+        self.pools = all_pools(dataset.setups.answered())
         offered = [(axis.key, axis.title) for axis in self.axes]
         for key in JUDGES.values():
             _field(self, key).choices = [("", "what chooses"), *offered]

@@ -30,7 +30,7 @@ from evaluation.reports.base import LeftOut
 from evaluation.reports.of_graph import Counted, counted_responses, data_hash, sums_of
 from evaluation.tradeoffs.kept import kept
 from evaluation.vote_counts import Ints
-from generation.models import Dataset, KGQuestion, MinimumTriple, QuestionEntity, Response
+from generation.models import Dataset, KGQuestion, MinimumTriple, QuestionEntity
 from generation.services.citations import (
     Vocabulary,
     shown_vocabulary,
@@ -302,7 +302,7 @@ def _table(counts: Sequence[CitationCounts | None]) -> Floats:
 
 
 def _rows(dataset: Dataset) -> Iterator[_Read]:
-    shown = Response.objects.filter(dataset=dataset, graph_shown__isnull=False).order_by("pk")
+    shown = dataset.responses.of_benchmark().filter(graph_shown__isnull=False).order_by("pk")
     columns = "pk", "key", "setup", "example", "text", "graph_shown"
     found: Any = shown.values_list(*columns).iterator(chunk_size=LOT)
     return (_Read(*row) for row in found)

@@ -78,7 +78,7 @@ def graph_retrieval_report(dataset: Dataset) -> Report:
 
 def _asked(dataset: Dataset) -> tuple[list[_Asked], int, str]:
     """Draw questions, in the order of their keys; return them, how many there are, and a hash."""
-    rows = KGQuestion.objects.filter(example__dataset=dataset).order_by()
+    rows = KGQuestion.objects.of_benchmark().filter(example__dataset=dataset).order_by()
     fields = ("example__key", "pk", "example", "example__dialog", "is_retrieved_known")
     every = list(rows.values_list(*fields, "example__digest").iterator())
     drawn = sorted(

@@ -71,7 +71,7 @@ def statistics_report(dataset: Dataset) -> Report:
         CannotReport: there is no graph.
     """
     need_graph(dataset)
-    n_questions = KGQuestion.objects.filter(example__dataset=dataset).count()
+    n_questions = KGQuestion.objects.of_benchmark().filter(example__dataset=dataset).count()
     people = _people(dataset)
     n_people = people.entities.count()
     said = _said(people.entities)

@@ -17,7 +17,7 @@ def kept_graph_retrieval(dataset: Dataset) -> Report:
 
     Questions come and go, and never change in their place; responses do not matter.
     """
-    questions = KGQuestion.objects.filter(example__dataset=dataset).order_by()
+    questions = KGQuestion.objects.of_benchmark().filter(example__dataset=dataset).order_by()
     parts = (
         f"attest {settings.VERSION}",
         LAYOUT,

@@ -74,7 +74,7 @@ def chosen_setups(dataset: Dataset, name: str = "") -> dict[int, Setup]:
     Raises:
         NoSuchSetup: there is none of that name.
     """
-    found = sorted(dataset.setups.all(), key=lambda setup: setup.name)
+    found = sorted(dataset.setups.of_benchmark(), key=lambda setup: setup.name)
     if name and not any(setup.name == name for setup in found):
         there = ", ".join(setup.name for setup in found[:10]) or "none yet"
         raise NoSuchSetup(f"No setup {name!r} in {dataset.name}; there are: {there}")
@@ -97,6 +97,8 @@ class Counted(NamedTuple):
 def counted_responses(dataset: Dataset, *, any_graph: bool = False) -> Counted:
     """Return the first response, by key, of each setup to each example; two queries at most.
 
+    Answers to ad-hoc questions are not among them.
+
     Dialogs are numbered over all setups, so that an interval of one does not depend on which
     others are shown.
 
@@ -104,7 +106,7 @@ def counted_responses(dataset: Dataset, *, any_graph: bool = False) -> Counted:
         any_graph: count responses too that do not say which graph their model was shown.
     """
     columns = "key", "pk", "setup", "example", "example__dialog"
-    shown = dataset.responses.order_by()
+    shown = dataset.responses.of_benchmark().order_by()
     without_graph: Counter[int] = Counter()
     if not any_graph:
         unknown = shown.filter(graph_shown__isnull=True)

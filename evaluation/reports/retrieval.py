@@ -57,7 +57,7 @@ def retrieval_report(
     index = index_of(dataset.pk, choices.bm25)
     golden = _golden_of(dataset)
     if examples is None:
-        n_all, counted = dataset.examples.count(), []
+        n_all, counted = dataset.examples.of_benchmark().count(), []
     else:
         golden = {pk: passages for pk, passages in golden.items() if pk in examples}
         n_all, counted = (
@@ -104,7 +104,7 @@ def _asked(
     dataset: Dataset, golden: Mapping[int, frozenset[int]], query: Query, most: int
 ) -> list[_Asked]:
     """Draw examples and return what is searched for each, in the order of their keys."""
-    keys = Example.objects.filter(dataset=dataset).values_list("key", "pk").iterator()
+    keys = dataset.examples.of_benchmark().values_list("key", "pk").iterator()
     with_golden = ((key, pk) for key, pk in keys if pk in golden)
     drawn = sorted(nsmallest(most, with_golden, key=lambda row: (random_key(SEED, row[0]), row)))
     ids = [pk for _, pk in drawn]

@@ -71,7 +71,7 @@ def study_figures(study: Study, choices: Choices) -> Figures:
 def _overview(study: Study) -> Figures:
     """Return how large a study is, whatever a reader chooses to count."""
     votes = Vote.objects.filter(arm__in=list(study.arms.values_list("pk", flat=True)))
-    responses = Response.objects.filter(setup__in=study.setups.all())
+    responses = Response.objects.of_benchmark().filter(setup__in=study.setups.all())
     return (
         votes.aggregate(
             n_votes=Count("pk"),

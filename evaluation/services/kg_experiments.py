@@ -26,7 +26,14 @@ from generation.grids.grid_file import (
     of_data,
 )
 from generation.grids.question_graphs import askable
-from generation.models import Dataset, Experiment, KGQuestion, QuestionEntity, Response
+from generation.models import (
+    IS_ASKED,
+    Dataset,
+    Experiment,
+    KGQuestion,
+    QuestionEntity,
+    Response,
+)
 from generation.services.experiments import ExperimentError, request_experiment
 from generation.services.rows import digest
 from generation.text.prompt_types import Graph, lacks_knowledge
@@ -94,7 +101,7 @@ def why_not(dataset: Dataset, experiment: KGExperiment, graph: Graph = "retrieve
 
 def _lacking(dataset: Dataset) -> Mapping[Need, str]:
     """Return what no question of a dataset has, and what to do about it; two queries."""
-    questions = KGQuestion.objects.filter(example__dataset=dataset)
+    questions = KGQuestion.objects.of_benchmark().filter(example__dataset=dataset)
     gold = QuestionEntity.objects.filter(question__in=questions, is_retrieved=False)
     found: dict[Need, str] = {}
     if not questions.filter(is_minimum_known=True, minimum__isnull=False).exists():
@@ -165,9 +172,12 @@ def request(dataset: Dataset, plan: ExperimentPlan, user: User | None) -> Experi
 
 
 def grids_of(dataset: Dataset, key: str) -> list[Experiment]:
-    """Return the grids of a dataset that ask what an experiment asks, newest first; one query."""
+    """Return the grids of a dataset that ask what an experiment asks, newest first; one query.
+
+    Those that ask a single question, from its page, are no experiment.
+    """
     own = _own_prompts(EXPERIMENTS[key])
-    grids = dataset.experiments.order_by("-pk")
+    grids = dataset.experiments.exclude(sample__name__regex=IS_ASKED).order_by("-pk")
     return [grid for grid in grids if own & set(grid.grid["prompts"])]
 
 
@@ -189,7 +199,7 @@ def answers_of(dataset: Dataset, key: str) -> QuerySet[Response]:
     experiment = EXPERIMENTS[key]
     prompts = set(dataset.setups.order_by().values_list("prompt", flat=True).distinct())
     lacking = {prompt for prompt in prompts if lacks_knowledge(prompt)}
-    known = dataset.responses.filter(graph_shown__isnull=False)
+    known = dataset.responses.of_benchmark().filter(graph_shown__isnull=False)
     if not experiment.needs:
         return known.exclude(setup__prompt__in=lacking)
     return known.filter(setup__prompt__in={*experiment.prompts, *lacking})

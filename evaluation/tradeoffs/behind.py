@@ -55,8 +55,10 @@ class BehindMark(NamedTuple):
 def behind_mark(dataset: Dataset, setup: Setup, axes: Axes | None) -> BehindMark:
     """Return the responses of a setup as its mark counts them."""
     if axes is None:
-        found = setup.responses.order_by("example__key", "key").values_list("pk", "example__key")
-        return BehindMark(dot_of(setup), [Behind(pk, key) for pk, key in found])
+        found = setup.responses.of_benchmark().order_by("example__key", "key")
+        return BehindMark(
+            dot_of(setup), [Behind(pk, key) for pk, key in found.values_list("pk", "example__key")]
+        )
     material = kept_material(dataset, axes)
     here = next((n for n, dot in enumerate(material.dots) if dot.setup.pk == setup.pk), None)
     if here is None:

@@ -175,7 +175,7 @@ class _Reader:
         asked = dataset.setups.all() if setups is None else dataset.setups.filter(pk__in=setups)
         self.setups = sorted(asked, key=lambda setup: setup.name)
         some = None if examples is None else set(examples)
-        found = dataset.examples.order_by().values_list("key", "pk", "dialog")
+        found = dataset.examples.of_benchmark().order_by().values_list("key", "pk", "dialog")
         self.examples = sorted(
             row for row in found.iterator(chunk_size=CHUNK) if some is None or row[1] in some
         )

@@ -92,9 +92,8 @@ class Offered(NamedTuple):
 
 def offered_datasets() -> list[Offered]:
     """Return the datasets that have responses, by name; a fixed number of queries."""
-    n_responses = _counts(Response.objects.values_list("dataset"))
-    there = Exists(Response.objects.filter(setup=OuterRef("pk")))
-    n_setups = _counts(Setup.objects.filter(there).values_list("dataset"))
+    n_responses = _counts(Response.objects.of_benchmark().values_list("dataset"))
+    n_setups = _counts(Setup.objects.answered().values_list("dataset"))
     n_views = _counts(SavedView.objects.values_list("dataset"))
     metrics, questions = _metrics(), _questions()
     return [

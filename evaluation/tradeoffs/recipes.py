@@ -130,7 +130,7 @@ def _to_its_examples(recipe: Recipe, responses: QuerySet[Response]) -> QuerySet[
     """Return those of some responses that are to examples that the recipe asks about."""
     sample = recipe.experiment.sample
     if sample is None:
-        return responses
+        return responses.filter(example__is_ad_hoc=False)
     kept = sample.members.exclude(verdict=SampledExample.Verdict.DROP)
     return responses.filter(example__in=kept.order_by().values("example"))
 

@@ -37,7 +37,7 @@ def example(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     )
     responses = list(found.responses.select_related("setup").order_by("setup__name", "key"))
     said, scored = judgements(responses), scores(responses)
-    neighbours = Example.objects.filter(dataset=found.dataset_id)
+    neighbours = Example.objects.filter(dataset=found.dataset_id, is_ad_hoc=found.is_ad_hoc)
     context = {
         "example": found,
         "rows": [

@@ -16,7 +16,7 @@ class ExampleFilter(forms.Form):
 
     def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        setups = dataset.setups.values_list("pk", "name")
+        setups = dataset.setups.of_benchmark().values_list("pk", "name")
         self.fields["setup"].choices = [  # type: ignore[attr-defined]
             ("", "any setup"),
             *((str(pk), name) for pk, name in setups),

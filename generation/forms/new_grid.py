@@ -252,9 +252,9 @@ def _first_examples(given: Mapping[str, str]) -> str:
         if ready.exists():
             return f"sample:{int(named)}"
     slug = given.get("dataset", "")
-    if Dataset.objects.filter(slug=slug, examples__isnull=False).exists():
+    if Dataset.objects.filter(slug=slug, examples__is_ad_hoc=False).exists():
         return f"dataset:{slug}"
-    newest = Dataset.objects.filter(examples__isnull=False).order_by("-pk").first()
+    newest = Dataset.objects.filter(examples__is_ad_hoc=False).order_by("-pk").first()
     return f"dataset:{newest.slug}" if newest else ""
 
 
@@ -270,7 +270,7 @@ def _what_can_be_asked(over: str) -> list[tuple[str, list[tuple[str, str]]]]:
 
     Samples that are one question asked on a page are left out, but for what is chosen.
     """
-    datasets = Dataset.objects.filter(examples__isnull=False).distinct().order_by("name")
+    datasets = Dataset.objects.filter(examples__is_ad_hoc=False).distinct().order_by("name")
     groups = {
         pk: (name, [(f"dataset:{slug}", f"All of {name}")])
         for pk, slug, name in datasets.values_list("pk", "slug", "name")

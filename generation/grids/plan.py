@@ -123,9 +123,12 @@ def planned(experiment: Experiment, on_batch: Callable[[], None] = lambda: None)
 
 
 def examples_of(dataset: Dataset, sample: Sample | None) -> dict[int, str]:
-    """Return the examples that a grid asks about, id → key, in the order asked."""
+    """Return the examples that a grid asks about, id → key, in the order asked.
+
+    Without a sample that is the benchmark: ad-hoc questions have samples of their own.
+    """
     if sample is None:
-        examples = Example.objects.filter(dataset=dataset).order_by("pk")
+        examples = Example.objects.of_benchmark().filter(dataset=dataset).order_by("pk")
         return dict(examples.values_list("pk", "key"))
     members = SampledExample.objects.filter(sample=sample).order_by("position")
     kept = members.exclude(verdict=SampledExample.Verdict.DROP)

@@ -171,6 +171,7 @@ def read_kg_question(row: Row) -> KGQuestionRecord:
         retrieved=None if retrieved is None else row.keys("retrieved", retrieved, LONGEST_NAME),
         minimum=None if minimum is None else _minimum(row, minimum),
         is_minimum_made_up=is_made_up,
+        is_ad_hoc=row.yes_no("ad_hoc"),
     )
 
 
@@ -366,7 +367,7 @@ ENTITIES = Kind("entities", ("qid", "label", "triples"), ("type", "aliases", "te
 KG_QUESTIONS = Kind(
     "kg_questions",
     ("id", "question", "entities"),
-    ("retrieved", "minimum", "minimum_made_up"),
+    ("retrieved", "minimum", "minimum_made_up", "ad_hoc"),
     read_kg_question,
 )
 

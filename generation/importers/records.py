@@ -133,6 +133,7 @@ class KGQuestionRecord(NamedTuple):
     retrieved: tuple[str, ...] | None
     minimum: tuple[MinimumTriple, ...] | None
     is_minimum_made_up: bool = False
+    is_ad_hoc: bool = False
 
 
 class SampledRecord(NamedTuple):

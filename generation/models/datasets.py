@@ -43,19 +43,32 @@ class Passage(models.Model):
         return self.title or self.key
 
 
+class ExampleQuerySet(models.QuerySet["Example"]):
+    """Examples by whether figures are about them."""
+
+    def of_benchmark(self) -> "ExampleQuerySet":
+        """Return those that are no ad-hoc questions."""
+        return self.filter(is_ad_hoc=False)
+
+
 class Example(models.Model):
     """A dialog up to and including its last user question, with golden answer and evidence.
 
-    `dialog` names the conversation it was cut from: the cluster of every interval.
+    `dialog` names the conversation it was cut from: the cluster of every interval. Somebody may
+    have asked an ad-hoc question of a graph, to try something: experiments, samples, reports and
+    counts are without it, unless it is asked for.
     """
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="examples")
     key = models.CharField(max_length=200)
     dialog = models.CharField(max_length=200)
     golden_answer = models.TextField(null=True, blank=True)  # noqa: DJ001 - None: not known
+    is_ad_hoc = models.BooleanField(default=False)
     meta = models.JSONField(default=dict, blank=True)
     digest = models.CharField(max_length=32)  # of the imported row: tells a repeat from a change
     passages = models.ManyToManyField(Passage, through="ExamplePassage", related_name="examples")
+
+    objects = ExampleQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -65,6 +65,14 @@ class Triple(models.Model):
         return f"{self.relation}: {self.value[:80]}"
 
 
+class KGQuestionQuerySet(models.QuerySet["KGQuestion"]):
+    """Questions by whether figures are about them."""
+
+    def of_benchmark(self) -> "KGQuestionQuerySet":
+        """Return those that are no ad-hoc questions."""
+        return self.filter(example__is_ad_hoc=False)
+
+
 class KGQuestion(models.Model):
     """What a knowledge-graph question has beyond its example: gold entities, minimum set."""
 
@@ -73,6 +81,8 @@ class KGQuestion(models.Model):
     # Drawn at random from the graph to try experiments with: nobody's knowledge.
     is_minimum_made_up = models.BooleanField(default=False)
     is_retrieved_known = models.BooleanField()
+
+    objects = KGQuestionQuerySet.as_manager()
 
     class Meta:
         constraints = [

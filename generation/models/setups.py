@@ -1,12 +1,31 @@
 """Setups and the responses made under them."""
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, Exists, OuterRef, Q
 
 from generation.models.datasets import Dataset, Example, Passage
 
 SAYS_NOTHING = r"^\s*$"  # the text of a response without words: a model may have nothing to say
 RERANKED = "reranked"  # the prompt of an aggregate: its settings say of what, and how
+
+
+class SetupQuerySet(models.QuerySet["Setup"]):
+    """Setups by the responses that figures are about."""
+
+    def of_benchmark(self) -> "SetupQuerySet":
+        """Return those that have not answered ad-hoc questions alone."""
+        of_setup = Response.objects.filter(setup=OuterRef("pk"))
+        return self.filter(Exists(of_setup.of_benchmark()) | ~Exists(of_setup))
+
+    def answered(self) -> "SetupQuerySet":
+        """Return those with a response to an example that is no ad-hoc question."""
+        return self.filter(Exists(Response.objects.of_benchmark().filter(setup=OuterRef("pk"))))
+
+    def with_n_responses(self) -> "SetupQuerySet":
+        """Annotate how many responses each has, ad-hoc questions aside: `n_responses`."""
+        return self.annotate(
+            n_responses=Count("responses", filter=Q(responses__example__is_ad_hoc=False))
+        )
 
 
 class Setup(models.Model):
@@ -24,6 +43,8 @@ class Setup(models.Model):
     # Responses of another revision, or from another collection, never mix with them.
     made_with = models.JSONField(default=dict, blank=True)
 
+    objects = SetupQuerySet.as_manager()
+
     class Meta:
         ordering = ["name"]
         constraints = [
@@ -32,6 +53,14 @@ class Setup(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class ResponseQuerySet(models.QuerySet["Response"]):
+    """Responses by whether figures are about them."""
+
+    def of_benchmark(self) -> "ResponseQuerySet":
+        """Return those to examples that are no ad-hoc questions."""
+        return self.filter(example__is_ad_hoc=False)
 
 
 class Response(models.Model):
@@ -54,6 +83,8 @@ class Response(models.Model):
     )
     meta = models.JSONField(default=dict, blank=True)
     digest = models.CharField(max_length=32)
+
+    objects = ResponseQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -16,9 +16,18 @@ from generation.filters import Cascade, Filters
 from generation.grids.grid_file import LONGEST_NAME, Grid, GridModel, Precision
 from generation.grids.question_graphs import QuestionGraphs
 from generation.importers.records import KGQuestionRecord, Where
-from generation.models import ASKED, Dataset, Example, Experiment, Sample, SampledExample
+from generation.models import (
+    ASKED,
+    Dataset,
+    Example,
+    Experiment,
+    ExperimentChunk,
+    Sample,
+    SampledExample,
+)
 from generation.sample_choices import SampleChoices
 from generation.services.experiments import (
+    delete_unused_setups,
     make_plan,
     request_experiment,
     resume_experiment,
@@ -32,6 +41,11 @@ LONGEST_QUESTION = 2_000
 PROMPT = "graph-retrieved"
 MOST_NEW_TOKENS = 500  # of an answer with its citations
 State = Experiment.State
+GOING_ON = (State.PLANNING, State.RUNNING)
+
+
+class QuestionError(ValueError):
+    """Something that cannot be done to a question, said so that a page can show it."""
 
 
 class AskedOf(NamedTuple):
@@ -51,7 +65,7 @@ def key_of(question: str) -> str:
 def store_question(dataset: Dataset, question: str, user: User | None) -> Example:
     """Return the example of a question, stored if the dataset has no question of these words.
 
-    Its gold entities and minimum set are not known then.
+    Then it is an ad-hoc one, in no benchmark; its gold entities and minimum set are not known.
     """
     text = " ".join(question.split())
     key = key_of(text)
@@ -59,7 +73,7 @@ def store_question(dataset: Dataset, question: str, user: User | None) -> Exampl
     there = same.order_by("pk").first()
     if there is not None:
         return there
-    record = KGQuestionRecord(Where("", 0), key, text, (), None, None)
+    record = KGQuestionRecord(Where("", 0), key, text, (), None, None, is_ad_hoc=True)
     try:
         with transaction.atomic():
             store_kg_questions(dataset, [record])
@@ -102,6 +116,38 @@ def grids_about(example: Example) -> list[Experiment]:
     for experiment in own.order_by("-pk"):
         newest.setdefault(json.dumps(experiment.grid | {"name": ""}, sort_keys=True), experiment)
     return list(newest.values())
+
+
+@transaction.atomic
+def delete_question(example: Example, user: User | None) -> None:
+    """Delete an ad-hoc question with its answers, its grids and the setups that nothing else has.
+
+    Raises:
+        QuestionError: it is no ad-hoc question, or a worker is asking it.
+    """
+    example = Example.objects.select_for_update().select_related("dataset").get(pk=example.pk)
+    if not example.is_ad_hoc:
+        raise QuestionError(f"{example.key} is a question of {example.dataset}: it is kept.")
+    samples = Sample.objects.filter(dataset=example.dataset_id, name=_name_of(example))
+    grids = Experiment.objects.select_for_update().filter(sample__in=samples)
+    at_work = ExperimentChunk.objects.filter(experiment__in=grids, lease_until__gte=timezone.now())
+    if any(grid.state in GOING_ON for grid in grids) or at_work.exists():
+        raise QuestionError(
+            "This question is being asked: wait for its answer, or cancel its grid."
+        )
+    setups = set(example.responses.values_list("setup", flat=True))
+    setups |= set(grids.values_list("setups", flat=True))
+    record_in_audit_trail(
+        user,
+        "question.deleted",
+        example.dataset.name,
+        key=example.key,
+        n_responses=example.responses.count(),
+    )
+    grids.delete()
+    samples.delete()
+    example.delete()
+    delete_unused_setups(setups)
 
 
 def _grid(example: Example, asked: AskedOf, user: User | None) -> Grid:

@@ -4,7 +4,7 @@ Nothing here sends work to a queue: `generation.tasks.send` does.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, F, Max, OuterRef
@@ -256,11 +256,16 @@ def delete_experiment(experiment: Experiment, user: User | None) -> None:
     ids = list(experiment.cells.values_list("setup", flat=True))
     _record(user, "experiment.deleted", experiment)
     experiment.delete()
+    delete_unused_setups(ids)
+
+
+def delete_unused_setups(ids: Iterable[int]) -> None:
+    """Delete those of some setups under which nothing was asked, and no grid is to ask."""
     Setup.objects.filter(
         ~Exists(Response.objects.filter(setup=OuterRef("pk"))),
         ~Exists(Call.objects.filter(setup=OuterRef("pk"))),
         ~Exists(ExperimentSetup.objects.filter(setup=OuterRef("pk"))),
-        pk__in=ids,
+        pk__in=list(ids),
     ).delete()
 
 

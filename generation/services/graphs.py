@@ -65,7 +65,13 @@ def store_kg_questions(dataset: Dataset, records: Sequence[KGQuestionRecord]) ->
     """Store questions about the graph, each as an example with one user turn."""
     new = missing(Example, dataset, records)
     examples = Example.objects.bulk_create(
-        Example(dataset=dataset, key=record.key, dialog=record.key, digest=record_digest(record))
+        Example(
+            dataset=dataset,
+            key=record.key,
+            dialog=record.key,
+            is_ad_hoc=record.is_ad_hoc,
+            digest=record_digest(record),
+        )
         for record in new
     )
     Turn.objects.bulk_create(

@@ -123,7 +123,7 @@ def _check(name: str, n: int) -> None:
 
 def _questions(dataset: Dataset, n: int, seed: int) -> Iterator[list[KGQuestionRecord]]:
     """Yield the questions of which anything can be drawn, some at a time."""
-    rows = KGQuestion.objects.filter(example__dataset=dataset).order_by("example")
+    rows = KGQuestion.objects.of_benchmark().filter(example__dataset=dataset).order_by("example")
     ids = list(rows.values_list("pk", flat=True))
     for some in lots(ids, TOGETHER):
         asked = rows.filter(pk__in=some).select_related("example")

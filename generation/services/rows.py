@@ -33,8 +33,10 @@ def record_digest(record: ExampleRecord | ResponseRecord | EntityRecord | KGQues
     parts = [part[:-1] if isinstance(part, SetupRecord) else part for part in record[1:]]
     if isinstance(record, ResponseRecord) and not record.chosen_from:
         parts.pop()  # the digest of a response that is no choice has no place for it
-    if isinstance(record, KGQuestionRecord) and not record.is_minimum_made_up:
-        parts.pop()  # likewise
+    if isinstance(record, KGQuestionRecord):
+        parts.pop()  # whether it is ad hoc is no part of what it says
+        if not record.is_minimum_made_up:
+            parts.pop()  # as above
     return digest(parts)
 
 

@@ -82,7 +82,7 @@ def _new_sample(dataset: Dataset, name: str, choices: SampleChoices, user: User 
         dataset=dataset,
         name=name,
         parameters=choices.parameters,
-        n_total=dataset.examples.count(),
+        n_total=dataset.examples.of_benchmark().count(),
         sent_at=timezone.now(),
         requested_by=user,
     )
@@ -258,12 +258,14 @@ class _Draw:
 def _batches(dataset_id: int) -> Iterator[tuple[list[_Row], int]]:
     """Yield the examples of a dataset, some at a time, and how many that makes so far.
 
+    Ad-hoc questions are not among them.
+
     Three statements for each batch.
     """
     last, n_done = 0, 0
     columns = "pk", "key", "dialog", "golden_answer"
     while True:
-        rest = Example.objects.filter(dataset=dataset_id, pk__gt=last).order_by("pk")
+        rest = Example.objects.of_benchmark().filter(dataset=dataset_id, pk__gt=last).order_by("pk")
         rows = list(rest.values_list(*columns)[:EXAMPLES_TOGETHER])
         if not rows:
             return

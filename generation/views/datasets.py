@@ -22,14 +22,17 @@ def datasets(request: SignedInRequest) -> HttpResponse:
     page = Paginator(Dataset.objects.all(), DATASETS_PER_PAGE).get_page(request.GET.get("page"))
     counts = {
         kind: dict(
-            model.objects.filter(dataset__in=page.object_list)
+            rows.filter(dataset__in=page.object_list)
             .order_by()
             .values_list("dataset")
             .annotate(n=Count("pk"))
         )
-        for kind, model in (("examples", Example), ("responses", Response))
+        for kind, rows in (
+            ("examples", Example.objects.of_benchmark()),
+            ("responses", Response.objects.of_benchmark()),
+        )
     }
-    rows = [
+    listed = [
         {
             "dataset": dataset,
             "n_examples": counts["examples"].get(dataset.pk, 0),
@@ -37,7 +40,7 @@ def datasets(request: SignedInRequest) -> HttpResponse:
         }
         for dataset in page.object_list
     ]
-    return render(request, "generation/datasets.html", {"page": page, "rows": rows})
+    return render(request, "generation/datasets.html", {"page": page, "rows": listed})
 
 
 @require_safe
@@ -61,15 +64,16 @@ def dataset(request: SignedInRequest, slug: str) -> HttpResponse:
             "form": form,
             "page": page,
             "n_passages": found.passages.count(),
-            "setups": found.setups.annotate(n_responses=Count("responses")).order_by("name"),
+            "setups": found.setups.of_benchmark().with_n_responses().order_by("name"),
+            "n_ad_hoc": found.examples.filter(is_ad_hoc=True).count(),
             "n_entities": found.entities.count(),
         },
     )
 
 
 def _matching(dataset: Dataset, choice: dict[str, str]) -> QuerySet[Example]:
-    """Return the examples that a filter leaves."""
-    examples = Example.objects.filter(dataset=dataset)
+    """Return the examples that a filter leaves; ad-hoc questions are listed with their graph."""
+    examples = Example.objects.of_benchmark().filter(dataset=dataset)
     if words := choice.get("q"):
         examples = examples.filter(
             Q(key__icontains=words)

@@ -42,7 +42,7 @@ def samples(request: SignedInRequest, slug: str) -> HttpResponse:
         "dataset": dataset,
         "page": page,
         "reports": sample_reports(list(page.object_list)),
-        "has_examples": dataset.examples.exists(),
+        "has_examples": dataset.examples.of_benchmark().exists(),
         "n_asked": dataset.samples.filter(name__regex=IS_ASKED).count(),
     }
     return render(request, "generation/samples.html", context)
@@ -62,7 +62,11 @@ def new_sample(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             _send(sample)
             return redirect("generation:sample", slug, sample.pk)
-    context = {"dataset": dataset, "form": form, "n_examples": dataset.examples.count()}
+    context = {
+        "dataset": dataset,
+        "form": form,
+        "n_examples": dataset.examples.of_benchmark().count(),
+    }
     status = 422 if form.is_bound else 200
     return render(request, "generation/new_sample.html", context, status=status)
 
@@ -83,7 +87,7 @@ def sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         "report": report,
         "verdict": verdict,
         "page": Paginator(members, MEMBERS_PER_PAGE).get_page(request.GET.get("page")),
-        "n_now": report.sample.dataset.examples.count(),
+        "n_now": report.sample.dataset.examples.of_benchmark().count(),
     }
     return render(request, "generation/sample.html", context)
 

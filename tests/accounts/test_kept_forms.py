@@ -26,6 +26,7 @@ def browser(db) -> Client:
 
 
 def post(browser: Client, path: str, fields: dict[str, str], **headers: str):
+    fields = {"csrfmiddlewaretoken": "of a cookie that is lost"} | fields
     return browser.post(
         path, urlencode(fields), "application/x-www-form-urlencoded", headers=HERE | headers
     )
@@ -88,6 +89,14 @@ def test_a_script_hears_of_it_by_the_status(browser):
 
     assert answer.status_code == 403
     assert "kept" not in shown(answer.text).fields
+
+
+def test_a_form_that_is_a_button_alone_is_sent_again_too(browser, rachel):
+    browser.force_login(rachel)
+
+    waiting = shown(post(browser, "/accounts/sign-out/", {}).text)
+
+    assert waiting.actions[-1] == "/accounts/sign-out/"
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://testserver.evil"])

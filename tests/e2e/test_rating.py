@@ -378,10 +378,12 @@ def test_one_lost_cookie_at_submit_leads_back_to_all_answers(page, study, rating
     press(page, ALL_YES)
     saved(page)
     page.context.clear_cookies(name="csrftoken")
+    page.evaluate("window.before = true")
 
     page.keyboard.press("Control+Enter")
 
-    expect(page).to_have_url(here)  # the site knows the rater still: the page is drawn anew
+    page.wait_for_function("!window.before")  # the site knows the rater: the page is drawn anew
+    expect(page).to_have_url(here)
     expect(page.locator(".seg input:checked")).to_have_count(7)
     submitted(page)
     assert Vote.objects.count() == 7

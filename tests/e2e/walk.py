@@ -67,6 +67,12 @@ def submit_empty(page: Page) -> None:
     expect(page.locator(".callout--bad").first).to_be_visible()
 
 
+def let_go_without_the_cookie(page: Page) -> None:
+    page.context.clear_cookies(name="csrftoken")
+    page.get_by_role("button", name="Let", exact=False).last.click()
+    expect(page.get_by_role("heading", name="You are signed in")).to_be_visible()
+
+
 def press(key: str) -> Callable[[Page], None]:
     return lambda page: page.keyboard.press(key)
 
@@ -185,6 +191,12 @@ def rating_stops(folder: Path) -> Iterator[Stop]:
             path = reverse(f"annotation:{page}", args=[study.slug])
             yield Stop(f"{page} of {study.name}", plans, path)
     yield Stop("edit", plans, reverse("annotation:edit-study", args=[bare.slug]))
+    out = reverse("annotation:take-out-rater", args=[ais.slug, raters_of(ais)[2].pk])
+    yield Stop("take out", plans, out)
+    yield Stop("delete a study", plans, reverse("evaluation:delete-study", args=[bare.slug]))
+    yield Stop("not deleted", plans, reverse("evaluation:delete-study", args=[ais.slug]))
+    gone = reverse("annotation:study-setup", args=[ais.slug])
+    yield Stop("send again", plans, gone, let_go_without_the_cookie)
     yield Stop("report, few votes", plans, reverse("evaluation:study", args=[ais.slug]))
     yield Stop("report, no votes", plans, reverse("evaluation:study", args=[bare.slug]))
     new = reverse("annotation:new-study")

@@ -144,7 +144,7 @@ def test_questions_that_were_asked_here_can_be_listed_alone_and_crowd_no_list_of
         return [row["example"].key for row in listed.context["rows"]]
 
     own = asked(graph).example.key
-    assert (keys(""), keys("asked"), keys("imported")) == (["k1", "k2", own], [own], ["k1", "k2"])
+    assert (keys(""), keys("asked"), keys("all")) == (["k1", "k2"], [own], ["k1", "k2", own])
     samples = client.get(reverse("generation:samples", args=[graph.slug]))
     assert [report.sample for report in samples.context["reports"]] == [drawn]
     assert "1 more is one question each, asked under Graphs" in shown(samples).text
@@ -155,10 +155,10 @@ def test_questions_that_were_asked_here_can_be_listed_alone_and_crowd_no_list_of
     assert named.fields["over"] == f"sample:{sample.pk}"
 
 
-def test_the_page_says_that_a_question_stays(client: Client, graph: Dataset):
+def test_the_page_says_what_becomes_of_a_question(client: Client, graph: Dataset):
     page = shown(client.get(reverse("graphs:ask", args=[graph.slug])))
 
-    assert f"stored as an example of {graph.name}" in page.text
+    assert "A question of your own is ad hoc" in page.text
 
 
 def test_another_temperature_is_another_call_about_the_same_question(

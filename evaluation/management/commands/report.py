@@ -160,7 +160,7 @@ def _dataset(options: dict[str, Any]) -> Dataset:
 
 def _retrieval(dataset: Dataset, options: dict[str, Any]) -> Report:
     """Return the report on retrieval of sub-graphs, or of passages where there are no questions."""
-    questions = KGQuestion.objects.filter(example__dataset=dataset)
+    questions = KGQuestion.objects.of_benchmark().filter(example__dataset=dataset)
     of = options["of"] or (GRAPHS if questions.exists() else PASSAGES)
     if of == PASSAGES:
         return _retrieval_of_passages(dataset, options)

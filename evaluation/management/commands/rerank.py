@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db.models import Exists, OuterRef
 
 from evaluation.metrics.reranking import FUNCTIONS
 from evaluation.reports.formats import write_report
@@ -20,7 +19,7 @@ from evaluation.services.reranking import RerankingError, rerank
 from evaluation.tradeoffs.axes import Axes, Axis, axes_of, find, usual
 from evaluation.tradeoffs.pools import Pool, all_pools, pool_of
 from generation.management.asking import dataset_named
-from generation.models import Dataset, Response, Setup
+from generation.models import Dataset, Setup
 
 EXAMPLE = """examples:
   manage.py rerank pilot --function sensible-first
@@ -109,8 +108,7 @@ def _pools(dataset: Dataset, options: dict[str, Any]) -> Sequence[Pool]:
         CommandError: there is none.
     """
     model, temperature, names = options["model"], options["temperature"], options["pool"]
-    has_responses = Exists(Response.objects.filter(setup=OuterRef("pk")))
-    setups = list(dataset.setups.filter(has_responses))
+    setups = list(dataset.setups.answered())
     if names:
         if model or temperature is not None:
             raise CommandError("--pool: its setups say model and temperature themselves.")

@@ -59,7 +59,7 @@ class Command(BaseCommand):
             plan = _plan(study, options)
         except ChoiceError as error:
             raise CommandError(f"--{error.field.replace('_', '-')}: {error}") from error
-        responses = responses_of_study(study) if study else dataset.responses.all()
+        responses = responses_of_study(study) if study else dataset.responses.of_benchmark()
         if not responses.exists():
             raise CommandError("There are no responses to score.")
         run = requested_here(dataset, plan, responses)

@@ -59,8 +59,8 @@ def removed_unsaid(dataset: Dataset) -> dict[int, str]:
 
     Their keys, by id. Imported answers say what was removed whatever they call their prompt.
     """
-    said = Response.objects.filter(dataset=dataset, removed__isnull=False).order_by()
-    found = said.annotate(n=JsonLength("removed")).filter(n__gt=0)
+    said = Response.objects.of_benchmark().filter(dataset=dataset, removed__isnull=False)
+    found = said.order_by().annotate(n=JsonLength("removed")).filter(n__gt=0)
     rows = found.values_list("pk", "key", "setup__prompt").iterator(chunk_size=5000)
     return {
         pk: key

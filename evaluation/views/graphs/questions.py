@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.http import HttpResponse
@@ -12,12 +13,12 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
 from evaluation.cited_answer import judged_answers
 from evaluation.forms.ask import AskForm
-from evaluation.forms.graphs import ASKED, QuestionFilter
+from evaluation.forms.graphs import ALL, ASKED, QuestionFilter
 from evaluation.graph_reading import counts_of, links_of
 from evaluation.question_steps import on_their_way, question_of, question_steps
+from evaluation.services.asked_questions import delete_asked_question
 from generation.grids.grid_file import GridError
 from generation.models import (
-    IS_ASKED,
     Dataset,
     Example,
     KGQuestion,
@@ -25,8 +26,8 @@ from generation.models import (
     QuestionEntity,
     Response,
 )
+from generation.services.asked_questions import QuestionError, store_question
 from generation.services.asked_questions import ask as ask_model
-from generation.services.asked_questions import store_question
 from generation.services.experiments import ExperimentError
 from generation.tasks import send
 
@@ -37,7 +38,7 @@ MOST_UNFOLDED = 3  # answers whose citations are listed at once
 @require_safe
 @allowed(Role.RESEARCHER)
 def questions(request: SignedInRequest, slug: str) -> HttpResponse:
-    """List the questions about a graph: search, filter, page by page."""
+    """List the questions about a graph, ad-hoc ones on request: search, filter, page by page."""
     dataset = get_object_or_404(Dataset, slug=slug)
     form = QuestionFilter(request.GET)
     form.is_valid()
@@ -45,9 +46,9 @@ def questions(request: SignedInRequest, slug: str) -> HttpResponse:
     if words := form.cleaned_data.get("q"):
         found = Q(turns__text__icontains=words) | Q(key__icontains=words)
         asked = asked.filter(example__in=dataset.examples.filter(found).values("pk"))
-    if source := form.cleaned_data.get("source"):
-        is_asked = Q(example__key__regex=IS_ASKED)
-        asked = asked.filter(is_asked if source == ASKED else ~is_asked)
+    source = form.cleaned_data.get("source")
+    if source != ALL:
+        asked = asked.filter(example__is_ad_hoc=source == ASKED)
     page = Paginator(asked, QUESTIONS_PER_PAGE).get_page(request.GET.get("page"))
     on_page = page.object_list.select_related("example").prefetch_related("example__turns")  # type: ignore[attr-defined]
     page.object_list = list(on_page)
@@ -118,6 +119,30 @@ def ask(request: SignedInRequest, slug: str) -> HttpResponse:
             send(experiment)
             return redirect("graphs:question", slug, example.pk)
     return _show_form(request, dataset, form, status=422)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RESEARCHER)
+def delete_question(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """Say what deleting an ad-hoc question takes along, and do it."""
+    example = get_object_or_404(
+        Example.objects.select_related("dataset"), dataset__slug=slug, pk=pk, is_ad_hoc=True
+    )
+    if request.method == "POST":
+        try:
+            delete_asked_question(example, request.user)
+        except QuestionError as error:
+            messages.error(request, str(error))
+            return redirect("graphs:question", slug, pk)
+        messages.success(request, "The question is deleted, with its answers.")
+        return redirect("graphs:questions", slug)
+    context = {
+        "dataset": example.dataset,
+        "example": example,
+        "text": question_of(example),
+        "n_answers": example.responses.count(),
+    }
+    return render(request, "evaluation/graphs/delete_question.html", context)
 
 
 def _show_form(

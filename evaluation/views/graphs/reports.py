@@ -198,6 +198,6 @@ def _states(dataset: Dataset, found: Report) -> dict[str, bool]:
             "is_aligned": any(row.get("aligned") is not None for row in found.rows),
             "has_gold": any(row.get("n_with_gold") for row in found.rows),
         }
-    shown = dataset.responses.filter(graph_shown__isnull=False)
+    shown = dataset.responses.of_benchmark().filter(graph_shown__isnull=False)
     removed = shown.filter(removed__isnull=False).exclude(removed=[])
     return {"has_answers": shown.exists(), "has_removed": removed.exists()}

@@ -59,7 +59,7 @@ def tradeoff_page(
         "address": axes_form.address,
         "choices": choices,
         "running": running_runs(dataset, axes),
-        "has_responses": dataset.responses.exists(),
+        "has_responses": dataset.responses.of_benchmark().exists(),
         "missing": missing_sides(axes_form.axes),
         "saved_views": list(dataset.saved_views.select_related("saved_by")),
     }

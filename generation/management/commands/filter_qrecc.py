@@ -76,7 +76,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         dataset = _dataset(options["dataset"])
-        if not dataset.examples.exists():
+        if not dataset.examples.of_benchmark().exists():
             raise CommandError(f"{dataset.name} has no examples to filter.")
         try:
             sample = request_sample(dataset, _choices(options), None)
@@ -147,7 +147,7 @@ def _table(report: SampleReport) -> Iterator[str]:
         title = f"not: {row.rule.title}" if is_reversed else row.rule.title
         yield _line(title, _dropped(row), row.n_left, row.percent)
     yield f"{report.sample.name}: {report.n_members:,} of {report.n_passed:,} examples drawn."
-    sample, n_now = report.sample, report.sample.dataset.examples.count()
+    sample, n_now = report.sample, report.sample.dataset.examples.of_benchmark().count()
     if n_now != sample.n_done:
         yield (
             f"It was drawn when there were {sample.n_done:,} of now {n_now:,} examples: another "

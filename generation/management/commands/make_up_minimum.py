@@ -33,7 +33,7 @@ class Command(BaseCommand):
         except MadeUpError as error:
             raise CommandError(f"{error}\nNothing was made.") from error
         asked = KGQuestion.objects.filter(example__dataset=made).count()
-        there = KGQuestion.objects.filter(example__dataset=source).count()
+        there = KGQuestion.objects.of_benchmark().filter(example__dataset=source).count()
         self.stdout.write(
             f"{made}: {asked:,} questions, each with a minimum set that is made up; "
             f"{there - asked:,} of {source} without a sub-graph to draw from are left out."

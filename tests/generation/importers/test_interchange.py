@@ -376,6 +376,7 @@ def test_entities_and_questions_about_them(tmp_path):
         None,
         (("Q1", "country", "Italy", 1), ("Q1", "area", "1285", None)),
         False,
+        False,
     )
 
 
