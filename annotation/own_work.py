@@ -71,7 +71,7 @@ def own_studies(user: User) -> list[OwnStudy]:
     )
     met = Exposure.objects.filter(rater=OuterRef(OuterRef("pk")), unit=OuterRef("unit"))
     in_hand = mine.filter(submitted_at=None, is_let_go=False)
-    colleagues = Rater.objects.taking_part().filter(group=OuterRef("group"), **in_study)
+    colleagues = Rater.objects.filter(Rater.TAKES_PART, group=OuterRef("group"), **in_study)
     newest = Guideline.objects.filter(**in_study).order_by("-version")
     raters = (
         Rater.objects.filter(user=user)

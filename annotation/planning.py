@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django.db.models import F, QuerySet, Sum
 from django.db.models.functions import Length
 
-from annotation.models import Arm, GoldAnswer, Study, UnitTarget
+from annotation.models import Arm, GoldAnswer, Rater, Study, UnitTarget
 from annotation.ordering import random_key, share_is_drawn
 from annotation.schemes import Scheme, load_scheme
 from generation.evidence import evidence_of, graphs_of
@@ -188,7 +188,7 @@ def group_of(study: Study, arms: Collection[str], example: str, arm: str) -> int
 
 def rater_needs(study: Study) -> list[GroupNeed]:
     """Return what each group of a study's raters has and needs: N different raters per slot."""
-    there = Counter(study.raters.taking_part().values_list("group", flat=True))
+    there = Counter(study.raters.filter(Rater.TAKES_PART).values_list("group", flat=True))
     groups = range(study.n_groups)
     return [GroupNeed(group, there[group], study.raters_per_unit or 0) for group in groups]
 

@@ -7,7 +7,7 @@ asked again, or the slot is let go.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import (
     Case,
@@ -59,12 +59,12 @@ class Stranded(NamedTuple):
         return sum(self.needed.values())
 
 
-def stranded_units(study: Study) -> QuerySet[Unit]:
+def stranded_units(study: Study) -> QuerySet[Any]:
     """Return the units with more free slots than raters who may still take them: `n_stranded`.
 
     Gold items are aside: they have a slot for every rater there ever was.
     """
-    raters = [rater for rater in study.raters.select_related("study") if rater.gets_units]
+    raters = _raters_who_may(study)
     n_there = Counter(rater.group for rater in raters)
     free = Assignment.objects.nobodys().filter(unit=OuterRef("pk")).order_by().values("unit")
     met = Exposure.objects.filter(unit=OuterRef("pk"), rater__in=raters).order_by().values("unit")
@@ -128,12 +128,18 @@ def askable_raters(study: Study, units: Collection[Unit]) -> defaultdict[int, li
         .values_list("unit", "rater")
         .distinct()
     )
-    raters = {rater.pk: rater for rater in study.raters.select_related("study")}
+    raters = {rater.pk: rater for rater in _raters_who_may(study)}
     skips = Skip.objects.filter(unit__in=units, asked_again_at=None)
     reasons = {(skip.unit_id, skip.rater_id): skip.reason for skip in skips}
     askable: defaultdict[int, list[AskableRater]] = defaultdict(list)
     for unit, rater in met.order_by("unit", "rater"):
-        if raters[rater].gets_units:
+        if rater in raters:
             reason = reasons.get((unit, rater), "")
             askable[unit].append(AskableRater(raters[rater], reason))
     return askable
+
+
+def _raters_who_may(study: Study) -> list[Rater]:
+    """Return the raters who are given units: they take part, and may sign in."""
+    raters = study.raters.select_related("study").exclude(user__is_active=False)
+    return [rater for rater in raters if rater.gets_units]

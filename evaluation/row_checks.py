@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.models import Flag, Rater, Study, Vote
 from annotation.schemes import Scheme
@@ -278,7 +278,7 @@ class RowChecks:
         chunks = ExperimentChunk.objects.filter(state=ExperimentChunk.State.RUNNING)
         is_answered = Exists(Response.objects.filter(setup=OuterRef("pk")))
         is_asked = Exists(chunks.filter(setup=OuterRef("pk")))
-        setups = self._dataset.setups.filter(name__in=list(names))
+        setups: QuerySet[Any] = self._dataset.setups.filter(name__in=list(names))
         return {
             part.key: part.content
             for setup in setups.annotate(is_used=is_answered | is_asked)

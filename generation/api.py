@@ -123,7 +123,17 @@ class ExampleSerializer(serializers.ModelSerializer[Example]):
 
     class Meta:
         model = Example
-        fields = ("id", "key", "dataset", "dialog", "turns", "golden_answer", "evidence", "meta")
+        fields = (
+            "id",
+            "key",
+            "dataset",
+            "dialog",
+            "is_ad_hoc",
+            "turns",
+            "golden_answer",
+            "evidence",
+            "meta",
+        )
 
 
 class ExampleFilters(filters.FilterSet):  # type: ignore[misc] # no types
@@ -168,6 +178,7 @@ class ResponseSerializer(serializers.ModelSerializer[Response]):
 
     dataset = serializers.CharField(source="dataset.slug", read_only=True)
     example = serializers.CharField(source="example.key", read_only=True)
+    is_ad_hoc = serializers.BooleanField(source="example.is_ad_hoc", read_only=True)
     example_id = serializers.IntegerField(read_only=True)
     dialog = serializers.CharField(source="example.dialog", read_only=True)
     setup = serializers.CharField(source="setup.name", read_only=True)
@@ -184,6 +195,7 @@ class ResponseSerializer(serializers.ModelSerializer[Response]):
             "example",
             "example_id",
             "dialog",
+            "is_ad_hoc",
             "setup",
             "text",
             "is_evidence_stated",

@@ -168,14 +168,6 @@ class Guideline(models.Model):
         return f"version {self.version}"
 
 
-class RaterQuerySet(models.QuerySet["Rater"]):
-    """Raters by whether a study counts on them."""
-
-    def taking_part(self) -> "RaterQuerySet":
-        """Return those whose votes count and who are there still."""
-        return self.filter(is_excluded=False, taken_out_at=None)
-
-
 class Rater(models.Model):
     """One person in one study. Raters of imported votes have a code and no account."""
 
@@ -192,7 +184,7 @@ class Rater(models.Model):
     gold_score = models.FloatField(null=True, blank=True)  # share of gold answers met
     n_gold = models.PositiveIntegerField(default=0)  # gold units submitted, also flagged ones
 
-    objects = RaterQuerySet.as_manager()
+    TAKES_PART = Q(is_excluded=False, taken_out_at=None)  # is there still, and counts
 
     class Meta:
         ordering = ["code"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.db import IntegrityError, transaction
 
-from accounts.models import AuditEntry
+from accounts.models import AuditEntry, User
 from annotation.models import Assignment, Rater, Skip, Study, Unit, Vote
 from annotation.planning import rater_needs
 from annotation.services.claiming import claim_next_unit
@@ -93,6 +93,16 @@ def test_who_is_taken_out_leaves_slots_that_nobody_may_take(tmp_path):
     assert stranded(study)[:2] == (2, 2)  # of the three units that they would have rated
 
 
+def test_whose_account_is_deactivated_takes_nothing_and_is_not_asked(tmp_path):
+    study = opened(material(tmp_path, n_examples=1, setups=["cool"]), raters=6)
+    unit, _ = skipped(study)
+
+    User.objects.filter(username__in=["rater-1", "rater-2"]).update(is_active=False)
+
+    [found] = stranded_details(study, 20)
+    assert (found.unit, found.n_slots, found.askable) == (unit, 1, [])
+
+
 def test_a_slot_that_is_let_go_is_not_wanted_and_n_stays(tmp_path):
     study = opened(material(tmp_path), raters=5)
     unit, _ = skipped(study)
@@ -132,7 +142,9 @@ def test_a_majority_that_opens_again_takes_no_slot_back_that_somebody_let_go(tmp
     raters = raters_of(study)
     skipped(study, raters[0])
     let_slots_go(study, researcher())
-    slots = [rate_next(rater) for rater in raters[1:4]]
+    slots = [claimed(rater) for rater in raters[1:4]]
+    for rater, slot in zip(raters[1:4], slots, strict=True):
+        rate(rater, slot)
     assert Assignment.objects.filter(is_let_go=True).count() == 2  # by hand, and as decided
 
     rate(raters[1], slots[0], {"understand": 0})
@@ -190,10 +202,11 @@ def test_whose_unit_was_released_is_asked_again_and_fills_the_last_slot(tmp_path
 def test_who_has_judged_a_unit_is_not_asked_again(tmp_path):
     study = opened(material(tmp_path), raters=5)
     rater = raters_of(study)[0]
-    unit = rate_next(rater).unit
+    held = claimed(rater)
+    rate(rater, held)
 
-    assert not ask_again(unit, rater, researcher())
-    assert claimed(rater).unit != unit
+    assert not ask_again(held.unit, rater, researcher())
+    assert claimed(rater).unit != held.unit
 
 
 def test_who_is_invited_joins_the_group_that_has_the_slot(tmp_path):
@@ -236,6 +249,6 @@ def test_counting_costs_the_same_for_any_number_of_units(tmp_path):
         study = opened(material(tmp_path / f"m{n}", n_examples=n), raters=5, name=f"Study {n}")
         for _ in range(n):
             skipped(study)
-        costs.append(n_statements(lambda study=study: stranded_details(study, 20)))
+        costs.append(n_statements(partial(stranded_details, study, 20)))
 
     assert costs[0] == costs[1] <= 8

@@ -204,7 +204,8 @@ def test_a_rater_of_another_study_is_not_found(researcher, study):
 
 def test_who_was_taken_out_is_told_so_and_changes_nothing(researcher, client_for, study):
     rater = raters_of(study)[0]
-    done = rate_next(rater)
+    done = claimed(rater)
+    rate(rater, done)
     researcher.post(address("annotation:take-out-rater", study, rater.pk), {"votes": "keep"})
     own = client_for(rater.user)
 
