@@ -52,7 +52,7 @@ class TestList:
         [(dataset, counts)] = client.get(GRAPHS).context["rows"]
 
         assert dataset == graph
-        assert counts == (4, 11, 2, 1)
+        assert counts == (4, 11, 2, 1, 0)
 
     def test_datasets_without_entities_are_not_listed(self, client: Client, tmp_path: Path):
         import_rows(tmp_path, examples=[example_row()])
