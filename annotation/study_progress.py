@@ -166,7 +166,8 @@ def _counts(
 def newest_skips(study: Study) -> QuerySet[Skip]:
     """Return what was skipped last, with why."""
     of_study = Skip.objects.filter(unit__arm__study=study)
-    return of_study.select_related("rater", "unit__arm", "unit__example").order_by("-pk")
+    related = ("rater__study", "unit__arm", "unit__example")
+    return of_study.select_related(*related).order_by("-pk")
 
 
 def newest_flags(study: Study) -> QuerySet[Flag]:

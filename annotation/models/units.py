@@ -246,3 +246,10 @@ class Skip(models.Model):
 
     def __str__(self) -> str:
         return f"unit {self.unit_id} skipped by rater {self.rater_id}"
+
+    @property
+    def keeps_from_qualifying(self) -> bool:
+        """Whether a rater waits for this known answer: nobody else can give it for them."""
+        rater = self.rater
+        is_qualifying = rater.gets_units and rater.n_gold < rater.study.n_qualifying
+        return self.unit.is_gold and is_qualifying and self.asked_again_at is None

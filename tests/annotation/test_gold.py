@@ -192,6 +192,23 @@ def test_who_skips_or_flags_gold_items_does_not_qualify(study):
     assert claim_next_unit(flagging) is None
 
 
+def test_who_skips_what_they_need_to_qualify_is_asked_again(study, rosa, client_for):
+    rater = raters_of(study)[0]
+    skipped = claimed(rater)
+    skip_unit(skipped.unit, rater, "Another reason")
+    rate(rater, claimed(rater), GOOD)
+    assert claim_next_unit(rater) is None
+    client = client_for(rosa)
+    page = reverse("annotation:study-setup", args=[study.slug])
+    ask = reverse("annotation:ask-again", args=[study.slug, skipped.unit_id, rater.pk])
+    assert ask in shown(client.get(page)).actions
+
+    client.post(ask)
+
+    assert claimed(rater).unit_id == skipped.unit_id
+    assert ask not in shown(client.get(page)).actions
+
+
 def test_gold_outside_the_plan_is_told_before_a_study_opens(tmp_path):
     study = planned(material(tmp_path, n_examples=6), scheme="SSA", n_sampled=2)
     keys = [f"e{n}-cool" for n in range(1, 7)]

@@ -148,6 +148,8 @@ def _asked(dataset: Dataset) -> Iterator[tuple[str, str]]:
     Checkpoint.objects.create(name="gone", backend="language-model", location="/nowhere")
     work(ask(example, AskedOf("gone"), None))
     yield "question, no answer", address
+    yield "questions, ad hoc", reverse("graphs:questions", args=[dataset.slug]) + "?source=asked"
+    yield "delete a question", reverse("graphs:delete-question", args=[dataset.slug, example.pk])
 
 
 def _scored(folder: Path) -> Iterator[tuple[str, str]]:
