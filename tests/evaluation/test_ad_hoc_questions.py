@@ -191,7 +191,7 @@ def test_questions_of_earlier_versions_are_recognised_by_their_keys(
     import_rows(tmp_path / "like", graph.name, kg_questions=[like])
     Example.objects.update(is_ad_hoc=False)
 
-    migration = import_module("generation.migrations.0007_asked_questions_are_ad_hoc")
+    migration = import_module("generation.migrations.0009_asked_questions_are_ad_hoc")
     migration.mark(apps, None)
 
     assert Example.objects.get(is_ad_hoc=True) == question

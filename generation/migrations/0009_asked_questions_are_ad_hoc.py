@@ -33,6 +33,6 @@ def forget(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("generation", "0006_example_is_ad_hoc")]
+    dependencies = [("generation", "0008_example_is_ad_hoc")]
 
     operations = [migrations.RunPython(mark, forget)]

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('generation', '0005_constructions'),
+        ('generation', '0007_checkpoint_key_over_http'),
     ]
 
     operations = [
