@@ -129,9 +129,10 @@ def delete_question(example: Example, user: User | None) -> None:
     if not example.is_ad_hoc:
         raise QuestionError(f"{example.key} is a question of {example.dataset}: it is kept.")
     samples = Sample.objects.filter(dataset=example.dataset_id, name=_name_of(example))
-    grids = Experiment.objects.select_for_update().filter(sample__in=samples)
+    grids = Experiment.objects.filter(sample__in=samples)
+    is_going_on = any(grid.state in GOING_ON for grid in grids.select_for_update())
     at_work = ExperimentChunk.objects.filter(experiment__in=grids, lease_until__gte=timezone.now())
-    if any(grid.state in GOING_ON for grid in grids) or at_work.exists():
+    if is_going_on or at_work.exists():
         raise QuestionError(
             "This question is being asked: wait for its answer, or cancel its grid."
         )
