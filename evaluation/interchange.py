@@ -40,6 +40,7 @@ from generation.importers.records import (
     SampleRecord,
     VoteRecord,
 )
+from generation.importers.weight import weight
 from generation.models import Dataset
 from generation.services.datasets import create_dataset, store_examples, store_passages
 from generation.services.graphs import store_entities, store_kg_questions
@@ -50,8 +51,7 @@ logger = logging.getLogger(__name__)
 
 IN_AUDIT_TRAIL = "dataset.imported"  # with the dataset's name; written with the rows
 BATCH = 2000
-MOST_TRIPLES = 20_000  # of the entities in one batch, about
-MOST_CHARACTERS = 1 << 25  # of the texts in one batch, about
+MOST_OF_A_BATCH = 1 << 23  # bytes of what the rows become, about
 MAX_PROBLEMS_SHOWN = 200
 N_PREVIEWED = 5
 BEHIND_CLOSED_GATES = "answers behind a gate that the same rater closed, kept as given"
@@ -249,34 +249,17 @@ def _go_through(
 
 
 def _batches(rows: Iterable[Record | Problem]) -> Iterator[list[Record | Problem]]:
-    """Yield rows in batches; fewer at once where they have long texts or many triples."""
+    """Yield rows in batches; fewer at once where they are large, whatever in them is."""
     batch: list[Record | Problem] = []
-    n_triples = n_characters = 0
+    n_bytes = 0
     for row in rows:
         batch.append(row)
-        if isinstance(row, EntityRecord):
-            n_triples += len(row.triples)
-        n_characters += _n_characters(row)
-        if len(batch) == BATCH or n_triples >= MOST_TRIPLES or n_characters >= MOST_CHARACTERS:
+        n_bytes += weight(row)
+        if len(batch) == BATCH or n_bytes >= MOST_OF_A_BATCH:
             yield batch
-            batch, n_triples, n_characters = [], 0, 0
+            batch, n_bytes = [], 0
     if batch:
         yield batch
-
-
-def _n_characters(row: Record | Problem) -> int:
-    """Return the characters of the texts of a row that may be long."""
-    match row:
-        case EntityRecord():
-            return len(row.text) + sum(len(triple.value) for triple in row.triples)
-        case ExampleRecord():
-            n_shown = sum(len(passage.text) for passage in row.evidence)
-            return n_shown + sum(len(turn.text) for turn in row.turns)
-        case SampleRecord():
-            return sum(len(member.example) + len(member.reason) for member in row.members)
-        case CollectionPassageRecord() | ResponseRecord():
-            return len(row.text)
-    return 0
 
 
 def _readable(

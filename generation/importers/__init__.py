@@ -18,12 +18,23 @@ from generation.importers import (
     treccast,
     triples,
 )
+from generation.importers.beginning import beginning_trouble
 from generation.importers.errors import DatasetError
 from generation.importers.limits import Limits
 from generation.importers.material import KINDS, Material
-from generation.importers.sources import Source
+from generation.importers.sources import ENCODINGS, UTF_8, Source
 
-__all__ = ["KINDS", "READERS", "DatasetError", "Limits", "Material", "open_material", "recognise"]
+__all__ = [
+    "ENCODINGS",
+    "KINDS",
+    "READERS",
+    "UTF_8",
+    "DatasetError",
+    "Limits",
+    "Material",
+    "open_material",
+    "recognise",
+]
 
 
 class Reader(NamedTuple):
@@ -50,28 +61,36 @@ READERS: dict[str, Reader] = {
 }
 
 
-def recognise(path: Path, limits: Limits | None = None) -> str:
+def recognise(path: Path, limits: Limits | None = None, encoding: str = UTF_8) -> str:
     """Return the format of a folder, zip or file, judged by its content.
 
     Raises:
         DatasetError: nothing is there, or no reader knows it.
     """
-    source = Source(path, limits)
+    source = Source(path, limits, encoding)
     try:
         return _format_of(source)
     finally:
         source.close()
 
 
-def open_material(path: Path, format: str | None = None, limits: Limits | None = None) -> Material:
+def open_material(
+    path: Path,
+    format: str | None = None,
+    limits: Limits | None = None,
+    encoding: str = UTF_8,
+) -> Material:
     """Return what `path` holds, ready to be read; use it as a context manager.
+
+    Args:
+        encoding: of its text, one of `ENCODINGS`.
 
     Raises:
         DatasetError: nothing is there, the format is unknown, or it is not what `format` says.
     """
     if format is not None and format not in READERS:
         raise DatasetError("format", repr(format), " or ".join(READERS))
-    source = Source(path, limits)
+    source = Source(path, limits, encoding)
     try:
         material = READERS[format or _format_of(source)].open(source)
     except BaseException:
@@ -86,6 +105,8 @@ def _format_of(source: Source) -> str:
         if name not in ONLY_ASKED_FOR and reader.recognises(source):
             return name
     names = list(source.sizes)
+    if (trouble := beginning_trouble(source)) is not None:
+        raise DatasetError(str(trouble))
     files = ", ".join(names[:10]) or "no files"
     if names == [source.path.name]:
         files = "content of no format that is known"

@@ -11,6 +11,10 @@ from generation.importers.errors import DatasetError, excerpt
 from generation.importers.limits import Limits
 
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
+_OLD_EXCEL_MAGIC = b"\xd0\xcf\x11\xe0"
+_EXCEL = "xl/workbook.xml"  # a member of every .xlsx
+CSV_OF_A_SHEET = "CSV: save each sheet as 'CSV UTF-8', and import these files (in a zip)"
+LONGEST_NAME = 255  # characters of a member's name
 _JUNK = frozenset({"__MACOSX", ".DS_Store"})
 _DRIVE = re.compile(r"^[A-Za-z]:")
 # The others unpack a small read into any amount at once, so that counting comes too late.
@@ -51,6 +55,12 @@ def looks_like_zip(path: Path) -> bool:
         return stream.read(4) in _ZIP_MAGIC
 
 
+def looks_like_old_excel(path: Path) -> bool:
+    """Return whether the file begins as an .xls does."""
+    with path.open("rb") as stream:
+        return stream.read(4) == _OLD_EXCEL_MAGIC
+
+
 def is_junk(name: str) -> bool:
     """Return whether an operating system left this behind; such names are not even reported."""
     return not _JUNK.isdisjoint(name.split("/")) or name.rsplit("/", 1)[-1].startswith("._")
@@ -60,6 +70,8 @@ def _readable_members(
     archive: zipfile.ZipFile, zip_name: str, limits: Limits
 ) -> tuple[dict[str, zipfile.ZipInfo], list[str]]:
     infos = archive.infolist()
+    if _EXCEL in archive.NameToInfo:
+        raise DatasetError(zip_name, "an Excel workbook", CSV_OF_A_SHEET)
     if len(infos) > limits.max_members:
         found = f"{len(infos):,} members"
         raise DatasetError(zip_name, found, f"at most {limits.max_members:,}")
@@ -108,6 +120,8 @@ def _unsafe_name(name: str) -> str:
         return "an absolute path"
     if ".." in name.split("/"):
         return "'..' in the path"
+    if len(name) > LONGEST_NAME:
+        return f"a name of {len(name):,} characters"
     if "\0" in name:
         return "a NUL character in the name"
     return ""

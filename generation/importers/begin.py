@@ -108,6 +108,7 @@ class BeginMaterial(FileMaterial):
                 yield from row.problems
                 continue
             seen[found.key] += 1
+            self._source.refuse_more_in_memory(self._file, len(seen))
             if seen[found.key] > 1:
                 found = found._replace(key=f"{found.key}|{seen[found.key]}")
             yield found

@@ -95,6 +95,7 @@ class BioKalmaMaterial(FileMaterial):
                 found = met.problems(found) or found
             if isinstance(found, Item):
                 met.add(found)
+                self._source.refuse_more_in_memory(self._file, met.n_entities)
             if kind == "kg_questions":
                 yield from [_question(found)] if isinstance(found, Item) else found
         if kind == "entities":
@@ -110,6 +111,10 @@ class _Met:
         self._aliases: dict[str, dict[str, None]] = {}  # in the order of the file
         self._n = Counter[str]()
         self._n_by_size = Counter[int]()
+
+    @property
+    def n_entities(self) -> int:
+        return len(self._graphs)
 
     def problems(self, item: Item) -> list[Problem]:
         """Return what keeps a readable entry from being added."""

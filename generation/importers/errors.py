@@ -1,8 +1,10 @@
 """What stops an import as a whole, and how a found value is quoted in a message."""
 
 import json
+from typing import Any
 
 EXCERPT_LENGTH = 80
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=repr)
 
 
 class DatasetError(Exception):
@@ -26,6 +28,16 @@ def excerpt(value: object) -> str:
     if isinstance(value, str):
         quoted = json.dumps(value[: EXCERPT_LENGTH + 1], ensure_ascii=False)
     else:
-        quoted = json.dumps(value, ensure_ascii=False, default=repr)
+        quoted = _beginning(value)
     quoted = quoted.encode("utf-8", "backslashreplace").decode("utf-8")
     return quoted if len(quoted) <= EXCERPT_LENGTH else quoted[: EXCERPT_LENGTH - 1] + "…"
+
+
+def _beginning(value: Any) -> str:
+    """Return the beginning of a value as JSON; a large one is not written out as a whole."""
+    quoted = ""
+    for piece in _ENCODER.iterencode(value):
+        quoted += piece
+        if len(quoted) > EXCERPT_LENGTH:
+            break
+    return quoted

@@ -2,8 +2,9 @@
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any, NamedTuple
 
 from generation.importers.errors import excerpt
@@ -14,6 +15,9 @@ NOTHING = "nothing"
 LONGEST_KEY = 200  # of an id, as the database stores it
 LONGEST_NAME = 100
 LARGEST_COUNT = 32_767
+LARGEST_SCORE = 1e12
+MOST_PROBLEMS = 100  # of one row; the first tell most
+LONGEST_LABEL = 300  # of a field in a problem: keys of an object may be of any length
 
 _UNIX_SECONDS = re.compile(r"\d{9,}(\.\d+)?|\d{1,7}(\.\d+)?|\d+\.\d+")  # 8 digits: 20240131
 _YES_NO = {
@@ -50,8 +54,13 @@ class Row:
         self.problems: list[Problem] = [] if problems is None else problems
 
     def refuse(self, name: str, found: str, expected: str) -> None:
-        """Note a problem of this row."""
-        self.problems.append(Problem(self.where, self.prefix + name, found, expected))
+        """Note a problem of this row, unless it has very many."""
+        label = (self.prefix + name)[:LONGEST_LABEL]
+        self.adopt([Problem(self.where, label, found, expected)])
+
+    def adopt(self, problems: Iterable[Problem]) -> None:
+        """Note problems that belong to this row, unless it has very many."""
+        self.problems.extend(islice(problems, max(0, MOST_PROBLEMS - len(self.problems))))
 
     def key(self, name: str, default: str | None = None, longest: int = LONGEST_KEY) -> str:
         """Return an id or a name without surrounding space; whole numbers count as text."""
@@ -114,6 +123,21 @@ class Row:
         if not math.isfinite(number):
             self._refuse_value(name, value, "a finite number")
             return None
+        return number
+
+    def score(self, name: str) -> float:
+        """Return a number that sums and squares of scores can hold."""
+        number = self.number(name)
+        if abs(number) > LARGEST_SCORE:
+            expected = f"a number from {-LARGEST_SCORE:.0e} to {LARGEST_SCORE:.0e}"
+            self._refuse_value(name, self.values[name], expected)
+        return number
+
+    def share(self, name: str) -> float | None:
+        """Return a number from 0 to 1; None when there is none."""
+        number = self.optional_number(name)
+        if number is not None and not 0 <= number <= 1:
+            self._refuse_value(name, self.values[name], "a number from 0 to 1")
         return number
 
     def number(self, name: str) -> float:
@@ -236,9 +260,12 @@ class Row:
 
     def keys(self, name: str, items: list[Any], longest: int = LONGEST_KEY) -> tuple[str, ...]:
         """Return the items of a list of ids."""
-        inner = {f"{name}[{number}]": item for number, item in enumerate(items, start=1)}
-        row = Row(self.where, inner, prefix=self.prefix, problems=self.problems)
-        return tuple(row.key(label, longest=longest) for label in inner)
+        keys = []
+        for number, item in enumerate(items, start=1):
+            label = f"{name}[{number}]"
+            row = Row(self.where, {label: item}, prefix=self.prefix, problems=self.problems)
+            keys.append(row.key(label, longest=longest))
+        return tuple(keys)
 
     def unknown(self, known: Collection[str]) -> dict[str, Any]:
         """Return the fields that are not among the `known` ones."""

@@ -11,7 +11,7 @@ from generation.importers.on_disk import LARGE_CACHE, temporary_database
 from generation.importers.records import EntityRecord, Problem, Record, Where
 from generation.importers.sources import Source
 
-LONGEST_ENTITY = 1 << 25  # characters of one entity's triples, or of its names
+LONGEST_ENTITY = 1 << 23  # characters of one entity's triples, or of its names
 _PROBLEMS = "CREATE TABLE problems (line INTEGER, field TEXT, found TEXT, expected TEXT)"
 
 

@@ -139,7 +139,7 @@ def _settings(source: Source, what: str) -> dict[str, Any] | None:
     name = _settings_files(source).get(what)
     if name is None:
         return None
-    value = source.whole_json(name)
+    value = source.whole_json(name, source.limits.max_settings_bytes)
     if not isinstance(value, dict):
         raise DatasetError(name, type(value).__name__, "a JSON object")
     return value

@@ -7,6 +7,7 @@ object a name. `turns: null` says that the dialog is not known (published rating
 
 import hashlib
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from generation.importers.errors import excerpt
@@ -107,7 +108,7 @@ def read_score(row: Row) -> ScoreRecord:
         where=row.where,
         response=row.key("response"),
         metric=row.key("metric", longest=LONGEST_NAME),
-        score=None if problem else row.number("score"),
+        score=None if problem else row.score("score"),
         citation=row.ordinal_number("citation"),
         signature=row.text("signature", "", LONGEST_LABEL),
         is_assumed=row.yes_no("assumed"),
@@ -132,7 +133,7 @@ def read_rater(row: Row) -> RaterRecord:
         where=row.where,
         rater=row.key("rater", longest=LONGEST_NAME),
         is_excluded=row.optional_yes_no("excluded"),
-        gold_score=row.optional_number("gold_score"),
+        gold_score=row.share("gold_score"),
         is_simulated=row.optional_yes_no("simulated"),
     )
 
@@ -315,17 +316,15 @@ def _minimum(row: Row, items: list[Any]) -> tuple[MinimumTriple, ...]:
 
 def _listed_rows(
     row: Row, name: str, items: list[Any], names: tuple[str, ...], n_required: int
-) -> list[Row]:
-    """Return a row with `names` for each item that is a list of that many values."""
-    rows = []
+) -> Iterator[Row]:
+    """Yield a row with `names` for each item that is a list of that many values."""
     for number, item in enumerate(items, start=1):
         label = f"{name}[{number}]"
         if not isinstance(item, list) or not n_required <= len(item) <= len(names):
             row.refuse(label, excerpt(item), f"[{', '.join(names)}]")
             continue
         values = dict(zip(names, item, strict=False))
-        rows.append(Row(row.where, values, prefix=f"{label}.", problems=row.problems))
-    return rows
+        yield Row(row.where, values, prefix=f"{label}.", problems=row.problems)
 
 
 def _value(triple: Row, name: str) -> str:

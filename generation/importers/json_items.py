@@ -53,7 +53,7 @@ def json_entries(source: Source, name: str) -> Iterator[Entry | Problem]:
         elif isinstance(raw, _Unfinished):
             yield Problem(where, "", "the end of the file", "the end of the entry and of the list")
         else:
-            yield _entry(where, raw, limits.max_nesting)
+            yield _entry(where, source.text_of(raw, where, "entry"), limits.max_nesting)
 
 
 class _Unfinished:
@@ -89,12 +89,10 @@ class _Bytes:
         return found
 
 
-def _entry(where: Where, raw: bytes, max_nesting: int) -> Entry | Problem:
-    try:
-        text = raw.decode().strip()
-    except UnicodeDecodeError as error:
-        found = f"byte {raw[error.start]:#04x} at byte {error.start + 1:,} of the entry"
-        return Problem(where, "", found, "UTF-8 text")
+def _entry(where: Where, text: str | Problem, max_nesting: int) -> Entry | Problem:
+    if isinstance(text, Problem):
+        return text
+    text = text.strip()
     if not text:
         return Problem(where, "", NOTHING, "one JSON value in each entry of the list")
     try:

@@ -4,11 +4,14 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from generation.importers.errors import excerpt
 
+MOST_VALUES = 1_000_000  # of one text: each takes up to a hundred times the bytes it is written in
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_TEXT_OR_SIGN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{,]', re.DOTALL)
 
 
 class JSONTrouble(ValueError):
@@ -25,8 +28,11 @@ def parse_json(text: str, max_nesting: int) -> Any:
 
     Raises:
         JSONTrouble: malformed, a key twice in one object, NaN or Infinity (also as 1e999),
-            nested deeper than `max_nesting`, or a text with a NUL or a lone surrogate.
+            nested deeper than `max_nesting`, more than `MOST_VALUES` values, or a text with a NUL
+            or a lone surrogate.
     """
+    if has_too_many_values(text):
+        raise JSONTrouble(f"more than {MOST_VALUES:,} values", "fewer in one JSON text")
     try:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
@@ -44,6 +50,17 @@ def parse_json(text: str, max_nesting: int) -> Any:
     if "\\u" in text:  # the only way to write a NUL or a lone surrogate in decoded text
         _check_texts(value)
     return value
+
+
+def has_too_many_values(text: str) -> bool:
+    """Return whether JSON holds more than `MOST_VALUES` values, before any of them is made.
+
+    A comma or an opening bracket stands before each but the first, unless it is empty.
+    """
+    if sum(map(text.count, ",[{")) < MOST_VALUES:
+        return False
+    signs = (found for found in _TEXT_OR_SIGN.finditer(text) if text[found.start()] != '"')
+    return next(islice(signs, MOST_VALUES - 1, None), None) is not None
 
 
 def unstorable_character(text: str) -> str:

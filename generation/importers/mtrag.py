@@ -12,7 +12,7 @@ From https://github.com/IBM/mt-rag-benchmark (mtrag-human/evaluations). Our read
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from generation.importers.errors import DatasetError, excerpt
@@ -39,7 +39,7 @@ META = ("Answerability", "Question Type", "Multi-Turn", "Turn", "Collection")
 PSEUDO_RATERS = ("system", "composite")
 LEFT_OUT = "win-rate"  # a comparison of answers, not a judgement of one
 SPEAKERS = {"user": "user", "agent": "assistant"}
-_LISTS = ("tasks", "documents", "evaluations")
+LISTS = ("tasks", "documents", "evaluations")
 _NAMES = tuple(re.compile(rb'"%s"\s*:\s*\[' % name) for name in (b"tasks", b"evaluations"))
 
 
@@ -54,19 +54,18 @@ class MtragMaterial(FileMaterial):
         data = source.whole_json(self._file)
         if not isinstance(data, dict):
             raise DatasetError(self._file, type(data).__name__, "one JSON object")
-        self._tasks, documents, self._evaluations = (
-            [
-                Row(Where(self._file, number), _object(item), prefix=f"{what}.")
-                for number, item in enumerate(_list(data, what, self._file), start=1)
-            ]
-            for what in _LISTS
-        )
-        self._documents = {str(row.values.get("document_id")): row for row in documents}
-        self._contexts = {str(row.values.get("task_id")): _contexts(row) for row in self._tasks}
-        self._response_keys = _unique_keys(self._evaluations)
+        self._items = {what: _list(data, what, self._file) for what in LISTS}
+        source.refuse_more_in_memory(self._file, max(map(len, self._items.values())))
+        self._documents = {
+            str(row.values.get("document_id")): row.where.line for row in self._rows("documents")
+        }
+        self._contexts = {
+            str(row.values.get("task_id")): _contexts(row) for row in self._rows("tasks")
+        }
+        self._response_keys = _unique_keys(self._rows("evaluations"))
         self.scheme = _scheme(data.get("metrics"))
         self.kinds = ("examples", "responses", "votes", "scores")
-        self.n_left_out = _count_left_out(self._evaluations)
+        self.n_left_out = _count_left_out(self._rows("evaluations"))
 
     @property
     def bytes_read(self) -> int:
@@ -74,12 +73,22 @@ class MtragMaterial(FileMaterial):
 
     def records(self, kind: str) -> Iterator[Record | Problem]:
         if kind == "examples":
-            yield from read_rows(map(_fresh, self._tasks), self._example)
+            yield from read_rows(self._rows("tasks"), self._example)
         elif kind == "responses":
-            yield from read_rows(map(_fresh, self._evaluations), self._response)
+            yield from read_rows(self._rows("evaluations"), self._response)
         elif kind in ("votes", "scores"):
-            for evaluation, key in zip(self._evaluations, self._response_keys, strict=True):
+            evaluations = self._rows("evaluations")
+            for evaluation, key in zip(evaluations, self._response_keys, strict=True):
                 yield from _ratings(evaluation, key, kind)
+
+    def _rows(self, what: str) -> Iterator[Row]:
+        """Yield the items of one of the lists, each as a row without problems."""
+        for number in range(1, len(self._items[what]) + 1):
+            yield self._row(what, number)
+
+    def _row(self, what: str, number: int) -> Row:
+        item = self._items[what][number - 1]
+        return Row(Where(self._file, number), _object(item), prefix=f"{what}.")
 
     def _example(self, task: Row) -> ExampleRecord:
         key = task.key("task_id")
@@ -94,11 +103,11 @@ class MtragMaterial(FileMaterial):
         )
 
     def _passage(self, task: Row, key: str) -> PassageRecord:
-        document = self._documents.get(key)
-        if document is None:
+        number = self._documents.get(key)
+        if number is None:
             task.refuse("contexts", excerpt(key), "the document_id of one of the documents")
             return PassageRecord(key, "", "", "", True)
-        row = _fresh(document)
+        row = self._row("documents", number)
         passage = PassageRecord(
             row.key("document_id"),
             row.filled_text("text"),
@@ -106,7 +115,7 @@ class MtragMaterial(FileMaterial):
             row.text("url", ""),
             True,
         )
-        task.problems.extend(row.problems)
+        task.adopt(row.problems)
         return passage
 
     def _response(self, evaluation: Row) -> ResponseRecord:
@@ -149,11 +158,6 @@ def _list(data: dict[str, Any], what: str, name: str) -> list[Any]:
     return found
 
 
-def _fresh(row: Row) -> Row:
-    """Return the row without the problems of an earlier reading."""
-    return Row(row.where, row.values, prefix=row.prefix)
-
-
 def _contexts(task: Row) -> tuple[str, ...]:
     found = task.values.get("contexts")
     keys = [_object(item).get("document_id") for item in found] if isinstance(found, list) else []
@@ -176,7 +180,7 @@ def _golden_answer(task: Row) -> str | None:
     return targets[0].text("text") if targets else None
 
 
-def _unique_keys(evaluations: list[Row]) -> list[str]:
+def _unique_keys(evaluations: Iterable[Row]) -> list[str]:
     """Return 'task|model' for each; a repeated one gets '|2', '|3'."""
     seen: Counter[str] = Counter()
     keys = []
@@ -191,11 +195,11 @@ def _annotations(evaluation: Row) -> Iterator[tuple[str, str, Row]]:
     """Yield (metric, rater, rating) of one rated answer."""
     for metric, by_rater in _object(evaluation.values.get("annotations")).items():
         for rater, rating in _object(by_rater).items():
-            label = f"evaluations.annotations.{metric}.{rater}."
+            label = f"evaluations.annotations.{metric:.{LONGEST_NAME}}.{rater:.{LONGEST_NAME}}."
             yield metric, rater, Row(evaluation.where, _object(rating), prefix=label)
 
 
-def _count_left_out(evaluations: list[Row]) -> dict[str, int]:
+def _count_left_out(evaluations: Iterable[Row]) -> dict[str, int]:
     return dict(
         Counter(
             metric
@@ -210,7 +214,7 @@ def _ratings(evaluation: Row, key: str, kind: str) -> Iterator[Record | Problem]
     for metric, rater, rating in _annotations(evaluation):
         if rater in PSEUDO_RATERS:
             if kind == "scores":
-                score = rating.number("value")
+                score = rating.score("value")
                 _check_name(rating, metric)
                 yield from outcome(
                     rating, ScoreRecord(rating.where, key, metric, score, None, rater)
@@ -252,7 +256,7 @@ def _scheme(metrics: object) -> dict[str, Any]:
     described = {
         metric.get("name"): metric
         for metric in (metrics if isinstance(metrics, list) else [])
-        if isinstance(metric, dict)
+        if isinstance(metric, dict) and isinstance(metric.get("name"), str)
     }
     return {
         "key": "mtrag",

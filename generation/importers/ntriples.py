@@ -5,6 +5,7 @@ pyoxigraph parses the lines; `rdf_store` puts them in order on disk and says how
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from generation.importers.errors import excerpt
@@ -107,7 +108,7 @@ def _parsed(lines: list[Line], file: str) -> Iterator[_Parsed | Problem]:
     if all(line.problem is None for line in lines):
         text = "".join(line.text for line in lines)  # each but the file's last ends its line
         try:
-            triples = list(parse(text, RdfFormat.N_TRIPLES))
+            triples = list(islice(parse(text, RdfFormat.N_TRIPLES), len(lines) + 1))
         except (SyntaxError, ValueError):
             triples = []  # line by line, to say which it is
         if len(triples) == len(lines):

@@ -73,6 +73,8 @@ GOLDEN, GOLDEN_GUESSED, GOLDEN_UNKNOWN, GOLDEN_NONE, SPEAKERS_GUESSED = NOTES = 
 )
 LARGEST_NUMBER = 1_000_000_000
 LONGEST_ADDRESS = 10_000
+MOST_PASSAGES = 1_000  # of one question, of which the golden one is guessed
+MOST_TURNS = 200  # of one conversation: each looks through those before
 _WORK = 500  # rows between two signs of work
 _HEAD_BYTES = 1 << 20
 _NAMES = tuple(
@@ -154,6 +156,10 @@ class QreccMaterial(Material):
                 continue
             if asked.conversation != conversation:
                 conversation, earlier = asked.conversation, {}
+            if len(earlier) == MOST_TURNS:
+                expected = f"at most {MOST_TURNS:,} turns of one conversation"
+                yield Problem(asked.where, "Turn_no", f"{asked.turn:,}", expected)
+                continue
             example = self._example(asked, earlier, join)
             counts.update(_noted(example, join))
             yield example
@@ -352,6 +358,8 @@ def _golden(asked: Asked, join: PassageJoin) -> tuple[PassageRecord | None, str]
     n_passages = 0
     for passage in join.passages_of(asked.joined_by):
         n_passages += 1
+        if n_passages > MOST_PASSAGES:
+            return None, UNKNOWN
         recall = token_recall(asked.answer, passage.text)
         if recall > highest or best is None:
             best, highest = passage, recall

@@ -18,7 +18,7 @@ How triples are read:
 - Whatever is left out is counted.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from typing import Any, NamedTuple
 
 from generation.importers.errors import DatasetError
@@ -46,7 +46,7 @@ RECORDS = (WIKIBASE, "http://schema.org/")  # predicates by which a Wikibase spe
 LONGEST_TYPE = 200
 MOST_RELATIONS = 100_000
 MOST_REMEMBERED = 200_000  # IRIs in memory, besides those on disk
-MOST_CHARACTERS = 1 << 25  # of these IRIs
+MOST_CHARACTERS = 1 << 24  # of these IRIs
 _BETWEEN_REPORTS = 2000
 _TABLES = """
 CREATE TABLE nodes (
@@ -114,6 +114,7 @@ class RdfStore(GraphStore):
             self._relation(value)  # known as one from now on, and bounded
         elif predicate == PROPERTY_TYPE and value in NO_KNOWLEDGE:
             self._no_knowledge.add(subject)
+            self._bound(self._no_knowledge)
         node = self._node(subject, line)
         relation = self._relation(predicate)
         if _tells_of_a_record(predicate, value):
@@ -157,14 +158,18 @@ class RdfStore(GraphStore):
         known = self._relations.get(iri)
         if known is not None:
             return known
-        if len(self._relations) >= MOST_RELATIONS:
-            found = f"more than {MOST_RELATIONS:,} different predicates"
-            raise DatasetError(self._file, found, "at most that many in one file")
         rank = LABELS.index(iri) * len(_LANGUAGES) if iri in LABELS else -1
         is_record = iri.startswith(RECORDS) or ("/prop/" in iri and DIRECT not in iri)
         relation = _Relation(len(self._relations), rank, rank >= 0 or iri == ALIAS, is_record)
         self._relations[iri] = relation
+        self._bound(self._relations)
         return relation
+
+    def _bound(self, predicates: Sized) -> None:
+        """Stop when memory would grow with the file."""
+        if len(predicates) > MOST_RELATIONS:
+            found = f"more than {MOST_RELATIONS:,} different predicates"
+            raise DatasetError(self._file, found, "at most that many in one file")
 
     def _node(self, iri: str, line: int) -> _Node:
         known = self._nodes.get(iri)

@@ -145,6 +145,6 @@ def _setting(value: Any) -> str:
 def _is_json(text: str) -> bool:
     try:
         json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # or brackets by the thousand
         return False
     return True

@@ -14,7 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
-from generation.importers.archives import ZipStore, is_junk, looks_like_zip
+from generation.importers.archives import (
+    CSV_OF_A_SHEET,
+    ZipStore,
+    is_junk,
+    looks_like_old_excel,
+    looks_like_zip,
+)
 from generation.importers.errors import DatasetError, TooLargeError
 from generation.importers.json_text import JSONTrouble, parse_json, unstorable_character
 from generation.importers.limits import Limits
@@ -29,6 +35,8 @@ _OVERLAP = 200
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF8_BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+UTF_8 = "utf-8"
+ENCODINGS = {UTF_8: "UTF-8", "windows-1252": "Windows-1252"}  # of text, with their names
 _DAMAGE = (zlib.error, lzma.LZMAError, zipfile.BadZipFile, EOFError, OSError, NotImplementedError)
 
 
@@ -58,14 +66,19 @@ class Source:
     a progress bar; the limits hold for the latest pass over each file.
     """
 
-    def __init__(self, path: Path, limits: Limits | None = None) -> None:
+    def __init__(self, path: Path, limits: Limits | None = None, encoding: str = UTF_8) -> None:
         self.path = path
         self.limits = limits or Limits()
+        self._encoding = encoding
         self.bytes_read = 0
         self._used_bytes: dict[str, int] = {}
         self._used_rows: dict[str, int] = {}
+        self._not_text: dict[str, Problem] = {}  # the first line of a file that is none
         self._store = _store_for(path, self.limits)
         self.ignored = self._store.ignored
+        stored = sum(self.sizes.values()) if path.is_dir() else path.stat().st_size
+        unpacked = max(self.limits.max_times_unpacked * stored, self.limits.always_unpacked)
+        self._most_bytes = min(self.limits.max_bytes, unpacked)
 
     @property
     def sizes(self) -> Mapping[str, int]:
@@ -82,7 +95,7 @@ class Source:
     def lines(self, name: str) -> Iterator[Line]:
         """Yield the lines of a file from its beginning; a bad line comes with its problem."""
         limit = self.limits.max_line_bytes
-        self._used_rows[name] = 0
+        self._begin_pass(name)
         with self._open(name) as stream:
             number = 0
             while raw := stream.readline(limit + 1):
@@ -92,10 +105,9 @@ class Source:
                 if len(raw) > limit and not raw.endswith(b"\n"):
                     yield _too_long_line(stream, raw, Where(name, number), limit)
                     continue
-                try:
-                    text = raw.decode()
-                except UnicodeDecodeError as error:
-                    yield _undecodable_line(raw, Where(name, number), error)
+                text = self.text_of(raw, Where(name, number), "line")
+                if isinstance(text, Problem):
+                    yield Line(number, raw.decode(self._encoding, "replace"), text)
                     continue
                 if "\0" in text:
                     found = unstorable_character(text)
@@ -105,12 +117,39 @@ class Source:
 
     def chunks(self, name: str) -> Iterator[bytes]:
         """Yield a file's bytes from its beginning, unpacked and without a byte order mark."""
-        self._used_rows[name] = 0
+        self._begin_pass(name)
         with self._open(name) as stream:
             chunk = _without_bom(stream.read(_BUFFER), name)
             while chunk:
                 yield chunk
                 chunk = stream.read(_BUFFER)
+
+    def text_of(self, raw: bytes, where: Where, what: str) -> str | Problem:
+        """Return the text of one line or entry, or the problem that it is none.
+
+        Raises:
+            DatasetError: it is not the first of its file: that has another encoding.
+        """
+        try:
+            return raw.decode(self._encoding)
+        except UnicodeDecodeError as error:
+            found = f"byte {raw[error.start]:#04x} at byte {error.start + 1:,} of the {what}"
+        first = self._not_text.get(where.file)
+        if first is not None:
+            raise DatasetError(str(first.where), f"{first.found}, and more such", first.expected)
+        self._not_text[where.file] = Problem(where, "", found, self._expected_text)
+        return self._not_text[where.file]
+
+    @property
+    def _expected_text(self) -> str:
+        others = " or ".join(name for key, name in ENCODINGS.items() if key != UTF_8)
+        if self._encoding != UTF_8:
+            return f"{ENCODINGS[self._encoding]} text"
+        return f"UTF-8 text: save the file again as UTF-8, or choose {others} as its encoding"
+
+    def _begin_pass(self, name: str) -> None:
+        self._used_rows[name] = 0
+        self._not_text.pop(name, None)
 
     def head(self, name: str, n_bytes: int) -> bytes:
         """Return the first `n_bytes` of a file, unpacked and without a byte order mark."""
@@ -129,23 +168,28 @@ class Source:
                 before = chunk[-_OVERLAP:]
         return not missing
 
-    def whole_json(self, name: str) -> Any:
+    def whole_json(self, name: str, most_bytes: int | None = None) -> Any:
         """Return what a JSON file holds that has to be read at once."""
-        limit = self.limits.max_whole_json_bytes
+        limit = most_bytes or self.limits.max_whole_json_bytes
         raw = self.head(name, limit + 1)
         if len(raw) > limit:
             raise DatasetError(name, f"more than {limit:,} bytes", "a smaller file of this format")
-        try:
-            text = raw.decode()
-        except UnicodeDecodeError as error:
-            place = f"byte {raw[error.start]:#04x} at byte {error.start + 1:,}"
-            raise DatasetError(name, place, "UTF-8 text") from error
+        text = self.text_of(raw, Where(name, 1), "file")
+        del raw
+        if isinstance(text, Problem):
+            raise DatasetError(name, text.found, text.expected)
         if trouble := unstorable_character(text):
             raise DatasetError(name, trouble, "text without it")
         try:
             return parse_json(text, self.limits.max_nesting)
         except JSONTrouble as trouble_found:
             raise DatasetError(name, trouble_found.found, trouble_found.expected) from trouble_found
+
+    def refuse_more_in_memory(self, name: str, n_rows: int) -> None:
+        """Stop an import that holds something of each row in memory when it has too many."""
+        if n_rows > self.limits.max_rows_in_memory:
+            found = f"more than {self.limits.max_rows_in_memory:,} rows"
+            raise TooLargeError(name, found, "at most that many in a file of this format")
 
     def count_row(self, name: str) -> None:
         """Count one row of a file; too many rows of all files together stop the import."""
@@ -159,6 +203,12 @@ class Source:
     def close(self) -> None:
         self._store.close()
 
+    @property
+    def _expected_bytes(self) -> str:
+        if self._most_bytes == self.limits.max_bytes:
+            return "at most that many in one import"
+        return f"at most {self.limits.max_times_unpacked} times what the file has"
+
     def _open(self, name: str) -> io.BufferedReader:
         self._used_bytes[name] = 0
 
@@ -167,9 +217,9 @@ class Source:
 
         def count_unpacked(n_bytes: int) -> None:
             self._used_bytes[name] += n_bytes
-            if sum(self._used_bytes.values()) > self.limits.max_bytes:
-                found = f"more than {self.limits.max_bytes:,} bytes once unpacked"
-                raise TooLargeError(name, found, "at most that many in one import")
+            if sum(self._used_bytes.values()) > self._most_bytes:
+                found = f"more than {self._most_bytes:,} bytes once unpacked"
+                raise TooLargeError(name, found, self._expected_bytes)
 
         stored = _buffered(_Counted(self._store.open(name), name, count_stored))
         plain: IO[bytes] = stored
@@ -282,6 +332,8 @@ def _store_for(path: Path, limits: Limits) -> Store:
             return _FolderStore(path, limits)
         if not path.is_file():
             raise DatasetError(str(path), "no such file", "a folder, a zip or a file")
+        if looks_like_old_excel(path):
+            raise DatasetError(path.name, "an Excel workbook", CSV_OF_A_SHEET)
         if path.suffix.lower() == ".zip" or looks_like_zip(path):
             return ZipStore(path, limits)
         return _FileStore(path)
@@ -312,8 +364,3 @@ def _too_long_line(stream: IO[bytes], start: bytes, where: Where, limit: int) ->
         n_quotes += rest.count(b'"')
     problem = Problem(where, "", f"a line of more than {limit:,} bytes", "a shorter line")
     return Line(where.line, '"' * (n_quotes % 2) + "\n", problem)
-
-
-def _undecodable_line(raw: bytes, where: Where, error: UnicodeDecodeError) -> Line:
-    found = f"byte {raw[error.start]:#04x} at byte {error.start + 1:,} of the line"
-    return Line(where.line, raw.decode("utf-8", "replace"), Problem(where, "", found, "UTF-8 text"))

@@ -6,7 +6,12 @@ from itertools import chain
 
 from generation.importers.errors import excerpt
 from generation.importers.fields import NOTHING, Row
-from generation.importers.json_text import JSONTrouble, first_repeated, parse_json
+from generation.importers.json_text import (
+    MOST_VALUES,
+    JSONTrouble,
+    first_repeated,
+    parse_json,
+)
 from generation.importers.records import Problem, Where
 from generation.importers.sources import Line, Source
 from generation.importers.spreadsheet import original_text
@@ -59,8 +64,8 @@ def csv_rows(
         expected = "a header line with " + ", ".join(required)
         yield Problem(Where(name, 1), "", "an empty file", expected)
         return
-    feed = _Feed(chain([first], lines), source.limits.max_line_bytes)
     delimiter = max(DELIMITERS, key=first.text.count)
+    feed = _Feed(chain([first], lines), source.limits.max_line_bytes, delimiter)
     records = _records(feed, delimiter)
     header: list[str] = []
     for number, cells in records:
@@ -112,6 +117,10 @@ def tsv_rows(
     header: list[str] = []
     for line in source.lines(name):
         where = Where(name, line.number)
+        if line.text.count("\t") >= MOST_VALUES:
+            source.count_row(name)
+            yield Problem(where, "", f"more than {MOST_VALUES:,} cells", "fewer in one row")
+            continue
         cells = line.text.rstrip("\r\n").split("\t")
         if line.problem or cells == [""]:
             if line.problem:
@@ -146,20 +155,21 @@ def csv_columns(first_line: str) -> list[str]:
 
 
 class _RowTooLong(Exception):
-    pass
+    """The row is more than memory should hold; the message says of what."""
 
 
 class _Feed(Iterator[str]):
     """The lines of a CSV file for `csv.reader`, remembering what is wrong in the present row."""
 
-    def __init__(self, lines: Iterator[Line], max_row: int) -> None:
+    def __init__(self, lines: Iterator[Line], max_row: int, delimiter: str) -> None:
         self._lines = lines
         self.max_row = max_row
+        self._before_values = {delimiter, *",[{"}  # of cells, and of the JSON in them
         self.begin_row()
 
     def begin_row(self) -> None:
         self.number = 0
-        self._length = 0
+        self._length = self._n_values = 0
         self.problems: list[Problem] = []
 
     def __next__(self) -> str:
@@ -169,7 +179,10 @@ class _Feed(Iterator[str]):
             self.problems.append(line.problem)
         self._length += len(line.text)
         if self._length > self.max_row:  # an open quote must not swallow the file
-            raise _RowTooLong
+            raise _RowTooLong(f"a row of more than {self.max_row:,} characters")
+        self._n_values += sum(map(line.text.count, self._before_values))
+        if self._n_values >= MOST_VALUES:
+            raise _RowTooLong(f"a row of more than {MOST_VALUES:,} values")
         return line.text
 
 
@@ -184,8 +197,8 @@ def _records(feed: _Feed, delimiter: str) -> Iterator[tuple[int, list[str] | str
             cells = next(reader)
         except StopIteration:
             return
-        except _RowTooLong:
-            yield feed.number, f"a row of more than {feed.max_row:,} characters"
+        except _RowTooLong as error:
+            yield feed.number, str(error)
         except csv.Error as error:
             yield feed.number, str(error)
         else:

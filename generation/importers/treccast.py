@@ -17,7 +17,7 @@ is an example whose dialog is its topic. Our readings:
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -45,6 +45,8 @@ TREE_FIELDS = frozenset(
     {"number", "parent", "participant", "utterance", "response", "provenance", *REWRITES}
 )
 LARGEST_NUMBER = 1_000_000
+MOST_TURNS = 1_000  # of a topic: its last question comes with all of them, as do those before
+_BETWEEN_REPORTS = 50  # examples
 _TURNS = re.compile(rb'"turn"\s*:\s*\[')
 _UTTERANCES = re.compile(rb'"(raw_utterance|participant)"\s*:')
 
@@ -98,20 +100,35 @@ class TrecCastMaterial(FileMaterial):
                 continue
             topic = Row(where, item)
             examples = self._examples(topic, texts)
-            yield from topic.problems or examples
+            yield from topic.problems or self._working(examples)
 
-    def _examples(self, topic: Row, texts: dict[str, list[str]]) -> list[ExampleRecord]:
-        """Return the examples of a topic; after a problem they are not whole."""
+    def _working(self, examples: Iterable[ExampleRecord]) -> Iterator[ExampleRecord]:
+        """Yield the examples, with a sign of work now and then: a topic may take long."""
+        for number, example in enumerate(examples):
+            if number % _BETWEEN_REPORTS == 0:
+                self.on_work()
+            yield example
+
+    def _examples(self, topic: Row, texts: dict[str, list[str]]) -> Iterable[ExampleRecord]:
+        """Return the examples of a topic, to be gone through unless it has problems now."""
         dialog = topic.key("number")
-        rows = list(topic.objects("turn", topic.required_list("turn", "turns")))
+        turns_said = topic.required_list("turn", "turns")
         self._note_unknown(topic.unknown(TOPIC_FIELDS))
+        if len(turns_said) > MOST_TURNS:
+            topic.refuse("turn", f"{len(turns_said):,} turns", f"at most {MOST_TURNS:,} in a topic")
+            return ()
+        rows = list(topic.objects("turn", turns_said))
         if any("participant" in row.values for row in rows):
             self._note_unknown(*(row.unknown(TREE_FIELDS) for row in rows))
-            return _tree_examples(topic, dialog, [_tree_turn(row) for row in rows])
+            tree_turns = [_tree_turn(row) for row in rows]
+            places = {turn.number: place for place, turn in enumerate(tree_turns)}
+            _refuse_bad_numbers(topic, dialog, [turn.number for turn in tree_turns])
+            _refuse_bad_parents(topic, tree_turns, places)
+            return _tree_examples(topic.where, dialog, tree_turns, places)
         self._note_unknown(*(row.unknown(LINEAR_FIELDS) for row in rows))
         turns = [_linear_turn(row) for row in rows]
-        _refuse_repeated(topic, [turn.number for turn in turns])
-        return _linear_examples(topic, dialog, turns, texts)
+        _refuse_bad_numbers(topic, dialog, [turn.number for turn in turns])
+        return _linear_examples(topic.where, dialog, turns, texts)
 
     def _note_unknown(self, *unknown: Mapping[str, Any]) -> None:
         for names in unknown:
@@ -144,20 +161,17 @@ def _linear_turn(row: Row) -> LinearTurn:
 
 
 def _linear_examples(
-    topic: Row, dialog: str, turns: list[LinearTurn], texts: dict[str, list[str]]
-) -> list[ExampleRecord]:
-    """Return an example for each question; `texts` has what each passage id stood for so far."""
-    examples = []
+    where: Where, dialog: str, turns: list[LinearTurn], texts: dict[str, list[str]]
+) -> Iterator[ExampleRecord]:
+    """Yield an example for each question; `texts` has what each passage id stood for so far."""
     before: tuple[TurnRecord, ...] = ()
     for turn in turns:
         question = TurnRecord("user", turn.utterance, len(before) - 1)
         key = f"{turn.meta['document']}-{turn.meta['passage']}"
         evidence = PassageRecord(_told_apart(key, turn.passage, texts), turn.passage, "", "", True)
-        examples.append(
-            _example(topic, dialog, turn.number, (*before, question), None, (evidence,), turn.meta)
-        )
+        turns_shown = (*before, question)
+        yield _example(where, dialog, turn.number, turns_shown, None, (evidence,), turn.meta)
         before = (*before, question, TurnRecord("assistant", turn.passage, len(before)))
-    return examples
 
 
 def _told_apart(key: str, text: str, texts: dict[str, list[str]]) -> str:
@@ -192,18 +206,14 @@ def _tree_turn(row: Row) -> TreeTurn:
     )
 
 
-def _tree_examples(topic: Row, dialog: str, turns: list[TreeTurn]) -> list[ExampleRecord]:
-    places = {turn.number: place for place, turn in enumerate(turns)}
-    _refuse_repeated(topic, [turn.number for turn in turns])
-    _refuse_bad_parents(topic, turns, places)
-    if topic.problems:
-        return []
+def _tree_examples(
+    where: Where, dialog: str, turns: list[TreeTurn], places: Mapping[str, int]
+) -> Iterator[ExampleRecord]:
     dialog_turns = [TurnRecord(t.speaker, t.text, places.get(t.parent, -1)) for t in turns]
     answers: dict[str, TreeTurn] = {}
     for turn in turns:
         if turn.speaker == "assistant" and turn.provenance:
             answers.setdefault(turn.parent, turn)
-    examples = []
     for place, turn in enumerate(turns):
         if turn.speaker != "user":
             continue
@@ -212,8 +222,7 @@ def _tree_examples(topic: Row, dialog: str, turns: list[TreeTurn]) -> list[Examp
         provenance = {"provenance": answer.provenance} if answer else {}
         meta = turn.meta | provenance
         text = answer.text if answer else None
-        examples.append(_example(topic, dialog, turn.number, before, text, (), meta))
-    return examples
+        yield _example(where, dialog, turn.number, before, text, (), meta)
 
 
 def _refuse_bad_parents(topic: Row, turns: list[TreeTurn], places: Mapping[str, int]) -> None:
@@ -239,14 +248,22 @@ def _rewrite(row: Row) -> dict[str, Any]:
     return {"rewrite": rewrites[-1]} if rewrites else {}
 
 
-def _refuse_repeated(topic: Row, numbers: list[str]) -> None:
+def _refuse_bad_numbers(topic: Row, dialog: str, numbers: list[str]) -> None:
+    """Refuse a number that two turns have, and one that makes too long a key of an example."""
+    longest = _key(dialog, max(numbers, key=len, default=""))
+    if len(longest) > LONGEST_KEY:
+        topic.refuse("number", excerpt(longest), f"at most {LONGEST_KEY} with the turn's number")
     ordered = sorted(numbers)
     for number in dict.fromkeys(one for one, other in pairwise(ordered) if one == other):
         topic.refuse("turn", f"{excerpt(number)} twice", "each turn number once in a topic")
 
 
+def _key(dialog: str, number: str) -> str:
+    return f"{dialog}_{number}"
+
+
 def _example(
-    topic: Row,
+    where: Where,
     dialog: str,
     number: str,
     turns: tuple[TurnRecord, ...],
@@ -254,7 +271,5 @@ def _example(
     evidence: tuple[PassageRecord, ...],
     meta: dict[str, Any],
 ) -> ExampleRecord:
-    key = f"{dialog}_{number}"
-    if len(key) > LONGEST_KEY:
-        topic.refuse("number", excerpt(key), f"at most {LONGEST_KEY} with the turn's number")
-    return ExampleRecord(topic.where, key, dialog, turns, golden_answer, evidence, meta)
+    key = _key(dialog, number)
+    return ExampleRecord(where, key, dialog, turns, golden_answer, evidence, meta)

@@ -29,6 +29,7 @@ TYPE = "instance of"
 BETWEEN_ALIASES = "|"
 LONGEST_TYPE = 200
 MOST_REMEMBERED = 100_000  # entities in memory, besides those on disk
+MOST_CHARACTERS = 1 << 24  # of their names
 _ROWS_BETWEEN_REPORTS = 5000
 _ENTITIES_BETWEEN_REPORTS = 2000
 _NO_VALUE = "rows with a relation and no value"
@@ -88,6 +89,7 @@ class _Entities(GraphStore):
         super().__init__(file, _TABLES)
         self._known: dict[str, _Known] = {}
         self._n_entities = 0
+        self._n_remembered = 0  # characters of what is in `_known`
 
     def add(self, row: Row) -> list[Problem]:
         """Add a row, or return what is wrong with it."""
@@ -113,7 +115,7 @@ class _Entities(GraphStore):
             return row.problems
         if (label and not known.label) or (type_ and not known.type):
             known = _Known(known.id, label or known.label, type_ or known.type)
-            self._known[qid] = known
+            self._remember(qid, known)
             values = (known.label, known.type, known.id)
             self._db.execute("UPDATE entities SET label = ?, type = ? WHERE id = ?", values)
         self._db.executemany("INSERT INTO names VALUES (?, ?)", ((known.id, n) for n in names))
@@ -128,8 +130,6 @@ class _Entities(GraphStore):
         known = self._known.get(qid)
         if known is not None:
             return known
-        if len(self._known) >= MOST_REMEMBERED:
-            self._known.clear()
         found = None
         if self._n_entities > len(self._known):  # some are on disk alone
             query = "SELECT id, label, type FROM entities WHERE qid = ?"
@@ -139,8 +139,16 @@ class _Entities(GraphStore):
             values = (self._n_entities, qid, line)
             self._db.execute("INSERT INTO entities VALUES (?, ?, ?, '', '')", values)
             found = (self._n_entities, "", "")
-        known = self._known[qid] = _Known(*found)
+        known = _Known(*found)
+        self._remember(qid, known)
         return known
+
+    def _remember(self, qid: str, known: _Known) -> None:
+        if len(self._known) >= MOST_REMEMBERED or self._n_remembered > MOST_CHARACTERS:
+            self._known.clear()
+            self._n_remembered = 0
+        self._n_remembered += len(qid) + len(known.label) + len(known.type)
+        self._known[qid] = known
 
     def _put_in_order(self, on_work: Callable[[], None]) -> None:
         for table in ("triples", "names"):

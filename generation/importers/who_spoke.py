@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-LONGEST = 400  # texts; the work grows with the square. Published contexts have less than 30
+LONGEST = 60  # texts; the work grows with the square. Published contexts have less than 30
 
 
 class KnownTurn(NamedTuple):

@@ -7,9 +7,11 @@ from functools import partial
 import pytest
 from django.db import connection
 
+from annotation.schemes import Scheme
+from annotation.study_file import StudyFacts
 from evaluation import interchange
 from evaluation.export import export_folder
-from evaluation.import_plan import plan_import
+from evaluation.import_plan import Plan, plan_import
 from evaluation.interchange import BadRows, import_dataset
 from evaluation.services import datasets
 from generation.importers import open_material
@@ -221,18 +223,29 @@ def test_entities_of_a_new_graph_are_not_looked_up(tmp_path):
     assert len(asked()) == 2  # what is there, to check it and to leave it alone
 
 
-def test_a_batch_ends_where_its_texts_are_long_enough_together(tmp_path, monkeypatch):
-    monkeypatch.setattr(interchange, "MOST_CHARACTERS", 25)
-    entities = [
-        {"qid": f"Q{n}", "label": "L", "triples": [{"relation": "r", "value": "0123456789"}]}
-        for n in range(5)
-    ]
-    path = write_files(tmp_path / "graph", entities=entities)
+@pytest.mark.parametrize("kind", ["entities", "meta", "golden answers", "details", "reasons"])
+def test_a_batch_ends_where_its_rows_are_large_enough_together(tmp_path, monkeypatch, kind):
+    long = "m" * 10_000
+    monkeypatch.setattr(interchange, "MOST_OF_A_BATCH", 25_000)
+    rows = {
+        "entities": {"qid": "{}", "label": "L", "triples": [{"relation": "r", "value": long}]},
+        "meta": {"id": "{}", "turns": None, "meta": {"notes": [long]}},
+        "golden answers": {"id": "{}", "turns": None, "golden_answer": long},
+        "details": {"response": "{}", "metric": "m", "score": 1, "details": json.dumps({long: 1})},
+        "reasons": {"response": "{}", "rater": "anna", "reason": long},
+    }
+    file = {"entities": "entities", "details": "scores", "reasons": "flags"}.get(kind, "examples")
+    first = next(iter(rows[kind]))
+    path = write_files(
+        tmp_path / "file", **{file: [rows[kind] | {first: f"k{n}"} for n in range(5)]}
+    )
     n_rows = []
 
-    import_path(path, on_progress=lambda n, share: n_rows.append(n))
+    with open_material(path) as material:
+        plan = Plan("a", None, None, None, StudyFacts(), {}, Scheme("", "", (), ()), "")
+        import_dataset(material, plan, dry_run=True, on_progress=lambda n, share: n_rows.append(n))
 
-    assert n_rows == [3, 5]  # 30 characters, then the rest
+    assert n_rows == [3, 5]  # 30,000 bytes and a little, then the rest
 
 
 @pytest.mark.skipif(not PUBLISHED.is_dir(), reason="BioKaLMA is not there")

@@ -313,14 +313,24 @@ def test_a_bad_field_of_a_vote_is_a_problem(tmp_path, change, field):
     assert the_problem(read_lines(tmp_path, "votes", VOTE | change)).field == field
 
 
-@pytest.mark.parametrize("score", ["nan", "inf", "-inf", "1e999", "high", "", "1,5"])
-def test_a_score_is_a_finite_number(tmp_path, score):
+@pytest.mark.parametrize(
+    "score", ["nan", "inf", "-inf", "1e999", "high", "", "1,5", "1.7e308", "-1e13"]
+)
+def test_a_score_is_a_number_that_can_be_summed(tmp_path, score):
     text = f'response,metric,score\nr1,auto_ais,"{score}"\nr1,auto_ais,-0.25\n'
 
     problem, good = read_csv(tmp_path, "scores", text)
 
     assert problem.field == "score"
     assert (good.score, good.citation, good.signature) == (-0.25, None, "")
+
+
+@pytest.mark.parametrize("gold_score", [-0.1, 1.01, 1.7e308])
+def test_the_gold_score_of_a_rater_is_a_share(tmp_path, gold_score):
+    found = read_lines(tmp_path, "raters", {"rater": "anna", "gold_score": gold_score})
+
+    problem = the_problem(found)
+    assert (problem.field, problem.expected) == ("gold_score", "a number from 0 to 1")
 
 
 def test_flags_and_raters(tmp_path):

@@ -123,6 +123,7 @@ def test_the_scheme_is_ordinal_with_the_words_of_the_file(tmp_path):
         (["evaluations", 0, "annotations", "faithfulness", "11", "value"], "5", "votes", "value"),
         (["evaluations", 0, "annotations", "faithfulness", "bob"], RATING, "votes", "bob"),
         (["evaluations", 0, "annotations", "rl_f", "composite", "value"], "x", "scores", "value"),
+        (["evaluations", 0, "annotations", "rl_f", "composite", "value"], 1e99, "scores", "value"),
     ],
 )
 def test_what_breaks_the_format_is_a_problem_of_its_entry(tmp_path, path, value, kind, field):
@@ -138,6 +139,15 @@ def test_what_breaks_the_format_is_a_problem_of_its_entry(tmp_path, path, value,
     assert problems
     assert problems[0].where == ("mtrag.json", 1)
     assert any(field in problem.field for problem in problems)
+
+
+@pytest.mark.parametrize("name", [{"is": "an object"}, ["faithfulness"], None, 3])
+def test_a_metric_without_a_name_describes_no_question(tmp_path, name):
+    metrics = [{"name": name, "description": "Unheard of."}]
+
+    material, _ = read(tmp_path, DATA | {"metrics": metrics})
+
+    assert load_scheme(material.scheme).questions[3].wording == "Faithfulness"
 
 
 def test_a_file_of_another_shape_or_size_stops_the_import(tmp_path):

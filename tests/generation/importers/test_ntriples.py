@@ -311,7 +311,8 @@ def test_lines_that_are_no_text_are_told_and_other_chunks_are_read(tmp_path):
         problem, *entities = material.records("entities")
     assert isinstance(problem, Problem)
 
-    assert (problem.where.line, problem.expected) == (2, "UTF-8 text")
+    assert problem.where.line == 2
+    assert problem.expected.startswith("UTF-8 text")
     assert len(entities) == LINES_AT_ONCE + 11
     assert entities[-1].where.line == LINES_AT_ONCE + 12
     assert material.n_left_out == {"triples said before": 1}  # a last line without an end

@@ -1,0 +1,36 @@
+"""What is wrong with the beginning of a lone file that no reader knows."""
+
+from generation.importers.json_items import json_entries
+from generation.importers.json_text import JSONTrouble, parse_json
+from generation.importers.records import Problem, Where
+from generation.importers.sources import Line, Source, plain_name
+
+
+def beginning_trouble(source: Source) -> Problem | None:
+    """Return why the first line or entry of the one data file cannot be read; None: it can be.
+
+    Raises:
+        DatasetError: likewise, where a file has to be read as a whole.
+    """
+    name = source.only_data_file()
+    first = None if name is None else _first_line(source, name)
+    if name is None or first is None:
+        return None
+    if first.problem is not None:
+        return first.problem
+    if first.text.lstrip().startswith("["):
+        entry = next(json_entries(source, name), None)
+        return entry if isinstance(entry, Problem) else None
+    if plain_name(name).endswith(".json"):
+        source.whole_json(name)
+    elif first.text.lstrip().startswith("{") or plain_name(name).endswith(".jsonl"):
+        try:
+            parse_json(first.text, source.limits.max_nesting)
+        except JSONTrouble as trouble:
+            return Problem(Where(name, first.number), "", trouble.found, trouble.expected)
+    return None
+
+
+def _first_line(source: Source, name: str) -> Line | None:
+    lines = source.lines(name)
+    return next((line for line in lines if line.problem or not line.text.isspace()), None)
