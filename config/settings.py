@@ -352,6 +352,9 @@ WHITENOISE_USE_FINDERS = DEBUG
 MEDIA_ROOT = DATA_DIR / "uploads"  # never served: imports are read from here by the worker
 FILE_UPLOAD_HANDLERS = ["config.upload_handler.BoundedUploadHandler"]
 MAX_UPLOAD_BYTES = env.int("ATTEST_MAX_UPLOAD_BYTES", default=512 * 1024**2)
+# Of the process that checks or stores one upload; small ones get less, see import_process.
+IMPORT_MEGABYTES = env.int("ATTEST_IMPORT_MEGABYTES", default=1500)
+IMPORT_SECONDS = env.int("ATTEST_IMPORT_SECONDS", default=3600)
 
 LANGUAGE_CODE = "en"
 USE_TZ = True

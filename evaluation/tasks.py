@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from celery import shared_task
+from django.conf import settings
 from django.utils import timezone
 
+from evaluation.import_process import carry_on_apart
 from evaluation.models import Job, MetricRun, RunChunk
 from evaluation.reports.base import Choices
 from evaluation.reports.stored import compute_and_store
@@ -21,7 +23,7 @@ from evaluation.services.chunks import (
 from evaluation.services.job_kinds import do_job
 from evaluation.services.jobs import asks_server, claim_job, lost_jobs, note_sent
 from evaluation.services.runs import chunks_to_send
-from evaluation.uploads import cancel_forgotten_imports, carry_on, interrupted_imports
+from evaluation.uploads import cancel_forgotten_imports, interrupted_imports
 from generation.backends.registry import is_server
 from generation.services.experiment_chunks import finish_experiments
 from generation.services.experiment_chunks import lost_chunks as lost_experiment_chunks
@@ -36,11 +38,16 @@ logger = logging.getLogger(__name__)
 DAY_SECONDS = 24 * 3600
 
 
-@shared_task(acks_late=True)
+# The process has a limit of its own; the task's are for a worker that does not see to it.
+@shared_task(
+    acks_late=True,
+    soft_time_limit=settings.IMPORT_SECONDS + 60,
+    time_limit=settings.IMPORT_SECONDS + 120,
+)
 def carry_on_import(import_id: int) -> None:
     """Check or store one uploaded file, as its row asks."""
     with at_work():
-        carry_on(import_id)
+        carry_on_apart(import_id)
 
 
 @shared_task

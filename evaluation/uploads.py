@@ -11,11 +11,13 @@ import shutil
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.core.cache import cache
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import F
 from django.utils import timezone
 
 from accounts.models import User
@@ -34,6 +36,11 @@ logger = logging.getLogger(__name__)
 SILENCE_SECONDS = 60.0
 KEPT_CHECKED = timedelta(days=7)
 REPORT_EVERY_SECONDS = 0.5
+ENDED_WORKERS = (
+    f"Its worker ended {Import.MOST_ATTEMPTS} times without a word (it was killed, or the machine "
+    "went down), so it is not tried again. Nothing was stored. An admin finds out more by the "
+    "command import_dataset, or imports the file in parts."
+)
 PROBLEM_COLUMNS = ("file", "line", "field", "found", "expected")
 
 
@@ -75,7 +82,9 @@ def request_import(
 def request_storing(upload: Import, *, skip_bad: bool) -> bool:
     """Ask for a checked import to be stored; return whether that changed anything."""
     checked = Import.objects.filter(pk=upload.pk, state=Import.State.CHECKED)
-    changed = checked.update(state=Import.State.IMPORTING, skip_bad=skip_bad, token=new_token())
+    changed = checked.update(
+        state=Import.State.IMPORTING, skip_bad=skip_bad, token=new_token(), n_attempts=0
+    )
     return bool(changed)
 
 
@@ -113,39 +122,80 @@ def interrupted_imports() -> list[int]:
     return [pk for pk in running if not cache.get(_cache_key(pk, "alive"))]
 
 
-def carry_on(import_id: int) -> None:
-    """Check or store one import, as its row asks. Safe to call twice: one caller does it.
+def take(import_id: int) -> str | None:
+    """Take an import that nobody has; return the token of who has it now, None: nobody got it.
 
     Who adds the sign of life has it. Should two get through, or a worker go on that was thought
     dead, it stops when it sees the other's sign; else its transaction fails at the end, because
     the row carries another token by then. What belongs to the other it leaves alone.
+
+    An import whose workers have ended too often without a word is not given to another: it failed.
     """
     token = new_token()
     if not cache.add(_cache_key(import_id, "alive"), token, timeout=SILENCE_SECONDS):
-        return
-    try:
-        if Import.objects.filter(pk=import_id, state__in=Import.RUNNING).update(token=token):
-            _run(Import.objects.select_related("requested_by").get(pk=import_id), token)
-    finally:
-        if cache.get(_cache_key(import_id, "alive"), token) == token:
-            for name in ("alive", "progress", "cancel"):
-                cache.delete(_cache_key(import_id, name))
+        return None
+    running = Import.objects.filter(pk=import_id, state__in=Import.RUNNING)
+    untried = running.filter(n_attempts__lt=Import.MOST_ATTEMPTS)
+    if untried.update(token=token, n_attempts=F("n_attempts") + 1):
+        return token
+    if running.update(token=token):
+        logger.error("import %s ended %s workers", import_id, Import.MOST_ATTEMPTS)
+        fail(import_id, token, ENDED_WORKERS)
+    release(import_id, token)
+    return None
 
 
-def _run(upload: Import, token: str) -> None:
+def release(import_id: int, token: str) -> None:
+    """Give no further sign of life; what belongs to another worker is left alone."""
+    if cache.get(_cache_key(import_id, "alive"), token) == token:
+        for name in ("alive", "progress", "cancel"):
+            cache.delete(_cache_key(import_id, name))
+
+
+def keep(import_id: int, token: str) -> bool:
+    """Give a sign of life; return whether the import still is this worker's."""
+    if cache.get(_cache_key(import_id, "alive"), token) != token:
+        return False
+    cache.set(_cache_key(import_id, "alive"), token, timeout=SILENCE_SECONDS)
+    return True
+
+
+def fail(import_id: int, token: str, reason: str) -> None:
+    """Say why an import ended that cannot say so itself."""
+    _end(import_id, token, Import.State.FAILED, error=reason)
+
+
+def call_cancelled(import_id: int, token: str) -> None:
+    """Say that an import ended that somebody cancelled."""
+    _end(import_id, token, Import.State.CANCELLED)
+
+
+def carry_on(import_id: int) -> None:
+    """Check or store one import here, as its row asks. Safe to call twice: one caller does it."""
+    if token := take(import_id):
+        try:
+            run_taken(import_id, token)
+        finally:
+            release(import_id, token)
+
+
+def run_taken(import_id: int, token: str) -> None:
+    """Check or store an import that was taken with this token.
+
+    Raises:
+        MemoryError: there is too little for it; nothing was stored.
+    """
+    upload = Import.objects.select_related("requested_by").get(pk=import_id)
     is_dry_run = upload.state == Import.State.CHECKING
     mine = Import.objects.filter(pk=upload.pk, token=token, state=upload.state)
 
     def before_commit(outcome: Outcome) -> None:
         report = _as_json(outcome, material.format) | {"preview": {}}
         done = {"state": Import.State.DONE, "finished_at": timezone.now(), "report": report}
-        if _is_cancelled(upload.pk) or not mine.update(dataset=outcome.dataset, **done):
+        if is_cancelled(upload.pk) or not mine.update(dataset=outcome.dataset, **done):
             raise Stopped
 
-    def end(state: Import.State, **columns: Any) -> None:
-        if mine.update(state=state, finished_at=timezone.now(), **columns):
-            _remove_file(upload)
-
+    end = partial(_end, upload.pk, token)
     on_progress = _reporter(upload.pk, token)
     try:
         on_progress(0, 0.0)  # somebody may have cancelled before a worker was free
@@ -163,7 +213,7 @@ def _run(upload: Import, token: str) -> None:
                 on_problem=problem_file.write,
                 before_commit=before_commit,
             )
-        if is_dry_run and _is_cancelled(upload.pk):
+        if is_dry_run and is_cancelled(upload.pk):
             raise Stopped
     except Stopped:
         end(Import.State.CANCELLED)
@@ -175,6 +225,8 @@ def _run(upload: Import, token: str) -> None:
         )
     except DatasetError as error:
         end(Import.State.FAILED, error=str(error))
+    except MemoryError:  # whoever set the limit says how much it was
+        raise
     except Exception:
         logger.exception("import %s failed", upload.pk)
         end(
@@ -185,6 +237,14 @@ def _run(upload: Import, token: str) -> None:
         if is_dry_run:
             mine.update(state=Import.State.CHECKED, report=_as_json(outcome, material.format))
         else:
+            _remove_file(upload)
+
+
+def _end(import_id: int, token: str, state: Import.State, **columns: Any) -> None:
+    """End an import that still is this worker's, and delete its file."""
+    mine = Import.objects.filter(pk=import_id, token=token, state__in=Import.RUNNING)
+    for upload in mine:
+        if mine.update(state=state, finished_at=timezone.now(), **columns):
             _remove_file(upload)
 
 
@@ -199,17 +259,16 @@ def _reporter(import_id: int, token: str) -> Callable[[int, float], None]:
         if now < next_report:
             return
         next_report = now + REPORT_EVERY_SECONDS
-        is_taken_over = cache.get(_cache_key(import_id, "alive"), token) != token
-        if is_taken_over or _is_cancelled(import_id):
+        if is_cancelled(import_id) or not keep(import_id, token):
             raise Stopped
-        cache.set(_cache_key(import_id, "alive"), token, timeout=SILENCE_SECONDS)
         progress = (n_rows, share, now - began)
         cache.set(_cache_key(import_id, "progress"), progress, timeout=SILENCE_SECONDS)
 
     return report
 
 
-def _is_cancelled(import_id: int) -> bool:
+def is_cancelled(import_id: int) -> bool:
+    """Return whether somebody asked a running import to stop."""
     return bool(cache.get(_cache_key(import_id, "cancel")))
 
 

@@ -146,6 +146,7 @@ class Import(models.Model):
         CANCELLED = "cancelled"
 
     RUNNING = (State.CHECKING, State.IMPORTING)
+    MOST_ATTEMPTS = 3  # at a check, and again at storing: then whatever ends its workers is in it
 
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, related_name="imports"
@@ -160,6 +161,8 @@ class Import(models.Model):
     skip_bad = models.BooleanField(default=False)
     state = models.CharField(max_length=16, choices=State, default=State.CHECKING)
     token = models.CharField(max_length=32, default=new_token)  # of the worker that has it now
+    # How often a worker has taken what is asked now; who ends with a word asks no more.
+    n_attempts = models.PositiveSmallIntegerField(default=0)
     # What the check found: {"counts", "problems", "n_problems", "preview", "scheme", ...}.
     report = models.JSONField(default=dict)
     error = models.TextField(blank=True)
@@ -169,6 +172,11 @@ class Import(models.Model):
 
     class Meta:
         ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(n_attempts__lte=3), name="import_attempts_are_bounded"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"import {self.pk} of {self.file_name}"

@@ -4,9 +4,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.core.cache import cache
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 
 from annotation.models import Vote
+from evaluation import uploads
 from evaluation.tasks import resend_interrupted_imports
 from evaluation.uploads import (
     carry_on,
@@ -138,3 +139,39 @@ def test_of_many_workers_at_once_one_does_it(upload):
     assert upload.state == State.DONE
     assert Vote.objects.count() == 2
     assert audit_actions() == [("dataset.imported", "pilot")]
+
+
+def test_three_workers_that_die_are_enough(upload, monkeypatch):
+    def die(*_: object) -> None:
+        raise SystemExit
+
+    asked_to_store(upload)
+    monkeypatch.setattr(uploads, "open_material", die)
+    for attempt in range(1, Import.MOST_ATTEMPTS + 1):
+        with pytest.raises(SystemExit):
+            carry_on(upload.pk)
+        upload.refresh_from_db()
+        assert (upload.state, upload.n_attempts) == (State.IMPORTING, attempt)
+        assert interrupted_imports() == [upload.pk]
+
+    carried_on(upload)
+    carried_on(upload)  # delivered twice
+
+    assert upload.state == State.FAILED
+    assert "3 times without a word" in upload.error
+    assert not file_of(upload).exists()
+    assert interrupted_imports() == []
+    assert is_empty()
+
+
+def test_storing_has_attempts_of_its_own(upload):
+    Import.objects.update(n_attempts=Import.MOST_ATTEMPTS - 1)
+
+    asked_to_store(upload)
+
+    assert upload.n_attempts == 0
+
+
+def test_attempts_are_bounded_by_the_database(upload):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Import.objects.update(n_attempts=Import.MOST_ATTEMPTS + 1)
