@@ -12,9 +12,10 @@ from drf_spectacular.openapi import AutoSchema
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.pagination import CursorPagination, LimitOffsetPagination
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
+from rest_framework.views import APIView, exception_handler
 from rest_framework.viewsets import GenericViewSet
 
 from accounts.authentication import SCHEME, BearerAuthentication
@@ -141,6 +142,14 @@ class NoSuchAddress(APIView):
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
         raise NotFound("There is no such address. Addresses end in a slash; /api/ lists them.")
+
+
+def refused_as_json(error: Exception, context: dict[str, Any]) -> Response | None:
+    """Answer a refusal with JSON, whatever the view answers with otherwise."""
+    request = context["request"]
+    request.accepted_renderer = JSONRenderer()
+    request.accepted_media_type = JSONRenderer.media_type
+    return exception_handler(error, context)
 
 
 def refuse_unknown(request: Request, known: Collection[str]) -> None:

@@ -1,9 +1,12 @@
 """Forms of the users pages and of one's own API tokens."""
 
 from datetime import date
+from typing import Any
 
 from django import forms
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.core.validators import MaxLengthValidator
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -15,6 +18,15 @@ ROLE_CHOICES = [
     (Role.RESEARCHER, "Researcher: runs studies and metrics, reads all data"),
     (Role.ADMIN, "Admin: all of a researcher's; imports data, manages users"),
 ]
+
+
+class SignInForm(AuthenticationForm):
+    """Django's, which says how long a name may be and does not check it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        longest = User._meta.get_field("username").max_length
+        self.fields["username"].validators.append(MaxLengthValidator(longest))
 
 
 class RolesForm(forms.Form):

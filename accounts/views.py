@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts import services
 from accounts.access import Role, allowed, allowed_to_all, public
-from accounts.forms import NewTokenForm, NewUserForm, RolesForm, SearchForm
+from accounts.forms import NewTokenForm, NewUserForm, RolesForm, SearchForm, SignInForm
 from accounts.http import (
     SignedInRequest,
     is_from_htmx,
@@ -43,6 +43,7 @@ class SignIn(LoginView):
     """Django's sign-in with our template; axes shuts out who guesses."""
 
     template_name = "accounts/sign_in.html"
+    authentication_form = SignInForm
     redirect_authenticated_user = True
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:

@@ -6,8 +6,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from generation.importers.json_text import JSONTrouble, parse_json
+
 SCHEME_FILES = Path(__file__).parent / "scheme_files"
+MAX_QUESTIONS = 200
 MAX_CATEGORIES = 50
+MAX_NESTING = 32
 LONGEST_KEY = 100
 LOWEST, HIGHEST = -(2**15), 2**15 - 1  # an answer, as the database stores it
 
@@ -128,6 +132,19 @@ class Scheme(NamedTuple):
         return tuple(question.key for question in self.questions)
 
 
+def read_scheme(text: str) -> Any:
+    """Return what is written as JSON; `load_scheme` says whether it is a scheme.
+
+    Raises:
+        SchemeError: it is no JSON, or more than any scheme.
+    """
+    try:
+        return parse_json(text, MAX_NESTING)
+    except JSONTrouble as trouble:
+        found = trouble.found if text.strip() else "nothing"
+        raise SchemeError(f"Found {found}; expected a scheme as JSON") from trouble
+
+
 def load_scheme(data: object) -> Scheme:
     """Return the scheme that a JSON object describes.
 
@@ -143,6 +160,9 @@ def load_scheme(data: object) -> Scheme:
     rows = data.get("questions")
     if not isinstance(rows, Sequence) or isinstance(rows, str) or not rows:
         raise SchemeError(f"scheme {key!r}: expected 'questions', a list of one or more objects")
+    if len(rows) > MAX_QUESTIONS:
+        found = f"found {len(rows):,} questions; expected {MAX_QUESTIONS} at most"
+        raise SchemeError(f"scheme {key!r}: {found}")
     questions: list[Question] = []
     for row in rows:
         question = _question(row, {q.key: q for q in questions})

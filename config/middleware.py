@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import BadRequest
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import resolve_url
@@ -40,6 +41,20 @@ def _address(text: str) -> str | None:
         return str(ip_address(text.strip().partition("%")[0]))  # without the zone of a link
     except ValueError:
         return None
+
+
+def refuse_nul(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
+    """Refuse an address with a NUL character: PostgreSQL knows no text with one."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        query = request.META.get("QUERY_STRING", "")
+        if "\0" in request.path_info or "\0" in query or "%00" in query:
+            raise BadRequest("The address has a NUL character.")
+        return get_response(request)
+
+    return middleware
 
 
 def sign_in_again_with_htmx(

@@ -105,6 +105,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.middleware.refuse_nul",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -180,7 +181,8 @@ REST_FRAMEWORK = {
         "accounts.authentication.ReadOnlyTokensRead",
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["generation.request_body.StrictJSONParser"],
+    "EXCEPTION_HANDLER": "accounts.api.refused_as_json",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_THROTTLE_CLASSES": ["accounts.authentication.PerToken"],
     "DEFAULT_THROTTLE_RATES": {"api": env.str("ATTEST_API_RATE", default="600/minute")},

@@ -8,6 +8,11 @@ from django.urls import include, path
 from accounts.access import Role, allowed_to_all, roles_of
 from accounts.http import SignedInRequest
 
+handler400 = "config.errors.bad_request"
+handler403 = "config.errors.permission_denied"
+handler404 = "config.errors.not_found"
+handler500 = "config.errors.server_error"
+
 FIRST_PAGES = {
     Role.ADMIN: "generation:datasets",
     Role.RESEARCHER: "annotation:studies",

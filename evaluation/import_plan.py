@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from annotation.models import Study
 from annotation.schemes import (
+    MAX_QUESTIONS,
     Scheme,
     SchemeError,
     built_in_schemes,
@@ -21,7 +22,6 @@ from generation.importers.records import Problem, VoteRecord
 from generation.models import Dataset
 
 NEEDS_STUDY = frozenset({"raters", "votes", "flags"})
-MAX_QUESTIONS = 200
 MAX_ANSWERS = 1000  # different answers to one question that a survey tells apart
 BETWEEN_REPORTS = 2000  # votes
 

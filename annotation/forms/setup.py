@@ -12,7 +12,13 @@ from django.utils.safestring import SafeString
 from accounts.access import Role
 from accounts.models import User
 from annotation.models import Arm, Study
-from annotation.schemes import Scheme, built_in_schemes, load_scheme
+from annotation.schemes import (
+    Scheme,
+    SchemeError,
+    built_in_schemes,
+    load_scheme,
+    read_scheme,
+)
 from annotation.services.studies import StudyError, StudyPlan, scheme_to_rate_by
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Example, Setup
@@ -346,13 +352,10 @@ class StudyForm(forms.Form):
             return None
         try:
             text = cleaned["own_scheme"]
-            cleaned["data"] = json.loads(text) if is_own else built_in_schemes()[cleaned["scheme"]]
+            cleaned["data"] = read_scheme(text) if is_own else built_in_schemes()[cleaned["scheme"]]
             return scheme_to_rate_by(cleaned["data"])
-        except json.JSONDecodeError as error:
-            found = f"line {error.lineno}, column {error.colno}: {error.msg}" if text else "nothing"
-            self.add_error(field, f"Found {found}; expected a scheme as JSON.")
-        except RecursionError:
-            self.add_error(field, "Found lists or objects nested too deep; expected a scheme.")
+        except SchemeError as error:
+            self.add_error(field, f"{error}.")
         except StudyError as error:
             self.add_error(field, f"{error}.".replace("..", "."))
         return None

@@ -12,6 +12,7 @@ slip of the pen.
 """
 
 import math
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, get_args
@@ -29,6 +30,7 @@ RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
 QUERIES: tuple[Query, ...] = get_args(Query)
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
+LONGEST_TEXT = 1_000_000  # characters of a file
 LONGEST_NAME = 100
 LONGEST_CURRENCY = 10
 MOST_ENTRIES = 100  # of one list; a recipe may have 80 prompt types
@@ -41,6 +43,7 @@ USUAL_MAX_TOKENS, USUAL_MAX_TOKENS_WITH_GRAPH = 128, 500  # an answer; several c
 PRICED_TOKENS = 1_000_000  # what a price is for
 MOST_PRICE = 1_000_000
 USUAL_PROMPTS = tuple(kind.key for kind in TWELVE)
+_LONG_KEY = re.compile(r"(?:\.[ \t]*[\w\"'-]+[ \t]*){32}")
 MULTIPLIED = (
     "models",
     "prompts",
@@ -156,9 +159,13 @@ def read_grid(text: str) -> Grid:
     Raises:
         GridError: it is no TOML, or no grid.
     """
+    if len(text) > LONGEST_TEXT:
+        raise GridError("", f"{len(text):,} characters", f"{LONGEST_TEXT:,} at most")
+    if _LONG_KEY.search(text):  # reading one takes memory with the square of its parts
+        raise GridError("", "a key of dozens of parts", "keys as 'retrieval.k1'")
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as exc:
+    except (ValueError, RecursionError) as exc:  # a number of thousands of digits, deep brackets
         raise GridError("", f"no TOML ({exc})", "a grid file") from exc
     return of_data(data)
 

@@ -36,7 +36,10 @@ def parse_json(text: str, max_nesting: int) -> Any:
     try:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        found = f"{error.msg} at character {error.pos + 1:,} in {excerpt(text)}"
+        place = f"character {error.pos + 1:,} in {excerpt(text)}"
+        if error.lineno > 1:
+            place = f"line {error.lineno:,}, column {error.colno:,}"
+        found = f"{error.msg} at {place}"
         raise JSONTrouble(found, "JSON") from error
     except RecursionError as error:
         raise JSONTrouble("brackets nested too deep", _at_most(max_nesting)) from error

@@ -101,7 +101,7 @@ def test_search_by_htmx_gets_the_list_alone(admin, rachel):
     assert "HX-Request" in response["Vary"]
 
 
-@pytest.mark.parametrize("query", [{"q": "\0"}, {"page": "x"}, {"page": "9" * 40}])
+@pytest.mark.parametrize("query", [{"page": "x"}, {"page": "9" * 40}])
 def test_a_nonsense_query_is_a_list_of_users(admin, query):
     assert names_on(admin.get(USERS, query)) == ["adam"]
 

@@ -13,6 +13,7 @@ from annotation.schemes import (
     guess_scheme,
     load_scheme,
     matching_scheme,
+    read_scheme,
 )
 
 AIS_KEYS = (
@@ -391,3 +392,16 @@ def test_a_made_scheme_has_the_study_s_name_and_the_questions_as_found():
 
     assert data["key"] == "My pilot"
     assert load_scheme(data).keys == ("q b", "q a")
+
+
+def test_a_scheme_has_at_most_two_hundred_questions():
+    questions = [{"key": f"q{n}", "scale": "yes_no"} for n in range(201)]
+
+    with pytest.raises(SchemeError, match="found 201 questions; expected 200 at most"):
+        load_scheme({"key": "K", "questions": questions})
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "9" * 5_000, "{'", "", '{"a": NaN}'])
+def test_what_is_no_json_is_no_scheme(text):
+    with pytest.raises(SchemeError, match="expected a scheme as JSON"):
+        read_scheme(text)

@@ -231,7 +231,9 @@ def test_a_scheme_of_ones_own_is_pasted(researcher, dataset):
     ("text", "said"),
     [
         ("", "Found nothing"),
-        ('{"key": ', "Found line 1, column"),
+        ('{"key": ', "Found Expecting value at character 8"),
+        ('{"key": 1,\n "title"', "at line 2, column 9"),
+        ('{"key": ' + "9" * 5_000 + "}", "4300"),
         ("[]", "found list; expected an object"),
         ("[" * 100_000, "nested too deep"),
         ('{"key": "K", "questions": []}', "expected 'questions'"),

@@ -68,7 +68,6 @@ def test_a_report_takes_the_choices_of_the_page(read, study, report, parameters,
         ({"truth": "none"}, '"none" is not a valid choice.'),
         ({"with_implied": "maybe"}, "Must be a valid boolean."),
         ({"bysetup": "1"}, "There is no such parameter; there are: by_setup, with_implied,"),
-        ({"setup": "\x00"}, "Null characters are not allowed."),
     ],
 )
 def test_a_choice_that_means_nothing_is_refused(refused, study, parameters, message):

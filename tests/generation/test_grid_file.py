@@ -159,3 +159,21 @@ def test_a_file_that_is_no_toml_says_where():
 def test_what_is_no_table_is_no_grid(data):
     with pytest.raises(GridError, match="expected a table"):
         of_data(data)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "seeds = " + "[" * 100_000,
+        "seeds = " + "[" * 100_000 + "]" * 100_000,
+        "retrieval = " + "{k1 = " * 50_000,
+        "seeds = [" + "9" * 5_000 + "]",
+        "a" + ".b" * 100_000 + " = 1",
+        "a" + " . 'b'" * 40 + " = 1",
+        "name = '" + "a" * 1_000_000 + "'",
+    ],
+    ids=lambda text: text[:12],
+)
+def test_brackets_digits_and_keys_without_end_are_no_grid(text):
+    with pytest.raises(GridError, match="expected"):
+        read_grid(text)

@@ -1,6 +1,5 @@
 """Plan a study, and open it with --open."""
 
-import json
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from annotation.forms.setup import accounts_of_raters
 from annotation.guidelines import default_guideline
 from annotation.models import Arm, Study
 from annotation.planning import rater_needs
-from annotation.schemes import SchemeError, built_in_schemes, load_scheme
+from annotation.schemes import built_in_schemes, load_scheme, read_scheme
 from annotation.services.studies import StudyError, StudyPlan, create_study, open_study
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Setup
@@ -104,11 +103,11 @@ def _scheme(key: str, path: Path | None) -> Mapping[str, Any]:
     if path is None:
         return built_in_schemes()[key]
     try:
-        data = json.loads(path.read_text(encoding="utf-8-sig"))
+        data = read_scheme(path.read_text(encoding="utf-8-sig"))
         load_scheme(data)
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from error
-    except (RecursionError, SchemeError, ValueError) as error:
+    except ValueError as error:  # a SchemeError, or no UTF-8
         raise CommandError(f"{path}: {error}") from error
     scheme: Mapping[str, Any] = data
     return scheme

@@ -1,0 +1,36 @@
+"""Errors of the whole site: pages for people, JSON for programs."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views import defaults
+
+API = "/api/"
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    said = "The request is malformed, or too large."
+    return _answer(request, 400, said, lambda: defaults.bad_request(request, exception))
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    said = "This is not for you."
+    return _answer(request, 403, said, lambda: defaults.permission_denied(request, exception))
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    said = "There is no such address. Addresses end in a slash; /api/ lists them."
+    return _answer(request, 404, said, lambda: defaults.page_not_found(request, exception))
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    said = "Something went wrong on the server; its log says what."
+    return _answer(request, 500, said, lambda: defaults.server_error(request))
+
+
+def _answer(request: HttpRequest, status: int, said: str, page: Callable[[], Any]) -> HttpResponse:
+    if request.path_info.startswith(API):
+        return JsonResponse({"detail": said}, status=status)
+    answer: HttpResponse = page()
+    return answer

@@ -1,0 +1,37 @@
+"""Bodies of requests by API, read as strictly as files are.
+
+The framework reads this class from the settings while it is imported itself, so that nothing here
+may import its views.
+"""
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+from django.conf import settings
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
+
+from generation.importers.json_text import JSONTrouble, parse_json
+
+MAX_NESTING = 32
+
+
+class StrictJSONParser(JSONParser):
+    """Reads JSON of bounded size and nesting; what it refuses is the request's fault."""
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        raw = stream.read(most + 1)
+        if len(raw) > most:
+            raise ParseError(f"Found more than {most:,} bytes; expected a smaller body.")
+        try:
+            return parse_json(raw.decode(), MAX_NESTING)
+        except UnicodeDecodeError as error:
+            raise ParseError(f"Found {error}; expected JSON in UTF-8.") from error
+        except JSONTrouble as trouble:
+            raise ParseError(f"Found {trouble.found}; expected {trouble.expected}.") from trouble
