@@ -23,7 +23,7 @@ from django.utils import timezone
 from accounts.models import User
 from evaluation.import_plan import plan_import
 from evaluation.interchange import BadRows, Outcome, import_dataset
-from generation.importers import open_material
+from generation.importers import UTF_8, open_material
 from generation.importers.errors import DatasetError
 from generation.importers.records import Problem
 from generation.importers.spreadsheet import safe_cell
@@ -66,7 +66,12 @@ class Stopped(Exception):
 
 
 def request_import(
-    file: "UploadedFile[bytes]", name: str, format_key: str, user: User, study_name: str = ""
+    file: "UploadedFile[bytes]",
+    name: str,
+    format_key: str,
+    user: User,
+    study_name: str = "",
+    encoding: str = UTF_8,
 ) -> Import:
     """Keep an uploaded file and return the import that a worker will check."""
     return Import.objects.create(
@@ -74,6 +79,7 @@ def request_import(
         file_name=Path(file.name or "upload").name[:255],
         upload=file,
         format=format_key,
+        encoding=encoding,
         name=name,
         study_name=study_name,
     )
@@ -200,7 +206,9 @@ def run_taken(import_id: int, token: str) -> None:
     try:
         on_progress(0, 0.0)  # somebody may have cancelled before a worker was free
         with (
-            open_material(Path(upload.upload.path), upload.format or None) as material,
+            open_material(
+                Path(upload.upload.path), upload.format or None, encoding=upload.encoding
+            ) as material,
             _ProblemFile(upload) as problem_file,
         ):
             outcome = import_dataset(

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.template.defaultfilters import filesizeformat
 
-from generation.importers import READERS
+from generation.importers import ENCODINGS, READERS
 from generation.models import Dataset
 
 FORMAT_NAMES = {
@@ -47,6 +47,12 @@ class ImportForm(forms.Form):
         help_text="For its votes. Left empty, the name in study.json, else the dataset's.",
     )
     format = forms.ChoiceField(label="Format", required=False)
+    encoding = forms.ChoiceField(
+        label="Text",
+        required=False,
+        choices=list(ENCODINGS.items()),
+        help_text="UTF-8, unless an older program wrote the file.",
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

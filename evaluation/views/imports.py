@@ -15,6 +15,7 @@ from evaluation.uploads import (
     request_import,
     request_storing,
 )
+from generation.importers import UTF_8
 from generation.models import Import
 
 RECENT = 10
@@ -29,7 +30,12 @@ def import_file(request: SignedInRequest) -> HttpResponse:
     if posted and form.is_valid():
         choice = form.cleaned_data
         upload = request_import(
-            choice["file"], choice["name"], choice["format"], request.user, choice["study"]
+            choice["file"],
+            choice["name"],
+            choice["format"],
+            request.user,
+            choice["study"],
+            choice["encoding"] or UTF_8,
         )
         carry_on_import.delay_on_commit(upload.pk)
         return redirect("evaluation:import-progress", upload.pk)

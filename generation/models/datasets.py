@@ -156,6 +156,7 @@ class Import(models.Model):
     file_name = models.CharField(max_length=255)
     upload = models.FileField(upload_to=folder_of_its_own)
     format = models.CharField(max_length=32, blank=True)  # empty: recognised by content
+    encoding = models.CharField(max_length=16, default="utf-8")  # of its text
     name = models.CharField(max_length=100)  # of the dataset to make or to add to
     study_name = models.CharField(max_length=100, blank=True)  # empty: what the file says
     skip_bad = models.BooleanField(default=False)

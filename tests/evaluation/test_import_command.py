@@ -15,7 +15,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from annotation.models import Study, Vote
-from generation.models import Dataset
+from generation.models import Dataset, Turn
 from generation.progress import progress_bar
 from tests.evaluation.commands import failure
 from tests.makers import (
@@ -46,6 +46,16 @@ def bad_pilot(pilot):
 
 
 # --- import_dataset -------------------------------------------------------------------------
+
+
+def test_a_file_of_an_older_program_is_read_by_a_choice(tmp_path):
+    path = tmp_path / "examples.csv"
+    path.write_bytes(b"id,turns\ne1,O\xf9 ?\ne2,O\xf9 ?\n")
+
+    assert "choose Windows-1252" in failure("import_dataset", str(path))
+    call_command("import_dataset", str(path), encoding="windows-1252")
+
+    assert Turn.objects.first().text == "Où ?"
 
 
 def test_an_import_says_what_is_new_and_where_the_scheme_came_from(pilot, capsys):

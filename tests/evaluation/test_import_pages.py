@@ -14,7 +14,7 @@ from evaluation.uploads import (
 from generation.models import Import
 from tests.makers import example_row
 from tests.shown import shown
-from tests.uploading import State, checked, zipped
+from tests.uploading import State, carried_on, checked, zipped
 
 pytestmark = [pytest.mark.once, pytest.mark.usefixtures("own_cache_and_folder")]
 
@@ -45,6 +45,20 @@ def test_choosing_a_file_keeps_it_and_sends_it_to_be_checked(
     assert imports.row("pilot.zip")["State"] == "checking"
 
 
+def test_a_file_of_an_older_program_is_read_by_a_choice(admin):
+    file = b"id,turns\ne1,O\xf9 \x9cuvre-t-elle ?\ne2,O\xf9 ?\n"
+
+    for encoding in ("", "windows-1252"):
+        upload = SimpleUploadedFile("examples.csv", file)
+        admin.post(IMPORT, {"file": upload, "encoding": encoding})
+    second, first = Import.objects.all()
+
+    assert carried_on(first).state == State.FAILED
+    assert "choose Windows-1252 as its encoding" in first.error
+    assert carried_on(second).state == State.CHECKED
+    assert second.report["preview"]["examples"][0]["last user question"] == "Où œuvre-t-elle ?"
+
+
 @pytest.mark.parametrize(
     ("file_name", "name"),
     [("ratings.v2.csv.gz", "ratings"), ("a" * 120 + ".csv", "a" * 100), ("數據.zip", "數據")],
@@ -63,6 +77,10 @@ def test_without_a_name_the_dataset_is_called_as_the_file(admin, file_name, name
         (
             {"file": SimpleUploadedFile("v.csv", b"x"), "format": "exe"},
             "Select a valid choice. exe is not one of the available choices.",
+        ),
+        (
+            {"file": SimpleUploadedFile("v.csv", b"x"), "encoding": "utf-7"},
+            "Select a valid choice. utf-7 is not one of the available choices.",
         ),
         ({"file": SimpleUploadedFile("v.csv", b"x"), "name": "n" * 101}, "at most 100 characters"),
         ({"file": SimpleUploadedFile(" .csv", b"x")}, "type one"),

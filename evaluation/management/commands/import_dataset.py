@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.import_plan import plan_import
 from evaluation.interchange import BadRows, Outcome, import_dataset
-from generation.importers import READERS, open_material
+from generation.importers import ENCODINGS, READERS, UTF_8, open_material
 from generation.importers.errors import DatasetError
 from generation.progress import progress_bar
 
@@ -27,6 +27,9 @@ class Command(BaseCommand):
         parser.epilog = EXAMPLE
         parser.add_argument("path", type=Path, help="a folder, a zip or one file, .gz or not")
         parser.add_argument("--format", choices=READERS, help="recognised by content when left out")
+        parser.add_argument(
+            "--encoding", choices=ENCODINGS, default=UTF_8, help="of its text (default: utf-8)"
+        )
         parser.add_argument("--name", help="of the dataset to make or add to (default: the file's)")
         parser.add_argument("--study", help="of the study for its votes (default: the dataset's)")
         parser.add_argument(
@@ -38,7 +41,7 @@ class Command(BaseCommand):
         name = options["name"] or path.resolve().name.split(".")[0]
         try:
             with (
-                open_material(path, options["format"]) as material,
+                open_material(path, options["format"], encoding=options["encoding"]) as material,
                 progress_bar(f"Importing {path.name}", self.stderr) as on_progress,
             ):
                 outcome = import_dataset(
