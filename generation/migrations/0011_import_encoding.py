@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('generation', '0006_import_attempts'),
+        ('generation', '0010_import_attempts'),
     ]
 
     operations = [

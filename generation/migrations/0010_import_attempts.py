@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('generation', '0005_constructions'),
+        ('generation', '0009_asked_questions_are_ad_hoc'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
