@@ -87,6 +87,7 @@ def test_a_full_disk_is_said_and_trying_again_does_not_double(client, rosa, tmp_
 def full_disk() -> Iterator[None]:
     """Let SQLite's file grow no more."""
     with connection.cursor() as cursor:
+        cursor.execute("VACUUM")  # no page is free
         [n_pages] = cursor.execute("PRAGMA page_count").fetchone()
         cursor.execute(f"PRAGMA max_page_count = {n_pages}")
     try:

@@ -142,7 +142,7 @@ def test_of_many_workers_at_once_one_does_it(upload):
 
 
 def test_three_workers_that_die_are_enough(upload, monkeypatch):
-    def die(*_: object) -> None:
+    def die(*_: object, **__: object) -> None:
         raise SystemExit
 
     asked_to_store(upload)

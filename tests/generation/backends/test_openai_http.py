@@ -297,7 +297,7 @@ def test_who_waits_behind_a_server_in_trouble_is_not_asked_for_ever(server):
 def test_a_server_that_hangs_is_given_up_after_its_first_calls(server):
     server.otherwise = says("late", after=0.5)
     prompts = [Prompt(f"number {n}") for n in range(200)]  # 50 times four, which take 12 s
-    patience = Patience(request=0.1, prompt=0.25, n_tries=2, first_pause=0.01)
+    patience = Patience(request=0.1, prompt=5.0, n_tries=2, first_pause=0.01)
 
     with pytest.raises(
         BackendError,
