@@ -125,14 +125,15 @@ def delete_question(example: Example, user: User | None) -> None:
     Raises:
         QuestionError: it is no ad-hoc question, or a worker is asking it.
     """
-    example = Example.objects.select_for_update().select_related("dataset").get(pk=example.pk)
+    locked = Example.objects.select_for_update(of=("self",)).select_related("dataset")
+    example = locked.get(pk=example.pk)
     if not example.is_ad_hoc:
         raise QuestionError(f"{example.key} is a question of {example.dataset}: it is kept.")
     samples = Sample.objects.filter(dataset=example.dataset_id, name=_name_of(example))
     grids = Experiment.objects.filter(sample__in=samples)
-    is_going_on = any(grid.state in GOING_ON for grid in grids.select_for_update())
     at_work = ExperimentChunk.objects.filter(experiment__in=grids, lease_until__gte=timezone.now())
-    if is_going_on or at_work.exists():
+    is_asked = any(grid.state in GOING_ON for grid in grids.select_for_update(of=("self",)))
+    if is_asked or at_work.exists():
         raise QuestionError(
             "This question is being asked: wait for its answer, or cancel its grid."
         )

@@ -378,11 +378,10 @@ def test_one_lost_cookie_at_submit_leads_back_to_all_answers(page, study, rating
     press(page, ALL_YES)
     saved(page)
     page.context.clear_cookies(name="csrftoken")
-    page.evaluate("window.before = true")
 
-    page.keyboard.press("Control+Enter")
+    with page.expect_event("load"):  # the site knows the rater: the page is drawn anew
+        page.keyboard.press("Control+Enter")
 
-    page.wait_for_function("!window.before")  # the site knows the rater: the page is drawn anew
     expect(page).to_have_url(here)
     expect(page.locator(".seg input:checked")).to_have_count(7)
     submitted(page)
