@@ -1,11 +1,14 @@
 """The set-up page: raters taken out and let back, slots that nobody may take, deletion."""
 
+import json
+
 import pytest
 from django.urls import reverse
 
 from annotation.models import Assignment, Flag, Skip, Study, Vote
 from annotation.services.claiming import claim_next_unit
 from annotation.services.rating import skip_unit
+from evaluation.export import export_folder
 from tests.annotation.makers import (
     claimed,
     material,
@@ -91,6 +94,19 @@ def test_a_slot_is_let_go_counted_and_wanted_again(researcher, study):
     assert back.table("Slots").row("separate")["Of"] == "20"
     said_in_trail = [action for action, _ in audit_actions()]
     assert said_in_trail[-2:] == ["study.slots-let-go", "study.slots-taken-back"]
+
+
+def test_what_was_let_go_is_said_by_report_and_export(researcher, study, tmp_path):
+    rate_next(raters_of(study)[1])
+    skip_one(study)
+    researcher.post(address("annotation:let-slots-go", study))
+
+    report = shown(researcher.get(address("evaluation:study", study)))
+    export_folder(study.dataset, study, tmp_path / "out")
+
+    said = json.loads((tmp_path / "out" / "study.json").read_text("utf-8"))
+    assert (said["n_slots_let_go_by_hand"], said["raters_per_unit"]) == (1, 5)
+    assert "1 let go, since no rater may take it (N stays 5)" in report.notes["Assignments done"]
 
 
 def test_a_unit_that_could_never_be_decided_is_marked(researcher, tmp_path, db):
