@@ -13,6 +13,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 
 from accounts.http import is_from_htmx, page_to_return_to
@@ -89,7 +90,13 @@ def sign_in_first(request: HttpRequest) -> HttpResponse:
 
 
 def sign_in_once_more(request: HttpRequest) -> HttpResponse:
-    """Show the sign-in page to who has sent it without its cookie; what it carries stays."""
+    """Show the sign-in page to who has sent it without its cookie; what it carries stays.
+
+    Somebody who has signed in meanwhile, in another tab, can send that at once.
+    """
+    kept = unsealed(request.POST.get("kept", ""))
+    if kept and request.user.is_authenticated:
+        return send_again(request, kept, reverse("home"))
     context = {
         "form": AuthenticationForm(request),
         "next": request.POST.get("next", ""),

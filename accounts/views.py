@@ -8,6 +8,7 @@ from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, Se
 from django.contrib.auth.views import LoginView
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -46,10 +47,12 @@ class SignIn(LoginView):
     authentication_form = SignInForm
     redirect_authenticated_user = True
 
-    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        signed_in = super().form_valid(form)
-        kept = unsealed(self.request.POST.get("kept", ""))
-        return send_again(self.request, kept, self.get_success_url()) if kept else signed_in
+    def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+        response = super().dispatch(request, *args, **kwargs)
+        kept = unsealed(request.POST.get("kept", ""))
+        if kept is None or not request.user.is_authenticated:  # just now, or in another tab
+            return response
+        return send_again(request, kept, self.get_success_url())
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         kept = self.request.POST.get("kept", "")

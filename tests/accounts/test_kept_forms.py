@@ -76,6 +76,22 @@ def test_who_is_still_signed_in_sends_the_form_again_at_once(browser, rachel):
     assert shown(answer.text).fields["on"] == "0"
 
 
+@pytest.mark.parametrize("has_cookie", [True, False])
+def test_who_signed_in_meanwhile_in_another_tab_loses_nothing_either(browser, rachel, has_cookie):
+    page = shown(post(browser, LETTER_KEYS, {"on": "0"}).text)
+    browser.force_login(rachel)
+    browser.get("/accounts/change-password/")
+    if not has_cookie:
+        del browser.cookies[settings.CSRF_COOKIE_NAME]
+
+    said = page.fields | {"username": "rachel", "password": "any"}
+    token = browser.cookies[settings.CSRF_COOKIE_NAME].value if has_cookie else "lost"
+    waiting = shown(post(browser, SIGN_IN, said | {"csrfmiddlewaretoken": token}).text)
+
+    assert waiting.headings == ["You are signed in"]
+    assert waiting.fields["on"] == "0"
+
+
 def test_htmx_is_led_to_sign_in_and_back_to_its_page(browser):
     answer = post(
         browser, LETTER_KEYS, {"on": "0"}, **{"HX-Request": "true", "HX-Current-URL": PAGE}
