@@ -18,7 +18,7 @@ from tests.makers import example_row, import_rows
 from tests.shown import shown
 
 pytestmark = pytest.mark.once
-PRICED = [{"name": "noting", "price": {"input": 1_000_000.0, "output": 10_000_000.0}}]
+PRICED = [{"name": "noting", "price": {"input": 100_000.0, "output": 1_000_000.0}}]
 
 
 def says(noting, *completions):
@@ -71,7 +71,7 @@ def test_tokens_that_a_model_does_not_count_are_counted_here(tmp_path, noting):
     # 'It closed in 1971.' has five words and marks; its prompt has 20.
     [progress] = experiment_progress(Experiment.objects.all())
     assert (progress.n_tokens_in, progress.n_tokens_out) == (20 + 100, 5 + 7)
-    assert progress.cost == 120 + 10 * 12
+    assert progress.cost == 120 / 10 + 12
     [setup] = setups_progress(experiment)
     assert setup.mean_completion_tokens == 6
     assert list(Call.objects.values_list("n_model_prompt_tokens", flat=True)) == [0, 100]
