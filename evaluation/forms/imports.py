@@ -48,10 +48,10 @@ class ImportForm(forms.Form):
     )
     format = forms.ChoiceField(label="Format", required=False)
     encoding = forms.ChoiceField(
-        label="Text",
+        label="Encoding",
         required=False,
         choices=list(ENCODINGS.items()),
-        help_text="UTF-8, unless an older program wrote the file.",
+        help_text="Of its text: UTF-8, unless an older program wrote it.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -14,7 +14,7 @@ from generation.importers.records import Problem, Record, Where
 NOTHING = "nothing"
 LONGEST_KEY = 200  # of an id, as the database stores it
 LONGEST_NAME = 100
-LARGEST_COUNT = 32_767
+LARGEST_COUNT = 32_767  # as the database stores it
 LARGEST_SCORE = 1e12
 MOST_PROBLEMS = 100  # of one row; the first tell most
 LONGEST_LABEL = 300  # of a field in a problem: keys of an object may be of any length
@@ -221,20 +221,23 @@ class Row:
             self.refuse(name, trouble.found, trouble.expected)
             return None
 
-    def optional_list(self, name: str, of: str) -> list[Any] | None:
+    def optional_list(self, name: str, of: str, most: int = LARGEST_COUNT + 1) -> list[Any] | None:
         """Return a list; None when there is none. `of` says of what, for the message."""
         n_problems = len(self.problems)
         value = self.nested(name)
+        if isinstance(value, list) and len(value) > most:
+            self.refuse(name, f"{len(value):,} entries", f"at most {most:,}")
+            return value[:most]
         if value is None or isinstance(value, list):
             return value
         if len(self.problems) == n_problems:
             self._refuse_value(name, value, f"a list of {of}")
         return None
 
-    def required_list(self, name: str, of: str) -> list[Any]:
+    def required_list(self, name: str, of: str, most: int = LARGEST_COUNT + 1) -> list[Any]:
         """Return a list that has to be there."""
         n_problems = len(self.problems)
-        value = self.optional_list(name, of)
+        value = self.optional_list(name, of, most)
         if value is None and len(self.problems) == n_problems:
             self._refuse_value(name, None, f"a list of {of}")
         return value or []

@@ -10,7 +10,8 @@ from generation.importers.json_text import JSONTrouble, parse_json
 from generation.importers.records import Problem, Where
 from generation.importers.sources import Source
 
-_OUTSIDE = re.compile(rb'["\[\]{},]')
+_BETWEEN_ENTRIES = re.compile(rb'["\[\]{},]')
+_IN_ENTRY = re.compile(rb'["\[\]{}]')  # where commas mean nothing
 _IN_TEXT = re.compile(rb'["\\]')
 _SPACE = b" \t\r\n"
 _ENTRY = "one JSON object in each entry of the list"
@@ -121,7 +122,7 @@ def _entries(
             if not at:
                 continue
             is_begun, depth = True, 1
-        while depth and (mark := (_IN_TEXT if in_text else _OUTSIDE).search(chunk, at)):
+        while depth and (mark := _signs(in_text, depth).search(chunk, at)):
             at, sign = mark.end(), mark.group()
             if sign == b'"':
                 in_text = not in_text
@@ -147,6 +148,12 @@ def _entries(
         raise DatasetError(name, "an empty file", "one JSON list")
     if depth:
         yield _Unfinished()
+
+
+def _signs(in_text: bool, depth: int) -> re.Pattern[bytes]:
+    if in_text:
+        return _IN_TEXT
+    return _BETWEEN_ENTRIES if depth == 1 else _IN_ENTRY
 
 
 def _after_opening(chunk: bytes, name: str) -> int:

@@ -294,7 +294,7 @@ def test_more_passages_than_can_be_numbered_are_a_problem(tmp_path, field):
         import_rows(tmp_path / "a", **rows)
 
     [problem] = error.value.outcome.problems
-    assert (problem.field, problem.found) == (field, "32,769 passages")
+    assert (problem.field, problem.found) == (field, "32,769 entries")
     assert problem.expected == "at most 32,768"
 
 

@@ -64,6 +64,23 @@ def test_a_row_of_which_everything_is_wrong_has_some_problems():
     assert row.problems[-1].field == f"aliases[{MOST_PROBLEMS}]"
 
 
+@pytest.mark.parametrize(
+    ("kind", "row", "field"),
+    [
+        ("examples", {"id": "e1"}, "turns"),
+        ("kg_questions", {"id": "k1", "question": "Who?"}, "entities"),
+        ("entities", {"qid": "Q1", "label": "L"}, "triples"),
+    ],
+)
+def test_a_list_of_more_than_32_768_entries_is_a_problem(tmp_path, kind, row, field):
+    turn = {"speaker": "user", "text": "Why?"}
+    item = {"turns": turn, "entities": "Q1", "triples": {"relation": "r", "value": "v"}}[field]
+
+    problem = the_problem(read_lines(tmp_path, kind, row | {field: [item] * 32_769}))
+
+    assert (problem.field, problem.found) == (field, "32,769 entries")
+
+
 def test_the_field_of_a_problem_is_short_however_long_a_key_is(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps([["Why?", [{"qid": "Q1", "b" * 10_000: 1}]]]))
 
