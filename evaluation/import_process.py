@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import IO, NamedTuple
 
 from django.conf import settings
@@ -67,7 +68,14 @@ def carry_on_apart(import_id: int) -> None:
     token = take(import_id)
     if token is None:
         return
-    allowed = _allowance_of(import_id)
+    try:
+        _see_through(import_id, token, _allowance_of(import_id))
+    finally:
+        release(import_id, token)
+
+
+def _see_through(import_id: int, token: str, allowed: Allowance) -> None:
+    """Start the process of an import, wait for it, and say how it ended where it cannot."""
     process = _started(import_id, token)
     try:
         if _waited(process, import_id, token, allowed.seconds):
@@ -78,7 +86,6 @@ def carry_on_apart(import_id: int) -> None:
             fail(import_id, token, _took_too_long(allowed.seconds, "of waiting and computing"))
     finally:
         _end(process)
-        release(import_id, token)
 
 
 def _started(import_id: int, token: str) -> "subprocess.Popen[str]":
@@ -92,8 +99,9 @@ def _started(import_id: int, token: str) -> "subprocess.Popen[str]":
         start_new_session=True,  # Ctrl-C is for the worker, which waits for what it has begun
     )
     if process.stdin:
-        process.stdin.write(f"{token}\n")
-        process.stdin.flush()
+        with suppress(BrokenPipeError):  # it has ended already: its status says how
+            process.stdin.write(f"{token}\n")
+            process.stdin.flush()
     return process
 
 
@@ -119,7 +127,8 @@ def _end(process: "subprocess.Popen[str]") -> None:
     process.kill()
     process.wait()
     if process.stdin:
-        process.stdin.close()
+        with suppress(BrokenPipeError):
+            process.stdin.close()
 
 
 def _say_how_it_ended(status: int, import_id: int, token: str, allowed: Allowance) -> None:
