@@ -19,6 +19,8 @@ from django_htmx.http import HttpResponseClientRedirect
 from accounts.http import is_from_htmx, page_to_return_to
 
 logger = logging.getLogger(__name__)
+from accounts.http import page_to_return_to
+from config.errors import bad_request
 
 
 def client_address(request: HttpRequest) -> str | None:
@@ -51,7 +53,7 @@ def refuse_nul(
     def middleware(request: HttpRequest) -> HttpResponse:
         query = request.META.get("QUERY_STRING", "")
         if "\0" in request.path_info or "\0" in query or "%00" in query:
-            raise BadRequest("The address has a NUL character.")
+            return bad_request(request, BadRequest("The address has a NUL character."))
         return get_response(request)
 
     return middleware

@@ -3,6 +3,8 @@
 import pytest
 from django.test import Client
 
+from tests.evaluation.pages import make_pilot
+
 pytestmark = pytest.mark.once
 
 
@@ -34,3 +36,11 @@ def test_a_name_longer_than_any_user_s_is_refused_at_the_door(db, name):
 
     assert answer.status_code == 422
     assert "at most 150 characters" in answer.content.decode()
+
+
+def test_a_parameter_called_items_is_one_like_others(client_for, rosa, tmp_path):
+    make_pilot(tmp_path)
+    client = client_for(rosa)
+    client.raise_request_exception = False
+
+    assert client.get("/studies/pilot/?items=x").status_code == 200

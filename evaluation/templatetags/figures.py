@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from django import template
+from django.http import QueryDict
 
 from annotation.schemes import Question, Scale, Scheme
 from evaluation.study_page.left_out import REASONS
@@ -334,3 +335,9 @@ def last_value(question: Question) -> int:
 def has_gates(scheme: Scheme) -> bool:
     """Return whether any question is asked only after another."""
     return any(question.after for question in scheme.questions)
+
+
+@register.filter
+def parameters(query: QueryDict) -> list[tuple[str, str]]:
+    """Return the parameters of an address: `.items` would be the one of that name, if there is."""
+    return list(query.items())
