@@ -13,10 +13,12 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from contextlib import suppress
 from typing import IO, NamedTuple
 
 from django.conf import settings
+from django.db import connection
 
 from evaluation.uploads import (
     call_cancelled,
@@ -57,7 +59,8 @@ def allowance(n_bytes: int) -> Allowance:
 
 def _allowance_of(import_id: int) -> Allowance:
     upload = Import.objects.get(pk=import_id).upload
-    return allowance(upload.size if upload.storage.exists(upload.name) else 0)
+    is_there = upload.storage.exists(upload.name or "")
+    return allowance(upload.size if is_there else 0)
 
 
 # --- the worker -----------------------------------------------------------------------------
@@ -166,6 +169,7 @@ def run_within_limits(import_id: int, from_worker: IO[str]) -> int:
     token = from_worker.readline().strip()
     threading.Thread(target=_end_with_worker, args=[from_worker], daemon=True).start()
     allowed = _allowance_of(import_id)
+    connection.queries_log = deque(maxlen=0)  # with DEBUG it would keep what is stored
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (allowed.cpu_seconds, allowed.cpu_seconds + 5))
     resource.setrlimit(resource.RLIMIT_DATA, (allowed.megabytes * MEGABYTE,) * 2)

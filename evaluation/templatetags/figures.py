@@ -338,6 +338,6 @@ def has_gates(scheme: Scheme) -> bool:
 
 
 @register.filter
-def parameters(query: QueryDict) -> list[tuple[str, str]]:
+def parameters(query: QueryDict) -> list[tuple[str, str | list[object]]]:
     """Return the parameters of an address: `.items` would be the one of that name, if there is."""
     return list(query.items())

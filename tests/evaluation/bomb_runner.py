@@ -13,6 +13,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -38,20 +39,20 @@ def main(what: str, format: str, n: int, seed: int) -> None:
             "OPENBLAS_NUM_THREADS": "1",
         }
         django.setup()
-        _forked(lambda: _make_database(folder))
+        _forked(partial(_make_database, folder))
         shutil.copy(database, folder / "begun.sqlite3")
         from evaluation import import_process  # noqa: F401 - what a process needs, before forks
         from tests.evaluation import bombs  # noqa: F401
 
         if what == "mutations":
-            _say(_forked(lambda: _mutations(folder, format, n, seed)))
+            _say(_forked(partial(_mutations, folder, format, n, seed)))
             return
         for number in range(n):
             shutil.copy(folder / "begun.sqlite3", database)
             for leftover in folder.glob("bombs.sqlite3-*"):
                 leftover.unlink()
-            path = Path(_forked(lambda number=number: _bomb(folder, format, seed, number))["path"])
-            found = _forked(lambda path=path: _imported(path, format))
+            path = Path(_forked(partial(_bomb, folder, format, seed, number))["path"])
+            found = _forked(partial(_imported, path, format))
             _say({"number": number, "bytes": path.stat().st_size, "file": path.name} | found)
             path.unlink()
 
@@ -155,7 +156,7 @@ def _mutations(folder: Path, format: str, n: int, seed: int) -> dict[str, Any]:
 
     allowed = 350 * MEGABYTE
     resource.setrlimit(resource.RLIMIT_DATA, (allowed, allowed))
-    faults = []
+    faults: list[list[Any]] = []
     slowest = 0.0
     random = Random(f"{format} {seed}")
     sound = [(sound.name, sound_bytes(sound)) for sound in SOUND[format]]

@@ -55,7 +55,7 @@ def test_a_file_of_an_older_program_is_read_by_a_choice(tmp_path):
     assert "choose Windows-1252" in failure("import_dataset", str(path))
     call_command("import_dataset", str(path), encoding="windows-1252")
 
-    assert Turn.objects.first().text == "Où ?"
+    assert set(Turn.objects.values_list("text", flat=True)) == {"Où ?"}
 
 
 def test_an_import_says_what_is_new_and_where_the_scheme_came_from(pilot, capsys):

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from functools import partial
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -227,7 +228,7 @@ def test_entities_of_a_new_graph_are_not_looked_up(tmp_path):
 def test_a_batch_ends_where_its_rows_are_large_enough_together(tmp_path, monkeypatch, kind):
     long = "m" * 10_000
     monkeypatch.setattr(interchange, "MOST_OF_A_BATCH", 25_000)
-    rows = {
+    rows: dict[str, dict[str, Any]] = {
         "entities": {"qid": "{}", "label": "L", "triples": [{"relation": "r", "value": long}]},
         "meta": {"id": "{}", "turns": None, "meta": {"notes": [long]}},
         "golden answers": {"id": "{}", "turns": None, "golden_answer": long},

@@ -159,6 +159,7 @@ def test_the_process_ends_with_its_worker(adam):
     worker = subprocess.Popen(
         [sys.executable, "-c", start], stdout=subprocess.PIPE, text=True, env=os.environ
     )
+    assert worker.stdout
     child = int(worker.stdout.readline())
     time.sleep(1.5)
     assert is_there(child)
