@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
 from django.views import defaults
 
 API = "/api/"
@@ -27,6 +28,15 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     said = "Something went wrong on the server; its log says what."
     return _answer(request, 500, said, lambda: defaults.server_error(request))
+
+
+def unavailable(request: HttpRequest, trouble: str) -> HttpResponse:
+    said = f"{trouble}. Nothing was changed."
+    return _answer(request, 503, said, lambda: HttpResponse(_page_of(trouble), status=503))
+
+
+def _page_of(trouble: str) -> str:
+    return render_to_string("503.html", {"trouble": trouble})
 
 
 def _answer(request: HttpRequest, status: int, said: str, page: Callable[[], Any]) -> HttpResponse:

@@ -3,7 +3,6 @@
 import errno
 import logging
 from collections.abc import Callable
-from http import HTTPStatus
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -11,16 +10,14 @@ from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest
 from django.db import OperationalError
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
-from django.template.loader import render_to_string
 from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.http import is_from_htmx, page_to_return_to
+from config.errors import bad_request, unavailable
 
 logger = logging.getLogger(__name__)
-from accounts.http import page_to_return_to
-from config.errors import bad_request
 
 
 def client_address(request: HttpRequest) -> str | None:
@@ -94,11 +91,7 @@ class ServerTrouble:
         if not trouble:
             return None
         logger.error("%s: %s", trouble, error)
-        status = HTTPStatus.SERVICE_UNAVAILABLE
-        if request.path.startswith("/api/"):
-            return JsonResponse({"detail": f"{trouble}. Nothing was changed."}, status=status)
-        page = render_to_string("503.html", {"trouble": trouble})
-        return HttpResponse(page, status=status)
+        return unavailable(request, trouble)
 
 
 def _trouble_in(error: Exception) -> str:
