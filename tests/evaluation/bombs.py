@@ -14,7 +14,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 SMALL = 1024**2
-UNPACKED = (*[SMALL] * 6, 4 * SMALL, 8 * SMALL, 16 * SMALL, 60 * SMALL)  # of a bomb
+UNPACKED = (*[SMALL] * 17, 4 * SMALL, 8 * SMALL, 60 * SMALL)  # of a bomb
 NUMBER = "@"  # in a text: the number of the copy, where something is copied
 
 
