@@ -49,7 +49,7 @@ def test_a_killed_worker_loses_nothing_and_doubles_nothing(client_for, adam):
     carry_on(upload.pk)  # the check
     client.post(reverse("evaluation:store-import", args=[upload.pk]))
 
-    for _ in range(3):
+    for _ in range(Import.MOST_ATTEMPTS - 1):
         worker = subprocess.Popen(
             [sys.executable, "-c", CARRY_ON.format(pk=upload.pk)],
             env=os.environ
