@@ -60,7 +60,7 @@ def test_mutations_are_no_faults_of_ours(format, capsys):
     [found] = run("mutations", format, N_MUTATIONS)
 
     with capsys.disabled():
-        print(  # noqa: T201
+        print(  # noqa: T201 - as above
             f"\n{format} (seed {SEED}): {found.get('n')} mutations, at most "
             f"{found['megabytes']} MB, the slowest {found.get('slowest')} s"
         )

@@ -10,8 +10,15 @@ from evaluation.runs.progress import run_progress
 from evaluation.services import runs
 from evaluation.services.runs import request_metric_run
 from generation.models import Dataset
-from tests.evaluation.workers import BROKERS, killed_while_scoring, site_on, stored, waited
-from tests.makers import example_row, import_rows, response_row
+from tests.evaluation.workers import (
+    BROKERS,
+    is_over,
+    killed_while_scoring,
+    long_evidence,
+    site_on,
+    stored,
+    waited,
+)
 
 pytestmark = [pytest.mark.both(transaction=True), pytest.mark.faults]
 
@@ -23,36 +30,7 @@ ENDS_WITHIN_SECONDS = 120.0
 @pytest.fixture
 def many(tmp_path) -> Dataset:
     """5,000 responses to 100 dialogs, with 24 sentences of evidence each."""
-    keys = [f"e{number}" for number in range(N_EXAMPLES)]
-    outcome = import_rows(
-        tmp_path / "material",
-        examples=[
-            example_row(
-                key,
-                evidence=[
-                    {
-                        "id": f"p-{key}",
-                        "text": " ".join(f"Mill {key} made {n} sacks of flour." for n in range(24)),
-                        "golden": True,
-                    }
-                ],
-            )
-            for key in keys
-        ],
-        responses=[
-            response_row(
-                f"{key}-{number}",
-                key,
-                setup=f"model-{number}",
-                text=f"The mill {key} made {number} sacks a day.",
-                evidence_shown=[f"p-{key}"],
-            )
-            for key in keys
-            for number in range(N_SETUPS)
-        ],
-    )
-    assert outcome.dataset
-    return outcome.dataset
+    return long_evidence(tmp_path / "material", N_EXAMPLES, N_SETUPS)
 
 
 @pytest.fixture(autouse=True)
@@ -64,11 +42,6 @@ def small_chunks(monkeypatch):
 def asked_for(dataset: Dataset) -> MetricRun:
     plan = RunPlan(metric=AutoAisMetric(AutoAis(window=1)))
     return request_metric_run(dataset, plan, dataset.responses.all(), None)
-
-
-def is_over(run: MetricRun) -> bool:
-    run.refresh_from_db()
-    return run.state != MetricRun.State.RUNNING
 
 
 def assert_scored_once(run: MetricRun) -> None:

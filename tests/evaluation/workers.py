@@ -19,6 +19,8 @@ from django.db.models import QuerySet
 from kombu.connection import Connection
 
 from evaluation.models import AutoScore, MetricRun
+from generation.models import Dataset
+from tests.makers import example_row, import_rows, response_row
 from tests.services import database_url, need, url_of
 
 BROKERS = ["filesystem", "redis", "rabbitmq"]
@@ -144,6 +146,46 @@ class Worker:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+
+
+def long_evidence(folder: Path, n_examples: int, n_setups: int) -> Dataset:
+    """Return responses of each setup to each example, with 24 sentences of evidence each."""
+    keys = [f"e{number}" for number in range(n_examples)]
+    outcome = import_rows(
+        folder,
+        examples=[
+            example_row(
+                key,
+                evidence=[
+                    {
+                        "id": f"p-{key}",
+                        "text": " ".join(f"Mill {key} made {n} sacks of flour." for n in range(24)),
+                        "golden": True,
+                    }
+                ],
+            )
+            for key in keys
+        ],
+        responses=[
+            response_row(
+                f"{key}-{number}",
+                key,
+                setup=f"model-{number}",
+                text=f"The mill {key} made {number} sacks a day.",
+                evidence_shown=[f"p-{key}"],
+            )
+            for key in keys
+            for number in range(n_setups)
+        ],
+    )
+    assert outcome.dataset
+    return outcome.dataset
+
+
+def is_over(run: MetricRun) -> bool:
+    """Return whether a run has ended, looked up now."""
+    run.refresh_from_db()
+    return run.state != MetricRun.State.RUNNING
 
 
 def waited(until: Callable[[], bool], seconds: float, every: float = 0.02) -> bool:

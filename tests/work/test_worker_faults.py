@@ -33,9 +33,8 @@ from evaluation.services.runs import request_metric_run
 from generation.backends.base import ModelSpec
 from generation.models import Dataset
 from generation.services.claims import AT_ONE_SERVER
-from tests.evaluation.workers import BROKERS, site_on, stored, waited
+from tests.evaluation.workers import BROKERS, is_over, long_evidence, site_on, stored, waited
 from tests.language_model_server import says, stand_in
-from tests.makers import example_row, import_rows, response_row
 from work.alive import watch
 
 pytestmark = [pytest.mark.both(transaction=True), pytest.mark.faults]
@@ -54,28 +53,7 @@ HASTY = {
 @pytest.fixture
 def many(tmp_path) -> Dataset:
     """800 responses with 24 sentences of evidence each."""
-    keys = [f"e{number}" for number in range(N_EXAMPLES)]
-    sentences = {key: [f"Mill {key} made {n} sacks." for n in range(24)] for key in keys}
-    outcome = import_rows(
-        tmp_path / "material",
-        examples=[
-            example_row(key, evidence=[{"id": f"p-{key}", "text": " ".join(said), "golden": True}])
-            for key, said in sentences.items()
-        ],
-        responses=[
-            response_row(
-                f"{key}-{number}",
-                key,
-                setup=f"model-{number}",
-                text=f"The mill {key} made {number} sacks a day.",
-                evidence_shown=[f"p-{key}"],
-            )
-            for key in keys
-            for number in range(N_SETUPS)
-        ],
-    )
-    assert outcome.dataset
-    return outcome.dataset
+    return long_evidence(tmp_path / "material", N_EXAMPLES, N_SETUPS)
 
 
 @pytest.fixture(autouse=True)
@@ -91,11 +69,6 @@ def asked_for(dataset: Dataset, window: int = 1, **choices: Any) -> MetricRun:
 
 def n_scored(run: MetricRun) -> int:
     return AutoScore.objects.filter(run=run).count()
-
-
-def is_over(run: MetricRun) -> bool:
-    run.refresh_from_db()
-    return run.state != MetricRun.State.RUNNING
 
 
 # --- a group of workers, as `manage.py work` runs it ----------------------------------------
