@@ -295,7 +295,7 @@ def _graph_tables(
 ) -> tuple[EntityTable, ...]:
     """Return the tables that are evidence for all responses of a unit; three queries at most.
 
-    None where the responses were given different graphs, as in units of earlier versions.
+    None where the responses were given different graphs.
     """
     if scheme.evidence == "none":
         return ()

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from generation.limits import LARGEST_SEED
+
 EVIDENCE_CHOICES = ("shown", "golden", "retrieved")
 MAX_RATERS = 1000
-MAX_SEED = 2**31 - 1
 COLUMNS = frozenset(
     {
         "name",
@@ -67,7 +68,7 @@ def read_study_facts(data: Mapping[str, Any]) -> StudyFacts:
         scheme=scheme,
         raters_per_unit=raters_per_unit,
         evidence_choice=evidence_choice,
-        seed=_number(data, "seed", 0, MAX_SEED) if "seed" in data else StudyFacts().seed,
+        seed=_number(data, "seed", 0, LARGEST_SEED) if "seed" in data else StudyFacts().seed,
         stops_when_decided=stops,
         full_share=float(share),
         guidelines=_guidelines(data.get("guidelines", [])),

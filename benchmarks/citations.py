@@ -23,13 +23,8 @@ from typing import NamedTuple
 os.environ["OMP_NUM_THREADS"] = "1"  # before numpy is loaded
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from evaluation.metrics.authors_citation import count_as_authors
-from evaluation.metrics.citation import (
-    CitationFigures,
-    Mode,
-    citation_figures,
-    count_citations,
-)
+from evaluation.measures.authors_citation import count_as_authors
+from evaluation.measures.citation import CitationFigures, Mode, citation_figures, count_citations
 from generation.text.citations import parse_citations
 from generation.text.flat_graph import Triple
 

@@ -21,7 +21,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from evaluation.metrics.agreement import (
+from evaluation.statistics.agreement import (
     fleiss_kappa_from,
     fleiss_kappa_statistics,
     krippendorff_alpha_from,
@@ -29,8 +29,7 @@ from evaluation.metrics.agreement import (
     percent_agreement_from,
     percent_agreement_statistics,
 )
-from evaluation.metrics.human import mean_from, mean_statistics
-from evaluation.metrics.intervals import (
+from evaluation.statistics.intervals import (
     Figure,
     Floats,
     bootstrap_intervals,
@@ -38,7 +37,8 @@ from evaluation.metrics.intervals import (
     method_of,
     share_from,
 )
-from evaluation.metrics.uncertainty import accuracy_statistics
+from evaluation.statistics.rater_answers import mean_from, mean_statistics
+from evaluation.statistics.uncertainty import accuracy_statistics
 
 TRUE_VALUES = tuple(round(0.1 * step, 1) for step in range(1, 10))
 N_DIALOGS = (100, 400)

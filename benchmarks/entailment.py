@@ -45,8 +45,8 @@ from evaluation.backends.classifier import (  # noqa: E402 - after the lines abo
     OBVIOUSLY_NOT,
     SequenceClassifier,
 )
-from evaluation.metrics.entailment import AutoAis, Pair, Passage, ask  # noqa: E402
-from generation.backends.base import ModelSpec  # noqa: E402
+from evaluation.measures.entailment import AutoAis, Pair, Passage, ask  # noqa: E402
+from generation.model_specs import ModelSpec  # noqa: E402
 
 N_EXAMPLES, N_RESPONSES = 100, 7
 SHARE_REPEATED = 0.15

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evaluation.metrics.entailment import AutoAis, EntailmentError, Passage, ask
-from generation.backends.base import ModelSpec
+from evaluation.measures.entailment import AutoAis, EntailmentError, Passage, ask
+from generation.model_specs import ModelSpec
 
 if TYPE_CHECKING:
     from evaluation.models import MetricRun
@@ -161,17 +161,17 @@ def scored(dataset: Any, spec: ModelSpec) -> "tuple[MetricRun, float]":
 
     Loading the model is no part of them.
     """
-    from evaluation.auto_metrics.auto_ais import AutoAisMetric
     from evaluation.backends.registry import open_backend
+    from evaluation.metrics.auto_ais import AutoAisMetric
     from evaluation.runs.plan import RunPlan
-    from evaluation.services.chunks import claim_next_chunk, score_chunk
-    from evaluation.services.runs import request_metric_run
+    from evaluation.runs.services.chunks import claim_next_run_chunk, score_chunk
+    from evaluation.runs.services.runs import request_metric_run
 
     open_backend(spec)
     began = time.process_time()
     plan = RunPlan(spec, AutoAisMetric(CHOICES))
     run = request_metric_run(dataset, plan, dataset.responses.all(), None)
-    while claim := claim_next_chunk(run):
+    while claim := claim_next_run_chunk(run):
         score_chunk(claim)
     seconds = time.process_time() - began
     run.refresh_from_db()

@@ -102,7 +102,7 @@ def measure(kind: str, n_triples: int) -> dict[str, float]:
 
 def read(file: Path) -> dict[str, float]:
     from generation.importers import open_material
-    from generation.importers.records import EntityRecord
+    from generation.records import EntityRecord
 
     with open_material(file) as material:
         entities = (row for row in material.records("entities") if isinstance(row, EntityRecord))
@@ -120,7 +120,7 @@ def store(file: Path) -> dict[str, float]:
 
 def delete(file: Path) -> dict[str, float]:
     from accounts.models import User
-    from evaluation.services.datasets import delete_dataset
+    from evaluation.exchange.services import delete_dataset
     from generation.models import Dataset, Triple
 
     delete_dataset(Dataset.objects.get(name=DATASET), User.objects.create_user("admin"))

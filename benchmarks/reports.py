@@ -158,7 +158,7 @@ def cold() -> dict[str, float]:
     django.setup()
     from annotation.models import Study
     from evaluation.reports.base import Choices
-    from evaluation.reports.stored import compute_and_store
+    from evaluation.studies.reports.cached_figures import compute_and_store
 
     study = Study.objects.get()
     started = time.perf_counter()
@@ -182,7 +182,7 @@ def warm() -> dict[str, float]:
     from accounts.models import User
     from annotation.models import Study
     from evaluation.reports.base import Choices
-    from evaluation.reports.stored import stored_figures
+    from evaluation.studies.reports.cached_figures import stored_figures
 
     study = Study.objects.get()
     researcher = User.objects.create_user("researcher")

@@ -171,7 +171,7 @@ def figures(data_set: DataSet) -> dict[str, Any]:
 
     from annotation.models import Study
     from evaluation.models import MetricRun
-    from evaluation.reports.calibration import CHOSEN, calibration_report
+    from evaluation.studies.reports.threshold_choice import CHOSEN, calibration_report
 
     report = io.StringIO()
     call_command("report", "agreement", study=data_set.name, format="json", stdout=report)

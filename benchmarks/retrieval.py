@@ -27,7 +27,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from rank_bm25 import BM25Okapi  # type: ignore[import-untyped]
 
-from generation.retrieval.bm25 import PassageIndex, tokens
+from generation.retrieval.bm25 import PassageIndex
+from generation.text.tokens import tokens
 
 K = 10
 QUERY_WORDS = (5, 15)

@@ -62,7 +62,7 @@ def _taught(shared: Path, work: Path, base: Path) -> Path:
     """Return the folder of a checkpoint that was taught the rater scores; made once."""
     from evaluation.backends.base import Reply
     from evaluation.backends.distilling import Lesson, Recipe, Training
-    from generation.backends.base import ModelSpec
+    from generation.model_specs import ModelSpec
 
     made = work / NAME
     if made.is_dir():

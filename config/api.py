@@ -8,23 +8,22 @@ from rest_framework.routers import SimpleRouter
 from accounts.access import Role, allowed
 from accounts.api import NoSuchAddress
 from annotation.api import Studies, Votes
-from evaluation.api import Runs, Scores
-from evaluation.api_experiments import (
+from evaluation.graphs.api import (
+    CitationsReport,
+    CitedAnswersReport,
+    RetrievalReport,
+    StatisticsReport,
+)
+from evaluation.graphs.experiments.api import (
     ExperimentReport,
     Experiments,
     ScoreExperiment,
     StartExperiment,
 )
-from evaluation.api_jobs import Jobs
-from evaluation.api_reports import (
-    CitationsReport,
-    CitedAnswersReport,
-    RetrievalReport,
-    StatisticsReport,
-    StudyReport,
-    TakeawaysReport,
-    TradeoffReport,
-)
+from evaluation.jobs.api import Jobs
+from evaluation.runs.api import Runs, Scores
+from evaluation.studies.api import StudyReport
+from evaluation.tradeoffs.api import TakeawaysReport, TradeoffReport
 from generation.api import Datasets, Examples, Responses
 from generation.api_grids import Calls, Grids
 from generation.api_samples import Samples

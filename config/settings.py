@@ -89,6 +89,12 @@ INSTALLED_APPS = [
     "generation",
     "annotation",
     "evaluation",
+    # Rooms of evaluation with commands and template tags of their own; none has models.
+    "evaluation.runs",
+    "evaluation.exchange",
+    "evaluation.studies",
+    "evaluation.graphs",
+    "evaluation.tradeoffs",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -39,7 +39,7 @@ urlpatterns = [
     path("", include("evaluation.urls")),
     path("data/", include("generation.urls")),
     path("grids/", include("generation.grid_urls")),
-    path("tradeoffs/", include("evaluation.tradeoff_urls")),
-    path("graphs/", include("evaluation.graph_urls")),
-    path("constructions/", include("evaluation.construction_urls")),
+    path("tradeoffs/", include("evaluation.tradeoffs.urls")),
+    path("graphs/", include("evaluation.graphs.urls")),
+    path("constructions/", include("evaluation.graphs.construction.urls")),
 ]

@@ -2,18 +2,14 @@
 
 from django.urls import path
 
-from evaluation.views import (
-    calibration,
-    checkpoints,
-    disagreements,
-    figures,
-    imports,
-    jobs,
-    material,
-    retrieval,
-    runs,
-    studies,
-)
+from evaluation.exchange import views as imports
+from evaluation.jobs import views as jobs
+from evaluation.material import views as material
+from evaluation.retrieval import views as retrieval
+from evaluation.runs.views import checkpoints, runs
+from evaluation.runs.views import jobs as new_jobs
+from evaluation.studies.views import disagreements, figures, studies
+from evaluation.studies.views import threshold_choice as calibration
 
 app_name = "evaluation"
 urlpatterns = [
@@ -46,8 +42,8 @@ urlpatterns = [
         name="key-over-http",
     ),
     path("metrics/jobs/", jobs.jobs, name="jobs"),
-    path("metrics/jobs/new/search/", jobs.new_search, name="new-search"),
-    path("metrics/jobs/new/distillation/", jobs.new_distillation, name="new-distillation"),
+    path("metrics/jobs/new/search/", new_jobs.new_search, name="new-search"),
+    path("metrics/jobs/new/distillation/", new_jobs.new_distillation, name="new-distillation"),
     path("metrics/jobs/<int:pk>/", jobs.job, name="job"),
     path("metrics/jobs/<int:pk>/progress/", jobs.job_progress, name="job-progress"),
     path("metrics/jobs/<int:pk>/cancel/", jobs.cancel_job, name="cancel-job"),

@@ -15,15 +15,9 @@ from rest_framework.reverse import reverse
 from accounts.api import NameFilter, Readable
 from accounts.models import User
 from generation.filters import DROP, FILTER_KEYS, KEEP, CascadeRow, Filters
+from generation.limits import LARGEST_SEED, LONGEST_NAME
 from generation.models import Dataset, Sample, SampledExample
-from generation.sample_choices import (
-    ALL,
-    LARGEST_SEED,
-    LONGEST_NAME,
-    PARTS,
-    USUAL_SIZE,
-    SampleChoices,
-)
+from generation.sample_choices import ALL, PARTS, USUAL_SIZE, SampleChoices
 from generation.sample_reading import SampleReport, sample_report, sample_reports
 from generation.services import samples as services
 from generation.services.samples import SampleError

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
-from generation.importers.records import TurnRecord
+from generation.records import TurnRecord
 from generation.text.function_words import FUNCTION_WORDS
 from generation.text.tokens import TOKENIZERS
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from generation.draws import share_is_drawn
 from generation.filters import ALL_ON, FILTER_KEYS, Filters, filters_of
+from generation.limits import LONGEST_NAME
 
 ALL, TRAIN, DEV = "all", "train", "dev"
 PARTS = {
@@ -15,8 +16,6 @@ PARTS = {
 }
 DEV_SHARE = 0.1
 USUAL_SIZE = 100
-LONGEST_NAME = 100
-LARGEST_SEED = 2**31 - 1
 
 
 class SampleChoices(NamedTuple):

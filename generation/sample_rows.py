@@ -9,12 +9,12 @@ from django.db.models import QuerySet
 from generation.filters import DROP, FILTER_KEYS, KEEP
 from generation.importers.errors import excerpt
 from generation.importers.fields import NOTHING, Row
-from generation.importers.records import Problem, SampledRecord, SampleRecord, Where
+from generation.limits import LARGEST_INTEGER, LARGEST_SEED
 from generation.models import IS_ASKED, Dataset, Sample
-from generation.sample_choices import LARGEST_SEED, PARTS
+from generation.records import Problem, SampledRecord, SampleRecord, Where
+from generation.sample_choices import PARTS
 from generation.text.tokens import TOKENIZERS
 
-_LARGEST = 2**31 - 1
 _PARAMETERS = ("filters", "part", "size", "seed", "split_seed")
 _FILTERS = ("on", "max_evidence_tokens", "tokenizer", "exact_match")
 _COLUMNS = {  # of the filters' table
@@ -67,7 +67,7 @@ def sample_problem(record: SampleRecord) -> Problem | None:
     _choice(chosen, "part", PARTS)
     if "size" not in chosen.values:
         chosen.refuse("size", NOTHING, "how many were drawn at most, or null: all that passed")
-    chosen.whole("size", 1, _LARGEST)
+    chosen.whole("size", 1, LARGEST_INTEGER)
     _whole(chosen, "seed", 0, LARGEST_SEED)
     _whole(chosen, "split_seed", 0, LARGEST_SEED)
     by = chosen.optional_object("filters")
@@ -76,7 +76,7 @@ def sample_problem(record: SampleRecord) -> Problem | None:
     for key in filters.required_list("on", "filters"):
         if key not in FILTER_KEYS:
             filters.refuse("on", excerpt(key), "some of " + ", ".join(FILTER_KEYS))
-    _whole(filters, "max_evidence_tokens", 1, _LARGEST)
+    _whole(filters, "max_evidence_tokens", 1, LARGEST_INTEGER)
     _choice(filters, "tokenizer", TOKENIZERS)
     _choice(filters, "exact_match", (KEEP, DROP))
     if record.cascade and not _is_table(record.cascade):

@@ -12,7 +12,7 @@ from django.conf import settings
 from generation.models import Dataset, Experiment, ExperimentChunk
 from generation.retrieval import dataset_index
 from generation.services import experiments, samples
-from generation.services.experiment_chunks import asks_server, claim_chunk, next_chunk
+from generation.services.experiment_chunks import asks_server, claim_grid_chunk, next_grid_chunk
 from generation.services.experiment_chunks import generate_chunk as generate
 from work.alive import at_work
 
@@ -46,13 +46,13 @@ def plan_experiment(experiment_id: int) -> None:
 @shared_task(acks_late=True)
 def generate_chunk(chunk_id: int) -> None:
     """Ask about the examples of one chunk of a grid; who loses the claim does nothing."""
-    claim = claim_chunk(chunk_id)
+    claim = claim_grid_chunk(chunk_id)
     if claim is None:
         logger.info("chunk %s is done, somebody else's, or has to wait", chunk_id)
         return
     generate(claim)
     if asks_server(claim.setup):  # its other messages may have come while it had to wait
-        send_chunks(next_chunk(claim.experiment))
+        send_chunks(next_grid_chunk(claim.experiment))
 
 
 def send(experiment: Experiment) -> None:

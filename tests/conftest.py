@@ -28,6 +28,7 @@ from tests.oxigraph_server import Oxigraph, oxigraph_server
 from tests.published import shared_folder
 from tests.services import need, url_of
 from tests.wikidata_shape import ntriples, world
+from work.alive import watch
 
 # How long an example takes says how busy the machine is, and nothing about the code. In CI each
 # property is tried with the same examples again, so that it says something about the change alone.
@@ -88,6 +89,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker in item.iter_markers("service"):
         for service in marker.args:
             need(service)
+
+
+@pytest.fixture(autouse=True)
+def workers_were_heard_just_now() -> None:
+    """Let no page say that workers are silent: tests have none from the first to the last."""
+    watch.begin_again()
 
 
 @pytest.fixture(scope="session")

@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import AuditEntry, User
 from annotation.models import Study
-from evaluation.import_plan import plan_import
-from evaluation.interchange import BadRows, Outcome, import_dataset
-from evaluation.services.datasets import delete_dataset
+from evaluation.exchange.import_plan import plan_import
+from evaluation.exchange.interchange import BadRows, Outcome, import_dataset
+from evaluation.exchange.services import delete_dataset
 from generation.importers import open_material
 from generation.models import Dataset
 

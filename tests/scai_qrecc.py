@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from generation.importers.short_keys import short_key
-from generation.text.token_recall import token_recall
+from generation.text.tokens import token_recall
 
 ITEMS = "data/scai_qrecc21/joined_items.json"
 SPEAKERS = ("user", "assistant")  # of a history, in turn

@@ -1,21 +1,57 @@
-"""Who may import whom: STYLE section 2, rules 1 to 3."""
+"""Who may import whom: between apps, between the rooms of evaluation, and inside a room.
+
+The tables are those of docs/architecture.md, from above to below: each imports what is below it.
+"""
 
 import ast
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
+from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-# Each may import those before it.
-APPS = ["accounts", "work", "generation", "annotation", "evaluation"]
+APPS = ["evaluation", "annotation", "generation", "work", "accounts"]
+# The rooms of evaluation. Those of one line do not know each other.
+ROOMS = [
+    ("urls", "tasks", "management", "apps"),
+    ("material",),
+    ("exchange",),
+    ("studies", "tradeoffs", "graphs"),
+    ("templatetags",),
+    ("retrieval",),
+    ("runs",),
+    ("jobs",),
+    ("reports",),
+    ("votes",),
+    ("metrics",),
+    ("backends",),
+    ("measures",),
+    ("statistics",),
+    ("models",),
+]
+FLOORS = {room: floor for floor, rooms in enumerate(reversed(ROOMS)) for room in rooms}
+# Inside a room or another app, by the name of a folder or a module; all others are plain modules.
+LAYERS = [
+    ("urls", "grid_urls"),
+    ("views", "api", "api_grids", "api_new_run", "api_samples", "authentication"),
+    ("command", "management", "tasks"),
+    ("pages", "kinds", "job_kinds", "named_answers", "templatetags"),
+    ("forms", "services", "reports", "figures"),
+]
 PURE = [
     "generation/draws.py",
     "generation/filters.py",
     "generation/importers/*.py",
+    "generation/limits.py",
     "generation/lots.py",
+    "generation/model_specs.py",
+    "generation/records.py",
+    "generation/server_addresses.py",
     "generation/model_sizes.py",
     "generation/sample_choices.py",
     "generation/text/*.py",
@@ -36,9 +72,10 @@ PURE = [
     "annotation/ordering.py",
     "annotation/asked.py",
     "annotation/graph_tables.py",
-    "evaluation/metrics/*.py",
-    "evaluation/charts/free_places.py",
-    "evaluation/charts/one_hop.py",
+    "evaluation/measures/*.py",
+    "evaluation/statistics/*.py",
+    "evaluation/reports/figures/free_places.py",
+    "evaluation/graphs/figures/one_hop.py",
 ]
 LIBRARIES = {"numpy", "scipy", "rank_bm25", "tomli_w", "pyoxigraph"}
 NETWORK_AND_CLOCK = {"asyncio", "ftplib", "http", "secrets", "socket", "ssl", "time", "urllib"}
@@ -50,12 +87,10 @@ MAY_LOAD_MODELS = [
     "generation/retrieval/entities.py",
     "evaluation/backends/*.py",
 ]
+TEMPLATE = re.compile(r"""["']evaluation/(\w+)/[\w/]+\.(?:html|svg)["']""")
 
 MODULES = sorted(path.relative_to(ROOT) for app in APPS for path in (ROOT / app).rglob("*.py"))
 PURE_MODULES = [path for path in MODULES if any(path.match(pattern) for pattern in PURE)]
-
-each_module = pytest.mark.parametrize("path", MODULES, ids=str)
-each_pure_module = pytest.mark.parametrize("path", PURE_MODULES, ids=str)
 
 
 def name_of(path: Path) -> str:
@@ -64,33 +99,158 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports(path: Path) -> Iterator[str]:
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse((ROOT / path).read_text("utf-8"))
+
+
+@cache
+def imports(path: Path) -> frozenset[str]:
     """Return what a module imports, at its top or inside functions, as dotted names."""
     package = path.parent.parts
-    for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8"))):
+    found: set[str] = set()
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             above = package[: len(package) - node.level + 1] if node.level else ()
             source = ".".join([*above, *filter(None, [node.module])])
             # 'from generation import text' may name a module or what is in one.
-            yield from (f"{source}.{alias.name}" for alias in node.names)
+            found.update(f"{source}.{alias.name}" for alias in node.names)
+    return frozenset(found)
 
 
 def top(name: str) -> str:
     return name.partition(".")[0]
 
 
-@each_module
-def test_imports_go_from_evaluation_towards_accounts(path: Path):
-    app = path.parts[0]
-    may_not = {"config", *APPS[APPS.index(app) + 1 :]}
-
-    assert not {name for name in imports(path) if top(name) in may_not}
+def arrows(path: Path, names: Iterable[str]) -> list[str]:
+    """Return imports as the failure of a test says them."""
+    return [f"{path} imports {name}" for name in sorted(names)]
 
 
-@each_pure_module
-def test_pure_modules_import_pure_code_only(path: Path):
+# --- between apps and rooms -----------------------------------------------------------------
+
+
+def test_each_app_imports_those_below_it():
+    wrong = []
+    for path in MODULES:
+        above = {"config", *APPS[: APPS.index(path.parts[0])]}
+        wrong += arrows(path, (name for name in imports(path) if top(name) in above))
+
+    assert not wrong
+
+
+def test_evaluation_has_the_rooms_of_the_table_and_no_others():
+    there = {path.stem for path in (ROOT / "evaluation").iterdir()} - {"__init__", "__pycache__"}
+
+    assert there == FLOORS.keys() | {"migrations"}
+
+
+def room_of(name: str) -> str:
+    """Return the room of what lies in evaluation; "" of all else."""
+    parts = name.split(".")
+    return parts[1] if parts[0] == "evaluation" and len(parts) > 1 else ""
+
+
+def may_know(room: str, other: str) -> bool:
+    """Return whether a room may import another, or show its templates."""
+    return room == other or FLOORS[room] > FLOORS[other]
+
+
+def test_each_room_imports_those_below_it():
+    wrong = []
+    for path in MODULES:
+        room = room_of(name_of(path))
+        if room in FLOORS:
+            others = {name for name in imports(path) if room_of(name) in FLOORS}
+            wrong += arrows(path, (name for name in others if not may_know(room, room_of(name))))
+
+    assert not wrong
+
+
+def home(name: str) -> list[str]:
+    """Return where something lives: a room of evaluation, or another app."""
+    return name.split(".")[: 2 if top(name) == "evaluation" else 1]
+
+
+def layer(name: str) -> int:
+    """Return how high in its room something stands, by the outermost name in `LAYERS`."""
+    for part in name.split(".")[len(home(name)) :]:
+        for floor, names in enumerate(reversed(LAYERS), 1):
+            if part in names:
+                return floor
+    return 0
+
+
+def test_each_layer_of_a_room_imports_those_below_it():
+    wrong = []
+    for path in MODULES:
+        name = name_of(path)
+        others = {other for other in imports(path) if home(other) == home(name)}
+        wrong += arrows(path, (other for other in others if layer(other) > layer(name)))
+
+    assert not wrong
+
+
+@pytest.mark.parametrize("app", APPS)
+def test_no_folders_of_an_app_import_each_other_in_a_circle(app: str):
+    graph: dict[str, set[str]] = {}
+    for path in MODULES:
+        room = path.with_suffix("").parts[1]
+        if path.parts[0] == app:
+            others = {name.split(".")[1] for name in imports(path) if name.startswith(f"{app}.")}
+            graph.setdefault(room, set()).update(others - {room})
+
+    TopologicalSorter(graph).prepare()  # raises CycleError
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    known = {name_of(path) for path in MODULES}
+    graph = {
+        name_of(path): {
+            name if name in known else name.rpartition(".")[0] for name in imports(path)
+        }
+        & known - {name_of(path)}
+        for path in MODULES
+    }
+
+    TopologicalSorter(graph).prepare()  # raises CycleError
+
+
+def test_tasks_are_sent_from_their_rooms():
+    """evaluation/tasks.py collects them for Celery alone."""
+    wrong = []
+    for path in MODULES:
+        names = (name for name in imports(path) if f"{name}.".startswith("evaluation.tasks."))
+        wrong += arrows(path, names)
+
+    assert not wrong
+
+
+@pytest.mark.parametrize("room", FLOORS)
+def test_a_room_shows_its_own_templates_and_those_below_it(room: str):
+    files = [
+        *(ROOT / "evaluation" / room).rglob("*.py"),
+        *(ROOT / "templates/evaluation" / room).rglob("*.*"),
+    ]
+
+    shown = {of for file in files for of in TEMPLATE.findall(file.read_text("utf-8"))}
+
+    assert not {other for other in shown if not may_know(room, other)}
+
+
+@pytest.mark.parametrize("folder", ["templates/evaluation", "tests/evaluation"])
+def test_templates_and_tests_lie_in_folders_named_like_rooms(folder: str):
+    folders = {path.name for path in (ROOT / folder).iterdir() if path.is_dir()}
+
+    assert folders - {"__pycache__"} <= FLOORS.keys()
+
+
+# --- pure code, and models ------------------------------------------------------------------
+
+
+def test_pure_modules_import_pure_code_only():
     pure = tuple(name_of(module) for module in PURE_MODULES)
     standard = sys.stdlib_module_names - NETWORK_AND_CLOCK | {"_typeshed"}
 
@@ -101,29 +261,36 @@ def test_pure_modules_import_pure_code_only(path: Path):
             return True
         return top(name) in standard | LIBRARIES
 
-    assert not {name for name in imports(path) if not is_pure(name)}
+    wrong = []
+    for path in PURE_MODULES:
+        wrong += arrows(path, (name for name in imports(path) if not is_pure(name)))
+    assert not wrong
 
 
-@each_pure_module
-def test_pure_modules_draw_no_global_random_numbers(path: Path):
-    names = set(imports(path))
-    tree = ast.parse((ROOT / path).read_text("utf-8"))
-    for node in ast.walk(tree):
-        source, _, name = ast.unparse(node).rpartition(".") if is_dotted(node) else ("", "", "")
-        # A generator that came in as an argument may be called 'random' too.
-        if source in ("np.random", "numpy.random") or (source == "random" and "random" in names):
-            assert name in SEEDED, f"{source}.{name}"
-    assert {name for name in names if name.startswith("random.")} <= {"random.Random"}
+def test_pure_modules_draw_no_global_random_numbers():
+    for path in PURE_MODULES:
+        names = imports(path)
+        for node in ast.walk(tree_of(path)):
+            source, _, name = ast.unparse(node).rpartition(".") if is_dotted(node) else ("", "", "")
+            # A generator that came in as an argument may be called 'random' too.
+            if source in ("np.random", "numpy.random") or (
+                source == "random" and "random" in names
+            ):
+                assert name in SEEDED, f"{path}: {source}.{name}"
+        assert {name for name in names if name.startswith("random.")} <= {"random.Random"}
 
 
 def is_dotted(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name | ast.Attribute)
 
 
-@each_module
-def test_only_backends_and_entities_import_models(path: Path):
-    if not any(path.match(pattern) for pattern in MAY_LOAD_MODELS):
-        assert not {name for name in imports(path) if top(name) in MODELS}
+def test_only_backends_and_entities_import_models():
+    wrong = []
+    for path in MODULES:
+        if not any(path.match(pattern) for pattern in MAY_LOAD_MODELS):
+            wrong += arrows(path, (name for name in imports(path) if top(name) in MODELS))
+
+    assert not wrong
 
 
 def loaded_by(code: str) -> str:

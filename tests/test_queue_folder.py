@@ -11,7 +11,7 @@ from kombu.exceptions import ChannelError
 
 from config.celery import Task
 from config.queue_folder import Channel
-from evaluation.tasks import forget_old_imports
+from evaluation.exchange.tasks import forget_old_imports
 from work.alive import why_unsent
 
 

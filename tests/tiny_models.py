@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.backends.pair_model import OBVIOUS, OBVIOUSLY_NOT
-from evaluation.metrics.entailment import Pair
+from evaluation.measures.entailment import Pair
 
 LABELS = ("not_entailment", "entailment")
 

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.metrics.reranking import choose
+from evaluation.measures.reranking import choose
 from evaluation.models import MetricRun
 from evaluation.tradeoffs.axes import Axes, of_run
 from evaluation.tradeoffs.dots import dot_of
 from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.pools import Pool, usual_pools
 from generation.models import RERANKED, Dataset, Setup
 from tests.tradeoff_grid import METRICS, SEED, Cell, drawn, kept_shares, n_tokens
 from tests.tradeoff_texts import DIALOG_SIZE, example_key
@@ -114,3 +115,8 @@ def with_aggregate(
         labels=np.concatenate([material.labels, labels], axis=1),
         scores=np.concatenate([material.scores, scores], axis=1),
     )
+
+
+def pools_of(material: Material) -> list[Pool]:
+    """Return the usual pools of a material's setups."""
+    return usual_pools(dot.setup for dot in material.dots)

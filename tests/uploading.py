@@ -1,4 +1,4 @@
-"""An import by page, taken as far as a test needs it. `carry_on` is what a worker calls."""
+"""An import by page, taken as far as a test needs it: `carry_on` does what a worker does."""
 
 import shutil
 from collections.abc import Callable
@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from evaluation import uploads
-from evaluation.import_plan import plan_import
-from evaluation.uploads import carry_on, request_storing
+from evaluation.exchange import uploads
+from evaluation.exchange.import_plan import plan_import
+from evaluation.exchange.uploads import release, request_storing, run_taken, take
 from generation.models import Import
 from tests.makers import example_row, response_row, vote_row, write_files
 
@@ -27,6 +27,15 @@ def zipped(folder: Path, *, bad: bool = False) -> SimpleUploadedFile:
     )
     path = shutil.make_archive(str(folder), "zip", folder)
     return SimpleUploadedFile("pilot.zip", Path(path).read_bytes())
+
+
+def carry_on(import_id: int) -> None:
+    """Check or store one import here, as its row asks. Safe to call twice: one caller does it."""
+    if token := take(import_id):
+        try:
+            run_taken(import_id, token)
+        finally:
+            release(import_id, token)
 
 
 def carried_on(upload: Import) -> Import:

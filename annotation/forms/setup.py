@@ -21,6 +21,7 @@ from annotation.schemes import (
 )
 from annotation.services.studies import StudyError, StudyPlan, scheme_to_rate_by
 from generation.evidence import EvidenceChoice
+from generation.limits import LARGEST_SEED
 from generation.models import Dataset, Example, Setup
 
 OWN_SCHEME = "own"
@@ -262,7 +263,7 @@ class StudyForm(forms.Form):
         required=False,
         initial=13,
         min_value=0,
-        max_value=2**31 - 1,
+        max_value=LARGEST_SEED,
         help_text="Fixes sample, orders and groups, so that they can be told again.",
     )
     lease_minutes = forms.IntegerField(

@@ -12,8 +12,8 @@ from django.db.models import Q
 from annotation.models import Arm, Flag, Guideline, Rater, Study, Target, Vote
 from annotation.schemes import Scheme
 from annotation.study_file import StudyFacts
-from generation.importers.records import FlagRecord, RaterRecord, VoteRecord
 from generation.models import Dataset, Response, Setup
+from generation.records import FlagRecord, RaterRecord, VoteRecord
 from generation.services.datasets import free_slug
 from generation.services.responses import store_citations
 

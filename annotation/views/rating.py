@@ -12,6 +12,7 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from annotation.forms.rating import FLAG_REASONS, SKIP_REASONS, FlagForm, RatingForm, SkipForm
 from annotation.models import Rater, Study
+from annotation.pages.rating_desk import RatingDesk
 from annotation.rated_units import RatedUnit, rated_unit, unit_to_judge
 from annotation.services import rating
 from annotation.services.claiming import claim_next_unit
@@ -69,7 +70,7 @@ def _after_submit(
         messages.info(request, "Your answers came after the slot was gone: kept beside the vote.")
     if "from_answers" in request.POST:
         return redirect("annotation:my-answers", slug)
-    last = form if form.layout == "judge" else None
+    last = form if RatingDesk(form).layout == "judge" else None
     return _go_on(request, rater, last, has_just_submitted=True)
 
 
@@ -185,12 +186,13 @@ def _desk(
     action: str = "submitted",
     problem: str = "",
 ) -> HttpResponse:
+    desk = RatingDesk(form)
     context = {
         "unit": form.unit,
         "study": form.unit.study,
-        "form": form,
+        "desk": desk,
         "action": action,
-        "problem": problem or form.problem,
+        "problem": problem or desk.problem,
         "skip_reasons": SKIP_REASONS,
         "flag_reasons": FLAG_REASONS,
         "last": last if (last := request.GET.get("last", "")).isdecimal() else "",

@@ -17,6 +17,7 @@ from annotation.forms.rating import FLAG_REASONS, SKIP_REASONS, RatingForm
 from annotation.forms.setup import ChooseDatasetForm, StudyForm
 from annotation.guidelines import default_guideline
 from annotation.models import Rater, Study
+from annotation.pages.rating_desk import RatingDesk
 from annotation.planning import plan_units, rater_needs
 from annotation.rated_units import preview_unit
 from annotation.services import studies as services
@@ -266,7 +267,7 @@ def preview(request: SignedInRequest, slug: str) -> HttpResponse:
         return render(request, "annotation/nothing_to_preview.html", context)
     context |= {
         "unit": previewed.unit,
-        "form": RatingForm(previewed.unit),
+        "desk": RatingDesk(RatingForm(previewed.unit)),
         "n_units": previewed.n_units,
         "unit_before": number - 1,
         "unit_after": number + 1 if number < previewed.n_units else None,

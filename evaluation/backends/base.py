@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-from evaluation.metrics.entailment import Pair
+from evaluation.measures.entailment import Pair
 
 LONGEST_SIGNATURE = 100  # characters of a backend's, as runs keep it
 
@@ -47,19 +47,6 @@ class Judged(NamedTuple):
     score: float  # in [0, 1]; NaN when there is none
     is_truncated: bool = False  # the dialog was longer than the model reads
     problem: str = ""  # why there is no score
-
-
-class SensiblenessBackend(Protocol):
-    """Anything that says, without being prompted, how sensible a reply is in its dialog."""
-
-    signature: str
-    revision: str
-    files: dict[str, str]
-    device: str
-
-    def sensibleness(self, replies: Sequence[Reply]) -> list[Judged]:
-        """Return how sensible each reply is, in the same order."""
-        ...
 
 
 class Backend(Protocol):

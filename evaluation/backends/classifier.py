@@ -13,9 +13,9 @@ from evaluation.backends.pair_model import (
     PairModel,
     Tokens,
 )
-from evaluation.metrics.entailment import Pair
-from generation.backends.base import BackendError, ModelSpec
+from evaluation.measures.entailment import Pair
 from generation.backends.loading import load, most_tokens
+from generation.model_specs import BackendError, ModelSpec
 
 __all__ = ["OBVIOUS", "OBVIOUSLY_NOT", "SequenceClassifier"]
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation.backends.base import Judged, Reply
-from generation.backends.base import BackendError, ModelSpec
 from generation.backends.loading import load, most_tokens
+from generation.model_specs import BackendError, ModelSpec
 
 TAUGHT = ("sensible", "specific")  # the metrics whose scores can be distilled: names of the output
 FEWEST_DIALOG_TOKENS = 8  # less of a dialog than that is none

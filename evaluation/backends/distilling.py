@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from evaluation.backends.base import Reply
 from evaluation.backends.distilled import TAUGHT, ReplyReader
-from generation.backends.base import BackendError, ModelSpec
 from generation.backends.loading import share_cores
 from generation.backends.model_files import first_line, model_files
+from generation.model_specs import BackendError, ModelSpec
 
 CARD = "training.json"  # in the folder of the model: what it was made of
 STATE = "state.pt"

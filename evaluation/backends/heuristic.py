@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from evaluation.backends.base import Judged, Reply
-from evaluation.metrics.sensibleness import heuristic
+from evaluation.measures.sensibleness import heuristic
 
 
 class Heuristic:
@@ -16,7 +16,7 @@ class Heuristic:
     device = "cpu"
 
     def sensibleness(self, replies: Sequence[Reply]) -> list[Judged]:
-        """Return the heuristic of each reply (`evaluation.metrics.sensibleness.heuristic`)."""
+        """Return the heuristic of each reply (`evaluation.measures.sensibleness.heuristic`)."""
         return [_judged(heuristic(reply.turns, reply.text)) for reply in replies]
 
 

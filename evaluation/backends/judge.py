@@ -8,9 +8,8 @@ from weakref import WeakKeyDictionary
 
 from evaluation.backends.base import LONGEST_SIGNATURE, Entailment, EntailmentBackend
 from evaluation.backends.classifier import OBVIOUS, OBVIOUSLY_NOT
-from evaluation.metrics.entailment import Pair
+from evaluation.measures.entailment import Pair
 from generation.backends.base import (
-    BackendError,
     Completion,
     Decoding,
     LanguageModel,
@@ -18,6 +17,7 @@ from generation.backends.base import (
     Token,
     probability_of,
 )
+from generation.model_specs import BackendError
 from generation.text.prompts import prompt_text
 
 YES, NO = "yes", "no"

@@ -4,9 +4,9 @@ import math
 from collections.abc import Sequence
 
 from evaluation.backends.base import Entailment
-from evaluation.metrics.entailment import Pair
-from generation.retrieval.bm25 import tokens
+from evaluation.measures.entailment import Pair
 from generation.text.function_words import FUNCTION_WORDS
+from generation.text.tokens import tokens
 
 
 class Lexical:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from evaluation.backends.base import Entailment
-from evaluation.metrics.entailment import Pair
-from generation.backends.base import BackendError, ModelSpec
+from evaluation.measures.entailment import Pair
 from generation.backends.faster_layers import FasterLayers
 from generation.backends.loading import Loaded
 from generation.backends.model_files import first_line
+from generation.model_specs import BackendError, ModelSpec
 
 # Scored when a model is loaded: a checkpoint whose labels stand the wrong way round must not run.
 _PREMISE = "A man is playing a guitar on a stage in front of a large crowd."

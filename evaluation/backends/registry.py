@@ -9,9 +9,9 @@ from evaluation.backends.distilled import Distilled
 from evaluation.backends.heuristic import Heuristic
 from evaluation.backends.lexical import Lexical
 from evaluation.backends.seq2seq import Seq2SeqClassifier
-from generation.backends.base import BackendError, ModelSpec
 from generation.backends.opening import kept_open
 from generation.backends.registry import LANGUAGE_MODELS
+from generation.model_specs import BackendError, ModelSpec
 
 
 class BackendKind(NamedTuple):

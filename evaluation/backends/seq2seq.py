@@ -10,9 +10,9 @@ from evaluation.backends.pair_model import (
     PairModel,
     Tokens,
 )
-from evaluation.metrics.entailment import Pair
-from generation.backends.base import BackendError, ModelSpec
+from evaluation.measures.entailment import Pair
 from generation.backends.loading import load, most_tokens
+from generation.model_specs import BackendError, ModelSpec
 
 PREMISE, HYPOTHESIS = "premise:", "hypothesis:"
 YES, NO = "1", "0"

@@ -1,1 +1,1 @@
-"""Measures: pure functions from counts to numbers, without Django, clock or network."""
+"""Auto-metrics: what each asks a backend about a response, and the score that the answers make."""

@@ -1,39 +1,43 @@
-"""Alignment: whether sentences say what the citations behind them claim (KaLMA, 4.3).
+"""Alignment: whether a sentence says what a citation in it claims. KaLMA, 4.3."""
 
-The premise is a sentence without its citations, the hypothesis `relation: value` of one citation
-in it: the other way round than for attribution, where evidence entails the answer.
-"""
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-import numpy as np
+from evaluation.backends.base import Entailment
+from evaluation.measures.alignment import pair_of
+from evaluation.metrics.base import Asked, Assumed, Material, Refused, Scored, failed
+from evaluation.metrics.pair_metric import PairMetric, has_words, problem_among
 
-from evaluation.metrics.entailment import Pair
-from evaluation.metrics.intervals import Floats, Indexes
-from generation.text.citations import relation_name
-
-
-def hypothesis(relation: str, value: str) -> str:
-    """Return a triple as a model is asked about it: 'place of birth: Rome'.
-
-    It names no subject: the sentence may say 'she'.
-    """
-    return f"{relation_name(relation)}: {' '.join(value.split())}"
+UNKNOWN = "it is not known what the citation claims"
 
 
-def pair_of(sentence: str, relation: str, value: str) -> Pair:
-    """Return what a model is asked: does the sentence entail the triple?"""
-    return Pair(premise=sentence, hypothesis=hypothesis(relation, value))
+@dataclass(frozen=True)
+class AlignmentMetric(PairMetric):
+    """The probability that a sentence, without its citations, entails one cited triple."""
 
+    key = "alignment"
+    title = "Alignment"
+    lede = "Whether each sentence says what a citation in it claims: a score from 0 to 1 for each."
+    family = "Citations"
+    judges = "citations"
+    assumed_when = "it stands in no sentence"
 
-def alignment_statistics(n_aligned: Indexes, n_pairs: Indexes) -> Floats:
-    """Return what each answer adds to the figures: (n_answers, 4).
+    @property
+    def in_words(self) -> list[tuple[str, str]]:
+        return [("Premise", "the sentence without citations"), ("Hypothesis", "relation: value")]
 
-    Its aligned pairs, its pairs: their sums give the micro share. The share of the one in the
-    other, and 1 where it has pairs: their sums give the macro share, a mean over answers. An
-    answer without pairs has zeros.
+    def asked(self, material: Material) -> Asked | Refused | Assumed:
+        """Return the pair of sentence and triple; nothing is asked about a bracket on its own."""
+        cited = material.citation
+        if cited is None or not cited.is_complete:
+            return Refused(UNKNOWN)
+        if not has_words(cited.sentence):
+            return Assumed()
+        return Asked([pair_of(cited.sentence, cited.relation, cited.value)])
 
-    Args:
-        n_aligned: (n_answers,) pairs whose sentence entails the triple.
-        n_pairs: (n_answers,) pairs with a score; n_aligned of them at most.
-    """
-    shares = np.divide(n_aligned, n_pairs, out=np.zeros(len(n_pairs)), where=n_pairs > 0)
-    return np.column_stack([n_aligned, n_pairs, shares, n_pairs > 0])
+    def scored(self, asked: Asked, answers: Sequence[Entailment]) -> Scored:
+        """Return the probability."""
+        if problem := problem_among(answers):
+            return failed(problem)
+        [answer] = answers
+        return Scored(float(answer.probability), n_truncated=int(answer.is_truncated))

@@ -1,120 +1,106 @@
-"""[NA]: whether an answer says that it does not know what its graph lacks (KaLMA, 4.4, figure 3).
+"""[NA]: whether an answer admits what was removed from its graph. KaLMA, 4.4."""
 
-Triples are removed from the graph that a model is shown. A sentence with [NA] should be about one
-of them, and each of them should be what some sentence with [NA] is about. Pairs are those of
-alignment: premise = the sentence without citations, hypothesis = `relation: value`.
-
-Where something was removed and no sentence has [NA], recall and F1 are 0 and precision is undefined
-(our reading): a model that never admits a gap is the worst, and there is no sentence to judge.
-"""
-
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from evaluation.metrics.alignment import pair_of
-from evaluation.metrics.citation import f1
-from evaluation.metrics.entailment import Pair
-from evaluation.metrics.intervals import Figure, Floats, Indexes, share_from
-from generation.text.compared_triples import compared, knowledge
+from evaluation.backends.base import Entailment, EntailmentBackend
+from evaluation.measures.alignment import hypothesis
+from evaluation.measures.entailment import Pair
+from evaluation.measures.incompetence import Best, absent_knowledge, best_of, pairs_of
+from evaluation.metrics.base import Asked, Assumed, Material, Refused, Scored, failed
+from evaluation.metrics.pair_metric import PairMetric, has_words, problem_among
+from generation.text.citations import parse_citations
 from generation.text.flat_graph import Triple
 
-
-class Best(NamedTuple):
-    """The highest probabilities of one answer, of all sentences with [NA] × removed triples."""
-
-    of_sentences: Floats  # (n_sentences,)
-    of_removed: Floats  # (n_removed,)
+NOT_KNOWN = "it is not known what was removed"
+NOTHING_REMOVED = "nothing was removed from its graph"
 
 
-def absent_knowledge(removed: Sequence[Triple]) -> list[Triple]:
-    """Return the removed triples that are knowledge, each once, in order."""
-    known = knowledge(removed)
-    first: dict[Triple, Triple] = {}
-    for triple in removed:
-        first.setdefault(compared(triple), triple)
-    return [triple for form, triple in first.items() if form in known]
+class _Asked(NamedTuple):
+    """What one answer is asked about."""
+
+    na_sentences: Sequence[str]
+    absent: Sequence[Triple]
 
 
-def pairs_of(na_sentences: Sequence[str], absent: Sequence[Triple]) -> list[Pair]:
-    """Return every sentence with every triple, sentence by sentence."""
-    return [
-        pair_of(sentence, relation, value)
-        for sentence in na_sentences
-        for _, relation, value in absent
-    ]
+@dataclass(frozen=True)
+class IncompetenceMetric(PairMetric):
+    """How surely the sentences with [NA] are about the triples that were removed.
 
+    The score of a response is the mean, over removed triples, of the highest probability that a
+    sentence with [NA] entails it: its recall, where probabilities are 0 or 1. It needs no
+    threshold; the report counts precision, recall and F1 at the run's, from `details`.
+    A bracket on its own is about nothing: its pairs have 0 without asking. In `details`:
 
-def best_of(probabilities: Sequence[float] | Floats, n_sentences: int, n_removed: int) -> Best:
-    """Return the highest probability of each sentence and of each triple.
-
-    Without the one or the other there are no pairs, and what is left has 0.
-
-    Args:
-        probabilities: of `pairs_of`, in order: n_sentences × n_removed.
-
-    Raises:
-        ValueError: they are another number.
+        na_sentences: [{"text": the sentence, "probability": the highest of any removed triple}]
+        removed: [{"text": "relation: value", "probability": the highest of any such sentence}]
     """
-    table = np.asarray(probabilities, dtype=float).reshape(n_sentences, n_removed)
-    return Best(table.max(axis=1, initial=0.0), table.max(axis=0, initial=0.0))
+
+    key = "incompetence"
+    title = "[NA]"
+    lede = "Whether sentences marked [NA] are about what was removed from the graph: 0 to 1."
+    family = "Citations"
+    assumed_when = "no sentence has [NA]"
+    needs_removed = True
+
+    @property
+    def in_words(self) -> list[tuple[str, str]]:
+        return [
+            ("Premise", "each sentence with [NA], without citations"),
+            ("Hypothesis", "relation: value of each triple removed from the graph"),
+            ("Score", "mean, over removed triples, of their highest probability"),
+        ]
+
+    def asked(self, material: Material) -> Asked | Refused | Assumed:
+        """Return all pairs of a sentence with [NA] and a removed triple."""
+        if material.removed is None:
+            return Refused(NOT_KNOWN)
+        absent = absent_knowledge(material.removed)
+        if not absent:
+            return Refused(NOTHING_REMOVED)
+        relations = {relation for _, relation, _ in material.graph}
+        qids = {qid for qid, _, _ in material.graph}
+        about = _Asked(parse_citations(material.text, relations, qids).na_sentences, absent)
+        pairs = pairs_of(*about)
+        if not any(has_words(pair.premise) for pair in pairs):
+            nothing = best_of(np.zeros(len(pairs)), len(about.na_sentences), len(absent))
+            return Assumed(_details(about, nothing))
+        return Asked(pairs, about)
+
+    def answers(self, backend: EntailmentBackend, asks: Sequence[Pair]) -> Iterable[Entailment]:
+        """Return the backend's answer to each pair; 0 where there is no sentence to ask about."""
+        asked = [pair for pair in asks if has_words(pair.premise)]
+        found = iter(super().answers(backend, asked)) if asked else iter(())
+        for pair in asks:
+            yield next(found) if has_words(pair.premise) else Entailment(0.0)
+
+    def scored(self, asked: Asked, answers: Sequence[Entailment]) -> Scored:
+        """Return the score, and the highest probability of each sentence and each triple."""
+        if problem := problem_among(answers):
+            return failed(problem)
+        about: _Asked = asked.context
+        probabilities = [answer.probability for answer in answers]
+        best = best_of(probabilities, len(about.na_sentences), len(about.absent))
+        return Scored(
+            float(np.mean(best.of_removed)),
+            n_truncated=sum(answer.is_truncated for answer in answers),
+            details=_details(about, best),
+        )
 
 
-def incompetence_statistics(
-    of_sentences: Floats,
-    sentence_answers: Indexes,
-    of_removed: Floats,
-    removed_answers: Indexes,
-    n_answers: int,
-    cut: float = 0.5,
-) -> Floats:
-    """Return what each answer adds to the figures: (n_answers, 4).
-
-    Its sentences with [NA] that entail a removed triple, its sentences with [NA]; its removed
-    triples that such a sentence entails, its removed triples. An answer from whose graph nothing
-    was removed has zeros: what its [NA] should be about is not known.
-
-    Args:
-        of_sentences: (n_sentences,) the highest probability of each sentence.
-        sentence_answers: (n_sentences,) the answer of each, 0 .. n_answers - 1.
-        of_removed: (n_removed,) the highest probability of each removed triple.
-        removed_answers: (n_removed,) the answer of each.
-        cut: a higher probability is a yes.
-    """
-    n_removed = np.bincount(removed_answers, minlength=n_answers)
-    n_found = np.bincount(removed_answers, weights=of_removed > cut, minlength=n_answers)
-    n_sentences = np.bincount(sentence_answers, minlength=n_answers)
-    n_right = np.bincount(sentence_answers, weights=of_sentences > cut, minlength=n_answers)
-    counts = np.column_stack([n_right, n_sentences, n_found, n_removed])
-    return np.where((n_removed > 0)[:, np.newaxis], counts, 0.0)
-
-
-def incompetence_figures(statistics: Floats, dialogs: Indexes) -> dict[str, Figure]:
-    """Return precision and recall (shares) and F1, micro in [0, 1], for intervals.
-
-    All three are undefined where nothing was removed. Where something was and no sentence has
-    [NA], precision is undefined, recall and F1 are 0; so in each resample.
-
-    Args:
-        statistics: (n_answers, 4), from `incompetence_statistics`.
-        dialogs: (n_answers,) the dialog of each answer.
-    """
+def _details(about: _Asked, best: Best) -> dict[str, Any]:
+    triples = [hypothesis(relation, value) for _, relation, value in about.absent]
     return {
-        "precision": Figure(statistics[:, :2], dialogs, share_from),
-        "recall": Figure(statistics[:, 2:], dialogs, share_from),
-        "f1": Figure(statistics, dialogs, na_f1_from),
+        "na_sentences": _listed(about.na_sentences, best.of_sentences.tolist()),
+        "removed": _listed(triples, best.of_removed.tolist()),
     }
 
 
-def na_f1(precision: Floats, recall: Floats) -> Floats:
-    """Return 2PR / (P + R): 0 where only precision is undefined, NaN where recall is.
-
-    Undefined precision says that no sentence has [NA], defined recall that something was removed.
-    """
-    return f1(np.where(np.isnan(precision), 0.0, precision), recall)
-
-
-def na_f1_from(sums: Floats) -> Floats:
-    """Return F1 from the sums of `incompetence_statistics`: (..., 4) to (...)."""
-    return na_f1(share_from(sums[..., :2]), share_from(sums[..., 2:]))
+def _listed(texts: Sequence[str], probabilities: Sequence[float]) -> list[dict[str, Any]]:
+    return [
+        {"text": text, "probability": probability}
+        for text, probability in zip(texts, probabilities, strict=True)
+    ]

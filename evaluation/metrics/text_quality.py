@@ -1,136 +1,257 @@
-"""Text quality by a language model, G-Eval: prompts, and the score in a reply.
-
-KaLMA, 4.1 and tables 11 to 14; Liu et al., 2023, for the mean that is weighted by probabilities.
-"""
+"""Text quality by a language model as judge, G-Eval. KaLMA, 4.1 and tables 11 to 14."""
 
 import math
-import re
-from collections.abc import Sequence
-from functools import cache
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
-from generation.text.prompts import prompt_text
+from evaluation.measures.text_quality import (
+    LABELS,
+    NO_PROBABILITIES,
+    TokenOdds,
+    Weighed,
+    parse_score,
+    prompt,
+    weigh,
+)
+from evaluation.metrics.base import (
+    EMPTY,
+    NO_DIALOG,
+    Asked,
+    Assumed,
+    AutoMetric,
+    Material,
+    Option,
+    Refused,
+    Scored,
+)
+from generation.backends.base import (
+    Completion,
+    Decoding,
+    LanguageModel,
+    Prompt,
+    Token,
+    probability_of,
+)
+from generation.text.citations import without_citations
 
-LABELS = (1, 2, 3, 4, 5)
-
-NO_PROBABILITIES = "the model gave no log-probabilities at its score"
-SHARED_TOKEN = "its score shares a token with other text"
-
-_FIELD = re.compile(r"\{(question|knowledge|answer)\}")
-_NAMES = ("score", "rating", "answer")  # what a reply may call its score, beside the metric's name
-_MARKUP = r"[\s*_#`]{0,9}"
-# What may stand in parentheses before a colon: the scale, and nothing else.
-_SCALE = r"""\(\s*(?:
-    (?:(?:on\s+)?a\s+scale\s+(?:of|from)\s+|from\s+)? 1 \s*(?:-|–|—|to)\s* 5
-    | (?:out\s+)?of\s+5
-    | 1\s*[=:]\s*[a-z][a-z ]*, \s*5\s*[=:]\s*[a-z][a-z ]*
-)\s*\)"""
-_REPLY = rf"""
-    {_MARKUP}
-    (?: (?:the\s+)?(?:NAMES)(?:\s+(?:score|rating))?(?![a-z0-9])
-        {_MARKUP} (?: (?:{_SCALE}{_MARKUP})?[:=] | \bis\b )? {_MARKUP} )?
-    (?P<score>[1-5])
-    (?: {_MARKUP}(?:/\s*|out\s+of\s+)5 )?
-    {_MARKUP}\.?{_MARKUP}
-"""
-# A label in a token of its own, or with marks around it: ' 4', '4.', ':4'.
-_LABEL = re.compile(r"([^\w\s]*)([1-5])([^\w\s]*)")
+MOST_TOKENS = 16  # of a reply: 'Coherence: 4' and a little more
+MOST_REPEATS = 10
+N_TOP = 20  # tokens whose probabilities are asked for: the most that servers give
+LONGEST_REPLY = 500  # characters kept
+LONGEST_QUOTE = 80  # characters of a reply in a problem
+MODES = {
+    "integer": "the integer of each reply; their mean",
+    "logprob": "the labels weighted by their probabilities; their mean",
+    "sampled": "the integer of each reply at temperature 1; their mean",
+}
+NO_EVIDENCE = "there is no evidence that the response could agree with"
+NOTHING_LEFT = "nothing is left of the response without its citations"
 
 
-class TokenOdds(NamedTuple):
-    """A token of a reply, and the probabilities of what might have stood in its place."""
+class Rating(NamedTuple):
+    """What a judge is asked: a prompt, and which time it is asked."""
 
     text: str
-    odds: tuple[tuple[str, float], ...]  # token, probability; itself included
+    repeat: int  # from 0; the seed
 
 
-class Weighed(NamedTuple):
-    """How probable each legal label was where a reply has its score."""
+@dataclass(frozen=True)
+class TextQuality(AutoMetric):
+    """A score from 1 to 5: the mean over some replies of a judge."""
 
-    mean: float  # of the labels, weighted by their probabilities
-    probabilities: dict[int, float]  # by label, as the model gave them; those it did not are 0
-    discarded_mass: float  # probability of everything that is no legal label
+    mode: str = "integer"
+    repeats: int = 3
+
+    backends = ("language-model", "openai")
+    options = (
+        Option(
+            "mode",
+            "Score",
+            choices=[
+                ("integer", "The integer that the judge says"),
+                ("logprob", "Labels weighted by their probabilities"),
+                ("sampled", "Integers sampled at temperature 1"),
+            ],
+        ),
+        Option(
+            "repeats",
+            "Times asked",
+            low=1,
+            high=MOST_REPEATS,
+            help="The score is the mean of so many replies.",
+        ),
+    )
+    family = "Text quality"
+    scale = (float(LABELS[0]), float(LABELS[-1]))
+    threshold = 3.0
+    usual_sample = 100
+
+    @classmethod
+    def made(cls, parameters: Mapping[str, Any]) -> Self:
+        mode, repeats = parameters.get("mode", cls.mode), parameters.get("repeats", cls.repeats)
+        if mode not in MODES:
+            raise ValueError(f"mode {mode!r}, expected one of {', '.join(MODES)}")
+        if not isinstance(repeats, int) or not 1 <= repeats <= MOST_REPEATS:
+            raise ValueError(f"{repeats!r} repeats, expected 1 to {MOST_REPEATS}")
+        return cls(mode, repeats)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"mode": self.mode, "repeats": self.repeats}
+
+    @property
+    def said(self) -> str:
+        return f"{self.mode}:{self.repeats}"
+
+    @property
+    def in_title(self) -> list[str]:
+        usual = self.mode == TextQuality.mode and self.repeats == TextQuality.repeats
+        return [] if usual else [f"{self.mode} × {self.repeats}"]
+
+    @property
+    def in_words(self) -> list[tuple[str, str]]:
+        return [("Score", f"{self.mode}: {MODES[self.mode]}"), ("Times asked", str(self.repeats))]
+
+    def asked(self, material: Material) -> Asked | Refused | Assumed:
+        """Return the prompt of this metric, as often as the judge is asked."""
+        if material.user_question is None:
+            return Refused(NO_DIALOG)
+        if material.says_nothing:
+            return Refused(EMPTY)
+        answer = without_citations(
+            material.text,
+            {relation for _, relation, _ in material.graph},
+            {qid for qid, _, _ in material.graph},
+        )
+        if not answer:
+            return Refused(NOTHING_LEFT)
+        knowledge = "\n".join(each.text.strip() for each in material.evidence_texts).strip()
+        if self.needs_evidence and not knowledge:
+            return Refused(NO_EVIDENCE)
+        text = prompt(self.key, material.user_question, answer, knowledge)
+        return Asked([Rating(text, repeat) for repeat in range(self.repeats)])
+
+    def answers(self, backend: LanguageModel, asks: Sequence[Rating]) -> Iterator[Completion]:
+        """Yield the judge's reply to each ask; those of one repeat are asked together."""
+        temperature = 1.0 if self.mode == "sampled" else 0.0
+        decoding = Decoding(temperature=temperature, max_tokens=MOST_TOKENS, n_top=N_TOP)
+        streams = {
+            repeat: backend.complete(
+                [Prompt(ask.text) for ask in asks if ask.repeat == repeat],
+                decoding._replace(seed=repeat),
+            )
+            for repeat in dict.fromkeys(ask.repeat for ask in asks)
+        }
+        for ask in asks:
+            yield next(streams[ask.repeat])
+
+    def scored(self, asked: Asked, answers: Sequence[Completion]) -> Scored:
+        """Return the mean over replies; without any score if one of them has none."""
+        replies = [_read(answer, self.key) for answer in answers]
+        details = {
+            "mode": self.mode,
+            "replies": [reply.text for reply in replies],
+            **_means(replies),
+        }
+        problems = [reply.problem for reply in replies if reply.problem]
+        if self.mode == "logprob" and not problems and "weighted" not in details:
+            problems = [reply.unweighed for reply in replies if reply.unweighed]
+        if problems:
+            return Scored(None, problems[0], details=details)
+        return Scored(details["weighted" if self.mode == "logprob" else "integer"], details=details)
 
 
-def prompt(metric: str, question: str, answer: str, knowledge: str = "") -> str:
-    """Return what a judge is asked.
+@dataclass(frozen=True)
+class Coherence(TextQuality):
+    """Whether the sentences make a whole."""
 
-    Args:
-        metric: 'coherence', 'consistency', 'fluency' or 'relevance'.
-        knowledge: that the answer shall agree with; only consistency's prompt has a place for it.
-    """
-    fields = {"question": question, "knowledge": knowledge, "answer": answer}
-    template = prompt_text(f"geval_{metric}")
-    return _FIELD.sub(lambda field: fields[field[1]].strip(), template)
+    key = "coherence"
+    title = "Coherence (G-Eval)"
+    lede = "How well-structured each response is, as a score from 1 to 5 by a language model."
 
 
-def parse_score(reply: str, metric: str) -> int | None:
-    """Return the score that a reply is; None when it is anything else.
+@dataclass(frozen=True)
+class Consistency(TextQuality):
+    """Whether the response agrees with the evidence and with itself."""
 
-    One digit from 1 to 5; before it a label ('Score', 'Rating', 'Answer', the metric's name), after
-    it '/5' or 'out of 5' and a full stop: '4', 'Score: 4', '**Fluency** (1-5): 4/5.'. Whatever says
-    more may mean another number by its first or last one, and is nothing.
-    """
-    place = _place(reply, metric)
-    return int(reply[place]) if place is not None else None
-
-
-def weigh(tokens: Sequence[TokenOdds], reply: str, metric: str) -> Weighed | str:
-    """Return how probable each label was at the token that holds a reply's score, or why not.
-
-    Marks around the digit in its token count with it: beside '4.' that is '5.', and not '5'.
-
-    Args:
-        tokens: of the reply, which has a score.
-    """
-    at = _token_of_score(tokens, reply, metric)
-    if at is None:
-        return NO_PROBABILITIES
-    if (taken := _label(at.text)) is None:
-        return SHARED_TOKEN
-    found = dict.fromkeys(LABELS, 0.0)
-    for text, probability in at.odds:
-        label = _label(text)
-        if label is not None and label[::2] == taken[::2]:
-            found[label[1]] += probability
-    if not (total := math.fsum(found.values())):
-        return NO_PROBABILITIES
-    mean = math.fsum(label * probability for label, probability in found.items()) / total
-    return Weighed(mean, found, max(0.0, 1.0 - total))
+    key = "consistency"
+    title = "Consistency (G-Eval)"
+    lede = "How well each response agrees with its evidence, from 1 to 5 by a language model."
+    version = 2  # golden evidence has the sub-graphs of the gold entities
+    needs_evidence = True
 
 
-def _place(reply: str, metric: str) -> int | None:
-    """Return where in a reply its score stands; None when the reply is no score."""
-    start, end = len(reply) - len(reply.lstrip()), len(reply.rstrip())
-    found = _grammar(metric).fullmatch(reply, start, max(start, end))
-    return found.start("score") if found else None
+@dataclass(frozen=True)
+class Fluency(TextQuality):
+    """Whether the response is well written."""
+
+    key = "fluency"
+    title = "Fluency (G-Eval)"
+    lede = "How well-written each response is, as a score from 1 to 5 by a language model."
 
 
-@cache
-def _grammar(metric: str) -> re.Pattern[str]:
-    names = "|".join([*_NAMES, re.escape(metric)])
-    return re.compile(_REPLY.replace("NAMES", names), re.VERBOSE | re.IGNORECASE)
+@dataclass(frozen=True)
+class Relevance(TextQuality):
+    """Whether the response answers the question, and nothing else."""
+
+    key = "relevance"
+    title = "Relevance (G-Eval)"
+    lede = "How directly each response answers the question, from 1 to 5 by a language model."
 
 
-def _label(text: str) -> tuple[str, int, str] | None:
-    """Return the label that a token is, between its marks; white space does not count."""
-    # '▁' and 'Ġ' are a space in the pieces of some tokenizers.
-    found = _LABEL.fullmatch(text.strip(" \t\r\n▁Ġ"))
-    return (found[1], int(found[2]), found[3]) if found else None
+class _Reply(NamedTuple):
+    """What came of one reply."""
+
+    text: str
+    integer: int | None = None
+    weighed: Weighed | None = None
+    unweighed: str = NO_PROBABILITIES  # why the labels were not weighed
+    problem: str = ""
 
 
-def _token_of_score(tokens: Sequence[TokenOdds], reply: str, metric: str) -> TokenOdds | None:
-    """Return the token that holds the score's digit; None where the tokens have no such digit.
+def _read(completion: Completion, metric: str) -> _Reply:
+    """Return the score of a reply and how probable each label was; why, where it has none."""
+    if completion.problem:
+        return _Reply("", problem=completion.problem)
+    text = completion.text.replace("\0", "")[:LONGEST_REPLY]  # PostgreSQL stores no NUL
+    integer = parse_score(completion.text, metric)
+    quoted = " ".join(text.split())[:LONGEST_QUOTE]
+    if integer is None:
+        return _Reply(text, problem=f"no score from 1 to 5 in the reply '{quoted}'")
+    if completion.is_cut and len(completion.text.strip()) > 1:  # 'Score: 4' may go on as '.5'
+        return _Reply(text, problem=f"the reply '{quoted}' was cut before its end")
+    weighed = weigh([_odds(token) for token in completion.tokens], completion.text, metric)
+    if isinstance(weighed, str):
+        return _Reply(text, integer, unweighed=weighed)
+    return _Reply(text, integer, weighed, unweighed="")
 
-    It is found by the digits before it: tokens may have other white space, and more at their end.
-    """
-    place = _place(reply, metric)
-    if place is None:
-        return None
-    n_before = len(re.findall("[0-9]", reply[:place]))
-    for token in tokens:
-        digits = re.findall("[0-9]", token.text)
-        if n_before < len(digits):
-            return token if digits[n_before] == reply[place] else None
-        n_before -= len(digits)
-    return None
+
+def _odds(token: Token) -> TokenOdds:
+    top = [(text, probability_of(log)) for text, log in token.top]
+    if token.text not in {text for text, _ in top}:
+        top.append((token.text, probability_of(token.log_probability)))
+    return TokenOdds(token.text, tuple(top))
+
+
+def _means(replies: Sequence[_Reply]) -> dict[str, Any]:
+    """Return the means over replies: of what all of them have."""
+    integers = [reply.integer for reply in replies if reply.integer is not None]
+    weighed = [reply.weighed for reply in replies if reply.weighed is not None]
+    means: dict[str, Any] = {}
+    if len(integers) == len(replies):
+        means |= {"integers": integers, "integer": _mean(integers)}
+    if len(weighed) == len(replies):
+        means |= {
+            "weighted": _mean([each.mean for each in weighed]),
+            "discarded_mass": _mean([each.discarded_mass for each in weighed]),
+            "probabilities": {
+                str(label): _mean([each.probabilities[label] for each in weighed])
+                for label in LABELS
+            },
+        }
+    return means
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)

@@ -1,1 +1,1 @@
-"""Reports: what pages, commands and the API show, each from one function of one module."""
+"""The engine of reports: shape, choices, intervals, formats, files, cache."""

@@ -12,9 +12,8 @@ from django.db.models import Count, Q
 
 from annotation.models import Arm, Rater, Study, Vote
 from annotation.schemes import Question, load_scheme
-from evaluation.assumed import assumed_responses
-from evaluation.metrics import human
-from evaluation.metrics.intervals import (
+from evaluation.statistics import rater_answers
+from evaluation.statistics.intervals import (
     METHOD,
     Figure,
     Floats,
@@ -22,8 +21,9 @@ from evaluation.metrics.intervals import (
     bootstrap_intervals,
     share_from,
 )
-from evaluation.metrics.labels import label_rule
-from evaluation.vote_counts import (
+from evaluation.statistics.labels import label_rule
+from evaluation.votes.assumed import assumed_responses
+from evaluation.votes.counts import (
     ArmCounts,
     Ints,
     arm_counts,
@@ -183,9 +183,9 @@ def _batch_with_intervals(study: Study, batch: Sequence[Planned], n_dialogs: int
 def item_values(question: Question, votes: Ints, raters: Ints) -> Floats | None:
     """Return what the mean is over: majority labels, or medians; None for nominal questions."""
     if question.scale.kind == "yes_no":
-        return human.majority_label(votes, raters)
+        return rater_answers.majority_label(votes, raters)
     if question.scale.kind == "ordinal":
-        return human.consensus(votes, question.scale.values)
+        return rater_answers.consensus(votes, question.scale.values)
     return None
 
 
@@ -195,8 +195,8 @@ def with_assumed(values: Floats | None, n_assumed: int) -> Floats | None:
 
 
 def mean_measure(question: Question) -> Measure:
-    """Return how the mean of a question is made of `human.mean_statistics` of its item values."""
-    return share_from if question.scale.kind == "yes_no" else human.mean_from
+    """Return how a question's mean is made of `rater_answers.mean_statistics` of its values."""
+    return share_from if question.scale.kind == "yes_no" else rater_answers.mean_from
 
 
 def votes_left_out(study: Study, counts: Sequence[ArmCounts], choices: Choices) -> dict[str, int]:

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from evaluation.reports.base import Report, Row
 from evaluation.reports.short_columns import SHORT_COLUMNS
+from generation.amounts import UNDEFINED
 from generation.importers.spreadsheet import safe_cell
 
 # Format → content type and file suffix.
@@ -20,7 +21,6 @@ FORMATS = {
 
 AS_GIVEN = frozenset({"temperature", "price", "seconds"})  # with the digits that they have
 P_VALUES = frozenset({"p", "p_holm", "direction_p", "direction_p_holm"})
-UNDEFINED = "—"
 
 
 def write_report(report: Report, format_key: str) -> str:

@@ -1,1 +1,1 @@
-"""Metric runs: what a model is asked, how far they are, and how their scores spread. Only reads."""
+"""A metric run from asking to scores; prompt search, distillation and checkpoints beside it."""

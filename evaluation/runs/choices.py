@@ -12,18 +12,18 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from evaluation.auto_metrics.auto_ssa import SsaPrompt
-from evaluation.auto_metrics.base import AutoMetric, Option
-from evaluation.auto_metrics.registry import METRICS
 from evaluation.backends.registry import BACKENDS
+from evaluation.metrics.auto_ssa import SsaPrompt
+from evaluation.metrics.base import AutoMetric, Option
+from evaluation.metrics.registry import METRICS
 from evaluation.runs.plan import RunPlan
 from evaluation.runs.prompts import PROMPTED, prompts_for
-from generation.backends.base import ModelSpec
 from generation.evidence import EvidenceChoice
+from generation.limits import LARGEST_SEED
+from generation.model_specs import ModelSpec
 from generation.models import Checkpoint
 
 MOST_SAMPLED = 1_000_000  # responses of each model
-LARGEST_SEED = 2**31 - 1
 PROMPT = "prompt"  # the option of metrics that searches build prompts for
 
 

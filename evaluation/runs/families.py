@@ -12,15 +12,15 @@ from typing import NamedTuple
 from django.db.models import Count
 
 from annotation.models import Study
-from evaluation.auto_metrics.auto_ais import AutoAisMetric
-from evaluation.auto_metrics.base import AutoMetric
-from evaluation.auto_metrics.registry import METRICS, metric_of
-from evaluation.metrics.entailment import AutoAis, Flavor, Split
+from evaluation.measures.entailment import AutoAis, Flavor, Split
+from evaluation.metrics.auto_ais import AutoAisMetric
+from evaluation.metrics.base import AutoMetric
+from evaluation.metrics.registry import METRICS, metric_of
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.choices import model_called, models_for
 from evaluation.runs.judged import first_plan, is_about, is_of_citations
 from evaluation.runs.plan import Pool, RunPlan, responses_of_study, spec_of
-from generation.backends.base import ModelSpec
+from generation.model_specs import ModelSpec
 
 GRID = "auto_ais"  # the metric whose flavor, window and hypothesis are chosen
 FLAVORS: tuple[Flavor, ...] = ("v1", "v2", "v3")

@@ -1,8 +1,8 @@
 """Which runs are about what a study's raters judge: its responses, or their citations."""
 
 from annotation.models import Study
-from evaluation.auto_metrics.alignment import AlignmentMetric
-from evaluation.auto_metrics.registry import METRICS
+from evaluation.metrics.alignment import AlignmentMetric
+from evaluation.metrics.registry import METRICS
 from evaluation.models import MetricRun
 from evaluation.runs.plan import RunPlan
 

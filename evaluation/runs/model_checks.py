@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 from evaluation.backends.registry import BACKENDS
-from generation.backends.base import BackendError, ModelSpec
 from generation.backends.memory import free_memory
 from generation.backends.model_files import (
     check_memory,
@@ -13,6 +12,7 @@ from generation.backends.model_files import (
     what_is_wrong,
     wrong_kind,
 )
+from generation.model_specs import BackendError, ModelSpec
 
 GPUS = "/proc/driver/nvidia/gpus"  # what Linux lists where there are some
 TAUGHT = "distilled"  # the backend whose only output is called as the metric that it was taught

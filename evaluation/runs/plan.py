@@ -1,6 +1,6 @@
 """What a run is asked to be: every choice that changes its numbers, its model, its responses.
 
-Reads only: `evaluation.services.runs` makes a run of a plan.
+Reads only: `evaluation.runs.services.runs` makes a run of a plan.
 """
 
 from typing import Any, Literal, NamedTuple
@@ -9,11 +9,11 @@ from django.db.models import QuerySet
 
 from annotation.models import Study
 from annotation.planning import responses_of, sampled
-from evaluation.auto_metrics.auto_ais import AutoAisMetric
-from evaluation.auto_metrics.base import AutoMetric
+from evaluation.metrics.auto_ais import AutoAisMetric
+from evaluation.metrics.base import AutoMetric
 from evaluation.models import MetricRun
-from generation.backends.base import ModelSpec
 from generation.evidence import EvidenceChoice
+from generation.model_specs import ModelSpec
 from generation.models import Response
 
 # What a sample is drawn of: a model's responses, or those of a row of KaLMA's table 4, that is of

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evaluation.metrics.intervals import share_interval
 from evaluation.models import AutoScore, MetricRun
+from evaluation.statistics.intervals import share_interval
 
 # What changes no score, so that runs which differ in it are comparable.
 NO_SCORES = (

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from django.db.models import Count, F, Q, QuerySet, Sum
 from django.utils import timezone
 
-from evaluation.auto_metrics.registry import metric_of
+from evaluation.metrics.registry import metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from generation.json_length import JsonLength
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.auto_metrics.auto_ssa import SsaPrompt, usual_prompt
+from evaluation.metrics.auto_ssa import SsaPrompt, usual_prompt
 from evaluation.models import Job
 
 PROMPTED = ("sensible", "specific")  # the metrics that ask with a prompt of this kind

@@ -8,8 +8,8 @@ from django.db.models import Count, F, FloatField, Max, Min, QuerySet
 from django.db.models.functions import Floor, Greatest, Least
 
 from annotation.models import Study
-from evaluation.auto_metrics.registry import METRICS, metric_of
 from evaluation.backends.registry import BACKENDS
+from evaluation.metrics.registry import METRICS, metric_of
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.judged import is_about, is_of_citations
 from generation.backends.registry import LANGUAGE_MODELS

@@ -17,7 +17,10 @@ from django.db import DatabaseError
 from django.db.models import Min
 
 from annotation.models import Target
-from evaluation.auto_metrics.base import (
+from evaluation.backends.base import Backend
+from evaluation.backends.registry import BACKENDS
+from evaluation.measures.entailment import Passage
+from evaluation.metrics.base import (
     Ask,
     Asked,
     Assumed,
@@ -30,14 +33,11 @@ from evaluation.auto_metrics.base import (
     failed,
     user_question,
 )
-from evaluation.auto_metrics.registry import metric_of
-from evaluation.backends.base import Backend
-from evaluation.backends.registry import BACKENDS
-from evaluation.metrics.entailment import Passage
+from evaluation.metrics.registry import metric_of
 from evaluation.models import AutoScore, MetricRun
-from generation.backends.base import BackendError
 from generation.backends.problems import storable
 from generation.evidence import evidence_of, graphs_of_loaded
+from generation.model_specs import BackendError
 from generation.models import Citation as CitationRow
 from generation.models import Passage as PassageRow
 from generation.models import Response, Turn

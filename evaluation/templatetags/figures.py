@@ -8,83 +8,44 @@ from django import template
 from django.http import QueryDict
 
 from annotation.schemes import Question, Scale, Scheme
-from evaluation.study_page.left_out import REASONS
-from generation.text.temperatures import temperature_text
+from evaluation.reports.left_out import in_words
+from evaluation.reports.numbers import (
+    coefficient,
+    decimal,
+    mse,
+    p_value,
+    percent,
+    points,
+    seconds,
+    signed,
+    temperature,
+)
+from generation.amounts import UNDEFINED
 
 register = template.Library()
+for write in (
+    coefficient,
+    decimal,
+    in_words,
+    mse,
+    p_value,
+    percent,
+    points,
+    seconds,
+    signed,
+    temperature,
+):
+    register.filter(write)
 
-UNDEFINED = "—"
 WIDTH, INSET = 74, 1  # of an interval band, in px
 DIRECTIONS = ("favours", "helps", "harms")
 BAR = 120  # width of a bar of shares, in px
 
 
 @register.filter
-def percent(share: float | None, digits: int = 1) -> str:
-    """Return a share as percent without the sign: 0.972 → '97.2'."""
-    if share is None:
-        return UNDEFINED
-    text = f"{100 * abs(share):.{digits}f}"
-    return f"−{text}" if share < 0 and float(text) else text
-
-
-@register.filter
-def coefficient(figure: float | None) -> str:
-    """Return a coefficient with two digits and no leading zero: 0.66 → '.66', -0.04 → '−.04'."""
-    if figure is None:
-        return UNDEFINED
-    text = f"{abs(figure):.2f}".removeprefix("0") if abs(figure) < 0.995 else f"{abs(figure):.2f}"
-    return f"−{text}" if figure < 0 and text != ".00" else text
-
-
-@register.filter
-def decimal(figure: float | None, digits: int = 2) -> str:
-    """Return a figure with so many digits."""
-    return UNDEFINED if figure is None else f"{figure:.{digits}f}"
-
-
-@register.filter
-def temperature(figure: float | None) -> str:
-    """Return a temperature with the digits it has: 0.0 → '0.0', 0.25 → '0.25'."""
-    return UNDEFINED if figure is None else temperature_text(figure)
-
-
-@register.filter
-def points(share: float | None, digits: int = 1) -> str:
-    """Return a difference of shares in percentage points, with its sign: 0.103 → '+10.3'."""
-    if share is None:
-        return UNDEFINED
-    text = f"{100 * abs(share):.{digits}f}"
-    if not float(text):
-        return text
-    return f"{'−' if share < 0 else '+'}{text}"
-
-
-@register.filter
-def signed(figure: float | None) -> str:
-    """Return a difference of means with its sign: -0.25 → '−0.25'."""
-    if figure is None:
-        return UNDEFINED
-    text = f"{abs(figure):.2f}"
-    if not float(text):
-        return text
-    return f"{'−' if figure < 0 else '+'}{text}"
-
-
-@register.filter
 def mean_vote(figure: float | None, scale: Scale) -> str:
     """Return the mean of votes as their scale asks: percent of yes, or points."""
     return percent(figure) if scale.kind == "yes_no" else decimal(figure)
-
-
-@register.filter
-def p_value(p: float | None) -> str:
-    """Return a p-value with three digits and no leading zero: '.039', '<.001', '1'."""
-    if p is None:
-        return UNDEFINED
-    if p < 0.001:
-        return "<.001"
-    return "1" if p >= 0.9995 else f"{p:.3f}".removeprefix("0")
 
 
 @register.filter
@@ -100,12 +61,6 @@ def directions(row: dict[str, Any], short: Mapping[str, str]) -> str:
         return ", ".join(short.get(name, name) for name in parts)
 
     return "; ".join(f"{word} {called(row[word])}" for word in DIRECTIONS if row.get(word))
-
-
-@register.filter
-def mse(figure: float | None) -> str:
-    """Return a mean squared error with three digits and no leading zero."""
-    return UNDEFINED if figure is None else f"{figure:.3f}".removeprefix("0")
 
 
 WRITERS: dict[str, Callable[[float | None], str]] = {
@@ -159,25 +114,9 @@ def any_of(counts: Iterable[int]) -> bool:
 
 
 @register.filter
-def in_words(reason: str) -> str:
-    """Return what a report leaves out in words: 'undecided' → 'undecided labels'."""
-    return REASONS.get(reason, (reason.replace("_", " "), ""))[0]
-
-
-@register.filter
 def nth(place: int, values: Sequence[Any]) -> Any:
     """Return an item by a place that only the template knows, from 0."""
     return values[place]
-
-
-@register.filter
-def seconds(duration: float | None) -> str:
-    """Return a duration in seconds, with a digit when it is short; in minutes when it is long."""
-    if duration is None:
-        return UNDEFINED
-    if duration >= 600:
-        return f"{duration / 60:.1f} min"
-    return f"{duration:.0f} s" if duration >= 10 else f"{duration:.1f} s"
 
 
 @register.filter
@@ -228,7 +167,7 @@ def rows_in_words(kind: str) -> str:
     return "Questions about the graph" if kind == "kg_questions" else spaced(kind)
 
 
-@register.inclusion_tag("evaluation/_interval_bar.html")
+@register.inclusion_tag("evaluation/reports/_interval_bar.html")
 def interval_bar(
     figure: float | None,
     low: float | None,
@@ -263,7 +202,7 @@ def answer_label(scale: Scale, answer: int) -> str:
     return scale.label(answer)
 
 
-@register.inclusion_tag("evaluation/_share_bar.html")
+@register.inclusion_tag("evaluation/reports/_share_bar.html")
 def share_bar(row: dict[str, Any], scale: Scale) -> dict[str, Any]:
     """Draw how the votes of a report row spread over the answers of its scale, in their order."""
     segments, x = [], 0.0

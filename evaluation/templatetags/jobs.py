@@ -2,9 +2,9 @@
 
 from django import template
 
+from evaluation.jobs.private_endpoints import endpoint_for, error_for
+from evaluation.jobs.services import GOING_ON
 from evaluation.models import Job
-from evaluation.runs.jobs import GOING_ON
-from evaluation.runs.private_endpoints import endpoint_for, error_for
 
 register = template.Library()
 register.filter("endpoint_for", endpoint_for)

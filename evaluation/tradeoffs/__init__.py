@@ -1,1 +1,1 @@
-"""The attribution/fluency trade-off: what its axes are, what stands where, what a reader sees."""
+"""The attribution/fluency trade-off: figures, restricted context, re-ranking, recipe, takeaways."""

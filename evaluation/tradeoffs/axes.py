@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 
 from annotation.models import Arm, Study
 from annotation.schemes import Question, load_scheme
-from evaluation.assumed import assumed_in_dataset
-from evaluation.auto_metrics.registry import METRICS, is_of_earlier_rule, metric_of
-from evaluation.metrics.intervals import Floats
-from evaluation.metrics.labels import label_rule
+from evaluation.metrics.registry import METRICS, is_of_earlier_rule, metric_of
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import Choices, study_counts
-from evaluation.reports.sides import people_of, scale_of
-from evaluation.vote_counts import Ints
+from evaluation.runs.item_scores import scale_of
+from evaluation.statistics.intervals import Floats
+from evaluation.statistics.labels import label_rule
+from evaluation.votes.assumed import assumed_in_dataset
+from evaluation.votes.counts import Ints
+from evaluation.votes.people import people_of
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response
 
@@ -210,8 +211,9 @@ def _of_votes(axis: Axis) -> Values:
     if axis.arm is None or axis.question is None:
         raise ValueError(f"the axis {axis.key} has no run, and no question of an arm")
     study = axis.arm.study
-    choices = Choices(truth=axis.arm.kind)
-    counts, people = people_of(study, choices, study_counts(study, choices), axis.question.key)
+    truth = axis.arm.kind
+    of_arms = study_counts(study, Choices(truth=truth))
+    counts, people = people_of(study, truth, of_arms, axis.question.key)
     if counts is None:
         nobody = np.zeros(0, np.int64)
         return Values(nobody, np.zeros(0), np.zeros(0), nobody, np.zeros(0, bool))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from evaluation.tradeoffs.axes import Axes
+from evaluation.tradeoffs.cached import cached_material
 from evaluation.tradeoffs.dots import Dot, dot_of
-from evaluation.tradeoffs.kept import kept_material
 from evaluation.tradeoffs.material import NO_RESPONSE
 from generation.models import Dataset, Response, Setup
 
@@ -59,7 +59,7 @@ def behind_mark(dataset: Dataset, setup: Setup, axes: Axes | None) -> BehindMark
         return BehindMark(
             dot_of(setup), [Behind(pk, key) for pk, key in found.values_list("pk", "example__key")]
         )
-    material = kept_material(dataset, axes)
+    material = cached_material(dataset, axes)
     here = next((n for n, dot in enumerate(material.dots) if dot.setup.pk == setup.pk), None)
     if here is None:
         return BehindMark(dot_of(setup), [])

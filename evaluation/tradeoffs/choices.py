@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaluation.metrics.reranking import NOTHING, choose_with_ties
+from evaluation.measures.reranking import NOTHING, choose_with_ties
 from evaluation.tradeoffs.material import Material
 
 
@@ -28,7 +28,7 @@ def chosen_responses(
 
     Args:
         pool: names of setups, in the order of the pool.
-        function: one of `evaluation.metrics.reranking.FUNCTIONS`.
+        function: one of `evaluation.measures.reranking.FUNCTIONS`.
         weights: of `weighted`: sensibleness, attribution.
 
     Raises:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from evaluation.metrics.reranking import MAX_ATTRIBUTION
+from evaluation.measures.reranking import MAX_ATTRIBUTION
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.dots import Dot
 

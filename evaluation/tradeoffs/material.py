@@ -15,7 +15,9 @@ from django.db import connection
 from django.db.models.functions import Collate
 from numpy.typing import NDArray
 
-from evaluation.metrics.intervals import (
+from evaluation.measures.tradeoff import statistics_of
+from evaluation.reports.base import LeftOut
+from evaluation.statistics.intervals import (
     METHOD,
     Figure,
     Floats,
@@ -24,11 +26,9 @@ from evaluation.metrics.intervals import (
     bootstrap_intervals,
     intervals_of_measures,
 )
-from evaluation.metrics.tradeoff import statistics_of
-from evaluation.reports.base import LeftOut
 from evaluation.tradeoffs.axes import CHUNK, NOT_ASKED, REASONS, UNKNOWN, Axes, Values, values_of
 from evaluation.tradeoffs.dots import Dot, dot_of
-from evaluation.vote_counts import Ints
+from evaluation.votes.counts import Ints
 from generation.models import Dataset, Response
 from generation.retrieval.dataset_index import BY_BYTES
 from generation.services.aggregates import IS_TIE
@@ -85,7 +85,7 @@ class Material(NamedTuple):
         raise LookupError(f"no setup {setup!r} among the {len(self.dots):,} there are")
 
     def statistics(self, dot: int, *, by_score: bool = False) -> Floats:
-        """Return the statistics of one setup, see `evaluation.metrics.tradeoff`: (n_examples, 3).
+        """Return the statistics of one setup, see `evaluation.measures.tradeoff`: (n_examples, 3).
 
         Args:
             by_score: of the scores instead of the labels.

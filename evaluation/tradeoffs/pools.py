@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaluation.metrics.tradeoff import f1_from
+from evaluation.measures.tradeoff import f1_from
 from evaluation.tradeoffs.dots import dot_of
 from evaluation.tradeoffs.material import Material
 from generation.models import RERANKED, Setup
@@ -62,11 +62,6 @@ class Pool(NamedTuple):
     def full_title(self) -> str:
         """The title, with the types that are missing."""
         return f"{self.title}; missing: {', '.join(self.missing)}" if self.missing else self.title
-
-
-def pools_of(material: Material) -> list[Pool]:
-    """Return the usual pools of each model and temperature; see `usual_pools`."""
-    return usual_pools(dot.setup for dot in material.dots)
 
 
 def usual_pools(setups: Iterable[Setup]) -> list[Pool]:

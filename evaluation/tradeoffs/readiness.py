@@ -8,9 +8,9 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.models import Study
 from annotation.schemes import load_scheme
-from evaluation.auto_metrics.registry import METRICS
-from evaluation.metrics.labels import label_rule
+from evaluation.metrics.registry import METRICS
 from evaluation.models import AutoScore, MetricRun, SavedView
+from evaluation.statistics.labels import label_rule
 from evaluation.tradeoffs.axes import (
     ATTRIBUTION_METRICS,
     ATTRIBUTION_QUESTIONS,

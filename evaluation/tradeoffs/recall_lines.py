@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evaluation.metrics.intervals import Floats
-from evaluation.metrics.recall_mixing import (
+from evaluation.measures.recall_mixing import (
     GOLDEN,
     NON_EVIDENCE,
     Between,
@@ -20,7 +19,8 @@ from evaluation.metrics.recall_mixing import (
     share_of_top_k,
     top_1_from,
 )
-from evaluation.reports.retrieval import RetrievalChoices
+from evaluation.retrieval.report import RetrievalChoices
+from evaluation.statistics.intervals import Floats
 from evaluation.tradeoffs.dots import Dot
 from evaluation.tradeoffs.material import NO_RESPONSE, Material
 from evaluation.tradeoffs.recalls import USUAL_K, Recalls, recalls_over
@@ -299,7 +299,7 @@ class Mixed(NamedTuple):
     share_of_top_k: float  # s'
     golden_between: Between | None  # where golden(s') is measured; None: nowhere
     mixing: Mixing
-    # (n_examples, 12), see `evaluation.metrics.recall_mixing`; zeros where one setup is not known
+    # (n_examples, 12), see `evaluation.measures.recall_mixing`; zeros where one setup is not known
     statistics: Floats
 
     @property

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from evaluation.reports.retrieval import RetrievalChoices, retrieval_report
+from evaluation.retrieval.report import RetrievalChoices, retrieval_report
 from generation.models import Dataset
 from generation.retrieval.dataset_index import can_wait_for_index
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from heapq import nsmallest
 from typing import NamedTuple
 
-from evaluation.metrics.recipe import highest, items_that_fit, smallest_k
+from evaluation.measures.recipe import highest, items_that_fit, smallest_k
 from evaluation.reports.base import Report
-from evaluation.reports.retrieval import RetrievalChoices, retrieval_report
+from evaluation.retrieval.report import RetrievalChoices, retrieval_report
 from generation.draws import random_key
 from generation.grids.grid_file import Query
 from generation.grids.material import materials

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
-from evaluation.metrics.reranking import SENSIBLE_FIRST
+from evaluation.measures.reranking import SENSIBLE_FIRST
 from evaluation.tradeoffs.axes import Axes
 from generation.grids.grid_file import MULTIPLIED
 from generation.grids.plan import examples_of

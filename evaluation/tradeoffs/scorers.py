@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from django.db.models import Count, QuerySet
 
 from annotation.models import Vote
-from evaluation.auto_metrics.registry import METRICS, metric_of
+from evaluation.metrics.registry import METRICS, metric_of
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.choices import ChoiceError, model_called, models_for, plan_of
 from evaluation.runs.model_checks import why_unusable

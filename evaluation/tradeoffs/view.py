@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from evaluation.metrics.tradeoff import attribution_from, sensibleness_from
+from evaluation.measures.tradeoff import attribution_from, sensibleness_from
 from evaluation.tradeoffs.dots import TOP_RIGHT, Dot
 from evaluation.tradeoffs.material import Material
 from generation.model_sizes import by_size

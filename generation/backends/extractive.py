@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from generation.backends.base import Completion, Decoding, Prompt, cut_at
 from generation.backends.extractive_graph import graph_answer
 from generation.backends.softmax_draw import drawn_place
-from generation.retrieval.bm25 import tokens
 from generation.text.function_words import FUNCTION_WORDS
 from generation.text.graph_reading import read_graph_prompt
 from generation.text.native_dialog import STOP
 from generation.text.native_reading import ReadPrompt, read_prompt
 from generation.text.sentences import split_sentences
-from generation.text.tokens import TOKEN, count_tokens
+from generation.text.tokens import TOKEN, count_tokens, tokens
 
 Weighted = tuple[str, float]  # a sentence, and how well it fits
 

@@ -16,11 +16,11 @@ from typing import NamedTuple
 from generation.backends.base import Decoding
 from generation.backends.softmax_draw import drawn_place
 from generation.filters import EMPTY_WORDS
-from generation.retrieval.bm25 import tokens
 from generation.text.citations import IDENTIFYING, parse_citations, relation_name
 from generation.text.flat_graph import DOCUMENT_TEXT, Triple
 from generation.text.function_words import FUNCTION_WORDS
 from generation.text.graph_reading import ReadGraphPrompt
+from generation.text.tokens import tokens
 
 MOST_SENTENCES = 4  # with citations
 TOGETHER = 2  # triples of a sentence

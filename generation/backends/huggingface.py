@@ -4,17 +4,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from generation.backends.base import (
-    BackendError,
-    Completion,
-    Decoding,
-    ModelSpec,
-    Prompt,
-    Token,
-)
+from generation.backends.base import Completion, Decoding, Prompt, Token
 from generation.backends.loading import load, most_tokens
 from generation.backends.model_files import first_line, folder_of
 from generation.backends.token_steps import Step, Steps, Stops
+from generation.model_specs import BackendError, ModelSpec
 
 LEAST_AT_ONCE = 8  # prompts that a graphics card completes in about the time of one
 DEFAULT_CONTEXT = 2048  # where neither tokenizer nor model names a limit

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from celery import current_task
 
-from generation.backends.base import BackendError, ModelSpec
 from generation.backends.memory import free_memory
 from generation.backends.model_files import check_memory, first_line, model_files
+from generation.model_specs import BackendError, ModelSpec
 
 # Their first position comes after the padding token's, so that two have no use.
 _POSITIONS_AFTER_PADDING = re.compile(r"roberta|camembert|longformer|mpnet|data2vec|xmod")

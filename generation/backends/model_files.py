@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from generation.backends.base import BackendError, ModelSpec
 from generation.backends.memory import in_gib
+from generation.model_specs import BackendError, ModelSpec
 
 _MODEL_FILES = [
     "config.json",

@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 from weakref import finalize
 
-from generation.backends.base import BackendError, Completion, Decoding, ModelSpec, Prompt
+from generation.backends.base import Completion, Decoding, Prompt
 from generation.backends.openai_replies import Nonsense, completion_of, said_in
 from generation.backends.openai_requests import Requests, needed
 from generation.backends.places import Places
-from generation.backends.server_addresses import check_key, server_address
+from generation.model_specs import BackendError, ModelSpec
+from generation.server_addresses import check_key, server_address
 
 AT_ONCE = 4  # prompts
 MOST_SILENT = 4  # prompts in a row that get no answer; then the server counts as out of order

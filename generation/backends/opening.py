@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from generation.backends.base import ModelSpec
 from generation.backends.model_files import commit_of, fingerprint
+from generation.model_specs import ModelSpec
 
 Opened = TypeVar("Opened")
 

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from generation.backends import huggingface, openai_http
-from generation.backends.base import BackendError, LanguageModel, ModelSpec
+from generation.backends.base import LanguageModel
 from generation.backends.extractive import Extractive
 from generation.backends.opening import kept_open
+from generation.model_specs import BackendError, ModelSpec
 
 
 class LanguageModelKind(NamedTuple):

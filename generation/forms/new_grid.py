@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 from django.urls import reverse_lazy
+from django.utils.text import capfirst
 
 from generation.forms.model_fields import ModelsForm
 from generation.forms.number_lists import numbers, whole_numbers
@@ -15,13 +16,14 @@ from generation.forms.offered_models import offered_models
 from generation.grids.grid_file import (
     HIGHEST_TEMPERATURE,
     LONGEST_CURRENCY,
-    LONGEST_NAME,
+    QUERIES,
     Grid,
     GridError,
     of_data,
     usual_max_tokens,
 )
 from generation.grids.question_graphs import askable
+from generation.limits import LONGEST_NAME
 from generation.models import IS_ASKED, Dataset, Experiment, Sample
 from generation.retrieval.bm25 import IDF_RULES
 from generation.text.dialog_prompts import POSITIONS
@@ -39,7 +41,6 @@ PLACES = {
     "before-last-turn": "Just before the last turn",
 }
 RANKINGS = [("bm25", "BM25, the nearest first"), ("random", "At random, by the seed")]
-QUERIES = [("question", "The last question"), ("dialog", "The whole dialog")]
 RETRIEVAL = ("ranking", "query", "idf", "k1", "b")
 _PLAIN = {"autocapitalize": "none", "autocomplete": "off"}
 _ANY = {"step": "any", "min": "0"}
@@ -127,7 +128,9 @@ class NewGridForm(ModelsForm):
         help_text="Its key, for the one-shot prompt. It is not asked about. Empty: the paper’s.",
     )
     ranking = forms.ChoiceField(label="Retrieved passages", choices=RANKINGS)
-    query = forms.ChoiceField(label="Searched by", choices=QUERIES)
+    query = forms.ChoiceField(
+        label="Searched by", choices=[(key, capfirst(title)) for key, title in QUERIES.items()]
+    )
     idf = forms.ChoiceField(label="idf rule", choices=[(rule, rule) for rule in IDF_RULES])
     k1 = forms.FloatField(label="k1", widget=forms.NumberInput(attrs=_ANY))
     b = forms.FloatField(label="b", widget=forms.NumberInput(attrs=_ANY))

@@ -5,8 +5,9 @@ from typing import Any
 from django import forms
 
 from generation.filters import DROP, FILTER_KEYS, FILTERS, KEEP, FilterRule, Filters
+from generation.limits import LARGEST_SEED
 from generation.models import SampledExample
-from generation.sample_choices import LARGEST_SEED, PARTS, USUAL_SIZE, SampleChoices
+from generation.sample_choices import PARTS, USUAL_SIZE, SampleChoices
 from generation.text.tokens import TOKENIZERS
 
 LONGEST_REASON = 500

@@ -4,14 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
-from generation.backends.base import Decoding, ModelSpec
+from generation.backends.base import Decoding
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.grids.grid_file import Grid, GridError, GridModel, Precision, usual_max_tokens
 from generation.grids.prompts import PromptChoices, draws, settings_of, what_matters
 from generation.grids.question_graphs import graph_marks
-from generation.importers.records import SetupRecord
 from generation.importers.setups import setup_content, setup_name
+from generation.model_specs import ModelSpec
 from generation.models import Checkpoint, Dataset, Setup
+from generation.records import SetupRecord
 from generation.text.graph_prompts import STOPS
 from generation.text.native_dialog import STOP
 from generation.text.prompt_types import is_about_graph, prompt_type

@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import tomli_w
 
+from generation.limits import LARGEST_SEED, LONGEST_NAME
 from generation.retrieval.bm25 import IDF_RULES, Bm25, IdfRule
 from generation.text.dialog_prompts import POSITIONS, Position
 from generation.text.prompt_types import TWELVE, is_about_graph, prompt_type
@@ -27,16 +28,14 @@ Ranking = Literal["bm25", "random"]
 Query = Literal["question", "dialog"]
 Precision = Literal["fp32", "bf16"]
 RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
-QUERIES: tuple[Query, ...] = get_args(Query)
+QUERIES: Mapping[Query, str] = {"question": "the last question", "dialog": "the whole dialog"}
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 LONGEST_TEXT = 1_000_000  # characters of a file
-LONGEST_NAME = 100
 LONGEST_CURRENCY = 10
 MOST_ENTRIES = 100  # of one list; a recipe may have 80 prompt types
 MOST_SETUPS = 2_000  # of a grid, before those that cannot differ are made one
 HIGHEST_TEMPERATURE = 2.0
-LARGEST_SEED = 2**31 - 1
 MOST_TOKENS = 1_000_000  # of a prompt or a completion
 LARGEST_TOP_K = 1_000_000
 USUAL_MAX_TOKENS, USUAL_MAX_TOKENS_WITH_GRAPH = 128, 500  # an answer; several cited sentences
@@ -329,8 +328,8 @@ def _retrieval(table: _Table) -> Retrieval:
     usual = USUAL_RETRIEVAL
     return Retrieval(
         ranking=table.value("ranking", _one_of(RANKINGS), usual.ranking),
-        query=table.value("query", _one_of(QUERIES), usual.query),
-        idf=table.value("idf", _one_of(IDF_RULES), usual.idf),
+        query=table.value("query", _one_of(tuple(QUERIES)), usual.query),
+        idf=table.value("idf", _one_of(tuple(IDF_RULES)), usual.idf),
         k1=table.value("k1", _number(0), usual.k1),
         b=table.value("b", _number(0, 1), usual.b),
     )

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from generation.importers.records import TurnRecord
 from generation.models import Example, ExamplePassage, KGQuestion, Turn
+from generation.records import TurnRecord
 
 
 class PassageText(NamedTuple):

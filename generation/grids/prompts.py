@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from generation.grids.grid_file import Query, Ranking
 from generation.grids.material import ExampleMaterial, materials
 from generation.grids.question_graphs import QuestionGraphs
-from generation.importers.records import SetupRecord, TurnRecord
 from generation.models import Dataset, Passage, Setup
+from generation.records import SetupRecord, TurnRecord
 from generation.retrieval.bm25 import Bm25
 from generation.retrieval.dataset_index import DatasetIndex, index_of
 from generation.retrieval.evidence_choice import forced, part_of_ranking

@@ -16,7 +16,9 @@ from typing import NamedTuple
 from generation.importers.errors import excerpt
 from generation.importers.fields import LONGEST_KEY, NOTHING, Row
 from generation.importers.material import FileMaterial
-from generation.importers.records import (
+from generation.importers.sources import Source
+from generation.importers.tables import csv_columns, csv_rows
+from generation.records import (
     ExampleRecord,
     FlagRecord,
     Problem,
@@ -26,8 +28,6 @@ from generation.importers.records import (
     VoteRecord,
     Where,
 )
-from generation.importers.sources import Source
-from generation.importers.tables import csv_columns, csv_rows
 
 COLUMNS = (
     "ex-idx",

@@ -14,7 +14,7 @@ _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 _OLD_EXCEL_MAGIC = b"\xd0\xcf\x11\xe0"
 _EXCEL = "xl/workbook.xml"  # a member of every .xlsx
 CSV_OF_A_SHEET = "CSV: save each sheet as 'CSV UTF-8', and import these files (in a zip)"
-LONGEST_NAME = 255  # characters of a member's name
+LONGEST_MEMBER_NAME = 255  # characters of a member's name
 _JUNK = frozenset({"__MACOSX", ".DS_Store"})
 _DRIVE = re.compile(r"^[A-Za-z]:")
 # The others unpack a small read into any amount at once, so that counting comes too late.
@@ -120,7 +120,7 @@ def _unsafe_name(name: str) -> str:
         return "an absolute path"
     if ".." in name.split("/"):
         return "'..' in the path"
-    if len(name) > LONGEST_NAME:
+    if len(name) > LONGEST_MEMBER_NAME:
         return f"a name of {len(name):,} characters"
     if "\0" in name:
         return "a NUL character in the name"

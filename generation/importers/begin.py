@@ -17,10 +17,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from generation.importers.errors import excerpt
-from generation.importers.fields import LONGEST_KEY, LONGEST_NAME, NOTHING, Row
+from generation.importers.fields import LONGEST_KEY, NOTHING, Row
 from generation.importers.interchange_rows import passage_key
 from generation.importers.material import FileMaterial
-from generation.importers.records import (
+from generation.importers.sources import Source
+from generation.importers.tables import csv_columns, tsv_rows
+from generation.limits import LONGEST_NAME
+from generation.records import (
     ExampleRecord,
     PassageRecord,
     Problem,
@@ -31,8 +34,6 @@ from generation.importers.records import (
     VoteRecord,
     Where,
 )
-from generation.importers.sources import Source
-from generation.importers.tables import csv_columns, tsv_rows
 
 COLUMNS = ("model_name", "data_source", "knowledge", "message", "response", "begin_label")
 ATTRIBUTABLE = "Fully attributable"

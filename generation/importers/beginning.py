@@ -2,8 +2,8 @@
 
 from generation.importers.json_items import json_entries
 from generation.importers.json_text import JSONTrouble, parse_json
-from generation.importers.records import Problem, Where
 from generation.importers.sources import Line, Source, plain_name
+from generation.records import Problem, Where
 
 
 def beginning_trouble(source: Source) -> Problem | None:

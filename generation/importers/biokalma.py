@@ -21,19 +21,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from generation.importers.errors import DatasetError, excerpt
-from generation.importers.fields import LONGEST_NAME, NOTHING, Row
+from generation.importers.fields import NOTHING, Row
 from generation.importers.interchange_rows import LONGEST_LABEL, LONGEST_RELATION
 from generation.importers.json_items import Entry, json_entries
 from generation.importers.material import FileMaterial
-from generation.importers.records import (
-    EntityRecord,
-    EntityTriple,
-    KGQuestionRecord,
-    Problem,
-    Record,
-    Where,
-)
 from generation.importers.sources import Source
+from generation.limits import LONGEST_NAME
+from generation.records import EntityRecord, EntityTriple, KGQuestionRecord, Problem, Record, Where
 from generation.text.citations import IDENTIFYING
 
 PREFIX = "question: "

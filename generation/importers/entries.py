@@ -11,14 +11,15 @@ from typing import NamedTuple
 from generation.importers.errors import DatasetError
 from generation.importers.fields import Row
 from generation.importers.limits import Limits
-from generation.importers.records import Problem, Where
 from generation.importers.sources import DATA_SUFFIXES, Source, plain_name
 from generation.importers.tables import csv_rows, json_rows, tsv_rows
+from generation.limits import LONGEST_ENTITY_NAME
+from generation.records import Problem, Where
 
 COLUMNS = ("paragraph", "name_1", "relation", "name_2")
 LIMITS = Limits(max_bytes=256 * 1024**2, max_line_bytes=1024**2, max_rows=20_000)
 LONGEST_PARAGRAPH = 10_000  # characters; a model reads two sub-graphs beside it
-LONGEST_NAME, LONGEST_RELATION = 500, 300
+LONGEST_RELATION = 300
 
 _ONE_FILE = "one CSV, TSV or JSON Lines file"
 
@@ -87,9 +88,9 @@ def _entry(row: Row) -> EntryRecord:
     return EntryRecord(
         row.where,
         _one_line(row.filled_text("paragraph", LONGEST_PARAGRAPH)),
-        _one_line(row.filled_text("name_1", LONGEST_NAME)),
+        _one_line(row.filled_text("name_1", LONGEST_ENTITY_NAME)),
         _one_line(row.filled_text("relation", LONGEST_RELATION)),
-        _one_line(row.filled_text("name_2", LONGEST_NAME)),
+        _one_line(row.filled_text("name_2", LONGEST_ENTITY_NAME)),
     )
 
 

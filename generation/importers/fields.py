@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 
 from generation.importers.errors import excerpt
 from generation.importers.json_text import JSONTrouble, parse_json
-from generation.importers.records import Problem, Record, Where
+from generation.records import Problem, Record, Where
 
 NOTHING = "nothing"
 LONGEST_KEY = 200  # of an id, as the database stores it
-LONGEST_NAME = 100
 LARGEST_COUNT = 32_767  # as the database stores it
 LARGEST_SCORE = 1e12
 MOST_PROBLEMS = 100  # of one row; the first tell most

@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 from generation.importers.errors import excerpt
 from generation.importers.material import FileMaterial
 from generation.importers.on_disk import LARGE_CACHE, temporary_database
-from generation.importers.records import EntityRecord, Problem, Record, Where
 from generation.importers.sources import Source
+from generation.records import EntityRecord, Problem, Record, Where
 
 LONGEST_ENTITY = 1 << 23  # characters of one entity's triples, or of its names
 _PROBLEMS = "CREATE TABLE problems (line INTEGER, field TEXT, found TEXT, expected TEXT)"

@@ -9,9 +9,9 @@ from generation.importers.fields import Kind, outcome, read_rows
 from generation.importers.interchange_rows import ROW_KINDS
 from generation.importers.json_text import JSONTrouble, parse_json
 from generation.importers.material import KINDS, MOST_IGNORED, Material
-from generation.importers.records import Problem, Record
 from generation.importers.sources import Source, plain_name
 from generation.importers.tables import csv_columns, csv_rows, json_rows
+from generation.records import Problem, Record
 
 _SETTINGS = ("study", "scheme")
 _HEAD_BYTES = 1 << 20

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from generation.importers.errors import excerpt
-from generation.importers.fields import LARGEST_COUNT, LONGEST_NAME, NOTHING, Kind, Row
+from generation.importers.fields import LARGEST_COUNT, NOTHING, Kind, Row
 from generation.importers.json_text import JSONTrouble, parse_json
-from generation.importers.records import (
+from generation.importers.setups import read_setup
+from generation.limits import LARGEST_INTEGER, LONGEST_NAME
+from generation.records import (
     CollectionPassageRecord,
     EntityRecord,
     EntityTriple,
@@ -31,13 +33,11 @@ from generation.importers.records import (
     TurnRecord,
     VoteRecord,
 )
-from generation.importers.setups import read_setup
 
 ARMS = ("separate", "merged")
 LONGEST_QUESTION = 64
 LONGEST_LABEL = 500
 LONGEST_RELATION = 300
-LARGEST_NUMBER = 2**31 - 1
 MOST_MEMBERS = 100_000  # of a sample
 _LOOKS_LIKE_OBJECTS = re.compile(r"\[\s*\{")
 
@@ -182,7 +182,7 @@ def read_sample(row: Row) -> SampleRecord:
     parameters = row.optional_object("parameters")
     if not parameters and not row.problems:
         row.refuse("parameters", NOTHING, "an object: filters, part, size and seeds of the draw")
-    n_examples = row.whole("n_examples", len(members), LARGEST_NUMBER)
+    n_examples = row.whole("n_examples", len(members), LARGEST_INTEGER)
     return SampleRecord(
         where=row.where,
         name=row.key("name", longest=LONGEST_NAME),

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import NOTHING, Row
 from generation.importers.json_text import JSONTrouble, parse_json
-from generation.importers.records import Problem, Where
 from generation.importers.sources import Source
+from generation.records import Problem, Where
 
 _BETWEEN_ENTRIES = re.compile(rb'["\[\]{},]')
 _IN_ENTRY = re.compile(rb'["\[\]{}]')  # where commas mean nothing

@@ -6,8 +6,8 @@ from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from generation.importers.errors import DatasetError
-from generation.importers.records import Problem, Record
 from generation.importers.sources import Source
+from generation.records import Problem, Record
 
 # In the order of storing: each kind refers to earlier ones only.
 KINDS = (

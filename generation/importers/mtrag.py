@@ -16,9 +16,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from generation.importers.errors import DatasetError, excerpt
-from generation.importers.fields import LONGEST_KEY, LONGEST_NAME, Row, outcome, read_rows
+from generation.importers.fields import LONGEST_KEY, Row, outcome, read_rows
 from generation.importers.material import FileMaterial
-from generation.importers.records import (
+from generation.importers.sources import Source
+from generation.limits import LONGEST_NAME
+from generation.records import (
     ExampleRecord,
     PassageRecord,
     Problem,
@@ -30,7 +32,6 @@ from generation.importers.records import (
     VoteRecord,
     Where,
 )
-from generation.importers.sources import Source
 
 QUESTIONS = ("naturalness", "appropriateness", "completeness", "faithfulness")
 LOWEST, HIGHEST = 1, 4

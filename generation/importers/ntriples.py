@@ -12,8 +12,8 @@ from generation.importers.errors import excerpt
 from generation.importers.graph_file import GraphFile
 from generation.importers.json_text import unstorable_character
 from generation.importers.rdf_store import RdfStore
-from generation.importers.records import Problem, Where
 from generation.importers.sources import Line, Source
+from generation.records import Problem, Where
 
 if TYPE_CHECKING:
     import pyoxigraph

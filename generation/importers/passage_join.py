@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from generation.importers.records import CollectionPassageRecord, Where
 from generation.importers.seen import SeenKeys
+from generation.records import CollectionPassageRecord, Where
 
 _LOT = 100  # held at a time; passages may be long
 _PART = re.compile(r"_p\d+$")  # SCAI's and QReCC's collections number the passages of a page

@@ -35,7 +35,11 @@ from generation.importers.fields import NOTHING, Row
 from generation.importers.json_items import json_items
 from generation.importers.material import Material
 from generation.importers.passage_join import FoundPassage, PassageJoin, Question, page_of_part
-from generation.importers.records import (
+from generation.importers.short_keys import short_key
+from generation.importers.sources import Source, plain_name
+from generation.importers.tables import json_rows
+from generation.importers.who_spoke import KnownTurn, Speakers, who_spoke
+from generation.records import (
     CollectionPassageRecord,
     ExampleRecord,
     PassageRecord,
@@ -44,11 +48,7 @@ from generation.importers.records import (
     TurnRecord,
     Where,
 )
-from generation.importers.short_keys import short_key
-from generation.importers.sources import Source, plain_name
-from generation.importers.tables import json_rows
-from generation.importers.who_spoke import KnownTurn, Speakers, who_spoke
-from generation.text.token_recall import token_recall
+from generation.text.tokens import token_recall
 
 FIELDS = frozenset(
     {

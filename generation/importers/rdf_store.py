@@ -22,11 +22,12 @@ from collections.abc import Callable, Iterator, Sized
 from typing import Any, NamedTuple
 
 from generation.importers.errors import DatasetError
-from generation.importers.fields import LONGEST_NAME, Row
+from generation.importers.fields import Row
 from generation.importers.graph_file import LONGEST_ENTITY, GraphStore
 from generation.importers.interchange_rows import LONGEST_LABEL, LONGEST_RELATION
 from generation.importers.on_disk import Groups, put_in_order
-from generation.importers.records import EntityRecord, EntityTriple, Problem, Where
+from generation.limits import LONGEST_NAME
+from generation.records import EntityRecord, EntityTriple, Problem, Where
 
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"

@@ -7,8 +7,9 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from generation.importers.fields import LONGEST_NAME, Row
-from generation.importers.records import SetupRecord
+from generation.importers.fields import Row
+from generation.limits import LONGEST_NAME
+from generation.records import SetupRecord
 from generation.text.temperatures import temperature_text
 
 LONGEST_SETUP_NAME = 300

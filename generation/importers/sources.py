@@ -24,7 +24,7 @@ from generation.importers.archives import (
 from generation.importers.errors import DatasetError, TooLargeError
 from generation.importers.json_text import JSONTrouble, parse_json, unstorable_character
 from generation.importers.limits import Limits
-from generation.importers.records import Problem, Where
+from generation.records import Problem, Where
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 # What begins like this is a formula to a spreadsheet, to some also with the full-width form of the
-# sign (U+FF1D …); the apostrophes are ours, from before.
+# sign (U+FF1D …); an apostrophe before it is one that `safe_cell` wrote.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 

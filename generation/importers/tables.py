@@ -12,9 +12,9 @@ from generation.importers.json_text import (
     first_repeated,
     parse_json,
 )
-from generation.importers.records import Problem, Where
 from generation.importers.sources import Line, Source
 from generation.importers.spreadsheet import original_text
+from generation.records import Problem, Where
 
 DELIMITERS = ",;\t"
 

@@ -24,16 +24,9 @@ from typing import Any, NamedTuple
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import LONGEST_KEY, NOTHING, Row
 from generation.importers.material import FileMaterial
-from generation.importers.records import (
-    ExampleRecord,
-    PassageRecord,
-    Problem,
-    Record,
-    TurnRecord,
-    Where,
-)
 from generation.importers.short_keys import short_key
 from generation.importers.sources import Source
+from generation.records import ExampleRecord, PassageRecord, Problem, Record, TurnRecord, Where
 
 SPEAKERS = {"User": "user", "System": "assistant"}
 REWRITES = ("automatic_rewritten_utterance", "manual_rewritten_utterance")

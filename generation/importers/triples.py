@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from generation.importers.errors import excerpt
-from generation.importers.fields import LONGEST_NAME, NOTHING, Row
+from generation.importers.fields import NOTHING, Row
 from generation.importers.graph_file import LONGEST_ENTITY, GraphFile, GraphStore
 from generation.importers.interchange_rows import LONGEST_LABEL, LONGEST_RELATION
 from generation.importers.on_disk import Groups, put_in_order
-from generation.importers.records import EntityRecord, EntityTriple, Problem, Where
 from generation.importers.sources import Source
 from generation.importers.tables import csv_columns, csv_rows
+from generation.limits import LONGEST_NAME
+from generation.records import EntityRecord, EntityTriple, Problem, Where
 
 REQUIRED = ("qid", "relation", "value")
 OPTIONAL = ("label", "type", "aliases", "value_qid")

@@ -11,15 +11,16 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db.models import Q
 
-from generation.grids.grid_file import LONGEST_NAME, Grid, GridError
+from generation.grids.grid_file import Grid, GridError
 from generation.grids.plan import Plan, PlanRow, plan_of, planned
 from generation.grids.progress import ExperimentProgress, experiment_progress
 from generation.grids.prompts import PromptError
+from generation.limits import LONGEST_NAME
 from generation.management.interrupts import first_ctrl_c_waits
 from generation.models import Call, Dataset, Experiment
 from generation.progress import progress_bar
 from generation.services.experiment_chunks import (
-    claim_next_chunk,
+    claim_next_grid_chunk,
     finish_experiments,
     generate_chunk,
 )
@@ -212,7 +213,7 @@ def _ask(experiment: Experiment, stderr: Any, is_stopping: Callable[[], bool]) -
         while still_running.exists():
             if is_stopping():
                 raise KeyboardInterrupt
-            claim = claim_next_chunk(experiment)
+            claim = claim_next_grid_chunk(experiment)
             if claim:
                 generate_chunk(claim, lambda: not is_stopping())
             else:

@@ -4,8 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from generation.backends.base import ModelSpec
-from generation.backends.server_addresses import sends_key_openly
+from generation.model_specs import ModelSpec
+from generation.server_addresses import sends_key_openly
 
 
 class Checkpoint(models.Model):

@@ -7,31 +7,27 @@ matrix holds counts, so one index on disk answers for any k1, b and idf rule.
 """
 
 import math
-import re
 from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi  # type: ignore[import-untyped]
 from scipy.sparse import csr_array
 
+from generation.text.tokens import TOKENISER, tokens
+
 IdfRule = Literal["okapi-epsilon", "lucene"]
-IDF_RULES: tuple[IdfRule, ...] = get_args(IdfRule)
+IDF_RULES: Mapping[IdfRule, str] = {
+    "okapi-epsilon": "Okapi, with a floor for frequent words",
+    "lucene": "Lucene, always positive",
+}
 DIGITS = 6  # scores are told apart by; closer ones are ties
 CLOSE = 10**-DIGITS
-TOKENISER = "lower-words"  # the name of `tokens`, as a signature says it
-
-_WORD = re.compile(r"\w+")
-
-
-def tokens(text: str) -> list[str]:
-    """Return the words of a text in lower case; an apostrophe ends a word."""
-    return _WORD.findall(text.lower())
 
 
 class Bm25(NamedTuple):

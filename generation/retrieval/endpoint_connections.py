@@ -9,7 +9,9 @@ import socket
 import ssl
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -37,17 +39,41 @@ class Until(NamedTuple):
         return left
 
 
-def opener(guard: Guard, until: Until) -> urllib.request.OpenerDirector:
-    """Return what opens one query, past no proxy, looking at every address.
+@contextmanager
+def guarded(guard: Guard, until: Until) -> Iterator[None]:
+    """Let `urlopen` open one query here, past no proxy, looking at every address.
 
-    It and what it opened raise TimeoutError (in a URLError or alone) where the time is over.
+    An answer with an error's status comes back like any other. It and what it opened raise
+    TimeoutError (in a URLError or alone) where the time is over. Other threads open as usual.
     """
+    urllib.request.install_opener(_OPENER)
+    token = _GUARDED.set(_opener(guard, until))
+    try:
+        yield
+    finally:
+        _GUARDED.reset(token)
+
+
+_GUARDED: ContextVar[urllib.request.OpenerDirector | None] = ContextVar("guarded", default=None)
+
+
+class _Opener(urllib.request.OpenerDirector):
+    """What `urlopen` uses in this process: a guarded opener where there is one, else the usual."""
+
+    def open(self, *request: Any, **options: Any) -> Any:
+        return (_GUARDED.get() or _USUAL).open(*request, **options)
+
+
+_USUAL, _OPENER = urllib.request.build_opener(), _Opener()
+
+
+def _opener(guard: Guard, until: Until) -> urllib.request.OpenerDirector:
     director = urllib.request.OpenerDirector()
     for handler in (
         _PlainHandler(guard, until),
         _SecureHandler(guard, until),
         _Redirects(),
-        urllib.request.HTTPDefaultErrorHandler(),
+        _Errors(),
         urllib.request.HTTPErrorProcessor(),
         urllib.request.UnknownHandler(),
     ):
@@ -144,6 +170,15 @@ class _SecureHandler(urllib.request.HTTPSHandler):
 
     def https_open(self, req: urllib.request.Request) -> Any:
         return self.do_open(self._connection, req)
+
+
+class _Errors(urllib.request.BaseHandler):
+    """An answer that says an error is an answer: whoever asked reads of it what is allowed."""
+
+    def http_error_default(
+        self, req: urllib.request.Request, fp: Any, code: int, msg: str, hdrs: Any
+    ) -> Any:
+        return fp
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):

@@ -57,7 +57,7 @@ def hash_of(dataset_id: int, state: GraphState) -> str:
     digests = Entity.objects.filter(dataset=dataset_id).order_by(by_qid)
     for digest in digests.values_list("digest", flat=True).iterator(chunk_size=20_000):
         content.update(digest.encode() + b"\n")
-    # Prompts once left texts out: what was asked then is told apart.
+    # Prompts that show texts are told apart from those over the same graph without any.
     if Entity.objects.filter(dataset=dataset_id).exclude(text="").exists():
         content.update(b"document texts are shown\n")
     return f"graph:{content.hexdigest()[:16]}"

@@ -24,7 +24,7 @@ from generation.retrieval.endpoint_addresses import (
     EndpointError,
     check_endpoint,
 )
-from generation.retrieval.endpoint_connections import Until, opener
+from generation.retrieval.endpoint_connections import Until, guarded
 from generation.retrieval.sparql_results import Row, rows_of
 from generation.retrieval.wikibase import (
     Described,
@@ -180,8 +180,10 @@ class Endpoint:
         until = Until(time.monotonic() + self._patience.query, self._keep)
         try:
             with self._asked(query, until) as response:
+                if response.status >= HTTPStatus.BAD_REQUEST:
+                    raise self._refusal(response)
                 return self._body(response)
-        except HTTPError as error:
+        except HTTPError as error:  # a redirect that leads nowhere
             with closing(error):
                 raise self._refusal(error) from None
         except TimeoutError:
@@ -202,19 +204,12 @@ class Endpoint:
     def _asked(self, query: str, until: Until) -> Any:
         from SPARQLWrapper import GET, JSON, SPARQLWrapper
 
-        guard = self._guard
-
-        class Guarded(SPARQLWrapper):
-            """The client, over connections whose addresses are checked."""
-
-            def _query(self) -> tuple[Any, str]:
-                return opener(guard, until).open(self._createRequest()), self.returnFormat
-
-        client = Guarded(self.url, returnFormat=JSON, agent=self._agent)
+        client = SPARQLWrapper(self.url, returnFormat=JSON, agent=self._agent)
         client.setMethod(GET)  # which redirects keep, and caches remember
         client.setOnlyConneg(True)
         client.setQuery(query)
-        return client.query().response
+        with guarded(self._guard, until):
+            return client.query().response
 
     def _body(self, response: Any) -> bytes:
         body = bytearray()
@@ -237,18 +232,18 @@ class Endpoint:
         why = f"no whole answer within {self._patience.query:g} s"
         return _Trouble(why, is_passing=True, is_too_much=True)
 
-    def _refusal(self, error: HTTPError) -> _Trouble:
+    def _refusal(self, answer: Any) -> _Trouble:
         try:
-            said = error.read(_READ_AT_ONCE)
+            said = answer.read(_READ_AT_ONCE)
         except (OSError, HTTPException):
             said = b""
-        is_too_much = error.code in _TOO_MUCH or any(words in said for words in _TOOK_TOO_LONG)
+        is_too_much = answer.status in _TOO_MUCH or any(words in said for words in _TOOK_TOO_LONG)
         quoted = excerpt(" ".join(said.decode(errors="replace").split())) if said else "nothing"
         return _Trouble(
-            f"it answered {error.code} {error.reason}: {quoted}",
-            is_passing=error.code in _PASSING or error.code >= 500,
+            f"it answered {answer.status} {answer.reason}: {quoted}",
+            is_passing=answer.status in _PASSING or answer.status >= 500,
             is_too_much=is_too_much,
-            wait=_seconds_to_wait(error.headers.get("Retry-After", "").strip()),
+            wait=_seconds_to_wait(answer.headers.get("Retry-After", "").strip()),
         )
 
 

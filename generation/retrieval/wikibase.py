@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from generation.importers.records import EntityRecord, EntityTriple, Where
+from generation.limits import LONGEST_ENTITY_NAME
+from generation.records import EntityRecord, EntityTriple, Where
 from generation.retrieval.sparql_results import Row, Term
 
 WIKIDATA = "https://query.wikidata.org/sparql"
@@ -21,7 +22,7 @@ QID = re.compile(r"Q[1-9][0-9]{0,17}")
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*")
 # Identifiers in other catalogues and names of files: no knowledge, and most of what there is.
 NO_KNOWLEDGE = {"ExternalId", "CommonsMedia"}
-LONGEST_QID, LONGEST_NAME, LONGEST_TYPE, LONGEST_RELATION = 100, 500, 200, 300
+LONGEST_QID, LONGEST_TYPE, LONGEST_RELATION = 100, 200, 300
 
 IDENTIFIERS, UNKNOWN, TOO_LONG = "identifiers and files", "unknown values", "names too long"
 EMPTY = "empty values"
@@ -260,7 +261,7 @@ def _described(
     best: Term | None = None
     for term in names.labels:
         best = _better(best, term, shape)
-    label = _name(best, qid)[:LONGEST_NAME].strip()
+    label = _name(best, qid)[:LONGEST_ENTITY_NAME].strip()
     triples: list[tuple[tuple[int, str], EntityTriple]] = []
     types: list[tuple[tuple[int, str], str]] = []
     for (property_, value), statement in said.items():
@@ -272,7 +273,7 @@ def _described(
         if property_ == INSTANCE_OF[0] or triple.relation == INSTANCE_OF[1]:
             types.append((in_number_order(triple.value_qid), triple.value))
     aliases = sorted({term.value.strip() for term in names.aliases} - {"", label})
-    kept = [alias for alias in aliases if len(alias) <= LONGEST_NAME]
+    kept = [alias for alias in aliases if len(alias) <= LONGEST_ENTITY_NAME]
     left_out[TOO_LONG] += len(aliases) - len(kept)
     record = EntityRecord(
         where=Where(where, 0),

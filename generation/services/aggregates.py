@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 from django.db import transaction
 
 from generation.grids.cells import USUAL_PRECISION, decoding_of
-from generation.importers.records import ResponseRecord, SetupRecord, Where
 from generation.importers.setups import origin_of, setup_content
 from generation.lots import lots
 from generation.models import RERANKED, Dataset, Example, Response, ResponsePassage, Setup
+from generation.records import ResponseRecord, SetupRecord, Where
 from generation.services.calls import response_key
 from generation.services.responses import store_setups
 from generation.services.rows import MOST_KEYS, digest, record_digest

@@ -13,9 +13,9 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from generation.filters import Cascade, Filters
-from generation.grids.grid_file import LONGEST_NAME, Grid, GridModel, Precision
+from generation.grids.grid_file import Grid, GridModel, Precision
 from generation.grids.question_graphs import QuestionGraphs
-from generation.importers.records import KGQuestionRecord, Where
+from generation.limits import LONGEST_NAME
 from generation.models import (
     ASKED,
     Dataset,
@@ -25,6 +25,7 @@ from generation.models import (
     Sample,
     SampledExample,
 )
+from generation.records import KGQuestionRecord, Where
 from generation.sample_choices import SampleChoices
 from generation.services.experiments import (
     delete_unused_setups,

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 from generation.backends.base import Completion
 from generation.grids.material import ExampleMaterial
 from generation.grids.prompts import MadePrompt
-from generation.importers.records import ResponseRecord, SetupRecord, Where
 from generation.models import Call, ExperimentChunk, Response, Setup
+from generation.records import ResponseRecord, SetupRecord, Where
 from generation.services.rows import digest, record_digest
 from generation.text.dialog_prompts import BuiltPrompt
 from generation.text.graph_prompts import said_about_graph

@@ -1,7 +1,7 @@
 """What is learnt of listed models when they are used, and what they may do then."""
 
-from generation.backends.base import ModelSpec
 from generation.backends.model_files import COMMIT
+from generation.model_specs import ModelSpec
 from generation.models import Checkpoint
 
 

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
-from generation.backends.base import BackendError, LanguageModel, ModelSpec
+from generation.backends.base import LanguageModel
 from generation.backends.problems import storable
 from generation.backends.registry import open_language_model
 from generation.importers.entries import EntryRecord
 from generation.lots import lots
+from generation.model_specs import BackendError, ModelSpec
 from generation.models import (
     SIMPLE_STYLE,
     Construction,

@@ -12,13 +12,7 @@ from django.utils.text import slugify
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from generation.importers.json_text import unstorable_character
-from generation.importers.records import (
-    EntityRecord,
-    EntityTriple,
-    KGQuestionRecord,
-    MinimumTriple,
-    Where,
-)
+from generation.limits import LONGEST_NAME
 from generation.lots import lots
 from generation.models import (
     ConstructedDataset,
@@ -28,6 +22,7 @@ from generation.models import (
     Dataset,
 )
 from generation.models.constructions import SIMPLE_STYLE
+from generation.records import EntityRecord, EntityTriple, KGQuestionRecord, MinimumTriple, Where
 from generation.services.calls import storable_text
 from generation.services.construction_entries import (
     State,
@@ -43,7 +38,6 @@ from generation.text.constructed_questions import LONGEST_QUESTION
 from generation.text.flat_graph import Triple
 
 STORED_TOGETHER = 500  # rows in one statement
-LONGEST_NAME = 100  # of a dataset
 
 
 class ConstructionError(Exception):

@@ -10,12 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from django.utils.text import slugify
 
 from accounts.models import User
-from generation.importers.records import (
-    CollectionPassageRecord,
-    ExampleRecord,
-    PassageRecord,
-)
 from generation.models import Dataset, Example, ExamplePassage, Passage, Turn
+from generation.records import CollectionPassageRecord, ExampleRecord, PassageRecord
 from generation.services.rows import ids_by_key, missing, record_digest
 
 

@@ -16,7 +16,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, transacti
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from generation.backends.base import BackendError, LanguageModel, ModelSpec, Prompt
+from generation.backends.base import LanguageModel, Prompt
 from generation.backends.problems import storable
 from generation.backends.registry import LANGUAGE_MODELS, is_server
 from generation.backends.waiting import Waited, waited_for
@@ -25,6 +25,7 @@ from generation.grids.grid_file import GridError
 from generation.grids.material import materials
 from generation.grids.prompts import MadePrompt, PromptError, PromptMaker, choices_of
 from generation.lots import lots
+from generation.model_specs import BackendError, ModelSpec
 from generation.models import (
     Call,
     Experiment,
@@ -70,7 +71,7 @@ class _Model(NamedTuple):
 
 
 @transaction.atomic
-def claim_chunk(chunk_id: int) -> ExperimentChunk | None:
+def claim_grid_chunk(chunk_id: int) -> ExperimentChunk | None:
     """Take a chunk that waits or whose worker went silent; None when there is nothing to take.
 
     Two grids may share a setup: while a worker is at a chunk of it for one, the other waits, so
@@ -98,7 +99,7 @@ def claim_chunk(chunk_id: int) -> ExperimentChunk | None:
     return taken.select_related("experiment__dataset", "setup").first() if token else None
 
 
-def claim_next_chunk(experiment: Experiment) -> ExperimentChunk | None:
+def claim_next_grid_chunk(experiment: Experiment) -> ExperimentChunk | None:
     """Take the first chunk of an experiment that can be taken."""
     now = timezone.now()
     elsewhere = _at_work(now).exclude(experiment=experiment)
@@ -106,10 +107,10 @@ def claim_next_chunk(experiment: Experiment) -> ExperimentChunk | None:
     there = there.exclude(setup__in=elsewhere.values("setup"))
     there = there.exclude(setup__model__in=not_free_within(PATIENCE_SECONDS))
     first = there.order_by("number").values_list("pk", flat=True)[:SENT_TOGETHER]
-    return next(filter(None, map(claim_chunk, first)), None)
+    return next(filter(None, map(claim_grid_chunk, first)), None)
 
 
-def next_chunk(experiment: Experiment) -> list[int]:
+def next_grid_chunk(experiment: Experiment) -> list[int]:
     """Return the next chunk of an experiment that waits, if any, and note that it was sent."""
     waiting = ExperimentChunk.objects.filter(
         experiment=experiment, experiment__in=_running(), state=QUEUED
@@ -119,7 +120,7 @@ def next_chunk(experiment: Experiment) -> list[int]:
     return chunk
 
 
-def lost_chunks(sent_before: datetime) -> list[int]:
+def lost_grid_chunks(sent_before: datetime) -> list[int]:
     """Return the chunks to send (again), and note that they were sent.
 
     Those whose worker went silent; those that were given back; and some of those that wait since

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from generation.importers.records import EntityRecord, KGQuestionRecord
 from generation.models import (
     Alias,
     Dataset,
@@ -14,6 +13,7 @@ from generation.models import (
     Triple,
     Turn,
 )
+from generation.records import EntityRecord, KGQuestionRecord
 from generation.services.many_rows import insert_rows
 from generation.services.rows import missing, record_digest
 

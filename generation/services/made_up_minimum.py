@@ -13,16 +13,11 @@ from accounts.models import AuditEntry, User
 from accounts.services import record as record_in_audit_trail
 from generation.draws import random_key
 from generation.importers.json_text import unstorable_character
-from generation.importers.records import (
-    EntityRecord,
-    EntityTriple,
-    KGQuestionRecord,
-    MinimumTriple,
-    Where,
-)
+from generation.limits import LONGEST_NAME
 from generation.lots import lots
 from generation.models import Alias, Dataset, Entity, KGQuestion
 from generation.models import Triple as TripleRow
+from generation.records import EntityRecord, EntityTriple, KGQuestionRecord, MinimumTriple, Where
 from generation.retrieval.subgraphs import subgraphs
 from generation.services.datasets import create_dataset
 from generation.services.graphs import store_entities, store_kg_questions
@@ -32,7 +27,6 @@ from generation.text.flat_graph import Triple
 
 USUAL_TRIPLES, MOST_TRIPLES = 5, 100  # of a question
 USUAL_SEED = 13
-LONGEST_NAME = 100
 SAYS_SO = ("made-up", "made up")  # one of these is in the name
 TOGETHER = 500  # entities or questions
 _SUFFIX = ", made-up minimum sets"

@@ -5,9 +5,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from generation.backends.base import BackendError, LanguageModel, ModelSpec
+from generation.backends.base import LanguageModel
 from generation.backends.registry import open_language_model
 from generation.grids.question_graphs import graph_mark
+from generation.model_specs import BackendError, ModelSpec
 from generation.models import ExperimentChunk, Setup
 from generation.services.checkpoints import pin_revision
 from generation.text.prompt_types import is_about_graph

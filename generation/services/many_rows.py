@@ -1,13 +1,14 @@
-"""Rows by the million: PostgreSQL copies them, any other database takes them in bulk."""
+"""Rows by the million: inserted by PostgreSQL's COPY or in bulk, and deleted lot by lot."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
 from django.db import connection
-from django.db.models import Model
+from django.db.models import Model, QuerySet
+from django.db.models.deletion import Collector
 
-AT_ONCE = 2000
+AT_ONCE = 2000  # rows that Django holds
 
 
 def insert_rows(model: type[Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -31,6 +32,19 @@ def insert_rows(model: type[Model], fields: Sequence[str], rows: Iterable[Sequen
         model._default_manager.bulk_create(
             model(**dict(zip(fields, row, strict=True))) for row in some
         )
+
+
+def delete_rows(rows: QuerySet[Any]) -> None:
+    """Delete rows at once where the database can do it alone, else lot by lot.
+
+    Django loads rows that others hang on, and names each of them to the database, which takes
+    65,535 at most.
+    """
+    if Collector(using=rows.db).can_fast_delete(rows):
+        rows.delete()
+        return
+    while some := list(rows.order_by().values_list("pk", flat=True)[:AT_ONCE]):
+        rows.model._default_manager.filter(pk__in=some).delete()
 
 
 def _column(model: type[Model], field: str) -> str:

@@ -6,9 +6,9 @@ from typing import Any
 from django.db import IntegrityError
 from django.db.models import Exists, OuterRef
 
-from generation.importers.records import ResponseRecord, SetupRecord
 from generation.importers.setups import AnySetup, origin_of, setup_content
 from generation.models import Citation, Dataset, Response, ResponsePassage, Setup
+from generation.records import ResponseRecord, SetupRecord
 from generation.services.rows import ids_by_key, missing, record_digest
 
 

@@ -7,15 +7,15 @@ from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
-from generation.importers.records import (
+from generation.lots import lots
+from generation.models import Dataset, Example, Response
+from generation.records import (
     EntityRecord,
     ExampleRecord,
     KGQuestionRecord,
     ResponseRecord,
     SetupRecord,
 )
-from generation.lots import lots
-from generation.models import Dataset, Example, Response
 
 MOST_KEYS = 10_000  # in one statement; SQLite takes 32,766 values as it comes
 Keyed = TypeVar("Keyed", ExampleRecord, ResponseRecord, KGQuestionRecord)

@@ -6,7 +6,7 @@ from typing import Any
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 
-from generation.durations import UNDEFINED, about
+from generation.amounts import UNDEFINED, about, money
 from generation.grids.plan import PlanRow
 from generation.grids.progress import ExperimentProgress
 from generation.grids.question_graphs import NO_GOLD, NO_IMPORTED, NO_MINIMUM, NO_QUESTION
@@ -15,6 +15,7 @@ from generation.text.prompt_types import is_about_graph, prompt_type
 
 register = template.Library()
 register.filter(about)
+register.filter(money)
 
 TAGS = {
     "done": "ok",
@@ -25,7 +26,6 @@ TAGS = {
     "failed in part": "bad",
 }
 NO_GRAPH = {"retrieved": NO_QUESTION, "imported": NO_IMPORTED, "gold": NO_GOLD}
-CENTS = 100  # a sum with so many is written without smaller ones
 
 
 @register.filter
@@ -50,20 +50,6 @@ def prompt_number(key: str) -> int | str:
         return prompt_type(key).number
     except ValueError:
         return UNDEFINED
-
-
-@register.filter
-def money(amount: float | None, currency: str = "") -> str:
-    """Return a sum with its currency: '12.35 USD', '0.0042 USD'; unknown: a dash."""
-    if amount is None:
-        return UNDEFINED
-    if amount == 0:
-        text = "0"
-    elif amount < 0.00005:
-        text = "<0.0001"
-    else:
-        text = f"{amount:,.2f}" if amount * 100 >= CENTS else f"{amount:.4f}"
-    return f"{text} {currency}".strip()
 
 
 @register.filter

@@ -11,7 +11,7 @@ from heapq import heapify, heappop, heappush
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from generation.importers.records import TurnRecord
+from generation.records import TurnRecord
 from generation.text.native_dialog import native_dialog, newest, one_line, turn_lines
 from generation.text.sentences import split_sentences
 from generation.text.tokens import count_tokens

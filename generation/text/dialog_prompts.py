@@ -15,7 +15,7 @@ turn. The paper prints all that without line breaks, which are ours.
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from generation.importers.records import TurnRecord
+from generation.records import TurnRecord
 from generation.text.context_budget import FACT, Context, fact_line, fitted
 from generation.text.flat_graph import Triple
 from generation.text.graph_reading import PartName, is_graph_prompt, line_parts

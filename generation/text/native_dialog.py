@@ -12,7 +12,7 @@ Inside a text all white space is one space, so that a line break cannot begin an
 
 from collections.abc import Sequence
 
-from generation.importers.records import TurnRecord
+from generation.records import TurnRecord
 
 STOP = "[eot]"  # where a completion ends
 USER, ASSISTANT = 0, 1  # ids of speakers; all others are numbered from 2

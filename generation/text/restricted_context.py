@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import NamedTuple
 
-from generation.importers.records import TurnRecord
+from generation.records import TurnRecord
 from generation.text.native_dialog import newest
 from generation.text.sentences import split_sentences
 from generation.text.tokens import count_tokens

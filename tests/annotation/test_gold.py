@@ -25,9 +25,9 @@ from annotation.services.studies import (
     change_study,
     open_study,
 )
-from evaluation.export import export_folder
 from evaluation.reports.base import Choices
-from evaluation.reports.raters import raters_report
+from evaluation.studies.reports.raters import raters_report
+from evaluation.votes.export import export_folder
 from tests.annotation.makers import (
     claimed,
     judged,

@@ -11,7 +11,7 @@ from django.urls import reverse
 from annotation.guidelines import default_guideline
 from annotation.schemes import built_in_schemes, load_scheme
 from annotation.services.studies import create_study, open_study
-from evaluation.auto_metrics.auto_ssa import usual_prompt
+from evaluation.metrics.auto_ssa import usual_prompt
 from tests.annotation.planned import make_dataset, make_raters, plan_for
 from tests.published import shared_folder
 from tests.shown import shown

@@ -11,7 +11,7 @@ from annotation.services.claiming import claim_next_unit
 from annotation.services.rating import Outcome, save_draft
 from annotation.services.studies import StudyError, add_raters, close_study
 from annotation.services.study_raters import let_rater_back, take_out_rater
-from evaluation.services.studies import delete_study
+from evaluation.studies.services.studies import delete_study
 from tests.annotation.crowd import at_once
 from tests.annotation.makers import (
     claimed,

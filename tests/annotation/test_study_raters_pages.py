@@ -8,7 +8,7 @@ from django.urls import reverse
 from annotation.models import Assignment, Flag, Skip, Study, Vote
 from annotation.services.claiming import claim_next_unit
 from annotation.services.rating import skip_unit
-from evaluation.export import export_folder
+from evaluation.votes.export import export_folder
 from tests.annotation.makers import (
     claimed,
     material,

@@ -7,6 +7,7 @@ import pytest
 from annotation.asked import AskedQuestion, asked_questions, gates_of, impossible_in_words
 from annotation.forms.rating import RatingForm, VoteForm
 from annotation.models import Study
+from annotation.pages.rating_desk import RatingDesk, ResponsePart
 from annotation.rated_units import RatedUnit, Share, ShownResponse
 from annotation.schemes import Scheme, built_in_schemes, load_scheme
 from annotation.voting import Answer
@@ -96,7 +97,7 @@ def test_what_cannot_stand_together_is_said_in_words(answers, said):
 
     assert not form.is_valid()
     assert form.errors == {"attributable": [said]}
-    assert [wrong.text for wrong in form.contradictions if wrong.is_there] == [said]
+    assert [wrong.text for wrong in ResponsePart(form).contradictions if wrong.is_there] == [said]
 
 
 def test_more_than_two_answers_that_cannot_stand_together_are_listed():
@@ -164,29 +165,33 @@ def test_a_stage_stands_where_it_begins():
 
 
 def test_yes_comes_first_and_a_scale_from_its_low_end():
-    (_, yes_no), *_ = _cells(RatingForm(unit()))
-    (_, ordinal), *_ = _cells(RatingForm(unit(load_scheme(built_in_schemes()["QUALITY"]))))
+    (_, yes_no), *_ = _cells(desk_of(unit()))
+    (_, ordinal), *_ = _cells(desk_of(unit(load_scheme(built_in_schemes()["QUALITY"]))))
 
     assert [(option.value, option.label) for option in yes_no.options] == [(1, "Yes"), (0, "No")]
     assert [option.value for option in ordinal.options] == [1, 2, 3, 4, 5]
 
 
-def _cells(form: RatingForm) -> list[tuple[AskedQuestion, Any]]:
-    return next(form.blocks())[1]
+def desk_of(rated: RatedUnit) -> RatingDesk:
+    return RatingDesk(RatingForm(rated))
+
+
+def _cells(desk: RatingDesk) -> list[tuple[AskedQuestion, Any]]:
+    return next(desk.blocks())[1]
 
 
 def test_a_draft_is_put_back():
-    form = RatingForm(unit(answers={101: {"understand": 1, "relevant": 0}}))
+    desk = desk_of(unit(answers={101: {"understand": 1, "relevant": 0}}))
 
-    chosen = [o.value for _, cell in _cells(form) for o in cell.options if o.is_chosen]
+    chosen = [o.value for _, cell in _cells(desk) for o in cell.options if o.is_chosen]
     assert chosen == [1, 0]
-    assert (form.n_answered, form.n_asked) == (2, 7)
+    assert (desk.n_answered, desk.n_asked) == (2, 7)
 
 
 def test_what_a_gate_closes_is_not_counted_as_asked():
-    form = RatingForm(unit(answers={101: {"understand": 1, "evidence_relevant": 0}}))
+    desk = desk_of(unit(answers={101: {"understand": 1, "evidence_relevant": 0}}))
 
-    assert (form.n_answered, form.n_asked) == (2, 4)
+    assert (desk.n_answered, desk.n_asked) == (2, 4)
 
 
 # --- a whole unit ---------------------------------------------------------------------------
@@ -213,9 +218,10 @@ def test_the_first_error_is_the_first_that_the_page_asks(merged_layout, first):
     form = RatingForm(unit(n=2, study=study), data)
 
     assert not form.is_valid()
-    assert form.problem == f"{first} has no answer."
+    desk = RatingDesk(form)
+    assert desk.problem == f"{first} has no answer."
     moved_to = {"side_by_side": "relevant-2", "in_turn": "evidence_supports-1"}[merged_layout]
-    assert form.first_error_name == moved_to
+    assert desk.first_error_name == moved_to
 
 
 @pytest.mark.parametrize(
@@ -242,8 +248,8 @@ def test_the_layout_is_decided_by_data():
     in_turn = Study(merged_layout=Study.MergedLayout.IN_TURN)
 
     def layout(rated: RatedUnit) -> tuple[str, str]:
-        form = RatingForm(rated)
-        return form.layout, form.desk
+        desk = desk_of(rated)
+        return desk.layout, desk.frame
 
     assert layout(unit()) == ("questions", "desk desk--three")
     assert layout(unit(ssa)) == ("questions", "desk desk--two")
@@ -256,7 +262,7 @@ def test_several_questions_about_a_citation_stand_beside_it():
     data = {"target": "citation", "evidence": "none", "key": "two-of-citations"}
     scheme = load_scheme(data | {"questions": [{"key": k, "scale": "yes_no"} for k in "ab"]})
 
-    assert RatingForm(unit(scheme)).desk == "desk desk--two"
+    assert desk_of(unit(scheme)).frame == "desk desk--two"
 
 
 @pytest.mark.parametrize(
@@ -274,6 +280,6 @@ def test_several_questions_about_a_citation_stand_beside_it():
     ],
 )
 def test_what_may_be_done_follows_from_the_state(state, study_state, in_hand, read_only):
-    form = RatingForm(unit(state=state, study=Study(state=study_state)))
+    desk = desk_of(unit(state=state, study=Study(state=study_state)))
 
-    assert (form.is_in_hand, form.is_read_only) == (in_hand, read_only)
+    assert (desk.is_in_hand, desk.is_read_only) == (in_hand, read_only)

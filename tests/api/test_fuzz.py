@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from accounts.services import create_api_token
-from evaluation.tasks import execute_chunk
+from evaluation.runs.tasks import execute_chunk
 from tests.annotation.makers import material, opened, rate_next, raters_of
 from tests.evaluation.pages import make_pilot
 

@@ -3,8 +3,8 @@
 import pytest
 
 from accounts.services import create_api_token
+from evaluation.jobs.services import claim_job, request_job
 from evaluation.models import Job
-from evaluation.services.jobs import claim_job, request_job
 from tests.construction_material import add_failed, make_construction
 from tests.makers import statements
 

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 
 from annotation.models import Study
-from evaluation.reports.study import REPORTS
+from evaluation.studies.reports.study import REPORTS
 from tests.makers import rated
 
 pytestmark = pytest.mark.once

@@ -7,7 +7,7 @@ from django.test import Client
 
 from accounts.models import AuditEntry
 from evaluation.models import AutoScore, MetricRun, RunChunk
-from evaluation.services.chunks import claim_chunk, score_chunk
+from evaluation.runs.services.chunks import claim_run_chunk, score_chunk
 from generation.models import Checkpoint, Response
 from tests.annotation.makers import material, planned
 from tests.makers import statements
@@ -30,7 +30,7 @@ def ask_for(api, **asked):
 def work():
     """Do what a worker would: nothing is sent to a queue before a test's transaction ends."""
     for chunk in RunChunk.objects.filter(state="queued").values_list("pk", flat=True):
-        claim = claim_chunk(chunk)
+        claim = claim_run_chunk(chunk)
         assert claim is not None
         score_chunk(claim)
 

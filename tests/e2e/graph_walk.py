@@ -6,9 +6,9 @@ from typing import Any
 
 from django.urls import reverse
 
-from evaluation.kg_experiments.registry import EXPERIMENTS
-from evaluation.reports.kg_experiments import EXPERIMENT_REPORTS
-from evaluation.services.kg_experiments import ExperimentPlan, request
+from evaluation.graphs.experiments.registry import EXPERIMENTS
+from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS
+from evaluation.graphs.experiments.services import ExperimentPlan, request
 from generation.grids.grid_file import GridModel
 from generation.models import Checkpoint, Dataset, KGQuestion
 from generation.retrieval.entities import recogniser_for

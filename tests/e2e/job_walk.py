@@ -7,11 +7,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Study
-from evaluation.auto_metrics.auto_ssa import SsaPrompt
+from evaluation.metrics.auto_ssa import SsaPrompt
 from evaluation.models import Job, JobStep, MetricRun
 from generation.models import Checkpoint
 from tests.evaluation.makers_of_scores import make_run, make_scores
-from tests.evaluation.test_prompt_searches import ssa_study
+from tests.evaluation.runs.test_prompt_searches import ssa_study
 
 SLICES = {
     "t=0, golden evidence": {"g-one": 5, "g-two": 4, "g-three": 1, "g-four": 5},

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from tests.evaluation.test_calibration_report import candidate
+from tests.evaluation.studies.test_threshold_choice_report import candidate
 from tests.makers import rated, scheme_of
 
 pytestmark = pytest.mark.django_db(transaction=True)

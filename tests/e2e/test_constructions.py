@@ -15,7 +15,7 @@ from tests.constructed_entries import rows
 from tests.e2e.axe import violations
 from tests.e2e.test_accessibility import DESK, PHONE
 from tests.e2e.walk import sideways
-from tests.evaluation.constructions import listed, writer_server
+from tests.evaluation.graphs.construction.constructions import listed, writer_server
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

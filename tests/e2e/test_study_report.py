@@ -7,8 +7,8 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from tests.evaluation.hand_made import COOL, WARM, two_arms
 from tests.evaluation.makers_of_scores import make_run, make_scores
+from tests.evaluation.studies.hand_made import COOL, WARM, two_arms
 from tests.makers import rated
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -7,7 +7,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Study, Vote
-from evaluation.reports.raters import raters_report
+from evaluation.studies.reports.raters import raters_report
 from tests.annotation.makers import material, opened, raters_of
 from tests.makers import response_row
 

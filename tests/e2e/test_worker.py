@@ -5,7 +5,7 @@ import time
 import pytest
 from django.core.files.base import ContentFile
 
-from evaluation.tasks import carry_on_import
+from evaluation.exchange.tasks import carry_on_import
 from generation.models import Import
 
 

@@ -8,14 +8,14 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from accounts.models import User
-from evaluation.services.reranking import rerank
-from evaluation.services.saved_views import save_view
 from evaluation.tradeoffs.axes import axes_of, usual
 from evaluation.tradeoffs.material import material_of
-from evaluation.tradeoffs.pools import pools_of
+from evaluation.tradeoffs.services.reranking import rerank
+from evaluation.tradeoffs.services.saved_views import save_view
 from generation.models import Experiment
 from tests.makers import example_row, import_rows, response_row
 from tests.tradeoff_grid import synthetic_dataset
+from tests.tradeoff_material import pools_of
 
 FIGURES = range(1, 8)
 PAGES = ("takeaways", "comparable", "restricted", "reranking", "recipe")

@@ -33,9 +33,9 @@ from tests.e2e.grid_walk import grid_pages
 from tests.e2e.job_walk import job_pages
 from tests.e2e.sample_walk import sample_pages
 from tests.e2e.tradeoff_walk import tradeoff_pages
-from tests.evaluation.hand_made import COOL, WARM, two_arms
 from tests.evaluation.makers_of_scores import MILL, disputed, make_run, make_score, make_scores
 from tests.evaluation.metric_runs import cancelled, done, failed, mill, requested, work
+from tests.evaluation.studies.hand_made import COOL, WARM, two_arms
 from tests.graph_material import ANSWER, SHOWN, cited_row, hathaways
 from tests.makers import example_row, import_rows, rated, response_row, scheme_of
 

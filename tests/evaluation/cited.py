@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from annotation import schemes
-from evaluation.auto_metrics.base import AutoMetric
-from evaluation.auto_metrics.registry import METRICS
+from evaluation.metrics.base import AutoMetric
+from evaluation.metrics.registry import METRICS
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.plan import RunPlan
-from evaluation.services.runs import request_metric_run
+from evaluation.runs.services.runs import request_metric_run
 from generation.models import Dataset
 from tests.evaluation.metric_runs import work
 from tests.makers import Row, example_row, import_rows, response_row, vote_row

@@ -6,9 +6,9 @@ import pytest
 
 from evaluation.backends.base import Entailment
 from evaluation.backends.registry import BACKENDS, BackendKind
-from evaluation.metrics.entailment import Pair
+from evaluation.exchange.uploads import request_import
+from evaluation.measures.entailment import Pair
 from evaluation.runs.scoring import pace_of
-from evaluation.uploads import request_import
 from tests import constructed_entries
 from tests.evaluation.told import Told
 from tests.evaluation.told_language_model import told_model  # noqa: F401 - a fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 from django.urls import reverse
 
 from generation.models import Dataset, Example, Response
-from tests.evaluation.hand_made import PAIR
+from tests.evaluation.studies.hand_made import PAIR
 from tests.makers import example_row, import_rows, response_row, vote_row
 
 

@@ -30,8 +30,8 @@ WORKER += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
 SEND = """
 import django; django.setup()
 from evaluation.models import MetricRun
-from evaluation.services.runs import chunks_to_send
-from evaluation.tasks import execute_chunk
+from evaluation.runs.services.runs import chunks_to_send
+from evaluation.runs.tasks import execute_chunk
 for chunk in chunks_to_send(MetricRun.objects.get(pk={run})):
     for _ in range({times}):
         execute_chunk.delay(chunk)

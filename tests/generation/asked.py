@@ -7,7 +7,7 @@ from typing import Any
 from generation.backends.base import Completion, Decoding, Prompt
 from generation.grids.grid_file import Grid, of_data
 from generation.models import Dataset, Experiment
-from generation.services.experiment_chunks import claim_next_chunk, generate_chunk
+from generation.services.experiment_chunks import claim_next_grid_chunk, generate_chunk
 from generation.services.experiments import make_plan, request_experiment, start_experiment
 from tests.makers import example_row, import_rows
 
@@ -63,7 +63,7 @@ def started(dataset: Dataset, grid: Grid) -> Experiment:
 
 def ask(experiment: Experiment) -> Experiment:
     """Do what an experiment has left, as a worker does, and return it as it is then."""
-    while claim := claim_next_chunk(experiment):
+    while claim := claim_next_grid_chunk(experiment):
         generate_chunk(claim)
     experiment.refresh_from_db()
     return experiment

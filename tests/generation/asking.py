@@ -16,7 +16,7 @@ def main(experiment_id: int, log: Path) -> None:
 
     from generation.backends.registry import LANGUAGE_MODELS, LanguageModelKind
     from generation.models import Experiment
-    from generation.services.experiment_chunks import claim_next_chunk, generate_chunk
+    from generation.services.experiment_chunks import claim_next_grid_chunk, generate_chunk
     from tests.generation.asked import LOGGING, Noting
 
     model = Noting()
@@ -32,7 +32,7 @@ def main(experiment_id: int, log: Path) -> None:
     LANGUAGE_MODELS[LOGGING] = LanguageModelKind("Notes", lambda spec: model, needs_model=False)
     experiment = Experiment.objects.get(pk=experiment_id)
     while experiment.state == Experiment.State.RUNNING:
-        if claim := claim_next_chunk(experiment):
+        if claim := claim_next_grid_chunk(experiment):
             generate_chunk(claim)
         else:
             time.sleep(0.1)  # until the lease of the one that was killed has run out

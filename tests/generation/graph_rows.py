@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from generation.importers.records import EntityRecord, EntityTriple, Where
 from generation.models import Dataset
+from generation.records import EntityRecord, EntityTriple, Where
 from generation.services.graphs import store_entities
 
 Said = tuple[str, str]  # relation, value

@@ -6,7 +6,7 @@ from typing import Any
 from accounts.models import User
 from generation.grids.grid_file import of_data
 from generation.models import Dataset, Experiment, ExperimentChunk
-from generation.services.experiment_chunks import claim_chunk, generate_chunk
+from generation.services.experiment_chunks import claim_grid_chunk, generate_chunk
 from generation.services.experiments import make_plan, request_experiment, start_experiment
 from tests.makers import import_rows
 
@@ -63,7 +63,7 @@ def work(experiment: Experiment, n_chunks: int | None = None) -> Experiment:
     """Ask the first chunks of a grid, or all of them, as a worker does."""
     waiting = ExperimentChunk.objects.filter(experiment=experiment, state="queued")
     for pk in list(waiting.order_by("number").values_list("pk", flat=True))[:n_chunks]:
-        if claim := claim_chunk(pk):
+        if claim := claim_grid_chunk(pk):
             generate_chunk(claim)
     experiment.refresh_from_db()
     return experiment

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from generation.importers.records import TurnRecord
+from generation.records import TurnRecord
 
 WRITTEN = Path(__file__).parents[1] / "data" / "prompts"
 

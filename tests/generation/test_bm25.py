@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi  # type: ignore[import-untyped]
 
-from generation.retrieval.bm25 import IDF_RULES, Bm25, PassageIndex, tokens
+from generation.retrieval.bm25 import IDF_RULES, Bm25, PassageIndex
+from generation.text.tokens import tokens
 from tests.published import shared_folder
 
 LUCENE = Bm25(idf="lucene")
@@ -21,7 +22,7 @@ ROME = [
 
 words = st.text(alphabet="ab cé.", max_size=12)
 passages = st.lists(words, max_size=8)
-choices = st.builds(Bm25, st.sampled_from(IDF_RULES), st.floats(0, 3), st.floats(0, 1))
+choices = st.builds(Bm25, st.sampled_from(list(IDF_RULES)), st.floats(0, 3), st.floats(0, 1))
 
 
 def places(ranking):

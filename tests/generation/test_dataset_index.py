@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from evaluation.services.datasets import delete_dataset
+from evaluation.exchange.services import delete_dataset
 from generation.models import Dataset, Passage
 from generation.retrieval import dataset_index
 from generation.retrieval.bm25 import Bm25, PassageIndex

@@ -2,7 +2,7 @@
 
 import pytest
 
-from generation.importers.records import TurnRecord
+from generation.records import TurnRecord
 from generation.text.dialog_prompts import (
     BudgetError,
     PromptParts,

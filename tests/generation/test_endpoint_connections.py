@@ -5,13 +5,15 @@ import socket
 import ssl
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from urllib.request import urlopen
 
 import pytest
 
 from generation.retrieval import endpoint_connections
 from generation.retrieval.endpoint_addresses import EndpointError, Guard
-from generation.retrieval.endpoint_connections import Until, opener
+from generation.retrieval.endpoint_connections import Until, guarded
 from generation.retrieval.sparql import Endpoint, Patience, TooMuch
 from tests.endpoint_server import drips, endpoint_server, gives, rows, sends_on
 
@@ -142,9 +144,23 @@ def test_an_address_that_does_not_answer_leaves_time_for_the_next(monkeypatch):
             socket, "create_connection", lambda place, seconds: connect(places[place[0]], seconds)
         )
         moment = time.monotonic() + 1.0
-        with opener(Guard(), Until(moment, lambda: None)).open("http://host/") as answer:
+        until = Until(moment, lambda: None)
+        with guarded(Guard(), until), urlopen("http://host/") as answer:
             assert answer.status == 200
     assert 0.2 < moment - time.monotonic() <= 0.5
+
+
+def test_only_what_is_asked_of_an_endpoint_is_guarded():
+    with endpoint_server(ONE_ROW) as server:
+        address = f"http://127.0.0.1:{server.server_port}/"
+        until = Until(time.monotonic() + 5, lambda: None)
+
+        with guarded(Guard(), until), pytest.raises(EndpointError, match="expected a public one"):
+            urlopen(address)
+
+        with ThreadPoolExecutor() as others, guarded(Guard(), until):
+            assert others.submit(lambda: urlopen(address).status).result() == 200
+        assert urlopen(address).status == 200
 
 
 # --- TLS ----------------------------------------------------------------------------------------

@@ -5,17 +5,17 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from generation.backends.base import BackendError
 from generation.grids.grid_file import GridError
 from generation.grids.progress import experiment_progress, setups_progress
+from generation.model_specs import BackendError
 from generation.models import Call, Experiment, ExperimentChunk, Response, Sample, Setup
 from generation.services import claims, experiments
 from generation.services.experiment_chunks import (
-    claim_chunk,
-    claim_next_chunk,
+    claim_grid_chunk,
+    claim_next_grid_chunk,
     finish_experiments,
     generate_chunk,
-    lost_chunks,
+    lost_grid_chunks,
 )
 from generation.services.experiments import (
     ExperimentError,
@@ -206,14 +206,14 @@ def test_one_worker_has_a_chunk_until_it_goes_silent(mills, noting):
     experiment = started(mills, grid_of())
     chunk = experiment.chunks.get()
 
-    first = claim_chunk(chunk.pk)
+    first = claim_grid_chunk(chunk.pk)
     assert first is not None
-    assert claim_chunk(chunk.pk) is None
+    assert claim_grid_chunk(chunk.pk) is None
 
     an_hour_ago = timezone.now() - timedelta(hours=1)
     ExperimentChunk.objects.update(lease_until=an_hour_ago, sent_at=an_hour_ago)
-    assert lost_chunks(timezone.now()) == [chunk.pk]
-    second = claim_chunk(chunk.pk)
+    assert lost_grid_chunks(timezone.now()) == [chunk.pk]
+    second = claim_grid_chunk(chunk.pk)
     assert second is not None
     generate_chunk(first)  # it wakes up: nothing is its own any more
     assert noting.asked == []
@@ -223,10 +223,10 @@ def test_one_worker_has_a_chunk_until_it_goes_silent(mills, noting):
 
 def test_two_grids_do_not_ask_the_same_at_once(mills, noting):
     one, other = started(mills, grid_of("one")), started(mills, grid_of("other"))
-    claim = claim_next_chunk(one)
+    claim = claim_next_grid_chunk(one)
 
     assert claim is not None
-    assert claim_next_chunk(other) is None  # it waits
+    assert claim_next_grid_chunk(other) is None  # it waits
     generate_chunk(claim)
     ask(other)
 
@@ -259,7 +259,7 @@ def test_messages_are_for_chunks_that_wait(mills, noting):
     experiment = started(mills, grid_of(temperatures=[0.0, 0.7]))
 
     assert len(chunks_to_send(experiment)) == 2
-    assert lost_chunks(timezone.now() - timedelta(minutes=1)) == []  # just sent
+    assert lost_grid_chunks(timezone.now() - timedelta(minutes=1)) == []  # just sent
     cancel_experiment(experiment, None)
     assert chunks_to_send(experiment) == []
 
@@ -397,7 +397,7 @@ def test_progress_counts_calls_tokens_and_cost(mills, noting):
     assert (before.state, before.n_calls, before.n_left, before.percent) == ("queued", 6, 6, 0)
     assert (before.cost, before.calls_per_second, before.seconds_left) == (0.0, None, None)
 
-    first_setups = claim_next_chunk(experiment)
+    first_setups = claim_next_grid_chunk(experiment)
     assert first_setups is not None
     generate_chunk(first_setups)
     [half] = experiment_progress(Experiment.objects.all())

@@ -11,7 +11,7 @@ from generation.filters import (
     cascade_rows,
     filters_of,
 )
-from generation.importers.records import TurnRecord
+from generation.records import TurnRecord
 
 ANSWER = "In the winter of 1971."
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from evaluation.export import export_folder
+from evaluation.votes.export import export_folder
 from generation.backends.base import Completion
 from generation.backends.waiting import waited_for
 from generation.forms.new_grid import NewGridForm, first_choices

@@ -4,7 +4,7 @@ from hashlib import sha256
 
 import pytest
 
-from evaluation.export import export_folder
+from evaluation.votes.export import export_folder
 from generation.backends.base import Completion
 from generation.grids.cells import cells, decoding_of
 from generation.grids.material import AboutGraph, materials

@@ -13,7 +13,11 @@ from generation.grids.progress import experiment_progress
 from generation.models import Call, Checkpoint, Experiment, Response, Setup
 from generation.services import claims, experiments
 from generation.services.calls import response_key
-from generation.services.experiment_chunks import claim_chunk, claim_next_chunk, lost_chunks
+from generation.services.experiment_chunks import (
+    claim_grid_chunk,
+    claim_next_grid_chunk,
+    lost_grid_chunks,
+)
 from generation.services.experiments import (
     cancel_experiment,
     chunks_to_send,
@@ -113,14 +117,14 @@ def test_what_failed_while_another_grid_waited_is_asked_for_that_one(
 
 def test_a_chunk_that_waits_for_another_grid_is_heard_of_again_at_once(mills, noting):
     one, other = started(mills, grid_of("one")), started(mills, grid_of("other"))
-    claim_next_chunk(one)
+    claim_next_grid_chunk(one)
     [waiting] = chunks_to_send(other)
     long_ago = timezone.now() - timedelta(hours=1)
-    assert lost_chunks(long_ago) == []  # its message is on its way
+    assert lost_grid_chunks(long_ago) == []  # its message is on its way
 
-    assert claim_chunk(waiting) is None
+    assert claim_grid_chunk(waiting) is None
 
-    assert lost_chunks(long_ago) == [waiting]
+    assert lost_grid_chunks(long_ago) == [waiting]
 
 
 def test_the_first_chunk_that_can_be_taken_may_come_late(tmp_path, noting, monkeypatch):
@@ -129,9 +133,9 @@ def test_the_first_chunk_that_can_be_taken_may_come_late(tmp_path, noting, monke
     dataset = dataset_of(tmp_path, claims.SENT_TOGETHER + 1)
     one = started(dataset, grid_of("one"))
     other = started(dataset, grid_of("other", prompts=["golden", "no-evidence"]))
-    claim_next_chunk(one)
+    claim_next_grid_chunk(one)
 
-    taken = claim_next_chunk(other)
+    taken = claim_next_grid_chunk(other)
 
     assert taken is not None
     assert taken.setup.prompt == "no-evidence"
@@ -182,11 +186,11 @@ def test_a_slow_model_does_not_keep_others_waiting(mills, noting, slow):
     assert (waiting.setup.model, len(waiting.examples), waiting.sent_at) == ("slow", 2, None)
     slow.refresh_from_db()
     assert slow.next_call_at - timezone.now() < timedelta(minutes=1)  # one place is reserved
-    assert lost_chunks(timezone.now()) == []
-    assert claim_chunk(waiting.pk) is None
+    assert lost_grid_chunks(timezone.now()) == []
+    assert claim_grid_chunk(waiting.pk) is None
 
     Checkpoint.objects.update(next_call_at=timezone.now())
-    assert lost_chunks(timezone.now()) == [waiting.pk]
+    assert lost_grid_chunks(timezone.now()) == [waiting.pk]
     ask(experiment)
     assert len(noting.asked) == 1 + 3 + 1
 

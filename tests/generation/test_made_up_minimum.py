@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.models import AuditEntry
-from evaluation.export import export_folder
+from evaluation.votes.export import export_folder
 from generation.importers import DatasetError
 from generation.models import Dataset, KGQuestion
 from generation.retrieval.graph_state import graph_hash

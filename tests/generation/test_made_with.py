@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from generation.backends.base import BackendError, ModelSpec
 from generation.grids.grid_file import GridError
 from generation.importers.setups import origin_of
+from generation.model_specs import BackendError, ModelSpec
 from generation.models import Experiment, ExperimentChunk, Passage, Sample, Setup
-from generation.services.experiment_chunks import claim_next_chunk, generate_chunk
+from generation.services.experiment_chunks import claim_next_grid_chunk, generate_chunk
 from generation.services.experiments import (
     ExperimentError,
     make_plan,
@@ -165,7 +165,7 @@ def test_a_chunk_ends_with_the_collection_that_it_began_with(mills, noting):
 
     experiment = started(mills, grid_of(prompts=["top-1"]))
     noting.on_call = add
-    claim = claim_next_chunk(experiment)
+    claim = claim_next_grid_chunk(experiment)
     assert claim is not None
     generate_chunk(claim)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from generation.importers.records import TurnRecord
+from generation.records import TurnRecord
 from generation.text.native_dialog import STOP, native_dialog, newest, said
 from generation.text.tokens import TOKENIZERS, count_tokens, count_words
 from tests.generation.mill import TURNS

@@ -1,6 +1,6 @@
 """What is read from a prompt for a dialog is what it was made of."""
 
-from generation.importers.records import TurnRecord
+from generation.records import TurnRecord
 from generation.text.dialog_prompts import PromptParts, build_prompt
 from generation.text.native_reading import ReadPrompt, read_prompt
 from generation.text.prompts import prompt_text

@@ -22,10 +22,10 @@ from generation.models import (
     Sample,
     Turn,
 )
-from generation.retrieval.bm25 import tokens
 from generation.sample_choices import SampleChoices
 from generation.services.samples import filter_sample, request_sample
 from generation.text.prompt_types import SHARES, prompt_type, restricted_key
+from generation.text.tokens import tokens
 from tests.generation.asked import ask, grid_of, started
 from tests.makers import import_path
 from tests.scai_qrecc import write_scai

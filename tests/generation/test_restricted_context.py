@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.importers.records import TurnRecord
+from generation.records import TurnRecord
 from generation.text.native_dialog import native_dialog
 from generation.text.prompt_types import SHARES
 from generation.text.restricted_context import Restricted, Shares, restricted, shares_kept

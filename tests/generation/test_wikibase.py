@@ -3,7 +3,7 @@
 import pytest
 
 from generation.importers.json_text import JSONTrouble
-from generation.importers.records import EntityTriple
+from generation.records import EntityTriple
 from generation.retrieval.sparql_results import Term, rows_of
 from generation.retrieval.wikibase import (
     Edge,

@@ -23,14 +23,14 @@ from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.auto_metrics.auto_ais import AutoAisMetric
 from evaluation.backends.pair_model import OBVIOUSLY_NOT
-from evaluation.metrics.entailment import AutoAis
+from evaluation.measures.entailment import AutoAis
+from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.plan import RunPlan
-from evaluation.services import runs
-from evaluation.services.runs import request_metric_run
-from generation.backends.base import ModelSpec
+from evaluation.runs.services import runs
+from evaluation.runs.services.runs import request_metric_run
+from generation.model_specs import ModelSpec
 from generation.models import Dataset
 from generation.services.claims import AT_ONE_SERVER
 from tests.evaluation.workers import BROKERS, is_over, long_evidence, site_on, stored, waited

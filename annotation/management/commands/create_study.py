@@ -16,6 +16,7 @@ from annotation.planning import rater_needs
 from annotation.schemes import built_in_schemes, load_scheme, read_scheme
 from annotation.services.studies import StudyError, StudyPlan, create_study, open_study
 from generation.evidence import EvidenceChoice
+from generation.limits import LARGEST_SEED
 from generation.models import Dataset, Setup
 
 EXAMPLE = """example:
@@ -121,7 +122,7 @@ def _plan(name: str, scheme: Mapping[str, Any], options: Mapping[str, Any]) -> S
         raise CommandError(f"name: found {len(name)} characters; expected 1 to 100")
     for option, low, high in (
         ("sample", 1, None),
-        ("seed", 0, 2**31 - 1),
+        ("seed", 0, LARGEST_SEED),
         ("raters_per_unit", 1, 99),
         ("lease_minutes", 1, 24 * 60),
         ("full_share", 0, 1),

@@ -13,15 +13,15 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
 
 from annotation.models import Study, Vote
-from evaluation.management.jobs_here import do_here
-from evaluation.management.runs_here import requested_here, score_here
+from evaluation.jobs.command import do_here
+from evaluation.jobs.services import JobError
 from evaluation.models import Job, MetricRun
 from evaluation.reports.formats import write_report
-from evaluation.reports.sensibleness import sensibleness_report
 from evaluation.runs.choices import plan_of
-from evaluation.services.distillation import DistillationPlan, request_distillation
-from evaluation.services.jobs import JobError
-from generation.backends.base import ModelSpec
+from evaluation.runs.command import requested_here, score_here
+from evaluation.runs.services.distillation import DistillationPlan, request_distillation
+from evaluation.studies.reports.sensibleness import sensibleness_report
+from generation.model_specs import ModelSpec
 from generation.models import Checkpoint, Response
 
 EXAMPLE = """examples:

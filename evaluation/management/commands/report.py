@@ -9,29 +9,31 @@ from django.db.models import QuerySet
 
 from annotation.models import Arm, Study
 from annotation.schemes import load_scheme
-from evaluation.forms.retrieval import IDF_RULES, QUERIES, RetrievalForm
-from evaluation.metrics.citation import Mode
-from evaluation.reports.alignment import alignment_report
+from evaluation.graphs.reports.alignment import alignment_report
+from evaluation.graphs.reports.answer_figures import CannotReport
+from evaluation.graphs.reports.citations import CitationChoices, citations_report
+from evaluation.graphs.reports.cited_answers import ROUNDS
+from evaluation.graphs.reports.graph_retrieval import graph_retrieval_report
+from evaluation.graphs.reports.graph_statistics import statistics_report
+from evaluation.graphs.reports.incompetence import incompetence_report
+from evaluation.graphs.reports.quality import quality_report
+from evaluation.measures.citation import Mode
 from evaluation.reports.base import Choices, Report
-from evaluation.reports.calibration import calibration_report
-from evaluation.reports.citations import CitationChoices, citations_report
-from evaluation.reports.cited_answers import ROUNDS
-from evaluation.reports.comparable import comparable_report
 from evaluation.reports.formats import FORMATS, write_report
-from evaluation.reports.graph_retrieval import graph_retrieval_report
-from evaluation.reports.graph_statistics import statistics_report
-from evaluation.reports.incompetence import incompetence_report
-from evaluation.reports.of_graph import CannotReport
-from evaluation.reports.quality import quality_report
-from evaluation.reports.retrieval import retrieval_report
-from evaluation.reports.study import ON_DEMAND, REPORTS
-from evaluation.reports.takeaways import takeaways_report
-from evaluation.reports.tradeoff import tradeoff_report
+from evaluation.retrieval.forms import RetrievalForm
+from evaluation.retrieval.report import retrieval_report
 from evaluation.runs.families import families_of
+from evaluation.studies.reports.study import ON_DEMAND, REPORTS
+from evaluation.studies.reports.threshold_choice import calibration_report
 from evaluation.tradeoffs.axes import Axes, named_axes
 from evaluation.tradeoffs.material import Material, material_of
+from evaluation.tradeoffs.reports.comparable import comparable_report
+from evaluation.tradeoffs.reports.takeaways import takeaways_report
+from evaluation.tradeoffs.reports.tradeoff import tradeoff_report
 from evaluation.tradeoffs.view import View
+from generation.grids.grid_file import QUERIES
 from generation.models import Dataset, KGQuestion
+from generation.retrieval.bm25 import IDF_RULES
 
 EXAMPLE = """example:
   manage.py report raters --study pilot

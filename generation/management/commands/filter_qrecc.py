@@ -12,9 +12,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
 
 from generation.filters import DROP, FILTER_KEYS, KEEP, CascadeRow, Filters
+from generation.limits import LARGEST_SEED
 from generation.models import Dataset, Sample
 from generation.progress import progress_bar
-from generation.sample_choices import ALL, LARGEST_SEED, PARTS, USUAL_SIZE, SampleChoices
+from generation.sample_choices import ALL, PARTS, USUAL_SIZE, SampleChoices
 from generation.sample_reading import SampleReport, sample_report
 from generation.services.samples import SampleError, filter_sample, request_sample, retry_sample
 from generation.text.tokens import TOKENIZERS

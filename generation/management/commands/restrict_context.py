@@ -64,7 +64,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--query",
             choices=QUERIES,
-            default=QUERIES[0],
+            default=Retrieval().query,
             help="what next-best passages are searched by: the last question, or the whole dialog",
         )
         parser.add_argument("--budget", type=int, metavar="N", help="tokens of a prompt at most")

@@ -15,8 +15,8 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer, Bert
 
 from evaluation.backends.classifier import OBVIOUS, OBVIOUSLY_NOT, SequenceClassifier
 from evaluation.backends.registry import open_backend
-from evaluation.metrics.entailment import Pair
-from generation.backends.base import BackendError, ModelSpec
+from evaluation.measures.entailment import Pair
+from generation.model_specs import BackendError, ModelSpec
 from tests.tiny_models import replace_by_untrained, tiny_checkpoint
 
 MAX_TOKENS = 128
@@ -346,7 +346,7 @@ def test_a_model_stays_open_under_its_location_and_index(checkpoint):
 HUB = """
 import sys
 from evaluation.backends.registry import open_backend
-from generation.backends.base import BackendError, ModelSpec
+from generation.model_specs import BackendError, ModelSpec
 print(open_backend(ModelSpec("transformers", location="attest/tiny")).revision)
 try:
     open_backend(ModelSpec("transformers", location="attest/not-there"))

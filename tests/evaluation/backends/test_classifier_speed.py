@@ -8,10 +8,10 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from transformers.models.bert.modeling_bert import BertPooler
 
 from evaluation.backends.classifier import SequenceClassifier
-from evaluation.metrics.entailment import Pair
+from evaluation.measures.entailment import Pair
 from generation.backends import faster_layers
-from generation.backends.base import BackendError, ModelSpec
 from generation.backends.faster_layers import _on_onednn
+from generation.model_specs import BackendError, ModelSpec
 from tests.tiny_models import tiny_checkpoint
 
 MAX_TOKENS = 128

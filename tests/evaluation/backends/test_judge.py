@@ -9,10 +9,11 @@ import pytest
 from evaluation.backends.base import LONGEST_SIGNATURE, Entailment
 from evaluation.backends.classifier import OBVIOUS, OBVIOUSLY_NOT
 from evaluation.backends.judge import judge_of
-from evaluation.metrics.entailment import Pair
+from evaluation.measures.entailment import Pair
 from evaluation.models import MetricRun
-from generation.backends.base import BackendError, Completion, Decoding, ModelSpec, Prompt, Token
+from generation.backends.base import Completion, Decoding, Prompt, Token
 from generation.backends.huggingface import TransformersLanguageModel
+from generation.model_specs import BackendError, ModelSpec
 from generation.text.prompts import prompt_text
 from tests.evaluation.told_language_model import ToldLanguageModel
 from tests.tiny_language_models import tiny_causal

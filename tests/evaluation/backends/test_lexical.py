@@ -6,8 +6,8 @@ import pytest
 
 from evaluation.backends.lexical import Lexical
 from evaluation.backends.registry import BACKENDS, open_backend
-from evaluation.metrics.entailment import Pair
-from generation.backends.base import BackendError, ModelSpec
+from evaluation.measures.entailment import Pair
+from generation.model_specs import BackendError, ModelSpec
 
 
 def probability(premise, hypothesis):

@@ -6,8 +6,8 @@ from weakref import ref
 import pytest
 
 from evaluation.backends.registry import BACKENDS, BackendKind, open_backend
-from generation.backends.base import BackendError, ModelSpec
 from generation.backends.registry import LANGUAGE_MODELS
+from generation.model_specs import BackendError, ModelSpec
 
 
 class Model:

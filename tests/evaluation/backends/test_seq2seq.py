@@ -10,8 +10,8 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 from evaluation.backends.pair_model import OBVIOUS, OBVIOUSLY_NOT
 from evaluation.backends.registry import BACKENDS, open_backend
 from evaluation.backends.seq2seq import Seq2SeqClassifier
-from evaluation.metrics.entailment import Pair
-from generation.backends.base import BackendError, ModelSpec
+from evaluation.measures.entailment import Pair
+from generation.model_specs import BackendError, ModelSpec
 from tests.tiny_models import tiny_checkpoint
 from tests.tiny_seq2seq import ONE, SPACE, tiny_t5
 

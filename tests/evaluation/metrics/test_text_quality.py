@@ -1,139 +1,247 @@
-"""G-Eval's prompts, the score in a reply, and its mean weighted by probabilities."""
+"""G-Eval by a judge that answers as it is told."""
+
+import math
+from typing import Any
 
 import pytest
 
-from evaluation.metrics.text_quality import TokenOdds, parse_score, prompt, weigh
+from evaluation.measures.entailment import AutoAis, Pair, Passage
+from evaluation.metrics.auto_ais import AutoAisMetric
+from evaluation.metrics.base import Asked, Assumed, Material, Refused
+from evaluation.metrics.registry import metric_of
+from evaluation.metrics.text_quality import Coherence, Consistency, Fluency, Relevance
+from generation.backends.base import Completion, Token
+from tests.evaluation.told_language_model import ToldLanguageModel
+
+CITED = "She was a painter [Q1, occupation: painter], as they say [sic]. [NA]"
+GRAPH = (("Q1", "occupation", "painter"), ("Q1", "born", "1593"))
 
 
-def token(text, *odds):
-    return TokenOdds(text, odds or ((text, 1.0),))
+def material(text=CITED, **more):
+    turns = (("user", "Who was she?"),)
+    return Material(**{"target": 1, "text": text, "turns": turns, "passages": []} | more)
 
 
-def weighed_of(tokens, metric="coherence"):
-    weighed = weigh(tokens, "".join(each.text for each in tokens), metric)
-    assert not isinstance(weighed, str), weighed
-    return weighed
+def asked_of(metric, each=None) -> Any:
+    asked = metric.asked(each or material())
+    assert isinstance(asked, Asked), asked
+    return asked
 
 
-def test_consistency_sees_the_knowledge_and_the_others_do_not():
-    asked = {
-        metric: prompt(metric, "Who was she?", "A painter.", "{qid: Q1}")
-        for metric in ("coherence", "consistency", "fluency", "relevance")
+def scored(metric, model, each=None):
+    asked = asked_of(metric, each)
+    return metric.scored(asked, list(metric.answers(model, asked.asks)))
+
+
+def with_odds(text, **odds):
+    """Return a completion of one token; odds as a4=0.6 for '4'."""
+    top = tuple((name[1:], math.log(p)) for name, p in odds.items())
+    return Completion(text, tokens=(Token(text, dict(top).get(text, math.log(0.5)), top),))
+
+
+def by_seed(*replies):
+    return ToldLanguageModel(lambda asked, decoding: replies[decoding.seed])
+
+
+def test_the_score_is_the_mean_of_three_replies_at_temperature_0():
+    judge = by_seed("4", "Score: 4", "5/5")
+
+    result = scored(Coherence(), judge)
+
+    assert result.score == pytest.approx(13 / 3)
+    assert result.details == {
+        "mode": "integer",
+        "replies": ["4", "Score: 4", "5/5"],
+        "integers": [4, 4, 5],
+        "integer": pytest.approx(13 / 3),
+    }
+    assert [(d.temperature, d.seed) for _, d in judge.asked] == [(0, 0), (0, 1), (0, 2)]
+
+
+def test_asks_in_any_order_get_their_own_answers():
+    metric = Fluency(repeats=2)
+    asks = [ask for text in ("One.", "Two.") for ask in asked_of(metric, material(text)).asks]
+    judge = ToldLanguageModel(
+        lambda asked, decoding: f"{1 + decoding.seed + 2 * ('Two.' in asked.text)}"
+    )
+
+    shuffled = [asks[place] for place in (3, 0, 2, 1)]
+    answers = [answer.text for answer in metric.answers(judge, shuffled)]
+
+    assert answers == ["4", "1", "3", "2"]
+    assert len(set(asks)) == 4  # each time is asked for itself
+
+
+@pytest.mark.parametrize("bad", ["7", "0", "4.5", "good", ""])
+def test_one_reply_that_cannot_be_read_fails_the_response(bad):
+    result = scored(Relevance(), by_seed("4", bad, "4"))
+
+    assert (result.score, result.problem) == (None, f"no score from 1 to 5 in the reply '{bad}'")
+    assert result.details == {"mode": "integer", "replies": ["4", bad, "4"]}
+
+
+def test_a_reply_that_was_cut_is_a_score_only_where_it_is_nothing_else():
+    bare, labelled = Completion("4", is_cut=True), Completion("Score: 4", is_cut=True)
+
+    assert scored(Relevance(repeats=1), by_seed(bare)).score == 4.0
+    result = scored(Relevance(repeats=1), by_seed(labelled))  # it may go on as '.5'
+    assert (result.score, result.problem) == (None, "the reply 'Score: 4' was cut before its end")
+
+
+def test_what_the_judge_cannot_answer_fails_the_response():
+    result = scored(Relevance(), by_seed("4", Completion(problem="too long"), "4"))
+
+    assert (result.score, result.problem) == (None, "too long")
+
+
+def test_log_probabilities_are_kept_whatever_the_mode_and_make_the_score_in_theirs():
+    judge = by_seed(with_odds("4", a4=0.6, a5=0.2), with_odds("4", a4=0.5, a3=0.5))
+    # (4 · .6 + 5 · .2) / .8 = 4.25 and 3.5
+    kept = {
+        "integer": 4.0,
+        "weighted": pytest.approx(3.875),
+        "discarded_mass": pytest.approx(0.1),
+        "probabilities": pytest.approx({"1": 0, "2": 0, "3": 0.25, "4": 0.55, "5": 0.1}),
     }
 
-    assert asked["consistency"].endswith(
-        "Question: Who was she?\n\nKnowledge: {qid: Q1}\n\nAnswer: A painter.\n\nScore:"
+    integer = scored(Coherence("integer", 2), judge)
+    logprob = scored(Coherence("logprob", 2), judge)
+
+    assert (integer.score, logprob.score) == (4.0, pytest.approx(3.875))
+    assert (integer.details["mode"], logprob.details["mode"]) == ("integer", "logprob")
+    for result in (integer, logprob):
+        assert {name: result.details[name] for name in kept} == kept
+    assert {decoding.n_top > 0 for _, decoding in judge.asked} == {True}
+
+
+def test_a_token_that_is_not_among_the_most_likely_counts_as_well():
+    # Sampled: '2' with probability .5 is not listed; (2 · .5 + 4 · .25) / .75
+    result = scored(Coherence("sampled", 1), by_seed(with_odds("2", a4=0.25)))
+
+    assert result.score == 2.0
+    assert result.details["weighted"] == pytest.approx(2 / 0.75)
+
+
+def test_a_model_without_log_probabilities_has_no_score_in_their_mode():
+    result = scored(Coherence("logprob", 2), by_seed(with_odds("4", a4=0.9), "4"))
+
+    assert result.score is None
+    assert result.problem == "the model gave no log-probabilities at its score"
+    assert (result.details["integer"], "weighted" in result.details) == (4.0, False)
+
+
+def test_a_score_that_shares_its_token_says_so_in_the_mode_of_probabilities():
+    result = scored(Coherence("logprob", 1), by_seed(Completion("4/5", tokens=(Token("4/5", -1),))))
+
+    assert (result.score, result.problem) == (None, "its score shares a token with other text")
+    assert result.details["integer"] == 4.0
+
+
+def test_samples_are_drawn_at_temperature_1():
+    judge = by_seed("1", "2", "3", "5")
+
+    result = scored(Coherence("sampled", 4), judge)
+
+    assert result.score == 11 / 4
+    assert [(d.temperature, d.seed) for _, d in judge.asked] == [(1, 0), (1, 1), (1, 2), (1, 3)]
+
+
+def test_the_judge_sees_no_citations_but_brackets_that_are_none():
+    [ask] = asked_of(Coherence(repeats=1)).asks
+
+    assert "Answer: She was a painter, as they say [sic].\n" in ask.text
+
+
+def test_consistency_alone_sees_the_graph_that_was_shown():
+    each = material(graph=GRAPH)
+
+    text = {
+        metric.key: asked_of(metric(repeats=1), each).asks[0].text
+        for metric in (Coherence, Consistency, Fluency, Relevance)
+    }
+
+    flat = "{occupation: painter, born: 1593, qid: Q1}"
+    assert f"\n\nKnowledge: {flat}\n\n" in text["consistency"]
+    assert [flat in asked for asked in text.values()] == [False, True, False, False]
+
+
+def test_consistency_sees_the_passages_of_its_evidence_choice():
+    passages = [Passage(1, "She painted.\n"), Passage(2, "In Rome.")]
+
+    each = material(passages=passages, graph=GRAPH)
+    [shown] = asked_of(Consistency(repeats=1), each).asks
+    [golden] = asked_of(Consistency(repeats=1), each._replace(evidence="golden")).asks
+
+    assert "Knowledge: She painted.\nIn Rome.\n{occupation: " in shown.text
+    assert "Knowledge: She painted.\nIn Rome.\n\nAnswer" in golden.text
+
+
+@pytest.mark.parametrize(
+    ("metric", "each", "problem"),
+    [
+        (Consistency(), material(), "there is no evidence that the response could agree with"),
+        (Coherence(), material(turns=None), "the dialog is not known"),
+        (Coherence(), material(" "), "the response is empty"),
+        (
+            Coherence(),
+            material("[Q1, a: b]"),
+            "nothing is left of the response without its citations",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(metric, each, problem):
+    assert metric.asked(each) == Refused(problem)
+
+
+def test_choices_come_back_from_a_run_s_parameters():
+    chosen = Consistency("sampled", 5)
+
+    assert metric_of("consistency", chosen.parameters) == chosen
+    assert (chosen.said, Consistency().said) == ("sampled:5", "integer:3")
+    assert (chosen.scale, chosen.threshold, chosen.usual_sample) == ((1, 5), 3, 100)
+
+
+@pytest.mark.parametrize("wrong", [{"mode": "best"}, {"repeats": 0}, {"repeats": 11}])
+def test_choices_that_there_are_not_are_refused(wrong):
+    with pytest.raises(ValueError, match="expected"):
+        Fluency.made(wrong)
+
+
+# --- a graph as evidence of Auto-AIS --------------------------------------------------------
+
+
+def test_the_graph_is_that_of_the_evidence_choice():
+    gold = (("Q1", "occupation", "sculptor"),)
+
+    each = material("A.", graph=GRAPH, evidence_graph=gold, evidence="golden")
+    without = each._replace(evidence_graph=())
+
+    [consistency] = asked_of(Consistency(repeats=1), each).asks
+    assert "Knowledge: {occupation: sculptor, qid: Q1}\n" in consistency.text
+    [pair] = asked_of(AutoAisMetric(AutoAis("v1", 0)), each).asks
+    assert pair.premise.startswith("{occupation: sculptor, qid: Q1}")
+    assert AutoAisMetric(AutoAis("v1", 0)).asked(without) == Refused("no golden evidence")
+
+
+def test_auto_ais_reads_the_graph_that_was_shown_as_a_passage():
+    asked = asked_of(AutoAisMetric(AutoAis("v2", 0)), material("A painter.", graph=GRAPH))
+
+    assert asked.asks == [
+        Pair("{occupation: painter, born: 1593, qid: Q1}", "Who was she? A painter.")
+    ]
+
+
+def test_the_graph_comes_after_the_passages_and_only_where_the_evidence_is_what_was_shown():
+    passages = [Passage(7, "She painted.")]
+    metric = AutoAisMetric(AutoAis("v2", 2))
+
+    each = material("A.", passages=passages, graph=GRAPH)
+    shown = asked_of(metric, each)
+    golden = asked_of(metric, each._replace(evidence="golden"))
+
+    assert [window.passage for window in shown.context.windows] == [7, None]
+    assert [window.passage for window in golden.context.windows] == [7]
+    assert metric.asked(material("A.", graph=GRAPH, evidence="golden")) == Refused(
+        "no golden evidence"
     )
-    for metric in ("coherence", "fluency", "relevance"):
-        assert asked[metric].endswith("Question: Who was she?\n\nAnswer: A painter.\n\nScore:")
-        assert f"{metric.title()} (1-5) - " in asked[metric]
-
-
-def test_a_text_that_looks_like_a_field_stays_text():
-    asked = prompt("fluency", "What is {answer}?", "It is {question}.")
-
-    assert "Question: What is {answer}?\n\nAnswer: It is {question}.\n" in asked
-
-
-@pytest.mark.parametrize(
-    ("reply", "score"),
-    [
-        ("4", 4),
-        (" 5\n", 5),
-        ("Score: 4", 4),
-        ("4/5", 4),
-        ("4.", 4),
-        ("**4**", 4),
-        ("3 out of 5", 3),
-        ("Coherence (1-5): 4", 4),
-        ("**Coherence**: 4/5.", 4),
-        ("**Score:** 4", 4),
-        ("The score is 4.", 4),
-        ("coherence score = 2", 2),
-        ("Rating 3", 3),
-        ("Answer:\n\n5", 5),
-        ("Score (out of 5): 4", 4),
-        ("Rating (1 = worst, 5 = best): 4", 4),
-        ("7", None),
-        ("0", None),
-        ("10/5", None),  # not the 5 after it
-        ("4/10", None),
-        ("4.5", None),
-        ("4,5", None),
-        ("-3", None),
-        ("4%", None),
-        ("4-5", None),  # a range
-        ("Q4", None),
-        ("Score4", None),
-        ("four", None),
-        ("", None),
-        (" \n", None),
-        ("\u0664", None),  # a digit of another script
-        # Another number than the first one may be meant, or another than the last.
-        ("1. Read the question: done. Score: 4", None),
-        ("The 3 sentences are coherent. Score: 5", None),
-        ("On a 5-point scale: 2", None),
-        ("On a scale of 1 to 5: 2", None),
-        ("I rate its coherence on a scale of 1", None),
-        ("Score (after step 3): 4", None),
-        ("Score: 4 or 5", None),
-        ("Score: 4\nScore: 2", None),
-        ("Fluency: 4", None),  # not what was asked
-    ],
-)
-def test_a_reply_is_one_score_from_1_to_5_under_its_name_or_nothing(reply, score):
-    assert parse_score(reply, "coherence") == score
-
-
-def test_labels_are_weighted_by_their_probabilities_and_the_rest_is_counted():
-    # 4: .6 + .1, 5: .2; .1 on nothing that is a label, of which .05 is named.
-    odds = (("4", 0.6), (" 4", 0.1), ("5", 0.2), ("four", 0.05))
-
-    weighed = weighed_of([token("Score"), token(":"), token(" "), token("4", *odds)])
-
-    assert weighed.mean == pytest.approx((4 * 0.7 + 5 * 0.2) / 0.9)  # 4.22
-    assert weighed.probabilities == pytest.approx({1: 0, 2: 0, 3: 0, 4: 0.7, 5: 0.2})
-    assert weighed.discarded_mass == pytest.approx(0.1)
-
-
-def test_the_score_s_own_token_is_looked_at_and_not_the_range_before_it():
-    texts = ["Score", " (", "1", "-", "5", "):"]
-
-    weighed = weighed_of([*map(token, texts), token(" 3", (" 3", 0.8))])
-
-    assert weighed.probabilities[3] == 0.8
-
-
-def test_tokens_may_have_other_white_space_than_their_reply_and_an_end_of_their_own():
-    tokens = [token("▁Score:"), token("▁4", ("▁4", 0.6), ("▁2", 0.2)), token("<end_1>")]
-
-    weighed = weigh(tokens, "Score: 4", "fluency")
-
-    assert not isinstance(weighed, str)
-    assert weighed.mean == pytest.approx((4 * 0.6 + 2 * 0.2) / 0.8)  # 3.5
-
-
-@pytest.mark.parametrize("form", ["{}.", ":{}", " **{}**"])
-def test_beside_a_digit_with_marks_labels_with_the_same_marks_count(form):
-    # 4 with .6 and 5 with .2; '5' alone and '4,' are other forms, and 0.2 in all is discarded.
-    odds = ((form.format(4), 0.6), (form.format(5), 0.2), ("5", 0.1), ("4,", 0.05))
-
-    weighed = weighed_of([token("Score " if form[0] == ":" else " "), token(form.format(4), *odds)])
-
-    assert weighed.mean == pytest.approx((4 * 0.6 + 5 * 0.2) / 0.8)  # 4.25
-    assert weighed.discarded_mass == pytest.approx(0.2)
-
-
-@pytest.mark.parametrize(
-    ("tokens", "reply", "why"),
-    [
-        ([], "4", "gave no log-probabilities"),
-        ([token("no"), token(" idea")], "4", "gave no log-probabilities"),
-        ([token("3")], "4", "gave no log-probabilities"),  # of something else
-        ([token("4", ("4", 0.0))], "4", "gave no log-probabilities"),
-        ([token("score:4")], "score:4", "shares a token with other text"),
-        ([token("4/5")], "4/5", "shares a token with other text"),
-    ],
-)
-def test_without_a_token_of_the_score_nothing_is_weighed_and_the_reason_is_said(tokens, reply, why):
-    assert why in weigh(tokens, reply, "coherence")
+    assert metric.asked(material("A.")) == Assumed()

@@ -3,8 +3,8 @@
 from typing import Any
 
 from evaluation.reports.base import Row
-from evaluation.reports.tradeoff import setup_row
 from evaluation.tradeoffs.dots import dot_of
+from evaluation.tradeoffs.reports.tradeoff import setup_row
 from generation.models import RERANKED, Setup
 
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 from django.db.models import QuerySet
 
-from evaluation.auto_metrics.registry import METRICS
+from evaluation.metrics.registry import METRICS
 from evaluation.models import MetricRun
 from evaluation.runs.plan import RunPlan
-from evaluation.services.runs import request_metric_run
+from evaluation.runs.services.runs import request_metric_run
 from evaluation.tradeoffs.axes import Axes, axes_of, usual
-from generation.backends.base import ModelSpec
 from generation.evidence import EvidenceChoice
+from generation.model_specs import ModelSpec
 from generation.models import Dataset, Response
 from tests.evaluation.metric_runs import work
 from tests.makers import import_rows

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from evaluation.metrics.reranking import SENSIBLE_FIRST
-from evaluation.reports.takeaways import takeaways_report
-from evaluation.reports.tradeoff import bands, tradeoff_report
-from evaluation.services.reranking import rerank
+from evaluation.measures.reranking import SENSIBLE_FIRST
 from evaluation.tradeoffs.material import material_of
-from evaluation.tradeoffs.pools import pools_of
+from evaluation.tradeoffs.reports.takeaways import takeaways_report
+from evaluation.tradeoffs.reports.tradeoff import bands, tradeoff_report
+from evaluation.tradeoffs.services.reranking import rerank
 from evaluation.tradeoffs.view import View
 from generation.grids.restricted import restricted_grid
 from generation.text.prompt_types import TWELVE
@@ -19,6 +18,7 @@ from tests.evaluation.tradeoffs.scoring import constructed_dataset, scored, usua
 from tests.evaluation.tradeoffs.true_values import cluster_truths
 from tests.generation.asked import ask, grid_of, started
 from tests.tradeoff_grid import BAND_OF, LARGE, SMALL, TEMPERATURES
+from tests.tradeoff_material import pools_of
 
 pytestmark = [pytest.mark.once, pytest.mark.faults]
 

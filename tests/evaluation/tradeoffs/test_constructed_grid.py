@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evaluation.reports.tradeoff import tradeoff_report
 from evaluation.tradeoffs.material import material_of
+from evaluation.tradeoffs.reports.tradeoff import tradeoff_report
 from evaluation.tradeoffs.view import View
 from generation.models import Call
 from tests.constructed_model import construction

@@ -6,19 +6,13 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from evaluation.metrics.intervals import Figure, share_from
-from evaluation.metrics.reranking import MAX_ATTRIBUTION, SENSIBLE_FIRST
-from evaluation.metrics.tradeoff import (
-    WIDTH,
-    attribution_from,
-    f1_from,
-    sensibleness_from,
-)
-from evaluation.reports.restricted import courses, restricted_report
-from evaluation.reports.tradeoff import bands, tradeoff_report
-from evaluation.tradeoffs.pools import pools_of
+from evaluation.measures.reranking import MAX_ATTRIBUTION, SENSIBLE_FIRST
+from evaluation.measures.tradeoff import WIDTH, attribution_from, f1_from, sensibleness_from
+from evaluation.statistics.intervals import Figure, share_from
 from evaluation.tradeoffs.recall_lines import curves_of
 from evaluation.tradeoffs.recalls import Recalls
+from evaluation.tradeoffs.reports.restricted import courses, restricted_report
+from evaluation.tradeoffs.reports.tradeoff import bands, tradeoff_report
 from evaluation.tradeoffs.view import View
 from generation.text.prompt_types import TWELVE
 from tests.evaluation.tradeoffs.true_values import cluster_truths, expected
@@ -34,7 +28,7 @@ from tests.tradeoff_grid import (
     drawn,
     restricted_truth,
 )
-from tests.tradeoff_material import synthetic_material, with_aggregate
+from tests.tradeoff_material import pools_of, synthetic_material, with_aggregate
 
 N = 200  # examples
 # Grids in which intervals are counted. 95 % of them should hold the truth; setups of a grid share

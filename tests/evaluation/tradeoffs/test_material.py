@@ -15,7 +15,7 @@ from evaluation.tradeoffs.axes import (
     usual,
     values_of,
 )
-from evaluation.tradeoffs.kept import version_of
+from evaluation.tradeoffs.cached import version_of
 from evaluation.tradeoffs.material import Material, material_of
 from generation.models import Example, Response
 from tests.makers import example_row, import_rows, response_row

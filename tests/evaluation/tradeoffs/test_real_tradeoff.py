@@ -8,12 +8,12 @@ from xml.etree import ElementTree
 import pytest
 from django.urls import reverse
 
-from evaluation.metrics.reranking import MAX_ATTRIBUTION, SENSIBLE_FIRST
-from evaluation.reports.tradeoff import tradeoff_report
-from evaluation.services.reranking import rerank
+from evaluation.measures.reranking import MAX_ATTRIBUTION, SENSIBLE_FIRST
 from evaluation.tradeoffs.axes import Axes, axes_of, find
 from evaluation.tradeoffs.material import material_of
-from evaluation.tradeoffs.pools import USUAL_TYPES, pools_of
+from evaluation.tradeoffs.pools import USUAL_TYPES
+from evaluation.tradeoffs.reports.tradeoff import tradeoff_report
+from evaluation.tradeoffs.services.reranking import rerank
 from evaluation.tradeoffs.view import FIGURES, View
 from generation.filters import Filters
 from generation.grids.recipe import recipe_grid
@@ -24,6 +24,7 @@ from generation.services.samples import filter_sample, request_sample
 from tests.evaluation.tradeoffs.scoring import scored, usual_axes
 from tests.generation.asked import ask, grid_of, started
 from tests.makers import import_path
+from tests.tradeoff_material import pools_of
 
 pytestmark = pytest.mark.once
 

@@ -7,10 +7,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation.models import AutoScore, MetricRun
-from evaluation.reports.recipe import recipe_report
-from evaluation.services.reranking import rerank
 from evaluation.tradeoffs.axes import named_axes
 from evaluation.tradeoffs.recipes import recipe_of
+from evaluation.tradeoffs.reports.recipe import recipe_report
+from evaluation.tradeoffs.services.reranking import rerank
 from generation.models import Call, Experiment, Response, Setup
 from tests.evaluation.commands import failure
 from tests.evaluation.makers_of_scores import make_score
@@ -94,7 +94,7 @@ def test_it_goes_on_where_it_was_stopped(dataset, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("evaluation.management.runs_here.claim_next_chunk", stop)
+        patched.setattr("evaluation.runs.command.claim_next_run_chunk", stop)
         assert "0 of 24 responses are scored" in failure("run_recipe", *CHOICES)
     assert Experiment.objects.get().state == Experiment.State.DONE
     assert not Setup.objects.filter(prompt="reranked").exists()
@@ -348,7 +348,7 @@ def test_recipes_that_differ_have_names_that_differ(dataset, monkeypatch):
         names.append(grid.name)
         raise CommandError("Noted.")
 
-    monkeypatch.setattr("evaluation.management.commands.run_recipe.ask_grid", note)
+    monkeypatch.setattr("evaluation.tradeoffs.management.commands.run_recipe.ask_grid", note)
     plain = ("valley", "--model=extractive", "--k1=2", "--k2=2")
     for more in ([], ["--temperature=0.1234567"], ["--temperature=0.1234568"], ["--budget=90"]):
         failure("run_recipe", *plain, *more)

@@ -7,9 +7,9 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from evaluation.charts.recipe import recipe_chart
-from evaluation.forms.recipe import RecipeForm
 from evaluation.models import AutoScore, MetricRun
+from evaluation.tradeoffs.figures.recipe import recipe_chart
+from evaluation.tradeoffs.forms.recipe import RecipeForm
 from generation.models import Experiment, Setup
 from generation.retrieval import dataset_index
 from generation.services.experiments import make_plan, start_experiment
@@ -137,7 +137,7 @@ def test_a_large_collection_waits_for_its_index(researcher, dataset, monkeypatch
 
 
 def test_without_a_model_there_is_no_form(researcher, dataset, monkeypatch):
-    monkeypatch.setattr("evaluation.forms.recipe.offered_models", list)
+    monkeypatch.setattr("evaluation.tradeoffs.forms.recipe.offered_models", list)
 
     page = shown(new_page(researcher, dataset))
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from evaluation import interchange
-from evaluation.export import export_folder
-from evaluation.interchange import BadRows
+from evaluation.exchange import interchange
+from evaluation.exchange.interchange import BadRows
 from evaluation.models import AutoScore
-from evaluation.services.reranking import RerankingError, rerank
 from evaluation.tradeoffs.flattered import flattered
 from evaluation.tradeoffs.material import material_of
-from evaluation.tradeoffs.pools import USUAL_TYPES, Pool, pools_of
+from evaluation.tradeoffs.pools import USUAL_TYPES, Pool
+from evaluation.tradeoffs.services.reranking import RerankingError, rerank
+from evaluation.votes.export import export_folder
 from generation.models import Dataset, Response
 from tests.evaluation.tradeoffs.reranked import (
     BY_ATTRIBUTION,
@@ -32,6 +32,7 @@ from tests.makers import (
     response_row,
     statements,
 )
+from tests.tradeoff_material import pools_of
 
 pytestmark = pytest.mark.once
 

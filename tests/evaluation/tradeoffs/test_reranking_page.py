@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from evaluation.models import AutoScore, MetricRun
-from evaluation.services.reranking import rerank
+from evaluation.tradeoffs.services.reranking import rerank
 from generation.models import Response, Setup
 from tests.evaluation.commands import failure
 from tests.evaluation.tradeoffs.reranked import MODEL, NAMES, axes_in, dataset_of

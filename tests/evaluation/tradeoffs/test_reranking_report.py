@@ -15,11 +15,18 @@ import pytest
 
 from evaluation.models import AutoScore
 from evaluation.reports.formats import write_report
-from evaluation.reports.reranking import AGGREGATE, CHOOSING, MEAN, SECOND, SINGLE, reranking_report
-from evaluation.services.reranking import rerank
 from evaluation.tradeoffs.choices import chosen_responses
 from evaluation.tradeoffs.material import material_of
 from evaluation.tradeoffs.pools import all_pools
+from evaluation.tradeoffs.reports.reranking import (
+    AGGREGATE,
+    CHOOSING,
+    MEAN,
+    SECOND,
+    SINGLE,
+    reranking_report,
+)
+from evaluation.tradeoffs.services.reranking import rerank
 from generation.services.aggregates import current_aggregate
 from tests.evaluation.tradeoffs.reranked import NAMES, axes_in, dataset_of
 

@@ -4,8 +4,6 @@ import math
 
 import pytest
 
-from evaluation.reports.restricted import restricted_report
-from evaluation.reports.takeaways import takeaways_report
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.recall_lines import (
     Curves,
@@ -15,6 +13,8 @@ from evaluation.tradeoffs.recall_lines import (
     restricted_pairs,
 )
 from evaluation.tradeoffs.recalls import Recalls
+from evaluation.tradeoffs.reports.restricted import restricted_report
+from evaluation.tradeoffs.reports.takeaways import takeaways_report
 from tests.evaluation.tradeoffs.restricted import LABELS, MODEL, restricted_material
 
 TYPED = Recalls(at_1=0.5, at_k=0.75, k=3)

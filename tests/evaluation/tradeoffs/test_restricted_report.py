@@ -7,7 +7,6 @@ import pytest
 
 from evaluation.reports.base import Report
 from evaluation.reports.formats import write_report
-from evaluation.reports.restricted import courses, directions_of, restricted_report
 from evaluation.tradeoffs.material import NO_RESPONSE, Material
 from evaluation.tradeoffs.recall_lines import (
     Curves,
@@ -18,6 +17,7 @@ from evaluation.tradeoffs.recall_lines import (
     restricted_pairs,
 )
 from evaluation.tradeoffs.recalls import Recalls
+from evaluation.tradeoffs.reports.restricted import courses, directions_of, restricted_report
 from generation.models import Dataset
 from tests.evaluation.tradeoffs.restricted import LABELS, MODEL, restricted_material
 from tests.makers import example_row, import_rows

@@ -3,9 +3,9 @@
 import pytest
 from django.urls import reverse
 
-from evaluation.forms.saved_views import SavedViewForm
 from evaluation.models import SavedView
-from evaluation.services.saved_views import delete_view, save_view
+from evaluation.tradeoffs.forms.saved_views import SavedViewForm
+from evaluation.tradeoffs.services.saved_views import delete_view, save_view
 from tests.makers import example_row, import_rows, response_row
 
 pytestmark = pytest.mark.once

@@ -144,7 +144,7 @@ def test_comparable_pairs_stand_with_how_they_move(researcher, dataset):
 
 
 def test_the_file_of_comparable_pairs_holds_all(researcher, dataset, monkeypatch):
-    monkeypatch.setattr("evaluation.views.tradeoffs.takeaways.MOST_SHOWN", 0)
+    monkeypatch.setattr("evaluation.tradeoffs.views.takeaways.MOST_SHOWN", 0)
 
     page = shown(researcher.get(address("comparable", dataset)))
     file = researcher.get(address("comparable-file", dataset, "csv"))
@@ -176,7 +176,9 @@ def test_what_is_kept_follows_the_scores(researcher, dataset, name):
 
 def test_the_interface_answers_with_what_the_page_keeps(researcher, dataset, monkeypatch):
     file = researcher.get(address("takeaways-file", dataset, "json")).json()
-    monkeypatch.setattr("evaluation.reports.takeaways.takeaways_report", None)  # nothing is made
+    monkeypatch.setattr(
+        "evaluation.tradeoffs.reports.takeaways.takeaways_report", None
+    )  # nothing is made
 
     assert researcher.get(f"/api/v1/datasets/{dataset.slug}/reports/takeaways/").json() == file
 

@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from evaluation.charts.specifications import drawn
-from evaluation.charts.tradeoff_effects import effects_chart
+from evaluation.reports.figures.builders import drawn
 from evaluation.reports.formats import write_report
-from evaluation.reports.takeaways import takeaways_report
 from evaluation.tradeoffs.effects import Sizes
+from evaluation.tradeoffs.figures.effects import effects_chart
 from evaluation.tradeoffs.pools import pool_of
 from evaluation.tradeoffs.recalls import Recalls
+from evaluation.tradeoffs.reports.takeaways import takeaways_report
 from tests.charts import valid
 from tests.evaluation.tradeoffs.by_hand import AXES, dot, material_by_hand
 

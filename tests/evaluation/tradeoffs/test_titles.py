@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluation.reports.seeded_runs import SeededRuns
-from evaluation.templatetags.figures import temperature
+from evaluation.reports.numbers import temperature
+from evaluation.runs.seeded_setups import SeededRuns
 from evaluation.tradeoffs.pools import pool_of
 from evaluation.tradeoffs.recall_lines import RestrictedPair
 from evaluation.tradeoffs.titles import setup_title

@@ -9,18 +9,8 @@ import pytest
 from django.conf import settings
 from django.template.loader import render_to_string
 
-from evaluation.charts.free_places import Box, Text, first_free, least_covering
-from evaluation.charts.glyphs import SHAPES, glyph_of, legend_of, palette_of
-from evaluation.charts.svg_files import (
-    converted,
-    file_size,
-    file_style,
-    legend_lines,
-    titled,
-    well_formed,
-)
-from evaluation.charts.tradeoff_figure import PADDING, figure_of
-from evaluation.charts.tradeoff_frame import (
+from evaluation.reports.figures.free_places import Box, Text, first_free, least_covering
+from evaluation.tradeoffs.figures.frame import (
     PLOT,
     Window,
     curves,
@@ -29,6 +19,16 @@ from evaluation.charts.tradeoff_frame import (
     ticks,
     window_of,
 )
+from evaluation.tradeoffs.figures.glyphs import SHAPES, glyph_of, legend_of, palette_of
+from evaluation.tradeoffs.figures.svg_files import (
+    converted,
+    file_size,
+    file_style,
+    legend_lines,
+    titled,
+    well_formed,
+)
+from evaluation.tradeoffs.figures.tradeoff import PADDING, figure_of
 from evaluation.tradeoffs.view import View
 from generation.text.prompt_types import TWELVE
 from tests.evaluation.tradeoffs.rows_of_tradeoffs import aggregate, row

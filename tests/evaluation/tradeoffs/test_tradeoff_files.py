@@ -11,12 +11,12 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.services import create_api_token
-from evaluation.charts.tradeoff_figure import figure_of
-from evaluation.services.reranking import rerank
+from evaluation.tradeoffs.figures.tradeoff import figure_of
 from evaluation.tradeoffs.material import material_of
-from evaluation.tradeoffs.methods import methods_paragraph
+from evaluation.tradeoffs.pages.methods import methods_paragraph
 from evaluation.tradeoffs.recall_lines import Line
 from evaluation.tradeoffs.recalls import Recalls
+from evaluation.tradeoffs.services.reranking import rerank
 from evaluation.tradeoffs.view import View
 from generation.models import Setup
 from tests.evaluation.commands import failure

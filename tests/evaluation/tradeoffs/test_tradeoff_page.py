@@ -6,8 +6,8 @@ from django.utils.http import urlencode
 
 from annotation.models import Study
 from evaluation.models import AutoScore, MetricRun
-from evaluation.services.reranking import rerank
 from evaluation.tradeoffs.axes import axes_of, usual
+from evaluation.tradeoffs.services.reranking import rerank
 from generation.models import Dataset, Response
 from tests.evaluation.tradeoffs.imported_setups import LARGE, SMALL, imported, rows
 from tests.makers import example_row, import_rows, response_row

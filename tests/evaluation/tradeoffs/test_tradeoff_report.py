@@ -3,11 +3,11 @@
 import pytest
 
 from evaluation.models import AutoScore, MetricRun
-from evaluation.reports.tradeoff import bands, tradeoff_report
-from evaluation.services.reranking import rerank
 from evaluation.tradeoffs.axes import axes_of, find, named_axes
-from evaluation.tradeoffs.kept import kept, kept_material, version_of
+from evaluation.tradeoffs.cached import cached_material, cached_on_axes, version_of
 from evaluation.tradeoffs.material import material_of
+from evaluation.tradeoffs.reports.tradeoff import bands, tradeoff_report
+from evaluation.tradeoffs.services.reranking import rerank
 from evaluation.tradeoffs.view import NONE, View
 from generation.models import Response, Setup
 from tests.evaluation.tradeoffs.reranked import NAMES, axes_in, dataset_of
@@ -128,20 +128,20 @@ def test_a_material_is_kept_until_a_score_changes_in_its_place(
     dataset, own_cache, django_assert_num_queries
 ):
     axes = axes_in(dataset)
-    before = kept_material(dataset, axes)
+    before = cached_material(dataset, axes)
     with django_assert_num_queries(5):  # the version alone
-        assert kept_material(dataset, axes).data_hash == before.data_hash
+        assert cached_material(dataset, axes).data_hash == before.data_hash
 
     AutoScore.objects.filter(run=axes.attribution.run, score=0.2).update(score=0.7)
 
-    changed = kept_material(dataset, axes).data_hash
+    changed = cached_material(dataset, axes).data_hash
     assert changed != before.data_hash
     # Two scores in each other's place have the same sum.
     of_run = AutoScore.objects.filter(run=axes.attribution.run).order_by("pk")
     high, low = of_run.filter(score=0.9)[0], of_run.filter(score=0.1)[0]
     high.score, low.score = low.score, high.score
     AutoScore.objects.bulk_update([high, low], ["score"])
-    assert kept_material(dataset, axes).data_hash != changed
+    assert cached_material(dataset, axes).data_hash != changed
 
 
 @pytest.mark.parametrize(
@@ -183,12 +183,14 @@ def test_what_is_kept_is_made_anew_when_responses_come(dataset, own_cache):
         made.append(1)
         return len(made)
 
-    assert [kept(dataset, "it", make), kept(dataset, "it", make)] == [1, 1]
-    assert kept(dataset, "another", make) == 2
+    axes = axes_in(dataset)
+
+    assert [cached_on_axes(dataset, "it", make, axes=axes) for _ in range(2)] == [1, 1]
+    assert cached_on_axes(dataset, "another", make, axes=axes) == 2
     version = version_of(dataset)
     Response.objects.filter(dataset=dataset).latest("pk").delete()
     assert version_of(dataset) != version
-    assert kept(dataset, "it", make) == 3
+    assert cached_on_axes(dataset, "it", make, axes=axes) == 3
 
 
 def test_bands_are_over_setups_with_history_and_golden_evidence():

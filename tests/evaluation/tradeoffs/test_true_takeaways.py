@@ -6,10 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from evaluation.metrics.reranking import MAX_ATTRIBUTION, SENSIBLE_FIRST
-from evaluation.reports.takeaways import takeaways_report
-from evaluation.tradeoffs.pools import pools_of
+from evaluation.measures.reranking import MAX_ATTRIBUTION, SENSIBLE_FIRST
 from evaluation.tradeoffs.recalls import Recalls
+from evaluation.tradeoffs.reports.takeaways import takeaways_report
 from generation.text.prompt_types import TWELVE, prompt_type
 from tests.evaluation.tradeoffs.true_values import expected
 from tests.tradeoff_grid import (
@@ -24,7 +23,7 @@ from tests.tradeoff_grid import (
     restricted_truth,
     truth_of,
 )
-from tests.tradeoff_material import synthetic_material, with_aggregate
+from tests.tradeoff_material import pools_of, synthetic_material, with_aggregate
 
 N = 100  # examples
 SEEDS = range(1, 7)

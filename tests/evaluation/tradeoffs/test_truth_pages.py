@@ -4,17 +4,16 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from evaluation.metrics.reranking import MAX_ATTRIBUTION
-from evaluation.reports.tradeoff import tradeoff_report
-from evaluation.services.reranking import rerank
+from evaluation.measures.reranking import MAX_ATTRIBUTION
 from evaluation.tradeoffs.axes import Axes, axes_of, find
 from evaluation.tradeoffs.material import material_of
-from evaluation.tradeoffs.pools import pools_of
+from evaluation.tradeoffs.reports.tradeoff import tradeoff_report
+from evaluation.tradeoffs.services.reranking import rerank
 from evaluation.tradeoffs.view import View
 from tests.evaluation.tradeoffs.scoring import usual_axes
 from tests.shown import shown
 from tests.tradeoff_grid import ALONG, SMALL, synthetic_dataset
-from tests.tradeoff_material import synthetic_material
+from tests.tradeoff_material import pools_of, synthetic_material
 
 pytestmark = pytest.mark.once
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from django.http import QueryDict
 
-from evaluation.forms.tradeoff import TradeoffForm
-from evaluation.metrics.reranking import MAX_ATTRIBUTION, SENSIBLE_FIRST
+from evaluation.measures.reranking import MAX_ATTRIBUTION, SENSIBLE_FIRST
 from evaluation.models import MetricRun
 from evaluation.tradeoffs.axes import Axes, of_run
 from evaluation.tradeoffs.dots import dot_of
+from evaluation.tradeoffs.forms.tradeoff import TradeoffForm
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.view import (
     FIGURES,
@@ -207,12 +207,12 @@ def test_nothing_of_its_kind_is_not_what_a_setup_does_not_say():
 def test_a_form_without_boxes_and_one_that_narrows_too_far():
     made = material([("gpt", None, "", 7, 8), ("llama", None, "", 6, 7)], [])
     form = TradeoffForm(QueryDict("own=1&model=gpt&model=llama"), material=made)
-    assert form.places == []
+    assert shown(made, form.choice.view) == []
 
     # Figure 2 ends at 0.95: nothing of it is right of that.
     form = TradeoffForm(QueryDict("figure=2&x_from=.95"), material=material())
     assert form.errors == {"x_from": ["Expected at most 0.945."]}
-    assert form.chosen == form.usual
+    assert not form.choice.is_own
     form = TradeoffForm(QueryDict("y_from=.5&y_to=.504"), material=material())
     assert form.errors == {"y_to": ["Expected at least 0.505."]}
     form = TradeoffForm(QueryDict("y_from=.5&y_to=.505"), material=material())

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from evaluation.metrics.reranking import MAX_ATTRIBUTION
+from evaluation.measures.reranking import MAX_ATTRIBUTION
 from generation.text.prompt_types import TWELVE
 from tests.tradeoff_grid import WEIGHTS, Floats, Truth, truth_of
 

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from generation.backends.base import Completion, Decoding, ModelSpec, Prompt
+from generation.backends.base import Completion, Decoding, Prompt
 from generation.backends.openai_http import OpenAILanguageModel, Patience
+from generation.model_specs import ModelSpec
 from tests.language_model_server import StandIn
 
 SHORT = Patience(request=5.0, prompt=9.0, n_tries=3, first_pause=0.01, longest_pause=0.05)

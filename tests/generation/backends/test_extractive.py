@@ -5,9 +5,10 @@ from collections import Counter
 
 import pytest
 
-from generation.backends.base import Decoding, ModelSpec, Prompt
+from generation.backends.base import Decoding, Prompt
 from generation.backends.registry import open_language_model
-from generation.importers.records import TurnRecord
+from generation.model_specs import ModelSpec
+from generation.records import TurnRecord
 from generation.text.dialog_prompts import PromptParts, build_prompt
 from generation.text.native_dialog import said
 from generation.text.prompts import prompt_text

@@ -3,8 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.backends.base import Decoding, ModelSpec, Prompt
+from generation.backends.base import Decoding, Prompt
 from generation.backends.registry import open_language_model
+from generation.model_specs import ModelSpec
 from generation.text.citations import parse_citations
 from generation.text.flat_graph import DOCUMENT_TEXT
 from generation.text.graph_prompts import STOPS, build_graph_prompt

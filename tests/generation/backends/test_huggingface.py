@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from generation.backends import loading
-from generation.backends.base import BackendError, Decoding, ModelSpec, Prompt
+from generation.backends.base import Decoding, Prompt
 from generation.backends.huggingface import TransformersLanguageModel
+from generation.model_specs import BackendError, ModelSpec
 from tests.tiny_language_models import (
     CHAT,
     CHAT_WITHOUT_SYSTEM,

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from generation.backends.base import BackendError, ModelSpec
 from generation.backends.memory import GIB, free_memory
 from generation.backends.model_files import (
     INDEX,
@@ -20,6 +19,7 @@ from generation.backends.model_files import (
     weights_of,
     what_is_wrong,
 )
+from generation.model_specs import BackendError, ModelSpec
 
 
 @pytest.fixture

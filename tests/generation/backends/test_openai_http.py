@@ -10,8 +10,9 @@ from threading import Thread
 import pytest
 
 from generation.backends import openai_http
-from generation.backends.base import BackendError, Completion, Decoding, Prompt
+from generation.backends.base import Completion, Decoding, Prompt
 from generation.backends.openai_http import MOST_SILENT, Patience
+from generation.model_specs import BackendError
 from tests.generation.backends.servers import GREEDY, SHORT, completed, opened
 from tests.language_model_server import (
     Reply,

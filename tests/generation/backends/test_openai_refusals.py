@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from generation.backends.base import BackendError, Decoding, ModelSpec, Prompt
+from generation.backends.base import Decoding, Prompt
 from generation.backends.openai_http import OpenAILanguageModel
-from generation.backends.server_addresses import check_key
+from generation.model_specs import BackendError, ModelSpec
+from generation.server_addresses import check_key
 from tests.generation.backends.servers import GREEDY, KEY, completed, opened
 from tests.language_model_server import (
     Reply,

@@ -3,7 +3,7 @@
 import json
 
 from generation.importers import open_material
-from generation.importers.records import Problem
+from generation.records import Problem
 
 EXAMPLE = {"id": "e1", "turns": [{"speaker": "user", "text": "Why?"}]}
 RESPONSE = {"id": "r1", "example": "e1", "setup": "plain", "text": "Because."}

@@ -7,7 +7,7 @@ import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa
 
 from generation.importers import open_material
-from generation.importers.records import Problem
+from generation.records import Problem
 
 HEADER = (
     "ex-idx ,doc-url,doc-url-hash,model-name,output,INT,INT & AIS,Flagged,Q1,Q2,"

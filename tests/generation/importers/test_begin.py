@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from generation.importers import DatasetError, open_material
-from generation.importers.records import Problem
+from generation.records import Problem
 
 HEADER = "model_name\tdata_source\tknowledge\tmessage\tresponse\tbegin_label"
 

@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 
 from generation.importers import DatasetError, Limits, open_material, recognise
-from generation.importers.records import (
-    EntityRecord,
-    EntityTriple,
-    KGQuestionRecord,
-    Problem,
-)
+from generation.records import EntityRecord, EntityTriple, KGQuestionRecord, Problem
 from tests.published import shared_folder
 
 PUBLISHED = shared_folder() / "data" / "biokalma"

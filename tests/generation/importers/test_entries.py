@@ -8,8 +8,8 @@ import pytest
 from generation.importers.entries import EntryRecord, is_complete_name, read_entries
 from generation.importers.errors import DatasetError
 from generation.importers.limits import Limits
-from generation.importers.records import Problem, Where
 from generation.importers.sources import Source
+from generation.records import Problem, Where
 
 SHAKESPEARE = (
     "William Shakespeare married Anne Hathaway, at 18.",

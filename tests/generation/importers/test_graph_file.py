@@ -15,7 +15,7 @@ from generation.importers import (
     rdf_store,
 )
 from generation.importers import triples as table
-from generation.importers.records import EntityRecord, EntityTriple, Problem
+from generation.records import EntityRecord, EntityTriple, Problem
 
 EX = "http://example.org/"
 GRAPH = (

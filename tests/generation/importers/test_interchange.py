@@ -5,14 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from generation.importers import open_material
-from generation.importers.records import (
-    ExampleRecord,
-    PassageRecord,
-    Problem,
-    TurnRecord,
-    VoteRecord,
-    Where,
-)
+from generation.records import ExampleRecord, PassageRecord, Problem, TurnRecord, VoteRecord, Where
 from tests.generation.importers.reading import (
     ENTITY,
     EXAMPLE,

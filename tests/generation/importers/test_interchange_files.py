@@ -12,14 +12,7 @@ from hypothesis import strategies as st
 from annotation.schemes import load_scheme
 from generation.importers import DatasetError, Limits, open_material
 from generation.importers.interchange_rows import ROW_KINDS, passage_key
-from generation.importers.records import (
-    ExampleRecord,
-    PassageRecord,
-    Problem,
-    TurnRecord,
-    VoteRecord,
-    Where,
-)
+from generation.records import ExampleRecord, PassageRecord, Problem, TurnRecord, VoteRecord, Where
 from tests import published
 from tests.generation.importers.reading import (
     VOTE,

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from generation.importers import DatasetError, Limits
 from generation.importers import sources as sources_module
 from generation.importers.json_items import json_items
-from generation.importers.records import Problem
 from generation.importers.sources import Source
+from generation.records import Problem
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 names = st.text('ab"\\[]{},é', max_size=3)

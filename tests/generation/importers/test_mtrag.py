@@ -10,7 +10,7 @@ import pytest
 
 from annotation.schemes import load_scheme
 from generation.importers import DatasetError, Limits, open_material
-from generation.importers.records import Problem
+from generation.records import Problem
 
 RATING = {"timestamp": 1727777347.0, "duration": 1407.0, "value": "4"}
 DATA: dict[str, Any] = {

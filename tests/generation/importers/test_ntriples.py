@@ -8,7 +8,7 @@ import pytest
 
 from generation.importers import DatasetError, open_material, rdf_store, recognise
 from generation.importers.ntriples import LINES_AT_ONCE
-from generation.importers.records import EntityRecord, EntityTriple, Problem
+from generation.records import EntityRecord, EntityTriple, Problem
 from tests.wikidata_shape import by_hand, interchange_rows, ntriples, world
 
 WD = "http://www.wikidata.org/entity/"

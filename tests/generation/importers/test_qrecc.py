@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from generation.importers import DatasetError, open_material, recognise
-from generation.importers.records import CollectionPassageRecord, Problem
+from generation.records import CollectionPassageRecord, Problem
 
 URL = "https://example.org/mill"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from generation.importers import open_material
-from generation.importers.records import ExampleRecord, Problem, ResponseRecord
+from generation.records import ExampleRecord, Problem, ResponseRecord
 from tests.scai_qrecc import ITEMS, write_scai
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
+from evaluation.exchange.interchange import weight
 from generation.importers import DatasetError, open_material, recognise
 from generation.importers.errors import EXCERPT_LENGTH, excerpt
 from generation.importers.fields import MOST_PROBLEMS, Row
 from generation.importers.json_text import MOST_VALUES, JSONTrouble, parse_json
 from generation.importers.limits import Limits
-from generation.importers.records import Problem, Where
 from generation.importers.treccast import MOST_TURNS
-from generation.importers.weight import weight
+from generation.records import Problem, Where
 from tests.generation.importers.reading import ENTITY, RESPONSE, read_csv, read_lines, the_problem
 
 

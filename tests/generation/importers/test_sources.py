@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from generation.importers import DatasetError, Limits, open_material
-from generation.importers.records import Problem
 from generation.importers.sources import Source
+from generation.records import Problem
 
 VOTES = "response,rater,question,answer\nr1,anna,sensible,yes\nr1,ben,sensible,no\n"
 

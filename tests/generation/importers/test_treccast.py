@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from generation.importers import DatasetError, open_material, recognise
-from generation.importers.records import ExampleRecord, Problem
+from generation.records import ExampleRecord, Problem
 from generation.text.native_dialog import native_dialog
 
 LINEAR: list[dict[str, Any]] = [

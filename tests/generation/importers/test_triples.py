@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from generation.importers import open_material, recognise, triples
-from generation.importers.records import EntityTriple, Problem
+from generation.records import EntityTriple, Problem
 
 HEADER = "qid,relation,value,label,type,aliases,value_qid\n"
 TABLE = HEADER + (

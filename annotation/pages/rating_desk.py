@@ -1,0 +1,280 @@
+"""The desk that a unit is rated at: its layout, its texts, and each question with its answers."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from annotation.asked import AskedQuestion, asked_questions, gates_of, impossible_in_words
+from annotation.forms.rating import NO_ANSWER, RatingForm, VoteForm
+from annotation.models import Arm, Study
+from annotation.rated_units import ShownResponse
+from annotation.schemes import YES_NO, Question
+from generation.models import Entity
+
+Layout = Literal["questions", "in_turn", "matrix", "judge"]
+
+FEW_QUESTIONS = 2  # so few have their help open at first
+EXCERPT = 40  # characters of a response that stand beside its answer on a phone
+
+
+class Option(NamedTuple):
+    """One answer that can be chosen."""
+
+    value: int
+    label: str
+    is_chosen: bool
+
+
+class Cell(NamedTuple):
+    """One question about one response, with the answers to choose from."""
+
+    name: str  # of the form's field
+    options: list[Option]
+    error: str
+    is_first_error: bool  # where the page puts the focus
+
+
+class Contradiction(NamedTuple):
+    """Answers that cannot stand together; `when` names the fields: 'a-1=1 b-1=0'."""
+
+    when: str
+    text: str
+    is_there: bool
+
+
+class ResponsePart:
+    """One response or citation with its form."""
+
+    def __init__(self, form: VoteForm) -> None:
+        self.form, self.shown = form, form.shown
+
+    @property
+    def excerpt(self) -> str:
+        text = " ".join(self.shown.text.split())
+        return text if len(text) <= EXCERPT else f"{text[:EXCERPT].rstrip()}…"
+
+    @property
+    def contradictions(self) -> list[Contradiction]:
+        """Return each combination of the scheme that cannot be, for this response."""
+        return [
+            Contradiction(
+                when=" ".join(f"{self.form.add_prefix(key)}={together[key]}" for key in together),
+                text=impossible_in_words(self.form.scheme, together),
+                is_there=together in self.form.judgement.impossible,
+            )
+            for together in self.form.scheme.impossible
+        ]
+
+    @property
+    def first_name(self) -> str:
+        """Return the field of the first question: the only one where buttons submit."""
+        return self.form.add_prefix(self.form.scheme.keys[0])
+
+    @property
+    def said_yes(self) -> bool:
+        return self.form.given.get(self.form.scheme.keys[0]) == 1
+
+    @property
+    def said_no(self) -> bool:
+        return self.form.given.get(self.form.scheme.keys[0]) == 0
+
+    def cell(self, question: Question, *, is_first_error: bool) -> Cell:
+        scale, answer = question.scale, self.form.given.get(question.key)
+        if scale == YES_NO:  # yes first, as people say it
+            options = [Option(1, "Yes", answer == 1), Option(0, "No", answer == 0)]
+        else:
+            answers = zip(scale.values, scale.labels, strict=True)
+            options = [Option(value, label, answer == value) for value, label in answers]
+        errors = self.form.errors.get(question.key) if self.form.is_bound else None
+        error = str(errors[0]) if errors else ""
+        return Cell(self.form.add_prefix(question.key), options, error, is_first_error)
+
+
+class RatingDesk:
+    """A unit with its form, as one page shows both."""
+
+    def __init__(self, form: RatingForm) -> None:
+        self._form, self.unit = form, form.unit
+        self.asked = asked_questions(form.unit.scheme)
+        self.gates = gates_of(self.asked)
+        self.responses = [ResponsePart(each) for each in form.forms]
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Return how the unit is laid out; data decides, so a new scheme needs no template."""
+        unit = self.unit
+        if unit.arm == Arm.Kind.MERGED:
+            is_in_turn = unit.study.merged_layout == Study.MergedLayout.IN_TURN
+            return "in_turn" if is_in_turn else "matrix"
+        questions = unit.scheme.questions
+        is_one_yes_no = len(questions) == 1 and questions[0].scale == YES_NO
+        return "judge" if unit.scheme.target == "citation" and is_one_yes_no else "questions"
+
+    @property
+    def title(self) -> str:
+        n_responses = len(self.responses)
+        if self.unit.scheme.target == "citation":
+            return self.asked[0].question.wording
+        if n_responses == 1:
+            return "Rate a response"
+        how = "in turn" if self.layout == "in_turn" else "side by side"
+        return f"Rate {n_responses} responses {how}"
+
+    @property
+    def frame(self) -> str:
+        """Return the class of the page's frame."""
+        if self.layout == "judge":
+            return "judge-page"
+        if self.layout == "matrix":
+            return "desk desk--matrix"
+        if self.evidence_by_question:
+            return "desk desk--two desk--wide-panel"
+        return "desk desk--three" if self.has_evidence else "desk desk--two"
+
+    @property
+    def single(self) -> ShownResponse | None:
+        """Return the response where there is just one."""
+        return self.unit.responses[0] if len(self.responses) == 1 else None
+
+    @property
+    def pinned(self) -> ShownResponse | None:
+        """Return what stays at the foot of the dialog, beside the evidence."""
+        return self.single if self.has_evidence else None
+
+    @property
+    def response_in_dialog(self) -> ShownResponse | None:
+        """Return what stands as the dialog's last turn, where there is no evidence."""
+        return None if self.has_evidence else self.single
+
+    @cached_property
+    def subject(self) -> str:
+        """Return the name of what a cited fact is about: the sentence may only say 'he'."""
+        citation = self.unit.responses[0].citation
+        if citation is None:
+            return ""
+        entities = Entity.objects.filter(dataset=self.unit.study.dataset_id, qid=citation.qid)
+        return entities.values_list("label", flat=True).first() or ""
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.responses) + 1
+
+    @property
+    def n_units(self) -> int:
+        """Return a fair share of the units; who has done more sees what they did."""
+        return max(1, self.unit.share.n_share, self.unit.share.n_submitted)
+
+    @property
+    def things(self) -> str:
+        return "pairs" if self.unit.scheme.target == "citation" else "units"
+
+    @property
+    def has_yes_no(self) -> bool:
+        return any(question.scale == YES_NO for question in self.unit.scheme.questions)
+
+    @property
+    def most_options(self) -> int:
+        """Return how many answers the longest scale has, as far as one key can tell them apart."""
+        scales = [q.scale for q in self.unit.scheme.questions if q.scale != YES_NO]
+        return min(9, max((len(scale.values) for scale in scales), default=0))
+
+    @property
+    def is_in_hand(self) -> bool:
+        """Whether what is typed is kept as a draft."""
+        return self.unit.state in ("open", "gone")
+
+    @property
+    def is_read_only(self) -> bool:
+        return not (self.is_in_hand or self.unit.is_changeable or self.unit.state == "preview")
+
+    @property
+    def has_open_help(self) -> bool:
+        return len(self.asked) <= FEW_QUESTIONS and self.layout != "matrix"
+
+    @property
+    def has_evidence(self) -> bool:
+        """Whether the evidence has a pane of its own, beside all questions."""
+        scheme = self.unit.scheme
+        if scheme.has_evidence_by_question:
+            return False
+        return self._is_any_evidence or scheme.evidence == "needed"
+
+    @property
+    def evidence_by_question(self) -> bool:
+        """Whether there is evidence that stands beside some questions alone."""
+        return self.unit.scheme.has_evidence_by_question and self._is_any_evidence
+
+    @property
+    def _is_any_evidence(self) -> bool:
+        return bool(self.unit.passages or self.unit.graph)
+
+    @property
+    def evidence_in_words(self) -> str:
+        """Return how much evidence there is: '1 passage, 3 entities'."""
+        n_passages, n_entities = len(self.unit.passages), len(self.unit.graph)
+        passages = f"{n_passages} passage{'s' if n_passages != 1 else ''}"
+        entities = f"{n_entities} entit{'ies' if n_entities != 1 else 'y'}"
+        if not n_entities:
+            return passages
+        return f"{passages}, {entities}" if n_passages else entities
+
+    @property
+    def flagged(self) -> list[ShownResponse]:
+        return [shown for shown in self.unit.responses if shown.flag is not None]
+
+    @cached_property
+    def n_answered(self) -> int:
+        return sum(
+            not answer.is_implied
+            for part in self.responses
+            for answer in part.form.judgement.answers.values()
+        )
+
+    @cached_property
+    def n_asked(self) -> int:
+        """Return how many questions are open: all but those behind a closed gate."""
+        judgements = [part.form.judgement for part in self.responses]
+        n_closed = sum(answer.is_implied for j in judgements for answer in j.answers.values())
+        return len(self.asked) * len(self.responses) - n_closed
+
+    @cached_property
+    def first_error(self) -> tuple[ResponsePart, AskedQuestion] | None:
+        """Return where the first error is, in the order in which the page asks."""
+        places = [(part, asked) for part in self.responses for asked in self.asked]
+        if self.layout == "matrix":
+            places = [(part, asked) for asked in self.asked for part in self.responses]
+        bad = (place for place in places if place[1].question.key in place[0].form.errors)
+        return next(bad, None) if self._form.is_sent else None
+
+    @property
+    def problem(self) -> str:
+        """Return the first thing that keeps the form from being submitted."""
+        if self.first_error is None:
+            return ""
+        part, asked = self.first_error
+        of = f" of response {part.shown.position}" if len(self.responses) > 1 else ""
+        error = str(part.form.errors[asked.question.key][0])
+        if error == NO_ANSWER:
+            return f"question {asked.number}{of} has no answer."
+        return f"question {asked.number}{of}: {error}"
+
+    @property
+    def first_error_name(self) -> str:
+        """Return the field that the page moves to."""
+        if self.first_error is None:
+            return ""
+        part, asked = self.first_error
+        return part.form.add_prefix(asked.question.key)
+
+    def _cell(self, part: ResponsePart, asked: AskedQuestion) -> Cell:
+        return part.cell(asked.question, is_first_error=self.first_error == (part, asked))
+
+    def blocks(self) -> Iterator[tuple[ResponsePart, list[tuple[AskedQuestion, Cell]]]]:
+        """Return each response with its questions."""
+        for part in self.responses:
+            yield part, [(asked, self._cell(part, asked)) for asked in self.asked]
+
+    def rows(self) -> Iterator[tuple[AskedQuestion, list[tuple[ResponsePart, Cell]]]]:
+        """Return each question with a cell for each response: the matrix."""
+        for asked in self.asked:
+            yield asked, [(part, self._cell(part, asked)) for part in self.responses]

@@ -1,1 +1,0 @@
-"""Auto-metrics: what each asks a backend about a response, and the score that the answers make."""

@@ -1,1 +1,0 @@
-"""Charts: records → Altair specifications, for pages and papers."""

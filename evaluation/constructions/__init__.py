@@ -1,1 +1,0 @@
-"""Constructions of questions: the check of a file of entries, and what pages show."""

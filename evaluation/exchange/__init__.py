@@ -1,0 +1,1 @@
+"""Import and export: mapping, checks, uploads, and the demo's data."""

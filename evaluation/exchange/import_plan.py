@@ -1,0 +1,144 @@
+"""What an import adds to, and the scheme that its votes are read against."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from annotation.models import Study
+from annotation.schemes import (
+    MAX_QUESTIONS,
+    Scheme,
+    SchemeError,
+    built_in_schemes,
+    guess_scheme,
+    load_scheme,
+    matching_scheme,
+)
+from annotation.study_file import StudyFacts, StudyFileError, read_study_facts
+from generation.importers import Material
+from generation.importers.errors import DatasetError
+from generation.limits import LONGEST_NAME
+from generation.models import Dataset
+from generation.records import Problem, VoteRecord
+
+NEEDS_STUDY = frozenset({"raters", "votes", "flags"})
+MAX_ANSWERS = 1000  # different answers to one question that a survey tells apart
+BETWEEN_REPORTS = 2000  # votes
+
+Progress = Callable[[int, float], None]  # rows read, share of the bytes
+
+
+class Plan(NamedTuple):
+    """What an import will add to: datasets and studies that exist, or names for new ones."""
+
+    name: str
+    dataset: Dataset | None
+    study_name: str | None  # None: the file brings nothing that belongs to a study
+    study: Study | None
+    facts: StudyFacts
+    scheme_data: Mapping[str, Any]
+    scheme: Scheme
+    scheme_origin: str
+
+
+def plan_import(
+    material: Material,
+    name: str,
+    study_name: str | None = None,
+    on_progress: Progress = lambda n_rows, share: None,
+) -> Plan:
+    """Return what to add the material to, and which scheme its votes are read against.
+
+    Without a scheme that is known, it takes one more pass over the votes to find one.
+
+    Raises:
+        DatasetError: a study of that name belongs elsewhere, or the scheme cannot be used.
+    """
+    name = _name(name, "dataset")
+    dataset = Dataset.objects.filter(name=name).first()
+    if not NEEDS_STUDY & set(material.kinds):
+        return Plan(name, dataset, None, None, StudyFacts(), {}, Scheme("", "", (), ()), "")
+    try:
+        facts = read_study_facts(material.study or {})
+    except StudyFileError as error:
+        raise DatasetError(f"study.json, {error}") from error
+    study_name = _name(study_name or facts.name or name, "study")
+    study = Study.objects.select_related("dataset").filter(name=study_name).first()
+    if study and (study.dataset != dataset or not study.is_imported):
+        found = f"a study {study_name!r} of dataset {study.dataset.name!r}"
+        raise DatasetError("study", found, f"an imported study of {name!r}, or a new name")
+    for key in ("raters_per_unit", "evidence_choice", "seed"):
+        if study and key in (material.study or {}) and getattr(facts, key) != getattr(study, key):
+            expected = f"{getattr(study, key)}, as study {study_name!r} has it"
+            raise DatasetError(f"study.json, {key}", str(getattr(facts, key)), expected)
+    scheme_data, origin = _scheme_for(material, study, facts, study_name, on_progress)
+    try:
+        scheme = load_scheme(scheme_data)
+    except SchemeError as error:
+        raise DatasetError(f"scheme.json, {error}") from error
+    return Plan(name, dataset, study_name, study, facts, scheme_data, scheme, origin)
+
+
+def _name(name: str, what: str) -> str:
+    """Return a dataset's or a study's name without blanks around it.
+
+    Raises:
+        DatasetError: it has none, or one that the database cannot store.
+    """
+    stripped = name.strip()
+    if not 0 < len(stripped) <= LONGEST_NAME:
+        found = f"a name of {len(stripped)} characters"
+        raise DatasetError(what, found, f"1 to {LONGEST_NAME} characters")
+    return stripped
+
+
+def _scheme_for(
+    material: Material,
+    study: Study | None,
+    facts: StudyFacts,
+    study_name: str,
+    on_progress: Progress,
+) -> tuple[Mapping[str, Any], str]:
+    """Return the scheme's data and where it came from."""
+    if study:
+        if material.scheme and material.scheme != study.scheme:
+            found = "another scheme than that of the study it adds to"
+            raise DatasetError("scheme.json", found, "the same scheme, or another --study")
+        return study.scheme, f"the scheme of study {study.name}"
+    if material.scheme:
+        return material.scheme, "scheme.json" if material.format == "interchange" else "the format"
+    if named := built_in_schemes().get(facts.scheme):
+        return named, f"the built-in scheme {facts.scheme}, as the file says"
+    answers = _survey(material, on_progress)
+    if not answers:
+        raise DatasetError("votes", "none", "one vote at least, or the questions in scheme.json")
+    built_in = matching_scheme(answers)
+    if built_in:
+        return built_in, f"the built-in scheme {built_in['key']}, whose questions these are"
+    return guess_scheme(study_name, answers), "made from the questions and answers found"
+
+
+def _survey(material: Material, on_progress: Progress) -> dict[str, Counter[str]]:
+    """Return how often each question was answered in which words.
+
+    Raises:
+        DatasetError: too many questions, or nothing but bad rows; the first of them says why.
+    """
+    answers: dict[str, Counter[str]] = {}
+    first_problem: Problem | None = None
+    for n_rows, record in enumerate(material.records("votes")):
+        if n_rows % BETWEEN_REPORTS == 0:
+            on_progress(n_rows, 0.0)
+        if isinstance(record, VoteRecord):
+            counts = answers.setdefault(record.question, Counter())
+            word = record.answer.strip()
+            if word in counts or len(counts) < MAX_ANSWERS:
+                counts[word] += 1
+            if len(answers) > MAX_QUESTIONS:
+                found = f"more than {MAX_QUESTIONS} different questions"
+                raise DatasetError(str(record.where), found, "question keys in that column")
+        elif isinstance(record, Problem):
+            first_problem = first_problem or record
+    if first_problem and not answers:
+        raise DatasetError(str(first_problem))
+    return answers

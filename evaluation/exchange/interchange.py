@@ -1,0 +1,391 @@
+"""Import: from a file's records, checked row by row, to all three apps' rows.
+
+One pass does both: good rows are stored, bad rows are collected, and the whole import is one
+transaction that is rolled back when there were bad rows and nobody asked to skip them. A dry run
+is the same pass without storing. What a reader has to put in order first it does before the
+transaction, so that others can write meanwhile.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.db import IntegrityError, transaction
+
+from accounts.models import User
+from accounts.services import record as record_in_audit_trail
+from annotation.closed_gates import given_behind_closed_gates
+from annotation.models import Study, Vote
+from annotation.services.imported import (
+    create_imported_study,
+    store_assumed,
+    store_flags,
+    store_raters,
+    store_votes,
+)
+from evaluation.exchange.import_plan import Plan, Progress
+from evaluation.exchange.row_checks import RowChecks
+from evaluation.reports.cached import IMPORTED
+from evaluation.runs.services.imported_scores import store_scores
+from generation.importers import KINDS, Material
+from generation.importers.errors import DatasetError
+from generation.models import Dataset
+from generation.records import (
+    CollectionPassageRecord,
+    EntityRecord,
+    ExampleRecord,
+    KGQuestionRecord,
+    Problem,
+    Record,
+    ResponseRecord,
+    SampleRecord,
+    VoteRecord,
+)
+from generation.services.datasets import create_dataset, store_examples, store_passages
+from generation.services.graphs import store_entities, store_kg_questions
+from generation.services.responses import store_responses
+from generation.services.samples import store_samples
+
+logger = logging.getLogger(__name__)
+
+OF_A_PART = 100  # bytes that a text, a list or a field takes beside its characters, about
+
+BATCH = 2000
+MOST_OF_A_BATCH = 1 << 23  # bytes of what the rows become, about
+MAX_PROBLEMS_SHOWN = 200
+N_PREVIEWED = 5
+BEHIND_CLOSED_GATES = "answers behind a gate that the same rater closed, kept as given"
+LONGEST_PREVIEW = 120  # characters of a cell
+
+
+class Outcome(NamedTuple):
+    """What an import did, or in a dry run would do."""
+
+    dataset: Dataset | None
+    study: Study | None
+    counts: dict[str, dict[str, int]]  # kind → {"new", "unchanged", "bad"}, raters also {"changed"}
+    n_problems: int
+    problems: list[Problem]  # the first of them
+    preview: dict[str, list[dict[str, str]]]
+    scheme_origin: str
+    answers: dict[str, str]  # question → what may be answered
+    ignored: list[str]
+    left_out: dict[str, int]
+    notes: dict[str, int]  # what else the reader says of the rows, counted by name
+
+    @property
+    def n_examples(self) -> int:
+        """How many examples are new."""
+        counts = (self.counts.get(kind, {}) for kind in ("examples", "kg_questions"))
+        return sum(count.get("new", 0) for count in counts)
+
+
+class BadRows(DatasetError):
+    """Rows that cannot be read, in an import that does not skip them; nothing was stored."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        first = outcome.problems[0]
+        more = f" ({outcome.n_problems - 1:,} more problems)" if outcome.n_problems > 1 else ""
+        where = f"{first.where}, {first.field}" if first.field else str(first.where)
+        super().__init__(where, first.found, first.expected + more)
+        self.outcome = outcome
+
+
+def import_dataset(
+    material: Material,
+    plan: Plan,
+    *,
+    dry_run: bool = False,
+    skip_bad: bool = False,
+    requested_by: User | None = None,
+    on_progress: Progress = lambda n_rows, share: None,
+    on_problem: Callable[[Problem], None] = lambda problem: None,
+    before_commit: Callable[[Outcome], None] = lambda outcome: None,
+) -> Outcome:
+    """Import all of the material, or nothing; importing it again changes nothing.
+
+    Args:
+        on_progress: called after each batch, and while the reader works without handing on a row;
+            may raise to stop the import.
+        on_problem: called for each bad row.
+        before_commit: called last inside the transaction; may raise to undo it.
+
+    Raises:
+        BadRows: there were bad rows, and neither `dry_run` nor `skip_bad`; nothing was stored.
+        DatasetError: another import stored the same rows meanwhile; nothing was stored.
+    """
+    tally = _Tally(on_problem)
+    progress = _Report(material, on_progress)
+    material.on_work = progress.tell
+    material.prepare()
+    if dry_run:
+        _go_through(material, plan, tally, progress, lambda kind, good: None)
+        return tally.outcome(material, plan, plan.dataset, plan.study)
+    try:
+        with transaction.atomic():
+            dataset, study = _places(plan, requested_by)
+
+            def store(kind: str, good: Sequence[Record]) -> int | None:
+                if tally.n_problems and not skip_bad:
+                    return None  # it will be rolled back: only go on looking for problems
+                return _store(kind, good, dataset, study, plan)
+
+            _go_through(material, plan, tally, progress, store)
+            if tally.n_problems and not skip_bad:
+                raise BadRows(tally.outcome(material, plan, None, None))
+            if study:
+                store_assumed(study)
+            outcome = tally.outcome(material, plan, dataset, study)
+            outcome = outcome._replace(notes=outcome.notes | _behind_closed_gates(study, plan))
+            record_in_audit_trail(requested_by, IMPORTED, plan.name)
+            before_commit(outcome)
+    except IntegrityError as error:
+        logger.warning("import into %s broke a constraint", plan.name, exc_info=True)
+        found = "rows that another import has stored meanwhile"
+        raise DatasetError(plan.name, found, "one import at a time: try again") from error
+    return outcome
+
+
+def _behind_closed_gates(study: Study | None, plan: Plan) -> dict[str, int]:
+    """Return how many answers of a study stand behind a gate that their own rater closed."""
+    if study is None:
+        return {}
+    votes = Vote.objects.filter(arm__study=study)
+    n = sum(some.count() for some in given_behind_closed_gates(votes, plan.scheme))
+    return {BEHIND_CLOSED_GATES: n} if n else {}
+
+
+class _Tally:
+    """What one pass has met so far."""
+
+    def __init__(self, on_problem: Callable[[Problem], None]) -> None:
+        self._on_problem = on_problem
+        self.n_problems = 0
+        self.problems: list[Problem] = []
+        self.counts: dict[str, dict[str, int]] = {}
+        self.preview: dict[str, list[dict[str, str]]] = {}
+
+    def note(self, problem: Problem) -> None:
+        self.n_problems += 1
+        if len(self.problems) < MAX_PROBLEMS_SHOWN:
+            self.problems.append(problem)
+        self._on_problem(problem)
+
+    def outcome(
+        self, material: Material, plan: Plan, dataset: Dataset | None, study: Study | None
+    ) -> Outcome:
+        return Outcome(
+            dataset=dataset,
+            study=study,
+            counts=self.counts,
+            n_problems=self.n_problems,
+            problems=self._problems_by_line(),
+            preview=self.preview,
+            scheme_origin=plan.scheme_origin,
+            answers={q.key: q.scale.expected for q in plan.scheme.questions},
+            ignored=list(material.ignored),
+            left_out=dict(material.n_left_out),
+            notes=dict(material.notes),
+        )
+
+    def _problems_by_line(self) -> list[Problem]:
+        """Return the problems by file and line; a batch has its unreadable rows first."""
+        files = list(dict.fromkeys(problem.where.file for problem in self.problems))
+        return sorted(self.problems, key=lambda p: (files.index(p.where.file), p.where.line))
+
+
+class _Report:
+    """Tells how far an import is: after each batch, and while its reader works for long."""
+
+    def __init__(self, material: Material, on_progress: Progress) -> None:
+        self._material = material
+        self._bytes_before = material.bytes_read
+        self._on_progress = on_progress
+        self.n_rows = 0
+
+    def tell(self) -> None:
+        n_bytes = self._material.bytes_read - self._bytes_before
+        self._on_progress(self.n_rows, min(1.0, n_bytes / max(1, self._material.bytes_total)))
+
+
+def _places(plan: Plan, requested_by: User | None) -> tuple[Dataset, Study | None]:
+    """Return the dataset and the study that an import adds to, made where they are new."""
+    dataset = plan.dataset or create_dataset(plan.name, requested_by)
+    if plan.study or not plan.study_name:
+        return dataset, plan.study
+    return dataset, create_imported_study(plan.study_name, dataset, plan.scheme_data, plan.facts)
+
+
+def _go_through(
+    material: Material,
+    plan: Plan,
+    tally: _Tally,
+    progress: _Report,
+    store: Callable[[str, Sequence[Record]], int | None],
+) -> None:
+    """Check every row and hand the good ones on, batch by batch.
+
+    `store` gets the kind and the good rows and returns how many are new; None when it did not
+    store them.
+    """
+    with RowChecks(plan.dataset, plan.study, plan.scheme) as checks:
+        for kind in (kind for kind in KINDS if kind in material.kinds):
+            count = tally.counts[kind] = {"new": 0, "unchanged": 0, "bad": 0}
+            shown = tally.preview[kind] = []
+            for batch in _batches(material.records(kind)):
+                good, unchanged = checks.good_rows(kind, _readable(batch, tally.note), tally.note)
+                new = store(kind, good)
+                new = len(good) - unchanged if new is None else new
+                count["new"] += new
+                if n_changed := len(good) - unchanged - new:  # raters: facts are added later
+                    count["changed"] = count.get("changed", 0) + n_changed
+                count["unchanged"] += unchanged
+                unread = {row.where for row in batch if isinstance(row, Problem)}
+                n_records = sum(not isinstance(row, Problem) for row in batch)
+                count["bad"] += len(unread) + n_records - len(good)
+                shown += map(_preview, good[: N_PREVIEWED - len(shown)])
+                progress.n_rows += len(batch)
+                progress.tell()
+
+
+def _batches(rows: Iterable[Record | Problem]) -> Iterator[list[Record | Problem]]:
+    """Yield rows in batches; fewer at once where they are large, whatever in them is."""
+    batch: list[Record | Problem] = []
+    n_bytes = 0
+    for row in rows:
+        batch.append(row)
+        n_bytes += weight(row)
+        if len(batch) == BATCH or n_bytes >= MOST_OF_A_BATCH:
+            yield batch
+            batch, n_bytes = [], 0
+    if batch:
+        yield batch
+
+
+def weight(part: Any) -> int:
+    """Return what a record takes in memory, about: a small file may become very much."""
+    if isinstance(part, str):
+        return OF_A_PART + len(part)
+    if isinstance(part, tuple | list):
+        return OF_A_PART + sum(map(weight, part))
+    if isinstance(part, Mapping):
+        return OF_A_PART + sum(map(weight, part)) + sum(map(weight, part.values()))
+    return 0
+
+
+def _readable(
+    batch: Iterable[Record | Problem], note: Callable[[Problem], None]
+) -> Iterator[Record]:
+    """Yield the records of a batch; its problems are noted."""
+    for row in batch:
+        if isinstance(row, Problem):
+            note(row)
+        else:
+            yield row
+
+
+def _store(
+    kind: str, records: Sequence[Any], dataset: Dataset, study: Study | None, plan: Plan
+) -> int:
+    """Store one batch of one kind; return how many rows are new."""
+    match kind, study:
+        case "entities", _:
+            return store_entities(dataset, records, is_new=plan.dataset is None)
+        case "passages", _:
+            return store_passages(dataset, records)
+        case "examples", _:
+            return store_examples(dataset, records)
+        case "kg_questions", _:
+            return store_kg_questions(dataset, records)
+        case "samples", _:
+            return store_samples(dataset, records)
+        case "responses", _:
+            return store_responses(dataset, records)
+        case "scores", _:
+            return store_scores(dataset, records)
+        case "raters", Study():
+            return store_raters(study, records)
+        case "votes", Study():
+            return store_votes(study, plan.scheme, records)
+        case "flags", Study():
+            return store_flags(study, records)
+    raise ValueError(f"{kind!r} records without a study; expected one of {KINDS}")
+
+
+def _preview(record: Record) -> dict[str, str]:
+    """Return a record as a person checks it: is everything in the right column?"""
+    columns: dict[str, object] = {"line": f"{record.where.line:,}"}
+    match record:
+        case CollectionPassageRecord():
+            columns |= {"id": record.key, "title": record.title or None, "text": record.text}
+        case ExampleRecord():
+            golden = [passage for passage in record.evidence if passage.is_golden]
+            columns |= {
+                "id": record.key,
+                "turns": len(record.turns),
+                "last user question": record.turns[-1].text if record.turns else None,
+                "golden answer": record.golden_answer,
+                "golden passage": golden[0].title or golden[0].text if golden else None,
+            }
+        case ResponseRecord():
+            columns |= {
+                "id": record.key,
+                "example": record.example,
+                "setup": record.setup.name,
+                "text": record.text,
+            }
+        case VoteRecord():
+            columns |= {
+                "response": record.response,
+                "rater": record.rater,
+                "question": record.question,
+                "answer": record.answer,
+                "arm": record.arm,
+            }
+        case EntityRecord():
+            first = record.triples[0] if record.triples else None
+            columns |= {
+                "qid": record.qid,
+                "label": record.label,
+                "type": record.type or None,
+                "triples": len(record.triples),
+                "first triple": f"{first.relation}: {first.value}" if first else None,
+            }
+        case KGQuestionRecord():
+            columns |= {
+                "id": record.key,
+                "question": record.question,
+                "gold entities": len(record.entities) or None,
+                "minimum set": _minimum(record),
+            }
+        case SampleRecord():
+            verdicts = Counter(member.verdict for member in record.members)
+            columns |= {
+                "sample": record.name,
+                "seed": record.parameters.get("seed"),
+                "examples": len(record.members),
+                "kept": verdicts["keep"],
+                "dropped": verdicts["drop"],
+            }
+        case _:
+            names = ("qid", "label", "id", "key", "question", "rater", "response", "metric")
+            values = {name: getattr(record, name, None) for name in (*names, "score", "reason")}
+            columns |= {name: value for name, value in values.items() if value is not None}
+    return {
+        name: "—" if value is None else _shortened(str(value)) for name, value in columns.items()
+    }
+
+
+def _minimum(record: KGQuestionRecord) -> str | int | None:
+    """Return how many members a question's minimum set has; None: it is not known."""
+    if record.minimum is None:
+        return None
+    n = len(record.minimum)
+    return f"{n}, made up" if record.is_minimum_made_up else n
+
+
+def _shortened(text: str) -> str:
+    """Return the beginning of a text on one line, also of one without blanks."""
+    line = " ".join(text[: 10 * LONGEST_PREVIEW].split())
+    return line if len(line) <= LONGEST_PREVIEW else f"{line[: LONGEST_PREVIEW - 2]} …"

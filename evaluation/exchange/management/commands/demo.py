@@ -1,0 +1,134 @@
+"""Start the demo: data, accounts, the site on 127.0.0.1 and workers. Ctrl-C ends all of it.
+
+Called again it starts with what was entered before. It needs DJANGO_DEBUG=1.
+"""
+
+import errno
+import fcntl
+import io
+import signal
+import socket
+import urllib.error
+import urllib.request
+from argparse import RawDescriptionHelpFormatter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.urls import reverse
+
+from evaluation.exchange.management.commands.load_demo import sign_ins
+from work.processes import STARTS_WITHIN_SECONDS, ProcessTrouble, Program, Supervisor
+from work.workers import Workers
+
+EXAMPLE = """example:
+  manage.py demo --port 8001
+"""
+HOST = "127.0.0.1"
+# What serves here serves in production too; threads, since SQLite gains nothing from processes.
+SITE = ["gunicorn", "config.wsgi", "--worker-class=gthread", "--threads=8", "--no-control-socket"]
+SITE += ["--graceful-timeout=2", "--log-level=warning"]
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.epilog = EXAMPLE
+        parser.add_argument("--port", type=int, default=8000, help="default: 8000")
+
+    def handle(self, *, port: int, **options: Any) -> None:
+        if not settings.DEBUG:
+            raise CommandError("The demo's passwords are well known: it needs DJANGO_DEBUG=1.")
+        url = f"http://{HOST}:{port}/"
+        try:
+            with _the_only_demo(url):
+                _check_port(port)
+                call_command("migrate", verbosity=0)
+                call_command("load_demo", stdout=io.StringIO())
+                self._run(url, port)
+        except ProcessTrouble as error:
+            raise CommandError(f"{error}\nThe demo was stopped.") from error
+        except KeyboardInterrupt:
+            pass  # before the site was started
+        self._say("Stopped.")
+
+    def _run(self, url: str, port: int) -> None:
+        """Run site and worker until somebody asks to stop."""
+        with Supervisor(settings.BASE_DIR, settings.DATA_DIR / "logs") as supervisor:
+            site = [*SITE, f"--bind={HOST}:{port}"]
+            supervisor.start(Program("site", site, signal.SIGTERM))
+            workers = Workers(supervisor)
+            workers.start()
+            supervisor.wait(
+                lambda: workers.are_ready() and _answers(url),
+                STARTS_WITHIN_SECONDS,
+            )
+            if not supervisor.is_stopping:
+                self._say(_greeting(url))
+            supervisor.wait(workers.look)
+
+    def _say(self, text: str) -> None:
+        # With the terminal closed it cannot be said; ending everything matters more.
+        with suppress(OSError):
+            self.stdout.write(text)
+            self.stdout.flush()
+
+
+def _greeting(url: str) -> str:
+    """Return where the site is and who can sign in."""
+    accounts = [f"  {name:<12}{password}" for name, password in sign_ins()]
+    heading = [f"  {'user name':<12}password"] if accounts else []
+    return "\n".join(
+        [
+            f"\nAttest runs at {url}\n",
+            *heading,
+            *accounts,
+            f"\nIts data and logs are in {settings.DATA_DIR}. Ctrl-C stops it.",
+        ]
+    )
+
+
+@contextmanager
+def _the_only_demo(url: str) -> Iterator[None]:
+    """Keep others from this data folder: two workers would share one queue and one beat."""
+    with (settings.DATA_DIR / "demo.lock").open("a+", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            raise CommandError(f"The demo runs already, at {lock.read()}") from None
+        lock.truncate(0)
+        lock.write(url)
+        lock.flush()
+        yield
+
+
+def _check_port(port: int) -> None:
+    """Raise CommandError when nothing can listen on the port."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except (OSError, OverflowError) as error:
+            is_taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
+            trouble = "is taken" if is_taken else f"cannot be used ({error})"
+            raise CommandError(
+                f"Port {port} {trouble}. Choose another: make demo PORT=8001"
+            ) from error
+
+
+def _answers(url: str) -> bool:
+    """Return whether the sign-in page comes, not asking any proxy."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(url.rstrip("/") + reverse("accounts:sign-in"), timeout=5):
+            return True
+    except urllib.error.HTTPError as error:
+        raise ProcessTrouble(f"The site answers {error.code} for its sign-in page.") from error
+    except OSError:
+        return False

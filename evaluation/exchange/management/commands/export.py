@@ -1,0 +1,52 @@
+"""Export a study (with its dataset) or a dataset in the interchange format."""
+
+import os
+import shutil
+import tempfile
+from argparse import RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotation.models import Study
+from evaluation.votes.export import export_folder, export_zip
+from generation.models import Dataset
+
+EXAMPLE = """example:
+  manage.py export pilot pilot.zip
+  manage.py export "Demo" demo-folder
+"""
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.epilog = EXAMPLE
+        parser.add_argument("name", help="of a study, else of a dataset")
+        parser.add_argument("path", type=Path, help="a new folder, or a new file ending in .zip")
+
+    def handle(self, *, name: str, path: Path, **options: Any) -> None:
+        study = Study.objects.select_related("dataset").filter(name=name).first()
+        dataset = study.dataset if study else Dataset.objects.filter(name=name).first()
+        if not dataset:
+            raise CommandError(f"There is no study and no dataset named {name!r}.")
+        if path.exists():
+            raise CommandError(f"{path} exists; expected a new folder or file.")
+        if not path.absolute().parent.is_dir():
+            raise CommandError(f"{path.absolute().parent} is no folder.")
+        # Beside its place, so that it appears whole or not at all.
+        unfinished = Path(tempfile.mkdtemp(prefix=".export-", dir=path.absolute().parent))
+        try:
+            whole = unfinished / path.name
+            if path.suffix == ".zip":
+                with whole.open("wb") as out:
+                    export_zip(dataset, study, out)
+            else:
+                export_folder(dataset, study, whole)
+            os.replace(whole, path)
+        finally:
+            shutil.rmtree(unfinished)
+        self.stdout.write(self.style.SUCCESS(f"Exported {name!r} to {path}."))

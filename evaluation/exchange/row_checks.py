@@ -1,0 +1,394 @@
+"""Which rows of an import are good: each once, fitting the scheme, referring to what is there."""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from annotation.models import Flag, Rater, Study, Vote
+from annotation.schemes import Scheme
+from annotation.services.imported import rater_facts
+from evaluation.exchange.changed_passages import passage_content, said_of_passage
+from evaluation.exchange.chosen_responses import known_sources, source_of, unknown_source
+from evaluation.exchange.row_parts import parts_of, said_of_change, setup_parts
+from evaluation.models import AutoScore
+from generation.importers.errors import excerpt
+from generation.importers.seen import SeenKeys, is_content
+from generation.models import Dataset, ExperimentChunk, Passage, Response
+from generation.records import (
+    CollectionPassageRecord,
+    EntityRecord,
+    ExampleRecord,
+    FlagRecord,
+    KGQuestionRecord,
+    Problem,
+    RaterRecord,
+    Record,
+    ResponseRecord,
+    SampleRecord,
+    ScoreRecord,
+    VoteRecord,
+)
+from generation.sample_rows import sample_content, sample_problem, sample_record
+from generation.services.rows import digest, ids_by_key, in_lots, record_digest
+
+Note = Callable[[Problem], None]
+
+
+class RowChecks:
+    """The checks of one pass over one import, batch by batch, in memory that does not grow.
+
+    `dataset` and `study` are those that exist already: their rows may be referred to, and a row
+    that is there with other content is a problem.
+    """
+
+    def __init__(self, dataset: Dataset | None, study: Study | None, scheme: Scheme) -> None:
+        self._dataset = dataset
+        self._study = study
+        self._questions = {question.key: question for question in scheme.questions}
+        self._seen = SeenKeys()
+        self._passages: dict[str, Passage] = {}  # stored ones that the batch names, by key
+
+    def __enter__(self) -> "RowChecks":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._seen.__exit__(kind, error, trace)
+
+    def good_rows(
+        self, kind: str, records: Iterable[Record], note: Note
+    ) -> tuple[list[Record], int]:
+        """Return the good rows of a batch, and how many of them are stored already.
+
+        What is wrong with the others is noted.
+        """
+        rows = list(records)
+        keyed = {id(row): _key(row) for row in rows}
+        self._passages = {}
+        seen = self._seen.contents(keyed.values())
+        stored = self._stored(kind, rows)
+        known = self._known_references(rows)
+        parts = self._stored_parts(rows)
+        sources = known_sources(self._dataset, self._seen, rows)
+
+        good: list[Record] = []
+        n_unchanged = 0
+        fresh: dict[str, str | bytes] = {}
+        for row in rows:
+            key = keyed[id(row)]
+            content = self._content(row)
+            problem = self._misfit(row) or _unknown_reference(row, known)
+            problem = problem or unknown_source(row, sources)
+            if not problem and (key in seen or key in fresh):
+                problem = Problem(row.where, "", f"{_name(row)} a second time", "each once")
+            is_change = key in stored and stored[key] != content
+            if not problem and is_change and not isinstance(row, RaterRecord):
+                problem = self._changed_row(row, stored[key])
+            problem = problem or self._changed_part(row, parts)
+            if problem:
+                note(problem)
+                continue
+            good.append(row)
+            n_unchanged += key in stored and not is_change
+            # An example may name a passage of the collection, as one that it brings itself.
+            fresh[key] = content if isinstance(row, CollectionPassageRecord) else source_of(row)
+            if isinstance(row, ResponseRecord):
+                sources[row.key] = fresh[key]
+            new_parts = {part.key: part.content for part in parts_of(row)}
+            parts |= new_parts
+            fresh |= new_parts
+        self._seen.add(fresh)
+        return good, n_unchanged
+
+    def _misfit(self, row: Record) -> Problem | None:
+        """Return what is wrong with a vote's question or answer, an assumed score or a sample."""
+        if isinstance(row, SampleRecord):
+            return sample_problem(row)
+        if isinstance(row, ScoreRecord) and row.is_assumed and row.score != 0:
+            return Problem(row.where, "assumed", repr(row.score), "an assumed score is 0")
+        if not isinstance(row, VoteRecord):
+            return None
+        question = self._questions.get(row.question)
+        if question is None:
+            expected = "one of " + ", ".join(self._questions)
+            return Problem(row.where, "question", excerpt(row.question), expected)
+        answer = question.scale.answer(row.answer)
+        if answer is None:
+            return Problem(row.where, "answer", excerpt(row.answer), question.scale.expected)
+        if row.is_implied and (answer != 0 or not question.after):
+            expected = "an implied vote is a no to a question that has gates ('after')"
+            return Problem(row.where, "implied", f"{row.answer}, implied", expected)
+        return None
+
+    def _changed_row(self, row: Record, found: str | bytes) -> Problem:
+        said, expected = f"{_name(row)}, which is stored with other content", "the same content"
+        if isinstance(row, CollectionPassageRecord) and isinstance(found, bytes):
+            change, expected = said_of_passage(found, row, self._passages.get(row.key))
+            said = f"{said}: {change}"
+        return Problem(row.where, "", said, f"{expected}, or another id")
+
+    def _changed_part(self, row: Record, known: Mapping[str, str | bytes]) -> Problem | None:
+        """Return the problem of a passage or setup whose name stands for something else already."""
+        for part in parts_of(row):
+            found = known.get(part.key, part.content)
+            if found == part.content or (
+                isinstance(found, bytes) and is_content(found, part.content)
+            ):
+                continue
+            if isinstance(row, ExampleRecord) and isinstance(found, bytes):
+                passage = next(p for p in row.evidence if p.key == part.name)
+                change, expected = said_of_passage(found, passage, self._passages.get(part.name))
+                said = f"{excerpt(part.name)} with other content than before: {change}"
+                return Problem(row.where, part.field, said, expected)
+            return Problem(row.where, part.field, *said_of_change(row, part))
+        return None
+
+    def _content(self, row: Record) -> str | bytes:
+        """Return what tells a repeat of a stored row from a change."""
+        match row:
+            case VoteRecord():
+                question = self._questions.get(row.question)
+                answer = question.scale.answer(row.answer) if question else None
+                return _vote_content(answer, row.is_implied, row.position, row.seconds, row.at)
+            case FlagRecord():
+                return row.reason
+            case ScoreRecord():
+                return _score_content(
+                    row.score, row.is_assumed, row.problem, row.n_truncated, row.details
+                )
+            case CollectionPassageRecord():
+                return passage_content(row)
+            case ExampleRecord() | ResponseRecord() | EntityRecord() | KGQuestionRecord():
+                return record_digest(row)
+            case SampleRecord():
+                return digest(sample_content(row))
+        return ""  # a rater: see `_stored`
+
+    def _stored(self, kind: str, rows: Sequence[Any]) -> Mapping[str, str | bytes]:
+        """Return the content of those rows of the batch that are stored, by key."""
+        dataset, study = self._dataset, self._study
+        if dataset is None or not rows:
+            return {}
+        if kind in ("examples", "kg_questions"):
+            examples = dataset.examples.filter(key__in=[row.key for row in rows])
+            return {f"example\0{k}": d for k, d in examples.values_list("key", "digest")}
+        if kind == "passages":
+            return self._stored_passages(row.key for row in rows)
+        if kind == "responses":
+            responses = dataset.responses.filter(key__in=[row.key for row in rows])
+            return {f"response\0{k}": d for k, d in responses.values_list("key", "digest")}
+        if kind == "entities":
+            entities = dataset.entities.filter(qid__in=[row.qid for row in rows])
+            return {f"entity\0{k}": d for k, d in entities.values_list("qid", "digest")}
+        if kind == "samples":
+            samples = dataset.samples.filter(name__in=[row.name for row in rows])
+            there = [sample_record(sample) for sample in samples]
+            return {_key(sample): digest(sample_content(sample)) for sample in there}
+        responses_here = {row.response for row in rows} if kind != "raters" else set()
+        if kind == "scores":
+            scores = AutoScore.objects.filter(
+                run__dataset=dataset,
+                run__is_imported=True,
+                target__response__key__in=responses_here,
+            ).values_list(
+                "target__response__key",
+                "target__citation__number",
+                "run__metric",
+                "run__signature",
+                "score",
+                "is_assumed",
+                "problem",
+                "n_truncated",
+                "details",
+            )
+            return {_join("score", *key[:4]): _score_content(*key[4:]) for key in scores}
+        if study is None:
+            return {}
+        if kind == "votes":
+            votes = Vote.objects.filter(
+                arm__study=study, target__response__key__in=responses_here
+            ).values_list(
+                "arm__kind",
+                "target__response__key",
+                "target__citation__number",
+                "question",
+                "rater__code",
+                *VOTE_CONTENT,
+            )
+            return {_join("vote", *key[:5]): _vote_content(*key[5:]) for key in votes}
+        if kind == "flags":
+            flags = Flag.objects.filter(arm__study=study, response__key__in=responses_here)
+            columns = flags.values_list("arm__kind", "response__key", "rater__code", "reason")
+            return {_join("flag", *key): reason for *key, reason in columns}
+        raters = {r.code: r for r in study.raters.filter(code__in=[row.rater for row in rows])}
+        return {
+            _key(row): "" if _says_nothing_new(row, raters[row.rater]) else "something new"
+            for row in rows
+            if row.rater in raters
+        }
+
+    def _known_references(self, rows: Sequence[Record]) -> Collection[str]:
+        """Return which of the keys that the batch refers to are in the file or stored."""
+        wanted = {key for row in rows for _, key in _references(row)}
+        known = set(self._seen.contents(wanted))
+        if self._dataset is None or known == wanted:
+            return known
+        by_kind: dict[str, list[str]] = {"example": [], "response": [], "passage": []}
+        for key in wanted - known:
+            kind, name = key.split("\0", 1)
+            by_kind[kind].append(name)
+        for kind, names in by_kind.items():
+            stored = ids_by_key(getattr(self._dataset, f"{kind}s").all(), names)
+            known |= {f"{kind}\0{name}" for name in stored}
+        return known
+
+    def _stored_parts(self, rows: Sequence[Record]) -> dict[str, str | bytes]:
+        """Return what is known about the passages and setups that the batch brings, by key."""
+        keys = {part.key for row in rows for part in parts_of(row)}
+        known: dict[str, str | bytes] = {}
+        if self._dataset is not None:
+            for names in in_lots(key.split("\0", 1)[1] for key in keys):
+                known |= self._stored_passages(names)
+                known |= self._stored_setups(names)
+        return known | self._seen.contents(keys)
+
+    def _stored_passages(self, names: Iterable[str]) -> dict[str, bytes]:
+        """Return the content of those passages that the dataset has, by key."""
+        if self._dataset is None:
+            return {}
+        passages = {p.key: p for p in self._dataset.passages.filter(key__in=list(names))}
+        self._passages |= passages
+        return {_join("passage", key): passage_content(p) for key, p in passages.items()}
+
+    def _stored_setups(self, names: Iterable[str]) -> Mapping[str, str | bytes]:
+        """Return what is known of those setups that the dataset has, by key.
+
+        What a setup was made with is open until it has a response, or a worker is at one.
+        """
+        if self._dataset is None:
+            return {}
+        chunks = ExperimentChunk.objects.filter(state=ExperimentChunk.State.RUNNING)
+        is_answered = Exists(Response.objects.filter(setup=OuterRef("pk")))
+        is_asked = Exists(chunks.filter(setup=OuterRef("pk")))
+        setups: QuerySet[Any] = self._dataset.setups.filter(name__in=list(names))
+        return {
+            part.key: part.content
+            for setup in setups.annotate(is_used=is_answered | is_asked)
+            for part in setup_parts(setup)
+            if setup.is_used or part.field == "setup"
+        }
+
+
+# What tells a repeat of a vote from a change, beside the answer; all of it is exported.
+VOTE_CONTENT = ("answer", "is_implied", "position", "seconds", "at")
+
+
+def _vote_content(
+    answer: int | None,
+    is_implied: bool,
+    position: int | None,
+    seconds: float | None,
+    at: datetime | None,
+) -> str:
+    return repr((answer, is_implied, position, seconds, at and at.astimezone(UTC)))
+
+
+def _score_content(
+    score: float | None,
+    is_assumed: bool,
+    problem: str,
+    n_truncated: int,
+    details: Mapping[str, Any],
+) -> str:
+    said = json.dumps(details, sort_keys=True)  # databases order keys otherwise
+    return repr((score, is_assumed, problem, n_truncated, said))
+
+
+def _says_nothing_new(record: RaterRecord, rater: Rater) -> bool:
+    facts = rater_facts(record)
+    return all(getattr(rater, name) == value for name, value in facts.items())
+
+
+def _references(row: Record) -> list[tuple[str, str]]:
+    """Return what a row refers to: field → key."""
+    match row:
+        case ResponseRecord():
+            shown = [("evidence_shown", f"passage\0{key}") for key in row.evidence_shown or ()]
+            return [("example", f"example\0{row.example}"), *shown]
+        case SampleRecord():
+            return [
+                (f"members[{number}].example", f"example\0{member.example}")
+                for number, member in enumerate(row.members, start=1)
+            ]
+        case VoteRecord() | FlagRecord() | ScoreRecord():
+            return [("response", f"response\0{row.response}")]
+    return []
+
+
+def _unknown_reference(row: Record, known: Collection[str]) -> Problem | None:
+    """Return the problem of a row that refers to what is not there."""
+    for field, key in _references(row):
+        if key not in known:
+            kind, name = key.split("\0", 1)
+            expected = f"the id of {'an' if kind == 'example' else 'a'} {kind} of this dataset"
+            return Problem(row.where, field, excerpt(name), expected)
+    return None
+
+
+def _join(*parts: object) -> str:
+    return "\0".join("" if part is None else str(part) for part in parts)
+
+
+def _key(row: Record) -> str:
+    """Return what may be there once."""
+    match row:
+        case CollectionPassageRecord():
+            return _join("passage", row.key)
+        case ExampleRecord() | KGQuestionRecord():
+            return _join("example", row.key)
+        case ResponseRecord():
+            return _join("response", row.key)
+        case EntityRecord():
+            return _join("entity", row.qid)
+        case SampleRecord():
+            return _join("sample", row.name)
+        case RaterRecord():
+            return _join("rater", row.rater)
+        case VoteRecord():
+            return _join("vote", row.arm, row.response, row.citation, row.question, row.rater)
+        case FlagRecord():
+            return _join("flag", row.arm, row.response, row.rater)
+        case ScoreRecord():
+            return _join("score", row.response, row.citation, row.metric, row.signature)
+
+
+def _name(row: Record) -> str:
+    """Return a row's identity as a person would say it."""
+    match row:
+        case CollectionPassageRecord():
+            return f"passage {excerpt(row.key)}"
+        case ExampleRecord() | KGQuestionRecord():
+            return f"example {excerpt(row.key)}"
+        case ResponseRecord():
+            return f"response {excerpt(row.key)}"
+        case EntityRecord():
+            return f"entity {excerpt(row.qid)}"
+        case SampleRecord():
+            return f"sample {excerpt(row.name)}"
+        case RaterRecord():
+            return f"rater {excerpt(row.rater)}"
+        case VoteRecord():
+            of = f"on {row.question} of response {excerpt(row.response)}"
+            return f"vote of {excerpt(row.rater)} {of}"
+        case FlagRecord():
+            return f"flag of {excerpt(row.rater)} on response {excerpt(row.response)}"
+        case ScoreRecord():
+            return f"{row.metric} score of response {excerpt(row.response)}"

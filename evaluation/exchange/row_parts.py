@@ -1,0 +1,57 @@
+"""Passages and setups that come with rows of an import: each has a name of its own."""
+
+from typing import NamedTuple
+
+from evaluation.exchange.changed_passages import passage_content
+from generation.importers.errors import excerpt
+from generation.importers.fields import NOTHING
+from generation.importers.setups import origin_of, setup_content
+from generation.models import Setup
+from generation.records import ExampleRecord, Record, ResponseRecord, SetupRecord
+from generation.services.rows import digest
+
+
+class Part(NamedTuple):
+    """A passage or a setup: it has a name of its own, and may come with many rows.
+
+    What a setup was made with is a part of its own.
+    """
+
+    key: str
+    content: str | bytes
+    field: str
+    name: str
+
+
+def parts_of(row: Record) -> list[Part]:
+    """Return the passages of an example, or the setup of a response."""
+    match row:
+        case ExampleRecord():
+            return [
+                Part(f"passage\0{p.key}", passage_content(p), "evidence", p.key)
+                for p in row.evidence
+            ]
+        case ResponseRecord():
+            return setup_parts(row.setup)
+    return []
+
+
+def setup_parts(setup: Setup | SetupRecord) -> list[Part]:
+    """Return what a setup is, and what it was made with."""
+    contents = {"setup": setup_content(setup), "setup.made_with": origin_of(setup)}
+    return [
+        Part(f"{field}\0{setup.name}", digest(content), field, setup.name)
+        for field, content in contents.items()
+    ]
+
+
+def said_of_change(row: Record, part: Part) -> tuple[str, str]:
+    """Return what was found and what was expected of a part that has changed."""
+    if part.field != "setup.made_with" or not isinstance(row, ResponseRecord):
+        said = f"{excerpt(part.name)} with other content than before"
+        return said, "the same content wherever it is named"
+    expected = (
+        f"what other responses of {excerpt(part.name)} say, or another setup: responses made with "
+        "different things, or with who knows what, do not mix"
+    )
+    return excerpt(row.setup.made_with) if row.setup.made_with else NOTHING, expected

@@ -1,0 +1,34 @@
+"""Celery tasks of imports by page."""
+
+from celery import shared_task
+from django.conf import settings
+
+from evaluation.exchange.import_process import carry_on_apart
+from evaluation.exchange.uploads import cancel_forgotten_imports, interrupted_imports
+from work.alive import at_work
+
+
+# The process has a limit of its own; the task's are for a worker that does not see to it.
+@shared_task(
+    name="evaluation.tasks.carry_on_import",
+    acks_late=True,
+    soft_time_limit=settings.IMPORT_SECONDS + 60,
+    time_limit=settings.IMPORT_SECONDS + 120,
+)
+def carry_on_import(import_id: int) -> None:
+    """Check or store one uploaded file, as its row asks."""
+    with at_work():
+        carry_on_apart(import_id)
+
+
+@shared_task(name="evaluation.tasks.resend_interrupted_imports")
+def resend_interrupted_imports() -> None:
+    """Send imports again whose worker died, so that no broker has to be trusted."""
+    for import_id in interrupted_imports():
+        carry_on_import.delay(import_id)
+
+
+@shared_task(name="evaluation.tasks.forget_old_imports")
+def forget_old_imports() -> None:
+    """Cancel imports that wait for somebody's decision since long, and delete their files."""
+    cancel_forgotten_imports()

@@ -1,0 +1,328 @@
+"""Imports by page: an uploaded file is checked by a worker, looked at, then stored by a worker.
+
+The row says what somebody asked for and how it ended. Progress and the wish to cancel live in the
+cache: while the import's one transaction runs, no other connection could see them in a row (and on
+SQLite none could write one).
+"""
+
+import csv
+import errno
+import logging
+import shutil
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.core.cache import cache
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import F
+from django.utils import timezone
+
+from accounts.models import User
+from evaluation.exchange.import_plan import plan_import
+from evaluation.exchange.interchange import BadRows, Outcome, import_dataset
+from generation.importers import UTF_8, open_material
+from generation.importers.errors import DatasetError
+from generation.importers.spreadsheet import safe_cell
+from generation.models import Import
+from generation.models.datasets import new_token
+from generation.records import Problem
+
+logger = logging.getLogger(__name__)
+
+# Without a sign of life for this long, a worker counts as dead and another may take over.
+SILENCE_SECONDS = 60.0
+KEPT_CHECKED = timedelta(days=7)
+REPORT_EVERY_SECONDS = 0.5
+ENDED_WORKERS = (
+    f"Its worker ended {Import.MOST_ATTEMPTS} times without a word (it was killed, or the machine "
+    "went down), so it is not tried again. Nothing was stored. An admin finds out more by the "
+    "command import_dataset, or imports the file in parts."
+)
+PROBLEM_COLUMNS = ("file", "line", "field", "found", "expected")
+
+
+class ImportProgress(NamedTuple):
+    """How far a running import is: rows read, share of the bytes, seconds since it began."""
+
+    n_rows: int
+    share: float
+    seconds: float
+
+    @property
+    def percent(self) -> int:
+        return int(100 * self.share)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """What is left at this rate; None while there is too little to tell."""
+        return self.seconds * (1 - self.share) / self.share if self.share > 0.02 else None
+
+
+class Stopped(Exception):
+    """Somebody cancelled the import, or another worker has it now."""
+
+
+def request_import(
+    file: "UploadedFile[bytes]",
+    name: str,
+    format_key: str,
+    user: User,
+    study_name: str = "",
+    encoding: str = UTF_8,
+) -> Import:
+    """Keep an uploaded file and return the import that a worker will check."""
+    return Import.objects.create(
+        requested_by=user,
+        file_name=Path(file.name or "upload").name[:255],
+        upload=file,
+        format=format_key,
+        encoding=encoding,
+        name=name,
+        study_name=study_name,
+    )
+
+
+def request_storing(upload: Import, *, skip_bad: bool) -> bool:
+    """Ask for a checked import to be stored; return whether that changed anything."""
+    checked = Import.objects.filter(pk=upload.pk, state=Import.State.CHECKED)
+    changed = checked.update(
+        state=Import.State.IMPORTING, skip_bad=skip_bad, token=new_token(), n_attempts=0
+    )
+    return bool(changed)
+
+
+def request_cancelling(upload: Import) -> None:
+    """Ask for an import to stop; a worker that runs it does so at its next batch.
+
+    While one runs, this writes nothing to the database: on SQLite it would wait for the import.
+    """
+    if upload.state in Import.RUNNING:
+        cache.set(_cache_key(upload.pk, "cancel"), True, timeout=24 * 3600)
+        return
+    waiting = Import.objects.filter(pk=upload.pk, state=Import.State.CHECKED)
+    if waiting.update(state=Import.State.CANCELLED, finished_at=timezone.now(), report={}):
+        _remove_file(upload)
+
+
+def cancel_forgotten_imports() -> int:
+    """Cancel imports that were checked long ago and never stored; return how many."""
+    long_ago = timezone.now() - KEPT_CHECKED
+    forgotten = Import.objects.filter(state=Import.State.CHECKED, created_at__lt=long_ago)
+    for upload in forgotten:
+        request_cancelling(upload)
+    return len(forgotten)
+
+
+def progress_of(upload: Import) -> ImportProgress | None:
+    """Return the progress of a running import; None before its worker has reported any."""
+    found = cache.get(_cache_key(upload.pk, "progress"))
+    return ImportProgress(*found) if found else None
+
+
+def interrupted_imports() -> list[int]:
+    """Return the ids of imports that should be running and give no sign of life."""
+    running = Import.objects.filter(state__in=Import.RUNNING).values_list("pk", flat=True)
+    return [pk for pk in running if not cache.get(_cache_key(pk, "alive"))]
+
+
+def take(import_id: int) -> str | None:
+    """Take an import that nobody has; return the token of who has it now, None: nobody got it.
+
+    Who adds the sign of life has it. Should two get through, or a worker go on that was thought
+    dead, it stops when it sees the other's sign; else its transaction fails at the end, because
+    the row carries another token by then. What belongs to the other it leaves alone.
+
+    An import whose workers have ended too often without a word is not given to another: it failed.
+    """
+    token = new_token()
+    if not cache.add(_cache_key(import_id, "alive"), token, timeout=SILENCE_SECONDS):
+        return None
+    running = Import.objects.filter(pk=import_id, state__in=Import.RUNNING)
+    untried = running.filter(n_attempts__lt=Import.MOST_ATTEMPTS)
+    if untried.update(token=token, n_attempts=F("n_attempts") + 1):
+        return token
+    if running.update(token=token):
+        logger.error("import %s ended %s workers", import_id, Import.MOST_ATTEMPTS)
+        fail(import_id, token, ENDED_WORKERS)
+    release(import_id, token)
+    return None
+
+
+def release(import_id: int, token: str) -> None:
+    """Give no further sign of life; what belongs to another worker is left alone."""
+    if cache.get(_cache_key(import_id, "alive"), token) == token:
+        for name in ("alive", "progress", "cancel"):
+            cache.delete(_cache_key(import_id, name))
+
+
+def keep(import_id: int, token: str) -> bool:
+    """Give a sign of life; return whether the import still is this worker's."""
+    if cache.get(_cache_key(import_id, "alive"), token) != token:
+        return False
+    cache.set(_cache_key(import_id, "alive"), token, timeout=SILENCE_SECONDS)
+    return True
+
+
+def fail(import_id: int, token: str, reason: str) -> None:
+    """Say why an import ended that cannot say so itself."""
+    _end(import_id, token, Import.State.FAILED, error=reason)
+
+
+def call_cancelled(import_id: int, token: str) -> None:
+    """Say that an import ended that somebody cancelled."""
+    _end(import_id, token, Import.State.CANCELLED)
+
+
+def run_taken(import_id: int, token: str) -> None:
+    """Check or store an import that was taken with this token.
+
+    Raises:
+        MemoryError: there is too little for it; nothing was stored.
+    """
+    upload = Import.objects.select_related("requested_by").get(pk=import_id)
+    is_dry_run = upload.state == Import.State.CHECKING
+    mine = Import.objects.filter(pk=upload.pk, token=token, state=upload.state)
+
+    def before_commit(outcome: Outcome) -> None:
+        report = _as_json(outcome, material.format) | {"preview": {}}
+        done = {"state": Import.State.DONE, "finished_at": timezone.now(), "report": report}
+        if is_cancelled(upload.pk) or not mine.update(dataset=outcome.dataset, **done):
+            raise Stopped
+
+    end = partial(_end, upload.pk, token)
+    on_progress = _reporter(upload.pk, token)
+    try:
+        on_progress(0, 0.0)  # somebody may have cancelled before a worker was free
+        with (
+            open_material(
+                Path(upload.upload.path), upload.format or None, encoding=upload.encoding
+            ) as material,
+            _ProblemFile(upload) as problem_file,
+        ):
+            outcome = import_dataset(
+                material,
+                plan_import(material, upload.name, upload.study_name or None, on_progress),
+                dry_run=is_dry_run,
+                skip_bad=upload.skip_bad,
+                requested_by=upload.requested_by,
+                on_progress=on_progress,
+                on_problem=problem_file.write,
+                before_commit=before_commit,
+            )
+        if is_dry_run and is_cancelled(upload.pk):
+            raise Stopped
+    except Stopped:
+        end(Import.State.CANCELLED)
+    except BadRows as error:  # the data changed between check and import
+        end(
+            Import.State.FAILED,
+            error=str(error),
+            report=_as_json(error.outcome, upload.format) | {"preview": {}},
+        )
+    except DatasetError as error:
+        end(Import.State.FAILED, error=str(error))
+    except MemoryError:  # whoever set the limit says how much it was
+        raise
+    except Exception as error:
+        if _is_lack_of_memory(error):
+            raise MemoryError from error
+        logger.exception("import %s failed", upload.pk)
+        end(
+            Import.State.FAILED,
+            error="Something went wrong on the server; its log says what. Nothing was stored.",
+        )
+    else:
+        if is_dry_run:
+            mine.update(state=Import.State.CHECKED, report=_as_json(outcome, material.format))
+        else:
+            _remove_file(upload)
+
+
+def _is_lack_of_memory(error: Exception) -> bool:
+    """Return whether the system refused memory: what asks it, rather than Python, says it so."""
+    return isinstance(error, OSError) and error.errno == errno.ENOMEM
+
+
+def _end(import_id: int, token: str, state: Import.State, **columns: Any) -> None:
+    """End an import that still is this worker's, and delete its file."""
+    mine = Import.objects.filter(pk=import_id, token=token, state__in=Import.RUNNING)
+    for upload in mine:
+        if mine.update(state=state, finished_at=timezone.now(), **columns):
+            _remove_file(upload)
+
+
+def _reporter(import_id: int, token: str) -> Callable[[int, float], None]:
+    """Return what an import calls after each batch: says how far it is, stops when asked to."""
+    began = time.monotonic()
+    next_report = began
+
+    def report(n_rows: int, share: float) -> None:
+        nonlocal next_report
+        now = time.monotonic()
+        if now < next_report:
+            return
+        next_report = now + REPORT_EVERY_SECONDS
+        if is_cancelled(import_id) or not keep(import_id, token):
+            raise Stopped
+        progress = (n_rows, share, now - began)
+        cache.set(_cache_key(import_id, "progress"), progress, timeout=SILENCE_SECONDS)
+
+    return report
+
+
+def is_cancelled(import_id: int) -> bool:
+    """Return whether somebody asked a running import to stop."""
+    return bool(cache.get(_cache_key(import_id, "cancel")))
+
+
+def _cache_key(import_id: int, name: str) -> str:
+    return f"import:{import_id}:{name}"
+
+
+class _ProblemFile:
+    """The CSV of all bad rows with their reasons, written as they are met."""
+
+    def __init__(self, upload: Import) -> None:
+        upload.problem_path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = upload.problem_path.open("w", encoding="utf-8", newline="")
+        self._rows = csv.writer(self._file)
+        self._rows.writerow(PROBLEM_COLUMNS)
+
+    def __enter__(self) -> "_ProblemFile":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
+
+    def write(self, problem: Problem) -> None:
+        self._rows.writerow(map(safe_cell, (*problem.where, *problem[1:])))
+
+
+def _remove_file(upload: Import) -> None:
+    """Delete the uploaded file; its problems stay to be downloaded."""
+    shutil.rmtree(Path(upload.upload.path).parent, ignore_errors=True)  # a folder of its own
+
+
+def _as_json(outcome: Outcome, format_key: str) -> dict[str, Any]:
+    """Return what the import page shows of an outcome."""
+    return {
+        "format": format_key,
+        "counts": outcome.counts,
+        "n_bad": sum(count["bad"] for count in outcome.counts.values()),
+        "n_problems": outcome.n_problems,
+        "problems": [
+            dict(zip(PROBLEM_COLUMNS, (*problem.where, *problem[1:]), strict=True))
+            for problem in outcome.problems
+        ],
+        "preview": outcome.preview,
+        "scheme": outcome.scheme_origin,
+        "answers": outcome.answers,
+        "study_slug": outcome.study.slug if outcome.study else "",
+        "ignored": outcome.ignored,
+        "left_out": outcome.left_out,
+        "notes": list(outcome.notes.items()),  # a list: PostgreSQL keeps no order of names
+    }

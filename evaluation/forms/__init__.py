@@ -1,1 +1,0 @@
-"""Forms, by what they ask about."""

@@ -1,0 +1,1 @@
+"""Knowledge graphs: browse, ask, citations, KaLMA's experiments, construction."""

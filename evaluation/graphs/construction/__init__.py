@@ -1,0 +1,1 @@
+"""Constructions of questions about a graph, from entries to a dataset (KaLMA, 2.2)."""

@@ -1,0 +1,327 @@
+"""A new construction, what a reviewer decides about a question, and a dataset made of them."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from django import forms
+from django.core import signing
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import Q
+from django.http import QueryDict
+from django.template.defaultfilters import filesizeformat
+
+from evaluation.graphs.construction.problem_names import PROBLEMS
+from evaluation.graphs.construction.services.constructions import ConstructionPlan
+from evaluation.graphs.construction.services.entries_check import (
+    LARGEST_FILE,
+    EntriesCheck,
+    Upload,
+    checked,
+    unsigned,
+)
+from evaluation.graphs.forms.endpoint import EndpointForm
+from generation.forms.offered_models import offered_models
+from generation.importers.errors import DatasetError, TooLargeError
+from generation.limits import LARGEST_SEED
+from generation.models import ConstructedDataset, ConstructionEntry
+from generation.models.constructions import LAST_ROUND
+from generation.services.constructions import Review, review_state
+from generation.text.constructed_questions import LONGEST_QUESTION
+from generation.text.flat_graph import Triple
+
+LONGEST_REASON = 500
+_FILE = {"data-max-bytes": LARGEST_FILE}
+_BY_COMMAND = "Larger ones go through the command build_kg_dataset."
+State = ConstructionEntry.State
+# What is sent for each verdict: an empty one would also be what a slip sends.
+VERDICTS = {
+    "keep": ConstructionEntry.Verdict.KEEP,
+    "drop": ConstructionEntry.Verdict.DROP,
+    "open": ConstructionEntry.Verdict.OPEN,
+}
+
+
+# --- a new one ------------------------------------------------------------------------------
+
+
+class EntriesForm(forms.Form):
+    """The files of a new construction, uploaded or checked before; valid: `check` is there."""
+
+    file = forms.FileField(
+        label="Entries",
+        required=False,
+        allow_empty_file=True,
+        max_length=255,
+        widget=forms.FileInput(attrs=_FILE),
+    )
+    relations = forms.FileField(
+        label="Relations",
+        required=False,
+        allow_empty_file=True,
+        max_length=255,
+        help_text="JSON: which properties stand for a relation. Left empty, the usual ones of "
+        "Wikidata are taken.",
+        widget=forms.FileInput(attrs=_FILE),
+    )
+    checked = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    check: EntriesCheck
+    upload: Upload
+
+    def clean_file(self) -> "UploadedFile[bytes] | None":
+        """Refuse what is too large."""
+        return _not_too_large(self.cleaned_data["file"])
+
+    def clean_relations(self) -> "UploadedFile[bytes] | None":
+        """Refuse what is too large."""
+        return _not_too_large(self.cleaned_data["relations"])
+
+    def clean(self) -> dict[str, Any]:
+        """Read what was uploaded, or what was checked before."""
+        cleaned = super().clean() or {}
+        if self.errors:
+            return cleaned
+        try:
+            self.upload = self._upload(cleaned)
+            self.check = checked(self.upload)
+        except forms.ValidationError as error:
+            self.add_error("file", error)
+        except TooLargeError as error:
+            self.add_error("file", f"{error}. {_BY_COMMAND}")
+        except DatasetError as error:
+            self.add_error("file", str(error))
+        return cleaned
+
+    def _upload(self, cleaned: dict[str, Any]) -> Upload:
+        """Return what counts: a file that is sent now, before one that was checked."""
+        file, relations = cleaned.get("file"), cleaned.get("relations")
+        if file is None:
+            if not cleaned.get("checked"):
+                raise forms.ValidationError("Choose a file of entries.")
+            try:
+                before = unsigned(cleaned["checked"])
+            except signing.BadSignature as error:
+                raise forms.ValidationError("Choose the file again.") from error
+        else:
+            before = Upload(file.name or "entries", file.read())
+        if relations is None:
+            return before
+        try:
+            text = relations.read().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise DatasetError(relations.name, "bytes that are no UTF-8", "UTF-8") from error
+        return before._replace(relations_file=relations.name, relations_text=text)
+
+
+def _not_too_large(file: "UploadedFile[bytes] | None") -> "UploadedFile[bytes] | None":
+    n_bytes = (file.size or 0) if file else 0
+    if n_bytes > LARGEST_FILE:
+        raise forms.ValidationError(
+            f"The file has {filesizeformat(n_bytes)}; {filesizeformat(LARGEST_FILE)} is the most. "
+            + _BY_COMMAND
+        )
+    return file
+
+
+class ConstructionForm(EndpointForm):
+    """What a new construction asks, and whom."""
+
+    name = forms.CharField(
+        label="Name", max_length=100, widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
+    model = forms.ChoiceField(label="Model", help_text="It writes paragraphs and questions.")
+    precision = forms.ChoiceField(
+        label="Precision",
+        choices=[("fp32", "fp32"), ("bf16", "bf16")],
+        help_text="Of a model that runs here.",
+    )
+    n_rounds = forms.IntegerField(
+        label="Rounds",
+        min_value=1,
+        max_value=LAST_ROUND,
+        initial=LAST_ROUND,
+        help_text="The first annotates the paragraph; each later one brings in a triple.",
+    )
+    seed = forms.IntegerField(
+        label="Seed",
+        min_value=0,
+        max_value=LARGEST_SEED,
+        initial=13,
+        help_text="Of the triples that are brought in.",
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.offered = {each.name: each for each in offered_models() if each.key}
+        names = [(name, f"{name} ({each.title})") for name, each in self.offered.items()]
+        self.fields["model"].choices = names  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """See that the model can be had in that precision."""
+        cleaned = super().clean() or {}
+        model = self.offered.get(cleaned.get("model", ""))
+        if model and cleaned.get("precision") not in model.precisions:
+            self.add_error("precision", f"It is asked in {' or '.join(model.precisions)}.")
+        return cleaned
+
+    def plan(self, check: EntriesCheck) -> ConstructionPlan:
+        """Return what a valid form and a checked file say."""
+        return ConstructionPlan(
+            **self.cleaned_data,
+            entries=check.entries,
+            entries_hash=check.content_hash,
+            file=check.file,
+            relations=check.relations,
+        )
+
+
+# --- what is in the list --------------------------------------------------------------------
+
+
+class EntryFilter(forms.Form):
+    """Which entries are listed."""
+
+    became = forms.ChoiceField(
+        label="What became of them",
+        required=False,
+        choices=[
+            ("", "Any state"),
+            (State.BUILT, "built"),
+            (State.FAILED, "failed"),
+            (State.WRITING, "being written"),
+            (State.WAITING, "waiting"),
+            (State.LEFT_OUT, "left out"),
+            ("Left out for", [(key, title) for key, title in PROBLEMS.items()]),
+        ],
+    )
+    verdict = forms.ChoiceField(
+        label="Review",
+        required=False,
+        choices=[
+            ("", "Any decision"),
+            ("open", "open"),
+            ("keep", "kept"),
+            ("drop", "dropped"),
+        ],
+    )
+
+    def condition(self) -> Q:
+        """Return what a valid form asks of an entry; only what has a question was decided about."""
+        became, verdict = self.cleaned_data["became"], self.cleaned_data["verdict"]
+        asked = Q()
+        if became:
+            asked &= Q(problem=became) if became in PROBLEMS else Q(state=became)
+        if verdict:
+            asked &= Q(state=State.BUILT, verdict=VERDICTS[verdict])
+        return asked
+
+
+# --- review ---------------------------------------------------------------------------------
+
+
+class Reviewable(NamedTuple):
+    """An entry that somebody decides about: the model's words, and the whole minimum set."""
+
+    entry: ConstructionEntry
+    question: str
+    simple_question: str
+    members: Mapping[str, Triple]  # by their places, as the form sends them
+
+
+class ReviewForm(forms.Form):
+    """What a reviewer decides about one entry's question and its minimum set."""
+
+    verdict = forms.ChoiceField(choices=[(verdict, verdict) for verdict in VERDICTS])
+    reason = forms.CharField(
+        label="Why it is dropped",
+        max_length=LONGEST_REASON,
+        required=False,
+        widget=forms.TextInput(attrs={"list": "reasons", "autocomplete": "off"}),
+    )
+    question = forms.CharField(
+        label="Question",
+        max_length=LONGEST_QUESTION,
+        required=False,
+        help_text="Empty: the model’s words stand.",
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
+    )
+    simple_question = forms.CharField(
+        label="In the simple style",
+        max_length=LONGEST_QUESTION,
+        required=False,
+        help_text="Empty: the model’s words stand.",
+        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
+    )
+    taken_out = forms.MultipleChoiceField(label="Take out", required=False)
+    seen = forms.CharField(required=False)  # `review_state`, of what the reviewer looks at
+
+    def __init__(self, about: Reviewable, sent: QueryDict | None = None) -> None:
+        entry = about.entry
+        words = {
+            "question": entry.edited_question or about.question,
+            "simple_question": entry.edited_simple_question or about.simple_question,
+        }
+        taken_out = {tuple(each) for each in entry.taken_out}
+        taken = [place for place, triple in about.members.items() if triple in taken_out]
+        if sent is not None and "question" not in sent:  # a drop alone: the words stay
+            sent = sent.copy()
+            sent.update(words)
+            sent.setlist("taken_out", taken)
+        super().__init__(sent, initial={**words, "reason": entry.reason})
+        self.ticked = frozenset(taken if sent is None else sent.getlist("taken_out"))
+        self._about = about
+        self.state_seen = review_state(entry) if sent is None else sent.get("seen", "")
+        places = [(place, place) for place in about.members]
+        self.fields["taken_out"].choices = places  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for the reason of a drop, and for one member of what is kept."""
+        chosen: dict[str, Any] = super().clean() or {}
+        verdict = chosen.get("verdict")
+        if verdict == "drop" and not chosen.get("reason") and "reason" not in self.errors:
+            self.add_error("reason", "Say why: the reason is kept with the question.")
+        n = len(self._about.members)
+        if verdict == "keep" and n and len(chosen.get("taken_out", ())) == n:
+            self.add_error("taken_out", "Leave one member at least, or drop the question.")
+        return chosen
+
+    def refuse_stale(self, why: str) -> None:
+        """Say what was decided meanwhile; what is sent next knows of it."""
+        self.add_error(None, why)
+        self.state_seen = review_state(self._about.entry)
+
+    def review(self) -> Review:
+        """Return what a valid form says. Words that are the model's are no words of one's own."""
+        said = self.cleaned_data
+        taken = set(said["taken_out"])
+        return Review(
+            verdict=VERDICTS[said["verdict"]],
+            reason=said["reason"] if said["verdict"] == "drop" else "",
+            question=_own(said["question"], self._about.question),
+            simple_question=_own(said["simple_question"], self._about.simple_question),
+            taken_out=tuple(
+                triple for place, triple in self._about.members.items() if place in taken
+            ),
+        )
+
+
+def _own(words: str, of_model: str) -> str:
+    tidy = " ".join(words.split())
+    return "" if tidy == " ".join(of_model.split()) else tidy
+
+
+class PublishForm(forms.Form):
+    """A dataset that is made of a construction's questions."""
+
+    name = forms.CharField(
+        label="Dataset", max_length=100, widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
+    style = forms.ChoiceField(
+        label="Questions",
+        choices=[
+            (ConstructedDataset.Style.COMPLEX, "Complex: as the last round asks"),
+            (ConstructedDataset.Style.SIMPLE, "Simple: said plainly"),
+        ],
+        initial=ConstructedDataset.Style.COMPLEX,
+        widget=forms.RadioSelect,
+    )

@@ -1,0 +1,373 @@
+"""Constructions as their pages show them. Reads only, with a fixed number of queries."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
+
+from evaluation.graphs.construction.forms import Reviewable
+from evaluation.graphs.pages.cited_answer import AnswerPart, CitedFact, answer_parts, facts_of
+from evaluation.measures.citation import Verdict as Judgement
+from evaluation.measures.citation import judged
+from generation.models import ConstructedDataset, Construction, ConstructionCall, ConstructionEntry
+from generation.models.constructions import SIMPLE_STYLE
+from generation.services.construction_entries import graphs_of
+from generation.text.citations import parse_citations, pieces
+from generation.text.compared_triples import compared, without_names
+from generation.text.constructed_questions import Member, is_cited, minimum_set
+from generation.text.flat_graph import Triple
+from generation.text.graph_prompts import NAME, Graph
+
+State = ConstructionEntry.State
+Problem = ConstructionEntry.Problem
+Verdict = ConstructionEntry.Verdict
+MOST_REASONS = 20
+USUAL_REASONS = (
+    "The question cannot be understood.",
+    "The question does not ask for its knowledge.",
+    "The paragraph says what the graph does not.",
+    "Somebody else of that name is meant.",
+)
+# What each step on the way drops, in the order in which entries are looked at.
+FUNNEL = (
+    ("Complete names", Problem.INCOMPLETE_NAME),
+    ("Relation known", Problem.UNKNOWN_RELATION),
+    ("Both names found", Problem.NOT_FOUND),
+    ("Connected by an edge", Problem.NOT_CONNECTED),
+    ("By that relation", Problem.WRONG_RELATION),
+    ("One pair alone", Problem.AMBIGUOUS),
+)
+
+
+class FunnelStep(NamedTuple):
+    """One step on the way from entries to questions; entries that wait count as left."""
+
+    title: str
+    n_dropped: int | None  # None: it is where all begin
+    n_left: int
+    percent: float | None  # of all entries; None where there are none
+
+
+class Counts(NamedTuple):
+    """What became of the entries of a construction."""
+
+    by_state: Mapping[str, int]
+    by_problem: Mapping[str, int]
+    n_open: int  # of those that have a question
+    n_kept: int
+    n_dropped: int
+
+    @property
+    def n(self) -> int:
+        return sum(self.by_state.values())
+
+    @property
+    def n_waiting(self) -> int:
+        return self.by_state.get(State.WAITING, 0)
+
+    @property
+    def n_writing(self) -> int:
+        return self.by_state.get(State.WRITING, 0)
+
+    @property
+    def n_failed(self) -> int:
+        return self.by_state.get(State.FAILED, 0)
+
+    @property
+    def n_left_out(self) -> int:
+        return self.by_state.get(State.LEFT_OUT, 0)
+
+    @property
+    def n_built(self) -> int:
+        return self.by_state.get(State.BUILT, 0)
+
+    @property
+    def n_settled(self) -> int:
+        """How many entries have come to an end: nothing more is done about them."""
+        return self.n_left_out + self.n_failed + self.n_built
+
+    @property
+    def n_decided(self) -> int:
+        return self.n_kept + self.n_dropped
+
+    @property
+    def n_in(self) -> int:
+        """How many questions a dataset would have now: those that nobody dropped."""
+        return self.n_built - self.n_dropped
+
+    @property
+    def funnel(self) -> list[FunnelStep]:
+        """The way from all entries to those that have a question."""
+        steps: list[tuple[str, int | None, int]] = [("Entries", None, self.n)]
+        for title, problem in FUNNEL:
+            dropped = self.by_problem.get(problem, 0)
+            steps.append((title, dropped, steps[-1][2] - dropped))
+        steps.append(("Built", self.n_failed, self.n_built))
+        return [
+            FunnelStep(title, dropped, left, 100 * left / self.n if self.n else None)
+            for title, dropped, left in steps
+        ]
+
+
+class Work(NamedTuple):
+    """How much the model was asked for a construction."""
+
+    n_calls: int
+    n_unreadable: int
+    n_prompt_tokens: int
+    n_completion_tokens: int
+
+
+class Listed(NamedTuple):
+    """One construction in the list."""
+
+    construction: Construction
+    counts: Counts
+    datasets: Sequence[ConstructedDataset]
+
+
+# --- many -----------------------------------------------------------------------------------
+
+
+def counts_of(constructions: Iterable[Construction]) -> dict[int, Counts]:
+    """Return what became of the entries of some constructions; one query."""
+    pks = [construction.pk for construction in constructions]
+    entries = ConstructionEntry.objects.filter(construction__in=pks).order_by()
+    counted: dict[int, list[tuple[str, str, str, int]]] = {pk: [] for pk in pks}
+    columns = "construction", "state", "problem", "verdict"
+    for pk, *row in entries.values_list(*columns).annotate(n=Count("pk")):
+        counted[pk].append((row[0], row[1], row[2], row[3]))
+    return {pk: _counts(rows) for pk, rows in counted.items()}
+
+
+def _counts(rows: Iterable[tuple[str, str, str, int]]) -> Counts:
+    by_state, by_problem, by_verdict = Counter[str](), Counter[str](), Counter[str]()
+    for state, problem, verdict, n in rows:
+        by_state[state] += n
+        if problem:
+            by_problem[problem] += n
+        if state == State.BUILT:
+            by_verdict[verdict] += n
+    return Counts(
+        by_state,
+        by_problem,
+        n_open=by_verdict[Verdict.OPEN],
+        n_kept=by_verdict[Verdict.KEEP],
+        n_dropped=by_verdict[Verdict.DROP],
+    )
+
+
+def listed(constructions: Sequence[Construction]) -> list[Listed]:
+    """Return constructions as the list shows them, in their order; two queries."""
+    counts = counts_of(constructions)
+    made: dict[int, list[ConstructedDataset]] = {}
+    found = ConstructedDataset.objects.filter(construction__in=constructions).order_by("pk")
+    for each in found.select_related("dataset"):
+        made.setdefault(each.construction_id, []).append(each)
+    return [Listed(each, counts[each.pk], made.get(each.pk, [])) for each in constructions]
+
+
+def work_of(construction: Construction) -> Work:
+    """Return how much the model was asked; one query."""
+    calls = ConstructionCall.objects.filter(entry__construction=construction)
+    return Work(
+        **calls.aggregate(
+            n_calls=Count("pk"),
+            n_unreadable=Count("pk", filter=~Q(problem="")),
+            n_prompt_tokens=Sum("n_prompt_tokens", default=0),
+            n_completion_tokens=Sum("n_completion_tokens", default=0),
+        )
+    )
+
+
+def with_questions(entries: QuerySet[ConstructionEntry]) -> QuerySet[ConstructionEntry]:
+    """Return entries with `last_round` and `model_question`; None where none could be read yet."""
+    readable = ConstructionCall.objects.filter(
+        entry=OuterRef("pk"), problem="", round__lt=SIMPLE_STYLE
+    ).order_by("-round")
+    return entries.annotate(
+        last_round=Subquery(readable.values("round")[:1]),
+        model_question=Subquery(readable.values("question")[:1]),
+    )
+
+
+def next_open(construction: Construction, after: int) -> int | None:
+    """Return the next entry with a question that nobody has looked at, from the start again."""
+    still_open = construction.entries.filter(state=State.BUILT, verdict=Verdict.OPEN)
+    numbers = still_open.order_by("number").values_list("number", flat=True)
+    return numbers.filter(number__gt=after).first() or numbers.first()
+
+
+def reasons_of(construction: Construction) -> list[str]:
+    """Return reasons to choose from: those given in this construction, then the usual ones."""
+    given = construction.entries.exclude(reason="").order_by("reason")
+    own = list(given.values_list("reason", flat=True).distinct()[:MOST_REASONS])
+    return [*own, *(reason for reason in USUAL_REASONS if reason not in own)]
+
+
+# --- one entry ------------------------------------------------------------------------------
+
+
+class ShownMember(NamedTuple):
+    """A member of the minimum set with what a reviewer should know of it."""
+
+    place: str  # among all members, as forms send it
+    member: Member
+    name: str  # of its entity
+    is_cited: bool  # by the answer of the round that it came in with
+    is_cited_last: bool  # by the answer that the question stands for
+    is_taken_out: bool
+
+
+class ShownRound(NamedTuple):
+    """One round: what was brought in, what was written, and what of that counts."""
+
+    call: ConstructionCall
+    unreadable: tuple[ConstructionCall, ...]  # attempts before it
+    name: str  # of the entity whose triple was brought in; "": none was
+    is_cited: bool  # the triple that was brought in, by the answer
+    parts: tuple[AnswerPart, ...]
+    facts: tuple[CitedFact, ...]
+
+    @property
+    def n_na(self) -> int:
+        return sum(part.is_na for part in self.parts)
+
+    @property
+    def n_of(self) -> dict[str, int]:
+        """How many citations have each verdict, in the order of the verdicts; none is left out."""
+        counts = Counter(str(fact.verdict) for fact in self.facts)
+        return {str(each): counts[str(each)] for each in Judgement if counts[str(each)]}
+
+
+class EntryPage:
+    """One entry with its rounds and its minimum set. One query, for its calls."""
+
+    def __init__(self, entry: ConstructionEntry) -> None:
+        self.entry = entry
+        self.graphs = graphs_of(entry)
+        self._calls = list(entry.calls.order_by("round", "attempt"))
+
+    @cached_property
+    def people(self) -> list[tuple[str, str, Graph]]:
+        """Name, qid and triples (without the name) of each person."""
+        return [
+            (graph[0][2], graph[0][0], tuple(each for each in graph if each[1] != NAME))
+            for graph in self.graphs
+        ]
+
+    @property
+    def not_looked_at(self) -> list[tuple[str, int]]:
+        """The names that more entities have than were looked at, and how many more."""
+        names = (self.entry.name_1, self.entry.name_2)
+        n_left = [graph.get("n_not_looked_at", 0) for graph in self.entry.graphs or ()]
+        return [(name, n) for name, n in zip(names, n_left, strict=False) if n]
+
+    @cached_property
+    def rounds(self) -> list[ShownRound]:
+        """The rounds in their order. One that could not be read at all comes as its last try."""
+        by_round: dict[int, list[ConstructionCall]] = {}
+        for call in self._calls:
+            if call.round < SIMPLE_STYLE:
+                by_round.setdefault(call.round, []).append(call)
+        return [self._round(calls) for calls in by_round.values()]
+
+    @cached_property
+    def simple(self) -> ShownRound | None:
+        """The call for the simple style; None: it was not asked yet."""
+        calls = [call for call in self._calls if call.round == SIMPLE_STYLE]
+        return self._round(calls) if calls else None
+
+    @cached_property
+    def last(self) -> ConstructionCall | None:
+        """The last round that could be read: its question is the entry's."""
+        return self._readable[-1] if self._readable else None
+
+    @property
+    def question(self) -> str:
+        """The model's words."""
+        return self.last.question if self.last else ""
+
+    @property
+    def simple_question(self) -> str:
+        """The model's words."""
+        return self.simple.call.question if self.simple else ""
+
+    @cached_property
+    def members(self) -> list[ShownMember]:
+        """The whole minimum set, what a reviewer took out included."""
+        taken = {tuple(each) for each in self.entry.taken_out}
+        answers = {call.round: call.answer for call in self._readable}
+        last = self.last.answer if self.last else ""
+        names = {qid: name for name, qid, _ in self.people}
+        return [
+            ShownMember(
+                place=str(place),
+                member=member,
+                name=names.get(member.qid, ""),
+                is_cited=is_cited(answers[member.round], member.triple, self.graphs),
+                is_cited_last=is_cited(last, member.triple, self.graphs),
+                is_taken_out=member.triple in taken,
+            )
+            for place, member in enumerate(minimum_set(self.graphs, self._readable))
+        ]
+
+    @property
+    def n_members(self) -> int:
+        """How many members the set has without those that were taken out."""
+        return sum(not each.is_taken_out for each in self.members)
+
+    @property
+    def reviewable(self) -> Reviewable:
+        """What a reviewer decides about."""
+        members = {each.place: each.member.triple for each in self.members}
+        return Reviewable(self.entry, self.question, self.simple_question, members)
+
+    @cached_property
+    def _readable(self) -> list[ConstructionCall]:
+        return [call for call in self._calls if call.round < SIMPLE_STYLE and not call.problem]
+
+    def _round(self, calls: Sequence[ConstructionCall]) -> ShownRound:
+        """Return a round of all its attempts; the last is the one that could be read, if any."""
+        *before, call = calls
+        brought: Triple = (call.qid, call.relation, call.value)
+        names = {qid: name for name, qid, _ in self.people}
+        parts, facts = self._annotated(call)
+        return ShownRound(
+            call=call,
+            unreadable=tuple(before),
+            name=names.get(call.qid, call.qid),
+            is_cited=bool(call.qid) and is_cited(call.answer, brought, self.graphs),
+            parts=parts,
+            facts=facts,
+        )
+
+    def _annotated(
+        self, call: ConstructionCall
+    ) -> tuple[tuple[AnswerPart, ...], tuple[CitedFact, ...]]:
+        """Return the paragraph of a call, cut at its citations, judged by the set of its round."""
+        known = {relation for _, relation, _ in self._stated}, {qid for qid, _, _ in self._stated}
+        so_far = minimum_set(self.graphs, [c for c in self._readable if c.round <= call.round])
+        minimum = [member.triple for member in so_far]
+        parsed = without_names(parse_citations(call.answer, *known), self._aliases)
+        facts = [
+            CitedFact(*each.citation, each.verdict, None)
+            for each in judged(parsed, self._stated, minimum)
+        ]
+        parts = answer_parts(pieces(call.answer, *known), facts)
+        return parts, facts_of(parts)
+
+    @cached_property
+    def _aliases(self) -> set[Triple]:
+        """The other names of both people, in the form in which names are compared."""
+        return {
+            compared((graph["qid"], NAME, alias))
+            for graph in self.entry.graphs or ()
+            for alias in graph["aliases"]
+        }
+
+    @cached_property
+    def _stated(self) -> list[Triple]:
+        return [triple for graph in self.graphs for triple in graph]

@@ -1,0 +1,353 @@
+"""Questions about a graph constructed from entries, as a job (KaLMA, 2.2).
+
+Entries are looked up first, then written about round by round. Each entry that was looked up and
+each call of the model is stored as it comes, in a transaction of its own: whatever happens to
+endpoint, model or worker, nothing is lost and nothing is done twice.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.db.models import Count, Q
+
+from accounts.models import User
+from evaluation.graphs.construction.services.rounds import write_questions
+from evaluation.graphs.services.endpoint_choices import checked_endpoint
+from evaluation.graphs.services.graph_pull import user_agent
+from evaluation.jobs.services import Hold, JobError, delete_job, repeat_job, request_job, resume_job
+from evaluation.models import Job
+from generation.grids.cells import spec_named
+from generation.grids.grid_file import GridError, Precision
+from generation.importers.entries import EntryRecord, is_complete_name
+from generation.importers.json_text import unstorable_character
+from generation.limits import LARGEST_SEED, LONGEST_NAME
+from generation.lots import lots
+from generation.models import Construction, ConstructionCall, ConstructionEntry
+from generation.models.constructions import LAST_ROUND
+from generation.retrieval.disambiguation import Named, Pair, Unsettled, pairs_between, settled
+from generation.retrieval.endpoint_addresses import EndpointError
+from generation.retrieval.relations import Relation, relation_called
+from generation.retrieval.sparql import PAIRS_TOGETHER, PATIENCE, Endpoint, Wikibase
+from generation.retrieval.wikibase import ENTITIES, WIKIDATA, Described, Edge, Shape
+from generation.services.construction_entries import (
+    LeftOut,
+    Problem,
+    State,
+    found,
+    leave_out,
+    open_noted,
+    reopen_failed,
+    store_entries,
+)
+from generation.services.constructions import ConstructionError, delete
+
+ENTRIES_TOGETHER = 10  # looked up by the same queries
+HOTTEST = 2.0
+GONE = "This construction is gone: delete its job."
+
+
+class ConstructionPlan(NamedTuple):
+    """Every choice of a construction."""
+
+    name: str
+    entries: tuple[EntryRecord, ...]
+    entries_hash: str  # SHA-256 of their file
+    file: str  # its name
+    relations: Mapping[str, Relation]  # by every spelling
+    model: str  # a listed one, or one that is always there
+    endpoint: str = WIKIDATA
+    allow_private: bool = False  # an admin lets the endpoint be in a network of one's own
+    language: str = "en"
+    entities: str = ENTITIES  # how addresses of entities begin
+    precision: Precision = "fp32"
+    temperature: float = 0.1  # as KaLMA's code has it
+    max_tokens: int = 700  # of one completion
+    n_rounds: int = LAST_ROUND
+    seed: int = 13
+
+
+# --- asked for ------------------------------------------------------------------------------
+
+
+def left_out_at_once(record: EntryRecord, relations: Mapping[str, Relation]) -> LeftOut | None:
+    """Return why an entry need not be looked up; None: it has to be."""
+    names = (record.name_1, record.name_2)
+    if short := [name for name in names if not is_complete_name(name)]:
+        said = " and ".join(f"“{name}”" for name in short)
+        expected = "two words or more, each with a letter"
+        return LeftOut(Problem.INCOMPLETE_NAME, f"found {said}; expected {expected}")
+    if relation_called(record.relation, relations) is None:
+        found_relation = f"found the relation “{record.relation}”"
+        expected = "one whose properties are known"
+        return LeftOut(Problem.UNKNOWN_RELATION, f"{found_relation}; expected {expected}")
+    return None
+
+
+def request_construction(plan: ConstructionPlan, user: User | None) -> Job:
+    """Return the construction of these choices; one that is there goes on (`resume_construction`).
+
+    Raises:
+        JobError: a choice that cannot be used, or the name of another construction.
+    """
+    plan = _checked(plan)
+    return _requested(plan, user)
+
+
+@transaction.atomic
+def _requested(plan: ConstructionPlan, user: User | None) -> Job:
+    parameters = _parameters(plan)
+    construction, is_new = Construction.objects.get_or_create(
+        name=plan.name, defaults={"parameters": parameters, "requested_by": user}
+    )
+    locked = Construction.objects.select_for_update().get(pk=construction.pk)
+    if different := _different(locked.parameters, parameters):
+        raise JobError(
+            f"{plan.name} is the name of a construction with other choices "
+            f"({', '.join(different)}): take another name, or delete it.",
+            "name",
+        )
+    if is_new:
+        looked_at = [(record, left_out_at_once(record, plan.relations)) for record in plan.entries]
+        store_entries(locked, looked_at)
+    elif job := Job.objects.filter(construction=locked).first():
+        resume_construction(locked, user)
+        job.refresh_from_db()
+        return job
+    spec = spec_named(plan.model, plan.precision)
+    return request_job(
+        Job.Kind.CONSTRUCTION,
+        plan.name,
+        # Whom it asks: how long that may take.
+        {
+            "model": plan.model,
+            "backend": spec.backend,
+            "endpoint": plan.endpoint,
+            "allow_private": plan.allow_private,
+        },
+        n_total=_progress(locked).n_total,
+        construction=locked,
+        user=user,
+    )
+
+
+@transaction.atomic
+def resume_construction(construction: Construction, user: User | None) -> bool:
+    """Go on with a construction: pages, API and command do it in this way.
+
+    One that was cancelled or failed goes on as if nothing had been, so that the same is made. In
+    one that is done, entries that failed get one more attempt each.
+
+    Returns:
+        Whether there is anything to go on with.
+    """
+    locked = Construction.objects.select_for_update().get(pk=construction.pk)
+    job = Job.objects.select_for_update().get(construction=locked)
+    if job.state == Job.State.DONE and reopen_failed(locked):
+        return repeat_job(job, _progress(locked).n_total, user)
+    return resume_job(job, user)
+
+
+@transaction.atomic
+def delete_construction(construction: Construction, user: User | None) -> None:
+    """Delete a construction with its job, entries and calls.
+
+    Raises:
+        JobError: it waits or goes on, or a dataset is made of it.
+    """
+    locked = Construction.objects.select_for_update().filter(pk=construction.pk)
+    if job := Job.objects.filter(construction=locked.first()).first():
+        delete_job(job, user)
+    try:
+        delete(construction, user)
+    except ConstructionError as error:
+        raise JobError(str(error)) from error
+
+
+def _parameters(plan: ConstructionPlan) -> dict[str, Any]:
+    """Return every choice that changes what is made, relations as the entries spell them."""
+    spelt = dict.fromkeys(record.relation for record in plan.entries)
+    known = {name: relation_called(name, plan.relations) for name in spelt}
+    kept = plan._asdict() | {
+        "entries": plan.entries_hash,
+        "relations": {
+            name: {"properties": list(each.properties), "inverse": list(each.inverse)}
+            for name, each in known.items()
+            if each is not None
+        },
+    }
+    return {key: value for key, value in kept.items() if key not in ("name", "entries_hash")}
+
+
+def _different(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return which choices differ; what its file is called changes nothing."""
+    return [name for name in now if name != "file" and earlier.get(name) != now[name]]
+
+
+def _checked(plan: ConstructionPlan) -> ConstructionPlan:
+    name = " ".join(plan.name.split())
+    if not name or len(name) > LONGEST_NAME or unstorable_character(name):
+        raise JobError(f"Expected a name of up to {LONGEST_NAME} characters.", "name")
+    if not plan.entries:
+        raise JobError("Found no entries; expected one or more.", "entries")
+    if not 1 <= plan.n_rounds <= LAST_ROUND:
+        raise JobError(f"Found {plan.n_rounds} rounds; expected 1 to {LAST_ROUND}.", "n_rounds")
+    if not 0 <= plan.seed <= LARGEST_SEED:
+        raise JobError(f"Found {plan.seed}; expected 0 to {LARGEST_SEED:,}.", "seed")
+    if not 0 <= plan.temperature <= HOTTEST:
+        raise JobError(f"Found {plan.temperature:g}; expected 0 to {HOTTEST:g}.", "temperature")
+    try:
+        spec_named(plan.model, plan.precision)
+    except GridError as error:
+        raise JobError(str(error), "model") from error
+    endpoint = checked_endpoint(
+        plan.endpoint, plan.entities, plan.language, allow_private=plan.allow_private
+    )
+    return plan._replace(name=name, endpoint=endpoint)
+
+
+# --- the construction itself ------------------------------------------------------------------
+
+
+class Progress(NamedTuple):
+    """How far a construction is, in entries that were looked up and calls that could be read."""
+
+    n_done: int
+    n_total: int  # at most: entries may be left out, and rounds may find nothing to bring in
+
+
+def _progress(construction: Construction) -> Progress:
+    looked_at = construction.entries.exclude(
+        problem__in=(Problem.INCOMPLETE_NAME, Problem.UNKNOWN_RELATION)
+    )
+    counted = looked_at.aggregate(
+        n=Count("pk"),
+        n_waiting=Count("pk", filter=Q(state=State.WAITING)),
+        n_left_out=Count("pk", filter=Q(state=State.LEFT_OUT)),
+    )
+    calls = ConstructionCall.objects.filter(entry__construction=construction, problem="")
+    per_entry = construction.parameters["n_rounds"] + 1
+    return Progress(
+        n_done=counted["n"] - counted["n_waiting"] + calls.count(),
+        n_total=counted["n"] + (counted["n"] - counted["n_left_out"]) * per_entry,
+    )
+
+
+def _note_progress(hold: Hold, construction: Construction) -> None:
+    progress = _progress(construction)
+    hold.renew(**progress._asdict())
+    hold.job.n_done = progress.n_done
+
+
+def construct(hold: Hold) -> Mapping[str, Any]:
+    """Carry out what is left of a claimed construction.
+
+    Raises:
+        JobError: the endpoint or the model cannot be used, or their troubles did not pass.
+        BackendError: the model cannot be opened, or is another than for earlier calls.
+    """
+    construction = hold.job.construction
+    if construction is None:
+        raise JobError(GONE)
+    _note_progress(hold, construction)
+    try:
+        _look_up(hold, construction)
+        _note_progress(hold, construction)
+        if construction.entries.filter(state=State.WRITING).exists():
+            parameters = construction.parameters
+            spec = spec_named(parameters["model"], parameters["precision"])
+            # Where its server or its files are is for admins: no message says so.
+            hold.job.parameters = {**hold.job.parameters, "location": spec.location}
+            model = open_noted(construction, spec)
+            hold.renew()  # loading it may have taken long
+            write_questions(hold, construction, spec, model)
+    except (EndpointError, GridError) as error:
+        raise JobError(str(error)) from error
+    except Construction.DoesNotExist as error:
+        raise JobError(GONE) from error
+    by_state = construction.entries.values_list("state").annotate(n=Count("pk")).order_by()
+    return {"n_entries": dict(by_state)}
+
+
+def _look_up(hold: Hold, construction: Construction) -> None:
+    """Look up the entries that wait: names, the edges between them, the sub-graphs of pairs."""
+    waiting = list(construction.entries.filter(state=State.WAITING))
+    if not waiting:
+        return
+    parameters = construction.parameters
+    endpoint = Endpoint(
+        parameters["endpoint"],
+        user_agent(),
+        allow_private=parameters["allow_private"],
+        patience=PATIENCE,
+        keep=hold.keep,
+    )
+    graph = Wikibase(endpoint, Shape(parameters["language"], parameters["entities"]))
+    for some in lots(waiting, ENTRIES_TOGETHER):
+        hold.next_step()
+        _look_up_some(hold, graph, some, parameters["relations"])
+
+
+def _look_up_some(
+    hold: Hold,
+    graph: Wikibase,
+    entries: list[ConstructionEntry],
+    relations: Mapping[str, Mapping[str, list[str]]],
+) -> None:
+    matches = graph.named([name for entry in entries for name in (entry.name_1, entry.name_2)])
+    named = {
+        entry.pk: (
+            Named(entry.name_1, matches[entry.name_1]),
+            Named(entry.name_2, matches[entry.name_2]),
+        )
+        for entry in entries
+    }
+    edges = _edges(graph, list(named.values()))
+    outcomes = {}
+    for entry in entries:
+        said = relations[entry.relation]
+        relation = Relation(entry.relation, tuple(said["properties"]), tuple(said["inverse"]))
+        outcomes[entry.pk] = settled(*named[entry.pk], edges, relation)
+    pairs = [each for each in outcomes.values() if not isinstance(each, Unsettled)]
+    people = graph.described([qid for pair in pairs for qid in pair[:2]])
+    unsaid: list[str] = []
+    for entry in entries:
+        outcome = outcomes[entry.pk]
+        lacking = [] if isinstance(outcome, Unsettled) else _lacking(outcome, people)
+        if lacking:  # it waits on: copies of an endpoint's graph may differ for a while
+            unsaid += lacking
+            continue
+        with transaction.atomic():
+            hold.renew(n_done=hold.job.n_done + 1, attempts=1)  # or nothing is stored
+            if isinstance(outcome, Unsettled):
+                leave_out(entry, LeftOut(Problem(outcome.why.value), outcome.detail))
+            else:
+                both = [people[qid] for qid in outcome[:2]]
+                n_left = [name.n_not_looked_at for name in named[entry.pk]]
+                found(entry, outcome.property, both, n_left)
+        hold.job.n_done += 1
+    if unsaid:
+        raise JobError(
+            f"The endpoint found {', '.join(dict.fromkeys(unsaid))} by name, and then nothing that "
+            "is said of it; expected its label. Its entry waits: go on later."
+        )
+
+
+def _edges(graph: Wikibase, named: list[tuple[Named, Named]]) -> list[Edge]:
+    """Return the edges between the candidates of each entry, by few queries.
+
+    Those of entries with few namesakes are asked for together, pair by pair.
+    """
+    found: list[Edge] = []
+    few: list[tuple[str, str]] = []
+    for one, other in named:
+        pairs = pairs_between(one, other)
+        if len(pairs) <= PAIRS_TOGETHER:
+            few += pairs
+        else:
+            found += graph.edges_among(one.candidates, other.candidates)
+    return found + graph.edges(few)
+
+
+def _lacking(pair: Pair, people: Mapping[str, Described]) -> list[str]:
+    return [qid for qid in pair[:2] if qid not in people]

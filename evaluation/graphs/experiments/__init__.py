@@ -1,0 +1,1 @@
+"""KaLMA's experiments over a graph: their grids, runs, reports and pages."""

@@ -1,0 +1,271 @@
+"""KaLMA's experiments over a dataset by API: what there is, the reports, asking and scoring."""
+
+from typing import Any, cast
+
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response as Answer
+from rest_framework.views import APIView
+
+from accounts.api import refuse_unknown
+from accounts.models import User
+from annotation.models import Study
+from evaluation.graphs.experiments import services
+from evaluation.graphs.experiments.pages.human_alignment import studies_of, study_chosen
+from evaluation.graphs.experiments.registry import EXPERIMENTS, WHOLE, KGExperiment
+from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS, RATED_REPORTS
+from evaluation.graphs.experiments.services import USUAL_CURRENCY, ExperimentPlan, ScoringPlan
+from evaluation.graphs.reports.answer_figures import CannotReport
+from evaluation.models import MetricRun
+from evaluation.reports.api import Conflict, ReportSerializer
+from evaluation.runs.api import RunSerializer
+from evaluation.runs.choices import ChoiceError, model_called
+from evaluation.runs.model_checks import why_unusable
+from evaluation.runs.progress import run_progress
+from evaluation.runs.services.runs import RunError
+from evaluation.runs.tasks import send_run
+from generation.api_grids import GridSerializer
+from generation.grids.grid_file import (
+    USUAL_MAX_TOKENS_WITH_GRAPH,
+    GridError,
+    of_data,
+)
+from generation.grids.progress import experiment_progress
+from generation.models import Dataset, Experiment
+from generation.services.experiments import ExperimentError
+from generation.tasks import send
+
+STUDY = OpenApiParameter("study", description="Of alignment: slug of a study; default: newest.")
+KEY = OpenApiParameter("key", enum=list(EXPERIMENTS), location=OpenApiParameter.PATH)
+
+
+class MetricStateSerializer(serializers.Serializer[services.Scoring]):
+    """How far one metric of an experiment is."""
+
+    metric = serializers.CharField()
+    run = serializers.IntegerField(
+        source="run.run.pk",
+        default=None,
+        allow_null=True,
+        help_text="Its newest run; null: there is none.",
+    )
+    state = serializers.CharField(
+        help_text="missing, incomplete (answers came since), or the state of the run."
+    )
+    n_left = serializers.IntegerField(help_text="Answers it was not asked about, at most.")
+
+
+class KGExperimentSerializer(serializers.Serializer[Any]):
+    """One experiment, as it is usually run, and what there is of it."""
+
+    key = serializers.CharField(source="experiment.key")
+    title = serializers.CharField(source="experiment.title")
+    paper = serializers.CharField(source="experiment.source", help_text="Where it prints it.")
+    prompts = serializers.ListField(
+        source="experiment.prompts", child=serializers.CharField(), help_text="Keys of types."
+    )
+    temperatures = serializers.ListField(
+        source="experiment.temperatures", child=serializers.FloatField()
+    )
+    seeds = serializers.ListField(source="experiment.seeds", child=serializers.IntegerField())
+    lacking = serializers.ListField(
+        child=serializers.CharField(), help_text="Why the dataset cannot be asked; none: it can."
+    )
+    grids = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Ids of grids, newest first."
+    )
+    scoring = MetricStateSerializer(many=True)
+
+
+class _Strict(serializers.Serializer[Any]):
+    """Refuses a field that nobody reads, so that no choice is lost to a slip."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        unknown = {name for name in data if name not in self.fields} if type(data) is dict else ()
+        if unknown:
+            message = f"There is no such field; there are: {', '.join(self.fields)}."
+            raise ValidationError({name: [message] for name in unknown})
+        return super().to_internal_value(data)
+
+
+class StartExperimentSerializer(_Strict):
+    """Which models are asked, and how. What is left out is as in the paper."""
+
+    models = serializers.ListField(
+        child=serializers.DictField(),
+        allow_empty=False,
+        help_text="As in a grid: [{name, precision?, price?: {input, output}}].",
+    )
+    temperatures = serializers.ListField(child=serializers.FloatField(), default=[])
+    seeds = serializers.ListField(child=serializers.IntegerField(), default=[])
+    sample = serializers.CharField(
+        default="", allow_blank=True, help_text="Name of a sample; empty: all questions."
+    )
+    graph = serializers.ChoiceField(
+        list(WHOLE), default="retrieved", help_text="Of citations and quality: what is shown."
+    )
+    max_tokens = serializers.IntegerField(default=USUAL_MAX_TOKENS_WITH_GRAPH)
+    currency = serializers.CharField(default=USUAL_CURRENCY)
+
+    def plan_of(self, experiment: KGExperiment) -> ExperimentPlan:
+        """Return what is asked in one experiment.
+
+        Raises:
+            GridError: a model is described as none.
+        """
+        said = self.validated_data
+        models = of_data({"name": "?", "models": said["models"]}).models
+        lists = {name: tuple(said[name]) for name in ("temperatures", "seeds")}
+        return ExperimentPlan(experiment.key, **{**said, **lists, "models": models})
+
+
+class ScoreExperimentSerializer(_Strict):
+    """Which model scores the answers of an experiment."""
+
+    model = serializers.CharField(
+        default="",
+        allow_blank=True,
+        help_text="A backend without a model (lexical), or a checkpoint’s name. Default: what the "
+        "metric asks first, if that needs no model.",
+    )
+    precision = serializers.CharField(default="", allow_blank=True)
+    n_judged = serializers.IntegerField(
+        default=None, allow_null=True, min_value=0, help_text="Answers of each row; 0: all."
+    )
+    seed = serializers.IntegerField(default=0, min_value=0, help_text="Of the draw.")
+
+    def plan_of(self, experiment: KGExperiment) -> ScoringPlan:
+        """Return who scores one experiment.
+
+        Raises:
+            ChoiceError: a choice cannot be used, or the model's files are not well.
+        """
+        said = self.validated_data
+        spec = model_called(said["model"])
+        choices = ScoringPlan(spec, said["precision"], said["n_judged"], said["seed"])
+        for plan in services.scoring_plans(experiment.key, choices):
+            if problem := why_unusable(plan.spec, plan.metric.key):
+                raise ChoiceError("model", problem)
+        return choices
+
+
+class Experiments(APIView):
+    """The experiments on a dataset's knowledge graph."""
+
+    @extend_schema(operation_id="datasets_experiments", responses=KGExperimentSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Answer:
+        dataset = get_object_or_404(Dataset, slug=slug)
+        refuse_unknown(request, ())
+        rows = [_state(dataset, experiment) for experiment in EXPERIMENTS.values()]
+        return Answer(KGExperimentSerializer(rows, many=True).data)
+
+
+class ExperimentReport(APIView):
+    """The table of one experiment: what `manage.py run_kg_experiment … --format json` prints."""
+
+    @extend_schema(
+        operation_id="datasets_experiment_report",
+        parameters=[KEY, STUDY],
+        responses=ReportSerializer,
+    )
+    def get(self, request: Request, slug: str, key: str) -> Answer:
+        dataset, experiment = _named(slug, key)
+        refuse_unknown(request, () if experiment.has_grid else ("study",))
+        try:
+            if experiment.key in RATED_REPORTS:
+                study = _study(dataset, request.query_params.get("study", ""))
+                return Answer(RATED_REPORTS[experiment.key](study)._asdict())
+            return Answer(EXPERIMENT_REPORTS[experiment.key](dataset)._asdict())
+        except CannotReport as error:
+            raise NotFound(str(error)) from error
+
+
+class StartExperiment(APIView):
+    """Asking in one experiment."""
+
+    @extend_schema(
+        operation_id="datasets_experiment_start",
+        parameters=[KEY],
+        request=StartExperimentSerializer,
+        responses={202: GridSerializer},
+    )
+    def post(self, request: Request, slug: str, key: str) -> Answer:
+        """Have the grid of an experiment planned; `grids/<id>/start/` has it asked.
+
+        Asking for the same again answers with the same grid.
+        """
+        dataset, experiment = _named(slug, key)
+        asked = StartExperimentSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        try:
+            grid = services.request(dataset, asked.plan_of(experiment), _who(request))
+        except GridError as error:
+            raise ValidationError({error.field or "models": [f"{error}."]}) from error
+        except ExperimentError as error:
+            raise Conflict(str(error)) from error
+        send(grid)
+        [progress] = experiment_progress(Experiment.objects.filter(pk=grid.pk))
+        return Answer(GridSerializer(progress).data, status.HTTP_202_ACCEPTED)
+
+
+class ScoreExperiment(APIView):
+    """Scoring the answers of one experiment."""
+
+    @extend_schema(
+        operation_id="datasets_experiment_score",
+        parameters=[KEY],
+        request=ScoreExperimentSerializer,
+        responses={202: RunSerializer(many=True)},
+    )
+    def post(self, request: Request, slug: str, key: str) -> Answer:
+        """Score what has no score yet, by a run of each metric.
+
+        Asking for the same again answers with the same runs.
+        """
+        dataset, experiment = _named(slug, key)
+        asked = ScoreExperimentSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        try:
+            plan = asked.plan_of(experiment)
+            runs = services.request_scoring(dataset, experiment.key, plan, _who(request))
+        except ChoiceError as error:
+            field = {"sample": "n_judged"}.get(error.field, error.field)
+            raise ValidationError({field: [str(error)]}) from error
+        except RunError as error:
+            raise Conflict(str(error)) from error
+        for run in runs:
+            send_run(run)
+        found = MetricRun.objects.filter(pk__in=[run.pk for run in runs]).order_by("pk")
+        progress = run_progress(found.select_related("dataset"))
+        rows = [RunSerializer(each).data for each in progress]
+        return Answer(rows, status.HTTP_202_ACCEPTED)
+
+
+def _state(dataset: Dataset, experiment: KGExperiment) -> dict[str, Any]:
+    return {
+        "experiment": experiment,
+        "lacking": services.why_not(dataset, experiment),
+        "grids": [grid.pk for grid in services.grids_of(dataset, experiment.key)],
+        "scoring": services.scoring(dataset, experiment.key),
+    }
+
+
+def _named(slug: str, key: str) -> tuple[Dataset, KGExperiment]:
+    dataset = get_object_or_404(Dataset, slug=slug)
+    if key not in EXPERIMENTS:
+        raise NotFound(f"There is no experiment {key!r}; there are: {', '.join(EXPERIMENTS)}.")
+    return dataset, EXPERIMENTS[key]
+
+
+def _study(dataset: Dataset, slug: str) -> Study:
+    study = study_chosen(studies_of(dataset), slug)
+    if study is None:
+        raise NotFound(f"No study {slug!r}." if slug else "There is no study of alignment yet.")
+    return study
+
+
+def _who(request: Request) -> User:
+    return cast(User, request.user)  # `IsResearcher` has made sure

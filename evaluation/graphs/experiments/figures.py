@@ -1,0 +1,294 @@
+"""The pictures of KaLMA's experiments: tables 3, 4 and 6 as dots, figures 4 and 5 as lines.
+
+A point is the mean over seeded runs, its whisker the 95 % interval over dialogs; of too few dialogs
+for one, the sample deviation over runs. Series differ in colour, shape and dashes. What is
+undefined is not drawn: a line is interrupted there.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evaluation.graphs.figures.citations import MOST_ROWS, dots
+from evaluation.reports.base import Row
+from evaluation.reports.figures.builders import as_vega_lite, inline, interval_of
+from evaluation.reports.figures.themes import Spec
+
+if TYPE_CHECKING:
+    import altair as alt
+
+PANEL_WIDTH, PANEL_HEIGHT = 220, 170  # px, of a plot itself; on a page it is as wide as its room
+MOST_SERIES = 10
+SHORT_NAME = 18  # signs: two such have room beside each other
+APART = 0.035  # of the axis, between points of two series at the same place
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4])
+
+
+class Dots(NamedTuple):
+    """What is drawn of a table: figure → what the legend calls it."""
+
+    figures: Mapping[str, str]
+    title: str
+    domain: tuple[float, float] = (0, 100)
+    factor: float = 100
+
+
+class Lines(NamedTuple):
+    """What is drawn over the steps of an ablation: figure → title of its panel."""
+
+    at: str  # the column that the steps stand in
+    title: str
+    panels: Mapping[str, str]
+    is_reversed: bool = False
+
+
+DOTS: Mapping[str, Dots] = {
+    "citations": Dots(
+        {
+            "aligned": "Aligned",
+            "correctness": "Correctness",
+            "precision": "Precision",
+            "recall": "Recall",
+            "f1": "F1",
+        },
+        "Mean over runs, micro, %",
+    ),
+    "quality": Dots(
+        {
+            "coherence": "Coherence",
+            "consistency": "Consistency",
+            "fluency": "Fluency",
+            "relevance": "Relevance",
+        },
+        "Mean score, 1 to 5",
+        (1, 5),
+        1,
+    ),
+}
+LINES: Mapping[str, Lines] = {
+    "removal": Lines(
+        "n_removed",
+        "Pieces of knowledge removed",
+        {
+            "na_precision": "[NA] precision, %",
+            "na_recall": "[NA] recall, %",
+            "na_f1": "[NA] F1, %",
+            "precision": "Citation precision, %",
+            "recall": "Citation recall, %",
+            "f1": "Citation F1, %",
+        },
+    ),
+    "accuracy": Lines(
+        "accuracy",
+        "Retrieval accuracy, %",
+        {
+            "correctness": "Correctness, %",
+            "precision": "Precision, %",
+            "recall": "Recall, %",
+            "f1": "F1, %",
+        },
+        is_reversed=True,
+    ),
+}
+
+
+def experiment_charts(key: str, rows: Sequence[Row]) -> dict[str, Spec]:
+    """Return the pictures of an experiment for its page, by name; none where nothing is defined.
+
+    Each is as wide as its room.
+    """
+    if key in LINES:
+        return {
+            figure: _fitted(panel)
+            for figure, panel in _panels(LINES[key], rows).items()
+            if panel is not None
+        }
+    spec = _table(key, rows, on_page=True)
+    return {"table": spec} if spec else {}
+
+
+def experiment_picture(key: str, rows: Sequence[Row]) -> Spec | None:
+    """Return all of an experiment's pictures as one, for a file; None where nothing is defined."""
+    import altair as alt
+
+    if key not in LINES:
+        return _table(key, rows, on_page=False)
+    panels = [panel for panel in _panels(LINES[key], rows).values() if panel is not None]
+    if not panels:
+        return None
+    sized = [panel.properties(width=PANEL_WIDTH) for panel in panels]
+    columns = 3 if len(sized) in (3, 5, 6) else 2
+    chart = alt.concat(*sized, columns=columns, spacing=36)
+    return as_vega_lite(chart.properties(description=f"{LINES[key].title}, {len(sized)} panels"))
+
+
+def group_names(rows: Sequence[Row]) -> list[str]:
+    """Return what each row's group is called: model and temperature, more where these are alike.
+
+    'small (0.5)'; with two prompts 'small (0.5), graph, gold'; else with the sign of its group.
+    """
+    groups = {row["group"]: row for row in rows}
+    for name_of in (_by_label, _by_prompt):
+        names = {group: name_of(row) for group, row in groups.items()}
+        if max(Counter(names.values()).values(), default=1) == 1:
+            break
+    seen = Counter(names.values())
+    return [
+        names[group] if seen[names[group]] == 1 else f"{names[group]}, {group}"
+        for group in (row["group"] for row in rows)
+    ]
+
+
+def _by_label(row: Row) -> str:
+    return str(row["label"])
+
+
+def _by_prompt(row: Row) -> str:
+    title = str(row.get("prompt_title") or "")
+    return f"{row['label']}, {title.lower()}" if title else _by_label(row)
+
+
+def series_names(rows: Sequence[Row]) -> list[str]:
+    """Return what the series of each row of an ablation is called: model and temperature."""
+    families = {row["family"]: row for row in rows}
+    seen = Counter(row["label"] for row in families.values())
+    return [
+        row["label"] if seen[row["label"]] == 1 else f"{row['label']}, {row['family']}"
+        for row in rows
+    ]
+
+
+def said(row: Row, figure: str, factor: float = 100) -> str:
+    """Return a figure in words: '81.2 (1.3) [78.0, 84.1], 3 runs'."""
+    drawn, deviation = interval_of(row, figure, factor), row.get(f"{figure}_deviation")
+    mean, *interval = drawn["said"].split(" ", 1)
+    parts = [mean, *([f"({factor * deviation:.1f})"] if deviation is not None else []), *interval]
+    n = row["n_runs"] - row.get(f"{figure}_n_undefined", 0)
+    return f"{' '.join(parts)}, {n} run{'' if n == 1 else 's'}"
+
+
+def whisker(
+    row: Row, figure: str, domain: tuple[float, float] = (0, 100), factor: float = 100
+) -> dict[str, float | None]:
+    """Return the ends of a point's whisker, within the axis; None: it has none."""
+    drawn, deviation = interval_of(row, figure, factor), row.get(f"{figure}_deviation")
+    mean, low, high = drawn[figure], drawn["low"], drawn["high"]
+    if mean is not None and low is None and deviation is not None:
+        low = max(round(mean - factor * deviation, 2), domain[0])
+        high = min(round(mean + factor * deviation, 2), domain[1])
+    return {"low": low, "high": high}
+
+
+def _table(key: str, rows: Sequence[Row], *, on_page: bool) -> Spec | None:
+    """Draw the figures of a table as dots."""
+    table = DOTS[key]
+    points = [
+        {"name": name, "figure": title, "value": drawn[figure]}
+        | whisker(row, figure, table.domain, table.factor)
+        | {"said": f"{name}, {title.lower()}: {said(row, figure, table.factor)}"}
+        for name, row in zip(group_names(rows), rows[:MOST_ROWS], strict=False)
+        for figure, title in table.figures.items()
+        if (drawn := interval_of(row, figure, table.factor))[figure] is not None
+    ]
+    return dots(points, table.title, table.domain, on_page=on_page) if points else None
+
+
+def _panels(lines: Lines, rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the chart of each figure; None where it is nowhere defined."""
+    return {figure: _panel(lines, rows, figure) for figure in lines.panels}
+
+
+def _panel(lines: Lines, rows: Sequence[Row], figure: str) -> Any:
+    """Draw a figure over the steps: a line with points and whiskers for each series."""
+    import altair as alt
+
+    names = series_names(rows)
+    series = list(dict.fromkeys(names))[:MOST_SERIES]
+    points = _points(lines, rows, figure, names, series)
+    if all(point["value"] is None for point in points):
+        return None
+    steps = sorted({row[lines.at] for row in rows})
+    room = _room(lines, rows)
+    margin = room * (len(series) / 2 + 1)
+    across = alt.Scale(
+        domain=[steps[0] - margin, steps[-1] + margin],
+        nice=False,
+        zero=False,
+        reverse=lines.is_reversed,
+    )
+    axis = alt.Axis(values=steps, format="d", grid=False)
+    up = alt.Scale(domain=[0, 100], nice=False)
+
+    def y(field: str) -> "alt.Y":
+        return alt.Y(f"{field}:Q", scale=up, title=None, axis=alt.Axis(tickCount=5))
+
+    legend = None if len(series) == 1 else _legend(series)
+    of_series = alt.Scale(domain=series)  # the same for both: one legend
+    dashes = alt.Scale(domain=series, range=_dashes(len(series)))
+    shape = alt.Shape("series:N", scale=of_series, title=None, legend=legend)
+    base = alt.Chart(inline(points)).encode(
+        x=alt.X("x:Q", scale=across, title=lines.title, axis=axis),
+        color=alt.Color("series:N", scale=of_series, title=None, legend=legend),
+    )
+    layers: list[Any] = [
+        base.mark_line(style="line").encode(
+            y=y("value"),
+            strokeDash=alt.StrokeDash("series:N", scale=dashes, legend=None),
+            order="x:Q",
+        ),
+        base.transform_filter("datum.low !== null")
+        .mark_rule(style="whisker")
+        .encode(y=y("low"), y2="high"),
+        base.transform_filter("datum.value !== null")
+        .mark_point(style="dot", filled=True)
+        .encode(y=y("value"), shape=shape, tooltip="said:N"),
+    ]
+    title = alt.Title(lines.panels[figure], anchor="start", offset=8)
+    description = f"{lines.panels[figure]} by {lines.title.lower()}, {len(series)} series"
+    return alt.layer(*layers).properties(height=PANEL_HEIGHT, title=title, description=description)
+
+
+def _points(
+    lines: Lines, rows: Sequence[Row], figure: str, names: Sequence[str], series: Sequence[str]
+) -> list[Row]:
+    """Return the points of a panel, those of different series a little apart."""
+    room = _room(lines, rows)
+    places = {name: room * (place - (len(series) - 1) / 2) for place, name in enumerate(series)}
+    points = []
+    for name, row in zip(names, rows, strict=True):
+        if name not in places:
+            continue
+        drawn, at = interval_of(row, figure), row[lines.at]
+        words = f"{name}, {lines.title.lower()} {at}: {said(row, figure)}"
+        points.append(
+            {"series": name, "x": round(at + places[name], 3), "value": drawn[figure]}
+            | whisker(row, figure)
+            | {"said": words}
+        )
+    return points
+
+
+def _room(lines: Lines, rows: Sequence[Row]) -> float:
+    """Return how far series are apart at a step, in units of the axis; it spans one at least."""
+    steps = [row[lines.at] for row in rows] or [0]
+    return APART * float(max(max(steps) - min(steps), 1))
+
+
+def _dashes(n: int) -> list[list[int]]:
+    return [DASHES[place % len(DASHES)] for place in range(n)]
+
+
+def _legend(series: Sequence[str]) -> "alt.Legend":
+    """Return a legend of two columns; of one where a name is long."""
+    import altair as alt
+
+    columns = 2 if max(map(len, series)) <= SHORT_NAME else 1
+    return alt.Legend(orient="top", direction="horizontal", columns=columns, labelLimit=280)
+
+
+def _fitted(panel: Any) -> Spec:
+    """Return a panel that is as wide as its room."""
+    import altair as alt
+
+    fit = alt.AutoSizeParams(type="fit-x", contains="padding")
+    return as_vega_lite(panel.properties(width="container", autosize=fit))

@@ -1,0 +1,93 @@
+"""The form that plans a study of human alignment from the page of its experiment."""
+
+from typing import Any
+
+from django import forms
+
+from accounts.models import User
+from annotation.forms.setup import RatersField, accounts_of_raters, explained
+from annotation.models import Study
+from annotation.services.alignment_studies import (
+    N_PAIRS,
+    N_RATERS,
+    SEED,
+    models_of,
+    request_alignment_study,
+)
+from annotation.services.studies import StudyError
+from evaluation.runs.choices import MOST_SAMPLED
+from generation.limits import LARGEST_SEED, LONGEST_NAME
+from generation.models import Dataset
+
+
+class AlignmentStudyForm(forms.Form):
+    """Whose pairs are rated, how many, and by whom. What is as in the paper stands there."""
+
+    name = forms.CharField(label="Name of the study", max_length=LONGEST_NAME)
+    models = forms.MultipleChoiceField(
+        label="Models",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose one or more."},
+    )
+    n_pairs = forms.IntegerField(
+        label="Pairs of each model",
+        min_value=1,
+        max_value=MOST_SAMPLED,
+        initial=N_PAIRS,
+        help_text="A sentence and one of its citations. A model with fewer has all of them rated.",
+    )
+    seed = forms.IntegerField(
+        label="Seed of the draw",
+        min_value=0,
+        max_value=LARGEST_SEED,
+        initial=SEED,
+        help_text="A larger draw of a seed holds the smaller one.",
+    )
+    raters = RatersField(
+        User.objects.none(),
+        label="Raters",
+        required=False,
+        help_text=f"Each pair is rated by {N_RATERS}. More can be added later.",
+    )
+
+    def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.dataset = dataset
+        there = models_of(dataset)
+        self.fields["name"].initial = _free_name(dataset)
+        self.fields["models"].choices = [  # type: ignore[attr-defined]
+            (model, explained(model, f"{len(setups)} setup{'s' * (len(setups) != 1)}"))
+            for model, setups in there.items()
+        ]
+        self.fields["models"].initial = list(there)
+        self.fields["raters"].offer(accounts_of_raters())  # type: ignore[attr-defined]
+
+    @property
+    def can_plan(self) -> bool:
+        """Whether there is a model whose answers can be rated."""
+        return bool(self.fields["models"].choices)  # type: ignore[attr-defined]
+
+    def request(self, user: User) -> Study | None:
+        """Return the study that a valid form asks for; None where it is refused, which is said."""
+        said = self.cleaned_data
+        try:
+            return request_alignment_study(
+                self.dataset,
+                said["name"],
+                said["models"],
+                said["raters"],
+                user,
+                n_pairs=said["n_pairs"],
+                seed=said["seed"],
+            )
+        except StudyError as error:
+            self.add_error("name", str(error))
+            return None
+
+
+def _free_name(dataset: Dataset) -> str:
+    """Return a name that no study has; one query."""
+    usual = f"{dataset.name[: LONGEST_NAME - 20]}, alignment"
+    taken = set(Study.objects.filter(name__startswith=usual).values_list("name", flat=True))
+    numbered = (f"{usual} {number}" for number in range(2, len(taken) + 3))
+    return next(name for name in (usual, *numbered) if name not in taken)

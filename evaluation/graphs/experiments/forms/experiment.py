@@ -1,0 +1,232 @@
+"""What is asked in one of KaLMA's experiments, and who scores the answers."""
+
+from typing import Any, NamedTuple
+
+from django import forms
+
+from evaluation.backends.registry import BACKENDS
+from evaluation.graphs.experiments.registry import WHOLE, KGExperiment
+from evaluation.graphs.experiments.services import (
+    USUAL_CURRENCY,
+    ExperimentPlan,
+    ScoringPlan,
+    grid_of,
+    scoring_plans,
+)
+from evaluation.metrics.registry import METRICS
+from evaluation.runs.choices import (
+    MOST_SAMPLED,
+    ChoiceError,
+    model_called,
+    models_for,
+    precisions_of,
+)
+from evaluation.runs.model_checks import why_unusable
+from generation.forms.model_fields import ModelsForm
+from generation.forms.number_lists import numbers, whole_numbers
+from generation.grids.grid_file import (
+    HIGHEST_TEMPERATURE,
+    LONGEST_CURRENCY,
+    MOST_TOKENS,
+    USUAL_MAX_TOKENS_WITH_GRAPH,
+    GridError,
+    GridModel,
+    Price,
+)
+from generation.grids.question_graphs import askable
+from generation.limits import LARGEST_SEED
+from generation.models import Checkpoint, Dataset, Sample
+
+GRAPHS = {
+    "retrieved": "Retrieved here, as in the paper",
+    "imported": "As imported, where the import names a list",
+    "gold": "Gold, where it is known",
+}
+
+
+def listed(values: tuple[float, ...]) -> str:
+    """Return numbers as a field for several shows them."""
+    return ", ".join(f"{value:g}" for value in values)
+
+
+class StartForm(ModelsForm):
+    """Which models are asked in an experiment, and how. What is as in the paper stands there."""
+
+    models = forms.MultipleChoiceField(label="Models", widget=forms.CheckboxSelectMultiple)
+    currency = forms.CharField(
+        label="Currency of the prices",
+        max_length=LONGEST_CURRENCY,
+        initial=USUAL_CURRENCY,
+        widget=forms.TextInput(attrs={"autocapitalize": "none", "autocomplete": "off"}),
+    )
+    graph = forms.ChoiceField(label="Graph shown", initial="retrieved")
+    temperatures = numbers("Temperatures", f"Between commas, each 0 to {HIGHEST_TEMPERATURE:g}.")
+    seeds = whole_numbers("Seeds", "Between commas. One run each; rows are means over runs.")
+    sample = forms.ChoiceField(label="Questions", required=False)
+    max_tokens = forms.IntegerField(
+        label="New tokens at most",
+        min_value=1,
+        max_value=MOST_TOKENS,
+        initial=USUAL_MAX_TOKENS_WITH_GRAPH,
+        help_text="Of an answer.",
+    )
+
+    def __init__(
+        self, dataset: Dataset, experiment: KGExperiment, *args: Any, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.dataset, self.experiment = dataset, experiment
+        self.add_models()
+        ready = dataset.samples.filter(state=Sample.State.READY).order_by("name")
+        self.fields["sample"].choices = [  # type: ignore[attr-defined]
+            ("", f"All of {dataset.name}"),
+            *((name, f"Sample {name}") for name in ready.values_list("name", flat=True)),
+        ]
+        self._offer_graphs()
+        self.fields["models"].initial = [model.name for model in self.offered[:1]]
+        self.fields["temperatures"].initial = listed(experiment.temperatures)
+        self.fields["seeds"].initial = listed(experiment.seeds)
+        if not self.has_prices:
+            del self.fields["currency"]
+
+    def _offer_graphs(self) -> None:
+        """Offer the graphs that some question has, where the experiment has the choice."""
+        if not self.experiment.has_choice_of_graph:
+            del self.fields["graph"]
+            return
+        there = askable(self.dataset.pk)
+        self.fields["graph"].choices = [  # type: ignore[attr-defined]
+            (graph, GRAPHS[graph]) for graph in WHOLE if there[graph]
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        """Read the choices together: what a grid cannot be made of is said at its field."""
+        cleaned = super().clean() or {}
+        self.check_prices(cleaned)
+        if self.errors:
+            return cleaned
+        cleaned["plan"] = self._plan(cleaned)
+        try:
+            grid_of(self.dataset, cleaned["plan"])
+        except GridError as error:
+            self.refuse(error)
+        return cleaned
+
+    def refuse(self, error: GridError) -> None:
+        """Show at its field what is wrong with the grid."""
+        words = f"Found {error.found}; expected {error.expected}."
+        self.add_error(error.field if error.field in self.fields else None, words)
+
+    def _plan(self, cleaned: dict[str, Any]) -> ExperimentPlan:
+        usual = ExperimentPlan(self.experiment.key, ())
+        models = (
+            GridModel(data["name"], data["precision"], Price(**price) if price else None)
+            for data in self.models_data(cleaned)
+            for price in [data.get("price")]
+        )
+        return usual._replace(
+            models=tuple(models),
+            temperatures=cleaned["temperatures"],
+            seeds=cleaned["seeds"],
+            sample=cleaned["sample"],
+            graph=cleaned.get("graph", usual.graph),
+            max_tokens=cleaned["max_tokens"],
+            currency=cleaned.get("currency", usual.currency),
+        )
+
+    def plan(self) -> ExperimentPlan:
+        """Return what a valid form says."""
+        plan: ExperimentPlan = self.cleaned_data["plan"]
+        return plan
+
+
+class _Offered(NamedTuple):
+    """A model that may score, in one precision."""
+
+    title: str
+    name: str
+    precision: str
+
+
+class ScoreForm(forms.Form):
+    """Which model scores the answers of an experiment: entailment, or a judge."""
+
+    model = forms.ChoiceField(label="Model")
+    n_judged = forms.IntegerField(
+        label="Answers of each row",
+        required=False,
+        min_value=1,
+        max_value=MOST_SAMPLED,
+        help_text="Drawn by the seed. Empty: all.",
+    )
+    seed = forms.IntegerField(
+        label="Seed of the draw", min_value=0, max_value=LARGEST_SEED, initial=0
+    )
+
+    def __init__(self, experiment: KGExperiment, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.experiment = experiment
+        judged = experiment.asked == "judge"
+        self.fields["model"].label = "Judge" if judged else "Entailment by"
+        self._offered = _offered(experiment)
+        self.fields["model"].choices = [  # type: ignore[attr-defined]
+            (key, offered.title) for key, offered in self._offered.items()
+        ]
+        if experiment.n_judged is None:
+            del self.fields["n_judged"], self.fields["seed"]
+        else:
+            self.fields["n_judged"].initial = experiment.n_judged
+
+    @property
+    def can_score(self) -> bool:
+        """Whether there is a model that can answer the metrics."""
+        return bool(self._offered)
+
+    @property
+    def no_model_text(self) -> str:
+        """What to do when there is none."""
+        metric = METRICS[self.experiment.metrics[0]]
+        kinds = ", ".join(BACKENDS[key].title for key in metric.backends if key in BACKENDS)
+        return f"An admin lists the models that may score. They can be: {kinds}."
+
+    def clean(self) -> dict[str, Any]:
+        """Read the choices together, and look at the model's files."""
+        cleaned = super().clean() or {}
+        if self.errors:
+            return cleaned
+        cleaned["plan"] = self._plan(cleaned)
+        try:
+            plans = scoring_plans(self.experiment.key, cleaned["plan"])
+        except ChoiceError as error:
+            self.add_error(error.field if error.field in self.fields else None, str(error))
+        else:
+            problems = [why_unusable(plan.spec, plan.metric.key) for plan in plans]
+            if found := next(filter(None, problems), ""):
+                self.add_error("model", found)
+        return cleaned
+
+    def _plan(self, cleaned: dict[str, Any]) -> ScoringPlan:
+        _, name, precision = self._offered[cleaned["model"]]
+        plan = ScoringPlan(model_called(name), precision)
+        if "n_judged" not in self.fields:
+            return plan
+        return plan._replace(n_judged=cleaned["n_judged"] or 0, seed=cleaned["seed"])
+
+    def plan(self) -> ScoringPlan:
+        """Return what a valid form says."""
+        plan: ScoringPlan = self.cleaned_data["plan"]
+        return plan
+
+
+def _offered(experiment: KGExperiment) -> dict[str, _Offered]:
+    """Return the models that can answer an experiment's metrics, which ask alike; two queries."""
+    if not experiment.metrics:
+        return {}
+    listed = dict(Checkpoint.objects.values_list("name", "backend"))
+    found = {}
+    for name, title in models_for(experiment.metrics[0]):
+        precisions = precisions_of(listed.get(name, name))
+        for precision in precisions:
+            said = f"{title}, {precision}" if len(precisions) > 1 else title
+            found[f"{name}|{precision}"] = _Offered(said, name, precision)
+    return found

@@ -1,0 +1,201 @@
+"""Human alignment as its page shows it: a dataset's studies, table 6, and the pairs behind it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+from urllib.parse import urlencode
+
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.db.models import Count, Exists, F, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.urls import reverse
+
+from annotation.models import GoldAnswer, Rater, Study, Target, UnitTarget, Vote
+from annotation.services.alignment_studies import SCHEME
+from evaluation.graphs.experiments.pages.tables import Cell
+from evaluation.graphs.experiments.reports.human_alignment import Rated
+from evaluation.models import AutoScore, MetricRun
+from evaluation.reports.base import Row
+from evaluation.reports.numbers import coefficient, percent, points
+from generation.amounts import UNDEFINED
+from generation.models import Dataset
+
+Kind = Literal["count", "share", "coefficient", "points"]
+
+
+class Column(NamedTuple):
+    """One column of table 6, and which pairs its numbers lead to."""
+
+    name: str
+    title: str
+    kind: Kind
+    shown: str = "counted"  # of SHOWN
+
+
+class ColumnGroup(NamedTuple):
+    title: str
+    columns: tuple[Column, ...]
+
+
+class TableRow(NamedTuple):
+    """One model, or all of them."""
+
+    name: str
+    url: str
+    cells: Sequence[Cell]
+
+
+class StudySoFar(NamedTuple):
+    """A study of alignment, and how far it is; gold items aside."""
+
+    study: Study
+    n_pairs: int  # planned; 0 before it opens, and of an imported one
+    n_people: int
+    n_votes: int  # that were not surplus
+
+
+class PairRow(NamedTuple):
+    """One pair in the list."""
+
+    target: Target
+    rated: Rated
+    score: AutoScore | None
+
+
+TABLE = (
+    ColumnGroup(
+        "People",
+        (
+            Column("n_pairs", "Pairs", "count"),
+            Column("human", "Aligned", "share"),
+            Column("percent_agreement", "Agreement", "share", "differ"),
+            Column("alpha", "Alpha", "coefficient", "differ"),
+        ),
+    ),
+    ColumnGroup(
+        "Metric, same pairs",
+        (
+            Column("n_scored", "Pairs", "count", "scored"),
+            Column("automatic_same", "Aligned", "share", "scored"),
+            Column("gap_same", "Gap", "points", "scored"),
+            Column("accuracy", "Right", "share", "agreed"),
+        ),
+    ),
+    ColumnGroup(
+        "Metric, over its run",
+        (
+            Column("n_run", "Pairs", "count"),
+            Column("automatic", "Aligned", "share"),
+            Column("gap", "Gap", "points"),
+        ),
+    ),
+)
+_OF_RUN = {"n_run", "automatic"}  # these lead to the scores of the run
+
+
+def studies_of(dataset: Dataset) -> list[StudySoFar]:
+    """Return a dataset's studies of alignment, newest first; one query."""
+    is_gold = GoldAnswer.objects.filter(study=OuterRef("arm__study"), target=OuterRef("target"))
+    votes = Vote.objects.filter(~Exists(is_gold), is_surplus=False, arm__study=OuterRef("pk"))
+    places = UnitTarget.objects.filter(unit__is_gold=False, unit__arm__study=OuterRef("pk"))
+    people = Rater.objects.filter(study=OuterRef("pk"))
+    studies = Study.objects.filter(dataset=dataset, scheme__key=SCHEME).order_by("-pk")
+    counted = studies.annotate(
+        pairs_planned=_counted(places, "unit__arm__study"),
+        people_there=_counted(people, "study"),
+        votes_given=_counted(votes, "arm__study"),
+    )
+    return [
+        StudySoFar(study, study.pairs_planned, study.people_there, study.votes_given)
+        for study in counted
+    ]
+
+
+def _counted(rows: QuerySet[Any], study: str) -> Coalesce:
+    of_study = rows.order_by().values(of=F(study)).annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(of_study, output_field=IntegerField()), 0)
+
+
+def study_chosen(studies: Sequence[StudySoFar], slug: str) -> Study | None:
+    """Return the study of that name, or the newest that somebody has rated; None: there is none."""
+    if slug:
+        return next((each.study for each in studies if each.study.slug == slug), None)
+    rated = [each for each in studies if each.n_votes]
+    return next((each.study for each in rated or studies), None)
+
+
+# --- table 6 --------------------------------------------------------------------------------
+
+
+def table_rows(study: Study, rows: Sequence[Row], setups: Mapping[str, str]) -> list[TableRow]:
+    """Return the rows of table 6.
+
+    Args:
+        rows: of the report on the study.
+        setups: the ids of each model's setups as an address has them, by model.
+    """
+    pairs = reverse("graphs:alignment-pairs", args=[study.dataset.slug, study.slug])
+    made = []
+    for row in rows:
+        of_model = {"model": row["model"]} if row["model"] is not None else {}
+        run = ""
+        if row.get("metric_run"):
+            chosen = setups.get(row["model"]) or ",".join(setups.values())
+            address = reverse("evaluation:run", args=[row["metric_run"]])
+            run = f"{address}?{urlencode({'setup': chosen})}#scores"
+        cells = [
+            _cell(column, row, run if column.name in _OF_RUN else _address(pairs, column, of_model))
+            for group in TABLE
+            for column in group.columns
+        ]
+        url = f"{pairs}?{urlencode(of_model)}" if of_model else pairs
+        made.append(TableRow(row["label"], url, cells))
+    return made
+
+
+def _address(pairs: str, column: Column, of_model: Mapping[str, str]) -> str:
+    return f"{pairs}?{urlencode(dict(of_model) | {'shown': column.shown})}"
+
+
+def _cell(column: Column, row: Row, url: str) -> Cell:
+    value = row.get(column.name)
+    if value is None:
+        return Cell(UNDEFINED)
+    written = _WRITTEN[column.kind]
+    low, high = row.get(f"{column.name}_low"), row.get(f"{column.name}_high")
+    between = " to " if column.kind == "points" else "–"
+    below = "" if low is None or high is None else f"{written(low)}{between}{written(high)}"
+    return Cell(written(value), below=below, url=url if value or column.kind != "count" else "")
+
+
+_WRITTEN: Mapping[Kind, Callable[[Any], str]] = {
+    "count": lambda value: str(intcomma(value)),
+    "share": percent,
+    "coefficient": coefficient,
+    "points": lambda value: points(value / 100),
+}
+
+
+# --- the pairs behind it --------------------------------------------------------------------
+
+# Which pairs are listed: a word for each choice, and who is among them.
+SHOWN: Mapping[str, tuple[str, Callable[[Rated], bool]]] = {
+    "": ("all", lambda pair: True),
+    "counted": ("two votes or more", lambda pair: pair.is_counted),
+    "differ": ("raters differ", lambda pair: pair.is_counted and 0 not in pair.votes),
+    "scored": ("with a score", lambda pair: pair.is_counted and pair.is_aligned is not None),
+    "agreed": (
+        "of one mind, scored",
+        lambda pair: pair.is_counted and 0 in pair.votes and pair.is_aligned is not None,
+    ),
+    "against": ("metric says otherwise", lambda pair: pair.is_against),
+}
+
+
+def pair_rows(rated: Sequence[Rated], run: MetricRun | None) -> list[PairRow]:
+    """Return the rows of some pairs in their order; two queries."""
+    wanted = [pair.target for pair in rated]
+    targets = Target.objects.filter(pk__in=wanted)
+    found = targets.select_related("citation", "response__setup").in_bulk()
+    scores = AutoScore.objects.filter(run=run, target__in=wanted).select_related("run")
+    by_target = {score.target_id: score for score in scores} if run else {}
+    return [PairRow(found[pair.target], pair, by_target.get(pair.target)) for pair in rated]

@@ -1,0 +1,143 @@
+"""How far an experiment over a dataset is: asked, scored, read. Derived each time; only reads."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from annotation.models import Study
+from evaluation.graphs.experiments.pages.human_alignment import StudySoFar, studies_of
+from evaluation.graphs.experiments.registry import EXPERIMENTS, KGExperiment
+from evaluation.graphs.experiments.reports.runs_read import runs_read
+from evaluation.graphs.experiments.services import Scoring, answers_of, grids_of, scoring, why_not
+from evaluation.graphs.reports.answer_figures import CannotReport, need_graph
+from evaluation.models import MetricRun
+from generation.grids.progress import ExperimentProgress, experiment_progress
+from generation.models import Dataset, Experiment
+
+GOING_ON = (Experiment.State.PLANNING, Experiment.State.RUNNING)
+RUNNING, DONE = MetricRun.State.RUNNING, MetricRun.State.DONE
+MOST_GRIDS = 3  # on the page of an experiment; the others are in the list of grids
+
+
+class ExperimentState(NamedTuple):
+    """One experiment over one dataset."""
+
+    kind: KGExperiment
+    lacking: list[str]  # what the dataset lacks for it, a sentence each
+    grids: list[Experiment]  # newest first
+    scored: list[Scoring]  # in the order of its metrics
+    runs_read: Mapping[str, MetricRun]  # those that its table reads, by metric
+    n_answers: int  # of its own prompts, or those that it is about
+    studies: list[StudySoFar]  # of one that people rate; newest first
+
+    @property
+    def asked(self) -> str:
+        """'done', 'going on', 'planned', 'next', 'not possible'; 'later': it asks nothing."""
+        if any(grid.state in GOING_ON for grid in self.grids):
+            return "going on"
+        if self.n_answers:
+            return "done"
+        if any(grid.state == Experiment.State.PLANNED for grid in self.grids):
+            return "planned"
+        if not self.kind.has_grid:
+            return "later"
+        return "not possible" if self.lacking else "next"
+
+    @property
+    def rated(self) -> str:
+        """'going on', 'done', 'planned', 'next', 'later': how far the study is that is furthest."""
+        if not self.studies:
+            return "next" if self.n_answers else "later"
+        states = {each.study.state for each in self.studies}
+        if states & {Study.State.OPEN, Study.State.PAUSED}:
+            return "going on"
+        return "done" if Study.State.CLOSED in states else "planned"
+
+    @property
+    def is_scoring(self) -> bool:
+        return any(_state_of(each) == RUNNING for each in self.scored)
+
+    @property
+    def n_missing(self) -> int:
+        """How many metrics have no run, or one that did not come to its end or to all answers."""
+        return sum(
+            _state_of(each) not in (DONE, RUNNING) or _is_short(each) for each in self.scored
+        )
+
+    @property
+    def scores(self) -> list[tuple[Scoring, MetricRun | None]]:
+        """Each metric with the run that the table reads: one that is done, or None."""
+        return [(each, self.runs_read.get(each.metric)) for each in self.scored]
+
+    @property
+    def score(self) -> str:
+        """'done', 'going on', 'next', 'later', or 'not needed'."""
+        if not self.kind.metrics:
+            return "not needed"
+        if self.is_scoring:
+            return "going on"
+        if not self.n_answers:
+            return "later"
+        return "next" if self.n_missing else "done"
+
+    @property
+    def read(self) -> str:
+        """'done' as soon as there is an answer: what needs no score has figures; or a vote."""
+        if not self.kind.has_grid:
+            return "done" if any(each.n_votes for each in self.studies) else "later"
+        return "done" if self.n_answers else "later"
+
+    @property
+    def word(self) -> str:
+        """What the list says of it."""
+        if not self.kind.has_grid and self.rated != "done":
+            words = {"later": "no answers", "next": "no study", "planned": "study planned"}
+            return words.get(self.rated, "rating")
+        if self.asked != "done":
+            words = {"next": "nothing asked", "going on": "asking"}
+            return words.get(self.asked, self.asked)
+        return {"next": "to be scored", "going on": "scoring"}.get(self.score, "there")
+
+
+def _state_of(scoring: Scoring) -> str:
+    """Return the state of the run, "" where there is none."""
+    return str(scoring.run.run.state) if scoring.run else ""
+
+
+def _is_short(scoring: Scoring) -> bool:
+    return scoring.state == "incomplete"
+
+
+def state_of(dataset: Dataset, key: str) -> ExperimentState:
+    """Return how far an experiment is; as many queries for any number of grids and answers."""
+    kind = EXPERIMENTS[key]
+    answers = answers_of(dataset, key)
+    if kind.needs:  # its starting point alone is another experiment's
+        answers = answers.filter(setup__prompt__in=kind.prompts[1:])
+    return ExperimentState(
+        kind=kind,
+        lacking=why_not(dataset, kind),
+        grids=grids_of(dataset, key) if kind.has_grid else [],
+        scored=scoring(dataset, key) if kind.metrics else [],
+        runs_read=runs_read(dataset, kind.metrics) if kind.metrics else {},
+        n_answers=answers.count(),
+        studies=[] if kind.has_grid else studies_of(dataset),
+    )
+
+
+def progress_of(state: ExperimentState) -> list[ExperimentProgress]:
+    """Return how far the newest grids of an experiment are, newest first."""
+    newest = [grid.pk for grid in state.grids[:MOST_GRIDS]]
+    of_grids = Experiment.objects.filter(pk__in=newest)
+    found = experiment_progress(of_grids.select_related("dataset", "sample", "requested_by"))
+    return sorted(found, key=lambda each: -each.experiment.pk)
+
+
+def states_of(dataset: Dataset) -> dict[str, Any]:
+    """Return what the list of experiments shows: how far each is, or why there can be none."""
+    try:
+        need_graph(dataset)
+    except CannotReport as exc:
+        return {"dataset": dataset, "is_going_on": False, "problem": str(exc)}
+    states = [state_of(dataset, key) for key in EXPERIMENTS]
+    is_going_on = any("going on" in (each.asked, each.score) for each in states)
+    return {"dataset": dataset, "is_going_on": is_going_on, "states": states}

@@ -1,0 +1,209 @@
+"""What removal and retrieval accuracy share: steps away from the gold graphs (KaLMA, 5.2, 5.3).
+
+The steps of a *family* differ in nothing but what their prompts lack, and seed and run. They are
+compared over the examples that every run of every step has answered: a question without a minimum
+set has no prompt that lacks some of it, and would otherwise stand in the first step alone. So
+one short run would leave little to compare: those that a grid has not come to the end of, and
+those with under half of the largest run's answers, are left out.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from django.db.models import Exists, OuterRef
+
+from evaluation.graphs.experiments.reports.run_rows import (
+    answers_of,
+    of_prompts_word,
+    with_answers,
+    without_setups,
+)
+from evaluation.graphs.reports.citations import citation_shares, counts_of
+from evaluation.graphs.reports.cited_answers import CitedAnswers, cited_answers
+from evaluation.measures.citation import Mode
+from evaluation.reports.base import LeftOut, Row
+from evaluation.runs.seeded_setups import SeededRuns, grouped, kind_of
+from evaluation.statistics.intervals import Figure
+from generation.models import Dataset, Experiment, ExperimentChunk, ExperimentSetup
+from generation.text.prompt_types import PromptType
+
+SHOWN = ("correctness", "precision", "recall", "f1")  # micro
+SAID = (
+    "mode paper",
+    "micro",
+    "minimum set: the whole set",
+    "examples that all rows of a group have",
+)
+
+
+class Step(NamedTuple):
+    """The runs of one row."""
+
+    at: int  # how many pieces of knowledge are removed, or the accuracy in per cent
+    runs: SeededRuns
+    n_common: int  # examples that every run of the family has answered
+
+
+class Ablation(NamedTuple):
+    """The families of a dataset, step by step, and their answers to the common examples."""
+
+    steps: list[Step]
+    answers: CitedAnswers
+    n_other_answers: Mapping[int, int]  # of each setup: to other examples
+    left_out: LeftOut
+
+    @property
+    def setups(self) -> list[int]:
+        return [pk for step in self.steps for pk in step.runs.ids]
+
+    def figures(self) -> dict[int, dict[str, Figure]]:
+        """Return the micro figures on citations of each setup."""
+        found = {}
+        for pk in self.setups:
+            figures = citation_shares(answers_of(self.answers, [pk]), Mode.PAPER)
+            found[pk] = {name: figures[name] for name in SHOWN}
+        return found
+
+    def row(self, step: Step) -> Row:
+        """Return a row without its figures."""
+        return step.runs.row | {"family": step.runs.family} | self.counts(step, step.runs.ids)
+
+    def counts(self, step: Step, setups: list[int]) -> Row:
+        """Return what is counted of some runs of a step."""
+        here = answers_of(self.answers, setups)
+        return {
+            **counts_of(here, Mode.PAPER),
+            "n_common": step.n_common,
+            "n_other_answers": sum(self.n_other_answers[pk] for pk in setups),
+            "n_made_up_minimum": sum(each in here.made_up for each in here.examples.tolist()),
+        }
+
+    def step_of(self, row: Row) -> Step:
+        """Return the step of a row.
+
+        Raises:
+            LookupError: there is none any more.
+        """
+        for step in self.steps:
+            if step.runs.ids == row["setup_ids"]:
+                return step
+        raise LookupError(f"no step of the setups {row['setup_ids']}")
+
+
+def ablation(dataset: Dataset, at: Callable[[PromptType], int | None], first: int) -> Ablation:
+    """Return the steps that prompts have a place among, family by family, each in order.
+
+    Of a family those of one state of the graph, without runs that are not at their end or have
+    few answers.
+
+    Args:
+        at: where a type of prompts stands; None: nowhere.
+        first: the place of the whole gold graph; others come behind it, nearest first. A family
+            without any other step is no ablation.
+    """
+
+    def place(prompt: str) -> int | None:
+        kind = kind_of(prompt)
+        return at(kind) if kind and kind.graph == "gold" else None
+
+    answers = of_prompts_word(dataset, cited_answers(dataset))
+    groups = with_answers(grouped(dataset, lambda prompt: place(prompt) is not None), answers)
+    unfinished = _unfinished(dataset)
+    n_unfinished = sum(pk in unfinished for runs in groups for pk in runs.ids)
+    families: dict[str, list[Step]] = defaultdict(list)
+    for runs in without_setups(groups, unfinished):
+        families[runs.family].append(Step(place(runs.prompt) or 0, runs, 0))
+    steps: list[Step] = []
+    kept: list[int] = []
+    n_other_state = n_alone = n_thin = 0
+    for every in families.values():
+        of_state = _of_one_state(every)
+        thin = _thin(of_state, answers, first)
+        there = [
+            step._replace(runs=runs)
+            for step in of_state
+            for runs in without_setups([step.runs], thin)
+        ]
+        if {step.at for step in there} <= {first}:
+            n_alone += sum(len(step.runs.setups) for step in every)
+            continue
+        n_thin += len(thin)
+        n_other_state += sum(len(step.runs.setups) for step in every if step not in of_state)
+        setups = [pk for step in there for pk in step.runs.ids]
+        common = _common(answers, setups)
+        in_order = sorted(there, key=lambda step: abs(step.at - first))
+        steps += [step._replace(n_common=len(common)) for step in in_order]
+        is_here = np.isin(answers.setups, setups) & np.isin(answers.examples, list(common))
+        kept += np.flatnonzero(is_here).tolist()
+    of_steps = answers.of_setups([pk for step in steps for pk in step.runs.ids])
+    here = answers.at(np.array(sorted(kept), np.int64))
+    n_other = {
+        pk: int((of_steps.setups == pk).sum() - (here.setups == pk).sum())
+        for step in steps
+        for pk in step.runs.ids
+    }
+    left_out = {
+        **of_steps.left_out,
+        "answers_to_examples_that_not_all_rows_have": sum(n_other.values()),
+        "setups_of_another_state_of_the_graph": n_other_state,
+        "setups_without_an_ablation": n_alone,
+        "runs_not_at_their_end": n_unfinished,
+        "runs_with_few_answers": n_thin,
+    }
+    return Ablation(steps, here, n_other, left_out)
+
+
+def _unfinished(dataset: Dataset) -> set[int]:
+    """Return the setups, by id, that a grid has more to ask under and none is done; one query."""
+    done = ExperimentSetup.objects.filter(
+        setup=OuterRef("setup"), experiment__state=Experiment.State.DONE
+    )
+    open_ = ExperimentChunk.objects.filter(~Exists(done), experiment__dataset=dataset)
+    open_ = open_.exclude(state=ExperimentChunk.State.DONE).order_by()
+    return set(open_.values_list("setup", flat=True).distinct())
+
+
+def _of_one_state(steps: Sequence[Step]) -> list[Step]:
+    """Return the steps of one state of the graph, the newest at each place.
+
+    The state with the most places is chosen, of several the newest. One of which less is known is
+    no state of its own beside one that it agrees with.
+    """
+    states = {step.runs.graph_state for step in steps}
+    candidates = [
+        state
+        for state in states
+        if not any(state.agrees(other) and other.n_known > state.n_known for other in states)
+    ]
+    of_states = [
+        [step for step in steps if step.runs.graph_state.agrees(state)] for state in candidates
+    ]
+    chosen = max(of_states, key=lambda of: (len({step.at for step in of}), max(map(_newest, of))))
+    at_places = {step.at: step for step in sorted(chosen, key=_newest)}
+    return [step for step in chosen if at_places[step.at] is step]
+
+
+def _newest(step: Step) -> int:
+    return max(step.runs.ids)
+
+
+def _thin(steps: Sequence[Step], answers: CitedAnswers, first: int) -> set[int]:
+    """Return the setups, by id, with under half of the answers of the largest run of all steps.
+
+    Of the answers to examples that any step behind the first has: others have no such prompt.
+    """
+    behind = [pk for step in steps if step.at != first for pk in step.runs.ids]
+    asked = np.unique(answers.examples[np.isin(answers.setups, behind)])
+    is_asked = np.isin(answers.examples, asked)
+    sizes = {
+        pk: int((is_asked & (answers.setups == pk)).sum()) for step in steps for pk in step.runs.ids
+    }
+    return {pk for pk, n in sizes.items() if 2 * n < max(sizes.values())}
+
+
+def _common(answers: CitedAnswers, setups: list[int]) -> set[int]:
+    """Return the examples, by id, that each of some setups has answered."""
+    of_setups = [set(answers.examples[answers.setups == pk].tolist()) for pk in setups]
+    return set.intersection(*of_setups)

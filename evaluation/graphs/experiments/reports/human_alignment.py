@@ -1,0 +1,267 @@
+"""Human against automatic alignment, over the same sentence-citation pairs (KaLMA, table 6)."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from annotation.models import Study, Target, UnitTarget
+from annotation.schemes import load_scheme
+from evaluation.graphs.reports.alignment import newest_alignment, run_row
+from evaluation.graphs.reports.answer_figures import (
+    CannotReport,
+    data_hash,
+    signature,
+    with_intervals,
+)
+from evaluation.models import AutoScore, MetricRun
+from evaluation.reports.base import USUAL, LeftOut, Report, Row, study_counts, votes_left_out
+from evaluation.statistics import agreement
+from evaluation.statistics.intervals import Figure, Floats, share_from
+from evaluation.votes.counts import ArmCounts, Ints
+from generation.models import Setup
+
+REPORT = "human_alignment"
+LEAST_VOTES = 2
+ALL_MODELS = "all models"
+
+
+class Rated(NamedTuple):
+    """One pair that people rated, and what the run says of it."""
+
+    target: int
+    key: str  # of its response
+    number: int  # of its citation
+    model: str
+    dialog: str
+    votes: tuple[int, int]  # no, yes
+    is_aligned: bool | None  # by the run; None: no score
+
+    @property
+    def is_counted(self) -> bool:
+        return sum(self.votes) >= LEAST_VOTES
+
+    @property
+    def is_against(self) -> bool:
+        """Whether the run says otherwise than raters who are of one mind."""
+        is_agreed = self.is_counted and 0 in self.votes
+        return is_agreed and self.is_aligned is not None and self.is_aligned != (not self.votes[0])
+
+
+class Scored(NamedTuple):
+    """One pair with an automatic score, rated or not."""
+
+    target: int
+    model: str
+    dialog: str
+    is_aligned: bool
+
+
+class RatedPairs(NamedTuple):
+    """What people and a run say of the pairs of a study."""
+
+    counts: ArmCounts
+    run: MetricRun | None  # that speaks for its dataset
+    models: Mapping[int, str]  # by setup
+    rated: list[Rated]  # by key of the response and number of the citation
+    scored: list[Scored]
+
+    @property
+    def counted(self) -> list[Rated]:
+        """The pairs that figures are over: those with two votes or more."""
+        return [each for each in self.rated if each.is_counted]
+
+
+def human_alignment_report(study: Study) -> Report:
+    """Return a row for each model of a study, and one over all (model None), over rated pairs.
+
+    Of the pairs with two votes or more (`n_pairs`): `human`, the mean of their mean votes;
+    `percent_agreement` and `alpha` of the raters; of those with an automatic score (`n_scored`)
+    `automatic_same`, the share that is aligned, and `gap_same`, human minus automatic in points;
+    `accuracy`, how often the metric says what the raters say where they are of one mind
+    (`n_agreed`). `automatic` is over all `n_run` pairs of the study's setups that the run has
+    scored, `gap` is human minus that, in points; `run_n_sampled` says how many answers of each
+    model the run drew, None: it is over all. Intervals resample dialogs; a pair's mean vote may
+    be between 0 and 1, so that of `human` is a bootstrap, not that of a share.
+
+    Raises:
+        CannotReport: the study is not about citations, by one yes/no question.
+    """
+    found = rated_pairs(study)
+    pairs, scored, run = found.counted, found.scored, found.run
+    names = sorted({each.dialog for each in pairs} | {each.dialog for each in scored})
+    dialogs = {name: place for place, name in enumerate(names)}
+    of_run = run_row(run) | {"run_n_sampled": run.parameters.get("n_sampled")} if run else {}
+    rows: list[Row] = []
+    figures = []
+    for model in (*sorted(set(found.models.values())), None):
+        here = [each for each in pairs if model in (None, each.model)]
+        whole = [each for each in scored if model in (None, each.model)]
+        said = {"study": study.name, "label": model or ALL_MODELS, "model": model}
+        rows.append(said | _counts(here, whole) | of_run)
+        figures.append(_figures(here, whole, dialogs))
+    data = [
+        found.counts.data_hash,
+        *(each[1:] for each in found.rated),
+        *(each[1:] for each in scored),
+    ]
+    choices = (
+        f"study {study.slug}",
+        f"{study.n_sampled or 'all'} pairs of each model, seed {study.seed}",
+        f"run {run.full_signature}" if run else "no run of alignment",
+    )
+    return Report(
+        study.name,
+        REPORT,
+        with_intervals(rows, figures, len(dialogs)),
+        _left_out(study, found),
+        signature(REPORT, *choices, data=data_hash(data)),
+    )
+
+
+def rated_pairs(study: Study) -> RatedPairs:
+    """Return the pairs of a study with a vote; as many queries for any number of them.
+
+    Pairs of flagged responses and gold items are not among them.
+
+    Raises:
+        CannotReport: the study is not about citations, by one yes/no question.
+    """
+    scheme = load_scheme(study.scheme)
+    if scheme.target != "citation" or [q.scale.kind for q in scheme.questions] != ["yes_no"]:
+        raise CannotReport(f"{study.name} does not ask one yes/no question about citations.")
+    [counts] = study_counts(study, USUAL)
+    run = newest_alignment(study.dataset)
+    models = {setup.pk: model_of(setup) for setup in study.setups.all()}
+    scored = _scored(run, models)
+    aligned = {each.target: each.is_aligned for each in scored}
+    items = counts.items
+    places = Target.objects.filter(pk__in=items.targets.tolist())
+    named = {
+        pk: (key, number or 0)
+        for pk, key, number in places.values_list("pk", "response__key", "citation__number")
+    }
+    rated = [
+        Rated(
+            target,
+            *named[target],
+            models[setup],
+            items.dialog_names[dialog],
+            (int(of_item[0]), int(of_item[1])),
+            aligned.get(target),
+        )
+        for target, setup, dialog, of_item in zip(
+            items.targets.tolist(),
+            items.setups.tolist(),
+            items.dialogs.tolist(),
+            counts.votes[scheme.questions[0].key],
+            strict=True,
+        )
+    ]
+    return RatedPairs(counts, run, models, rated, scored)
+
+
+def _left_out(study: Study, found: RatedPairs) -> LeftOut:
+    planned = UnitTarget.objects.filter(unit__arm__study=study, unit__is_gold=False)
+    n_flagged = planned.filter(target__response__in=found.counts.flagged).count()
+    n_pairs = max(planned.count() - n_flagged, len(found.rated))
+    return votes_left_out(study, [found.counts], USUAL) | {
+        "flagged_pairs": n_flagged,
+        "pairs_without_two_votes": n_pairs - len(found.counted),
+        "pairs_without_an_automatic_score": sum(each.is_aligned is None for each in found.counted),
+    }
+
+
+def model_of(setup: Setup) -> str:
+    """Return whose pool of pairs a setup belongs to."""
+    return setup.model or setup.name
+
+
+def _scored(run: MetricRun | None, models: Mapping[int, str]) -> list[Scored]:
+    """Return every pair of some setups, by id, that a run has a score of; one query."""
+    if run is None:
+        return []
+    scores = AutoScore.objects.filter(
+        run=run,
+        score__isnull=False,
+        target__citation__isnull=False,
+        target__response__setup__in=list(models),
+    ).order_by()
+    columns = "target", "target__response__setup", "target__response__example__dialog", "score"
+    return [
+        Scored(
+            target,
+            models[setup],
+            dialog,
+            score > run.threshold or (run.is_yes_at_threshold and score == run.threshold),
+        )
+        for target, setup, dialog, score in scores.values_list(*columns).iterator(chunk_size=5000)
+    ]
+
+
+def _counts(pairs: Sequence[Rated], scored: Sequence[Scored]) -> Row:
+    with_score = [each for each in pairs if each.is_aligned is not None]
+    return {
+        "n_pairs": len(pairs),
+        "n_votes": sum(sum(each.votes) for each in pairs),
+        "n_dialogs": len({each.dialog for each in pairs}),
+        "n_scored": len(with_score),
+        "n_agreed": sum(0 in each.votes for each in with_score),
+        "n_run": len(scored),
+    }
+
+
+def _figures(
+    pairs: Sequence[Rated], scored: Sequence[Scored], places: Mapping[str, int]
+) -> Mapping[str, Figure]:
+    votes = np.array([each.votes for each in pairs], np.int64).reshape(-1, 2)
+    dialogs = np.array([places[each.dialog] for each in pairs], np.int64)
+    of_run = np.array([places[each.dialog] for each in scored], np.int64)
+    human = votes[:, 1] / votes.sum(axis=1)
+    has_score = np.array([each.is_aligned is not None for each in pairs], float)
+    is_aligned = np.array([bool(each.is_aligned) for each in pairs], float)
+    agree = has_score * (votes == 0).any(axis=1)
+    whole = np.array([each.is_aligned for each in scored], float)
+    voted = Figure(np.column_stack([human, np.ones(len(pairs))]), dialogs, _mean_from)
+    automatic = _share(whole, np.ones(len(scored)), of_run)
+    same = _share(is_aligned * has_score, has_score, dialogs)
+    return {
+        "human": voted,
+        "percent_agreement": Figure(
+            agreement.percent_agreement_statistics(votes), dialogs, agreement.percent_agreement_from
+        ),
+        "alpha": Figure(
+            agreement.krippendorff_alpha_statistics(votes),
+            dialogs,
+            partial(agreement.krippendorff_alpha_from, level="nominal"),
+        ),
+        "automatic": automatic,
+        "automatic_same": same,
+        "gap": _gap(voted, automatic),
+        "gap_same": _gap(_share(human * has_score, has_score, dialogs), same),
+        "accuracy": _share(agree * ((human == 1) == (is_aligned == 1)), agree, dialogs),
+    }
+
+
+def _share(part: Floats, whole: Floats, dialogs: Ints) -> Figure:
+    return Figure(np.column_stack([part, whole]), dialogs, share_from)
+
+
+def _mean_from(sums: Floats) -> Floats:
+    """Return a mean of values between 0 and 1; unlike those of a share, they may lie between."""
+    return share_from(sums)
+
+
+def _gap(human: Figure, automatic: Figure) -> Figure:
+    """Return one share minus another, in points; dialogs are paired."""
+    here, there = human.statistics, automatic.statistics
+    return Figure(
+        np.block([[here, np.zeros_like(here)], [np.zeros_like(there), there]]),
+        np.concatenate([human.dialogs, automatic.dialogs]),
+        _points_between,
+    )
+
+
+def _points_between(sums: Floats) -> Floats:
+    return 100 * (share_from(sums[..., :2]) - share_from(sums[..., 2:]))

@@ -1,0 +1,286 @@
+"""KaLMA's experiments over a dataset: their grids asked for, their answers scored.
+
+Nothing here sends work to a queue: whoever asks sends the grid, or the runs' `chunks_to_send`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from accounts.models import User
+from evaluation.graphs.experiments.registry import EXPERIMENTS, WHOLE, KGExperiment, Need
+from evaluation.metrics.registry import METRICS, metric_of
+from evaluation.models import MetricRun
+from evaluation.runs.choices import ChoiceError, plan_of
+from evaluation.runs.plan import RunPlan, spec_of, with_sample_of
+from evaluation.runs.progress import RunProgress, run_progress
+from evaluation.runs.services.runs import RunError, n_without_score, request_metric_run
+from generation.grids.grid_file import USUAL_MAX_TOKENS_WITH_GRAPH, Grid, GridModel, of_data
+from generation.grids.question_graphs import askable
+from generation.limits import LONGEST_NAME
+from generation.model_specs import ModelSpec
+from generation.models import (
+    IS_ASKED,
+    Dataset,
+    Experiment,
+    KGQuestion,
+    QuestionEntity,
+    Response,
+)
+from generation.services.experiments import ExperimentError, request_experiment
+from generation.services.rows import digest
+from generation.text.prompt_types import Graph, lacks_knowledge
+
+_HASH = 8  # characters of a grid's name
+USUAL_CURRENCY = "USD"
+
+
+class ExperimentPlan(NamedTuple):
+    """What is asked of which models; what is empty is as the paper has it."""
+
+    key: str  # of EXPERIMENTS
+    models: tuple[GridModel, ...]
+    temperatures: tuple[float, ...] = ()
+    seeds: tuple[int, ...] = ()
+    sample: str = ""  # a name; "" for every question of the dataset
+    graph: Graph = "retrieved"  # of an experiment that has the choice
+    max_tokens: int = USUAL_MAX_TOKENS_WITH_GRAPH  # of an answer
+    currency: str = USUAL_CURRENCY
+
+
+class ScoringPlan(NamedTuple):
+    """Who scores the answers of an experiment; what is empty is as the metrics have it."""
+
+    spec: ModelSpec | None = None  # None: what each metric asks first
+    precision: str = ""
+    n_judged: int | None = None  # answers of each row; None: as the experiment has it, 0: all
+    seed: int = 0  # of the draw
+
+
+class Scoring(NamedTuple):
+    """How far one metric of an experiment is: its newest run."""
+
+    metric: str
+    title: str
+    run: RunProgress | None  # None: nobody has asked for one
+    n_left: int  # answers that it was not asked about, at most
+
+    @property
+    def state(self) -> str:
+        """'missing', 'incomplete' (answers came since), or the state of the run."""
+        if self.run is None:
+            return "missing"
+        return "incomplete" if self.run.state == "done" and self.n_left else self.run.state
+
+
+# --- what a dataset has for it --------------------------------------------------------------
+
+
+def why_not(dataset: Dataset, experiment: KGExperiment, graph: Graph = "retrieved") -> list[str]:
+    """Return what a dataset lacks for the prompts of an experiment, a sentence each.
+
+    None of an experiment that asks nothing.
+    """
+    if not experiment.has_grid:
+        return []
+    questions = askable(dataset.pk)
+    if not questions["retrieved"]:  # that is, all
+        return [f"{dataset.name} has no questions about a knowledge graph."]
+    if experiment.has_choice_of_graph and not questions[graph]:
+        lacks = {"gold": "the gold entities", "imported": "a retrieved list from its import"}
+        return [f"No question of {dataset.name} has {lacks[graph]}."]
+    return [said for need, said in _lacking(dataset).items() if need in experiment.needs]
+
+
+def _lacking(dataset: Dataset) -> Mapping[Need, str]:
+    """Return what no question of a dataset has, and what to do about it; two queries."""
+    questions = KGQuestion.objects.of_benchmark().filter(example__dataset=dataset)
+    gold = QuestionEntity.objects.filter(question__in=questions, is_retrieved=False)
+    found: dict[Need, str] = {}
+    if not questions.filter(is_minimum_known=True, minimum__isnull=False).exists():
+        found["minimum sets"] = (
+            f"No question of {dataset.name} has a minimum set: which knowledge it needs. "
+            "make_up_minimum makes a dataset with made-up ones."
+        )
+    if not gold.exists():
+        found["gold entities"] = f"No question of {dataset.name} has gold entities."
+    return found
+
+
+# --- asking ---------------------------------------------------------------------------------
+
+
+def grid_of(dataset: Dataset, plan: ExperimentPlan) -> Grid:
+    """Return the grid of an experiment: the same for the same choices, in whatever order.
+
+    Its name says them by a hash. Citation and text quality are about the same answers: theirs is
+    one grid.
+
+    Raises:
+        GridError: a choice cannot be used.
+    """
+    experiment = EXPERIMENTS[plan.key]
+    grid = of_data(
+        {
+            "name": "?",
+            "models": [_model_data(model) for model in sorted(plan.models, key=_place)],
+            "sample": plan.sample,
+            "prompts": experiment.prompts_with(plan.graph),
+            "temperatures": sorted(plan.temperatures) or experiment.temperatures,
+            "seeds": sorted(plan.seeds) or experiment.seeds,
+            "max_tokens": [plan.max_tokens],
+            "currency": plan.currency,
+        }
+    )
+    hashed = digest([dataset.slug, grid.as_data()])[:_HASH]
+    what = "cited answers" if experiment.has_choice_of_graph else experiment.title.lower()
+    said = f", {what}, {hashed}"
+    return grid._replace(name=dataset.slug[: LONGEST_NAME - len(said)] + said)
+
+
+def _model_data(model: GridModel) -> dict[str, Any]:
+    data: dict[str, Any] = {"name": model.name, "precision": model.precision}
+    return data | ({"price": model.price._asdict()} if model.price else {})
+
+
+def _place(model: GridModel) -> tuple[str, str]:
+    return model.name, model.precision
+
+
+def request(dataset: Dataset, plan: ExperimentPlan, user: User | None) -> Experiment:
+    """Return the grid of an experiment, made if it is not there; a worker then plans it.
+
+    Safe to ask twice: the same choices are the same grid.
+
+    Raises:
+        ExperimentError: the dataset lacks what the experiment needs, or it asks nothing.
+        GridError: a choice cannot be used, or a model or the sample is not there.
+    """
+    experiment = EXPERIMENTS[plan.key]
+    if not experiment.has_grid:
+        raise ExperimentError(f"{experiment.title} asks no models: it is about answers there are.")
+    if lacking := why_not(dataset, experiment, plan.graph):
+        raise ExperimentError(lacking[0])
+    return request_experiment(dataset, grid_of(dataset, plan), user)
+
+
+def grids_of(dataset: Dataset, key: str) -> list[Experiment]:
+    """Return the grids of a dataset that ask what an experiment asks, newest first; one query.
+
+    Those that ask a single question, from its page, are no experiment.
+    """
+    own = _own_prompts(EXPERIMENTS[key])
+    grids = dataset.experiments.exclude(sample__name__regex=IS_ASKED).order_by("-pk")
+    return [grid for grid in grids if own & set(grid.grid["prompts"])]
+
+
+def _own_prompts(experiment: KGExperiment) -> set[str]:
+    """Return the prompts that tell an experiment: not those that it shares as a starting point."""
+    if experiment.has_choice_of_graph:
+        return set(WHOLE.values())
+    return set(experiment.prompts) - {WHOLE["gold"]}
+
+
+# --- scoring --------------------------------------------------------------------------------
+
+
+def answers_of(dataset: Dataset, key: str) -> QuerySet[Response]:
+    """Return the answers that an experiment is about, wherever they were made; one query.
+
+    Those that say which graph was shown: of ablations for those, of a whole graph for the others.
+    """
+    experiment = EXPERIMENTS[key]
+    prompts = set(dataset.setups.order_by().values_list("prompt", flat=True).distinct())
+    lacking = {prompt for prompt in prompts if lacks_knowledge(prompt)}
+    known = dataset.responses.of_benchmark().filter(graph_shown__isnull=False)
+    if not experiment.needs:
+        return known.exclude(setup__prompt__in=lacking)
+    return known.filter(setup__prompt__in={*experiment.prompts, *lacking})
+
+
+def scoring(dataset: Dataset, key: str) -> list[Scoring]:
+    """Return how far each metric of an experiment is, in their order.
+
+    As many queries for any number of runs and answers.
+    """
+    metrics = EXPERIMENTS[key].metrics
+    runs = MetricRun.objects.filter(dataset=dataset, metric__in=metrics).order_by("pk")
+    newest = {metric: pk for pk, metric in runs.values_list("pk", "metric")}
+    progress = {
+        each.run.metric: each
+        for each in run_progress(runs.filter(pk__in=newest.values()).select_related("dataset"))
+    }
+    answers = answers_of(dataset, key)
+    return [
+        Scoring(
+            metric,
+            METRICS[metric].title,
+            found := progress.get(metric),
+            _n_left(found.run, answers) if found else answers.count(),
+        )
+        for metric in metrics
+    ]
+
+
+def _n_left(run: MetricRun, answers: QuerySet[Response]) -> int:
+    """Return how many answers a run was not asked about, at most; 0 of an imported one."""
+    if run.is_imported:
+        return 0
+    plan = _plan_again(run)
+    n_left = n_without_score(run.dataset, plan, answers)
+    if plan.metric.judges != "citations" or not n_left:
+        return n_left
+    # Answers with a bracket that is no citation are never scored: what was asked about is noted.
+    return min(n_left, max(0, answers.count() - int(run.parameters.get("n_responses", 0))))
+
+
+def _plan_again(run: MetricRun) -> RunPlan:
+    plan = RunPlan(
+        spec=spec_of(run),
+        metric=metric_of(run.metric, run.parameters),
+        evidence=run.parameters.get("evidence", RunPlan().evidence),
+        threshold=run.threshold,
+    )
+    return with_sample_of(plan, run)
+
+
+def scoring_plans(key: str, choices: ScoringPlan) -> list[RunPlan]:
+    """Return the plan of each metric of an experiment; a sample is drawn of each row of its table.
+
+    Raises:
+        ChoiceError: a choice cannot be used, or the experiment scores nothing.
+    """
+    experiment = EXPERIMENTS[key]
+    if not experiment.metrics:
+        raise ChoiceError("metric", f"{experiment.title} needs no scores: it counts citations.")
+    n_judged = experiment.n_judged if choices.n_judged is None else choices.n_judged
+    return [
+        plan_of(
+            metric,
+            choices.spec,
+            precision=choices.precision,
+            n_sampled=n_judged or None,
+            seed=choices.seed,
+        )._replace(sampled_by="row")
+        for metric in experiment.metrics
+    ]
+
+
+@transaction.atomic
+def request_scoring(
+    dataset: Dataset, key: str, choices: ScoringPlan, user: User | None
+) -> list[MetricRun]:
+    """Return a run of each metric of an experiment, with what has no score yet.
+
+    All or none; safe to ask twice, as `request_metric_run`.
+
+    Raises:
+        ChoiceError: a choice cannot be used.
+        RunError: there are no answers, or nothing of them can be scored.
+    """
+    plans, answers = scoring_plans(key, choices), answers_of(dataset, key)
+    if not answers.exists():
+        raise RunError("There are no answers yet: ask the models first.")
+    return [request_metric_run(dataset, plan, answers, user) for plan in plans]

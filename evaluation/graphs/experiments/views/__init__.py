@@ -1,0 +1,1 @@
+"""The pages of KaLMA's experiments, below graphs/."""

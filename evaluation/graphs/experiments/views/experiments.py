@@ -1,0 +1,202 @@
+"""KaLMA's experiments over a graph: which there are, and each in its steps: ask, score, read."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest, render_page_or_fragment
+from evaluation.graphs.experiments import services
+from evaluation.graphs.experiments.figures import experiment_picture
+from evaluation.graphs.experiments.forms.alignment_study import AlignmentStudyForm
+from evaluation.graphs.experiments.forms.experiment import ScoreForm, StartForm
+from evaluation.graphs.experiments.pages.progress import (
+    ExperimentState,
+    progress_of,
+    state_of,
+    states_of,
+)
+from evaluation.graphs.experiments.pages.results import figures_of
+from evaluation.graphs.experiments.registry import EXPERIMENTS
+from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS, RATED_REPORTS
+from evaluation.graphs.experiments.views import alignment
+from evaluation.graphs.reports.answer_figures import CannotReport
+from evaluation.reports.base import Report
+from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
+from evaluation.reports.formats import FORMATS, write_report
+from evaluation.runs.choices import ChoiceError
+from evaluation.runs.services.runs import RunError
+from evaluation.runs.tasks import send_run
+from generation.grids.grid_file import GridError
+from generation.models import Dataset
+from generation.services.experiments import ExperimentError
+from generation.tasks import send
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def experiments(request: SignedInRequest, slug: str) -> HttpResponse:
+    """List the experiments, each with how far it is over this graph."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    page, fragment = (
+        "evaluation/graphs/experiments/experiments.html",
+        "evaluation/graphs/experiments/_list.html",
+    )
+    return render_page_or_fragment(
+        request, page=page, fragment=fragment, context=states_of(dataset)
+    )
+
+
+# --- one ------------------------------------------------------------------------------------
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def experiment(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
+    """Show one experiment: what was asked, what is scored, and what comes of it."""
+    return _show(request, _dataset(slug, key), key)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def start_experiment(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
+    """Have the grid of an experiment planned; nothing is asked before somebody starts it."""
+    dataset = _dataset(slug, key)
+    form = StartForm(dataset, EXPERIMENTS[key], request.POST)
+    if form.is_valid():
+        try:
+            asked = services.request(dataset, form.plan(), request.user)
+        except GridError as error:
+            form.refuse(error)
+        except ExperimentError as error:
+            form.add_error(None, str(error))
+        else:
+            send(asked)
+            return redirect("graphs:experiment", slug, key)
+    return _show(request, dataset, key, form=form, status=422)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def score_experiment(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
+    """Have the answers of an experiment scored by each of its metrics."""
+    dataset = _dataset(slug, key)
+    form = ScoreForm(EXPERIMENTS[key], request.POST)
+    if form.is_valid():
+        try:
+            runs = services.request_scoring(dataset, key, form.plan(), request.user)
+        except (ChoiceError, RunError) as error:
+            form.add_error(None, str(error))
+        else:
+            for run in runs:
+                send_run(run)
+            if not any(run.state == run.State.RUNNING for run in runs):
+                messages.info(request, "Every answer has a score under these choices already.")
+            return redirect("graphs:experiment", slug, key)
+    return _show(request, dataset, key, score_form=form, status=422)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def request_study(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Plan the study of human alignment; nobody is asked before somebody opens it."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    form = AlignmentStudyForm(dataset, request.POST)
+    if form.is_valid() and (study := form.request(request.user)):
+        return redirect("annotation:study-setup", study.slug)
+    return _show(request, dataset, "alignment", study_form=form, status=422)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def download_experiment(
+    request: SignedInRequest, slug: str, key: str, format_key: str
+) -> HttpResponse:
+    """Download the table of an experiment (CSV, LaTeX, JSON) or its figure (SVG, PDF, PNG).
+
+    That of human alignment is about the study of the address, or the newest.
+    """
+    if format_key not in (known := FORMATS.keys() | CONTENT_TYPES.keys()):
+        raise Http404(f"Formats: {', '.join(sorted(known))}.")
+    dataset = _dataset(slug, key)
+    found = _report(request, dataset, key)
+    if format_key in FORMATS:
+        content_type, suffix = FORMATS[format_key]
+        content: str | bytes = write_report(found, format_key)
+    else:
+        spec = experiment_picture(key, found.rows) if key in EXPERIMENT_REPORTS else None
+        if spec is None:
+            raise Http404("There is nothing to draw: no figure is defined.")
+        content_type, suffix = CONTENT_TYPES[format_key], format_key
+        content = drawn(spec, format_key)
+    answer = HttpResponse(content, content_type=content_type)
+    answer["Content-Disposition"] = f'attachment; filename="{slug}-{key}.{suffix}"'
+    return answer
+
+
+def _show(
+    request: SignedInRequest,
+    dataset: Dataset,
+    key: str,
+    *,
+    form: StartForm | None = None,
+    score_form: ScoreForm | None = None,
+    study_form: AlignmentStudyForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """Show an experiment; a form that is refused stands in its step."""
+    state = state_of(dataset, key)
+    context: dict[str, Any] = {
+        "dataset": dataset,
+        "state": state,
+        "progress": progress_of(state) if state.grids else [],
+        "is_going_on": "going on" in (state.asked, state.score),
+        "form": form or _first_form(dataset, state),
+        "is_start_refused": form is not None,
+        "score_form": score_form or (ScoreForm(state.kind) if state.kind.metrics else None),
+        "is_score_refused": score_form is not None,
+        "can_make_up": "minimum sets" in state.kind.needs,
+        "plots": {},
+    }
+    if key in EXPERIMENT_REPORTS:
+        context |= figures_of(dataset, key, request.GET.get("runs", ""))
+    else:
+        context |= alignment.context_of(request, dataset, state, study_form)
+    page, fragment = (
+        "evaluation/graphs/experiments/experiment.html",
+        "evaluation/graphs/experiments/_experiment.html",
+    )
+    return render_page_or_fragment(
+        request, page=page, fragment=fragment, context=context, status=status
+    )
+
+
+def _first_form(dataset: Dataset, state: ExperimentState) -> StartForm | None:
+    """Return the form that starts an experiment; None where nothing can be asked."""
+    if not state.kind.has_grid or state.lacking:
+        return None
+    return StartForm(dataset, state.kind)
+
+
+def _report(request: SignedInRequest, dataset: Dataset, key: str) -> Report:
+    """Return the report of an experiment for a file."""
+    try:
+        if key in EXPERIMENT_REPORTS:
+            return EXPERIMENT_REPORTS[key](dataset)
+        state = state_of(dataset, key)
+        study = alignment.study_of(dataset, state, request.GET.get("study", ""))
+        if study is None:
+            raise Http404("There is no study of alignment yet.")
+        return RATED_REPORTS[key](study)
+    except CannotReport as exc:
+        raise Http404(str(exc)) from exc
+
+
+def _dataset(slug: str, key: str) -> Dataset:
+    """Return the dataset of an address whose experiment there is."""
+    if key not in EXPERIMENTS:
+        raise Http404(f"Experiments: {', '.join(EXPERIMENTS)}.")
+    return get_object_or_404(Dataset, slug=slug)

@@ -1,0 +1,103 @@
+"""The charts of the statistics of a graph: centuries of lives, what most people are, where from.
+
+A bar is a number of people. The report's rows are the data; the tables beside the charts hold them.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from evaluation.reports.base import Row
+from evaluation.reports.figures.builders import as_vega_lite, inline
+from evaluation.reports.figures.themes import Spec
+
+WIDTH, HEIGHT = 560, 220  # px, of the plot itself in a file; on a page it is as wide as its room
+LINE = 22  # px, of a value
+NARROW = 480  # px: in less room names have less of it
+MOST_BARS = 12  # more are in the table alone
+ERAS = "century"
+TITLES = {"country": "countries", "city": "cities", "occupation": "occupations"}
+
+
+def statistics_chart(figure: str, rows: Sequence[Row], *, on_page: bool = False) -> Spec | None:
+    """Draw one figure of the report on statistics; None where nobody is in it.
+
+    Args:
+        figure: 'century', 'country', 'city' or 'occupation'.
+        rows: of the report.
+        on_page: as wide as the room that the page has for it; else as a file has it.
+    """
+    of_figure = [row for row in rows if row["kind"] == figure]
+    if not of_figure:
+        return None
+    chart = _centuries(of_figure) if figure == ERAS else _values(figure, of_figure, on_page=on_page)
+    if on_page:
+        import altair as alt
+
+        fit = alt.AutoSizeParams(type="fit-x", contains="padding")
+        return as_vega_lite(chart.properties(width="container", autosize=fit))
+    return as_vega_lite(chart.properties(width=WIDTH))
+
+
+def _centuries(rows: Sequence[Row]) -> Any:
+    """Return bars of births and deaths beside each other, a pair for each century."""
+    import altair as alt
+
+    names = {"n_births": "Births", "n_deaths": "Deaths"}
+    values = [
+        {
+            "century": row["name"].replace(" century", ""),
+            "event": event,
+            "n": row[key],
+            "said": f"{row['name']}: {row[key]:,} {event.lower()}",
+        }
+        for row in rows
+        for key, event in names.items()
+    ]
+    order = [row["name"].replace(" century", "") for row in rows]
+    legend = alt.Legend(orient="top", direction="horizontal")
+    events = list(names.values())
+    x = alt.X(
+        "century:N",
+        sort=order,
+        title="Century",
+        axis=alt.Axis(labelAngle=-45, labelOverlap=True),
+    )
+    bars = alt.Chart(inline(values)).mark_bar().encode(
+        x=x,
+        xOffset=alt.XOffset("event:N", sort=events),
+        y=alt.Y("n:Q", title="People", axis=alt.Axis(tickCount=5, tickMinStep=1, format=",d")),
+        color=alt.Color("event:N", scale=alt.Scale(domain=events), title=None, legend=legend),
+        tooltip="said:N",
+    )  # fmt: skip
+    said = f"Births and deaths by century, {rows[0]['name']} to {rows[-1]['name']}"
+    return bars.properties(height=HEIGHT, description=said)
+
+
+def _values(figure: str, rows: Sequence[Row], *, on_page: bool) -> Any:
+    """Return a bar for each of the values that most people have."""
+    import altair as alt
+
+    shown = rows[:MOST_BARS]
+    values = [
+        {
+            "name": row["name"],
+            "n": row["n_people"],
+            "said": f"{row['name']}: {row['n_people']:,} of those whose {figure} is known, "
+            f"{row['share']:.1%}",
+        }
+        for row in shown
+    ]
+    room = "containerSize()[0]"  # px
+    limit = alt.ExprRef(f"min(260, {room} * 0.35)") if on_page else 260
+    bars = alt.Chart(inline(values)).mark_bar(style="bar").encode(
+        x=alt.X("n:Q", title="People", axis=alt.Axis(tickCount=5, tickMinStep=1, format=",d")),
+        y=alt.Y(
+            "name:N",
+            sort=[row["name"] for row in shown],
+            title=None,
+            axis=alt.Axis(labelLimit=limit),
+        ),
+        tooltip="said:N",
+    )  # fmt: skip
+    said = f"The {len(shown)} {TITLES[figure]} of most people"
+    return bars.properties(height=LINE * len(shown), description=said)

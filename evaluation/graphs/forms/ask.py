@@ -1,0 +1,54 @@
+"""Asking a question of one's own about a graph."""
+
+from typing import Any
+
+from django import forms
+
+from generation.forms.offered_models import offered_models
+from generation.grids.grid_file import HIGHEST_TEMPERATURE, PRECISIONS
+from generation.limits import LARGEST_SEED
+from generation.services.asked_questions import LONGEST_QUESTION, AskedOf
+
+
+class AskForm(forms.Form):
+    """A question, the model to ask, and how it answers."""
+
+    question = forms.CharField(
+        label="Question",
+        max_length=LONGEST_QUESTION,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Names of entities as the graph has them, as a label or an alias.",
+    )
+    model = forms.ChoiceField(label="Model")
+    temperature = forms.FloatField(
+        label="Temperature",
+        min_value=0,
+        max_value=HIGHEST_TEMPERATURE,
+        initial=0,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="0: the most likely token each time.",
+    )
+    seed = forms.IntegerField(
+        label="Seed", min_value=0, max_value=LARGEST_SEED, initial=0, help_text="Of what is drawn."
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._offered = {
+            f"{model.name}|{precision}": (model, precision)
+            for model in offered_models()
+            for precision in model.precisions
+        }
+        self.fields["model"].choices = [  # type: ignore[attr-defined]
+            (key, model.name if len(model.precisions) == 1 else f"{model.name}, {precision}")
+            for key, (model, precision) in self._offered.items()
+        ]
+
+    def asked(self) -> AskedOf:
+        """Return which model is asked and how, once all is valid."""
+        said = self.cleaned_data
+        model, spelt = self._offered[said["model"]]
+        precision = next(each for each in PRECISIONS if each == spelt)
+        # A seed changes nothing where nothing is drawn: the same call whatever it is.
+        seed = said["seed"] if said["temperature"] else 0
+        return AskedOf(model.name, precision, said["temperature"], seed)

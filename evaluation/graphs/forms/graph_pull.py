@@ -1,0 +1,53 @@
+"""What somebody may choose about a pull from a SPARQL endpoint."""
+
+from typing import Any
+
+from django import forms
+
+from evaluation.graphs.forms.endpoint import PLAIN, EndpointForm
+from evaluation.graphs.services.graph_pull import MOST_NAMES, MOST_NAMESAKES, PullPlan
+from generation.retrieval.entities import has_model
+
+_LONGEST_TEXT = 1_000_000  # characters of all names together
+
+
+class PullForm(EndpointForm):
+    """A new pull: into which graph, from where, and what."""
+
+    dataset = forms.CharField(
+        label="Dataset",
+        max_length=100,
+        help_text="One to add to, or a new name. An entity that is there stays as it is.",
+        widget=forms.TextInput(attrs={**PLAIN, "list": "datasets"}),
+    )
+    names = forms.CharField(
+        label="Names",
+        required=False,
+        max_length=_LONGEST_TEXT,
+        help_text="Labels, aliases or qids (Q42, &lt;E12&gt;), one a line, spelt as the "
+        f"endpoint spells them; at most {MOST_NAMES:,}. All namesakes come, "
+        f"up to {MOST_NAMESAKES} of a name.",
+        widget=forms.Textarea(attrs={**PLAIN, "rows": 8}),
+    )
+    with_missing = forms.BooleanField(
+        label="Entities that its questions list, and the graph lacks",
+        required=False,
+        help_text="By qid: gold and retrieved ones of imported questions.",
+    )
+    with_mentions = forms.BooleanField(
+        label="Names that spaCy reads in its questions, and the graph lacks",
+        required=False,
+        help_text="By name, as the installed model finds them in the text.",
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if not has_model():
+            mentions = self.fields["with_mentions"]
+            mentions.disabled = True
+            mentions.help_text = "No spaCy model is installed: the graph’s own labels find no more."
+
+    def plan(self) -> PullPlan:
+        """Return what a valid form says."""
+        chosen = dict(self.cleaned_data)
+        return PullPlan(**{**chosen, "names": tuple(chosen["names"].splitlines())})

@@ -1,0 +1,202 @@
+"""What a researcher chooses on the reports about a graph; all of it stands in the address."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+from django import forms
+from django.utils.functional import cached_property
+from numpy.typing import NDArray
+
+from evaluation.graphs.reports.citations import MODES, CitationChoices
+from evaluation.graphs.reports.cited_answers import REASONS, ROUNDS, CitedAnswers
+from evaluation.measures.citation import Mode
+from evaluation.runs.seeded_setups import SeededRuns
+from evaluation.statistics.intervals import Floats
+
+Bools = NDArray[np.bool_]
+SETUP_IDS = re.compile(r"[0-9]{1,18}(,[0-9]{1,18})*")
+
+REASON_KEYS = {reason.name.lower(): reason for reason in REASONS}
+MODE_TITLES = [(str(mode), title.capitalize()) for mode, title in MODES.items()]
+ROUND_TITLES = [(rounds, title.capitalize()) for rounds, title in ROUNDS.items()]
+
+
+class CitationChoicesForm(forms.Form):
+    """Whose definitions count, and which members of minimum sets; else as the paper has it."""
+
+    mode = forms.ChoiceField(label="Counted", choices=MODE_TITLES, required=False)
+    rounds = forms.ChoiceField(label="Minimum set", choices=ROUND_TITLES, required=False)
+
+    def __init__(self, data: Any) -> None:
+        super().__init__(data)
+        self.is_valid()
+
+    @cached_property
+    def chosen(self) -> CitationChoices:
+        """The choices, with the usual one for each that is missing or wrong."""
+        usual = CitationChoices()
+        return CitationChoices(
+            Mode(self.cleaned_data.get("mode") or usual.mode),
+            self.cleaned_data.get("rounds") or usual.rounds,
+        )
+
+    @property
+    def address(self) -> str:
+        """What differs from the usual, as an address has it: '?mode=authors_code' or ''."""
+        usual, chosen = CitationChoices(), self.chosen
+        said = {
+            name: str(getattr(chosen, name))
+            for name in ("mode", "rounds")
+            if getattr(chosen, name) != getattr(usual, name)
+        }
+        return f"?{urlencode(said)}" if said else ""
+
+
+# Which answers a list holds: key → title, and what holds of them.
+VERDICTS: Mapping[str, tuple[str, Callable[[CitedAnswers], Bools]]] = {
+    "": ("all", lambda answers: np.ones(len(answers.responses), bool)),
+    "wrong": ("wrong", lambda answers: _n_wrong(answers) > 0),
+    "incomplete": ("incomplete", lambda answers: _column(answers, "n_incomplete") > 0),
+    "correct": (
+        "correct, not needed",
+        lambda answers: (
+            (_column(answers, "n_correct") > _column(answers, "n_precise")) & _is_known(answers)
+        ),
+    ),
+    "minimum": ("in minimum set", lambda answers: _column(answers, "n_precise") > 0),
+    "unknown": (
+        "correct, need not known",
+        lambda answers: (_column(answers, "n_correct") > 0) & ~_is_known(answers),
+    ),
+    "missed": (
+        "minimum set not reached",
+        lambda answers: _column(answers, "n_hit") < _column(answers, "n_minimum"),
+    ),
+    "none": ("no citation", lambda answers: _column(answers, "n_citations") == 0),
+    "na": ("[NA]", lambda answers: answers.n_na[Mode.PAPER] > 0),
+}
+
+
+def _column(answers: CitedAnswers, name: str) -> Floats:
+    return answers.column(Mode.PAPER, name)
+
+
+def _is_known(answers: CitedAnswers) -> Bools:
+    """Return whether it is known what each answer needs."""
+    return ~np.isnan(_column(answers, "n_minimum"))
+
+
+def _n_wrong(answers: CitedAnswers) -> Floats:
+    known = _column(answers, "n_correct") + _column(answers, "n_incomplete")
+    return _column(answers, "n_citations") - known
+
+
+class SetupsField(forms.ChoiceField):
+    """Setups by their ids, with commas between: the runs of a group are one choice."""
+
+    def __init__(self) -> None:
+        super().__init__(label="Setup", required=False)
+
+    def allow(self, groups: Sequence[SeededRuns]) -> None:
+        """Offer each group of seeded runs, each setup, and no other."""
+        together = [group for group in groups if len(group.setups) > 1]
+        setups = sorted((setup for group in groups for setup in group.setups), key=str)
+        self.choices = [
+            ("", "All setups"),
+            *((key_of(group.ids), _words(group)) for group in together),
+            *((key_of([setup.pk]), setup.name) for setup in setups),
+        ]
+
+    def to_python(self, value: Any) -> str:
+        """Return the ids in the order that choices have them."""
+        text = super().to_python(value)
+        return key_of(map(int, text.split(","))) if SETUP_IDS.fullmatch(text) else text
+
+
+def key_of(setups: Iterable[int]) -> str:
+    """Return the value that stands for some setups in an address: '12,13,14'."""
+    return ",".join(map(str, sorted(setups)))
+
+
+def _words(group: SeededRuns) -> str:
+    row = group.row
+    return f"{row['label']}, {row['prompt_title'].lower()}: {row['n_runs']} runs"
+
+
+class AnswerFilter(forms.Form):
+    """Which of the answers behind the figures are listed: of some setups, with one verdict."""
+
+    setup = SetupsField()
+    verdict = forms.ChoiceField(
+        label="With a citation that is",
+        choices=[(key, title) for key, (title, _) in VERDICTS.items()],
+        required=False,
+    )
+
+    def __init__(self, data: Any, *, answers: CitedAnswers, groups: Sequence[SeededRuns]) -> None:
+        super().__init__(data)
+        self.answers = answers
+        field = self.fields["setup"]
+        assert isinstance(field, SetupsField)
+        field.allow(groups)
+        self.is_valid()
+        self.setup_chosen: str = self.cleaned_data.get("setup") or ""
+        self.verdict_chosen: str = self.cleaned_data.get("verdict") or ""
+
+    @property
+    def places(self) -> list[int]:
+        """The places of the answers to list."""
+        listed = self._of_setup & VERDICTS[self.verdict_chosen][1](self.answers)
+        places: list[int] = np.flatnonzero(listed).tolist()
+        return places
+
+    def tabs(self) -> list[tuple[str, str, int]]:
+        """Return key, title and number of answers of each verdict."""
+        return [
+            (key, title, int((self._of_setup & of(self.answers)).sum()))
+            for key, (title, of) in VERDICTS.items()
+        ]
+
+    @property
+    def _of_setup(self) -> Bools:
+        if not self.setup_chosen:
+            return np.ones(len(self.answers.responses), bool)
+        chosen: Bools = np.isin(self.answers.setups, [*map(int, self.setup_chosen.split(","))])
+        return chosen
+
+
+class DifferenceFilter(forms.Form):
+    """Which of the answers that the modes count differently are listed: for one reason."""
+
+    reason = forms.ChoiceField(
+        label="Why",
+        choices=[("", "all"), *((key, str(each)) for key, each in REASON_KEYS.items())],
+        required=False,
+    )
+
+    def __init__(self, data: Any, *, answers: CitedAnswers) -> None:
+        super().__init__(data)
+        self.answers = answers
+        self.is_valid()
+        self.reason_chosen: str = self.cleaned_data.get("reason") or ""
+
+    @property
+    def places(self) -> list[int]:
+        """The places of the answers to list."""
+        listed = self.answers.reasons.any(axis=1)
+        if self.reason_chosen:
+            column = REASONS.index(REASON_KEYS[self.reason_chosen])
+            listed = self.answers.reasons[:, column]
+        places: list[int] = np.flatnonzero(listed).tolist()
+        return places
+
+    def tabs(self) -> list[tuple[str, str, int]]:
+        """Return key, title and number of answers of each reason that there is, all first."""
+        counts = self.answers.reasons.sum(axis=0).tolist()
+        tabs = [
+            (key, str(REASON_KEYS[key]), n) for key, n in zip(REASON_KEYS, counts, strict=True) if n
+        ]
+        return [("", "all", int(self.answers.reasons.any(axis=1).sum())), *tabs]

@@ -1,0 +1,226 @@
+"""Construct questions about a knowledge graph from entries, with their minimum knowledge sets.
+
+An entry is a paragraph that names two people, and how they are related. Both are looked up behind a
+SPARQL endpoint; then a language model writes a question, round by round. The same command goes on
+where a construction was stopped; it needs no worker. When it is done, the same command gives each
+entry that failed one more attempt.
+"""
+
+import os
+import shutil
+import tempfile
+from argparse import RawDescriptionHelpFormatter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from evaluation.graphs.construction.pages import counts_of, work_of
+from evaluation.graphs.construction.problem_names import PROBLEMS
+from evaluation.graphs.construction.services.constructions import (
+    ConstructionPlan,
+    left_out_at_once,
+    request_construction,
+)
+from evaluation.graphs.construction.services.entries_check import EntriesCheck, Upload, checked
+from evaluation.jobs.command import do_here
+from evaluation.jobs.services import JobError
+from evaluation.votes.export import export_folder
+from generation.importers.entries import LIMITS
+from generation.importers.errors import DatasetError
+from generation.models import ConstructedDataset, Construction, Dataset
+from generation.services.constructions import ConstructionError, publish
+
+UNIT = "entries and calls"
+PROBLEMS_SHOWN = 20
+Style = ConstructedDataset.Style
+BOTH = "both"
+EXAMPLE = """examples:
+  manage.py build_kg_dataset entries.csv --name painters --model gpt --dry-run
+  manage.py build_kg_dataset entries.csv --name painters --model gpt
+  manage.py build_kg_dataset entries.csv --name painters --model gpt \\
+      --publish "Painters" --style both --export painters-files
+
+entries.csv:
+  paragraph,name_1,relation,name_2
+  "Artemisia was the eldest child of …",Orazio Gentileschi,child,Artemisia Gentileschi
+"""
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        usual = ConstructionPlan._field_defaults
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.epilog = EXAMPLE
+        parser.add_argument("entries", type=Path, help="a CSV, TSV or JSON Lines file")
+        parser.add_argument("--name", required=True, help="of the construction")
+        parser.add_argument("--model", required=True, help="a listed model")
+        parser.add_argument("--precision", default=usual["precision"], help="fp32 or bf16")
+        parser.add_argument(
+            "--relations", type=Path, help="JSON: which properties stand for a relation"
+        )
+        parser.add_argument("--endpoint", default=usual["endpoint"], help="default: %(default)s")
+        parser.add_argument(
+            "--allow-private",
+            action="store_true",
+            help="the endpoint may have a local or private address",
+        )
+        parser.add_argument("--language", default=usual["language"], help="default: %(default)s")
+        parser.add_argument(
+            "--entities",
+            default=usual["entities"],
+            help="how addresses of entities begin; default: %(default)s",
+        )
+        parser.add_argument(
+            "--rounds", type=int, default=usual["n_rounds"], help="default: %(default)s"
+        )
+        parser.add_argument("--seed", type=int, default=usual["seed"], help="default: %(default)s")
+        parser.add_argument(
+            "--temperature", type=float, default=usual["temperature"], help="default: %(default)s"
+        )
+        parser.add_argument(
+            "--dry-run", action="store_true", help="check the entries, ask and write nothing"
+        )
+        parser.add_argument(
+            "--publish", metavar="NAME", help="of a dataset of all questions that nobody dropped"
+        )
+        parser.add_argument(
+            "--style",
+            choices=[*Style.values, BOTH],
+            default=Style.COMPLEX.value,
+            help="of its questions; both: a dataset each, the style behind its name",
+        )
+        parser.add_argument(
+            "--export", type=Path, metavar="FOLDER", help="a new folder for what is published"
+        )
+
+    def handle(self, **options: Any) -> None:
+        folder: Path | None = options["export"]
+        if folder and not options["publish"]:
+            raise CommandError("--export: say what to --publish.")
+        if folder and (folder.exists() or not folder.absolute().parent.is_dir()):
+            raise CommandError(f"--export {folder}: expected a new folder in one that is there.")
+        check = _read(options["entries"], options["relations"])
+        plan = _plan(check, options)
+        if options["dry_run"]:
+            self._say_what_would_be(check)
+            return
+        try:
+            job = request_construction(plan, None)
+        except JobError as error:
+            option = f"--{_option(error.field)}: " if error.field else ""
+            raise CommandError(f"{option}{error}\nNothing was asked.") from error
+        try:
+            do_here(job, f"Constructing {job.name}", UNIT, self.stderr)
+        finally:
+            construction = Construction.objects.filter(job=job.pk).first()
+            if construction:
+                self._report(construction, plan)
+        if construction is None:
+            raise CommandError("Somebody deleted the construction.")
+        if options["publish"]:
+            self._publish(construction, options["publish"], options["style"], folder)
+
+    def _say_what_would_be(self, check: EntriesCheck) -> None:
+        for record in check.entries:
+            if why := left_out_at_once(record, check.relations):
+                where = f"{record.where.file}, line {record.where.line}"
+                self.stdout.write(f"{where}: {PROBLEMS[why.problem]}: {why.detail}")
+        self.stdout.write(
+            f"{len(check.entries):,} entries: {check.n_ready:,} would be looked up, "
+            f"{len(check.incomplete):,} have an incomplete name, {check.n_unknown:,} an unknown "
+            "relation. Nothing was asked or written."
+        )
+
+    def _report(self, construction: Construction, plan: ConstructionPlan) -> None:
+        for entry in construction.entries.exclude(detail=""):
+            where = plan.entries[entry.number - 1].where
+            why = PROBLEMS.get(entry.problem) or entry.get_state_display().lower()
+            said = f"{where.file}, line {where.line}: {entry}: {why}: {entry.detail}"
+            self.stdout.write(said)
+        counts = counts_of([construction])[construction.pk]
+        for step in counts.funnel:
+            dropped = f" ({step.n_dropped:,} fewer)" if step.n_dropped else ""
+            self.stdout.write(f"{step.title}: {step.n_left:,}{dropped}")
+        work = work_of(construction)
+        self.stdout.write(
+            f"{work.n_calls:,} calls ({work.n_unreadable:,} could not be read), "
+            f"{work.n_prompt_tokens:,} tokens of prompts, {work.n_completion_tokens:,} of "
+            "completions."
+        )
+
+    def _publish(
+        self, construction: Construction, name: str, style: str, folder: Path | None
+    ) -> None:
+        names = (
+            {each: f"{name}, {each}" for each in Style.values} if style == BOTH else {style: name}
+        )
+        try:
+            made = {each: publish(construction, names[each], each, None) for each in names}
+        except ConstructionError as error:
+            raise CommandError(f"--publish: {error}") from error
+        for each, dataset in made.items():
+            n = dataset.examples.count()
+            self.stdout.write(f"{dataset.name}: {n:,} questions in the {each} style.")
+        if folder:
+            _export(made, folder)
+            self.stdout.write(self.style.SUCCESS(f"Exported to {folder}."))
+
+
+def _read(entries: Path, relations: Path | None) -> EntriesCheck:
+    """Return what the files hold.
+
+    Raises:
+        CommandError: they cannot be read, rows of them included.
+    """
+    try:
+        n_bytes = entries.stat().st_size
+        if n_bytes > LIMITS.max_bytes:
+            raise CommandError(f"{entries}: expected at most {LIMITS.max_bytes:,} bytes")
+        upload = Upload(entries.name, entries.read_bytes())
+        if relations:
+            text = relations.read_text(encoding="utf-8-sig")
+            upload = upload._replace(relations_file=relations.name, relations_text=text)
+        check = checked(upload)
+    except (OSError, UnicodeDecodeError, DatasetError) as error:
+        raise CommandError(f"{error}\nNothing was asked.") from error
+    if check.problems:
+        said = [str(problem) for problem in check.problems[:PROBLEMS_SHOWN]]
+        n_more = len(check.problems) - len(said)
+        more = [f"and {n_more:,} more"] if n_more else []
+        raise CommandError("\n".join([*said, *more, "Nothing was asked."]))
+    return check
+
+
+def _plan(check: EntriesCheck, options: Mapping[str, Any]) -> ConstructionPlan:
+    names = ("name", "model", "precision", "endpoint", "allow_private", "language", "entities")
+    return ConstructionPlan(
+        **{name: options[name] for name in (*names, "seed", "temperature")},
+        n_rounds=options["rounds"],
+        entries=check.entries,
+        entries_hash=check.content_hash,
+        file=check.file,
+        relations=check.relations,
+    )
+
+
+def _option(field: str) -> str:
+    return {"n_rounds": "rounds"}.get(field, field.replace("_", "-"))
+
+
+def _export(made: Mapping[str, Dataset], folder: Path) -> None:
+    """Write the files of one dataset, or of each in a folder of its style; all or nothing."""
+    # Beside its place, so that it appears whole or not at all.
+    unfinished = Path(tempfile.mkdtemp(prefix=".export-", dir=folder.absolute().parent))
+    try:
+        whole = unfinished / folder.name
+        if len(made) > 1:
+            whole.mkdir()
+        for style, dataset in made.items():
+            export_folder(dataset, None, whole / style if len(made) > 1 else whole)
+        os.replace(whole, folder)
+    finally:
+        shutil.rmtree(unfinished)

@@ -1,0 +1,110 @@
+"""Pull entities from a SPARQL endpoint into the knowledge graph of a dataset.
+
+Each name brings the entities that have it as label or alias, with their aliases and one-hop
+statements; all namesakes. What is in the graph stays as it is. The same command goes on where a
+pull was stopped; it needs no worker.
+"""
+
+from argparse import RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from evaluation.graphs.services.graph_pull import PullPlan, request_pull
+from evaluation.jobs.command import do_here
+from evaluation.jobs.services import JobError
+from evaluation.models import Job
+
+MOST_BYTES = 10_000_000  # of a file of names
+EXAMPLE = """examples:
+  manage.py pull_graph painters "Artemisia Gentileschi" Q367360
+  manage.py pull_graph biokalma --missing
+  manage.py pull_graph painters --names names.txt --endpoint http://127.0.0.1:7878/query \\
+      --allow-private
+"""
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        usual = PullPlan._field_defaults
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.epilog = EXAMPLE
+        parser.add_argument("dataset", help="name or slug of one to add to, or a new name")
+        parser.add_argument("name", nargs="*", help="labels, aliases or qids, as Q42 or '<E12>'")
+        parser.add_argument("--names", type=Path, help="a text file with more of them, one a line")
+        parser.add_argument(
+            "--missing",
+            action="store_true",
+            help="also the entities that the dataset's questions name and its graph lacks",
+        )
+        parser.add_argument(
+            "--mentions",
+            action="store_true",
+            help="also the names that the installed spaCy model finds in its questions",
+        )
+        parser.add_argument("--endpoint", default=usual["endpoint"], help="default: %(default)s")
+        parser.add_argument(
+            "--entities",
+            default=usual["entities"],
+            help="how addresses of entities begin; default: %(default)s",
+        )
+        parser.add_argument("--language", default=usual["language"], help="default: %(default)s")
+        parser.add_argument(
+            "--allow-private",
+            action="store_true",
+            help="the endpoint may have a local or private address",
+        )
+
+    def handle(self, **options: Any) -> None:
+        plan = PullPlan(
+            dataset=options["dataset"],
+            names=(*options["name"], *_lines(options["names"])),
+            with_missing=options["missing"],
+            with_mentions=options["mentions"],
+            endpoint=options["endpoint"],
+            allow_private=options["allow_private"],
+            language=options["language"],
+            entities=options["entities"],
+        )
+        try:
+            job = request_pull(plan, None)
+        except JobError as error:
+            raise CommandError(f"{error}\nNothing was pulled.") from error
+        self._report(do_here(job, f"Pulling {job.name}", "names", self.stderr))
+
+    def _report(self, job: Job) -> None:
+        for step in job.steps.all():
+            content = step.content
+            found = [
+                f"{each['label']} ({each['qid']}{', ' * bool(each['type'])}{each['type']})"
+                + ("" if each["is_new"] else ", there already")
+                for each in content["found"]
+            ]
+            self.stdout.write(f"{content['name']}: {'; '.join(found) or 'not found'}")
+        totals = job.result.get("totals")
+        if totals is None:
+            self.stdout.write("Nothing was lacking.")
+            return
+        self.stdout.write(
+            f"{totals['n_new']:,} new entities with {totals['n_triples']:,} triples, "
+            f"{totals['n_there']:,} there already, {totals['n_not_found']:,} of "
+            f"{totals['n_names']:,} names not found."
+        )
+        left_out = totals["left_out"] | {"more namesakes": totals["n_namesakes_left"]}
+        if said := [f"{n:,} {reason}" for reason, n in sorted(left_out.items()) if n]:
+            self.stdout.write(f"Left out: {', '.join(said)}.")
+
+
+def _lines(file: Path | None) -> list[str]:
+    """Return the names in a file, one a line."""
+    if file is None:
+        return []
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise CommandError(f"--names {file}: expected at most {MOST_BYTES:,} bytes")
+        return file.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"--names {file}: {error}") from error

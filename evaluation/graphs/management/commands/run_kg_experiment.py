@@ -1,0 +1,339 @@
+"""Run one of KaLMA's experiments: ask the models, score their answers, print the table.
+
+All here and now; workers may help. The same command goes on where it was stopped: what has a
+response or a score already is not asked again. Without --models nothing is asked, and the table is
+about the answers there are. Only the table goes to the standard output.
+
+Human alignment is about a study that people rate: --new-study plans one, --study prints its table,
+and asks or scores nothing unless a model that scores is named.
+"""
+
+from argparse import RawDescriptionHelpFormatter
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotation.management.commands.create_study import raters_called
+from annotation.models import Study
+from annotation.services.alignment_studies import N_PAIRS, SEED, request_alignment_study
+from annotation.services.studies import StudyError
+from evaluation.graphs.experiments.registry import EXPERIMENTS, WHOLE, KGExperiment
+from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS, RATED_REPORTS
+from evaluation.graphs.experiments.services import (
+    USUAL_CURRENCY,
+    ExperimentPlan,
+    ScoringPlan,
+    answers_of,
+    grid_of,
+    scoring_plans,
+    why_not,
+)
+from evaluation.graphs.reports.answer_figures import CannotReport
+from evaluation.reports.base import Report
+from evaluation.reports.formats import FORMATS, write_report
+from evaluation.runs.choices import MOST_SAMPLED, ChoiceError
+from evaluation.runs.command import requested_here, score_here
+from evaluation.runs.model_checks import why_unusable
+from evaluation.runs.model_options import add_model_arguments, spec_from
+from evaluation.runs.plan import RunPlan
+from evaluation.runs.services.runs import RunError, retry_failed
+from generation.grids.grid_file import (
+    MOST_PRICE,
+    PRECISIONS,
+    USUAL_MAX_TOKENS_WITH_GRAPH,
+    Grid,
+    GridError,
+    GridModel,
+    Price,
+)
+from generation.limits import LARGEST_SEED, LONGEST_NAME
+from generation.management.asking import ask_grid, dataset_named, print_plan
+from generation.models import Dataset
+
+EXAMPLE = """examples:
+  manage.py run_kg_experiment citations --dataset biokalma --models extractive --backend lexical
+  manage.py run_kg_experiment citations --dataset biokalma --models gpt-4 llama-7b \\
+      --sample dev-100 --temperatures 0.5 --price gpt-4 30 60 \\
+      --model nli-deberta --format latex > table_3.tex
+  manage.py run_kg_experiment quality --dataset biokalma --models llama-7b --model judge
+  manage.py run_kg_experiment removal --dataset made-up --models extractive --format json
+  manage.py run_kg_experiment alignment --dataset biokalma --new-study "rated pairs" --raters all
+  manage.py run_kg_experiment alignment --dataset biokalma --study "rated pairs"
+"""
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.epilog = EXAMPLE
+        parser.add_argument("experiment", choices=EXPERIMENTS)
+        parser.add_argument("--dataset", required=True, help="name of a dataset")
+        _add_asking(parser.add_argument_group("asking"))
+        add_model_arguments(parser)  # that scores: entailment, or a judge of text quality
+        parser.add_argument(
+            "--judged", type=int, metavar="N", help="quality: answers of each row (100); 0: all"
+        )
+        parser.add_argument("--draw-seed", type=int, default=0, help="quality: of these answers")
+        _add_rating(parser.add_argument_group("human alignment"))
+        parser.add_argument(
+            "--retry-failed", action="store_true", help="ask and score again what has failed"
+        )
+        parser.add_argument("--format", choices=["table", *FORMATS], default="table")
+
+    def handle(self, **options: Any) -> None:
+        dataset = dataset_named(options["dataset"])
+        experiment = EXPERIMENTS[options["experiment"]]
+        if options["new_study"]:
+            self.stdout.write(_planned_study(dataset, experiment, options))
+            return
+        study = _study(dataset, experiment, options)
+        grid = _grid(dataset, experiment, options)
+        plans = _scoring(experiment, options)
+        if options["dry_run"]:
+            _print_plan(dataset, grid, self.stdout)
+            return
+        if grid:
+            ask_grid(dataset, grid, self.stderr, self.stderr, is_retrying=options["retry_failed"])
+        if plans or experiment.has_grid:
+            self._score(dataset, experiment, plans, is_retrying=options["retry_failed"])
+        self.stdout.write(
+            write_report(_report(dataset, experiment, study), options["format"]), ending=""
+        )
+
+    def _score(
+        self,
+        dataset: Dataset,
+        experiment: KGExperiment,
+        plans: list[RunPlan],
+        *,
+        is_retrying: bool,
+    ) -> None:
+        """Score what has no score yet; answers that cite nothing have none, and are a result.
+
+        Raises:
+            CommandError: there are no answers, or a model cannot be used.
+        """
+        answers = answers_of(dataset, experiment.key)
+        if not answers.exists():
+            hint = ": name --models to ask" if experiment.has_grid else ""
+            raise CommandError(f"{dataset.name} has no answers for this experiment{hint}.")
+        for plan in plans:
+            try:
+                run = requested_here(dataset, plan, answers)
+            except CommandError as error:
+                if not isinstance(error.__cause__, RunError):
+                    raise
+                self.stderr.write(f"{plan.metric.title}: {error}")
+                continue
+            if is_retrying:
+                retry_failed(run, None)
+            self.stderr.write(score_here(run, self.stderr))
+
+
+def _add_asking(group: Any) -> None:
+    group.add_argument("--models", nargs="+", default=[], metavar="MODEL", help="to ask, by name")
+    group.add_argument(
+        "--ask-precision", choices=PRECISIONS, default=PRECISIONS[0], help="of these models"
+    )
+    group.add_argument(
+        "--temperatures",
+        nargs="+",
+        type=float,
+        default=[],
+        metavar="T",
+        help="default: the paper's",
+    )
+    group.add_argument(
+        "--seeds", nargs="+", type=int, default=[], metavar="N", help="one run each; default: 0 1 2"
+    )
+    group.add_argument("--sample", default="", help="name of a sample; default: all questions")
+    group.add_argument(
+        "--graph",
+        choices=list(WHOLE),
+        default="retrieved",
+        help="citations, quality: whose sub-graphs are shown (default: those retrieved here)",
+    )
+    group.add_argument(
+        "--max-tokens",
+        type=int,
+        metavar="N",
+        default=USUAL_MAX_TOKENS_WITH_GRAPH,
+        help=f"of an answer, at most; default: {USUAL_MAX_TOKENS_WITH_GRAPH}",
+    )
+    group.add_argument(
+        "--price",
+        nargs=3,
+        action="append",
+        default=[],
+        metavar=("MODEL", "INPUT", "OUTPUT"),
+        help="of a million tokens; once for each model",
+    )
+    group.add_argument("--currency", default=USUAL_CURRENCY, help="of the prices")
+    group.add_argument(
+        "--dry-run", action="store_true", help="say what would be asked, and write nothing"
+    )
+
+
+def _add_rating(group: Any) -> None:
+    group.add_argument("--study", metavar="NAME", help="whose table is printed")
+    group.add_argument(
+        "--new-study", metavar="NAME", help="to plan; --models: whose pairs (default: all)"
+    )
+    group.add_argument(
+        "--pairs", type=int, default=N_PAIRS, metavar="N", help=f"of each model ({N_PAIRS})"
+    )
+    group.add_argument("--pair-seed", type=int, default=SEED, help=f"of the draw ({SEED})")
+    group.add_argument(
+        "--raters", nargs="+", default=[], help="rater codes or user names, or 'all'"
+    )
+
+
+# --- what the options say -------------------------------------------------------------------
+
+
+def _grid(dataset: Dataset, experiment: KGExperiment, options: Mapping[str, Any]) -> Grid | None:
+    """Return what is asked; None: nothing.
+
+    Raises:
+        CommandError: a mistake in it, or the dataset lacks what the experiment needs.
+    """
+    if not options["models"]:
+        return None
+    if not experiment.has_grid:
+        raise CommandError(f"--models: {experiment.title} is about answers there are.")
+    if options["graph"] != "retrieved" and not experiment.has_choice_of_graph:
+        raise CommandError(f"--graph: {experiment.title} starts from the gold sub-graphs.")
+    if lacking := why_not(dataset, experiment, options["graph"]):
+        raise CommandError(lacking[0])
+    prices = _prices(options)
+    plan = ExperimentPlan(
+        experiment.key,
+        tuple(
+            GridModel(name, options["ask_precision"], prices.get(name))
+            for name in options["models"]
+        ),
+        tuple(options["temperatures"]),
+        tuple(options["seeds"]),
+        options["sample"],
+        options["graph"],
+        options["max_tokens"],
+        options["currency"],
+    )
+    try:
+        return grid_of(dataset, plan)
+    except GridError as error:
+        raise CommandError(f"{error}\nNothing was asked.") from error
+
+
+def _prices(options: Mapping[str, Any]) -> dict[str, Price]:
+    """Return what tokens cost, by model.
+
+    Raises:
+        CommandError: no number, a model that is not asked, or one twice.
+    """
+    prices: dict[str, Price] = {}
+    for model, *given in options["price"]:
+        if model not in options["models"] or model in prices:
+            raise CommandError(f"--price {model}: expected each of the --models once at most.")
+        try:
+            prices[model] = Price(*map(float, given))
+        except ValueError as error:
+            said = " ".join(given)
+            raise CommandError(f"--price {model} {said}: expected two numbers.") from error
+        if not all(0 <= price <= MOST_PRICE for price in prices[model]):
+            expected = f"two numbers from 0 to {MOST_PRICE:,}"
+            raise CommandError(f"--price {model} {' '.join(given)}: expected {expected}.")
+    return prices
+
+
+def _scoring(experiment: KGExperiment, options: Mapping[str, Any]) -> list[RunPlan]:
+    """Return what scores the answers, metric by metric.
+
+    Raises:
+        CommandError: a mistake in it, or a model whose files are not well.
+    """
+    try:
+        spec = spec_from(options)
+        if spec is None and not (experiment.metrics and experiment.has_grid):
+            return []
+        choices = ScoringPlan(
+            spec, options["precision"] or "", options["judged"], options["draw_seed"]
+        )
+        plans = scoring_plans(experiment.key, choices)
+    except ChoiceError as error:
+        raise CommandError(f"--{error.field.replace('_', '-')}: {error}") from error
+    problems = [why_unusable(plan.spec, plan.metric.key) for plan in plans]
+    if found := next(filter(None, problems), ""):
+        raise CommandError(f"--model: {found}")
+    return plans
+
+
+def _study(dataset: Dataset, experiment: KGExperiment, options: Mapping[str, Any]) -> Study | None:
+    """Return the study that an experiment is about; None: it is about a dataset.
+
+    Raises:
+        CommandError: it is not there, or none is to be named.
+    """
+    name = options["study"]
+    if experiment.has_grid:
+        if name:
+            raise CommandError(f"--study: {experiment.title} is about a dataset alone.")
+        return None
+    if not name:
+        raise CommandError(f"--study: {experiment.title} is about a study; name one.")
+    found = Study.objects.filter(name=name, dataset=dataset).first()
+    if found is None:
+        studies = Study.objects.filter(dataset=dataset).values_list("name", flat=True)
+        there = ", ".join(studies[:10]) or "none yet"
+        raise CommandError(f"No study {name!r} about {dataset.name}; there are: {there}")
+    return found
+
+
+def _planned_study(dataset: Dataset, experiment: KGExperiment, options: Mapping[str, Any]) -> str:
+    """Plan a study that people rate, and say which.
+
+    Raises:
+        CommandError: a choice cannot be used; nothing is made.
+    """
+    name = options["new_study"].strip()
+    if experiment.has_grid:
+        raise CommandError(f"--new-study: {experiment.title} is about a dataset alone.")
+    if options["study"]:
+        raise CommandError("--new-study: it has no table yet; leave --study out.")
+    if not 1 <= len(name) <= LONGEST_NAME:
+        raise CommandError(f"--new-study: found {len(name)} characters; expected 1 to 100.")
+    for option, low, high in (("pairs", 1, MOST_SAMPLED), ("pair_seed", 0, LARGEST_SEED)):
+        if not low <= options[option] <= high:
+            said = f"found {options[option]}; expected {low} to {high}"
+            raise CommandError(f"--{option.replace('_', '-')}: {said}.")
+    try:
+        study = request_alignment_study(
+            dataset,
+            name,
+            options["models"],
+            raters_called(options["raters"]),
+            n_pairs=options["pairs"],
+            seed=options["pair_seed"],
+        )
+    except StudyError as error:
+        raise CommandError(f"{error}\nNothing was made.") from error
+    n_raters = study.raters.count()
+    return f"{study.name} is {study.state}, with {n_raters} rater{'s' * (n_raters != 1)}."
+
+
+def _print_plan(dataset: Dataset, grid: Grid | None, stdout: Any) -> None:
+    if grid is None:
+        raise CommandError("--dry-run: name --models to say what would be asked.")
+    print_plan(dataset, grid, stdout)
+
+
+def _report(dataset: Dataset, experiment: KGExperiment, study: Study | None) -> Report:
+    try:
+        if study:
+            return RATED_REPORTS[experiment.key](study)
+        return EXPERIMENT_REPORTS[experiment.key](dataset)
+    except CannotReport as error:
+        raise CommandError(str(error)) from error

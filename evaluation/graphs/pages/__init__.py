@@ -1,0 +1,1 @@
+"""What the pages of graphs, questions and cited answers show. Only reads."""

@@ -1,0 +1,201 @@
+"""The report on alignment: how many citations say what their sentence says (KaLMA, 4.3)."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from django.db.models import Count, F, Q, Sum
+
+from evaluation.graphs.reports.answer_figures import (
+    chosen_setups,
+    data_hash,
+    need_graph,
+    share_figure,
+    signature,
+    with_intervals,
+)
+from evaluation.graphs.reports.cited_answers import CitedAnswers, cited_answers
+from evaluation.measures.alignment import alignment_statistics
+from evaluation.measures.citation import Mode
+from evaluation.models import AutoScore, MetricRun
+from evaluation.reports.base import LeftOut, Report, Row
+from evaluation.reports.setups import setup_row
+from evaluation.runs.progress import title_of
+from evaluation.statistics.intervals import Figure, share_from
+from evaluation.votes.counts import Ints
+from generation.models import Dataset
+
+METRIC = "alignment"
+
+
+class Aligned(NamedTuple):
+    """What one run says of the citations of one answer."""
+
+    run: int
+    place: int  # of the answer
+    n: int  # pairs with a score
+    n_aligned: int
+    n_failed: int
+    n_truncated: int  # pairs whose sentence was cut
+    n_assumed: int  # pairs without a sentence: 0, and no model was asked
+
+
+def alignment_report(dataset: Dataset, setup: str = "") -> Report:
+    """Return a row for each setup and run of alignment over its citations.
+
+    `aligned` is the share of all pairs of a sentence and a citation whose sentence entails the
+    citation (`n_pairs`, micro), `macro_aligned` the mean over answers with a pair (`n_answers`).
+    Pairs that failed have no part (`n_failed`); those whose sentence was cut (`n_truncated`) or
+    that stand in none (`n_assumed`) do. Every other answer of the setup is one of
+    `n_without_citations` (no complete one: nothing to ask), `n_not_asked` (outside the sample, or
+    the run is not that far) and `n_all_failed`. In the answers that were asked about,
+    `n_incomplete` citations are no pair, and `n_not_scored` complete ones have no score yet, or
+    longer names than the database holds.
+
+    Raises:
+        CannotReport: there is no graph, or no setup of that name.
+    """
+    need_graph(dataset)
+    setups = chosen_setups(dataset, setup)
+    answers = cited_answers(dataset).of_setups(setups)
+    runs = {run.pk: run for run in alignment_runs(dataset)}
+    found = aligned(list(runs), answers)
+    by_row: dict[tuple[int, int], list[Aligned]] = defaultdict(list)
+    for each in found:
+        by_row[int(answers.setups[each.place]), each.run].append(each)
+    rows: list[Row] = []
+    figures = []
+    for pk, one in setups.items():
+        for run in runs.values():
+            if of_run := by_row.get((pk, run.pk)):
+                rows.append(setup_row(one) | run_row(run) | _counts(of_run, answers, pk))
+                figures.append(aligned_figures(of_run, answers))
+    signatures = {pk: run.full_signature for pk, run in runs.items()}
+    said = [f"setup {setup} only"] if setup else []
+    data = [answers.data_hash, *((signatures[each.run], *each[1:]) for each in found)]
+    return Report(
+        dataset.name,
+        METRIC,
+        with_intervals(rows, figures, answers.n_dialogs),
+        _left_out(answers, found, {row["setup_id"] for row in rows}),
+        signature(METRIC, *said, "micro over pairs, macro over answers", data=data_hash(data)),
+    )
+
+
+def alignment_runs(dataset: Dataset) -> list[MetricRun]:
+    """Return the runs of alignment over a dataset, oldest first."""
+    return list(MetricRun.objects.filter(dataset=dataset, metric=METRIC).order_by("pk"))
+
+
+def newest_alignment(dataset: Dataset) -> MetricRun | None:
+    """Return the run of alignment that speaks for a dataset where one must; None: there is none.
+
+    The newest that is done, and if there are any, one over all responses rather than a sample:
+    figures that are still coming in would change under whoever quotes them.
+    """
+    return newest_of(alignment_runs(dataset))
+
+
+def newest_of(runs: Sequence[MetricRun]) -> MetricRun | None:
+    """Return the run that speaks for a metric, as `newest_alignment`, of some, oldest first."""
+    done = [run for run in runs if run.state == MetricRun.State.DONE]
+    whole = [run for run in done if run.parameters.get("n_sampled") is None]
+    return next(reversed(whole or done), None)
+
+
+def run_row(run: MetricRun) -> Row:
+    """Return what a row says of the run it is made from."""
+    return {
+        "metric_run": run.pk,
+        "scored_by": title_of(run),
+        "judge": run.model_name or run.backend,
+        "run_signature": run.full_signature,
+        "state": str(run.state),
+    }
+
+
+def aligned(runs: Collection[int], answers: CitedAnswers) -> list[Aligned]:
+    """Return what runs say of the citations of some answers, counted by the database; one query."""
+    above = Q(score__gt=F("run__threshold"))
+    at = Q(run__is_yes_at_threshold=True, score__gte=F("run__threshold"))
+    places = {pk: place for place, pk in enumerate(answers.responses.tolist())}
+    counted = (
+        AutoScore.objects.filter(
+            run__in=runs,
+            target__citation__isnull=False,
+            target__response__setup__in=np.unique(answers.setups).tolist(),
+        )
+        .order_by()
+        .values_list("run", "target__response")
+        .annotate(
+            n_scored=Count("score"),
+            n_aligned=Count("pk", filter=above | at),
+            n_without=Count("pk", filter=Q(score=None)),
+            n_cut=Sum("n_truncated"),
+            n_assumed=Count("pk", filter=Q(is_assumed=True)),
+        )
+    )
+    return sorted(
+        Aligned(run, places[response], *counts)
+        for run, response, *counts in counted.iterator(chunk_size=5000)
+        if response in places
+    )
+
+
+def aligned_figures(found: Sequence[Aligned], answers: CitedAnswers) -> Mapping[str, Figure]:
+    """Return the two figures of some answers: a share over pairs, and a mean over answers."""
+    dialogs = answers.dialogs[[each.place for each in found]]
+    n_pairs = np.array([each.n for each in found])
+    n_aligned = np.array([each.n_aligned for each in found])
+    statistics = alignment_statistics(n_aligned, n_pairs)
+    return {
+        "aligned": share_figure(n_aligned, n_pairs, dialogs),
+        "macro_aligned": Figure(statistics[:, 2:], dialogs, share_from),
+    }
+
+
+def _counts(found: Sequence[Aligned], answers: CitedAnswers, setup: int) -> Row:
+    """Return how many answers and citations of a setup a run is about, and how many not."""
+    places = [each.place for each in found]
+    complete = n_complete_citations(answers)
+    is_asked = np.isin(np.arange(len(complete)), places)
+    of_setup = answers.setups == setup
+    # An imported score may be of a citation that is read otherwise today.
+    missing = np.maximum(0, complete[places] - [each.n + each.n_failed for each in found])
+    return {
+        "n_answers": sum(each.n > 0 for each in found),
+        "n_without_citations": int((of_setup & ~is_asked & (complete == 0)).sum()),
+        "n_not_asked": int((of_setup & ~is_asked & (complete > 0)).sum()),
+        "n_all_failed": sum(each.n == 0 for each in found),
+        "n_pairs": sum(each.n for each in found),
+        "n_failed": sum(each.n_failed for each in found),
+        "n_not_scored": int(missing.sum()),
+        "n_truncated": sum(each.n_truncated for each in found),
+        "n_assumed": sum(each.n_assumed for each in found),
+        "n_incomplete": int(answers.column(Mode.PAPER, "n_incomplete")[places].sum()),
+    }
+
+
+def n_complete_citations(answers: CitedAnswers) -> Ints:
+    """Return how many complete citations each answer has: (n,)."""
+    complete = answers.column(Mode.PAPER, "n_citations") - answers.column(
+        Mode.PAPER, "n_incomplete"
+    )
+    return complete.astype(np.int64)
+
+
+def _left_out(
+    answers: CitedAnswers, found: Sequence[Aligned], with_run: Collection[int]
+) -> LeftOut:
+    """Return what is left out, each answer once however many runs there are."""
+    cites = n_complete_citations(answers) > 0
+    is_asked = np.isin(np.arange(len(cites)), [each.place for each in found])
+    has_run = np.isin(answers.setups, list(with_run))
+    return {
+        **answers.left_out,
+        "setups_without_a_run": len(set(answers.setups.tolist()) - set(with_run)),
+        "answers_without_a_complete_citation": int((~cites).sum()),
+        "answers_not_asked": int((has_run & cites & ~is_asked).sum()),
+        "answers_with_failed_pairs": len({each.place for each in found if each.n_failed}),
+    }

@@ -1,0 +1,177 @@
+"""What the reports on cited answers share: who has a graph, how setups are told apart, intervals.
+
+All of them resample dialogs with the same seed; dialogs are numbered in the order of their names,
+so that an exported and imported dataset gives the same figures to the last digit.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.conf import settings
+from django.db.models import QuerySet
+
+from evaluation.models import AutoScore, MetricRun
+from evaluation.reports.base import LeftOut, Row, number
+from evaluation.statistics.intervals import METHOD, Figure, bootstrap_intervals, share_from
+from evaluation.votes.counts import Ints
+from generation.models import Dataset, KGQuestion, Setup
+
+N_RESAMPLES, SEED = 1000, 0
+
+
+class CannotReport(LookupError):
+    """There is no graph, or no such setup; the message is for whoever asked for the report."""
+
+
+class NoSuchSetup(CannotReport):
+    """A dataset has no setup of the name that was asked for."""
+
+
+def need_graph(dataset: Dataset) -> None:
+    """Make sure that a dataset has something about a graph: entities, questions or answers.
+
+    Raises:
+        CannotReport: it has none of them.
+    """
+    if (
+        not dataset.entities.exists()
+        and not KGQuestion.objects.filter(example__dataset=dataset).exists()
+        and not dataset.responses.filter(graph_shown__isnull=False).exists()
+    ):
+        raise CannotReport(
+            f"{dataset.name} has no knowledge graph: no entities, no questions about them, and no "
+            "response that says which graph its model was shown."
+        )
+
+
+def chosen_setups(dataset: Dataset, name: str = "") -> dict[int, Setup]:
+    """Return the setups of a dataset by id, in the order of their names; only one if it is named.
+
+    Raises:
+        NoSuchSetup: there is none of that name.
+    """
+    found = sorted(dataset.setups.of_benchmark(), key=lambda setup: setup.name)
+    if name and not any(setup.name == name for setup in found):
+        there = ", ".join(setup.name for setup in found[:10]) or "none yet"
+        raise NoSuchSetup(f"No setup {name!r} in {dataset.name}; there are: {there}")
+    return {setup.pk: setup for setup in found if name in ("", setup.name)}
+
+
+class Counted(NamedTuple):
+    """The responses of a dataset that its reports count, and how many they do not."""
+
+    setups: Mapping[int, int]  # response → setup, ids
+    dialogs: Mapping[int, int]  # response → number of its dialog, 0 .. n_dialogs - 1
+    n_dialogs: int
+    n_left_out: Mapping[str, Mapping[int, int]]  # reason → setup → responses
+
+    def left_out(self, setups: Collection[int]) -> LeftOut:
+        """Return how many responses of some setups do not count, by reason."""
+        return sums_of(self.n_left_out, setups)
+
+
+def counted_responses(dataset: Dataset, *, any_graph: bool = False) -> Counted:
+    """Return the first response, by key, of each setup to each example; two queries at most.
+
+    Answers to ad-hoc questions are not among them.
+
+    Dialogs are numbered over all setups, so that an interval of one does not depend on which
+    others are shown.
+
+    Args:
+        any_graph: count responses too that do not say which graph their model was shown.
+    """
+    columns = "key", "pk", "setup", "example", "example__dialog"
+    shown = dataset.responses.of_benchmark().order_by()
+    without_graph: Counter[int] = Counter()
+    if not any_graph:
+        unknown = shown.filter(graph_shown__isnull=True)
+        without_graph.update(unknown.values_list("setup", flat=True))
+        shown = shown.filter(graph_shown__isnull=False)
+    rows = sorted(shown.values_list(*columns).iterator(chunk_size=5000), reverse=True)
+    first = {row[2:4]: row for row in rows}.values()
+    repeated = Counter(row[2] for row in rows)
+    repeated.subtract(row[2] for row in first)
+    places = {name: place for place, name in enumerate(sorted({row[4] for row in first}))}
+    left_out = {"responses_without_a_known_graph": without_graph, "repeated_responses": repeated}
+    return Counted(
+        setups={row[1]: row[2] for row in first},
+        dialogs={row[1]: places[row[4]] for row in first},
+        n_dialogs=len(places),
+        n_left_out={"repeated_responses": repeated} if any_graph else left_out,
+    )
+
+
+def sums_of(by_setup: Mapping[str, Mapping[int, int]], setups: Collection[int]) -> LeftOut:
+    """Return the sum over some setups of each count by setup."""
+    return {reason: sum(of.get(pk, 0) for pk in setups) for reason, of in by_setup.items()}
+
+
+def scores_of_answers(runs: Collection[MetricRun], setups: Collection[int]) -> QuerySet[AutoScore]:
+    """Return what some runs said of whole answers under some setups, by id."""
+    return AutoScore.objects.filter(
+        run__in=[run.pk for run in runs],
+        target__citation=None,
+        target__response__setup__in=list(setups),
+    ).order_by()
+
+
+def share_figure(part: Ints, whole: Ints, dialogs: Ints) -> Figure:
+    """Return a share of items that are counted in groups, each group in one dialog.
+
+    It has a row for each item: how many there are is what its interval cannot be surer than.
+
+    Args:
+        part, whole: (n_groups,) counts, 0 <= part <= whole.
+        dialogs: (n_groups,)
+    """
+    rest = whole - part
+    label = np.concatenate([np.ones(part.sum()), np.zeros(rest.sum())])
+    of_items = np.concatenate([np.repeat(dialogs, part), np.repeat(dialogs, rest)])
+    return Figure(np.column_stack([label, np.ones(len(label))]), of_items, share_from)
+
+
+def with_intervals(
+    rows: Sequence[Row], figures: Sequence[Mapping[str, Figure]], n_dialogs: int
+) -> list[Row]:
+    """Return rows with each of their figures and the ends of its interval, by name."""
+    every = [figure for of_row in figures for figure in of_row.values()]
+    intervals = iter(
+        bootstrap_intervals(every, n_dialogs, seed=SEED, n_resamples=N_RESAMPLES, is_cautious=True)
+        if every
+        else ()
+    )
+    made = []
+    for row, of_row in zip(rows, figures, strict=True):
+        found: Row = {}
+        for name, figure in of_row.items():
+            interval = next(intervals)
+            found[name] = number(figure.measure(figure.statistics.sum(axis=0)))
+            found[f"{name}_low"], found[f"{name}_high"] = (
+                number(interval.low),
+                number(interval.high),
+            )
+        made.append(row | found)
+    return made
+
+
+def data_hash(rows: Collection[Any]) -> str:
+    """Return a hash of what figures are made from: 8 hexadecimal digits, whatever the order."""
+    content = json.dumps(sorted(map(repr, rows)), ensure_ascii=False)
+    return hashlib.sha256(content.encode()).hexdigest()[:8]
+
+
+def signature(report: str, *said: str, data: str) -> str:
+    """Return every choice that changes a report's numbers, with a hash of the data, in one line."""
+    parts = [
+        report,
+        *said,
+        f"{METHOD}, {N_RESAMPLES} resamples, seed {SEED}",
+        f"data {data}",
+        f"attest {settings.VERSION}",
+    ]
+    return " ".join(" | ".join(filter(None, parts)).split())

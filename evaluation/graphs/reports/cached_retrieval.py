@@ -1,0 +1,33 @@
+"""The report on retrieval of sub-graphs, cached until graph, search or questions change."""
+
+from django.conf import settings
+from django.db.models import Count, Max
+
+from evaluation.graphs.reports.graph_retrieval import graph_retrieval_report
+from evaluation.reports.base import Report
+from evaluation.reports.cached import cached
+from generation.models import Dataset, KGQuestion
+from generation.retrieval.subgraphs import SubgraphRetriever
+
+LAYOUT = 1  # of what is cached: whoever changes the report lets it be made anew
+
+
+def cached_graph_retrieval(dataset: Dataset) -> Report:
+    """Return the report, from the cache if nothing has changed since.
+
+    Questions come and go, and never change in their place; responses do not matter.
+    """
+    questions = KGQuestion.objects.of_benchmark().filter(example__dataset=dataset).order_by()
+    parts = (
+        f"attest {settings.VERSION}",
+        LAYOUT,
+        dataset.name,
+        SubgraphRetriever(dataset.pk).signature,
+        questions.aggregate(n=Count("pk"), last=Max("pk")),
+    )
+    return cached(
+        dataset,
+        "retrieval of sub-graphs",
+        lambda: graph_retrieval_report(dataset),
+        version=" ".join(map(str, parts)),
+    )

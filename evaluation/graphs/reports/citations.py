@@ -1,0 +1,170 @@
+"""The report on citations: correctness, precision, recall and F1 of each setup (KaLMA, 4.2)."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluation.graphs.reports.alignment import Aligned, aligned, aligned_figures, newest_alignment
+from evaluation.graphs.reports.answer_figures import (
+    chosen_setups,
+    data_hash,
+    need_graph,
+    share_figure,
+    signature,
+    with_intervals,
+)
+from evaluation.graphs.reports.cited_answers import ROUNDS, CitedAnswers, Rounds, cited_answers
+from evaluation.measures.citation import CitationFigures, Mode, figure_of
+from evaluation.reports.base import LeftOut, Report, Row
+from evaluation.reports.setups import setup_row
+from evaluation.statistics.intervals import Figure
+from generation.models import Dataset, Setup
+
+MICRO = ("correctness", "precision", "recall")
+MODES: Mapping[Mode, str] = {
+    Mode.PAPER: "as the paper defines",
+    Mode.AUTHORS_CODE: "as the authors’ code computes",
+}
+
+
+class CitationChoices(NamedTuple):
+    """What a reader may choose; all of it stands in the signature."""
+
+    mode: Mode = Mode.PAPER
+    rounds: Rounds = "all"  # which members of minimum sets count
+    setup: str = ""  # the name of the only setup that counts; empty: all
+
+    @property
+    def said(self) -> list[str]:
+        said = [f"mode {self.mode}", f"minimum set: {ROUNDS[self.rounds]}"]
+        if self.rounds == "later" and self.mode is Mode.AUTHORS_CODE:
+            said[-1] += " for recall, the whole set for precision"
+        return [*said, f"setup {self.setup} only"] if self.setup else said
+
+
+USUAL = CitationChoices()
+
+
+def citations_report(dataset: Dataset, choices: CitationChoices = USUAL) -> Report:
+    """Return a row for each setup with answers whose graph is known.
+
+    `correctness`, `precision`, `recall` and their `f1` are micro, over all citations or all
+    knowledge; `macro_…` are means over answers. `aligned` and `macro_aligned` are what
+    `newest_alignment` says of the same answers (KaLMA's table 3 has them side by side).
+    `n_answers` are counted; `n_with_minimum` of them have a known minimum set that is not empty.
+    `n_incomplete` citations are not correct here, and not counted in the authors' code.
+
+    Raises:
+        CannotReport: there is no graph, or no setup of that name.
+    """
+    need_graph(dataset)
+    setups = chosen_setups(dataset, choices.setup)
+    answers = cited_answers(dataset, choices.rounds).of_setups(setups)
+    run = newest_alignment(dataset)
+    of_run = aligned([run.pk], answers) if run else []
+    planned = [_planned(setups[pk], answers, choices.mode) for pk in _in_order(setups, answers)]
+    rows = with_intervals(
+        [row for row, _ in planned], [figures for _, figures in planned], answers.n_dialogs
+    )
+    of_setups = _aligned(of_run, answers)
+    rows = [row | of_setups.get(row["setup_id"], NOT_ALIGNED) for row in rows]
+    said, data = choices.said, answers.data_hash
+    if run and of_run:
+        said = [*said, f"alignment by {run.full_signature}"]
+        data = data_hash([data, *(each[1:] for each in of_run)])
+    return Report(
+        dataset.name,
+        "citations",
+        rows,
+        left_out_of(answers, choices),
+        signature("citations", *said, data=data),
+    )
+
+
+def _in_order(setups: Mapping[int, Setup], answers: CitedAnswers) -> list[int]:
+    """Return the setups that have answers, in the order of their names."""
+    there = set(np.unique(answers.setups).tolist())
+    return [pk for pk in setups if pk in there]
+
+
+def _planned(setup: Setup, answers: CitedAnswers, mode: Mode) -> tuple[Row, Mapping[str, Figure]]:
+    """Return the row of a setup without its figures, and these."""
+    of_setup = answers.at(np.flatnonzero(answers.setups == setup.pk))
+    return setup_row(setup) | counts_of(of_setup, mode), citation_shares(of_setup, mode)
+
+
+def counts_of(answers: CitedAnswers, mode: Mode) -> Row:
+    """Return how many answers there are of which kind, and what they cite."""
+    here = _counted(answers, mode)
+    n = len(here.responses)
+    n_citations = round(here.column(mode, "n_citations").sum())
+    n_na = int(here.n_na[mode].sum())
+    minimum = here.column(mode, "n_minimum")
+    return {
+        "n_answers": n,
+        "n_with_minimum": int((minimum > 0).sum()),
+        "n_unknown_minimum": int(np.isnan(minimum).sum()),
+        "n_empty_minimum": int((minimum == 0).sum()),
+        "n_skipped": len(answers.responses) - n,
+        "n_without_citations": int((here.column(mode, "n_citations") == 0).sum()),
+        "n_citations": n_citations,
+        "n_incomplete": round(here.column(Mode.PAPER, "n_incomplete").sum()),
+        "citations_per_answer": n_citations / n if n else None,
+        "n_na_sentences": n_na,
+        "na_per_answer": n_na / n if n else None,
+        "n_other_brackets": int(here.n_other_brackets.sum()),
+    }
+
+
+def citation_shares(answers: CitedAnswers, mode: Mode) -> dict[str, Figure]:
+    """Return the figures of some answers; micro shares have a row per citation or member."""
+    here = _counted(answers, mode)
+    statistics = here.statistics(mode)
+    figures = {}
+    for name in CitationFigures._fields:
+        figure = figure_of(name, statistics, here.dialogs)
+        if name in MICRO:
+            part, whole = figure.statistics.round().astype(np.int64).T
+            figure = share_figure(part, whole, here.dialogs)
+        figures[name] = figure
+    return figures
+
+
+def _counted(answers: CitedAnswers, mode: Mode) -> CitedAnswers:
+    return answers.at(np.flatnonzero(answers.is_counted[mode]))
+
+
+NOT_ALIGNED: Row = {
+    f"{name}{end}": None for name in ("aligned", "macro_aligned") for end in ("", "_low", "_high")
+} | {"n_aligned_pairs": 0}
+
+
+def _aligned(found: list[Aligned], answers: CitedAnswers) -> dict[int, Row]:
+    """Return the alignment of each setup that a run has scored."""
+    by_setup: dict[int, list[Aligned]] = defaultdict(list)
+    for each in found:
+        by_setup[int(answers.setups[each.place])].append(each)
+    rows: list[Row] = [{"n_aligned_pairs": sum(each.n for each in of)} for of in by_setup.values()]
+    figures = [aligned_figures(of, answers) for of in by_setup.values()]
+    made = with_intervals(rows, figures, answers.n_dialogs)
+    return dict(zip(by_setup, made, strict=True))
+
+
+def left_out_of(answers: CitedAnswers, choices: CitationChoices) -> LeftOut:
+    """Return what is left out of which figures, by reason."""
+    mode = choices.mode
+    is_counted = answers.is_counted[mode]
+    minimum = answers.column(mode, "n_minimum")[is_counted]
+    found = {
+        **answers.left_out,
+        "answers_with_unknown_minimum": int(np.isnan(minimum).sum()),
+        "answers_with_empty_minimum": int((minimum == 0).sum()),
+        "answers_without_citations": int((answers.column(mode, "n_citations") == 0).sum()),
+    }
+    if mode is Mode.AUTHORS_CODE:
+        incomplete = answers.column(Mode.PAPER, "n_incomplete")[is_counted]
+        found["citations_not_counted"] = round(incomplete.sum())
+        found["answers_with_an_empty_graph"] = int((~is_counted).sum())
+    return found

@@ -1,0 +1,160 @@
+"""The report on retrieval of sub-graphs: how many are gold, and how many gold ones are found."""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from heapq import nsmallest
+from typing import NamedTuple
+
+import numpy as np
+from django.conf import settings
+
+from evaluation.graphs.reports.answer_figures import share_figure, with_intervals
+from evaluation.reports.base import LeftOut, Report, Row
+from evaluation.statistics.intervals import SHARE_METHOD, Figure
+from generation.draws import random_key
+from generation.lots import lots
+from generation.models import Dataset, KGQuestion, QuestionEntity, Turn
+from generation.retrieval.entity_rerank import retrieval_counts
+from generation.retrieval.subgraphs import Retrieved, SubgraphRetriever
+
+HERE, IMPORTED = "retrieved here", "imported"
+SEED = 0  # of the sample
+MOST_QUESTIONS = 2_000  # a sample of more; each takes milliseconds
+AT_ONCE = 500  # questions that are looked up with one set of queries
+MOST_SUBGRAPHS = 4  # questions with so many, or more, are counted together
+
+
+class _Asked(NamedTuple):
+    """One question of the sample."""
+
+    dialog: str
+    text: str
+    gold: frozenset[str]  # qids; empty: not known
+    imported: tuple[str, ...] | None  # qids; None: the file does not say
+
+
+def graph_retrieval_report(dataset: Dataset) -> Report:
+    """Return precision and recall of retrieved sub-graphs against the gold ones (KaLMA, 3, 6.3).
+
+    A row for what is retrieved here, and one for what an imported file says was retrieved, where
+    it does. Both are over all sub-graphs of the questions whose gold entities are known; the number
+    of sub-graphs is over all questions. At most 2,000 questions, drawn by a seed.
+    """
+    asked, n_questions, content = _asked(dataset)
+    retriever = SubgraphRetriever(dataset.pk)
+    found = [
+        retrieved
+        for some in lots([each.text for each in asked], AT_ONCE)
+        for retrieved in retriever.retrieved(some)
+    ]
+    by_source: dict[str, list[tuple[_Asked, Sequence[str]]]] = {
+        HERE: [(each, retrieved.qids) for each, retrieved in zip(asked, found, strict=True)],
+        IMPORTED: [(each, each.imported) for each in asked if each.imported is not None],
+    }
+    by_source = {source: listed for source, listed in by_source.items() if listed}
+    places = {name: place for place, name in enumerate(sorted({each.dialog for each in asked}))}
+    rows = with_intervals(
+        [_row(source, listed) for source, listed in by_source.items()],
+        [_figures(listed, places) for listed in by_source.values()],
+        len(places),
+    )
+    left_out: LeftOut = {
+        "questions_without_known_gold": sum(not each.gold for each in asked),
+        "questions_without_imported_list": sum(each.imported is None for each in asked),
+        "questions_outside_the_sample": n_questions - len(asked),
+        **_steps_counted(found),
+    }
+    said = [
+        "retrieval",
+        "sub-graphs",
+        retriever.signature,
+        f"at most {MOST_QUESTIONS} questions, seed {SEED}, {content}",
+        SHARE_METHOD,
+        f"attest {settings.VERSION}",
+    ]
+    return Report(dataset.name, "retrieval", rows, left_out, " | ".join(said))
+
+
+def _asked(dataset: Dataset) -> tuple[list[_Asked], int, str]:
+    """Draw questions, in the order of their keys; return them, how many there are, and a hash."""
+    rows = KGQuestion.objects.of_benchmark().filter(example__dataset=dataset).order_by()
+    fields = ("example__key", "pk", "example", "example__dialog", "is_retrieved_known")
+    every = list(rows.values_list(*fields, "example__digest").iterator())
+    drawn = sorted(
+        nsmallest(MOST_QUESTIONS, every, key=lambda row: (random_key(SEED, row[0]), row))
+    )
+    qids = _qids([row[1] for row in drawn])
+    texts = _texts([row[2] for row in drawn])
+    content = hashlib.sha256("\n".join(row[5] for row in drawn).encode()).hexdigest()[:8]
+    asked = [
+        _Asked(
+            dialog=dialog,
+            text=texts.get(example, ""),
+            gold=frozenset(qids.get((pk, False), ())),
+            imported=tuple(qids.get((pk, True), ())) if is_known else None,
+        )
+        for _, pk, example, dialog, is_known, _ in drawn
+    ]
+    return asked, len(every), f"questions:{content}"
+
+
+def _qids(questions: Sequence[int]) -> Mapping[tuple[int, bool], list[str]]:
+    """Return the entities of questions by (id, whether they were retrieved), else gold."""
+    found: dict[tuple[int, bool], list[str]] = defaultdict(list)
+    rows = QuestionEntity.objects.filter(question__in=questions).order_by("position")
+    for question, is_retrieved, qid in rows.values_list("question", "is_retrieved", "qid"):
+        found[question, is_retrieved].append(qid)
+    return found
+
+
+def _texts(examples: Sequence[int]) -> Mapping[int, str]:
+    """Return the last turn of examples, by id."""
+    rows = Turn.objects.filter(example__in=examples).order_by("example", "index")
+    return dict(rows.values_list("example", "text"))
+
+
+def _row(source: str, listed: Sequence[tuple[_Asked, Sequence[str]]]) -> Row:
+    """Return how many sub-graphs a source has, of how many questions."""
+    sizes = [len(set(qids)) for _, qids in listed]
+    with_gold = [asked for asked, _ in listed if asked.gold]
+    n_of = Counter(min(size, MOST_SUBGRAPHS) for size in sizes)
+    return {
+        "source": source,
+        "n": len(listed),
+        "n_with_gold": len(with_gold),
+        "n_dialogs": len({asked.dialog for asked in with_gold}),
+        "n_subgraphs": sum(sizes),
+        "mean_subgraphs": sum(sizes) / len(listed),
+        **{f"n_{size}": n_of[size] for size in range(MOST_SUBGRAPHS)},
+        f"n_{MOST_SUBGRAPHS}_or_more": n_of[MOST_SUBGRAPHS],
+    }
+
+
+def _figures(
+    listed: Sequence[tuple[_Asked, Sequence[str]]], places: Mapping[str, int]
+) -> dict[str, Figure]:
+    """Return both shares, over all sub-graphs of the questions whose gold entities are known."""
+    known = [(asked, qids) for asked, qids in listed if asked.gold]
+    counts = np.array([retrieval_counts(qids, asked.gold) for asked, qids in known], int)
+    n_hits, n_found, n_gold = counts.reshape(len(known), 3).T
+    of_questions = np.array([places[asked.dialog] for asked, _ in known], int)
+    return {
+        "precision": share_figure(n_hits, n_found, of_questions),
+        "recall": share_figure(n_hits, n_gold, of_questions),
+    }
+
+
+def _steps_counted(found: Iterable[Retrieved]) -> LeftOut:
+    """Return what became of mentions and candidates that were retrieved here."""
+    steps = [step for each in found for step in each.steps]
+    checks = Counter(each.type_check for step in steps for each in step.candidates)
+    kept = ([each for each in step.candidates if each.type_check != "dropped"] for step in steps)
+    return {
+        "mentions": len(steps),
+        "mentions_without_entity": sum(not step.candidates for step in steps),
+        "candidates_dropped_by_type": checks["dropped"],
+        "candidates_unchecked": checks["unchecked"],
+        "namesakes_decided": sum(len(each) > 1 for each in kept),
+        "namesakes_not_looked_at": sum(step.n_not_shown for step in steps),
+    }

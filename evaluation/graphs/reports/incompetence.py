@@ -1,0 +1,171 @@
+"""The report on [NA]: whether answers admit what was removed from their graph (KaLMA, 4.4)."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.db.models import F
+
+from evaluation.graphs.reports.alignment import run_row
+from evaluation.graphs.reports.answer_figures import (
+    Counted,
+    chosen_setups,
+    counted_responses,
+    data_hash,
+    need_graph,
+    scores_of_answers,
+    share_figure,
+    signature,
+    with_intervals,
+)
+from evaluation.measures.incompetence import incompetence_figures, incompetence_statistics
+from evaluation.metrics.incompetence import NOT_KNOWN, NOTHING_REMOVED
+from evaluation.models import MetricRun
+from evaluation.reports.base import LeftOut, Report, Row
+from evaluation.reports.setups import setup_row
+from evaluation.statistics.intervals import Figure, Floats
+from generation.models import Dataset
+
+METRIC = "incompetence"
+
+
+class NaAnswer(NamedTuple):
+    """What one run says of one answer, see `IncompetenceMetric`."""
+
+    run: int
+    key: str  # of the response
+    response: int
+    setup: int
+    dialog: int  # its number
+    problem: str  # "": it has a score
+    of_sentences: tuple[float, ...]  # the highest probability of each sentence with [NA]
+    of_removed: tuple[float, ...]  # of each removed triple
+
+
+def incompetence_report(dataset: Dataset, setup: str = "") -> Report:
+    """Return a row for each setup and run of [NA], over answers with something removed.
+
+    `precision`: of the sentences with [NA] (`n_na_sentences`), those that entail a removed triple;
+    `recall`: of the removed triples (`n_removed`), those that such a sentence entails; `f1` of the
+    two. Micro. Without a sentence with [NA] precision is undefined, recall and F1 are 0. Answers
+    from whose graph nothing was removed have no part, nor have imported scores that do not say
+    what was found.
+
+    Raises:
+        CannotReport: there is no graph, or no setup of that name.
+    """
+    need_graph(dataset)
+    setups = chosen_setups(dataset, setup)
+    runs = list(MetricRun.objects.filter(dataset=dataset, metric=METRIC).order_by("pk"))
+    counted = counted_responses(dataset)
+    found = na_answers(runs, setups, counted)
+    by_row: dict[tuple[int, int], list[NaAnswer]] = defaultdict(list)
+    for each in found:
+        by_row[each.run, each.setup].append(each)
+    rows: list[Row] = []
+    figures = []
+    for pk, one in setups.items():
+        for run in runs:
+            answers = by_row.get((run.pk, pk), [])
+            scored = [each for each in answers if each.of_removed and not each.problem]
+            n_failed = sum(is_failure(each) for each in answers)
+            if not scored and not n_failed:
+                continue  # nothing was ever removed from this setup's graphs
+            statistics = na_statistics(scored, run.cut)
+            counts = {"n_answers": len(scored), "n_failed": n_failed}
+            rows.append(setup_row(one) | run_row(run) | counts | na_counts(statistics))
+            figures.append(na_figures(statistics, scored))
+    left_out: LeftOut = {
+        **counted.left_out(setups),
+        "answers_with_nothing_removed": _n_answers(
+            found, lambda each: each.problem == NOTHING_REMOVED
+        ),
+        "answers_without_known_removal": _n_answers(found, lambda each: each.problem == NOT_KNOWN),
+        "failed_answers": _n_answers(found, is_failure),
+        "answers_without_details": _n_answers(
+            found, lambda each: not each.problem and not each.of_removed
+        ),
+    }
+    said = [f"setup {setup} only"] if setup else []
+    signatures = {run.pk: run.full_signature for run in runs}
+    data = data_hash([(signatures[each.run], each.key, *each[4:]) for each in found])
+    return Report(
+        dataset.name,
+        METRIC,
+        with_intervals(rows, figures, counted.n_dialogs),
+        left_out,
+        signature(METRIC, *said, "micro", data=data),
+    )
+
+
+def na_answers(
+    runs: Sequence[MetricRun], setups: Mapping[int, Any], counted: Counted
+) -> list[NaAnswer]:
+    """Return what runs say of the answers that count; one query."""
+    found = scores_of_answers(runs, setups).values_list(
+        "run",
+        F("target__response__key"),
+        F("target__response"),
+        F("target__response__setup"),
+        "problem",
+        "details",
+    )
+    rows: Any = found.iterator(chunk_size=5000)
+    return sorted(
+        NaAnswer(run, key, response, setup, counted.dialogs[response], problem, *_read(details))
+        for run, key, response, setup, problem, details in rows
+        if response in counted.setups
+    )
+
+
+def _read(details: Mapping[str, Any]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    def probabilities(name: str) -> tuple[float, ...]:
+        return tuple(float(each["probability"]) for each in details.get(name, ()))
+
+    try:
+        return probabilities("na_sentences"), probabilities("removed")
+    except (KeyError, TypeError, ValueError, OverflowError):  # an import may keep anything
+        return (), ()
+
+
+def is_failure(answer: NaAnswer) -> bool:
+    return answer.problem not in ("", NOTHING_REMOVED, NOT_KNOWN)
+
+
+def _n_answers(found: Sequence[NaAnswer], is_so: Callable[[NaAnswer], bool]) -> int:
+    """Return how many answers are so in a run: each once, however many runs there are."""
+    return len({each.response for each in found if is_so(each)})
+
+
+def na_statistics(answers: Sequence[NaAnswer], cut: float) -> Floats:
+    """Return the statistics of some answers, (n_answers, 4), see `incompetence_statistics`."""
+    sentences = [(p, place) for place, each in enumerate(answers) for p in each.of_sentences]
+    removed = [(p, place) for place, each in enumerate(answers) for p in each.of_removed]
+    return incompetence_statistics(
+        np.array([p for p, _ in sentences], float),
+        np.array([place for _, place in sentences], np.int64),
+        np.array([p for p, _ in removed], float),
+        np.array([place for _, place in removed], np.int64),
+        len(answers),
+        cut,
+    )
+
+
+def na_counts(statistics: Floats) -> Row:
+    n_right, n_sentences, n_found, n_removed = statistics.sum(axis=0).astype(int).tolist()
+    return {
+        "n_na_sentences": n_sentences,
+        "n_right_sentences": n_right,
+        "n_removed": n_removed,
+        "n_found": n_found,
+    }
+
+
+def na_figures(statistics: Floats, answers: Sequence[NaAnswer]) -> Mapping[str, Figure]:
+    of_answers = np.array([each.dialog for each in answers], np.int64)
+    figures = incompetence_figures(statistics, of_answers)
+    for name in ("precision", "recall"):  # with a row for each sentence, and each triple
+        part, whole = figures[name].statistics.astype(np.int64).T
+        figures[name] = share_figure(part, whole, of_answers)
+    return figures

@@ -1,0 +1,141 @@
+"""The report on text quality: means of a judge's scores from 1 to 5 (KaLMA, 4.1)."""
+
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.db.models import F
+
+from evaluation.graphs.reports.answer_figures import (
+    Counted,
+    chosen_setups,
+    counted_responses,
+    data_hash,
+    scores_of_answers,
+    signature,
+    with_intervals,
+)
+from evaluation.metrics.registry import METRICS
+from evaluation.metrics.text_quality import TextQuality
+from evaluation.models import MetricRun
+from evaluation.reports.base import LeftOut, Report, Row
+from evaluation.reports.setups import setup_row
+from evaluation.runs.scores import setups_of_the_judge
+from evaluation.statistics.intervals import Figure
+from evaluation.statistics.rater_answers import mean_from, mean_statistics
+from generation.models import Dataset
+
+QUALITIES = tuple(key for key, kind in METRICS.items() if issubclass(kind, TextQuality))
+
+
+class QualityScore(NamedTuple):
+    run: int
+    key: str  # of the response
+    response: int
+    setup: int
+    dialog: int  # its number
+    score: float | None  # None: failed
+
+
+def quality_report(dataset: Dataset, setup: str = "") -> Report:
+    """Return a row for each metric, setup and run of text quality.
+
+    `mean` and its interval, `deviation` (of the sample, n − 1) over the `n` answers with a score;
+    `n_failed` have none and are never a 0 or a 3; `n_not_asked` answers of the setup are outside
+    the run's sample, or the run is not that far. `is_own_judge`: the judge wrote the answers.
+
+    Raises:
+        CannotReport: there is no setup of that name.
+    """
+    setups = chosen_setups(dataset, setup)
+    runs = list(
+        MetricRun.objects.filter(dataset=dataset, metric__in=QUALITIES)
+        .select_related("dataset")
+        .order_by("pk")
+    )
+    counted = counted_responses(dataset, any_graph=True)
+    n_of_setup = Counter(counted.setups.values())
+    found = quality_scores(runs, setups, counted)
+    by_row: dict[tuple[int, int], list[QualityScore]] = defaultdict(list)
+    for each in found:
+        by_row[each.run, each.setup].append(each)
+    judges_own = {run.pk: setups_of_the_judge(run) for run in runs}
+    rows: list[Row] = []
+    figures = []
+    for metric in QUALITIES:
+        for pk, one in setups.items():
+            for run in runs:
+                scores = by_row.get((run.pk, pk))
+                if run.metric != metric or not scores:
+                    continue
+                row = judge_row(run) | {"is_own_judge": pk in judges_own[run.pk]}
+                row |= _counts(scores) | {"n_not_asked": n_of_setup[pk] - len(scores)}
+                rows.append({"metric": metric} | setup_row(one) | row)
+                values = np.array([np.nan if s.score is None else s.score for s in scores])
+                of_answers = np.array([each.dialog for each in scores], np.int64)
+                figures.append({"mean": Figure(mean_statistics(values), of_answers, mean_from)})
+    with_run = {row["setup_id"] for row in rows}
+    # Each answer once, however many runs and metrics there are.
+    left_out: LeftOut = {
+        **counted.left_out(setups),
+        "setups_without_a_run": sum(pk in n_of_setup and pk not in with_run for pk in setups),
+        "answers_not_asked": sum(n_of_setup[pk] for pk in with_run)
+        - len({each.response for each in found}),
+        "answers_with_failed_scores": len({s.response for s in found if s.score is None}),
+    }
+    signatures = {run.pk: run.full_signature for run in runs}
+    data = data_hash([(signatures[each.run], each.key, *each[4:]) for each in found])
+    said = [f"setup {setup} only"] if setup else []
+    return Report(
+        dataset.name,
+        "quality",
+        with_intervals(rows, figures, counted.n_dialogs),
+        left_out,
+        signature("quality", *said, "scores from 1 to 5", data=data),
+    )
+
+
+def quality_scores(
+    runs: Collection[MetricRun], setups: Collection[int], counted: Counted
+) -> list[QualityScore]:
+    """Return the scores by some runs of the responses that count; one query."""
+    found = scores_of_answers(runs, setups).values_list(
+        "run",
+        F("target__response__key"),
+        F("target__response"),
+        F("target__response__setup"),
+        "score",
+    )
+    rows: Any = found.iterator(chunk_size=5000)
+    return sorted(
+        (
+            QualityScore(run, key, response, setup, counted.dialogs[response], score)
+            for run, key, response, setup, score in rows
+            if response in counted.setups
+        ),
+        key=lambda each: each[:3],
+    )
+
+
+def judge_row(run: MetricRun) -> Row:
+    """Return which judge said it, and how it was asked; "" of what an import does not say."""
+    return {
+        "metric_run": run.pk,
+        "judge": run.parameters.get("served_name") or run.model_name or run.backend,
+        "mode": str(run.parameters.get("mode", "")),
+        "repeats": run.parameters.get("repeats"),
+        "n_sampled": run.parameters.get("n_sampled"),
+        "run_signature": run.full_signature,
+        "state": str(run.state),
+    }
+
+
+def _counts(scores: Collection[QualityScore]) -> Row:
+    given = [each.score for each in scores if each.score is not None]
+    return {
+        "n": len(given),
+        "n_failed": len(scores) - len(given),
+        "deviation": statistics.stdev(given) if len(given) > 1 else None,
+    }

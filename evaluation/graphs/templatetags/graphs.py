@@ -1,0 +1,120 @@
+"""What templates of knowledge graphs need: a value by its key, places in a picture, verdicts."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django import template
+from django.contrib.humanize.templatetags.humanize import intcomma
+
+from evaluation.graphs.pages.cited_answer import CitedFact
+from evaluation.measures.citation import Verdict
+from evaluation.reports.base import LeftOut, Row
+from generation.models import Dataset, KGQuestion
+
+register = template.Library()
+
+_SIGNS = {  # of verdicts: by shape, not by colour alone
+    Verdict.IN_MINIMUM: "✓✓",
+    Verdict.CORRECT: "✓",
+    Verdict.WRONG: "✗",
+    Verdict.INCOMPLETE: "?",
+}
+_TAGS = {
+    Verdict.IN_MINIMUM: "tag--ok",
+    Verdict.CORRECT: "tag--on",
+    Verdict.WRONG: "tag--bad",
+    Verdict.INCOMPLETE: "tag--warn",
+}
+# What reports count in words, where its key does not say enough.
+_COUNTED = {
+    "answers_with_unknown_minimum": "answers with an unknown minimum set",
+    "answers_with_empty_minimum": "answers with an empty minimum set",
+    "answers_to_examples_that_not_all_rows_have": "answers to examples that not all rows have",
+    "setups_of_ablations": "setups that removed knowledge or replaced sub-graphs",
+    "runs_not_at_their_end": "runs before their end",
+    "runs_with_few_answers": "runs with under half of the answers of the largest",
+    "setups_without_an_ablation": "setups of gold graphs without a further step",
+    "qualities_without_a_run": "qualities without a metric run",
+    "questions_without_imported_list": "questions without an imported list",
+    "excluded_votes": "votes of excluded raters",
+    "assumed": "responses that were shown nothing, or say nothing",
+    "candidates_unchecked": "candidates of unchecked type",
+    "namesakes_decided": "mentions whose namesakes were decided by re-ranking",
+    "namesakes_not_looked_at": "namesakes that were not looked at",
+}
+# What they count and keep in their figures.
+_OF_NOTE = {
+    "made_up_minimum_sets",
+    "answers_without_citations",
+    "mentions",
+    "mentions_without_entity",
+    "candidates_dropped_by_type",
+    "candidates_unchecked",
+    "namesakes_decided",
+    "namesakes_not_looked_at",
+}
+
+
+@register.filter
+def told_apart(left_out: LeftOut) -> list[tuple[str, list[str]]]:
+    """Return what a report leaves out, and what it counts and keeps, in words; each if any.
+
+    'answers_without_citations' of 1 is '1 answer without citations'.
+    """
+    said: dict[str, list[str]] = {"Left out": [], "Of note": []}
+    for key, n in left_out.items():
+        if n:
+            words = _COUNTED.get(key, key.replace("_", " "))
+            words = (
+                words
+                if n != 1
+                else re.sub(r"(ie)?s\b", lambda end: "y" if end[1] else "", words, count=1)
+            )
+            said["Of note" if key in _OF_NOTE else "Left out"].append(f"{intcomma(n)} {words}")
+    return [(title, parts) for title, parts in said.items() if parts]
+
+
+@register.filter
+def n_made_up(dataset: Dataset) -> int:
+    """Return how many questions of a dataset have a minimum set that was drawn at random."""
+    return KGQuestion.objects.filter(example__dataset=dataset, is_minimum_made_up=True).count()
+
+
+@register.filter
+def said_beside(row: Row, name: str) -> str:
+    """Return what a setup is, but for what its short name says: model and prompt."""
+    is_named = {row["model"]: row["model"], row["prompt_title"]: row["prompt"]}
+    return " · ".join(words for words, of_name in is_named.items() if words and of_name not in name)
+
+
+@register.filter
+def of_key(mapping: Mapping[Any, Any], key: object) -> Any:
+    """Return the value of a key, None where there is none."""
+    return mapping.get(key)
+
+
+@register.filter
+def px(place: float) -> str:
+    """Return a place in a picture with one digit behind a point, in any language: '12.5'."""
+    return f"{place:.1f}".removesuffix(".0")
+
+
+@register.filter
+def verdict_sign(verdict: str) -> str:
+    """Return the sign of a verdict on a citation."""
+    return _SIGNS[Verdict(verdict)]
+
+
+@register.filter
+def verdict_tag(verdict: str) -> str:
+    """Return the class of a verdict's tag."""
+    return _TAGS[Verdict(verdict)]
+
+
+@register.filter
+def worst_verdict(facts: Iterable[CitedFact]) -> str:
+    """Return the worst verdict on the citations of one bracket; 'unjudged' where there is none."""
+    said = [fact.verdict for fact in facts if fact.verdict is not None]
+    ranks = list(Verdict)
+    return str(max(said, key=ranks.index)) if said else "unjudged"

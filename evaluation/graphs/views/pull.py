@@ -1,0 +1,64 @@
+"""Entities pulled from a SPARQL endpoint."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest
+from evaluation.graphs.forms.graph_pull import PullForm
+from evaluation.graphs.services.graph_pull import dataset_named, missing_qids, request_pull
+from evaluation.jobs.services import JobError
+from evaluation.jobs.tasks import send_job
+from evaluation.models import Job
+from generation.models import Dataset
+from generation.retrieval.endpoint_addresses import NotPublicError
+
+PULLS_SHOWN = 10
+TICK = f"Is it yours? Tick “{PullForm.base_fields['allow_private'].label}” below."
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.ADMIN)
+def pull(request: SignedInRequest) -> HttpResponse:
+    """Choose endpoint, graph and names; start the pull."""
+    posted = request.method == "POST"
+    form = PullForm(request.POST if posted else _first(request))
+    if posted and form.is_valid():
+        try:
+            job = request_pull(form.plan(), request.user)
+        except JobError as error:
+            said = f"{error}. {TICK}" if isinstance(error.__cause__, NotPublicError) else f"{error}"
+            form.add_error(error.field if error.field in form.fields else None, said)
+        else:
+            send_job(job)
+            return redirect("evaluation:job", job.pk)
+    if not posted:  # nothing is wrong yet with what nobody has sent
+        form.errors.clear()
+    pulls = Job.objects.filter(kind=Job.Kind.GRAPH_PULL).select_related("dataset")
+    context = {
+        "form": form,
+        "is_refused": posted,
+        "datasets": Dataset.objects.order_by("name").values_list("name", flat=True),
+        "pulls": pulls.order_by("-pk")[:PULLS_SHOWN],
+        **_lacking(form),
+    }
+    return render(request, "evaluation/graphs/pull.html", context, status=422 if posted else 200)
+
+
+def _first(request: SignedInRequest) -> dict[str, Any]:
+    """Return what the form holds: what was chosen so far, or what to begin with."""
+    if "endpoint" in request.GET:
+        return request.GET.dict()
+    slug = request.GET.get("dataset", "")
+    named = dataset_named(slug) if slug else None
+    first = {name: field.initial for name, field in PullForm().fields.items() if field.initial}
+    return {**first, "dataset": named.name if named else ""}
+
+
+def _lacking(form: PullForm) -> dict[str, Any]:
+    """Return what the questions of the chosen dataset name and its graph lacks."""
+    dataset = dataset_named(str(form["dataset"].value() or "").strip())
+    return {"chosen": dataset, "n_missing": len(missing_qids(dataset)) if dataset else 0}

@@ -1,0 +1,206 @@
+"""Reports on cited answers: figures, what is behind them, and where the modes differ."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest, render_page_or_fragment
+from evaluation.graphs.experiments.registry import EXPERIMENTS
+from evaluation.graphs.figures.citations import report_chart, row_names
+from evaluation.graphs.forms.graph_reports import (
+    AnswerFilter,
+    CitationChoicesForm,
+    DifferenceFilter,
+)
+from evaluation.graphs.named_answers import answers_of_experiment
+from evaluation.graphs.reports.alignment import alignment_report
+from evaluation.graphs.reports.answer_figures import CannotReport, need_graph
+from evaluation.graphs.reports.answers_behind import (
+    REASON_SENTENCES,
+    answers_behind,
+    both_modes,
+    differing_answers,
+)
+from evaluation.graphs.reports.cached_retrieval import cached_graph_retrieval
+from evaluation.graphs.reports.citations import citations_report
+from evaluation.graphs.reports.cited_answers import cited_answers
+from evaluation.graphs.reports.incompetence import incompetence_report
+from evaluation.graphs.reports.quality import quality_report
+from evaluation.reports.base import Report
+from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
+from evaluation.reports.figures.themes import page_themes
+from evaluation.reports.formats import FORMATS, write_report
+from evaluation.runs.named_answers import experiment_of
+from evaluation.runs.seeded_setups import grouped
+from generation.models import Dataset
+
+PER_PAGE = 25
+TITLES = {
+    "citations": "Citations",
+    "alignment": "Alignment",
+    "incompetence": "[NA]",
+    "retrieval": "Retrieval of sub-graphs",
+    "quality": "Text quality",
+}
+# The metric that a run is started with, where a report needs one.
+METRICS = {"alignment": "alignment", "incompetence": "incompetence", "quality": "coherence"}
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def report(request: SignedInRequest, slug: str, report: str) -> HttpResponse:
+    """Show one report on the answers about a graph, in a chart and a table."""
+    dataset = _dataset(slug, report)
+    form = CitationChoicesForm(request.GET)
+    context: dict[str, Any] = {
+        "dataset": dataset,
+        "here": report,
+        "title": TITLES[report],
+        "form": form,
+        "address": form.address if report == "citations" else "",
+        "plots": {},
+        "table": f"evaluation/graphs/_report_{report}.html",
+    }
+    if metric := METRICS.get(report):
+        query = urlencode({"metric": metric, "over": f"dataset:{dataset.slug}"})
+        context["start_url"] = f"{reverse('evaluation:start-run')}?{query}"
+    try:
+        found = _made(dataset, report, form)
+    except CannotReport as exc:
+        context["problem"] = str(exc)
+    else:
+        named = list(zip(row_names(found.rows), found.rows, strict=True))
+        context |= {"found": found, "rows": named} | _states(dataset, found)
+        if spec := report_chart(report, found.rows, on_page=True):
+            context["plots"] = {"charts": {"figures": spec}, "themes": page_themes()}
+    page, fragment = "evaluation/graphs/report.html", "evaluation/graphs/_report.html"
+    return render_page_or_fragment(request, page=page, fragment=fragment, context=context)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def download(request: SignedInRequest, slug: str, report: str, format_key: str) -> HttpResponse:
+    """Download a report (CSV, LaTeX, JSON) or its figure (SVG, PDF, PNG)."""
+    dataset = _dataset(slug, report)
+    if format_key not in FORMATS.keys() | CONTENT_TYPES.keys():
+        raise Http404(f"Formats: {', '.join(sorted(FORMATS.keys() | CONTENT_TYPES.keys()))}.")
+    try:
+        found = _made(dataset, report, CitationChoicesForm(request.GET))
+    except CannotReport as exc:
+        raise Http404(str(exc)) from exc
+    if format_key in FORMATS:
+        content_type, suffix = FORMATS[format_key]
+        content: str | bytes = write_report(found, format_key)
+    else:
+        spec = report_chart(report, found.rows)
+        if spec is None:
+            raise Http404("There is nothing to draw: no figure is defined.")
+        content_type, suffix = CONTENT_TYPES[format_key], format_key
+        content = drawn(spec, format_key)
+    answer = HttpResponse(content, content_type=content_type)
+    answer["Content-Disposition"] = f'attachment; filename="{slug}-{report}.{suffix}"'
+    return answer
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def answers(request: SignedInRequest, slug: str) -> HttpResponse:
+    """List the answers behind a figure: of a setup, with citations of one kind."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    choices = CitationChoicesForm(request.GET)
+    found = cited_answers(dataset, choices.chosen.rounds)
+    if experiment := experiment_of(request.GET):
+        behind = answers_of_experiment(dataset, experiment).responses
+        found = found.at(np.flatnonzero(np.isin(found.responses, behind)))
+    form = AnswerFilter(request.GET, answers=found, groups=grouped(dataset, lambda _: True))
+    page = Paginator(form.places, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "dataset": dataset,
+        "here": "citations",
+        "title": "Answers",
+        "form": form,
+        "choices": choices,
+        "experiment": EXPERIMENTS.get(experiment),
+        "tabs": form.tabs(),
+        "page": page,
+        "rows": answers_behind(found, list(page.object_list)),
+    }
+    template, fragment = "evaluation/graphs/report_answers.html", "evaluation/graphs/_answers.html"
+    return render_page_or_fragment(request, page=template, fragment=fragment, context=context)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def differences(request: SignedInRequest, slug: str) -> HttpResponse:
+    """List the answers that the two modes count differently, below the figures of both."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    choices = CitationChoicesForm(request.GET)
+    rounds = choices.chosen.rounds
+    found = cited_answers(dataset, rounds)
+    form = DifferenceFilter(request.GET, answers=found)
+    page = Paginator(form.places, PER_PAGE).get_page(request.GET.get("page"))
+    context: dict[str, Any] = {
+        "dataset": dataset,
+        "here": "citations",
+        "title": "Where the two ways of counting differ",
+        "form": form,
+        "choices": choices,
+        "tabs": form.tabs(),
+        "sentences": REASON_SENTENCES,
+        "n_answers": len(found.responses),
+        "page": page,
+        "rows": differing_answers(found, list(page.object_list)),
+    }
+    try:
+        context["setups"] = both_modes(dataset, rounds)
+    except CannotReport as exc:
+        context["problem"] = str(exc)
+    template = "evaluation/graphs/report_differences.html"
+    fragment = "evaluation/graphs/_differences.html"
+    return render_page_or_fragment(request, page=template, fragment=fragment, context=context)
+
+
+def _dataset(slug: str, report: str) -> Dataset:
+    """Return the dataset of an address whose report there is."""
+    if report not in TITLES:
+        raise Http404(f"Reports: {', '.join(TITLES)}.")
+    return get_object_or_404(Dataset, slug=slug)
+
+
+def _made(dataset: Dataset, report: str, form: CitationChoicesForm) -> Report:
+    """Return a report on a dataset.
+
+    Raises:
+        CannotReport: there is no graph.
+    """
+    need_graph(dataset)
+    if report == "citations":
+        return citations_report(dataset, form.chosen)
+    made: dict[str, Callable[[Dataset], Report]] = {
+        "alignment": alignment_report,
+        "incompetence": incompetence_report,
+        "retrieval": cached_graph_retrieval,
+        "quality": quality_report,
+    }
+    return made[report](dataset)
+
+
+def _states(dataset: Dataset, found: Report) -> dict[str, bool]:
+    """Return what a page says where figures are missing: which of their sources there are."""
+    if found.rows:
+        return {
+            "has_minimum": any(row.get("n_with_minimum") for row in found.rows),
+            "is_aligned": any(row.get("aligned") is not None for row in found.rows),
+            "has_gold": any(row.get("n_with_gold") for row in found.rows),
+        }
+    shown = dataset.responses.of_benchmark().filter(graph_shown__isnull=False)
+    removed = shown.filter(removed__isnull=False).exclude(removed=[])
+    return {"has_answers": shown.exists(), "has_removed": removed.exists()}

@@ -1,0 +1,72 @@
+"""What the questions about a graph are about: people, places, occupations, eras."""
+
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest
+from evaluation.graphs.figures.graph_statistics import ERAS, MOST_BARS, TITLES, statistics_chart
+from evaluation.graphs.reports.answer_figures import CannotReport
+from evaluation.graphs.reports.graph_statistics import are_of_questions, statistics_report
+from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
+from evaluation.reports.figures.themes import page_themes
+from evaluation.reports.formats import FORMATS, write_report
+from generation.models import Dataset
+
+FIGURES = (ERAS, *TITLES)
+_PAGE = "evaluation/graphs/statistics.html"
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def statistics(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show the statistics of a dataset's graph, in charts and tables."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    context: dict[str, Any] = {"dataset": dataset, "n_bars": MOST_BARS}
+    try:
+        found = statistics_report(dataset)
+    except CannotReport as exc:
+        return render(request, _PAGE, context | {"problem": str(exc)})
+    charts = {figure: statistics_chart(figure, found.rows, on_page=True) for figure in FIGURES}
+    drawn_here = {figure: spec for figure, spec in charts.items() if spec}
+    of_kind = {kind: [row for row in found.rows if row["kind"] == kind] for kind in FIGURES}
+    context |= {
+        "found": found,
+        "facts": {row["name"]: row for row in found.rows if row["kind"] == "fact"},
+        "years": {row["name"]: row for row in found.rows if row["kind"] == "year"},
+        "are_of_questions": are_of_questions(found),
+        "centuries": of_kind[ERAS],
+        "tables": [(kind, name, of_kind[kind][:MOST_BARS]) for kind, name in TITLES.items()],
+        "plots": {"charts": drawn_here, "themes": page_themes()} if drawn_here else {},
+    }
+    return render(request, _PAGE, context)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def download(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
+    """Download the statistics (CSV, LaTeX, JSON) or one of their figures (SVG, PDF, PNG)."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    figure = request.GET.get("figure", ERAS)
+    if format_key not in FORMATS.keys() | CONTENT_TYPES.keys():
+        raise Http404(f"Formats: {', '.join(sorted(FORMATS.keys() | CONTENT_TYPES.keys()))}.")
+    try:
+        found = statistics_report(dataset)
+    except CannotReport as exc:
+        raise Http404(str(exc)) from exc
+    if format_key in FORMATS:
+        content_type, suffix = FORMATS[format_key]
+        content: str | bytes = write_report(found, format_key)
+        name = f"{slug}-statistics.{suffix}"
+    else:
+        spec = statistics_chart(figure, found.rows) if figure in FIGURES else None
+        if spec is None:
+            raise Http404(f"There is nothing to draw. Figures: {', '.join(FIGURES)}.")
+        content_type, content = CONTENT_TYPES[format_key], drawn(spec, format_key)
+        name = f"{slug}-statistics-{figure}.{format_key}"
+    answer = HttpResponse(content, content_type=content_type)
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer

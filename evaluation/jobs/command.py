@@ -1,0 +1,51 @@
+"""Jobs done by a command, here and now: it needs no worker, and one may help."""
+
+import time
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from evaluation.jobs.kinds import do_job
+from evaluation.jobs.services import ENDED, cancel_job, claim_job
+from evaluation.models import Job
+from generation.progress import progress_bar
+
+WAITS_SECONDS = 0.5  # for a worker that has it, or for a model that may not be called yet
+
+
+def do_here(job: Job, title: str, unit: str, stderr: Any) -> Job:
+    """Do a job to its end, and return it as it is then. Ctrl-C cancels it.
+
+    Raises:
+        CommandError: it failed, or was cancelled.
+    """
+    try:
+        with progress_bar(title, stderr, unit) as on_progress:
+            while job.state not in ENDED:
+                claim = claim_job(job.pk)
+                if claim:
+                    do_job(claim)
+                job = _again(job)
+                if job.state not in ENDED:
+                    time.sleep(WAITS_SECONDS)
+                on_progress(job.n_done, job.n_done / (job.n_total or 1))
+    except KeyboardInterrupt:
+        cancel_job(job, None)
+        job = _again(job)
+        raise CommandError(
+            f"Stopped after {job.n_done} of at most {job.n_total} {unit}. The same command goes "
+            "on from there.",
+            returncode=130,
+        ) from None
+    if job.state != Job.State.DONE:
+        raise CommandError(
+            f"{job.error or 'Somebody cancelled it.'}\n{job.n_done} {unit} are kept."
+        )
+    return job
+
+
+def _again(job: Job) -> Job:
+    found = Job.objects.filter(pk=job.pk).first()
+    if found is None:
+        raise CommandError("Somebody deleted the job.")
+    return found

@@ -1,0 +1,320 @@
+"""Jobs: long work that is no metric run, claimed by one worker at a time and taken up by another.
+
+The rows are the truth, as for chunks of runs: a worker writes only while the job carries its
+token, and what was found so far are the job's steps. Nothing here sends work to a queue.
+"""
+
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from django.db import DatabaseError, IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from accounts.models import User
+from accounts.services import record as record_in_audit_trail
+from annotation.models import Study
+from evaluation.models import Job, JobStep, RunChunk
+from generation.backends.problems import storable
+from generation.backends.registry import is_server
+from generation.model_specs import BackendError
+from generation.models import Construction, Dataset, ExperimentChunk
+from generation.services import claims
+from generation.services.claims import (
+    MOST_CLAIMS,
+    TURN_SECONDS,
+    Stopped,
+    free,
+    lost_if_sent_before,
+    silent,
+    take,
+    unheard,
+)
+
+logger = logging.getLogger(__name__)
+
+GOING_ON = (Job.State.QUEUED, Job.State.RUNNING)
+ENDED = (Job.State.CANCELLED, Job.State.FAILED, Job.State.DONE)
+
+
+class JobError(Exception):
+    """A job that is refused, or a change to one; the message says why, `field` which choice."""
+
+    def __init__(self, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+# --- asked for, cancelled, taken up again, deleted ------------------------------------------
+
+
+@transaction.atomic
+def request_job(
+    kind: Job.Kind,
+    name: str,
+    parameters: Mapping[str, Any],
+    *,
+    n_total: int,
+    data: Mapping[str, Any] = MappingProxyType({}),
+    study: Study | None = None,
+    dataset: Dataset | None = None,
+    construction: Construction | None = None,
+    user: User | None = None,
+) -> Job:
+    """Return the job of that name; asking for the same again is taking it up again.
+
+    Args:
+        parameters: every choice that changes the result.
+        n_total: the steps that it may have at most.
+        data: what it is done with, as read now: kept, so that later votes change nothing.
+        study: whose votes it looks at.
+        dataset: whose graph it adds to.
+        construction: that it carries out.
+
+    Raises:
+        JobError: the name is that of a job with other choices, or that ended with other data.
+    """
+    try:
+        with transaction.atomic():
+            job = Job.objects.create(
+                kind=kind,
+                name=name,
+                study=study,
+                dataset=dataset,
+                construction=construction,
+                parameters={**parameters, "data": dict(data)},
+                n_total=n_total,
+                requested_by=user,
+            )
+    except IntegrityError:
+        return _same_again(kind, name, parameters, data, user)
+    _record(user, "job.requested", job)
+    return job
+
+
+def _same_again(
+    kind: Job.Kind,
+    name: str,
+    parameters: Mapping[str, Any],
+    data: Mapping[str, Any],
+    user: User | None,
+) -> Job:
+    job = Job.objects.get(name=name)
+    if job.kind != kind or job.parameters != {**parameters, "data": job.parameters["data"]}:
+        raise JobError(
+            f"{name} is the name of a job with other choices: take another name, or delete it.",
+            "name",
+        )
+    has_changed = job.parameters["data"] != json.loads(json.dumps(dict(data)))
+    if job.state == Job.State.DONE and has_changed and job.finished_at:
+        ended = date_format(timezone.localtime(job.finished_at), "j F Y, H:i")
+        raise JobError(
+            f"This {job.get_kind_display().lower()} ended on {ended}, and votes or scores have "
+            "changed since: delete it to begin anew with today's.",
+            "name",
+        )
+    resume_job(job, user)
+    job.refresh_from_db()
+    return job
+
+
+def note_sent(job: Job) -> int | None:
+    """Note that a message about a waiting job is sent; return its id, None if none is needed."""
+    waiting = Job.objects.filter(pk=job.pk, state=Job.State.QUEUED)
+    return job.pk if waiting.update(sent_at=timezone.now()) else None
+
+
+@transaction.atomic
+def cancel_job(job: Job, user: User | None) -> bool:
+    """Stop a job that waits or goes on; its worker stops when it next looks. Steps stay."""
+    going_on = Job.objects.filter(pk=job.pk).exclude(state__in=ENDED)
+    if not going_on.update(
+        state=Job.State.CANCELLED, token="", lease_until=None, finished_at=timezone.now()
+    ):
+        return False
+    _record(user, "job.cancelled", job)
+    return True
+
+
+@transaction.atomic
+def resume_job(job: Job, user: User | None) -> bool:
+    """Go on with a job that was cancelled or failed, behind its last step."""
+    stopped = Job.objects.filter(pk=job.pk, state__in=(Job.State.CANCELLED, Job.State.FAILED))
+    if not stopped.update(
+        state=Job.State.QUEUED, error="", attempts=0, sent_at=None, finished_at=None
+    ):
+        return False
+    _record(user, "job.resumed", job)
+    return True
+
+
+@transaction.atomic
+def repeat_job(job: Job, n_total: int, user: User | None) -> bool:
+    """Go on with a job that was done, as there is more to do now."""
+    done = Job.objects.filter(pk=job.pk, state=Job.State.DONE)
+    if not done.update(
+        state=Job.State.QUEUED, attempts=0, n_total=n_total, sent_at=None, finished_at=None
+    ):
+        return False
+    _record(user, "job.resumed", job)
+    return True
+
+
+@transaction.atomic
+def delete_job(job: Job, user: User | None) -> None:
+    """Delete a job that has ended, with its steps.
+
+    Raises:
+        JobError: it waits or goes on.
+    """
+    found = Job.objects.select_for_update().get(pk=job.pk)
+    if found.state not in ENDED:
+        raise JobError(f"{found.name} is going on: cancel it first.")
+    _record(user, "job.deleted", found)
+    found.delete()
+
+
+# --- who has it -----------------------------------------------------------------------------
+
+
+def claim_job(job_id: int) -> Job | None:
+    """Take a job that waits or whose worker went silent; None when there is nothing to take.
+
+    One statement decides who gets it.
+    """
+    now = timezone.now()
+    there = free(Job.objects.filter(pk=job_id), now)
+    token = take(there, now)
+    taken = Job.objects.filter(pk=job_id, token=token)
+    return taken.select_related("study", "dataset", "construction").first()
+
+
+def lost_jobs() -> list[int]:
+    """Return the jobs to send (again), and note that they were sent.
+
+    Those whose worker went silent, those that were given back, and those that wait since long:
+    their messages were lost.
+    """
+    now = timezone.now()
+    lost = [
+        pk
+        for jobs in (
+            silent(Job.objects.all(), now),
+            unheard(Job.objects.all(), message_lost_before(now)),
+        )
+        for pk in jobs.order_by("pk").values_list("pk", flat=True)
+    ]
+    if lost:
+        Job.objects.filter(pk__in=lost).update(sent_at=now)
+    return lost
+
+
+def message_lost_before(now: datetime) -> datetime:
+    """Return since when a message must have waited to count as lost: all of these share a queue."""
+    return lost_if_sent_before(now, (RunChunk, Job, ExperimentChunk))
+
+
+def asks_server(job: Job) -> bool:
+    """Return whether a job mostly waits for a model's server or a SPARQL endpoint."""
+    return "endpoint" in job.parameters or is_server(job.parameters.get("backend", ""))
+
+
+class Hold(claims.Hold):
+    """A claimed job in the hands of one worker."""
+
+    def __init__(self, claim: Job) -> None:
+        super().__init__(claim)
+        self.job = claim
+        self._turn_ends = time.monotonic() + TURN_SECONDS
+
+    def next_step(self) -> None:
+        """Say that a step is about to begin: a worker that has taken long gives others a turn.
+
+        Raises:
+            Stopped: as for `keep`, or the turn is over.
+        """
+        if time.monotonic() > self._turn_ends:
+            raise Stopped
+        self.renew()
+
+    @transaction.atomic
+    def store(self, number: int, content: Mapping[str, Any]) -> None:
+        """Store a step; one of that number that is there already stays as it is.
+
+        Raises:
+            Stopped: as for `keep`; nothing is stored.
+        """
+        self.renew(n_done=number, attempts=1)
+        JobStep.objects.get_or_create(
+            job=self.job, number=number, defaults={"content": dict(content)}
+        )
+
+    def note(self, **result: Any) -> None:
+        """Keep a part of the result that is known before the end.
+
+        Raises:
+            Stopped: as for `keep`; nothing is kept.
+        """
+        self.job.result = {**self.job.result, **result}
+        self.renew(result=self.job.result)
+
+    def finish(self, result: Mapping[str, Any]) -> None:
+        """Call the job done, with its result."""
+        self.end(
+            Job.State.DONE,
+            finished_at=timezone.now(),
+            attempts=0,
+            error="",
+            n_total=F("n_done"),
+            result={**self.job.result, **result},
+        )
+
+    def fail(self, error: str) -> None:
+        """Say why a job stopped; where its model lies is nobody's business but the admins'."""
+        parameters = self.job.parameters
+        for location, name in (("location", "model"), ("base_location", "base")):
+            if parameters.get(location):
+                error = error.replace(parameters[location], parameters.get(name) or "the model")
+        self.end(Job.State.FAILED, finished_at=timezone.now(), error=storable(error))
+
+
+# --- what is done with it -------------------------------------------------------------------
+
+
+def carry_out(claim: Job, work: Callable[[Hold], Mapping[str, Any]]) -> None:
+    """Do a claimed job, from behind its last step to its end.
+
+    Stops when it was cancelled or is another's, and between two steps when it has taken long.
+    What cannot be used fails the job, with the reason. A worker that is told to end gives it back.
+    """
+    with Hold(claim) as hold:
+        try:
+            if claim.attempts > MOST_CLAIMS:
+                raise JobError(f"whatever did it ended {MOST_CLAIMS} times without a word")
+            hold.finish(work(hold))
+        except Stopped:
+            logger.info("job %s was stopped, is another's, or takes long", claim.pk)
+            hold.release(attempts=0)
+        except (BackendError, JobError) as error:
+            hold.fail(str(error))
+        except DatabaseError:
+            with suppress(DatabaseError):
+                hold.release()
+            raise
+        except Exception as error:
+            logger.exception("job %s cannot be done", claim.pk)
+            hold.fail(f"{type(error).__name__}: {error}")
+        except BaseException:
+            hold.release()
+            raise
+
+
+def _record(user: User | None, action: str, job: Job) -> None:
+    record_in_audit_trail(user, action, job.name, job=job.pk, kind=job.kind)

@@ -1,0 +1,129 @@
+"""Jobs of all kinds: the list, one with what it has found, and what can be done about it."""
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.db.models import Count, Q
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import trigger_client_event
+
+from accounts.access import Role, allowed, roles_of
+from accounts.http import SignedInRequest
+from evaluation.jobs import services
+from evaluation.jobs.kinds import delete, kind_of, resume
+from evaluation.jobs.services import GOING_ON, JobError
+from evaluation.jobs.tasks import send_job
+from evaluation.models import Job
+
+JOBS_PER_PAGE = 20
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def jobs(request: SignedInRequest) -> HttpResponse:
+    """List the jobs, newest first, each with how far it is."""
+    found = Job.objects.select_related("study").order_by("-pk")
+    page = Paginator(found, JOBS_PER_PAGE).get_page(request.GET.get("page"))
+    n_going_on = Job.objects.aggregate(n=Count("pk", filter=Q(state__in=GOING_ON)))["n"]
+    context = {"page": page, "is_running": n_going_on > 0}
+    return render(request, "evaluation/jobs/jobs.html", context)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def job(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Show one job: how far it is, its choices, its steps, and what it has found."""
+    found = get_object_or_404(Job.objects.select_related("study__dataset", "dataset"), pk=pk)
+    kind = kind_of(found)
+    if kind.page:
+        return redirect(kind.page(found))
+    context = {
+        "job": found,
+        "is_going_on": found.state in GOING_ON,
+        "start_url": _start_url(found),
+        "found_template": kind.template,
+        **(kind.found(found, request.GET.get("page")) if kind.found else {}),
+    }
+    return render(request, "evaluation/jobs/job.html", context)
+
+
+def _start_url(job: Job) -> str:
+    """Return where a run with what was found is begun; "" before it is found."""
+    run_choices = kind_of(job).run_choices
+    if job.state != Job.State.DONE or run_choices is None:
+        return ""
+    chosen = {"metric": job.parameters["metric"], **run_choices(job)}
+    if job.study:
+        chosen["over"] = f"study:{job.study.slug}"
+    return f"{reverse('evaluation:start-run')}?{urlencode(chosen)}"
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def job_progress(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Show how far one job is, for the page that asks again and again until it has ended."""
+    found = get_object_or_404(Job.objects.select_related("study"), pk=pk)
+    answer = render(request, "evaluation/jobs/_job.html", {"job": found})
+    if found.state not in GOING_ON or str(found.n_done) != request.GET.get("seen", ""):
+        trigger_client_event(answer, "job-changed")
+    return answer
+
+
+# --- what can be done about one -------------------------------------------------------------
+
+
+def _changeable(request: SignedInRequest, pk: int) -> Job:
+    """Return a job that this person may change: what asks other machines is for admins."""
+    found = get_object_or_404(Job, pk=pk)
+    kinds = kind_of(found).asks_others
+    if kinds and Role.ADMIN not in roles_of(request.user):
+        raise PermissionDenied(f"{kinds} are for admins to change.")
+    return found
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def cancel_job(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Stop a job; what it has found stays."""
+    found = _changeable(request, pk)
+    if services.cancel_job(found, request.user):
+        messages.success(request, f"{found.name} is cancelled. What it has found stays.")
+    else:
+        messages.info(request, f"{found.name} had ended already.")
+    return redirect("evaluation:job", pk)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def resume_job(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Go on with a job that was cancelled or failed, behind its last step."""
+    found = _changeable(request, pk)
+    if resume(found, request.user):
+        send_job(found)
+    else:
+        messages.info(request, f"{found.name} has nothing to go on with.")
+    return redirect("evaluation:job", pk)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def delete_job(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Delete a job that has ended, with its steps."""
+    found = _changeable(request, pk)
+    kind = kind_of(found)
+    if kind.page:
+        messages.error(
+            request, f"Delete the {found.get_kind_display().lower()} itself: its job goes with it."
+        )
+        return redirect(kind.page(found))
+    try:
+        delete(found, request.user)
+    except JobError as error:
+        messages.error(request, str(error))
+        return redirect("evaluation:job", pk)
+    messages.success(request, f"{found.name} is deleted. {kind.left}.")
+    return redirect("evaluation:jobs")

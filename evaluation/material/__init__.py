@@ -1,0 +1,1 @@
+"""The pages of an example and of a response, which read all wings."""

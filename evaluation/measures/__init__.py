@@ -1,0 +1,1 @@
+"""The formulas of the two papers, pure: entailment, citation, trade-off. One is one file."""

@@ -1,0 +1,127 @@
+"""Figures over runs that differ in nothing but their seed: mean, deviation, F1 (KaLMA, table 3).
+
+A figure of some runs is the mean of the runs' own figures, of those where it is defined, and its
+deviation that of the sample (n - 1). F1 is the harmonic mean of the mean precision and the mean
+recall, never a mean of F1: so the paper's printed F1 follow from its printed means.
+
+Intervals resample dialogs, once for all runs: an answer's run does not make its dialog another one.
+A resample in which a run of the mean is undefined is left out; but for the F1 of [NA], where a run
+that admits nothing has its recall of 0 in the resample, and no precision.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluation.measures.citation import f1
+from evaluation.measures.incompetence import na_f1
+from evaluation.statistics.intervals import (
+    Figure,
+    Floats,
+    Measure,
+    ratio,
+    share_from,
+    sum_by_dialog,
+)
+
+N_COLUMNS = 2  # of a share: part and whole
+
+
+class MeanAndDeviation(NamedTuple):
+    """NaN where undefined: a mean of nothing, a deviation of fewer than two."""
+
+    mean: float
+    deviation: float
+
+
+def mean_and_deviation(values: Sequence[float]) -> MeanAndDeviation:
+    """Return mean and sample deviation (n - 1) of runs' figures; NaN among them have no part."""
+    given = np.array(values, dtype=np.float64)
+    defined = given[~np.isnan(given)]
+    return MeanAndDeviation(
+        float(defined.mean()) if len(defined) else np.nan,
+        float(defined.std(ddof=1)) if len(defined) > 1 else np.nan,
+    )
+
+
+def value_of(figure: Figure) -> float:
+    """Return a figure's value, NaN where undefined."""
+    return float(figure.measure(figure.statistics.sum(axis=0)))
+
+
+def mean_share(runs: Sequence[Figure], n_dialogs: int) -> Figure:
+    """Return the mean of a share over runs as one figure, over the runs where it is defined.
+
+    The share of one run is that run's own figure; so is the first one's where none is defined.
+
+    Args:
+        runs: the same share (its measure is `share_from`) of each run, one at least.
+        n_dialogs: all number the dialogs 0 .. n_dialogs - 1.
+    """
+    defined = _defined(runs) or runs[:1]
+    return defined[0] if len(defined) == 1 else _beside(defined, n_dialogs, _mean_share)
+
+
+def f1_of_means(precision: Sequence[Figure], recall: Sequence[Figure], n_dialogs: int) -> Figure:
+    """Return the F1 of the mean precision and the mean recall over runs, as one figure.
+
+    Args:
+        precision, recall: of each run, as for `mean_share`.
+    """
+    found, hit = (_defined(runs) or runs[:1] for runs in (precision, recall))
+    return _beside([*found, *hit], n_dialogs, partial(_f1_of_means, n_precision=len(found)))
+
+
+def na_f1_of_means(precision: Sequence[Figure], recall: Sequence[Figure], n_dialogs: int) -> Figure:
+    """Return the F1 of the mean precision and the mean recall of [NA] over runs, as one figure.
+
+    A run that admits nothing of what was removed has recall 0 and no precision: it has a part in
+    the mean recall alone. Where no run admits anything, F1 is 0. So in each resample.
+
+    Args:
+        precision, recall: of each run, as for `mean_share`.
+    """
+    measure = partial(_na_f1_of_means, n_precision=len(precision))
+    return _beside([*precision, *recall], n_dialogs, measure)
+
+
+def _defined(runs: Sequence[Figure]) -> list[Figure]:
+    return [run for run in runs if not np.isnan(value_of(run))]
+
+
+def _beside(runs: Sequence[Figure], n_dialogs: int, measure: Measure) -> Figure:
+    """Return a figure whose items are the dialogs, with what each run has of them side by side."""
+    sums = [sum_by_dialog(run.statistics, run.dialogs, n_dialogs) for run in runs]
+    return Figure(np.hstack(sums), np.arange(n_dialogs), measure)
+
+
+def _mean_share(sums: Floats) -> Floats:
+    """Return the mean of shares from their sums: (..., 2 n_runs) to (...)."""
+    means: Floats = _shares(sums).mean(axis=-1)
+    return means
+
+
+def _f1_of_means(sums: Floats, *, n_precision: int) -> Floats:
+    """Return F1 from the sums of shares: those of precision, then those of recall."""
+    end = N_COLUMNS * n_precision
+    return f1(_mean_share(sums[..., :end]), _mean_share(sums[..., end:]))
+
+
+def _na_f1_of_means(sums: Floats, *, n_precision: int) -> Floats:
+    """Return the F1 of [NA] from the sums of shares, as `_f1_of_means`."""
+    end = N_COLUMNS * n_precision
+    precision, recall = _shares(sums[..., :end]), _shares(sums[..., end:])
+    return na_f1(_mean_of_defined(precision), _mean_of_defined(recall))
+
+
+def _shares(sums: Floats) -> Floats:
+    """Return each share from its sums: (..., 2 n_runs) to (..., n_runs)."""
+    return share_from(sums.reshape(*sums.shape[:-1], -1, N_COLUMNS))
+
+
+def _mean_of_defined(shares: Floats) -> Floats:
+    """Return the mean of the shares that are defined, NaN where none is: (..., n_runs) to (...)."""
+    n_defined = np.count_nonzero(~np.isnan(shares), axis=-1)
+    return ratio(np.nansum(shares, axis=-1), np.asarray(n_defined, dtype=np.float64))

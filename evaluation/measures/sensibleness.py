@@ -1,0 +1,182 @@
+"""Sensibleness and specificity: prompts for a language model, and a baseline without one.
+
+Attribution/fluency paper, 5.2 and 9.4. A prompt is a *preamble* (instructions and demonstrations)
+and the dialog with the reply that is asked about; all of it is one line.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evaluation.statistics.intervals import Figure, Indexes, share_from
+from evaluation.statistics.rater_answers import mean_from
+from generation.text.function_words import FUNCTION_WORDS
+from generation.text.prompts import prompt_text
+from generation.text.sentences import split_sentences
+from generation.text.tokens import tokens
+
+SEPARATOR = "###"
+LAST_TURNS = 2  # that the heuristic looks for words in: the question, and what it follows on
+YES = 0.5  # a score, or rater score, of this or more is a yes
+
+Turns = Sequence[tuple[str, str]]  # speaker, text
+
+_ASKED = "Dialog: {context} Final reply: {input}"  # how a prompt's last line begins
+_SEPARATORS = re.compile(r"#{3,}")
+_NUMBER = re.compile(r"(?:Answer:)?\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\.?")
+_IS_WHOLE = re.compile(r"[.!?…。][\"'”’»)\]}]*$")
+_IS_CUT = re.compile(r"[,;:(\[{–—-]$")
+
+
+# --- prompts --------------------------------------------------------------------------------
+
+
+def preamble_of(name: str) -> str:
+    """Return the preamble of a prompt file, 'sensible' or 'specific', as one line."""
+    before, asked, _ = _one_line(prompt_text(name)).partition(_ASKED)
+    if not asked:
+        raise ValueError(f"{name}.txt: no line {_ASKED!r}")
+    return before.strip()
+
+
+def instructions_of(name: str) -> str:
+    """Return what stands before the demonstrations of a prompt file, its separator included."""
+    return f"{preamble_of(name).partition(SEPARATOR)[0]}{SEPARATOR}"
+
+
+def demonstration(turns: Turns, text: str, score: float) -> str:
+    """Return a dialog and its reply with the score that raters gave, as a preamble has them."""
+    return f"{_asked_about(turns, text)} Answer: {round(float(score), 2)} {SEPARATOR}"
+
+
+def prompt(preamble: str, turns: Turns, text: str) -> str:
+    """Return the prompt that asks about a reply in its dialog.
+
+    It ends in '###', as the paper's does: a model goes on with 'Answer: 0.8 ###'.
+
+    Args:
+        preamble: instructions and demonstrations, '###' at the end.
+        turns: of the dialog, the last user question included.
+        text: the reply.
+    """
+    return f"{_one_line(preamble)} {_asked_about(turns, text)}"
+
+
+def parse_reply(reply: str) -> float | None:
+    """Return the number in [0, 1] that a model's reply is; None when it is anything else.
+
+    What follows '###' is cut off; 'Answer:' may stand before the number and a full stop after it.
+    """
+    found = _NUMBER.fullmatch(reply.partition(SEPARATOR)[0].strip())
+    score = float(found[1]) if found else math.nan
+    return score if 0 <= score <= 1 else None
+
+
+def _asked_about(turns: Turns, text: str) -> str:
+    """Return a dialog and its final reply: 'Dialog: A: … Final reply: B: … ###'.
+
+    A is the user (without a turn of one: who spoke last), B everybody else: the reply is B's.
+    """
+    speakers = [speaker.lower() for speaker, _ in turns]
+    user = "user" if "user" in speakers else speakers[-1] if speakers else ""
+    said = [
+        f"{'A' if speaker == user else 'B'}: {_inside(said)}"
+        for speaker, (_, said) in zip(speakers, turns, strict=True)
+    ]
+    return f"Dialog: {' '.join(said)} Final reply: B: {_inside(text)} {SEPARATOR}"
+
+
+def _inside(text: str) -> str:
+    """Return a text as one line that holds no separator: a Markdown heading keeps one '#'."""
+    return _SEPARATORS.sub("#", _one_line(text))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+# --- without a language model ---------------------------------------------------------------
+
+
+def heuristic(turns: Turns, text: str) -> float:
+    """Return a guess in [0, 1] at how sensible a reply is: a baseline that understands nothing.
+
+    fresh * (1 + overlap + whole) / 3, with
+
+    - fresh: the share of runs of three words that are different ones (a shorter reply is one
+      run); 0 for a reply that says a turn of the dialog again, word by word, of three or more;
+    - overlap: the content words that reply and last two turns share, over the smaller number of
+      either; 0 where one has none;
+    - whole: 1 when the last sentence ends in a full stop or the like, 0 when it breaks off (at a
+      comma, a dash, a function word), else one half.
+
+    Returns:
+        NaN for a reply without words.
+    """
+    words = tokens(text)
+    if not words:
+        return math.nan
+    sentences = [each.text for each in split_sentences(text) if tokens(each.text)]
+    whole = _wholeness(sentences[-1])
+    return _freshness(turns, words) * (1 + _overlap(turns, words) + whole) / 3
+
+
+def _freshness(turns: Turns, words: list[str]) -> float:
+    if len(words) >= 3 and any(tokens(said) == words for _, said in turns):
+        return 0.0
+    runs = [tuple(words[start : start + 3]) for start in range(max(1, len(words) - 2))]
+    return len(set(runs)) / len(runs)
+
+
+def _overlap(turns: Turns, words: list[str]) -> float:
+    heard = {word for _, said in turns[-LAST_TURNS:] for word in tokens(said)} - FUNCTION_WORDS
+    content = set(words) - FUNCTION_WORDS
+    fewer = min(len(heard), len(content))
+    return len(heard & content) / fewer if fewer else 0.0
+
+
+def _wholeness(sentence: str) -> float:
+    if _IS_WHOLE.search(sentence):
+        return 1.0
+    last = tokens(sentence)[-1:]
+    return 0.0 if _IS_CUT.search(sentence) or set(last) <= FUNCTION_WORDS else 0.5
+
+
+# --- against raters -------------------------------------------------------------------------
+
+
+def table_1(
+    scores: ArrayLike, rater_scores: ArrayLike, dialogs: Indexes, threshold: float = YES
+) -> dict[str, Figure]:
+    """Return the measures of the attribution/fluency paper's table 1 over a slice, as figures.
+
+    mse: mean squared difference of score and rater score. missed: raters say yes and the metric
+    no (the paper's 1 → 0); false_alarm: the reverse (0 → 1); error_rate: either (its column
+    'Acc'). All three are shares of the whole slice, so the first two add up to the third. Yes is
+    a rater score of one half or more, and a score of the threshold or more.
+
+    Args:
+        scores: of the metric, in [0, 1]; NaN: none.
+        rater_scores: shares of yes votes; NaN: none. Items that lack either are left out.
+        dialogs: of each item, from 0.
+        threshold: of the metric.
+    """
+    score, rater = np.asarray(scores, np.float64), np.asarray(rater_scores, np.float64)
+    counts = ~(np.isnan(score) | np.isnan(rater))
+    human_yes, metric_yes = rater >= YES, score >= threshold
+    missed = counts & human_yes & ~metric_yes
+    false_alarm = counts & ~human_yes & metric_yes
+    squared = np.where(counts, (np.nan_to_num(score) - np.nan_to_num(rater)) ** 2, 0.0)
+
+    def over_items(part: ArrayLike) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+        return np.column_stack([np.asarray(part, np.float64), counts.astype(np.float64)])
+
+    return {
+        "mse": Figure(over_items(squared), dialogs, mean_from),
+        "missed": Figure(over_items(missed), dialogs, share_from),
+        "false_alarm": Figure(over_items(false_alarm), dialogs, share_from),
+        "error_rate": Figure(over_items(missed | false_alarm), dialogs, share_from),
+    }

@@ -1,0 +1,136 @@
+"""Text quality by a language model, G-Eval: prompts, and the score in a reply.
+
+KaLMA, 4.1 and tables 11 to 14; Liu et al., 2023, for the mean that is weighted by probabilities.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from generation.text.prompts import prompt_text
+
+LABELS = (1, 2, 3, 4, 5)
+
+NO_PROBABILITIES = "the model gave no log-probabilities at its score"
+SHARED_TOKEN = "its score shares a token with other text"
+
+_FIELD = re.compile(r"\{(question|knowledge|answer)\}")
+_NAMES = ("score", "rating", "answer")  # what a reply may call its score, beside the metric's name
+_MARKUP = r"[\s*_#`]{0,9}"
+# What may stand in parentheses before a colon: the scale, and nothing else.
+_SCALE = r"""\(\s*(?:
+    (?:(?:on\s+)?a\s+scale\s+(?:of|from)\s+|from\s+)? 1 \s*(?:-|–|—|to)\s* 5
+    | (?:out\s+)?of\s+5
+    | 1\s*[=:]\s*[a-z][a-z ]*, \s*5\s*[=:]\s*[a-z][a-z ]*
+)\s*\)"""
+_REPLY = rf"""
+    {_MARKUP}
+    (?: (?:the\s+)?(?:NAMES)(?:\s+(?:score|rating))?(?![a-z0-9])
+        {_MARKUP} (?: (?:{_SCALE}{_MARKUP})?[:=] | \bis\b )? {_MARKUP} )?
+    (?P<score>[1-5])
+    (?: {_MARKUP}(?:/\s*|out\s+of\s+)5 )?
+    {_MARKUP}\.?{_MARKUP}
+"""
+# A label in a token of its own, or with marks around it: ' 4', '4.', ':4'.
+_LABEL = re.compile(r"([^\w\s]*)([1-5])([^\w\s]*)")
+
+
+class TokenOdds(NamedTuple):
+    """A token of a reply, and the probabilities of what might have stood in its place."""
+
+    text: str
+    odds: tuple[tuple[str, float], ...]  # token, probability; itself included
+
+
+class Weighed(NamedTuple):
+    """How probable each legal label was where a reply has its score."""
+
+    mean: float  # of the labels, weighted by their probabilities
+    probabilities: dict[int, float]  # by label, as the model gave them; those it did not are 0
+    discarded_mass: float  # probability of everything that is no legal label
+
+
+def prompt(metric: str, question: str, answer: str, knowledge: str = "") -> str:
+    """Return what a judge is asked.
+
+    Args:
+        metric: 'coherence', 'consistency', 'fluency' or 'relevance'.
+        knowledge: that the answer shall agree with; only consistency's prompt has a place for it.
+    """
+    fields = {"question": question, "knowledge": knowledge, "answer": answer}
+    template = prompt_text(f"geval_{metric}")
+    return _FIELD.sub(lambda field: fields[field[1]].strip(), template)
+
+
+def parse_score(reply: str, metric: str) -> int | None:
+    """Return the score that a reply is; None when it is anything else.
+
+    One digit from 1 to 5; before it a label ('Score', 'Rating', 'Answer', the metric's name), after
+    it '/5' or 'out of 5' and a full stop: '4', 'Score: 4', '**Fluency** (1-5): 4/5.'. Whatever says
+    more may mean another number by its first or last one, and is nothing.
+    """
+    place = _place(reply, metric)
+    return int(reply[place]) if place is not None else None
+
+
+def weigh(tokens: Sequence[TokenOdds], reply: str, metric: str) -> Weighed | str:
+    """Return how probable each label was at the token that holds a reply's score, or why not.
+
+    Marks around the digit in its token count with it: beside '4.' that is '5.', and not '5'.
+
+    Args:
+        tokens: of the reply, which has a score.
+    """
+    at = _token_of_score(tokens, reply, metric)
+    if at is None:
+        return NO_PROBABILITIES
+    if (taken := _label(at.text)) is None:
+        return SHARED_TOKEN
+    found = dict.fromkeys(LABELS, 0.0)
+    for text, probability in at.odds:
+        label = _label(text)
+        if label is not None and label[::2] == taken[::2]:
+            found[label[1]] += probability
+    if not (total := math.fsum(found.values())):
+        return NO_PROBABILITIES
+    mean = math.fsum(label * probability for label, probability in found.items()) / total
+    return Weighed(mean, found, max(0.0, 1.0 - total))
+
+
+def _place(reply: str, metric: str) -> int | None:
+    """Return where in a reply its score stands; None when the reply is no score."""
+    start, end = len(reply) - len(reply.lstrip()), len(reply.rstrip())
+    found = _grammar(metric).fullmatch(reply, start, max(start, end))
+    return found.start("score") if found else None
+
+
+@cache
+def _grammar(metric: str) -> re.Pattern[str]:
+    names = "|".join([*_NAMES, re.escape(metric)])
+    return re.compile(_REPLY.replace("NAMES", names), re.VERBOSE | re.IGNORECASE)
+
+
+def _label(text: str) -> tuple[str, int, str] | None:
+    """Return the label that a token is, between its marks; white space does not count."""
+    # '▁' and 'Ġ' are a space in the pieces of some tokenizers.
+    found = _LABEL.fullmatch(text.strip(" \t\r\n▁Ġ"))
+    return (found[1], int(found[2]), found[3]) if found else None
+
+
+def _token_of_score(tokens: Sequence[TokenOdds], reply: str, metric: str) -> TokenOdds | None:
+    """Return the token that holds the score's digit; None where the tokens have no such digit.
+
+    It is found by the digits before it: tokens may have other white space, and more at their end.
+    """
+    place = _place(reply, metric)
+    if place is None:
+        return None
+    n_before = len(re.findall("[0-9]", reply[:place]))
+    for token in tokens:
+        digits = re.findall("[0-9]", token.text)
+        if n_before < len(digits):
+            return token if digits[n_before] == reply[place] else None
+        n_before -= len(digits)
+    return None

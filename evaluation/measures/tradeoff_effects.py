@@ -1,0 +1,164 @@
+"""What a change of setup does to the trade-off: differences of pairs, and how a pair moves ([A] 7).
+
+A pair's statistics are one row per example, those of both its setups beside each other
+`(attributable, sensible, 1, attributable, sensible, 1)`, zeros where one of the two is not known on
+either side: both setups are judged on the same examples. Those of several pairs stand beside each
+other again, (n_examples, 6 · P), and each of the figures is a measure of their sums, so that an
+interval resamples all setups together.
+
+A movement is decomposed at the middle of its two ends: *across* the curves of equal F1, along the
+gradient of F1, which is proportional to (S², A²), and *along* them, at a right angle to it.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from evaluation.measures.tradeoff import WIDTH, attribution_from, f1_from, sensibleness_from
+from evaluation.statistics.intervals import Floats, Interval, Measure, ratio
+
+PAIR_WIDTH = 2 * WIDTH  # of a pair's statistics
+
+MoveClass = Literal["along", "across", "both", "no clear move"]
+NAMED_FROM = 0.5  # how large a component is that names a move, at least, beside the other
+
+
+def pair_statistics(of_first: Floats, of_second: Floats) -> Floats:
+    """Return the statistics of a pair from those of its setups: (n_examples, 3) twice to (…, 6).
+
+    An example that one of the two does not know has zeros.
+    """
+    is_known = (of_first[:, -1] > 0) & (of_second[:, -1] > 0)
+    return np.where(is_known[:, np.newaxis], np.hstack([of_first, of_second]), 0.0)
+
+
+def beside(pairs: Sequence[Floats]) -> Floats:
+    """Return the statistics of several pairs as those of one figure: (n_examples, 6 · P)."""
+    return np.hstack(list(pairs))
+
+
+def f1_difference(sums: Floats) -> Floats:
+    """Return the mean over pairs of F1(first) - F1(second): (..., 6 · P) to (...), in [-1, 1].
+
+    Pairs whose difference is undefined are left out; NaN where that is all of them.
+    """
+    return _mean_over_pairs(f1_differences(sums))
+
+
+def attribution_difference(sums: Floats) -> Floats:
+    """Return the same of the shares attributable."""
+    first, second = _sides(sums)
+    return _mean_over_pairs(attribution_from(first) - attribution_from(second))
+
+
+def sensibleness_difference(sums: Floats) -> Floats:
+    """Return the same of the shares sensible."""
+    first, second = _sides(sums)
+    return _mean_over_pairs(sensibleness_from(first) - sensibleness_from(second))
+
+
+def f1_differences(sums: Floats) -> Floats:
+    """Return F1(first) - F1(second) of each pair: (..., 6 · P) to (..., P); NaN undefined."""
+    first, second = _sides(sums)
+    return f1_from(first) - f1_from(second)
+
+
+def mean_of(measures: Sequence[Measure], width: int) -> Measure:
+    """Return the mean of several measures, of statistics beside each other: (..., width · M).
+
+    Those that are undefined are left out; NaN where that is all of them.
+    """
+
+    def mean(sums: Floats) -> Floats:
+        return _mean_over_pairs(each_of(measures, width, sums))
+
+    return mean
+
+
+def each_of(measures: Sequence[Measure], width: int, sums: Floats) -> Floats:
+    """Return several measures of sums beside each other: (..., width · M) to (..., M)."""
+    parts = sums.reshape(*sums.shape[:-1], len(measures), width)
+    values = [measure(parts[..., place, :]) for place, measure in enumerate(measures)]
+    return np.stack(values, axis=-1)
+
+
+def share_favourable(differences: Floats) -> float:
+    """Return the share of differences above 0 among those that are defined: (P,) to [0, 1]."""
+    defined = differences[~np.isnan(differences)]
+    return float((defined > 0).mean()) if defined.size else math.nan
+
+
+def across(sums: Floats) -> Floats:
+    """Return how far one pair moves across the curves of equal F1: (..., 6) to (...).
+
+    From the second setup to the first, in [-√2, √2]; above 0 towards a higher F1. NaN where a
+    share is undefined, or where both setups have neither attribution nor sensibleness.
+    """
+    by_attribution, by_sensibleness, normal = _movement(sums)
+    return by_attribution * normal[..., 0] + by_sensibleness * normal[..., 1]
+
+
+def along(sums: Floats) -> Floats:
+    """Return how far one pair moves along the curves of equal F1: (..., 6) to (...).
+
+    From the second setup to the first, in [-√2, √2]; above 0 towards attribution. NaN as `across`.
+    """
+    by_attribution, by_sensibleness, normal = _movement(sums)
+    return by_attribution * normal[..., 1] - by_sensibleness * normal[..., 0]
+
+
+def move_class(
+    move_across: float, move_along: float, interval_across: Interval, interval_along: Interval
+) -> MoveClass | None:
+    """Return how a pair moves: by each component that is clear and no less than half of the other.
+
+    A component is clear where its interval leaves out 0. None where a component or an interval is
+    undefined.
+    """
+    if any(map(math.isnan, (move_across, move_along, *interval_across, *interval_along))):
+        return None
+    is_across = _names(move_across, interval_across, move_along)
+    is_along = _names(move_along, interval_along, move_across)
+    if is_across and is_along:
+        return "both"
+    if is_across:
+        return "across"
+    return "along" if is_along else "no clear move"
+
+
+def _sides(sums: Floats) -> tuple[Floats, Floats]:
+    """Return the sums of the first and of the second setups: (..., 6 · P) to (..., P, 3) twice."""
+    by_pair = sums.reshape(*sums.shape[:-1], -1, PAIR_WIDTH)
+    return by_pair[..., :WIDTH], by_pair[..., WIDTH:]
+
+
+def _mean_over_pairs(differences: Floats) -> Floats:
+    """Return the mean of what is defined: (..., P) to (...)."""
+    is_defined = ~np.isnan(differences)
+    total = np.where(is_defined, differences, 0.0).sum(axis=-1)
+    return ratio(total, is_defined.sum(axis=-1))
+
+
+def _movement(sums: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return both steps, and the direction in which F1 rises in their middle: (..., 2), length 1.
+
+    The direction has attribution, then sensibleness.
+    """
+    first, second = sums[..., :WIDTH], sums[..., WIDTH:]
+    attributions = attribution_from(first), attribution_from(second)
+    sensiblenesses = sensibleness_from(first), sensibleness_from(second)
+    # (S², A²) of the middle; the factor that both share has no part in a direction.
+    rising = np.stack([sum(sensiblenesses) ** 2, sum(attributions) ** 2], axis=-1)
+    length = np.sqrt((rising**2).sum(axis=-1))[..., np.newaxis]
+    return (
+        attributions[0] - attributions[1],
+        sensiblenesses[0] - sensiblenesses[1],
+        ratio(rising, length),
+    )
+
+
+def _names(component: float, interval: Interval, other: float) -> bool:
+    is_clear = not interval.low <= 0 <= interval.high
+    return is_clear and abs(component) >= NAMED_FROM * abs(other)

@@ -1,0 +1,170 @@
+"""Auto-AIS: how strongly the evidence entails a response. Attribution/fluency paper, 5.1."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from evaluation.backends.base import Entailment
+from evaluation.measures.entailment import (
+    QUESTION_IN_HYPOTHESIS,
+    QUESTION_IN_PREMISE,
+    AutoAis,
+    EntailmentError,
+    Question,
+    ask,
+    verdict,
+)
+from evaluation.metrics.base import (
+    NO_DIALOG,
+    Asked,
+    Assumed,
+    Material,
+    Option,
+    Refused,
+    Scored,
+    failed,
+)
+from evaluation.metrics.pair_metric import PairMetric, problem_among
+from generation.evidence import EvidenceChoice
+
+NO_GOLDEN = "no golden evidence"
+NOTHING_FOUND = "no passage was found for its dialog"
+MOST_SENTENCES = 50  # in one window
+HYPOTHESES = {
+    "whole": "response",
+    "mean": "each sentence of the response; their mean",
+    "min": "each sentence of the response; the lowest",
+}
+
+
+@dataclass(frozen=True)
+class AutoAisMetric(PairMetric):
+    """The highest probability, over windows of the evidence, that they entail the response."""
+
+    choices: AutoAis = field(default_factory=AutoAis)
+
+    key = "auto_ais"
+    title = "Auto-AIS"
+    lede = "How strongly the evidence entails each response, as a score from 0 to 1."
+    assumed_when = "nothing was shown, or the response says nothing"
+    version = 2  # 1: silence had no score, and golden evidence no sub-graphs
+    options = (
+        Option(
+            "flavor",
+            "Flavor",
+            choices=[
+                ("v1", "v1: evidence + question ⇒ response"),
+                ("v2", "v2: evidence ⇒ question + response"),
+                ("v3", "v3: evidence + question ⇒ question + response"),
+            ],
+        ),
+        Option(
+            "window",
+            "Window K",
+            high=MOST_SENTENCES,
+            help="Sentences per window; 0 means the whole evidence.",
+        ),
+        Option(
+            "hypothesis",
+            "Hypothesis",
+            choices=[
+                ("whole", "The whole response"),
+                ("mean", "Its sentences: their mean"),
+                ("min", "Its sentences: the lowest"),
+            ],
+        ),
+    )
+    needs_evidence = True
+    family = "Attribution"
+
+    @classmethod
+    def made(cls, parameters: Mapping[str, Any]) -> Self:
+        given = {name: parameters[name] for name in AutoAis._fields if name in parameters}
+        return cls(AutoAis(**given))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.choices._asdict()
+
+    @property
+    def said(self) -> str:
+        return str(self.choices)
+
+    @property
+    def in_title(self) -> list[str]:
+        window = f"localized K = {self.choices.window}" if self.choices.window else "whole"
+        is_whole = self.choices.hypothesis == "whole"
+        split = [] if is_whole else [f"sentences ({self.choices.hypothesis})"]
+        return [self.choices.flavor, window, *split]
+
+    @property
+    def in_words(self) -> list[tuple[str, str]]:
+        window, flavor = self.choices.window, self.choices.flavor
+        premise = f"window of {window} sentences" if window else "whole evidence"
+        if QUESTION_IN_PREMISE[flavor]:
+            premise += " + question"
+        hypothesis = HYPOTHESES[self.choices.hypothesis]
+        if QUESTION_IN_HYPOTHESIS[flavor]:
+            hypothesis = f"question + {hypothesis}"
+        return [("Flavor", flavor), ("Premise", premise), ("Hypothesis", hypothesis)]
+
+    def asked(self, material: Material) -> Asked | Refused | Assumed:
+        """Return the pairs of premise and hypothesis, windows first within each hypothesis."""
+        if material.says_nothing:
+            return Assumed()
+        evidence = material.evidence_texts
+        if not evidence:
+            return _without_evidence(material)
+        if material.user_question is None:
+            return Refused(NO_DIALOG)
+        try:
+            question = ask(self.choices, evidence, material.user_question, material.text)
+        except EntailmentError as error:
+            return Refused(str(error))
+        return Asked(question.pairs, question)
+
+    def scored(self, asked: Asked, answers: Sequence[Entailment]) -> Scored:
+        """Return the score, and for each hypothesis the stretch of evidence that decided."""
+        if problem := problem_among(answers):
+            return failed(problem)
+        question: Question = asked.context
+        probabilities = [answer.probability for answer in answers]
+        result = verdict(self.choices, question, probabilities)
+        n_windows = len(question.windows)
+        windows = [
+            {
+                "sentence": None if self.choices.hypothesis == "whole" else number,
+                **_place(question, chosen),
+                "probability": float(probabilities[number * n_windows + chosen]),
+            }
+            for number, chosen in enumerate(result.best)
+            if question.windows[chosen].passage is not None
+        ]
+        n_truncated = sum(answer.is_truncated for answer in answers)
+        return Scored(result.score, n_truncated=n_truncated, windows=windows)
+
+    def windows_again(
+        self, asked: Asked, windows: Sequence[Mapping[str, Any]]
+    ) -> list[Mapping[str, Any]]:
+        return [{**window, **_place(asked.context, window["window"])} for window in windows]
+
+
+def _place(question: Question, number: int) -> dict[str, Any]:
+    """Return where one of a question's windows lies in its passage."""
+    window = question.windows[number]
+    return {
+        "window": number,
+        "passage": window.passage,
+        "first": window.first,
+        "last": window.last,
+        "start": window.start,
+        "end": window.end,
+    }
+
+
+def _without_evidence(material: Material) -> Refused | Assumed:
+    if material.evidence == EvidenceChoice.RETRIEVED:
+        return Refused(NOTHING_FOUND)
+    if material.evidence == EvidenceChoice.SHOWN and material.is_evidence_stated:
+        return Assumed()
+    return Refused(NO_GOLDEN)

@@ -1,0 +1,195 @@
+"""Auto-SSA: how sensible, and how specific, a reply is. Attribution/fluency paper, 5.2 and 9.4."""
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, NamedTuple, Self
+
+from evaluation.backends.base import Backend, Judged, Reply
+from evaluation.measures.sensibleness import SEPARATOR, YES, parse_reply, preamble_of, prompt
+from evaluation.metrics.base import NO_DIALOG, Asked, Assumed, AutoMetric, Material, Refused, Scored
+from generation.backends.base import Completion, Decoding, LanguageModel, Prompt
+from generation.backends.registry import LANGUAGE_MODELS
+from generation.model_specs import BackendError
+
+MOST_TOKENS = 16  # ' Answer: 0.8 ' has about seven
+LONGEST_REPLY = 500  # characters kept
+LONGEST_QUOTE = 80  # characters of a reply in a problem
+_FIRST = Decoding(max_tokens=MOST_TOKENS, stop=(SEPARATOR,))
+# At temperature 0 a model would say the same again.
+TRIES = (_FIRST, _FIRST._replace(temperature=0.5, seed=1), _FIRST._replace(temperature=0.5, seed=2))
+
+
+class SsaPrompt(NamedTuple):
+    """The prompt that a language model is asked with."""
+
+    name: str
+    text: str  # instructions and demonstrations, '###' at the end: `sensibleness.prompt`
+    built_on: str = ""  # the setup whose responses it was built on; "": none of this installation
+    dataset: str = ""  # the slug of that setup's dataset
+
+    @property
+    def said(self) -> str:
+        """The prompt as a signature has it: 'prompt:paper@1a2b3c4d'."""
+        return f"prompt:{self.name}@{hashlib.sha256(self.text.encode()).hexdigest()[:8]}"
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The prompt as a run stores it."""
+        return {
+            "prompt": self.name,
+            "prompt_text": self.text,
+            "built_on": self.built_on,
+            "built_on_dataset": self.dataset,
+        }
+
+
+@cache
+def usual_prompt(metric: str) -> SsaPrompt:
+    """Return the prompt of 'sensible' (the paper's) or 'specific' (ours)."""
+    return SsaPrompt({"sensible": "paper"}.get(metric, "ours"), preamble_of(metric))
+
+
+class Rated(NamedTuple):
+    """What came of one reply: a judgement, and what a language model said word by word."""
+
+    judged: Judged
+    replies: tuple[str, ...] = ()
+    n_asked: int = 0  # completions that the language model was asked for
+
+
+@dataclass(frozen=True)
+class AutoSsa(AutoMetric):
+    """A score from 0 to 1 by a few-shot prompt, or by a backend that needs none."""
+
+    prompt: SsaPrompt | None  # None: of backends that are asked with none
+
+    family = "Auto-SSA"
+    assumed_when = "the response says nothing"
+    version = 2  # 1: a response that says nothing had no score
+    threshold = YES
+    is_yes_at_threshold = True
+
+    @classmethod
+    def made(cls, parameters: Mapping[str, Any]) -> Self:
+        usual = usual_prompt(cls.key)
+        name = parameters.get("prompt", usual.name)
+        if not name:
+            return cls(None)
+        text = parameters.get("prompt_text", usual.text if name == usual.name else "")
+        if not text.rstrip().endswith(SEPARATOR):
+            raise ValueError(f"prompt {name!r}: expected its text, with {SEPARATOR} at the end")
+        built_on, dataset = (parameters.get(key, "") for key in ("built_on", "built_on_dataset"))
+        return cls(SsaPrompt(name, text, built_on, dataset))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.prompt.parameters if self.prompt else {"prompt": ""}
+
+    @property
+    def said(self) -> str:
+        if self.prompt is None:
+            return ""
+        return f"{self.prompt.said}|tries:{len(TRIES)}@{TRIES[-1].temperature:g}"
+
+    @property
+    def in_title(self) -> list[str]:
+        usual = usual_prompt(self.key)
+        return [f"prompt {self.prompt.name}"] if self.prompt not in (None, usual) else []
+
+    @property
+    def in_words(self) -> list[tuple[str, str]]:
+        if self.prompt is None:
+            return []
+        place = ", ".join(filter(None, [self.prompt.dataset, self.prompt.built_on]))
+        built_on = [("Built on", place)] if self.prompt.built_on else []
+        tries = f"{len(TRIES)}: the first at temperature 0, then {TRIES[-1].temperature:g}"
+        return [("Prompt", self.prompt.name), *built_on, ("Tries", tries)]
+
+    def asked_of(self, backend: str) -> Self:
+        """Return the metric without its prompt where the backend is no language model."""
+        return self if backend in LANGUAGE_MODELS else replace(self, prompt=None)
+
+    def ready(self, backend: Any) -> Backend:
+        """Return the backend, unless it was taught another metric or there is no prompt for it."""
+        taught = getattr(backend, "metric", self.key)
+        if taught != self.key:
+            raise BackendError(f"this model was taught {taught}, and is asked about {self.key}")
+        if self.prompt is None and not hasattr(backend, "sensibleness"):
+            raise BackendError("a language model is asked with a prompt, and the run has none")
+        return super().ready(backend)
+
+    def asked(self, material: Material) -> Asked | Refused | Assumed:
+        """Return the response in its dialog; the prompt is made of it when it is asked about."""
+        if material.says_nothing:
+            return Assumed()
+        if material.turns is None:
+            return Refused(NO_DIALOG)
+        return Asked([Reply(material.turns, material.text)])
+
+    def answers(self, backend: Any, asks: Sequence[Reply]) -> Iterator[Rated]:
+        """Yield what the backend says of each reply; a language model is asked with the prompt."""
+        if hasattr(backend, "sensibleness"):
+            yield from map(Rated, backend.sensibleness(asks))
+            return
+        preamble = (self.prompt or usual_prompt(self.key)).text
+        prompts = [Prompt(prompt(preamble, ask.turns, ask.text)) for ask in asks]
+        completions = backend.complete(prompts, TRIES[0])
+        for asked, completion in zip(prompts, completions, strict=True):
+            yield _rated(backend, asked, completion)
+
+    def scored(self, asked: Asked, answers: Sequence[Rated]) -> Scored:
+        """Return the score, and the replies of the language model that it was read from."""
+        [(judged, replies, _)] = answers
+        has_score = not math.isnan(judged.score)
+        problem = "" if has_score else judged.problem or "the backend gave no score"
+        return Scored(
+            float(judged.score) if has_score else None,
+            problem,
+            n_truncated=int(judged.is_truncated),
+            details={"replies": list(replies)} if replies else {},
+        )
+
+
+@dataclass(frozen=True)
+class AutoSensible(AutoSsa):
+    """Whether the reply makes sense in its dialog."""
+
+    prompt: SsaPrompt | None = field(default_factory=lambda: usual_prompt("sensible"))
+
+    key = "sensible"
+    title = "Auto-SSA: sensible"
+    lede = "How much sense each response makes in its dialog, as a score from 0 to 1."
+    backends = ("heuristic", "distilled", "language-model", "openai")
+
+
+@dataclass(frozen=True)
+class AutoSpecific(AutoSsa):
+    """Whether the reply is specific to its dialog."""
+
+    prompt: SsaPrompt | None = field(default_factory=lambda: usual_prompt("specific"))
+
+    key = "specific"
+    title = "Auto-SSA: specific"
+    lede = "How specific each response is to its dialog, as a score from 0 to 1."
+    backends = ("language-model", "openai", "distilled")
+
+
+def _rated(model: LanguageModel, asked: Prompt, completion: Completion) -> Rated:
+    """Return what a model says of a reply; where that cannot be read, it is asked again."""
+    replies: list[str] = []
+    for n_asked, retry in enumerate((*TRIES[1:], None), start=1):
+        if completion.problem:  # whoever asks the model has tried again
+            return Rated(Judged(math.nan, problem=completion.problem), tuple(replies), n_asked)
+        # PostgreSQL stores no NUL.
+        replies.append(completion.text.replace("\0", "")[:LONGEST_REPLY])
+        score = parse_reply(completion.text)
+        if score is not None:
+            return Rated(Judged(score), tuple(replies), n_asked)
+        if retry is not None:
+            [completion] = model.complete([asked], retry)
+    quoted = " ".join(replies[-1].split())[:LONGEST_QUOTE]
+    problem = f"no number in 0 to 1 in {len(replies)} replies, the last: '{quoted}'"
+    return Rated(Judged(math.nan, problem=problem), tuple(replies), len(TRIES))

@@ -1,0 +1,48 @@
+"""Auto-metrics by name."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.metrics.alignment import AlignmentMetric
+from evaluation.metrics.auto_ais import AutoAisMetric
+from evaluation.metrics.auto_ssa import AutoSensible, AutoSpecific
+from evaluation.metrics.base import AutoMetric
+from evaluation.metrics.incompetence import IncompetenceMetric
+from evaluation.metrics.text_quality import Coherence, Consistency, Fluency, Relevance
+from evaluation.models import MetricRun
+
+METRICS: dict[str, type[AutoMetric]] = {
+    "auto_ais": AutoAisMetric,
+    "sensible": AutoSensible,
+    "specific": AutoSpecific,
+    "coherence": Coherence,
+    "consistency": Consistency,
+    "fluency": Fluency,
+    "relevance": Relevance,
+    "alignment": AlignmentMetric,
+    "incompetence": IncompetenceMetric,
+}
+
+
+def metric_of(key: str, parameters: Mapping[str, Any]) -> AutoMetric:
+    """Return a metric with the choices that a run's parameters name.
+
+    Raises:
+        KeyError: there is no such metric.
+        ValueError: a choice that the metric does not have.
+    """
+    return METRICS[key].made(parameters)
+
+
+_VERSION = re.compile(r"\|v:(\d+)$")  # of how scores are made: the last part of a run's signature
+
+
+def is_of_earlier_rule(run: MetricRun) -> bool:
+    """Return whether the scores of a run were made here by a rule that is no longer its metric's.
+
+    They stay what they are; no score by today's rule is added to them.
+    """
+    kind = None if run.is_imported else METRICS.get(run.metric)
+    said = _VERSION.search(run.signature)
+    return kind is not None and said is not None and int(said[1]) != kind.version

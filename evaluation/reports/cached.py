@@ -1,0 +1,105 @@
+"""What reports are made into, cached until something changes it. Reads only.
+
+It lies in the cache under the dataset or study that it is about and what it is, beside the version
+of the data that it was made from.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from django.core.cache import cache
+from django.db.models import Count, Max, QuerySet
+
+from accounts.models import AuditEntry
+from annotation.models import Flag, GoldAnswer, Study, Vote, VoteChange
+from generation.models import Dataset
+
+CACHED_SECONDS = 24 * 3600
+IMPORTED = "dataset.imported"  # what an import leaves in the audit trail, with the dataset's name
+OF_STUDY = (
+    "name",
+    "created_at",
+    "scheme",
+    "is_imported",
+    "raters_per_unit",
+    "evidence_choice",
+    "seed",
+    "response_order",
+    "stops_when_decided",
+    "full_share",
+    "n_sampled",
+    "settings",
+)
+OF_RUN = (
+    "pk",
+    "metric",
+    "signature",
+    "revision",
+    "model_name",
+    "threshold",
+    "is_yes_at_threshold",
+    "parameters",
+    "state",
+    "resumed_at",
+    "finished_at",
+)
+
+T = TypeVar("T")
+
+
+def cached(
+    about: Dataset | Study,
+    what: str,
+    make: Callable[[], T],
+    *,
+    version: str,
+    is_small: Callable[[T], bool] = lambda made: True,
+) -> T:
+    """Return what is made of a dataset or a study, from the cache while its version is the same.
+
+    Args:
+        what: it is, with every choice in it.
+        version: that changes whenever what is made can.
+        is_small: whether the cache has room for it; what is too large is made each time.
+    """
+    digest = hashlib.sha256(what.encode()).hexdigest()[:32]
+    key = f"{about._meta.model_name}:{about.pk}:{digest}"
+    found: tuple[str, T] | None = cache.get(key)
+    if found and found[0] == version:
+        return found[1]
+    made = make()
+    if is_small(made):
+        cache.set(key, (version, made), CACHED_SECONDS)
+    return made
+
+
+def votes_version(study: Study) -> list[Any]:
+    """Return what changes whenever a study's votes, or what counts among them, can."""
+    arms = list(study.arms.order_by("pk").values_list("pk", "kind", "n_units"))
+    ids = [arm[0] for arm in arms]
+    return [
+        [getattr(study, name) for name in OF_STUDY],
+        arms,
+        _imports(study) if study.is_imported else _submits(study, ids),
+        _count_and_last(VoteChange.objects.filter(vote__arm__in=ids)),
+        _count_and_last(Flag.objects.filter(arm__in=ids)),
+        _count_and_last(GoldAnswer.objects.filter(study=study)),
+        list(study.raters.order_by("pk").values_list("pk", "is_excluded", "is_simulated")),
+    ]
+
+
+def _imports(study: Study) -> Any:
+    entries = AuditEntry.objects.filter(action=IMPORTED, subject=study.dataset.name)
+    return _count_and_last(entries)
+
+
+def _submits(study: Study, arms: Sequence[int]) -> Any:
+    submitted = study.assignments.filter(submitted_at__isnull=False)
+    last_vote = Vote.objects.filter(arm__in=arms).aggregate(last=Max("pk"))
+    return submitted.aggregate(n=Count("pk"), last=Max("submitted_at")), last_vote["last"]
+
+
+def _count_and_last(rows: QuerySet[Any]) -> tuple[int, int | None]:
+    found = rows.order_by().aggregate(n=Count("pk"), last=Max("pk"))
+    return found["n"], found["last"]

@@ -1,0 +1,63 @@
+"""What charts are built with: records → Altair specifications, for pages and papers alike.
+
+A specification holds marks and data and names its colours by style; the theme that makes them
+colours comes beside it, so that one specification is drawn in a light page, in a dark page (by
+vega-embed) and in a file (by vl-convert).
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from evaluation.reports.base import Row
+from evaluation.reports.figures.themes import Spec, file_theme
+from generation.amounts import UNDEFINED
+
+if TYPE_CHECKING:
+    import altair as alt
+
+VEGA_LITE = "6.4"  # what vl-convert is told to use: the page's version
+CONTENT_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
+
+
+def as_vega_lite(chart: Any) -> Spec:
+    """Return a chart as Vega-Lite, in Vega-Lite's own colours.
+
+    Its tests check it against Vega-Lite's schema, which takes longer than to make it.
+    """
+    spec: Spec = chart.to_dict(validate=False)
+    spec.pop("config", None)
+    return spec
+
+
+def as_percent(share: float | None, factor: float = 100) -> float | None:
+    return None if share is None else round(factor * share, 2)
+
+
+def interval_of(row: Row, name: str, factor: float = 100) -> Row:
+    """Return a figure, the ends of its interval and its words, multiplied for an axis."""
+    figure, low, high = (
+        as_percent(row.get(f"{name}{end}"), factor) for end in ("", "_low", "_high")
+    )
+    said = UNDEFINED if figure is None else f"{figure:.1f}"
+    if low is not None and high is not None:
+        said += f" [{low:.1f}, {high:.1f}]"
+    key = "accuracy" if name.startswith("ceiling") else name
+    return {key: figure, "low": low, "high": high, "said": said}
+
+
+def inline(values: Sequence[Row]) -> "alt.InlineData":
+    import altair as alt
+
+    return alt.InlineData(values=list(values))
+
+
+def drawn(spec: Spec, format_key: str) -> bytes:
+    """Return a chart as a file: 'svg', 'pdf' or 'png'."""
+    import vl_convert
+
+    options: dict[str, Any] = {"vl_version": VEGA_LITE, "config": file_theme()}
+    if format_key == "svg":
+        return str(vl_convert.vegalite_to_svg(spec, **options)).encode()
+    if format_key == "pdf":
+        return bytes(vl_convert.vegalite_to_pdf(spec, **options))
+    return bytes(vl_convert.vegalite_to_png(spec, scale=3, **options))

@@ -1,0 +1,73 @@
+"""How numbers are written: percent, points, coefficients, durations; undefined is a dash."""
+
+from generation.amounts import UNDEFINED
+from generation.text.temperatures import temperature_text
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """Return a share as percent without the sign: 0.972 → '97.2'."""
+    if share is None:
+        return UNDEFINED
+    text = f"{100 * abs(share):.{digits}f}"
+    return f"−{text}" if share < 0 and float(text) else text
+
+
+def coefficient(figure: float | None) -> str:
+    """Return a coefficient with two digits and no leading zero: 0.66 → '.66', -0.04 → '−.04'."""
+    if figure is None:
+        return UNDEFINED
+    text = f"{abs(figure):.2f}".removeprefix("0") if abs(figure) < 0.995 else f"{abs(figure):.2f}"
+    return f"−{text}" if figure < 0 and text != ".00" else text
+
+
+def decimal(figure: float | None, digits: int = 2) -> str:
+    """Return a figure with so many digits."""
+    return UNDEFINED if figure is None else f"{figure:.{digits}f}"
+
+
+def temperature(figure: float | None) -> str:
+    """Return a temperature with the digits it has: 0.0 → '0.0', 0.25 → '0.25'."""
+    return UNDEFINED if figure is None else temperature_text(figure)
+
+
+def points(share: float | None, digits: int = 1) -> str:
+    """Return a difference of shares in percentage points, with its sign: 0.103 → '+10.3'."""
+    if share is None:
+        return UNDEFINED
+    text = f"{100 * abs(share):.{digits}f}"
+    if not float(text):
+        return text
+    return f"{'−' if share < 0 else '+'}{text}"
+
+
+def signed(figure: float | None) -> str:
+    """Return a difference of means with its sign: -0.25 → '−0.25'."""
+    if figure is None:
+        return UNDEFINED
+    text = f"{abs(figure):.2f}"
+    if not float(text):
+        return text
+    return f"{'−' if figure < 0 else '+'}{text}"
+
+
+def p_value(p: float | None) -> str:
+    """Return a p-value with three digits and no leading zero: '.039', '<.001', '1'."""
+    if p is None:
+        return UNDEFINED
+    if p < 0.001:
+        return "<.001"
+    return "1" if p >= 0.9995 else f"{p:.3f}".removeprefix("0")
+
+
+def mse(figure: float | None) -> str:
+    """Return a mean squared error with three digits and no leading zero."""
+    return UNDEFINED if figure is None else f"{figure:.3f}".removeprefix("0")
+
+
+def seconds(duration: float | None) -> str:
+    """Return a duration in seconds, with a digit when it is short; in minutes when it is long."""
+    if duration is None:
+        return UNDEFINED
+    if duration >= 600:
+        return f"{duration / 60:.1f} min"
+    return f"{duration:.0f} s" if duration >= 10 else f"{duration:.1f} s"

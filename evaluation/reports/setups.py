@@ -1,0 +1,54 @@
+"""How reports and pages name setups: what each is, and what tells it apart from those beside it."""
+
+from collections.abc import Sequence
+from itertools import compress
+
+from evaluation.reports.base import Row
+from generation.models import Setup
+from generation.text.prompt_types import prompt_type
+from generation.text.temperatures import temperature_text
+
+BETWEEN_PARTS = " · "  # of a setup's name
+
+
+def short_names(rows: Sequence[Row]) -> dict[str, str]:
+    """Return how tables call each setup: by what its name does not share with all others.
+
+    Names of the parts 'model · T 0.0 · golden' that differ in the temperature are called 'T 0.0'.
+
+    Args:
+        rows: of a report, with setup, model and temperature.
+    """
+    by_setup = {row["setup"]: row for row in rows if row.get("setup")}
+    temperatures = [row.get("temperature") for row in by_setup.values()]
+    is_alike = len({row.get("model") for row in by_setup.values()}) == 1
+    if is_alike and None not in temperatures and len(set(temperatures)) == len(temperatures) > 1:
+        return {
+            setup: f"T {temperature_text(row['temperature'])}" for setup, row in by_setup.items()
+        }
+    parts = {setup: setup.split(BETWEEN_PARTS) for setup in by_setup}
+    if len(parts) < 2 or len({len(of_setup) for of_setup in parts.values()}) > 1:
+        return {setup: setup for setup in by_setup}
+    differs = [len(set(column)) > 1 for column in zip(*parts.values(), strict=True)]
+    return {
+        setup: BETWEEN_PARTS.join(compress(of_setup, differs)) for setup, of_setup in parts.items()
+    }
+
+
+def setup_row(setup: Setup) -> Row:
+    """Return what a setup is: model, temperature, which graph it was shown, seed, run."""
+    try:
+        kind = prompt_type(setup.prompt)
+    except ValueError:
+        kind = None
+    return {
+        "setup": setup.name,
+        "setup_id": setup.pk,
+        "model": setup.model,
+        "temperature": setup.temperature,
+        "prompt": setup.prompt,
+        "prompt_title": kind.title if kind else setup.prompt,
+        "graph": (kind.graph if kind else None) or "",
+        "seed": setup.settings.get("seed"),
+        "run": setup.run,
+    }

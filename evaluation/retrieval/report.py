@@ -1,0 +1,154 @@
+"""The report on retrieval: how much of the golden evidence BM25 finds among the first k."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from heapq import nsmallest
+from typing import NamedTuple
+
+import numpy as np
+from django.conf import settings
+
+from evaluation.reports.base import LeftOut, Report, Row, number
+from evaluation.statistics.intervals import SHARE_METHOD, Figure, bootstrap_intervals, share_from
+from generation.draws import random_key
+from generation.grids.grid_file import Query
+from generation.models import Dataset, Example, ExamplePassage, Turn
+from generation.retrieval.bm25 import USUAL, Bm25
+from generation.retrieval.dataset_index import MANY_PASSAGES, DatasetIndex, index_of
+from generation.retrieval.recall import precision_at, recall_at
+
+MOST_K = 10
+SEED = 0  # of the sample
+MOST_EXAMPLES = 500
+FEW_EXAMPLES = 100  # of many passages: each query takes milliseconds more there
+
+
+class RetrievalChoices(NamedTuple):
+    """What a reader may choose about the ranking."""
+
+    bm25: Bm25 = USUAL
+    query: Query = "question"  # what is searched by: the last turn, or all turns
+
+
+class _Asked(NamedTuple):
+    """One example of the sample."""
+
+    dialog: str
+    query: str
+    golden: frozenset[int]  # passage ids
+    is_guessed: bool  # nobody has said which passage is golden; a rule has
+
+
+def retrieval_report(
+    dataset: Dataset,
+    choices: RetrievalChoices,
+    most_k: int = MOST_K,
+    examples: Collection[int] | None = None,
+) -> Report:
+    """Return recall@k and precision@k for k = 1..10, means over examples with golden evidence.
+
+    At most 500 examples, drawn by a seed; 100 where the collection has more than 20,000 passages.
+
+    Args:
+        most_k: the last k of the rows; each row is the same whatever it is.
+        examples: the ids of those that count; None for all of the dataset.
+    """
+    index = index_of(dataset.pk, choices.bm25)
+    golden = _golden_of(dataset)
+    if examples is None:
+        n_all, counted = dataset.examples.of_benchmark().count(), []
+    else:
+        golden = {pk: passages for pk, passages in golden.items() if pk in examples}
+        n_all, counted = (
+            len(examples),
+            [f"of {len(examples)} chosen, {_hash_of(dataset, examples)}"],
+        )
+    most = FEW_EXAMPLES if len(index) > MANY_PASSAGES else MOST_EXAMPLES
+    asked = _asked(dataset, golden, choices.query, most)
+    left_out: LeftOut = {
+        "examples_without_golden_evidence": n_all - len(golden),
+        "examples_outside_the_sample": len(golden) - len(asked),
+    }
+    said = [
+        "retrieval",
+        f"query {choices.query}",
+        index.signature,
+        f"at most {most} examples, seed {SEED}",
+        *counted,
+        SHARE_METHOD,
+        f"attest {settings.VERSION}",
+    ]
+    return Report(
+        dataset.name, "retrieval", _rows(asked, index, most_k), left_out, " | ".join(said)
+    )
+
+
+def _hash_of(dataset: Dataset, examples: Collection[int]) -> str:
+    """Return a hash of the keys of some examples."""
+    keys = dataset.examples.values_list("key", "pk").iterator(chunk_size=20_000)
+    text = "\n".join(sorted(key for key, pk in keys if pk in examples))
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _golden_of(dataset: Dataset) -> Mapping[int, frozenset[int]]:
+    """Return the golden passages of each example that has any."""
+    found: dict[int, set[int]] = defaultdict(set)
+    rows = ExamplePassage.objects.filter(example__dataset=dataset, is_golden=True).order_by()
+    for example, passage in rows.values_list("example", "passage").iterator():
+        found[example].add(passage)
+    return {example: frozenset(passages) for example, passages in found.items()}
+
+
+def _asked(
+    dataset: Dataset, golden: Mapping[int, frozenset[int]], query: Query, most: int
+) -> list[_Asked]:
+    """Draw examples and return what is searched for each, in the order of their keys."""
+    keys = dataset.examples.of_benchmark().values_list("key", "pk").iterator()
+    with_golden = ((key, pk) for key, pk in keys if pk in golden)
+    drawn = sorted(nsmallest(most, with_golden, key=lambda row: (random_key(SEED, row[0]), row)))
+    ids = [pk for _, pk in drawn]
+    examples = Example.objects.in_bulk(ids)
+    turns: dict[int, list[str]] = defaultdict(list)
+    rows = Turn.objects.filter(example__in=ids).order_by("example", "index")
+    for example, text in rows.values_list("example", "text"):
+        turns[example].append(text)
+    return [
+        _Asked(
+            dialog=examples[pk].dialog,
+            query=" ".join(turns[pk][-1:] if query == "question" else turns[pk]),
+            golden=golden[pk],
+            is_guessed=examples[pk].meta.get("golden") == "guessed",
+        )
+        for pk in ids
+    ]
+
+
+def _rows(asked: Sequence[_Asked], index: DatasetIndex, most_k: int) -> list[Row]:
+    """Return a row for each k: both means with their intervals over dialogs."""
+    rankings = [[hit.passage for hit in index.ranked(each.query, most_k)] for each in asked]
+    names, dialogs = np.unique([each.dialog for each in asked], return_inverse=True)
+    measures = {"recall": recall_at, "precision": precision_at}
+    values = {
+        (k, name): np.array(
+            [of(found, each.golden, k) for found, each in zip(rankings, asked, strict=True)], float
+        )
+        for k in range(1, most_k + 1)
+        for name, of in measures.items()
+    }
+    figures = [
+        Figure(np.column_stack([shares, np.ones(len(shares))]), dialogs, share_from)
+        for shares in values.values()
+    ]
+    intervals = bootstrap_intervals(figures, len(names), seed=SEED)
+    n = {
+        "n": len(asked),
+        "n_dialogs": len(names),
+        "n_guessed": sum(each.is_guessed for each in asked),
+    }
+    rows: dict[int, Row] = {}
+    for (k, name), figure, interval in zip(values, figures, intervals, strict=True):
+        row = rows.setdefault(k, {"k": k} | n)
+        row[name] = number(share_from(figure.statistics.sum(axis=0)))
+        row[f"{name}_low"], row[f"{name}_high"] = number(interval.low), number(interval.high)
+    return list(rows.values())

@@ -1,0 +1,82 @@
+"""Retrieval over a dataset's passages: recall and precision of the ranking."""
+
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest, render_page_or_fragment
+from evaluation.reports.base import Report
+from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
+from evaluation.reports.figures.themes import page_themes
+from evaluation.reports.formats import FORMATS, write_report
+from evaluation.retrieval.figure import recall_chart
+from evaluation.retrieval.forms import RetrievalForm
+from evaluation.retrieval.report import retrieval_report
+from generation.models import Dataset
+from generation.retrieval.dataset_index import (
+    ask_for_index,
+    can_wait_for_index,
+    is_index_asked_for,
+)
+from generation.tasks import build_index
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def retrieval(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show recall@k and precision@k with the choices of the address."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    form = RetrievalForm(request.GET)
+    n_passages = dataset.passages.count()
+    context: dict[str, Any] = {"dataset": dataset, "form": form, "n_passages": n_passages}
+    context |= {"choices": form.chosen, "numbers": form.numbers, "plots": {}}
+    if not can_wait_for_index(dataset.pk):
+        context["is_asked_for"] = is_index_asked_for(dataset.pk)
+    else:
+        report = retrieval_report(dataset, form.chosen)
+        context["report"] = report
+        if spec := recall_chart(report.rows):
+            context["plots"] = {"charts": {"recall": spec}, "themes": page_themes()}
+    page, fragment = "evaluation/retrieval/retrieval.html", "evaluation/retrieval/_retrieval.html"
+    return render_page_or_fragment(request, page=page, fragment=fragment, context=context)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def index_passages(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Let a worker build the index, unless it is there or one is at it."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    if ask_for_index(dataset.pk):
+        build_index.delay_on_commit(dataset.pk)
+    here = reverse("evaluation:retrieval", args=[slug])
+    return redirect(f"{here}?{RetrievalForm(request.GET).address}")
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def download_retrieval(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
+    """Download the table (CSV, LaTeX, JSON) or the figure (SVG, PDF, PNG) of the address."""
+    if format_key not in (known := FORMATS.keys() | CONTENT_TYPES.keys()):
+        raise Http404(f"Formats: {', '.join(sorted(known))}.")
+    dataset = get_object_or_404(Dataset, slug=slug)
+    if not can_wait_for_index(dataset.pk):
+        raise Http404("The passages are not indexed yet: the page of retrieval has it done.")
+    report = retrieval_report(dataset, RetrievalForm(request.GET).chosen)
+    content_type, suffix, content = _file(report, format_key)
+    answer = HttpResponse(content, content_type=content_type)
+    answer["Content-Disposition"] = f'attachment; filename="{slug}-retrieval.{suffix}"'
+    return answer
+
+
+def _file(report: Report, format_key: str) -> tuple[str, str, bytes]:
+    """Return content type, suffix and bytes of the report, or of its figure."""
+    if format_key in FORMATS:
+        return *FORMATS[format_key], write_report(report, format_key).encode()
+    spec = recall_chart(report.rows)
+    if spec is None:
+        raise Http404("There is nothing to draw: no example has golden evidence.")
+    return CONTENT_TYPES[format_key], format_key, drawn(spec, format_key)

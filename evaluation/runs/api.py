@@ -1,0 +1,294 @@
+"""Metric runs and their scores by API."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, cast
+
+from django.db.models import Exists, OuterRef, QuerySet
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import action
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response as Answer
+from rest_framework.reverse import reverse
+
+from accounts.api import IdFilter, Listed, LongPages, NameFilter, Readable
+from accounts.models import User
+from evaluation.models import AutoScore, MetricRun
+from evaluation.reports.api import Conflict
+from evaluation.runs.api_new_run import NewRunSerializer
+from evaluation.runs.forms.filters import TABS
+from evaluation.runs.precision import Flips, flips_of
+from evaluation.runs.progress import RunProgress, run_progress
+from evaluation.runs.services import runs as services
+from evaluation.runs.services.runs import RunError
+from evaluation.runs.tasks import send_run
+from generation.models import Dataset, Response
+
+# --- runs -----------------------------------------------------------------------------------
+
+
+class FloatOrNull(serializers.FloatField):
+    """A figure that may be undefined."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_null=True, **kwargs)
+
+    def to_representation(self, value: float) -> Any:
+        return None if math.isnan(value) else super().to_representation(value)
+
+
+class RunSerializer(serializers.Serializer[RunProgress]):
+    """A run of an auto-metric, every choice that changes its numbers, and how far it is."""
+
+    id = serializers.IntegerField(source="run.pk")
+    dataset = serializers.CharField(source="run.dataset.slug")
+    metric = serializers.CharField(source="run.metric")
+    title = serializers.CharField()
+    signature = serializers.CharField(source="run.full_signature")
+    is_imported = serializers.BooleanField(source="run.is_imported")
+    backend = serializers.CharField(source="run.backend")
+    model = serializers.CharField(source="run.model_name", help_text="A checkpoint's name.")
+    parameters = serializers.DictField(source="run.parameters")
+    threshold = serializers.FloatField(
+        source="run.threshold", help_text="A higher score is a yes, a lower one a no."
+    )
+    is_yes_at_threshold = serializers.BooleanField(
+        source="run.is_yes_at_threshold",
+        help_text="Whether a score of just the threshold is a yes (≥); else it is a no (>).",
+    )
+    revision = serializers.CharField(source="run.revision", help_text="Of the model.")
+    files = serializers.DictField(
+        source="run.model_files",
+        child=serializers.CharField(),
+        help_text="SHA-256 of what the model was loaded from, by name.",
+    )
+    device = serializers.CharField(source="run.device", help_text="Where it was computed.")
+    state = serializers.CharField(
+        help_text="queued, running, cancelled, failed, failed in part, or done."
+    )
+    error = serializers.CharField(source="run.error", help_text="Why it failed as a whole.")
+    created_at = serializers.DateTimeField(source="run.created_at")
+    finished_at = serializers.DateTimeField(source="run.finished_at", allow_null=True)
+    n_targets = serializers.IntegerField(help_text="Responses; of alignment: citations.")
+    n_scored = serializers.IntegerField()
+    n_failed = serializers.IntegerField()
+    n_assumed = serializers.IntegerField(
+        help_text="Scored 0 without asking, as when nothing was shown."
+    )
+    n_reused = serializers.IntegerField(help_text="The same was scored before, by any run.")
+    n_truncated = serializers.IntegerField(help_text="Pairs or prompts that were cut.")
+    n_pairs = serializers.IntegerField(help_text="Pairs or prompts that the scores are made of.")
+    n_pairs_asked = serializers.IntegerField(help_text="Of them, asked by this run.")
+    share = serializers.FloatField(help_text="That has a score or a failure, from 0 to 1.")
+    pairs_per_second = serializers.FloatField(allow_null=True)
+    responses_per_second = serializers.FloatField(allow_null=True)
+    seconds_left = serializers.FloatField(allow_null=True)
+
+
+class PrecisionCheckSerializer(serializers.Serializer[Any]):
+    """How many responses of a run in fp32 are scored in bf16 as well."""
+
+    n = serializers.IntegerField(default=100, min_value=1, max_value=100_000)
+    seed = serializers.IntegerField(default=0, min_value=0, help_text="Of the draw.")
+
+
+class FlipsSerializer(serializers.Serializer[Flips]):
+    """What bf16 changes, over the responses that both runs have scored."""
+
+    fp32 = serializers.IntegerField(source="fp32.pk", help_text="Id of the run in fp32.")
+    bf16 = serializers.IntegerField(source="bf16.pk", help_text="Id of the run in bf16.")
+    n = serializers.IntegerField()
+    n_flipped = serializers.IntegerField(help_text="Labels that differ at the fp32 threshold.")
+    flipped = serializers.FloatField(source="share")
+    flipped_low = FloatOrNull(source="low", help_text="Wilson interval over dialogs.")
+    flipped_high = FloatOrNull(source="high")
+    mean_change = serializers.FloatField(help_text="Of a score, whatever its sign.")
+    largest_change = serializers.FloatField()
+
+
+class RunFilters(filters.FilterSet):  # type: ignore[misc] # no types
+    dataset = NameFilter("dataset", Dataset, "slug", help_text="Slug of a dataset.")
+    state = filters.ChoiceFilter(
+        choices=[(key, label) for key, (label, _) in TABS.items() if key],
+        method="in_state",
+        help_text="running with those queued, failed with those failed in part.",
+    )
+
+    def in_state(self, runs: QuerySet[MetricRun], _: str, state: str) -> QuerySet[MetricRun]:
+        """Keep the runs that the page lists under a state."""
+        failed = AutoScore.objects.filter(run=OuterRef("pk"), score=None)
+        return runs.annotate(has_failed_scores=Exists(failed)).filter(TABS[state][1])
+
+
+class Runs(Readable):
+    """Runs of auto-metrics, newest first; the worker scores what is asked for here."""
+
+    serializer_class = RunSerializer
+    filterset_class = RunFilters
+    lookup_value_converter = "int"
+    queryset = MetricRun.objects.order_by("-pk")
+
+    def paginate_queryset(self, queryset: QuerySet[Any] | Sequence[Any]) -> list[Any]:
+        runs = super().paginate_queryset(queryset) or []
+        return _progress([run.pk for run in runs])
+
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Answer:
+        return self._answer(self.get_object())
+
+    @extend_schema(request=NewRunSerializer, responses={202: RunSerializer})
+    def create(self, request: Request) -> Answer:
+        """Score what has no score yet under these choices.
+
+        Asking for the same again answers with the same run.
+        """
+        asked = NewRunSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        try:
+            run = services.request_metric_run(
+                asked.of_dataset, asked.validated_data["plan"], asked.responses, _who(request)
+            )
+        except RunError as error:
+            raise ValidationError({"metric": [str(error)]}) from error
+        send_run(run)
+        answer = self._answer(run, status.HTTP_202_ACCEPTED)
+        answer["Location"] = reverse("api:run-detail", [run.pk], request=request)
+        return answer
+
+    @extend_schema(request=None, responses=RunSerializer)
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: Request, pk: int) -> Answer:
+        """Stop a run; what it has scored stays."""
+        run = self._of_ours()
+        if not services.cancel_run(run, _who(request)):
+            raise Conflict("This run is not going on.")
+        return self._answer(run)
+
+    @extend_schema(request=None, responses={202: RunSerializer})
+    @action(detail=True, methods=["post"])
+    def resume(self, request: Request, pk: int) -> Answer:
+        """Go on with a run that was cancelled or failed."""
+        run = self._of_ours()
+        if not services.resume_run(run, _who(request)):
+            raise Conflict("Only a run that was cancelled or failed can go on.")
+        send_run(run)
+        return self._answer(run, status.HTTP_202_ACCEPTED)
+
+    @extend_schema(request=None, responses={202: RunSerializer})
+    @action(detail=True, methods=["post"])
+    def retry(self, request: Request, pk: int) -> Answer:
+        """Ask once more for what a run has no score for."""
+        run = self._of_ours()
+        if not services.retry_failed(run, _who(request)):
+            raise Conflict("Nothing of this run has failed.")
+        send_run(run)
+        return self._answer(run, status.HTTP_202_ACCEPTED)
+
+    @extend_schema(request=PrecisionCheckSerializer, responses={202: RunSerializer})
+    @action(detail=True, methods=["post"])
+    def precision(self, request: Request, pk: int) -> Answer:
+        """Score some responses of a run in fp32 in bf16 as well; the answer is that run.
+
+        Read the same address to see what bf16 changes.
+        """
+        asked = PrecisionCheckSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        try:
+            run = services.request_precision_check(
+                self.get_object(), _who(request), **asked.validated_data
+            )
+        except RunError as error:
+            raise Conflict(str(error)) from error
+        send_run(run)
+        return self._answer(run, status.HTTP_202_ACCEPTED)
+
+    @extend_schema(responses=FlipsSerializer)
+    @precision.mapping.get
+    def flips(self, request: Request, pk: int) -> Answer:
+        """Say how many labels bf16 flips, against fp32, of what both have scored."""
+        flips = flips_of(self.get_object())
+        if flips is None:
+            raise NotFound("No run in the other precision has scored any of the same responses.")
+        return Answer(FlipsSerializer(flips).data)
+
+    def _of_ours(self) -> MetricRun:
+        run: MetricRun = self.get_object()
+        if run.is_imported:
+            raise Conflict("This run was imported: it is as it came.")
+        return run
+
+    def _answer(self, run: MetricRun, code: int = status.HTTP_200_OK) -> Answer:
+        [progress] = _progress([run.pk])
+        return Answer(self.get_serializer(progress).data, status=code)
+
+
+def _progress(pks: list[int]) -> list[RunProgress]:
+    """Return how far some runs are, newest first."""
+    found = run_progress(MetricRun.objects.filter(pk__in=pks).select_related("dataset"))
+    return sorted(found, key=lambda each: -each.run.pk)
+
+
+def _who(request: Request) -> User:
+    return cast(User, request.user)  # `IsResearcher` has made sure
+
+
+# --- scores ---------------------------------------------------------------------------------
+
+
+class WindowSerializer(serializers.Serializer[dict[str, Any]]):
+    """The piece of evidence that gave a score."""
+
+    sentence = serializers.IntegerField(
+        allow_null=True, help_text="Of the response, from 0; null: the whole response."
+    )
+    passage = serializers.IntegerField(allow_null=True, help_text="Its id; null: all evidence.")
+    first = serializers.IntegerField(help_text="First sentence of the passage, from 0.")
+    last = serializers.IntegerField(help_text="Last sentence, this one included.")
+    start = serializers.IntegerField(help_text="First character.")
+    end = serializers.IntegerField(help_text="The character behind the last.")
+    probability = serializers.FloatField()
+
+
+class ScoreSerializer(serializers.Serializer[dict[str, Any]]):
+    """What a run said about a response or one citation of it: a score, or why there is none."""
+
+    id = serializers.IntegerField(source="pk")
+    run = serializers.IntegerField()
+    response = serializers.CharField(source="target__response__key", help_text="Its key.")
+    response_id = serializers.IntegerField(source="target__response")
+    citation = serializers.IntegerField(
+        source="target__citation__number", allow_null=True, help_text="Its number, from 1."
+    )
+    score = serializers.FloatField(allow_null=True)
+    problem = serializers.CharField(help_text="Why there is no score.")
+    assumed = serializers.BooleanField(
+        source="is_assumed", help_text="Nothing was shown: 0 without asking a model."
+    )
+    windows = WindowSerializer(many=True)
+    reused = serializers.BooleanField(
+        source="is_reused", help_text="The same was scored before: no model was asked."
+    )
+    details = serializers.DictField(help_text="Replies of a language model, the mode of a score.")
+    n_pairs = serializers.IntegerField()
+    n_truncated = serializers.IntegerField()
+
+
+class ScoreFilters(filters.FilterSet):  # type: ignore[misc] # no types
+    run = IdFilter("run", MetricRun, help_text="Id of a run.")
+    response = NameFilter("target__response", Response, "key", help_text="Key of a response.")
+
+
+class Scores(Listed):
+    """Scores of runs, made here or imported."""
+
+    serializer_class = ScoreSerializer
+    filterset_class = ScoreFilters
+    pagination_class = LongPages
+    queryset = AutoScore.objects.order_by("pk")
+
+    def get_queryset(self) -> QuerySet[Any]:
+        columns = [str(field.source) for field in ScoreSerializer().fields.values()]
+        rows: QuerySet[Any] = AutoScore.objects.order_by("pk").values(*columns)
+        return rows

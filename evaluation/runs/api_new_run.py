@@ -1,0 +1,131 @@
+"""What is sent to the API to start a metric run."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+
+from annotation.models import Study
+from evaluation.metrics.registry import METRICS
+from evaluation.runs.choices import ChoiceError, all_options, model_called, plan_of, sample_of
+from evaluation.runs.model_checks import why_unusable
+from evaluation.runs.plan import RunPlan, responses_of_study
+from generation.evidence import EvidenceChoice
+from generation.models import Dataset, Response
+
+
+class NewRunSerializer(serializers.Serializer[Any]):
+    """What is scored (a study's responses, or all of a dataset), by which model, and how."""
+
+    study = serializers.CharField(required=False, help_text="Slug of a study.")
+    dataset = serializers.CharField(required=False, help_text="Slug of a dataset.")
+    model = serializers.CharField(
+        default="",
+        allow_blank=True,
+        help_text="A backend without a model (lexical), or a checkpoint's name. Default: what the "
+        "metric asks first, if that needs no model.",
+    )
+    precision = serializers.CharField(
+        default="", allow_blank=True, help_text="fp32 or bf16. Default: the backend's first."
+    )
+    evidence = serializers.ChoiceField(
+        EvidenceChoice.choices,
+        required=False,
+        help_text="Of a metric that looks at evidence. Default: the study's choice, or shown.",
+    )
+    threshold = serializers.FloatField(required=False, help_text="Default: the metric's own.")
+    sample = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        help_text="So many responses of each model, drawn. 0: all. Default: as usual for the "
+        "metric.",
+    )
+    seed = serializers.IntegerField(default=0, min_value=0, help_text="Of the draw.")
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return the fields, with the metrics and every option of one."""
+        fields = super().get_fields()
+        metric = serializers.ChoiceField(list(METRICS), default=next(iter(METRICS)))
+        fields = {
+            "study": fields.pop("study"),
+            "dataset": fields.pop("dataset"),
+            "metric": metric,
+        } | fields
+        for option in all_options():
+            fields[option.name] = (
+                serializers.ChoiceField(option.values, required=False, help_text=option.help)
+                if option.values
+                else serializers.IntegerField(required=False, help_text=option.help)
+                if option.is_number
+                else serializers.CharField(required=False, help_text=option.help)
+            )
+        return fields
+
+    def validate_study(self, slug: str) -> Study:
+        study = Study.objects.select_related("dataset").filter(slug=slug).first()
+        if study is None:
+            raise ValidationError(f"There is no study {slug!r}.")
+        return study
+
+    def validate_dataset(self, slug: str) -> Dataset:
+        dataset = Dataset.objects.filter(slug=slug).first()
+        if dataset is None:
+            raise ValidationError(f"There is no dataset {slug!r}.")
+        return dataset
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse a field that nobody reads, so that no choice is lost to a slip."""
+        known = ", ".join(self.fields)
+        unknown = {name for name in data if name not in self.fields} if type(data) is dict else ()
+        if unknown:
+            message = f"There is no such field; there are: {known}."
+            raise ValidationError({name: [message] for name in unknown})
+        return super().to_internal_value(data)
+
+    def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Read the choices together: which there are depends on metric and model."""
+        if ("study" in asked) == ("dataset" in asked):
+            raise ValidationError({"study": ["Name either a study or a dataset."]})
+        try:
+            asked["plan"] = _plan(asked)
+        except ChoiceError as error:
+            raise ValidationError({error.field: [str(error)]}) from error
+        if problem := why_unusable(asked["plan"].spec, asked["metric"]):
+            raise ValidationError({"model": [problem]})
+        return asked
+
+    @property
+    def responses(self) -> QuerySet[Response]:
+        """The responses to score."""
+        study: Study | None = self.validated_data.get("study")
+        if study:
+            return responses_of_study(study)
+        return Response.objects.of_benchmark().filter(dataset=self.of_dataset)
+
+    @property
+    def of_dataset(self) -> Dataset:
+        asked = self.validated_data
+        dataset: Dataset = asked["study"].dataset if "study" in asked else asked["dataset"]
+        return dataset
+
+
+def _plan(asked: dict[str, Any]) -> RunPlan:
+    """Return every choice that was made, or was left to us.
+
+    Raises:
+        ChoiceError: one that no run can be made with.
+    """
+    study: Study | None = asked.get("study")
+    names = [option.name for option in all_options()]
+    return plan_of(
+        asked["metric"],
+        model_called(asked["model"]),
+        options={name: asked[name] for name in names if name in asked},
+        precision=asked["precision"],
+        evidence=asked.get("evidence", ""),
+        usual_evidence=study.evidence_choice if study else EvidenceChoice.SHOWN,
+        threshold=asked.get("threshold"),
+        n_sampled=sample_of(asked["metric"], asked.get("sample")),
+        seed=asked["seed"],
+    )

@@ -1,0 +1,117 @@
+"""Runs scored by a command, here and now: it needs no worker, and some may help."""
+
+import time
+from collections import Counter
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.db.models import QuerySet
+
+from evaluation.backends.base import Backend
+from evaluation.backends.registry import open_backend
+from evaluation.metrics.registry import METRICS
+from evaluation.models import AutoScore, MetricRun
+from evaluation.runs.plan import RunPlan
+from evaluation.runs.progress import RunProgress, run_progress
+from evaluation.runs.services.chunks import claim_next_run_chunk, finish_runs, score_chunk
+from evaluation.runs.services.runs import RunError, cancel_run, request_metric_run
+from generation.model_specs import BackendError
+from generation.models import Dataset, Response
+from generation.progress import progress_bar
+
+WAITS_SECONDS = 0.5  # for a worker that has the rest
+MAX_LISTED = 10  # reasons printed
+
+
+def requested_here(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response]) -> MetricRun:
+    """Return the run of these choices, once its model could be opened.
+
+    Raises:
+        CommandError: it cannot be opened, or is not the one that the run's scores are of; or there
+            is nothing that it could score.
+    """
+    try:
+        backend: Backend = plan.metric.ready(open_backend(plan.spec))
+    except BackendError as error:
+        raise CommandError(f"{error}\nNothing was scored.") from error
+    try:
+        run = request_metric_run(dataset, plan, responses, None)
+    except RunError as error:
+        raise CommandError(str(error)) from error
+    if run.backend_signature and run.revision != backend.revision:
+        raise CommandError(
+            f"{plan.spec.name}: its scores there are of revision {run.revision}, and this "
+            f"model is {backend.revision}. Rename its folder, or delete the run.\n"
+            "Nothing was scored."
+        )
+    return run
+
+
+def score_here(run: MetricRun, stderr: Any) -> str:
+    """Score what a run has left, and return what came out in a line. Ctrl-C cancels it.
+
+    Raises:
+        CommandError: it failed, was cancelled, or was deleted.
+    """
+    try:
+        _score(run, stderr)
+    except KeyboardInterrupt:
+        cancel_run(run, None)
+        progress = _progress(run)
+        raise CommandError(
+            f"Stopped: {progress.n_scored:,} of {progress.n_targets:,} {_judged(run)} are scored. "
+            "The same command goes on from there.",
+            returncode=130,
+        ) from None
+    return _outcome(_progress(run), stderr)
+
+
+def _score(run: MetricRun, stderr: Any) -> None:
+    """Score chunk by chunk until the run does not go on; workers may help."""
+    still_running = MetricRun.objects.filter(pk=run.pk, state=MetricRun.State.RUNNING)
+    with progress_bar(f"Scoring with {run}", stderr, _judged(run)) as on_progress:
+        while still_running.exists():
+            claim = claim_next_run_chunk(run)
+            if claim:
+                score_chunk(claim)
+            else:
+                finish_runs()
+                time.sleep(WAITS_SECONDS)
+            progress = _progress(run)
+            on_progress(progress.n_targets - progress.n_left, progress.share)
+
+
+def _outcome(progress: RunProgress, stderr: Any) -> str:
+    """List why something failed, and return the line of a run that is done."""
+    run = progress.run
+    failed = AutoScore.objects.filter(run=run, score=None)
+    reasons = Counter(failed.values_list("problem", flat=True))
+    for reason, n in reasons.most_common(MAX_LISTED):
+        stderr.write(f"{n:,} failed: {reason}")
+    if len(reasons) > MAX_LISTED:
+        stderr.write(f"... and {len(reasons) - MAX_LISTED:,} more reasons")
+    kind = METRICS[run.metric]
+    cut = "pairs with a premise" if kind.asks_pairs else "prompts"
+    said = [
+        f"{progress.n_scored:,} of {progress.n_targets:,} {kind.judges} scored",
+        f"{progress.n_reused:,} reused (the same was scored before)",
+        f"{progress.n_failed:,} failed",
+        f"{progress.n_assumed:,} assumed ({kind.assumed_when})",
+        f"{progress.n_truncated:,} of {progress.n_pairs:,} {cut} cut short",
+    ]
+    if n_without := run.parameters.get("n_without_citation"):
+        said.append(f"{n_without:,} responses without a complete citation")
+    if run.state != MetricRun.State.DONE:
+        raise CommandError(f"{run.error or 'Somebody cancelled the run.'}\n{said[0]}.")
+    return f"{run.full_signature}: {', '.join(said)}."
+
+
+def _judged(run: MetricRun) -> str:
+    return METRICS[run.metric].judges
+
+
+def _progress(run: MetricRun) -> RunProgress:
+    found = run_progress(MetricRun.objects.filter(pk=run.pk))
+    if not found:
+        raise CommandError("Somebody deleted the run.")
+    return found[0]

@@ -1,0 +1,151 @@
+"""A model that runs and grids may use, as an admin describes it."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from django import forms
+from django.core.validators import RegexValidator
+from django.http import QueryDict
+
+from evaluation.backends.registry import BACKENDS
+from evaluation.metrics.registry import METRICS
+from evaluation.runs.services.checkpoints import MOST_CALLS_PER_MINUTE, WITH_LABELS
+from generation.backends.registry import LANGUAGE_MODELS
+from generation.models import Checkpoint
+
+PLAIN_TEXT = {"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}
+
+
+class ModelKind(NamedTuple):
+    """One kind of model as the form offers it."""
+
+    key: str
+    title: str
+    metrics: str  # families of those that may ask it
+    is_server: bool
+    has_index: bool
+    has_pace: bool
+    is_chosen: bool
+
+
+class PaceForm(forms.Form):
+    """How often grids may call one model."""
+
+    calls_per_minute = forms.IntegerField(
+        label="Calls a minute",
+        required=False,
+        min_value=1,
+        max_value=MOST_CALLS_PER_MINUTE,
+        help_text="That grids make at most, all together: what the server allows. Empty: no limit.",
+    )
+
+
+def pace_form(checkpoint: Checkpoint, data: QueryDict | None = None) -> PaceForm:
+    """Return the form that stands beside one model of a list."""
+    pace = {"calls_per_minute": checkpoint.calls_per_minute}
+    form = PaceForm(data, initial=pace, auto_id=f"id_{checkpoint.pk}_%s")
+    form.fields["calls_per_minute"].help_text = ""  # said once, where a model is added
+    form.fields["calls_per_minute"].widget.attrs["placeholder"] = "no limit"
+    return form
+
+
+class CheckpointForm(PaceForm):
+    """A model that runs and grids may use. What makes no sense for its kind is folded away."""
+
+    name = forms.CharField(
+        label="Name",
+        max_length=100,
+        help_text="What runs and signatures call it: letters, digits, dots, _ and -.",
+        validators=[
+            RegexValidator(r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z", "Use letters, digits and . _ - only.")
+        ],
+        widget=forms.TextInput(attrs=PLAIN_TEXT),
+    )
+    backend = forms.ChoiceField(label="Kind", initial="transformers")
+    location = forms.CharField(
+        label="Location",
+        max_length=500,
+        help_text='<span class="unless-server">A folder on the server, or a name on the Hugging '
+        "Face hub. A name may end in @ and a revision, which is then always used.</span>"
+        '<span class="if-server">Its address, like https://host/v1. With /completions at the end, '
+        "texts are gone on with; else messages are answered.</span>",
+        widget=forms.TextInput(attrs=PLAIN_TEXT),
+    )
+    entailment_index = forms.IntegerField(
+        label="Index of entailment",
+        required=False,
+        min_value=0,
+        max_value=99,
+        help_text="Only for a model whose labels have no names: which output means entailment.",
+    )
+    served_name = forms.CharField(
+        label="Name on the server",
+        required=False,
+        max_length=200,
+        help_text="What the server calls the model.",
+        widget=forms.TextInput(attrs=PLAIN_TEXT),
+    )
+    key_variable = forms.CharField(
+        label="Variable with its key",
+        required=False,
+        max_length=100,
+        help_text="Name of the environment variable that holds the key; the key itself is read "
+        "from there alone, and stored and shown nowhere. Empty: the server wants none.",
+        # No other secret of the environment can be sent to somebody's server by a slip.
+        validators=[
+            RegexValidator(
+                r"^([A-Za-z_]\w*_)?API_KEY\Z",
+                "Expected the name of a variable that ends in API_KEY.",
+                flags=re.ASCII,
+            )
+        ],
+        widget=forms.TextInput(attrs=PLAIN_TEXT | {"placeholder": "OPENAI_API_KEY"}),
+    )
+
+    key_over_http = forms.BooleanField(
+        label="Send the key over plain http",
+        required=False,
+        help_text="Everybody on the way can read it. Without this a key goes to https addresses "
+        "and to this machine alone.",
+    )
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.fields["backend"].choices = [  # type: ignore[attr-defined]
+            (key, kind.title) for key, kind in BACKENDS.items() if kind.needs_model
+        ]
+
+    def kinds(self) -> Iterator[ModelKind]:
+        """Yield the kinds of models, with the metrics that may ask them."""
+        chosen = self["backend"].value()
+        for key, title in self.fields["backend"].choices:  # type: ignore[attr-defined]
+            by = [each.family or each.title for each in METRICS.values() if key in each.backends]
+            yield ModelKind(
+                key,
+                title,
+                ", ".join(dict.fromkeys(by)),
+                BACKENDS[key].is_server,
+                key == WITH_LABELS,
+                key in LANGUAGE_MODELS,
+                key == chosen,
+            )
+
+    def clean_name(self) -> str:
+        """Refuse the name of a backend: signatures and grids could not tell the two apart."""
+        name: str = self.cleaned_data["name"]
+        if name.lower() in {*BACKENDS, *LANGUAGE_MODELS}:
+            raise forms.ValidationError("This is what a kind of backend is called.")
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        """Leave out what is folded away for the chosen kind."""
+        cleaned = super().clean() or {}
+        kind = BACKENDS.get(cleaned.get("backend", ""))
+        if kind and not kind.is_server:
+            cleaned |= {"served_name": "", "key_variable": "", "key_over_http": False}
+        if cleaned.get("backend") != WITH_LABELS:
+            cleaned["entailment_index"] = None
+        if cleaned.get("backend") not in LANGUAGE_MODELS:
+            cleaned["calls_per_minute"] = None
+        return cleaned

@@ -1,0 +1,160 @@
+"""What somebody may choose about a prompt search and about a distillation."""
+
+from typing import Any
+
+from django import forms
+
+from annotation.models import Study
+from evaluation.jobs.services import JobError
+from evaluation.models import MetricRun
+from evaluation.runs.job_pages import encoders, language_models, slices, teachers
+from evaluation.runs.services.distillation import (
+    LARGEST_LEARNING_RATE,
+    SMALLEST_LEARNING_RATE,
+    Data,
+    DistillationPlan,
+    check_run,
+    data_of,
+)
+from evaluation.runs.services.prompt_search import SearchPlan, Slice, slice_of
+from generation.limits import LARGEST_SEED
+from generation.models import Checkpoint
+
+_PLAIN = {"autocapitalize": "none", "autocomplete": "off"}
+_USUAL = DistillationPlan._field_defaults
+
+
+def _name(label: str, help_text: str) -> forms.CharField:
+    return forms.CharField(
+        label=label, max_length=60, help_text=help_text, widget=forms.TextInput(attrs=_PLAIN)
+    )
+
+
+def _seed(help_text: str) -> forms.IntegerField:
+    return forms.IntegerField(
+        label="Seed", min_value=0, max_value=LARGEST_SEED, initial=0, help_text=help_text
+    )
+
+
+class SearchForm(forms.Form):
+    """A new prompt search: on which slice, with which model, and how long at most."""
+
+    slice = forms.ChoiceField(
+        label="Slice", help_text="A question of a study, and the setup whose votes it learns from."
+    )
+    model = forms.ModelChoiceField(
+        Checkpoint.objects.none(), label="Language model", to_field_name="name", empty_label=None
+    )
+    name = _name("Name of the prompt", "Runs and signatures call it so.")
+    n_examples = forms.IntegerField(
+        label="Examples",
+        min_value=2,
+        required=False,
+        help_text="The first so many in seeded order. Empty: all.",
+    )
+    seed = _seed("Of the order in which examples are tried.")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["model"].queryset = language_models()  # type: ignore[attr-defined]
+        self.fields["slice"].choices = [  # type: ignore[attr-defined]
+            (f"{study.slug}/{question}/{setup}", f"{study.name}, {question}: {setup}")
+            for study, question, setups in slices()
+            for setup in setups
+        ]
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there is a slice and a model to choose."""
+        has_slice = bool(self.fields["slice"].choices)  # type: ignore[attr-defined]
+        return has_slice and self.fields["model"].queryset.exists()  # type: ignore[attr-defined]
+
+    def plan(self) -> SearchPlan:
+        """Return what a valid form says."""
+        chosen = self.cleaned_data
+        study, question, setup = chosen["slice"].split("/", 2)
+        return SearchPlan(
+            study=Study.objects.get(slug=study),
+            setup=setup,
+            metric=question,
+            spec=chosen["model"].spec(),
+            name=chosen["name"],
+            seed=chosen["seed"],
+            n_examples=chosen["n_examples"],
+        )
+
+    def planned(self) -> Slice | None:
+        """Return the examples that a half-filled form is about; None where it does not say."""
+        self.is_valid()
+        if not {"slice", "seed", "n_examples", "model"} <= set(self.cleaned_data):
+            return None
+        self.cleaned_data.setdefault("name", "")
+        return slice_of(self.plan())
+
+
+class DistillationForm(forms.Form):
+    """A new distillation: whose scores, which encoder, and how it is trained."""
+
+    run = forms.ModelChoiceField(
+        MetricRun.objects.none(),
+        label="Run",
+        empty_label=None,
+        help_text="Whose scores are taught: a language model’s.",
+    )
+    base = forms.ModelChoiceField(
+        Checkpoint.objects.none(),
+        label="Encoder",
+        to_field_name="name",
+        empty_label=None,
+        help_text="To begin with. Its output is replaced by a new one.",
+    )
+    name = _name("Name of the new model", "Runs and signatures call it so.")
+    epochs = forms.IntegerField(
+        label="Epochs", min_value=1, max_value=100, initial=_USUAL["epochs"]
+    )
+    learning_rate = forms.FloatField(
+        label="Learning rate",
+        min_value=SMALLEST_LEARNING_RATE,
+        max_value=LARGEST_LEARNING_RATE,
+        initial=_USUAL["learning_rate"],
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="The highest; it rises over a tenth of the batches, then falls to 0.",
+    )
+    batch_size = forms.IntegerField(
+        label="Batch size", min_value=1, max_value=1024, initial=_USUAL["batch_size"]
+    )
+    seed = _seed("Of the held-out dialogs, the order and the new output.")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["run"].queryset = teachers()  # type: ignore[attr-defined]
+        self.fields["run"].label_from_instance = _run_in_words  # type: ignore[attr-defined]
+        self.fields["base"].queryset = encoders()  # type: ignore[attr-defined]
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there is a run and an encoder to choose."""
+        fields: dict[str, Any] = self.fields
+        return bool(fields["run"].queryset.exists() and fields["base"].queryset.exists())
+
+    def plan(self) -> DistillationPlan:
+        """Return what a valid form says."""
+        chosen = {**self.cleaned_data}
+        base = chosen.pop("base").spec()
+        return DistillationPlan(base=base, **chosen)
+
+    def data_there(self) -> Data | None:
+        """Return what a half-filled form would teach; None where it does not say."""
+        self.is_valid()
+        run, seed = self.cleaned_data.get("run"), self.cleaned_data.get("seed")
+        if run is None or seed is None:
+            return None
+        try:
+            check_run(run)
+        except JobError:
+            return None
+        return data_of(run, seed)
+
+
+def _run_in_words(run: MetricRun) -> str:
+    return f"{run.pk}: {run.metric} by {run.model_name or run.backend}, {run.dataset.name}"

@@ -1,0 +1,226 @@
+"""A new metric run: what is scored, by which metric and model, and every choice of that metric."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from django import forms
+from django.db.models import Exists, OuterRef
+
+from annotation.models import Study
+from evaluation.metrics.auto_ssa import SsaPrompt
+from evaluation.metrics.base import AutoMetric, Option
+from evaluation.metrics.registry import METRICS
+from evaluation.runs.choices import (
+    MOST_SAMPLED,
+    PROMPT,
+    ChoiceError,
+    model_called,
+    models_for,
+    plan_of,
+    precisions_of,
+)
+from evaluation.runs.plan import RunPlan, responses_of_study
+from evaluation.runs.prompts import prompts_for
+from generation.evidence import EvidenceChoice
+from generation.limits import LARGEST_SEED
+from generation.models import Dataset, Response
+
+FIRST = next(iter(METRICS))
+PRECISIONS = {"fp32": "fp32, the reference", "bf16": "bf16, quicker on most machines"}
+EVIDENCE = [
+    (EvidenceChoice.SHOWN.value, "Shown: what the model was given"),
+    (EvidenceChoice.GOLDEN.value, "Golden: whatever it was given"),
+    (EvidenceChoice.RETRIEVED.value, "Retrieved: what a search finds"),
+]
+OF_EVERY_METRIC = ("over", "evidence")  # what is kept when another metric is chosen
+
+
+class NewRunForm(forms.Form):
+    """A new run. Its fields are those that the chosen metric, and the chosen model, ask for."""
+
+    over = forms.ChoiceField(label="Responses")
+    metric = forms.ChoiceField(label="Metric")
+    shown = forms.CharField(required=False, widget=forms.HiddenInput)  # whose choices these are
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        super().__init__(data)
+        chosen = data.get("metric")
+        self.kind: type[AutoMetric] = METRICS[chosen if chosen in METRICS else FIRST]
+        self.fields["over"].choices = _what_can_be_scored()  # type: ignore[attr-defined]
+        self.fields["metric"].choices = [  # type: ignore[attr-defined]
+            (key, kind.title) for key, kind in METRICS.items()
+        ]
+        self.models = models_for(self.kind.key)
+        self.fields["model"] = forms.ChoiceField(label="Model", choices=self.models)
+        self._add_precision(data)
+        for option in self.kind.options:
+            self.fields[option.name] = _field_of(option)
+        prompts = prompts_for(self.kind.key)
+        if len(prompts) > 1:
+            self.fields[PROMPT] = _prompt(prompts)
+        if self.kind.needs_evidence:
+            self.fields["evidence"] = forms.ChoiceField(label="Evidence", choices=EVIDENCE)
+        self.fields["threshold"] = _threshold(self.kind)
+        self.fields["sample"] = forms.IntegerField(
+            label="Responses of each model",
+            required=False,
+            min_value=1,
+            max_value=MOST_SAMPLED,
+            help_text="Empty: all.",
+        )
+        self.fields["seed"] = forms.IntegerField(
+            label="Seed of the draw", min_value=0, max_value=LARGEST_SEED
+        )
+
+    def _add_precision(self, data: Mapping[str, Any]) -> None:
+        """Add the field where there is something to choose, or where something is wrong."""
+        spec = None
+        if data.get("model") in dict(self.models):
+            spec = model_called(data["model"])
+        offered = precisions_of(spec.backend) if spec else ("fp32",)
+        if len(offered) > 1 or data.get("precision", "") not in ("", offered[0]):
+            self.fields["precision"] = forms.ChoiceField(
+                label="Precision",
+                required=False,
+                choices=[(key, PRECISIONS.get(key, key)) for key in offered],
+                help_text="The page of a bf16 or fp32 run can measure how many labels bf16 flips.",
+            )
+
+    @property
+    def shows_another_metric(self) -> bool:
+        """Whether the choices that were sent are those of another metric than the chosen one."""
+        return self.data.get("shown", "") not in ("", self.kind.key)
+
+    @property
+    def can_score(self) -> bool:
+        """Whether anything is there to be scored."""
+        return any(choices for _, choices in self.fields["over"].choices)  # type: ignore[attr-defined]
+
+    def of_metric(self) -> Iterator[forms.BoundField]:
+        """Yield the fields that say what the metric asks, and which score is a yes."""
+        for option in self.kind.options:
+            yield self[option.name]
+        if "prompt" in self.fields:
+            yield self["prompt"]
+        if self.kind.needs_evidence:
+            yield self["evidence"]
+        yield self["threshold"]
+
+    def clean(self) -> dict[str, Any]:
+        """Read what `over` names, and make a plan of the rest."""
+        cleaned = super().clean() or {}
+        kind, _, slug = cleaned.get("over", "").partition(":")
+        if kind == "study":
+            study = Study.objects.select_related("dataset").get(slug=slug)
+            cleaned |= {"dataset": study.dataset, "responses": responses_of_study(study)}
+        elif kind == "dataset":
+            dataset = Dataset.objects.get(slug=slug)
+            cleaned |= {"dataset": dataset, "responses": dataset.responses.of_benchmark()}
+        if not self.errors:
+            try:
+                cleaned["plan"] = self._plan(cleaned)
+            except ChoiceError as error:
+                self.add_error(error.field if error.field in self.fields else "metric", str(error))
+        return cleaned
+
+    def _plan(self, cleaned: Mapping[str, Any]) -> RunPlan:
+        options = [*(option.name for option in self.kind.options), PROMPT]
+        return plan_of(
+            self.kind.key,
+            model_called(cleaned["model"]),
+            options={name: cleaned[name] for name in options if name in cleaned},
+            precision=cleaned.get("precision", ""),
+            evidence=cleaned.get("evidence", ""),
+            threshold=cleaned["threshold"],
+            n_sampled=cleaned["sample"],
+            seed=cleaned["seed"],
+        )
+
+
+def first_choices(given: Mapping[str, str]) -> dict[str, Any]:
+    """Return what the form of a new run shows: what an address names, the usual for the rest.
+
+    Without a study or a dataset, that is the newest study. Choices that were made for another
+    metric than the one that is named are left out.
+    """
+    kind = METRICS.get(given.get("metric", ""), METRICS[FIRST])
+    kept = dict(given)
+    if given.get("shown", kind.key) != kind.key:
+        kept = {name: kept[name] for name in (*OF_EVERY_METRIC, "model") if name in kept}
+    over, evidence = _first_responses(given)
+    models = dict(models_for(kind.key))
+    usual = {
+        "over": over,
+        "model": next(iter(models), ""),
+        "evidence": evidence,
+        "threshold": kind.threshold,
+        "sample": "" if kind.usual_sample is None else kind.usual_sample,
+        "seed": 0,
+        **kind.made({}).parameters,
+    }
+    chosen = usual | kept | {"metric": kind.key, "shown": kind.key}
+    if chosen["model"] not in models:
+        chosen["model"] = usual["model"]
+    spec = model_called(chosen["model"]) if chosen["model"] else None
+    offered = precisions_of(spec.backend) if spec else ("fp32",)
+    if chosen.get("precision") not in offered:
+        chosen["precision"] = offered[0]
+    return chosen
+
+
+def _first_responses(given: Mapping[str, str]) -> tuple[str, str]:
+    """Return what a run may be over, and the evidence that goes with it."""
+    study = Study.objects.filter(slug=given.get("study", "")).first()
+    dataset = Dataset.objects.filter(slug=given.get("dataset", "")).first()
+    if dataset and not study:
+        return f"dataset:{dataset.slug}", EvidenceChoice.SHOWN.value
+    if study := study or Study.objects.first():
+        return f"study:{study.slug}", study.evidence_choice
+    newest = Dataset.objects.filter(responses__example__is_ad_hoc=False).order_by("-pk").first()
+    return (f"dataset:{newest.slug}" if newest else ""), EvidenceChoice.SHOWN.value
+
+
+def _what_can_be_scored() -> list[tuple[str, list[tuple[str, str]]]]:
+    studies = Study.objects.order_by("name").values_list("slug", "name")
+    datasets = Dataset.objects.filter(
+        Exists(Response.objects.of_benchmark().filter(dataset=OuterRef("pk")))
+    )
+    named = datasets.values_list("slug", "name")
+    return [
+        ("Of a study", [(f"study:{slug}", name) for slug, name in studies]),
+        ("All of a dataset", [(f"dataset:{slug}", name) for slug, name in named]),
+    ]
+
+
+def _field_of(option: Option) -> forms.Field:
+    """Return the field for one choice of a metric: one of its values, or a whole number."""
+    if option.choices:
+        return forms.ChoiceField(
+            label=option.label, choices=list(option.choices), help_text=option.help
+        )
+    return forms.IntegerField(
+        label=option.label, min_value=option.low, max_value=option.high, help_text=option.help
+    )
+
+
+def _prompt(prompts: Iterable[SsaPrompt]) -> forms.ChoiceField:
+    def named(prompt: SsaPrompt) -> str:
+        return f"{prompt.name}, built on {prompt.built_on}" if prompt.built_on else prompt.name
+
+    return forms.ChoiceField(
+        label="Prompt",
+        choices=[(prompt.name, named(prompt)) for prompt in prompts],
+        help_text="Language models are asked with it, and nothing else is.",
+    )
+
+
+def _threshold(kind: type[AutoMetric]) -> forms.FloatField:
+    low, high = kind.scale
+    counts = "This score or a higher one" if kind.is_yes_at_threshold else "A higher score"
+    return forms.FloatField(
+        label="Threshold",
+        min_value=low,
+        max_value=high,
+        help_text=f"{counts} counts as yes. Scores go from {low:g} to {high:g}.",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )

@@ -1,0 +1,103 @@
+"""What runs have scored, in the order of the items of an arm. Only reads."""
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from django.db.models import Exists, OuterRef
+from numpy.typing import NDArray
+
+from annotation.models import Study
+from evaluation.metrics.registry import METRICS
+from evaluation.models import AutoScore, MetricRun
+from evaluation.runs.judged import is_about, is_of_citations
+from evaluation.statistics.intervals import Floats
+from evaluation.votes.counts import ArmCounts, Ints
+
+
+class Scores(NamedTuple):
+    """One run's scores on the items of an arm; NaN where there is none."""
+
+    score: Floats
+    has_row: NDArray[np.bool_]
+    is_assumed: NDArray[np.bool_]
+    n_truncated: Ints  # pairs whose premise was cut
+
+    @property
+    def is_failed(self) -> NDArray[np.bool_]:
+        failed: NDArray[np.bool_] = self.has_row & np.isnan(self.score)
+        return failed
+
+    @property
+    def given(self) -> Floats:
+        """The scores that a metric gave: assumed ones take no part in any agreement."""
+        return np.where(self.is_assumed, math.nan, self.score)
+
+
+def runs_with_scores(study: Study) -> list[MetricRun]:
+    """Return the runs that have given a score to what a study's raters judge, imported or not."""
+    has_scores = Exists(AutoScore.objects.filter(run=OuterRef("pk")))
+    found = MetricRun.objects.filter(has_scores, dataset=study.dataset_id)
+    citations = is_of_citations(study)
+    runs = [run for run in found if is_about(run, citations=citations)]
+    return sorted(runs, key=lambda run: (run.metric, run.full_signature, run.is_imported))
+
+
+ScoresOf = Callable[[MetricRun, ArmCounts], Scores]
+
+
+def scores_of(run: MetricRun, of_arm: ArmCounts) -> Scores:
+    """Return a run's scores in the order of an arm's items."""
+    return scores_of_runs([run], of_arm)[run.pk]
+
+
+def scores_of_runs(runs: Sequence[MetricRun], of_arm: ArmCounts) -> dict[int, Scores]:
+    """Return each run's scores in the order of an arm's items, by run; one statement for all."""
+    place = {target: item for item, target in enumerate(of_arm.items.targets.tolist())}
+    n_items = len(place)
+    found = {
+        run.pk: Scores(
+            np.full(n_items, math.nan),
+            np.zeros(n_items, bool),
+            np.zeros(n_items, bool),
+            np.zeros(n_items, np.int64),
+        )
+        for run in runs
+    }
+    rows = AutoScore.objects.filter(run__in=list(found)).values_list(
+        "run", "target", "score", "is_assumed", "n_truncated"
+    )
+    for run_id, target, score, is_assumed, n_truncated in rows.iterator(chunk_size=20_000):
+        item = place.get(target)
+        if item is not None:
+            scores = found[run_id]
+            scores.has_row[item] = True
+            scores.is_assumed[item] = is_assumed
+            scores.n_truncated[item] = n_truncated
+            if score is not None:
+                scores.score[item] = score
+    return found
+
+
+def scores_once(metrics: Collection[str]) -> ScoresOf:
+    """Return `scores_of` that reads runs of some metrics once, for reports on one and the same arm.
+
+    Those of other runs are not kept: there may be many.
+    """
+    read: dict[int, Scores] = {}
+
+    def kept_scores_of(run: MetricRun, of_arm: ArmCounts) -> Scores:
+        if run.metric not in metrics:
+            return scores_of(run, of_arm)
+        if run.pk not in read:
+            read[run.pk] = scores_of(run, of_arm)
+        return read[run.pk]
+
+    return kept_scores_of
+
+
+def scale_of(run: MetricRun) -> tuple[float, float]:
+    """Return the lowest and the highest score that a run can give; of imported ones 0 to 1."""
+    kind = None if run.is_imported else METRICS.get(run.metric)
+    return kind.scale if kind else (0.0, 1.0)

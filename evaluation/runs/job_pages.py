@@ -1,0 +1,113 @@
+"""What pages show of prompt searches and distillations, and what new ones may be made of."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.db.models import Q, QuerySet
+
+from annotation.models import Study
+from annotation.schemes import load_scheme
+from evaluation.backends.distilled import TAUGHT
+from evaluation.models import Job, MetricRun
+from evaluation.runs.prompts import PROMPTED
+from generation.backends.registry import LANGUAGE_MODELS
+from generation.models import Checkpoint, Response
+
+WIDTH, HEIGHT, INSET = 240, 60, 4  # px, of the line of errors
+ENCODERS = ("transformers", "distilled")  # backends whose checkpoints are encoders with an output
+
+
+class TriedPrompt(NamedTuple):
+    """One prompt of a search, as its page shows it."""
+
+    number: int
+    shown: str  # key of the response that was its newest demonstration; "": none
+    response: int | None  # that response, if it is still there
+    mse: float | None
+    mse_before: float | None
+    n_scored: int
+    n_failed: int
+    is_kept: bool
+    text: str
+    problems: list[tuple[str, str]]  # response and why it has no score
+
+
+class Line(NamedTuple):
+    """A falling line as SVG: its corners, and the dots that stand on it."""
+
+    path: str
+    dots: list[tuple[float, float]]
+    width: int = WIDTH
+    height: int = HEIGHT
+
+
+def tried_prompts(job: Job) -> list[TriedPrompt]:
+    """Return every prompt that a search has tried so far, in order; two statements."""
+    steps = list(job.steps.all())
+    keys = [step.content["demonstrations"][-1] for step in steps if step.content["demonstrations"]]
+    dataset = job.study.dataset_id if job.study else None
+    there = Response.objects.filter(dataset=dataset, key__in=keys)
+    ids = dict(there.values_list("key", "pk"))
+    return [_tried(step.number, step.content, ids) for step in steps]
+
+
+def _tried(number: int, content: Mapping[str, Any], ids: Mapping[str, int]) -> TriedPrompt:
+    shown = content["demonstrations"][-1] if content["demonstrations"] else ""
+    return TriedPrompt(
+        number=number,
+        shown=shown,
+        response=ids.get(shown),
+        mse=content["mse"],
+        mse_before=content["mse_before"],
+        n_scored=content["n_scored"],
+        n_failed=content["n_failed"],
+        is_kept=content["is_kept"],
+        text=content["text"],
+        problems=list(content["problems"].items()),
+    )
+
+
+def line_of(errors: Sequence[float | None]) -> Line | None:
+    """Return a line through errors in their order, 0 at the bottom; None with fewer than two."""
+    known = [error for error in errors if error is not None]
+    highest = max(known, default=0.0)
+    if len(known) < 2 or not highest:
+        return None
+    step = (WIDTH - 2 * INSET) / (len(known) - 1)
+    room = HEIGHT - 2 * INSET
+    dots = [
+        (round(INSET + step * place, 1), round(INSET + room * (1 - error / highest), 1))
+        for place, error in enumerate(known)
+    ]
+    return Line("M" + "L".join(f"{x} {y}" for x, y in dots), dots)
+
+
+# --- what new jobs may be made of -----------------------------------------------------------
+
+
+def slices() -> list[tuple[Study, str, list[str]]]:
+    """Return the studies with votes on a question that has prompts, their questions and setups."""
+    found = []
+    studies = Study.objects.filter(arms__votes__question__in=PROMPTED).distinct()
+    for study in studies.order_by("name").prefetch_related("setups"):
+        asked = [q.key for q in load_scheme(study.scheme).questions if q.key in PROMPTED]
+        setups = sorted(setup.name for setup in study.setups.all())
+        found += [(study, question, setups) for question in asked]
+    return found
+
+
+def language_models() -> QuerySet[Checkpoint]:
+    """Return the listed models that can be asked with a prompt."""
+    return Checkpoint.objects.filter(backend__in=LANGUAGE_MODELS).order_by("name")
+
+
+def encoders() -> QuerySet[Checkpoint]:
+    """Return the listed models that a small one may begin with."""
+    return Checkpoint.objects.filter(backend__in=ENCODERS).order_by("name")
+
+
+def teachers() -> QuerySet[MetricRun]:
+    """Return the runs whose scores can be taught, newest first."""
+    is_taught = Q(metric__in=TAUGHT, backend__in=LANGUAGE_MODELS, is_imported=False)
+    runs = MetricRun.objects.filter(is_taught).exclude(state=MetricRun.State.RUNNING)
+    return runs.select_related("dataset").order_by("-pk")

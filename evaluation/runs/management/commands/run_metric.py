@@ -1,0 +1,104 @@
+"""Score the responses of a study or a dataset with an auto-metric, here and now.
+
+The same command goes on where a run was stopped, and adds what came since; it needs no worker.
+"""
+
+from argparse import RawDescriptionHelpFormatter
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.models import Q
+
+from annotation.models import Study
+from evaluation.metrics.registry import METRICS
+from evaluation.runs.choices import ChoiceError, plan_of, sample_of
+from evaluation.runs.command import requested_here, score_here
+from evaluation.runs.metric_options import add_metric_options, metric_options_from
+from evaluation.runs.model_options import add_model_arguments, spec_from
+from evaluation.runs.plan import RunPlan, responses_of_study
+from evaluation.runs.services.runs import retry_failed
+from generation.evidence import EvidenceChoice
+from generation.models import Dataset
+
+EXAMPLE = """examples:
+  manage.py run_metric auto_ais --study pilot --backend lexical
+  manage.py run_metric auto_ais --dataset pilot --backend transformers \\
+      --model models/nli-deberta --flavor v3 --window 2 --hypothesis whole --evidence golden
+  manage.py run_metric sensible --study pilot --server http://localhost:8000/v1 --model qwen
+"""
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.epilog = EXAMPLE
+        parser.add_argument("metric", choices=METRICS)
+        what = parser.add_mutually_exclusive_group(required=True)
+        what.add_argument("--study", help="name of a study: the responses that it is about")
+        what.add_argument("--dataset", help="name of a dataset: all its responses")
+        add_model_arguments(parser)
+        add_metric_options(parser)
+        parser.add_argument(
+            "--evidence", choices=EvidenceChoice.values, help="default: the study's, else shown"
+        )
+        parser.add_argument("--threshold", type=float, help="default: the metric's own")
+        parser.add_argument(
+            "--sample", type=int, metavar="N", help="responses of each model, drawn; 0: all"
+        )
+        parser.add_argument("--seed", type=int, default=0, help="of the draw")
+        parser.add_argument(
+            "--retry-failed", action="store_true", help="score again what has failed before"
+        )
+
+    def handle(self, **options: Any) -> None:
+        study = _study(options["study"]) if options["study"] else None
+        dataset = study.dataset if study else _dataset(options["dataset"])
+        try:
+            plan = _plan(study, options)
+        except ChoiceError as error:
+            raise CommandError(f"--{error.field.replace('_', '-')}: {error}") from error
+        responses = responses_of_study(study) if study else dataset.responses.of_benchmark()
+        if not responses.exists():
+            raise CommandError("There are no responses to score.")
+        run = requested_here(dataset, plan, responses)
+        if options["retry_failed"]:
+            retry_failed(run, None)
+        self.stdout.write(score_here(run, self.stderr))
+
+
+def _study(name: str) -> Study:
+    found = Study.objects.filter(name=name).select_related("dataset").first()
+    if not found:
+        names = ", ".join(Study.objects.values_list("name", flat=True)[:10]) or "none yet"
+        raise CommandError(f"No study {name!r}; there are: {names}")
+    return found
+
+
+def _dataset(name: str) -> Dataset:
+    found = Dataset.objects.filter(Q(name=name) | Q(slug=name)).first()
+    if not found:
+        names = ", ".join(Dataset.objects.values_list("name", flat=True)[:10]) or "none yet"
+        raise CommandError(f"No dataset {name!r}; there are: {names}")
+    return found
+
+
+def _plan(study: Study | None, options: dict[str, Any]) -> RunPlan:
+    """Return what the options ask for.
+
+    Raises:
+        ChoiceError: a mistake in them.
+    """
+    metric = options["metric"]
+    return plan_of(
+        metric,
+        spec_from(options),
+        options=metric_options_from(options),
+        precision=options["precision"] or "",
+        evidence=options["evidence"] or "",
+        usual_evidence=study.evidence_choice if study else EvidenceChoice.SHOWN,
+        threshold=options["threshold"],
+        n_sampled=sample_of(metric, options["sample"]),
+        seed=options["seed"],
+    )

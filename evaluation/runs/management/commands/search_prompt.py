@@ -1,0 +1,112 @@
+"""Search the demonstrations with which a language model rates as the raters of one setup do.
+
+Examples of the setup are gone through once in seeded order; one is kept as the next demonstration
+when it lowers the error over the rest. Every tried prompt is kept. The same command goes on where
+a search was stopped; it needs no worker.
+"""
+
+from argparse import RawDescriptionHelpFormatter
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotation.models import Study
+from evaluation.jobs.command import do_here
+from evaluation.jobs.services import JobError
+from evaluation.metrics.auto_ssa import TRIES
+from evaluation.models import Job
+from evaluation.runs.choices import ChoiceError, precisions_of
+from evaluation.runs.model_options import add_model_arguments, spec_from
+from evaluation.runs.prompts import PROMPTED
+from evaluation.runs.services.prompt_search import SearchPlan, request_prompt_search, slice_of
+from generation.model_specs import ModelSpec
+
+EXAMPLE = """examples:
+  manage.py search_prompt --study pilot --setup "t=0.7, no evidence" --metric sensible \\
+      --server http://localhost:8000/v1 --model qwen --name pilot-warm --n-examples 30
+  manage.py run_metric sensible --study pilot --model qwen --prompt pilot-warm
+"""
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.epilog = EXAMPLE
+        parser.add_argument("--study", required=True, help="name of a study with the question")
+        parser.add_argument("--setup", required=True, help="the slice: name of one of its setups")
+        parser.add_argument("--metric", choices=PROMPTED, default=PROMPTED[0])
+        parser.add_argument("--name", required=True, help="of the prompt that is found")
+        parser.add_argument("--seed", type=int, default=0, help="of the order of examples")
+        parser.add_argument(
+            "--n-examples", type=int, help="the first so many in that order; default: all"
+        )
+        add_model_arguments(parser)
+
+    def handle(self, **options: Any) -> None:
+        try:
+            plan = _plan(options)
+            found = slice_of(plan)
+            job = request_prompt_search(plan, None)
+        except (JobError, ChoiceError) as error:
+            option = f"--{error.field.replace('_', '-')}: " if error.field else ""
+            raise CommandError(f"{option}{error}\nNothing was asked.") from error
+        self.stderr.write(
+            f"{plan.spec.name} is asked for at most {found.most_calls:,} replies, each up to "
+            f"{len(TRIES)} times where it cannot be read."
+        )
+        if found.n_outside_full_share:
+            self.stderr.write(
+                f"{found.n_outside_full_share:,} rated responses are left out: asking about them "
+                "may have stopped early."
+            )
+        self._report(do_here(job, f"Searching {job.name}", "prompts", self.stderr))
+
+    def _report(self, job: Job) -> None:
+        for step in job.steps.all():
+            found = step.content
+            shown = found["demonstrations"][-1] if found["demonstrations"] else "(none)"
+            kept = "kept" if found["is_kept"] else "    "
+            failed = f", {found['n_failed']} failed" if found["n_failed"] else ""
+            error = f"{_figure(found['mse'])} against {_figure(found['mse_before'])}"
+            self.stdout.write(f"{step.number:>4} {kept} MSE {error}{failed}  {shown}")
+        result = job.result
+        self.stdout.write(
+            f"{result['prompt']}: {len(result['demonstrations'])} demonstrations, MSE "
+            f"{_figure(result['mse'])} over {result['n_scored']} responses, "
+            f"{_figure(result['mse_first'])} without any; {result['n_calls']:,} replies asked for."
+        )
+        self.stdout.write(result["text"])
+
+
+def _plan(options: dict[str, Any]) -> SearchPlan:
+    study = Study.objects.filter(name=options["study"]).first()
+    if study is None:
+        names = ", ".join(Study.objects.values_list("name", flat=True)[:10]) or "none yet"
+        raise CommandError(f"No study {options['study']!r}; there are: {names}")
+    if options["n_examples"] is not None and options["n_examples"] < 2:
+        raise CommandError(f"--n-examples {options['n_examples']}: expected 2 or more")
+    spec = spec_from(options)
+    if spec is None:
+        raise ChoiceError("model", "A prompt is for a language model: name one.")
+    return SearchPlan(
+        study=study,
+        setup=options["setup"],
+        metric=options["metric"],
+        spec=_in_precision(spec, options["precision"]),
+        name=options["name"],
+        seed=options["seed"],
+        n_examples=options["n_examples"],
+    )
+
+
+def _in_precision(spec: ModelSpec, precision: str | None) -> ModelSpec:
+    offered = precisions_of(spec.backend)
+    if precision and precision not in offered:
+        raise ChoiceError("precision", f"{precision}: expected {' or '.join(offered)}.")
+    return spec._replace(precision=precision or offered[0])
+
+
+def _figure(error: float | None) -> str:
+    return "—" if error is None else f"{error:.4f}"

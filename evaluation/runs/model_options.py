@@ -1,0 +1,154 @@
+"""Which model a command asks: a listed one, files of one's own, or a server."""
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from evaluation.backends.registry import BACKENDS
+from evaluation.runs.choices import ChoiceError
+from generation.limits import LONGEST_NAME
+from generation.model_specs import BackendError, ModelSpec
+from generation.models import Checkpoint
+from generation.server_addresses import check_key, server_address
+from generation.services.checkpoints import with_leave
+
+SERVER = "openai"
+
+
+def add_model_arguments(parser: ArgumentParser) -> None:
+    """Let a command name a model; `spec_from` reads what was given."""
+    parser.add_argument("--backend", choices=BACKENDS, help="default: that of the listed model")
+    parser.add_argument(
+        "--model",
+        help="a listed model, a folder, a name on the hub (owner/name or owner/name@revision), or "
+        "with --server what the server calls it",
+    )
+    parser.add_argument("--precision", help="fp32 or bf16; default: the backend's first")
+    parser.add_argument(
+        "--entailment-index", type=int, help="the output that means entailment, if unnamed"
+    )
+    parser.add_argument("--server", metavar="URL", help="of an OpenAI-compatible server")
+    parser.add_argument(
+        "--key-variable", metavar="NAME", help="environment variable with the server's key"
+    )
+    parser.add_argument(
+        "--key-over-http",
+        action="store_true",
+        help="send the key also over plain http, where everybody on the way can read it",
+    )
+
+
+def spec_from(options: Mapping[str, Any]) -> ModelSpec | None:
+    """Return the model that the options name; None where they name neither model nor backend.
+
+    Raises:
+        ChoiceError: there is no such model, or options that do not go together.
+    """
+    backend, model, server = options["backend"], options["model"], options["server"]
+    if server:
+        spec = _behind(server, backend, model, options)
+    elif options["key_variable"] or options["key_over_http"]:
+        raise ChoiceError("key_variable", "Only a --server takes a key.")
+    elif model:
+        spec = _listed(model, backend) or _of_files(model, backend)
+    elif backend is None:
+        spec = None
+    elif BACKENDS[backend].needs_model:
+        raise ChoiceError("model", f"The backend {backend} needs a model.")
+    else:
+        spec = ModelSpec(backend)
+    index = options["entailment_index"]
+    if index is None:
+        return spec
+    if spec is None or not BACKENDS[spec.backend].needs_model:
+        raise ChoiceError("entailment_index", "Only the output of a model has an index.")
+    return spec._replace(entailment_index=index)
+
+
+def _behind(
+    server: str, backend: str | None, model: str | None, options: Mapping[str, Any]
+) -> ModelSpec:
+    if backend not in (None, SERVER):
+        raise ChoiceError("backend", f"A server is asked by the backend {SERVER}, not {backend}.")
+    try:
+        server_address(server)
+    except BackendError as error:
+        raise ChoiceError("server", f"{error}.") from error
+    if not model:
+        raise ChoiceError("model", "Say what the server calls the model.")
+    name = _named(model)
+    spec = ModelSpec(
+        SERVER,
+        name,
+        server,
+        served_name=model,
+        key_variable=options["key_variable"] or "",
+        key_over_http=options["key_over_http"],
+    )
+    spec = with_leave(_not_another(spec))
+    try:
+        check_key(spec)
+    except BackendError as error:
+        raise ChoiceError("key_over_http", f"{error} (--key-over-http).") from error
+    return spec
+
+
+def _listed(model: str, backend: str | None) -> ModelSpec | None:
+    checkpoint = Checkpoint.objects.filter(name=model).first()
+    if checkpoint is None:
+        return None
+    if backend not in (None, checkpoint.backend):
+        raise ChoiceError(
+            "backend", f"{model} is listed for the backend {checkpoint.backend}, not {backend}."
+        )
+    return checkpoint.spec()
+
+
+def _of_files(model: str, backend: str | None) -> ModelSpec:
+    """Return a model that no admin has listed: of a folder, or of the hub at a revision."""
+    if backend is None:
+        known = ", ".join(Checkpoint.objects.values_list("name", flat=True)) or "none"
+        raise ChoiceError(
+            "model", f"{model} is not listed (listed: {known}): say its --backend as well."
+        )
+    if not BACKENDS[backend].needs_model:
+        raise ChoiceError("model", f"The backend {backend} has no model.")
+    if BACKENDS[backend].is_server:
+        raise ChoiceError("server", f"{model} is not listed: say where its server is.")
+    try:
+        folder = Path(model).expanduser()
+        is_folder = folder.is_dir()
+    except (OSError, RuntimeError) as error:
+        raise ChoiceError("model", f"{model!r}: {error}") from error
+    if is_folder:
+        name = _named(folder.resolve().name)
+        return _not_another(ModelSpec(backend, name, str(folder.resolve())))
+    location, _, revision = model.partition("@")
+    return _not_another(ModelSpec(backend, _named(model), location, revision=revision))
+
+
+def _named(name: str) -> str:
+    if name in BACKENDS:
+        raise ChoiceError(
+            "model", f"A model called {name} would be taken for that backend: rename it."
+        )
+    return name[:LONGEST_NAME]
+
+
+def _not_another(spec: ModelSpec) -> ModelSpec:
+    """Return a model that no admin has listed, unless another is listed under its name.
+
+    Runs are found by that name: scores of both would come into one.
+    """
+    listed = Checkpoint.objects.filter(name=spec.name).first()
+    if listed is None:
+        return spec
+    there = (listed.backend, listed.location, listed.served_name, listed.key_variable)
+    if there != (spec.backend, spec.location, spec.served_name, spec.key_variable):
+        raise ChoiceError(
+            "model",
+            f"{spec.name} is the name of a listed model, which is another: ask that one "
+            "(--model alone), or rename this one.",
+        )
+    return spec

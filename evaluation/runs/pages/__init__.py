@@ -1,0 +1,1 @@
+"""What pages of metric runs show."""

@@ -1,0 +1,178 @@
+"""Setups that differ in nothing but seed and run: the runs of a row of a table (KaLMA, table 3)."""
+
+import hashlib
+import json
+import math
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
+
+from evaluation.reports.base import Row
+from evaluation.reports.setups import setup_row
+from generation.importers.setups import origin_of, setup_content
+from generation.models import Dataset, Setup
+from generation.text.prompt_types import PromptType, prompt_type
+from generation.text.temperatures import temperature_text
+
+TABLES = frozenset({"retrieved", "imported", "gold"})  # graphs of tables 3 and 4
+_SHOWN_APART = frozenset({"seed", "graph", "precision"})  # settings that have a column of their own
+
+
+class GraphState(NamedTuple):
+    """Which state of the graph prompts were made from; None: it is not known, or has no part."""
+
+    graph: str | None
+    gold: str | None  # of all questions' gold entities, where sub-graphs were replaced
+
+    @property
+    def n_known(self) -> int:
+        return sum(part is not None for part in self)
+
+    def agrees(self, other: "GraphState") -> bool:
+        """Return whether both may be the same."""
+        return all(a is None or b is None or a == b for a, b in zip(self, other, strict=True))
+
+
+class SeededRuns(NamedTuple):
+    """One group of setups, by name; what they share, and what told them apart."""
+
+    key: str  # eight signs; the same wherever the same setups were made or imported
+    family: str  # likewise, whatever the prompt and its graph are
+    model: str
+    precision: str  # "": the usual one
+    temperature: float | None
+    prompt: str
+    graph_mark: str  # which state of the graph prompts were made from; "": not known
+    other_settings: Mapping[str, Any]
+    setups: tuple[Setup, ...]
+
+    @property
+    def ids(self) -> list[int]:
+        return [setup.pk for setup in self.setups]
+
+    @property
+    def graph_state(self) -> GraphState:
+        """The state of the graph as the setups were made with it, else as their mark has it."""
+        graph, _, gold = str(origin_of(self.setups[0]).get("retrieval", "")).partition("|gold:")
+        if graph:
+            return GraphState(graph, gold or None)
+        kind = kind_of(self.prompt)
+        if kind and kind.accuracy < 100:  # its mark covers the graph and the gold entities
+            return GraphState(None, self.graph_mark)
+        return GraphState(self.graph_mark, None)
+
+    @property
+    def row(self) -> Row:
+        """What a row says of its runs, beside its figures."""
+        of_setup = setup_row(self.setups[0])
+        seeds = [setup.settings.get("seed") for setup in self.setups]
+        return {
+            "group": self.key,
+            "label": self._label,
+            "model": self.model,
+            "model_precision": self.precision,
+            "temperature": self.temperature,
+            "prompt": self.prompt,
+            "prompt_title": of_setup["prompt_title"],
+            "graph": of_setup["graph"],
+            "graph_mark": self.graph_mark,
+            "other_settings": ", ".join(f"{k}={v}" for k, v in sorted(self.other_settings.items())),
+            "seeds": ", ".join(str(seed) for seed in seeds if seed is not None),
+            "setup_ids": self.ids,
+            "n_runs": len(self.setups),
+        }
+
+    @property
+    def _label(self) -> str:
+        """The model as the paper's tables name it, 'ChatGPT (0.5)'; a setup's name without one."""
+        if not self.model:
+            return self.setups[0].name
+        if self.temperature is None:
+            return self.model
+        return f"{self.model} ({temperature_text(self.temperature)})"
+
+
+def seeded_runs(dataset: Dataset, graphs: Collection[str] = TABLES) -> list[SeededRuns]:
+    """Return the groups of a dataset's setups that show a whole graph; one query.
+
+    By model, precision, temperature, prompt and settings. Prompts that remove knowledge or replace
+    sub-graphs are not among them. A setup whose prompt is none about a graph is: whether a graph
+    was shown then only its responses say. One of which only the name is known is alone.
+
+    Args:
+        graphs: which graphs, of `PromptType.graph`; fewer than the usual ones leave out prompts
+            that are none about a graph.
+    """
+
+    def is_asked_for(prompt: str) -> bool:
+        kind = kind_of(prompt)
+        if kind is None or kind.graph is None:
+            return set(graphs) >= TABLES
+        return kind.graph in graphs and not kind.lacks_knowledge
+
+    return grouped(dataset, is_asked_for)
+
+
+def grouped(dataset: Dataset, is_asked_for: Callable[[str], bool]) -> list[SeededRuns]:
+    """Return the groups of setups whose prompt is asked for, model by model; one query."""
+    groups: dict[str, list[Setup]] = defaultdict(list)
+    for setup in sorted(dataset.setups.all(), key=_by_seed):
+        if is_asked_for(setup.prompt):
+            groups[_digest(_shared(setup))].append(setup)
+    found = [_runs(key, setups) for key, setups in groups.items()]
+    return sorted(found, key=_in_order)
+
+
+def _by_seed(setup: Setup) -> tuple[float, str]:
+    seed = setup.settings.get("seed")
+    return seed if isinstance(seed, int | float) else -math.inf, setup.name
+
+
+def _in_order(group: SeededRuns) -> tuple[str, float, str, str]:
+    first = min(setup.name for setup in group.setups)
+    return group.model, group.temperature or 0.0, group.prompt, first
+
+
+def kind_of(prompt: str) -> PromptType | None:
+    """Return the type of a prompt, None for one that is none of ours."""
+    try:
+        return prompt_type(prompt)
+    except ValueError:
+        return None
+
+
+def _runs(key: str, setups: list[Setup]) -> SeededRuns:
+    first = setups[0]
+    settings = setup_content(first)["settings"]
+    return SeededRuns(
+        key=key,
+        family=_digest(_shared_by_family(first)),
+        model=first.model,
+        precision=str(settings.get("precision", "")),
+        temperature=first.temperature,
+        prompt=first.prompt,
+        graph_mark=str(settings.get("graph", "")),
+        other_settings={k: v for k, v in settings.items() if k not in _SHOWN_APART},
+        setups=tuple(setups),
+    )
+
+
+def _shared(setup: Setup) -> dict[str, Any]:
+    """Return what all runs of a group share: everything but seed and run."""
+    content = setup_content(setup)
+    settings = {k: v for k, v in content["settings"].items() if k != "seed"}
+    shared = content | {"run": "", "settings": settings, "made_with": origin_of(setup)}
+    return shared if setup.model else shared | {"name": setup.name}
+
+
+def _shared_by_family(setup: Setup) -> dict[str, Any]:
+    """Return what all groups of a family share: everything but seed, run, prompt and its graph."""
+    shared = _shared(setup)
+    settings = {k: v for k, v in shared["settings"].items() if k != "graph"}
+    made_with = {k: v for k, v in shared["made_with"].items() if k != "retrieval"}
+    return shared | {"prompt": "", "settings": settings, "made_with": made_with}
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    text = json.dumps(content, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -1,0 +1,235 @@
+"""Chunks of runs: claimed by one worker, scored in batches, found again when the worker died.
+
+The rows are the truth, whatever a broker loses or delivers twice. A worker writes only while the
+chunk carries its token, and asks its model outside of any transaction.
+"""
+
+import logging
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import islice
+
+from django.db import DatabaseError, transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from evaluation.backends.base import Backend
+from evaluation.backends.registry import open_backend
+from evaluation.jobs.services import message_lost_before
+from evaluation.metrics.registry import is_of_earlier_rule, metric_of
+from evaluation.models import AutoScore, MetricRun, RunChunk
+from evaluation.runs.plan import spec_of
+from evaluation.runs.scoring import Scorer, unscored
+from evaluation.runs.services.runs import LONGEST_REVISION
+from generation.backends.problems import storable
+from generation.backends.registry import is_server
+from generation.model_specs import BackendError
+from generation.services.checkpoints import pin_revision, with_leave
+from generation.services.claims import (
+    MOST_CLAIMS,
+    QUEUED,
+    SENT_TOGETHER,
+    TURN_SECONDS,
+    Hold,
+    Stopped,
+    are_enough,
+    free,
+    silent,
+    take,
+    unheard,
+)
+
+logger = logging.getLogger(__name__)
+
+LONGEST_DEVICE = 100
+
+
+# --- who has it -----------------------------------------------------------------------------
+
+
+def claim_run_chunk(chunk_id: int) -> RunChunk | None:
+    """Take a chunk that waits or whose worker went silent; None when there is nothing to take.
+
+    One statement decides who gets it. Of a run that asks a server few are taken at a time.
+    """
+    now = timezone.now()
+    there = free(RunChunk.objects.filter(pk=chunk_id, run__in=_running_runs()), now)
+    run = there.values_list("run", "run__backend").first()
+    if run is None or (is_server(run[1]) and are_enough(RunChunk.objects.filter(run=run[0]), now)):
+        return None
+    token = take(there, now)
+    return RunChunk.objects.filter(pk=chunk_id, token=token).select_related("run").first()
+
+
+def claim_next_run_chunk(run: MetricRun) -> RunChunk | None:
+    """Take the first chunk of a run that can be taken."""
+    there = free(RunChunk.objects.filter(run=run), timezone.now()).order_by("number")
+    claims = map(claim_run_chunk, there.values_list("pk", flat=True)[:SENT_TOGETHER])
+    return next(filter(None, claims), None)
+
+
+def next_run_chunk(run: MetricRun) -> list[int]:
+    """Return the next chunk of a run that waits, if any, and note that it was sent."""
+    waiting = RunChunk.objects.filter(run=run, run__in=_running_runs(), state=QUEUED)
+    chunk = list(waiting.order_by("number").values_list("pk", flat=True)[:1])
+    waiting.filter(pk__in=chunk).update(sent_at=timezone.now())
+    return chunk
+
+
+def lost_run_chunks() -> list[int]:
+    """Return the chunks to send (again), and note that they were sent.
+
+    Those whose worker went silent; those that were given back; and some of those that wait since
+    long: their messages were lost.
+    """
+    now = timezone.now()
+    of_running = RunChunk.objects.filter(run__in=_running_runs())
+    lost = list(silent(of_running, now).order_by("run", "number").values_list("pk", flat=True))
+    waiting = unheard(of_running, message_lost_before(now)).order_by("number")
+    for run in _running_runs().values_list("pk", flat=True):
+        lost += waiting.filter(run=run).values_list("pk", flat=True)[:SENT_TOGETHER]
+    if lost:
+        RunChunk.objects.filter(pk__in=lost).update(sent_at=now)
+    return lost
+
+
+def finish_runs() -> None:
+    """Call runs done that have no chunk left: a worker may die just before it says so."""
+    unfinished = RunChunk.objects.exclude(state=RunChunk.State.DONE)
+    for run in _running_runs().exclude(pk__in=unfinished.values("run")):
+        _finish_run(run.pk)
+
+
+class _Hold(Hold):
+    """A claimed chunk in the hands of one worker."""
+
+    def __init__(self, claim: RunChunk) -> None:
+        super().__init__(claim, Q(run__in=_running_runs()))
+        self._claim = claim
+
+    @transaction.atomic
+    def store(self, scores: Sequence[AutoScore]) -> None:
+        """Store a batch of scores, and take its targets off the chunk's list.
+
+        Raises:
+            Stopped: as for `keep`; nothing is stored.
+        """
+        scored = {score.target_id for score in scores}
+        left = [target for target in self._claim.targets if target not in scored]
+        self.renew(targets=left, attempts=1)
+        AutoScore.objects.bulk_create(scores)
+        self._claim.targets = left
+
+    def finish(self) -> None:
+        """Call the chunk done, and the run if it was the last one."""
+        if self.end(RunChunk.State.DONE, targets=[], attempts=0):
+            _finish_run(self._claim.run_id)
+
+
+def _running_runs() -> QuerySet[MetricRun]:
+    return MetricRun.objects.filter(state=MetricRun.State.RUNNING)
+
+
+@transaction.atomic
+def _finish_run(run_id: int) -> None:
+    """Call a run done when no chunk is left; whoever adds chunks locks the run as well."""
+    run = _running_runs().select_for_update(no_key=True).filter(pk=run_id).first()
+    if run and not run.chunks.exclude(state=RunChunk.State.DONE).exists():
+        run.state, run.finished_at = MetricRun.State.DONE, timezone.now()
+        run.save(update_fields=["state", "finished_at"])
+
+
+# --- what is done with it -------------------------------------------------------------------
+
+
+def score_chunk(claim: RunChunk) -> None:
+    """Score the targets of a claimed chunk that have no row yet, and finish it.
+
+    Stops between two calls of the backend when the run was cancelled or the chunk is another's,
+    and between two batches when it has taken long, so that brokers and time limits do not step in;
+    what was stored stays. A backend that cannot be used fails the whole run.
+    """
+    with _Hold(claim) as hold:
+        try:
+            scorer = Scorer(claim.run, _backend_of(claim.run), hold.keep)
+            turn_ends = time.monotonic() + TURN_SECONDS  # loading a model is no part of it
+            waiting = unscored(claim.run, list(claim.targets))
+            if claim.attempts > MOST_CLAIMS:
+                problem = f"whatever scored it ended {MOST_CLAIMS} times without a word"
+                hold.store([scorer.failed(each, problem) for each in islice(waiting, 1)])
+            # Where a worker died, the response that did it shall be alone with the next one.
+            for rows in scorer.batches(waiting, is_alone=claim.attempts > 1):
+                hold.store(rows)
+                if claim.targets and time.monotonic() > turn_ends:
+                    raise Stopped
+        except Stopped:
+            logger.info("chunk %s was stopped, is another's, or takes long", claim.pk)
+            hold.release(attempts=0)
+        except BackendError as error:
+            hold.release(attempts=0)
+            _fail_run(claim.run, str(error))
+        except DatabaseError:
+            with suppress(DatabaseError):
+                hold.release()
+            raise
+        except Exception as error:
+            logger.exception("chunk %s cannot be scored", claim.pk)
+            hold.release(attempts=0)
+            _fail_run(claim.run, f"{type(error).__name__}: {error}")
+        except BaseException:
+            hold.release()
+            raise
+        else:
+            hold.finish()
+
+
+def _fail_run(run: MetricRun, error: str) -> None:
+    """Say why a run stopped; where its model lies is nobody's business but the admins'."""
+    if run.model_location:
+        error = error.replace(run.model_location, run.model_name)
+    _running_runs().filter(pk=run.pk).update(
+        state=MetricRun.State.FAILED, error=storable(error), finished_at=timezone.now()
+    )
+
+
+def _backend_of(run: MetricRun) -> Backend:
+    """Open a run's backend, and note what the scores are made with.
+
+    Raises:
+        BackendError: it cannot be used, or earlier scores were made with something else.
+    """
+    if is_of_earlier_rule(run):
+        raise BackendError(
+            "this run was begun by an earlier rule of its metric, and scores by today's do not mix "
+            "with its own. They stay; start a new run."
+        )
+    backend = metric_of(run.metric, run.parameters).ready(open_backend(with_leave(spec_of(run))))
+    made_with = (backend.signature, backend.revision[:LONGEST_REVISION])
+    this_run = MetricRun.objects.filter(pk=run.pk)
+    is_first = this_run.filter(backend_signature="").update(
+        backend_signature=made_with[0], revision=made_with[1], model_files=backend.files
+    )
+    if is_first and run.model_name:
+        pin_revision(run.model_name, backend.revision)
+    _note_device(run, backend.device)
+    earlier = this_run.values_list("backend_signature", "revision").first()
+    if earlier is not None and earlier != made_with:
+        raise BackendError(
+            f"{run.model_name or run.backend}: this run was begun with {_in_words(*earlier)}, and "
+            f"what is there now is {_in_words(*made_with)}. Put the earlier one back and resume, "
+            "or delete the run and start it anew."
+        )
+    return backend
+
+
+def _note_device(run: MetricRun, device: str) -> None:
+    """Note where a run is computed: every kind of device that had a part in it."""
+    devices = run.device.split(", ") if run.device else []
+    if device not in devices:
+        run.device = ", ".join([*devices, device])
+        MetricRun.objects.filter(pk=run.pk).update(device=run.device[:LONGEST_DEVICE])
+
+
+def _in_words(signature: str, revision: str) -> str:
+    return f"{signature}, revision {revision}" if revision else signature

@@ -1,0 +1,312 @@
+"""Distilled sensibleness: a language model's scores of unlabelled responses teach a small model.
+
+Attribution/fluency paper, 7.7, step 3. The training itself is in `evaluation.backends.distilling`.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from accounts.models import User
+from accounts.services import record as record_in_audit_trail
+from annotation.models import Vote
+from annotation.ordering import random_key
+from evaluation.backends.distilled import TAUGHT
+from evaluation.backends.distilling import Lesson, Recipe, Training
+from evaluation.backends.registry import BACKENDS
+from evaluation.jobs.services import Hold, JobError, request_job
+from evaluation.metrics.base import Asked
+from evaluation.metrics.registry import METRICS
+from evaluation.models import AutoScore, Job, MetricRun
+from evaluation.runs.scoring import material_of
+from evaluation.runs.services.prompt_search import check_name
+from generation.backends.registry import LANGUAGE_MODELS
+from generation.model_specs import BackendError, ModelSpec
+from generation.models import Checkpoint, Example
+from generation.services.checkpoints import pin_revision
+
+FEWEST_LESSONS = 10
+HELD_OUT = 0.1  # of the dialogs
+READ_TOGETHER = 2000
+SMALLEST_LEARNING_RATE, LARGEST_LEARNING_RATE = 1e-7, 0.1
+
+
+class DistillationPlan(NamedTuple):
+    """Every choice of a distillation that changes the model that it makes."""
+
+    run: MetricRun  # whose scores are taught
+    base: ModelSpec  # the encoder to begin with: its name, location and revision
+    name: str  # of the new model
+    epochs: int = 3
+    learning_rate: float = 5e-5
+    batch_size: int = 16
+    seed: int = 0
+
+
+class Data(NamedTuple):
+    """What a model is taught with: scores by target, in two parts without a common dialog."""
+
+    lessons: list[tuple[int, float]]
+    held_out: list[tuple[int, float]]
+    n_labelled: int  # responses of dialogs that people have voted on: left out
+
+    @property
+    def digest(self) -> str:
+        """A hash of targets and scores, in both parts."""
+        content = json.dumps([self.lessons, self.held_out])
+        return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+def request_distillation(plan: DistillationPlan, user: User | None) -> Job:
+    """Return the distillation of these choices; one that was stopped goes on.
+
+    Raises:
+        JobError: the run is none of a language model's or goes on, it has too few scores, or the
+            name is taken.
+    """
+    check_name(plan.name, BACKENDS)
+    check_run(plan.run)
+    check_recipe(plan)
+    if Checkpoint.objects.filter(name=plan.name).exists():
+        raise JobError(f"There already is a model named {plan.name}.", "name")
+    data = data_of(plan.run, plan.seed)
+    if min(len(data.lessons), len(data.held_out)) < 1 or len(data.lessons) < FEWEST_LESSONS:
+        n = len(data.lessons) + len(data.held_out)
+        raise JobError(
+            f"The run has scores of {n} responses in dialogs that nobody has rated; expected "
+            f"{FEWEST_LESSONS} and more, of several dialogs. {data.n_labelled} are rated.",
+            "run",
+        )
+    return request_job(
+        Job.Kind.DISTILLATION,
+        plan.name,
+        {
+            "run": plan.run.pk,
+            "run_signature": plan.run.full_signature,
+            "metric": plan.run.metric,
+            "base": plan.base.name,
+            "base_location": plan.base.location,
+            "base_revision": plan.base.revision,
+            "epochs": plan.epochs,
+            "learning_rate": plan.learning_rate,
+            "batch_size": plan.batch_size,
+            "seed": plan.seed,
+        },
+        data={
+            "lessons": [target for target, _ in data.lessons],
+            "held_out": [target for target, _ in data.held_out],
+            "digest": data.digest,
+            "n_lessons": len(data.lessons),
+            "n_held_out": len(data.held_out),
+            "n_labelled": data.n_labelled,
+        },
+        n_total=plan.epochs,
+        user=user,
+    )
+
+
+def check_run(run: MetricRun) -> None:
+    """Refuse a run whose scores nothing can be taught with.
+
+    Raises:
+        JobError: see there.
+    """
+    if run.metric not in TAUGHT or run.backend not in LANGUAGE_MODELS:
+        raise JobError(
+            f"Run {run.pk} is of {run.metric} by {run.backend or 'somebody else'}; expected one of "
+            f"{' or '.join(TAUGHT)} by a language model.",
+            "run",
+        )
+    if run.state == MetricRun.State.RUNNING:
+        raise JobError(f"Run {run.pk} is going on: wait for its end, or cancel it.", "run")
+
+
+def check_recipe(plan: DistillationPlan) -> None:
+    """Refuse numbers that no model can be trained with.
+
+    Raises:
+        JobError: see there.
+    """
+    if not 1 <= plan.epochs <= 100:
+        raise JobError(f"{plan.epochs} epochs: expected 1 to 100.", "epochs")
+    if not SMALLEST_LEARNING_RATE <= plan.learning_rate <= LARGEST_LEARNING_RATE:
+        raise JobError(
+            f"Learning rate {plan.learning_rate:g}: expected {SMALLEST_LEARNING_RATE:g} to "
+            f"{LARGEST_LEARNING_RATE:g}.",
+            "learning_rate",
+        )
+    if not 1 <= plan.batch_size <= 1024:
+        raise JobError(f"Batches of {plan.batch_size}: expected 1 to 1024.", "batch_size")
+
+
+def data_of(run: MetricRun, seed: int) -> Data:
+    """Return the scores of a run that people have not rated, split by dialog."""
+    scored = AutoScore.objects.filter(
+        run=run, score__isnull=False, is_assumed=False, target__citation=None
+    )
+    rows = [
+        (target, float(score or 0), dialog)
+        for target, score, dialog in scored.order_by("target__response__key").values_list(
+            "target", "score", "target__response__example__dialog"
+        )
+    ]
+    rated = Example.objects.filter(
+        dataset=run.dataset_id,
+        responses__in=Vote.objects.filter(target__response__dataset=run.dataset_id)
+        .order_by()
+        .values("target__response"),
+    )
+    labelled = set(rated.values_list("dialog", flat=True))
+    unlabelled = [row for row in rows if row[2] not in labelled]
+    dialogs = sorted({row[2] for row in unlabelled}, key=lambda d: random_key(seed, "held out", d))
+    is_held_out = set(dialogs[: max(1, round(HELD_OUT * len(dialogs)))])
+    return Data(
+        [(target, score) for target, score, dialog in unlabelled if dialog not in is_held_out],
+        [(target, score) for target, score, dialog in unlabelled if dialog in is_held_out],
+        len(rows) - len(unlabelled),
+    )
+
+
+# --- the distillation itself ----------------------------------------------------------------
+
+
+def distil(hold: Hold) -> Mapping[str, Any]:
+    """Train the model of a claimed job, save it, and offer it to runs.
+
+    Raises:
+        BackendError: the base cannot be used, or is another than the earlier epochs had.
+        JobError: the run's scores are gone or others than they were, or the name is taken.
+    """
+    parameters = hold.job.parameters
+    run = MetricRun.objects.filter(pk=parameters["run"]).first()
+    asked = parameters["data"]
+    data = _data_again(run, asked) if run else None
+    if run is None or data is None:
+        raise JobError(
+            "The scores of the run are others than when this was asked for: delete this "
+            "distillation and begin a new one."
+        )
+    recipe = Recipe(**{name: parameters[name] for name in Recipe._fields})
+    base = ModelSpec(
+        "transformers",
+        parameters["base"],
+        parameters["base_location"],
+        # Of a name on the hub: the commit that was the newest when the first epoch began.
+        parameters["base_revision"] or hold.job.result.get("base_revision", ""),
+    )
+    training = Training(
+        base, recipe, _lessons(run, data.lessons), _lessons(run, data.held_out), _state(hold.job.pk)
+    )
+    earlier = hold.job.result.get("base_revision", training.base_revision)
+    if earlier != training.base_revision:
+        raise BackendError(
+            f"{base.name}: this was begun with revision {earlier}, and what is there now is "
+            f"{training.base_revision}. Put the earlier one back, or begin anew."
+        )
+    hold.note(base_revision=training.base_revision, mse_of_mean=training.mse_of_mean())
+    pin_revision(base.name, training.base_revision)
+    epochs = []
+    for epoch in training.epochs(hold.keep):
+        epochs.append(epoch._asdict())
+        hold.store(epoch.number, epoch._asdict())
+        if epoch.number < recipe.epochs:
+            hold.next_step()
+    card = {
+        "name": hold.job.name,
+        **recipe._asdict(),
+        "base": base.name,
+        "base_revision": training.base_revision,
+        "run_signature": parameters["run_signature"],
+        "data": {name: asked[name] for name in asked if name not in ("lessons", "held_out")},
+        "n_left_out": training.n_left_out,
+        "mse_of_mean": training.mse_of_mean(),
+        "epochs_trained": epochs,
+        "attest": settings.VERSION,
+    }
+    folder = models_folder() / hold.job.name
+    hold.keep()
+    training.save(folder, card)
+    _offer(hold.job, folder)
+    training.forget()
+    return {
+        "checkpoint": hold.job.name,
+        "n_left_out": training.n_left_out,
+        "held_out_mse": epochs[-1]["held_out_mse"],
+    }
+
+
+def _data_again(run: MetricRun, asked: Mapping[str, Any]) -> Data | None:
+    """Return what was asked for, whatever people have rated since; None where a score is gone."""
+    wanted = [*asked["lessons"], *asked["held_out"]]
+    scores: dict[int, float] = {}
+    for start in range(0, len(wanted), READ_TOGETHER):
+        rows = AutoScore.objects.filter(run=run, target__in=wanted[start : start + READ_TOGETHER])
+        found = rows.filter(score__isnull=False).values_list("target", "score")
+        scores |= {target: float(score or 0) for target, score in found}
+    if len(scores) < len(wanted):
+        return None
+    lessons = [(target, scores[target]) for target in asked["lessons"]]
+    held_out = [(target, scores[target]) for target in asked["held_out"]]
+    data = Data(lessons, held_out, asked["n_labelled"])
+    return data if data.digest == asked["digest"] else None
+
+
+def forget_files(pk: int, name: str) -> None:
+    """Delete what a distillation left on the disk, apart from a model that runs may use."""
+    shutil.rmtree(_state(pk), ignore_errors=True)
+    if not Checkpoint.objects.filter(name=name).exists():
+        shutil.rmtree(models_folder() / name, ignore_errors=True)
+
+
+def models_folder() -> Path:
+    """Return where models that were made here lie; workers on several machines share it."""
+    folder = Path(settings.DATA_DIR) / "models"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _state(pk: int) -> Path:
+    return Path(settings.DATA_DIR) / "distilling" / str(pk)
+
+
+def _lessons(run: MetricRun, scores: Sequence[tuple[int, float]]) -> list[Lesson]:
+    """Return the replies that a run has scored, as its metric asks about them."""
+    metric = METRICS[run.metric].made({})
+    score_of = dict(scores)
+    found: list[Lesson] = []
+    targets = list(score_of)
+    for start in range(0, len(targets), READ_TOGETHER):
+        some = targets[start : start + READ_TOGETHER]
+        rows = AutoScore.objects.filter(run=run, target__in=some)
+        response_of = dict(rows.values_list("target", "target__response"))
+        for material in material_of(response_of, some, run):
+            asked = metric.asked(material)
+            if isinstance(asked, Asked):
+                reply: Any = asked.asks[0]
+                found.append(Lesson(reply, score_of[material.target]))
+    return found
+
+
+@transaction.atomic
+def _offer(job: Job, folder: Path) -> None:
+    """List the model among those that runs may use."""
+    try:
+        with transaction.atomic():
+            _, is_new = Checkpoint.objects.get_or_create(
+                name=job.name,
+                backend="distilled",
+                location=str(folder),
+                defaults={"added_by": job.requested_by},
+            )
+    except IntegrityError as error:
+        raise JobError(f"There already is a model named {job.name}.", "name") from error
+    if is_new:
+        record_in_audit_trail(
+            job.requested_by, "checkpoint.added", job.name, location=str(folder), job=job.pk
+        )

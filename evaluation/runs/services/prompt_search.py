@@ -1,0 +1,360 @@
+"""Prompt search: which demonstrations make a language model rate as the raters of a slice do.
+
+Attribution/fluency paper, 5.2; the rules are in `evaluation.measures.prompt_search`.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from accounts.models import User
+from annotation.models import Arm, Study, Target
+from annotation.ordering import random_key
+from annotation.schemes import load_scheme
+from evaluation.backends.base import Backend
+from evaluation.backends.registry import open_backend
+from evaluation.jobs.services import Hold, JobError, request_job
+from evaluation.measures import prompt_search as rules
+from evaluation.measures.prompt_search import Tried
+from evaluation.measures.sensibleness import demonstration, instructions_of
+from evaluation.metrics.auto_ssa import SsaPrompt, usual_prompt
+from evaluation.metrics.base import Asked, AutoMetric, Material
+from evaluation.metrics.registry import METRICS
+from evaluation.models import Job, MetricRun
+from evaluation.reports.base import USUAL, study_counts
+from evaluation.runs.prompts import PROMPTED
+from evaluation.runs.scoring import material_of
+from evaluation.statistics.labels import label_rule
+from generation.backends.problems import storable
+from generation.backends.registry import LANGUAGE_MODELS
+from generation.model_specs import BackendError, ModelSpec
+from generation.models import Response, Setup
+from generation.services.checkpoints import pin_revision, with_leave
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}", re.ASCII)
+FEWEST_EXAMPLES = 2  # one to show, one to score
+
+
+class SearchPlan(NamedTuple):
+    """Every choice of a search that changes the prompt it finds."""
+
+    study: Study
+    setup: str  # the slice: its name
+    metric: str  # 'sensible' or 'specific', which is also the question
+    spec: ModelSpec
+    name: str  # of the prompt
+    seed: int = 0  # of the order of examples
+    n_examples: int | None = None  # the first so many in that order; None: all
+
+
+class Slice(NamedTuple):
+    """The examples of a search, in order: target, key of the response, rater score."""
+
+    examples: list[tuple[int, str, float]]
+    n_unusable: int  # without a dialog or without text: they can be neither shown nor scored
+    n_outside_full_share: int = 0  # rated, but asking may have stopped early: no rater score
+
+    @property
+    def most_calls(self) -> int:
+        """How many replies are asked for at most; each again where it cannot be read."""
+        return rules.most_calls(len(self.examples))
+
+
+def request_prompt_search(plan: SearchPlan, user: User | None) -> Job:
+    """Return the search of these choices; one that was stopped goes on.
+
+    Raises:
+        JobError: the study has no such question or setup, too few rated responses, the backend is
+            no language model, or the name is taken.
+    """
+    check_name(plan.name, (usual_prompt(metric).name for metric in PROMPTED))
+    if plan.spec.backend not in LANGUAGE_MODELS:
+        raise JobError("A prompt is for a language model: choose one of those.", "model")
+    found = slice_of(plan)
+    if len(found.examples) < FEWEST_EXAMPLES:
+        raise JobError(
+            f"{plan.setup} has {len(found.examples)} rated responses that can be used; expected "
+            f"{FEWEST_EXAMPLES} or more.",
+            "setup",
+        )
+    spec = plan.spec
+    return request_job(
+        Job.Kind.PROMPT_SEARCH,
+        plan.name,
+        {
+            "study": plan.study.slug,
+            "dataset": plan.study.dataset.slug,
+            "setup": plan.setup,
+            "metric": plan.metric,
+            "seed": plan.seed,
+            "n_examples": plan.n_examples,
+            "model": spec.name,
+            **_in_parameters(spec),
+        },
+        data=found._asdict(),
+        study=plan.study,
+        n_total=1 + len(found.examples),
+        user=user,
+    )
+
+
+def _in_parameters(spec: ModelSpec) -> dict[str, Any]:
+    """Return what else a model is; a leave for its key only where there is one."""
+    said = spec._asdict()
+    del said["name"]
+    if not spec.key_over_http:
+        del said["key_over_http"]
+    return said
+
+
+def check_name(name: str, taken: Iterable[str]) -> None:
+    """Refuse a name that signatures cannot hold or that means something else.
+
+    Raises:
+        JobError: see there.
+    """
+    if not NAME.fullmatch(name):
+        raise JobError(
+            f"{name!r}: expected up to 60 letters, digits, dots, _ and -, a letter or digit first.",
+            "name",
+        )
+    if name in taken:
+        raise JobError(f"{name} is the name of what comes with the program.", "name")
+
+
+def slice_of(plan: SearchPlan) -> Slice:
+    """Return the examples of a search: the rated responses of its setup, in seeded order.
+
+    Raises:
+        JobError: the study has no such question, or no such setup.
+    """
+    scheme = load_scheme(plan.study.scheme)
+    question = scheme.question(plan.metric) if plan.metric in PROMPTED else None
+    if question is None:
+        asked = ", ".join(each.key for each in scheme.questions)
+        raise JobError(f"{plan.study.name} asks {asked}; expected {plan.metric}.", "metric")
+    setup = plan.study.setups.filter(name=plan.setup).first()
+    if setup is None:
+        names = ", ".join(plan.study.setups.values_list("name", flat=True)[:10]) or "none"
+        raise JobError(
+            f"No setup {plan.setup!r} in {plan.study.name}; there are: {names}.", "setup"
+        )
+    rated, n_outside = _rated(plan, setup)
+    wanted = plan.n_examples if plan.n_examples is not None else len(rated)
+    usable: list[tuple[int, str, float]] = []
+    n_unusable = 0
+    materials = _materials(plan.metric, [target for target, _, _ in rated])
+    for example in rated:
+        if len(usable) == wanted:
+            break
+        if _ask_about(METRICS[plan.metric].made({}), materials.get(example[0])) is None:
+            n_unusable += 1
+        else:
+            usable.append(example)
+    return Slice(usable, n_unusable, n_outside)
+
+
+def _rated(plan: SearchPlan, setup: Setup) -> tuple[list[tuple[int, str, float]], int]:
+    """Return the responses of a setup that have a rater score, in seeded order.
+
+    Beside them: how many have votes and no rater score, as asking may have stopped early. Votes
+    are those of the separate arm, of a study without one those of its only arm.
+    """
+    by_arm = {of_arm.arm.kind: of_arm for of_arm in study_counts(plan.study, USUAL)}
+    of_arm = by_arm.get(Arm.Kind.SEPARATE) or next(iter(by_arm.values()), None)
+    if of_arm is None:
+        return [], 0
+    scheme = load_scheme(plan.study.scheme)
+    question = next(each for each in scheme.questions if each.key == plan.metric)
+    rule = label_rule(question, plan.study.settings)
+    scores = rule.rater_scores(of_arm.votes[question.key])
+    has_votes = (of_arm.items.setups == setup.pk) & ~np.isnan(scores)
+    here = has_votes & of_arm.items.is_always_full
+    responses = of_arm.items.responses[here].tolist()
+    keys = dict(Response.objects.filter(pk__in=responses).values_list("pk", "key"))
+    rated = zip(of_arm.items.targets[here].tolist(), responses, scores[here].tolist(), strict=True)
+    examples = sorted(
+        ((target, keys[response], score) for target, response, score in rated),
+        key=lambda example: random_key(plan.seed, "prompt", example[1]),
+    )
+    return examples, int((has_votes & ~here).sum())
+
+
+# --- the search itself ----------------------------------------------------------------------
+
+
+def search_prompt(hold: Hold) -> Mapping[str, Any]:
+    """Try prompt after prompt, behind those that were tried already; return the one found.
+
+    Raises:
+        BackendError: the model cannot be used, or is another than the earlier prompts had.
+        JobError: a response is gone.
+    """
+    parameters = hold.job.parameters
+    examples = parameters["data"]["examples"]
+    rater_scores = {key: score for _, key, score in examples}
+    materials = _materials(parameters["metric"], [target for target, _, _ in examples])
+    of_key = {key: materials.get(target) for target, key, _ in examples}
+    if gone := [key for key, material in of_key.items() if material is None]:
+        raise JobError(f"{gone[0]} is gone: delete this search and begin a new one.")
+    prompts = _Prompts(hold.job, {k: m for k, m in of_key.items() if m}, rater_scores)
+    backend = _backend(hold)
+    order = list(rater_scores)
+    steps = list(hold.job.steps.values_list("content", flat=True))
+    tried = [_tried(content) for content in steps]
+    while (shown := rules.next_demonstrations(order, tried)) is not None:
+        hold.next_step()
+        content = prompts.tried(shown, backend, tried, hold)
+        hold.store(len(tried) + 1, content)
+        steps.append(content)
+        tried.append(_tried(content))
+    return prompts.found(tried) | {"n_calls": sum(content["n_asked"] for content in steps)}
+
+
+class _Prompts:
+    """The prompts of one search: made, asked with, and compared."""
+
+    def __init__(
+        self, job: Job, materials: Mapping[str, Material], rater_scores: Mapping[str, float]
+    ) -> None:
+        self._job = job
+        self._metric = METRICS[job.parameters["metric"]]
+        self._materials = materials
+        self._rater_scores = rater_scores
+
+    def text(self, shown: Sequence[str]) -> str:
+        """Return the instructions of the usual prompt, and the demonstrations of this one."""
+        demonstrations = [
+            demonstration(
+                self._materials[key].turns or (), self._materials[key].text, self._rater_scores[key]
+            )
+            for key in shown
+        ]
+        return " ".join([instructions_of(self._job.parameters["metric"]), *demonstrations])
+
+    def tried(
+        self, shown: tuple[str, ...], backend: Backend, before: Sequence[Tried], hold: Hold
+    ) -> dict[str, Any]:
+        """Ask with one prompt about every example that it does not show; return what came of it."""
+        parameters = self._job.parameters
+        prompt = SsaPrompt(
+            self._job.name, self.text(shown), parameters["setup"], parameters["dataset"]
+        )
+        scores, problems, n_asked = self._scores(prompt, shown, backend, hold)
+        content = {
+            "demonstrations": shown,
+            "text": prompt.text,
+            "said": prompt.said,
+            "scores": scores,
+            "problems": problems,
+            "n_scored": len(scores) - len(problems),
+            "n_failed": len(problems),
+            "n_asked": n_asked,
+        }
+        if not before:
+            error = rules.error_of(self._rater_scores, scores)
+            return content | {"mse": _number(error), "mse_before": None, "is_kept": True}
+        found = rules.compared(self._rater_scores, rules.current(before), scores)
+        return content | {
+            "mse": _number(found.mse),
+            "mse_before": _number(found.mse_before),
+            "n_compared": found.n_compared,
+            "n_failed_before": found.n_failed_before,
+            "is_kept": found.is_kept,
+        }
+
+    def _scores(
+        self, prompt: SsaPrompt, shown: Sequence[str], backend: Backend, hold: Hold
+    ) -> tuple[dict[str, float | None], dict[str, str], int]:
+        """Return the score of each example that the prompt does not show, and why it has none.
+
+        And how many replies the model was asked for.
+        """
+        metric = self._metric.made(prompt.parameters)
+        asked = {
+            key: ask
+            for key, material in self._materials.items()
+            if key not in shown and (ask := _ask_about(metric, material)) is not None
+        }
+        of_ask: dict[Any, Any] = {}
+        replies = list(dict.fromkeys(each.asks[0] for each in asked.values()))
+        for reply, answer in zip(replies, metric.answers(backend, replies), strict=True):
+            of_ask[reply] = answer
+            hold.keep()
+        results = {key: metric.scored(each, [of_ask[each.asks[0]]]) for key, each in asked.items()}
+        return (
+            {key: result.score for key, result in results.items()},
+            {
+                key: storable(result.problem)
+                for key, result in results.items()
+                if result.score is None
+            },
+            sum(answer.n_asked for answer in of_ask.values()),
+        )
+
+    def found(self, tried: Sequence[Tried]) -> dict[str, Any]:
+        """Return the prompt that was kept last, beside the first one on the same examples."""
+        best, first = rules.current(tried), tried[0]
+        same = {key: first.scores[key] for key in best.scores}
+        return {
+            "prompt": self._job.name,
+            "text": self.text(best.demonstrations),
+            "built_on": self._job.parameters["setup"],
+            "built_on_dataset": self._job.parameters["dataset"],
+            "demonstrations": best.demonstrations,
+            "mse": _number(rules.error_of(self._rater_scores, best.scores)),
+            "mse_first": _number(rules.error_of(self._rater_scores, same)),
+            "n_scored": sum(score is not None for score in best.scores.values()),
+            "n_tried": len(tried),
+        }
+
+
+def _tried(content: Mapping[str, Any]) -> Tried:
+    return Tried(tuple(content["demonstrations"]), content["scores"], content["is_kept"])
+
+
+def _materials(metric: str, targets: Sequence[int]) -> dict[int, Material]:
+    """Return what a metric looks at, by target; of those that are there."""
+    run = MetricRun(metric=metric, parameters={})  # of no evidence
+    response_of = dict(Target.objects.filter(pk__in=targets).values_list("pk", "response"))
+    return {each.target: each for each in material_of(response_of, targets, run)}
+
+
+def _ask_about(metric: AutoMetric, material: Material | None) -> Asked | None:
+    """Return what is asked about a response; None where nothing can be."""
+    found = metric.asked(material) if material else None
+    return found if isinstance(found, Asked) else None
+
+
+def _backend(hold: Hold) -> Backend:
+    """Open the language model of a search, and note what it is.
+
+    Raises:
+        BackendError: it cannot be used, or earlier prompts were tried with something else.
+    """
+    parameters = hold.job.parameters
+    spec = ModelSpec(
+        name=parameters["model"],
+        **{name: parameters[name] for name in ModelSpec._fields if name in parameters},
+    )
+    # Of a name on the hub: the commit that was the newest when the first prompt was tried.
+    noted = hold.job.result.get("revision", "")
+    backend = open_backend(with_leave(spec._replace(revision=spec.revision or noted)))
+    made_with = {"backend_signature": backend.signature, "revision": backend.revision}
+    earlier = {name: hold.job.result.get(name, made_with[name]) for name in made_with}
+    if earlier != made_with:
+        raise BackendError(
+            f"{spec.name or spec.backend}: this search was begun with "
+            f"{earlier['backend_signature']} {earlier['revision']}, and what is there now is "
+            f"{backend.signature} {backend.revision}. Put the earlier one back, or begin anew."
+        )
+    hold.note(**made_with, device=backend.device)
+    pin_revision(spec.name, backend.revision)
+    return backend
+
+
+def _number(figure: float) -> float | None:
+    return None if math.isnan(figure) else figure

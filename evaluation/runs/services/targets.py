@@ -1,0 +1,113 @@
+"""What a run scores: the targets of the responses that are wanted, made where they are missing."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from heapq import nsmallest
+from typing import NamedTuple
+
+from django.db.models import QuerySet
+
+from annotation.models import Target
+from annotation.ordering import random_key
+from evaluation.runs.plan import RunPlan
+from evaluation.runs.seeded_setups import grouped
+from generation.models import Citation, Dataset, Response
+from generation.services.citations import store_cited_facts
+
+SAVED_TOGETHER = 2000
+
+
+class Wanted(NamedTuple):
+    """The targets that a run is asked for."""
+
+    targets: list[
+        int
+    ]  # ids, those of one example side by side: they share evidence, and often text
+    n_responses: int
+    n_without_citation: int = 0  # of them: no complete citation, so no target of a citation
+
+
+def targets_for(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response]) -> Wanted:
+    """Make sure that the targets of a plan exist, and return them."""
+    responses = scorable(responses.filter(dataset=dataset).order_by(), plan)
+    drawn = sample_of(dataset, responses, plan)
+    if plan.metric.judges == "citations":
+        return _citations(responses, drawn)
+    _make(responses.exclude(pk__in=Target.objects.filter(citation=None).values("response")))
+    targets = Target.objects.filter(citation=None, response__in=responses.values("pk"))
+    targets = targets.order_by("response__example", "response")
+    rows = targets.values_list("pk", "response")
+    wanted = [pk for pk, response in rows if drawn is None or response in drawn]
+    return Wanted(wanted, len(wanted))
+
+
+def scorable(responses: QuerySet[Response], plan: RunPlan) -> QuerySet[Response]:
+    """Return the responses that the metric of a plan can say something about."""
+    if not plan.metric.needs_removed:
+        return responses
+    return responses.filter(removed__isnull=False).exclude(removed=[])
+
+
+def _make(responses: QuerySet[Response]) -> None:
+    """Make the targets of responses that have none."""
+    Target.objects.bulk_create(
+        (Target(response_id=pk) for pk in responses.values_list("pk", flat=True)),
+        batch_size=SAVED_TOGETHER,
+        ignore_conflicts=True,  # a study may be opened at the same moment
+    )
+
+
+def _citations(responses: QuerySet[Response], drawn: set[int] | None) -> Wanted:
+    """Read what the responses cite, and return the targets of their complete citations."""
+    wanted = drawn if drawn is not None else set(responses.values_list("pk", flat=True))
+    store_cited_facts(wanted)
+    complete = Citation.objects.filter(response__in=responses.values("pk")).exclude(relation="")
+    missing = complete.exclude(pk__in=Target.objects.exclude(citation=None).values("citation"))
+    Target.objects.bulk_create(
+        (
+            Target(response_id=response, citation_id=pk)
+            for pk, response in missing.values_list("pk", "response")
+            if response in wanted
+        ),
+        batch_size=SAVED_TOGETHER,
+        ignore_conflicts=True,
+    )
+    targets = Target.objects.filter(citation__in=complete.order_by().values("pk"))
+    in_order = targets.order_by("response__example", "response", "citation__number")
+    rows = [row for row in in_order.values_list("pk", "response") if row[1] in wanted]
+    n_citing = len({response for _, response in rows})
+    return Wanted([pk for pk, _ in rows], len(wanted), len(wanted) - n_citing)
+
+
+# --- samples --------------------------------------------------------------------------------
+
+
+def sample_of(dataset: Dataset, responses: QuerySet[Response], plan: RunPlan) -> set[int] | None:
+    """Return the responses that a plan draws, `n_sampled` of each model or row; None: all of them.
+
+    Which a pool's are does not depend on the other pools.
+    """
+    if plan.n_sampled is None:
+        return None
+    row_of = _rows(dataset) if plan.sampled_by == "row" else {}
+    keys: dict[str, dict[int, str]] = defaultdict(dict)
+    rows: Iterable[tuple[int, str, int, str, str]] = responses.values_list(
+        "pk", "key", "setup", "setup__model", "setup__name"
+    )
+    for pk, key, setup, model, name in rows:
+        keys[row_of.get(setup) or model or name][pk] = key
+    return {pk for pool in keys.values() for pk in drawn(pool, plan.n_sampled, plan.seed)}
+
+
+def _rows(dataset: Dataset) -> dict[int, str]:
+    """Return the row of a table over seeded runs that each setup belongs to; one query."""
+    groups = grouped(dataset, lambda _: True)
+    return {setup.pk: group.key for group in groups for setup in group.setups}
+
+
+def drawn(keys: Mapping[int, str], n: int, seed: int) -> list[int]:
+    """Return `n` of some responses by their keys: the same in every database.
+
+    A larger sample of the same seed contains the smaller one.
+    """
+    return nsmallest(n, keys, key=lambda pk: (random_key(seed, "score", keys[pk]), keys[pk]))

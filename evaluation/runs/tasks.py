@@ -1,0 +1,70 @@
+"""Celery tasks of metric runs, and of grids and samples whose messages were lost."""
+
+import logging
+from collections.abc import Sequence
+
+from celery import shared_task
+from django.utils import timezone
+
+from evaluation.jobs.services import message_lost_before
+from evaluation.models import MetricRun, RunChunk
+from evaluation.runs.services.chunks import (
+    claim_run_chunk,
+    finish_runs,
+    lost_run_chunks,
+    next_run_chunk,
+    score_chunk,
+)
+from evaluation.runs.services.runs import chunks_to_send
+from generation.backends.registry import is_server
+from generation.services.experiment_chunks import finish_experiments, lost_grid_chunks
+from generation.services.experiments import lost_plans
+from generation.services.samples import lost_samples
+from generation.tasks import filter_sample, plan_experiment, queue_of
+from generation.tasks import send_chunks as send_grid_chunks
+
+logger = logging.getLogger(__name__)
+
+
+@shared_task(name="evaluation.tasks.execute_chunk", acks_late=True)
+def execute_chunk(chunk_id: int) -> None:
+    """Score one chunk of a run; who loses the claim does nothing."""
+    claim = claim_run_chunk(chunk_id)
+    if claim is None:
+        logger.info("chunk %s is done, somebody else's, or has to wait", chunk_id)
+        return
+    score_chunk(claim)
+    if is_server(claim.run.backend):  # its other messages may have come while it had to wait
+        _send_chunks(next_run_chunk(claim.run))
+
+
+def send_run(run: MetricRun) -> None:
+    """Send the chunks of a run that wait for a worker, once what was asked for is committed."""
+    _send_chunks(chunks_to_send(run))
+
+
+def _send_chunks(ids: Sequence[int]) -> None:
+    backends = RunChunk.objects.filter(pk__in=ids).order_by("number")
+    for chunk_id, backend in backends.values_list("pk", "run__backend"):
+        execute_chunk.apply_async_on_commit((chunk_id,), queue=queue_of(is_server(backend)))
+
+
+@shared_task(name="evaluation.tasks.resend_lost_chunks")
+def resend_lost_chunks() -> None:
+    """Send chunks again whose worker died or whose message was lost."""
+    finish_runs()
+    _send_chunks(lost_run_chunks())
+
+
+@shared_task(name="evaluation.tasks.resend_lost_grids")
+def resend_lost_grids() -> None:
+    """Send what grids and samples wait for again, if its worker died or its message was lost.
+
+    They are generation's; but whether a message is lost shows in the work of all three apps.
+    """
+    finish_experiments()
+    send_grid_chunks(lost_grid_chunks(message_lost_before(timezone.now())))
+    for experiment_id in lost_plans():
+        plan_experiment.delay(experiment_id)
+    for sample_id in lost_samples():
+        filter_sample.delay(sample_id)

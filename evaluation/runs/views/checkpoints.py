@@ -1,0 +1,152 @@
+"""Models that runs and grids may use: admins add and delete them, and say how they are called."""
+
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest
+from evaluation.backends.registry import BACKENDS
+from evaluation.models import MetricRun
+from evaluation.runs.forms.checkpoints import CheckpointForm, PaceForm, pace_form
+from evaluation.runs.services import checkpoints as services
+from evaluation.runs.services.checkpoints import CheckpointError
+from generation.backends.registry import LANGUAGE_MODELS
+from generation.models import Checkpoint, ExperimentSetup
+
+CHECKPOINTS_PER_PAGE = 25
+
+
+class ModelRow(NamedTuple):
+    """One model in the list."""
+
+    checkpoint: Checkpoint
+    kind: str
+    is_server: bool
+    is_key_set: bool  # in the environment of this process; its value is looked at nowhere here
+    n_runs: int
+    n_grids: int
+    pace: PaceForm | None  # of a language model
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.ADMIN)
+def checkpoints(request: SignedInRequest) -> HttpResponse:
+    """List the models with their locations, and add one."""
+    posted = request.method == "POST"
+    form = CheckpointForm(request.POST if posted else None)
+    if posted and form.is_valid():
+        try:
+            added = services.add_checkpoint(**form.cleaned_data, actor=request.user)
+        except CheckpointError as error:
+            form.add_error(error.field, str(error))
+        else:
+            messages.success(request, f"Runs can use {added.name} now.")
+            return redirect("evaluation:checkpoints")
+    context = {"form": form, **_listed(request.GET.get("page"))}
+    return render(
+        request, "evaluation/runs/checkpoints.html", context, status=422 if posted else 200
+    )
+
+
+def _listed(
+    number: int | str | None, wrong: Mapping[int, PaceForm] | None = None
+) -> dict[str, object]:
+    """Return a page of models and its rows; `wrong` are posted forms, by model."""
+    found = Checkpoint.objects.select_related("added_by")
+    page = Paginator(found, CHECKPOINTS_PER_PAGE).get_page(number)
+    names = [checkpoint.name for checkpoint in page.object_list]
+    of_ours = MetricRun.objects.filter(is_imported=False, model_name__in=names).order_by()
+    n_runs = dict(of_ours.values_list("model_name").annotate(n=Count("pk")))
+    cells = ExperimentSetup.objects.filter(setup__model__in=names).order_by()
+    grids = cells.values_list("setup__model").annotate(n=Count("experiment", distinct=True))
+    n_grids = dict(grids)
+    rows = [
+        _row(each, n_runs.get(each.name, 0), n_grids.get(each.name, 0), (wrong or {}).get(each.pk))
+        for each in page.object_list
+    ]
+    return {"page": page, "rows": rows}
+
+
+def _row(checkpoint: Checkpoint, n_runs: int, n_grids: int, wrong: PaceForm | None) -> ModelRow:
+    kind = BACKENDS.get(checkpoint.backend)
+    has_pace = checkpoint.backend in LANGUAGE_MODELS
+    return ModelRow(
+        checkpoint,
+        kind.title if kind else checkpoint.backend,
+        bool(kind and kind.is_server),
+        bool(os.environ.get(checkpoint.key_variable)),
+        n_runs,
+        n_grids,
+        wrong or (pace_form(checkpoint) if has_pace else None),
+    )
+
+
+@require_POST
+@allowed(Role.ADMIN)
+def change_pace(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Change how many calls a minute grids may make of a model."""
+    checkpoint = get_object_or_404(Checkpoint, pk=pk)
+    number = _page_number(checkpoint)
+    form = pace_form(checkpoint, request.POST)
+    if form.is_valid():
+        limit = form.cleaned_data["calls_per_minute"]
+        try:
+            services.change_pace(checkpoint, limit, request.user)
+        except CheckpointError as error:
+            form.add_error(error.field, str(error))
+        else:
+            at_most = f"at most {limit:,} calls a minute" if limit else "no limit of calls"
+            messages.success(request, f"{checkpoint.name}: {at_most} from now on.")
+            return redirect(_page_of(checkpoint))
+    context = {"form": CheckpointForm(), **_listed(number, {checkpoint.pk: form})}
+    return render(request, "evaluation/runs/checkpoints.html", context, status=422)
+
+
+@require_POST
+@allowed(Role.ADMIN)
+def let_key_go_over_http(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Allow or forbid that the key of a model is sent where others can read it on its way."""
+    checkpoint = get_object_or_404(Checkpoint, pk=pk)
+    is_allowed = request.POST.get("allow") == "1"
+    try:
+        services.let_key_go_over_http(checkpoint, is_allowed, request.user)
+    except CheckpointError as error:
+        messages.error(request, str(error))
+    else:
+        goes = "goes over plain http now" if is_allowed else "goes over plain http no more"
+        messages.success(request, f"{checkpoint.name}: its key {goes}.")
+    return redirect(_page_of(checkpoint))
+
+
+def _page_of(checkpoint: Checkpoint) -> str:
+    page = urlencode({"page": _page_number(checkpoint)})
+    return f"{reverse('evaluation:checkpoints')}?{page}"
+
+
+def _page_number(checkpoint: Checkpoint) -> int:
+    """Return the number of the page that lists a model."""
+    return Checkpoint.objects.filter(name__lt=checkpoint.name).count() // CHECKPOINTS_PER_PAGE + 1
+
+
+@require_POST
+@allowed(Role.ADMIN)
+def delete_checkpoint(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Take a model away from the choices, unless a run or a grid uses it."""
+    checkpoint = get_object_or_404(Checkpoint, pk=pk)
+    try:
+        services.delete_checkpoint(checkpoint, request.user)
+    except CheckpointError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"{checkpoint.name} is not offered any more.")
+    return redirect("evaluation:checkpoints")

@@ -1,0 +1,85 @@
+"""New prompt searches and distillations."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest
+from evaluation.jobs.services import JobError
+from evaluation.jobs.tasks import send_job
+from evaluation.models import Job
+from evaluation.runs.forms.jobs import DistillationForm, SearchForm
+from evaluation.runs.services.distillation import request_distillation
+from evaluation.runs.services.prompt_search import request_prompt_search
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RESEARCHER)
+def new_search(request: SignedInRequest) -> HttpResponse:
+    """Choose slice, model and name of a prompt search; say what it costs, and start it."""
+    posted = request.method == "POST"
+    form = SearchForm(request.POST if posted else _first_search(request))
+    if posted and form.is_valid():
+        try:
+            return _started(request_prompt_search(form.plan(), request.user))
+        except JobError as error:
+            field = {"setup": "slice", "metric": "slice"}.get(error.field or "", error.field)
+            form.add_error(field if field in form.fields else None, str(error))
+    return _show_form(request, "evaluation/runs/new_search.html", form, planned=form.planned())
+
+
+def _first_search(request: SignedInRequest) -> dict[str, Any]:
+    """Return what the form holds: what was chosen so far, or what to begin with."""
+    form = SearchForm()
+    if "seed" in request.GET or not form.is_possible:
+        return request.GET.dict()
+    slices = [value for value, _ in form["slice"].field.choices]  # type: ignore[attr-defined]
+    study = request.GET.get("study", "")
+    of_study = [value for value in slices if value.split("/")[0] == study]
+    models = form["model"].field.queryset  # type: ignore[attr-defined]
+    return {"slice": (of_study or slices)[0], "model": models.first().name, "seed": "0"}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RESEARCHER)
+def new_distillation(request: SignedInRequest) -> HttpResponse:
+    """Choose run, encoder and name of a distillation; say what it would learn from; start it."""
+    posted = request.method == "POST"
+    form = DistillationForm(request.POST if posted else _first_distillation(request))
+    if posted and form.is_valid():
+        try:
+            return _started(request_distillation(form.plan(), request.user))
+        except JobError as error:
+            form.add_error(error.field if error.field in form.fields else None, str(error))
+    return _show_form(
+        request, "evaluation/runs/new_distillation.html", form, data=form.data_there()
+    )
+
+
+def _first_distillation(request: SignedInRequest) -> dict[str, Any]:
+    """Return what the form holds: what was chosen so far, or what to begin with."""
+    form = DistillationForm()
+    if "seed" in request.GET or not form.is_possible:
+        return request.GET.dict()
+    usual = {name: str(field.initial) for name, field in form.fields.items() if field.initial}
+    runs, bases = (form[name].field.queryset for name in ("run", "base"))  # type: ignore[attr-defined]
+    run = request.GET.get("run") or str(runs.first().pk)
+    return {**usual, "seed": "0", "run": run, "base": bases.first().name}
+
+
+def _show_form(
+    request: SignedInRequest, template: str, form: SearchForm | DistillationForm, **more: Any
+) -> HttpResponse:
+    posted = request.method == "POST"
+    if not posted:  # nothing is wrong yet with what nobody has sent
+        form.errors.clear()
+    context = {"form": form, "is_refused": posted, **more}
+    return render(request, template, context, status=422 if posted else 200)
+
+
+def _started(job: Job) -> HttpResponse:
+    send_job(job)
+    return redirect("evaluation:job", job.pk)

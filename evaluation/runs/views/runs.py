@@ -1,0 +1,319 @@
+"""Metric runs: the queue, a new one, one with its scores, and what can be done about it."""
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import reselect, reswap, retarget, trigger_client_event
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
+from annotation.models import Study
+from evaluation.models import MetricRun
+from evaluation.runs.forms.filters import RunFilterForm
+from evaluation.runs.forms.new_run import NewRunForm, first_choices
+from evaluation.runs.judged import first_plan
+from evaluation.runs.model_checks import why_unusable
+from evaluation.runs.named_answers import named_answers
+from evaluation.runs.pages.new_run import new_run_page
+from evaluation.runs.plan import responses_of_study
+from evaluation.runs.precision_panel import N_MEASURED, precision_panel
+from evaluation.runs.progress import RunProgress, run_progress, title_of
+from evaluation.runs.scores import (
+    choices_in_words,
+    data_digest,
+    failure_reasons,
+    failures,
+    histogram,
+    listed_scores,
+    n_of_setups,
+    setups_of_the_judge,
+    studies_of,
+)
+from evaluation.runs.services import runs as services
+from evaluation.runs.services.runs import RunError
+from evaluation.runs.tasks import send_run
+from generation.models import Response
+
+RUNS_PER_PAGE = 20
+SCORES_PER_PAGE = 25
+FAILURES_PER_PAGE = 50
+MOST_REASONS = 20
+NOT_CHOSEN = ("csrfmiddlewaretoken", "show")  # of what the form of a new run sends
+RUNNING = MetricRun.State.RUNNING
+
+
+# --- the queue ------------------------------------------------------------------------------
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def runs(request: SignedInRequest) -> HttpResponse:
+    """List the runs, newest first, each with how far it is and what can be done about it."""
+    form = RunFilterForm(request.GET)
+    page = Paginator(form.found(), RUNS_PER_PAGE).get_page(request.GET.get("page"))
+    progress = _progress_of([run.pk for run in page.object_list])
+    return render_page_or_fragment(
+        request,
+        page="evaluation/runs/runs.html",
+        fragment="evaluation/runs/_run_list.html",
+        context={
+            "form": form,
+            "tabs": form.tabs(),
+            "page": page,
+            "progress": progress,
+            "studies": studies_of([each.run for each in progress]),
+            "is_running": any(each.run.state == RUNNING for each in progress),
+            "has_responses": bool(progress) or Response.objects.exists(),
+        },
+    )
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def progress_of_run(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Show how far one run is, for the page that asks again and again until it has ended."""
+    get_object_or_404(MetricRun, pk=pk)
+    [progress] = _progress_of([pk])
+    context = {"progress": progress, "studies": studies_of([progress.run])}
+    answer = render(request, "evaluation/runs/_run.html", context)
+    if progress.run.state != RUNNING:
+        trigger_client_event(answer, "run-ended")
+    return answer
+
+
+def _progress_of(pks: list[int]) -> list[RunProgress]:
+    """Return how far some runs are, newest first."""
+    found = run_progress(MetricRun.objects.filter(pk__in=pks).select_related("dataset"))
+    return sorted(found, key=lambda each: -each.run.pk)
+
+
+# --- a new run ------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RESEARCHER)
+def start_run(request: SignedInRequest) -> HttpResponse:
+    """Choose what is scored and how, and start it; say how many responses have no score yet."""
+    if request.method != "POST":
+        return _show_new_run(request, NewRunForm(first_choices(request.GET.dict())))
+    if "show" in request.POST:  # another metric or model was chosen, without a script
+        chosen = {name: value for name, value in request.POST.items() if name not in NOT_CHOSEN}
+        return redirect(f"{request.path}?{urlencode(chosen)}")
+    form = NewRunForm(request.POST)
+    if form.shows_another_metric:  # its choices were not seen yet
+        form = NewRunForm(first_choices(request.POST.dict()))
+        return _show_new_run(request, form, status=422)
+    if form.is_valid():
+        problem = why_unusable(form.cleaned_data["plan"].spec, form.kind.key)
+        if problem:
+            form.add_error("model", problem)
+    if form.errors:
+        return _show_new_run(request, form, status=422)
+    wanted = form.cleaned_data
+    try:
+        run = services.request_metric_run(
+            wanted["dataset"], wanted["plan"], wanted["responses"], request.user
+        )
+    except RunError as error:
+        form.add_error("over", str(error))
+        return _show_new_run(request, form, status=422)
+    send_run(run)
+    if run.state != RUNNING:
+        judged = form.kind.judges.removesuffix("s")
+        messages.info(request, f"Every {judged} has a score under these choices already.")
+    return redirect("evaluation:run", run.pk)
+
+
+def _show_new_run(request: SignedInRequest, form: NewRunForm, status: int = 200) -> HttpResponse:
+    """Show the form, also half-way: htmx asks at each change."""
+    page = new_run_page(form.kind, form.cleaned_data if form.is_valid() else None)
+    context = {"form": form, "page": page, "is_refused": status != 200}
+    return render(request, "evaluation/runs/start_run.html", context, status=status)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def start_default_run(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Score what a study's raters judge by the metric that needs no model."""
+    study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    plan, responses = first_plan(study), responses_of_study(study)
+    try:
+        run = services.request_metric_run(study.dataset, plan, responses, request.user)
+    except RunError as error:
+        messages.error(request, str(error))
+    else:
+        send_run(run)
+    if request.htmx:
+        return redirect("evaluation:study-runs", slug)
+    return redirect("evaluation:study", slug)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def study_runs(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show how far the runs of a study's dataset are; say so when the last one has ended."""
+    study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    # What is polled are the runs that go on: counting the scores of all others takes long.
+    going_on = progress_of_study(study, state=RUNNING)
+    context = {"study": study, "progress": going_on or progress_of_study(study)}
+    answer = render(request, "evaluation/runs/_runs_of_study.html", context)
+    if going_on:
+        return answer
+    # What was polled is a part of the fragment; now all of it changes.
+    retarget(reselect(reswap(answer, "outerHTML"), "#study-runs"), "#study-runs")
+    return trigger_client_event(answer, "runs-finished")
+
+
+def progress_of_study(study: Study, **only: str) -> list[RunProgress]:
+    """Return how far the runs of a study's dataset are (or only some of them), newest first."""
+    newest = MetricRun.objects.filter(dataset=study.dataset_id, **only).order_by("-pk")
+    return _progress_of(list(newest.values_list("pk", flat=True)[:RUNS_PER_PAGE]))
+
+
+# --- one run --------------------------------------------------------------------------------
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def run(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Show one run: how far it is, every choice that changes its numbers, and its scores."""
+    get_object_or_404(MetricRun, pk=pk)
+    [progress] = _progress_of([pk])
+    spread = histogram(progress.run)
+    number = _bin_number(request.GET.get("bin", ""), len(spread.bins))
+    behind = named_answers(progress.run.dataset, request.GET)
+    scores = behind.of(listed_scores(progress.run, spread, number))
+    own = setups_of_the_judge(progress.run)
+    return render(
+        request,
+        "evaluation/runs/run.html",
+        {
+            "run": progress.run,
+            "progress": progress,
+            "studies": studies_of([progress.run]),
+            "choices": choices_in_words(progress.run),
+            "digest": data_digest(progress.run),
+            "spread": spread,
+            "chosen": None if number is None else spread.bins[number],
+            "behind": behind,
+            "page": Paginator(scores, SCORES_PER_PAGE).get_page(request.GET.get("page")),
+            "own_setups": own,
+            "panel": precision_panel(progress.run),
+            "n_own": n_of_setups(progress.run, own),
+        },
+    )
+
+
+def _bin_number(text: str, n_bins: int) -> int | None:
+    """Return the bin that an address names; None: all of them."""
+    return int(text) if text in map(str, range(n_bins)) else None
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def run_failures(request: SignedInRequest, pk: int) -> HttpResponse:
+    """List what a run has no score for, with the reasons and how often each was met."""
+    found = get_object_or_404(MetricRun.objects.select_related("dataset"), pk=pk)
+    reason = request.GET.get("reason", "")
+    behind = named_answers(found.dataset, request.GET)
+    failed = behind.of(failures(found, reason))
+    context = {
+        "run": found,
+        "title": title_of(found),
+        "reason": reason,
+        "reasons": failure_reasons(found, MOST_REASONS),
+        "n_failed": failures(found).count(),
+        "behind": behind,
+        "page": Paginator(failed, FAILURES_PER_PAGE).get_page(request.GET.get("page")),
+    }
+    return render(request, "evaluation/runs/run_failures.html", context)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def cancel_run(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Stop a run; what it has scored stays."""
+    run = _of_ours(pk)
+    if services.cancel_run(run, request.user):
+        messages.success(request, f"{title_of(run)} is cancelled. What it has scored stays.")
+    else:
+        messages.info(request, f"{title_of(run)} had ended already.")
+    return _back(request, run)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def resume_run(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Go on with a run that was cancelled or failed."""
+    run = _of_ours(pk)
+    if services.resume_run(run, request.user):
+        send_run(run)
+    else:
+        messages.info(request, f"{title_of(run)} has nothing to go on with.")
+    return _back(request, run)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def retry_run(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Ask once more for what a run has no score for."""
+    run = _of_ours(pk)
+    if services.retry_failed(run, request.user):
+        send_run(run)
+    else:
+        messages.info(request, f"Nothing of {title_of(run)} has failed.")
+    return redirect("evaluation:run", run.pk)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def precision_of_run(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Show how far bf16 is measured, for the page that asks again and again until it is."""
+    panel = precision_panel(_of_ours(pk))
+    if panel is None:
+        raise Http404("Its backend computes in one precision only.")
+    return render(request, "evaluation/runs/_precision.html", {"panel": panel})
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def measure_precision(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Score some of a run's responses once more, in bf16, to see what that changes."""
+    run = _of_ours(pk)
+    try:
+        check = services.request_precision_check(run, request.user, n=N_MEASURED)
+    except RunError as error:
+        messages.error(request, str(error))
+    else:
+        send_run(check)
+    return redirect("evaluation:run", pk)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def delete_run(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Delete a run that does not go on, with its scores."""
+    run = _of_ours(pk)
+    try:
+        services.delete_run(run, request.user)
+    except RunError as error:
+        messages.error(request, str(error))
+        return redirect("evaluation:run", pk)
+    messages.success(request, f"{title_of(run)} and its scores are deleted.")
+    return redirect("evaluation:runs")
+
+
+def _of_ours(pk: int) -> MetricRun:
+    """Return a run that was made here: imported scores come and go with their dataset."""
+    return get_object_or_404(MetricRun, pk=pk, is_imported=False)
+
+
+def _back(request: SignedInRequest, run: MetricRun) -> HttpResponse:
+    """Go back to the list or page whose button was pressed."""
+    here = page_to_return_to(request)
+    return redirect("evaluation:run", run.pk) if here == reverse("home") else redirect(here)

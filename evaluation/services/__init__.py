@@ -1,1 +1,0 @@
-"""Every write to runs, scores and adjudications, by what it is about."""

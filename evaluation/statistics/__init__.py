@@ -1,0 +1,1 @@
+"""Statistics, pure: agreement, ceilings, intervals, rank measures. One is one file."""

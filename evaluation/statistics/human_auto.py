@@ -1,0 +1,256 @@
+"""Human–auto agreement: how well the scores of an auto-metric repeat what raters said.
+
+Labels come from scores by a strict threshold (yes: score > threshold) and are held against majority
+votes; scores are held against rater scores (shares of yes votes). Items without a majority or
+without a score take no part. Undefined is NaN, also where scikit-learn warns and says 0.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.statistics import rank_measures
+from evaluation.statistics.intervals import (
+    Figure,
+    Floats,
+    Indexes,
+    bootstrap_intervals,
+    difference_of_shares,
+    ratio,
+    share_from,
+    share_interval,
+    sum_by_dialog,
+)
+from evaluation.statistics.rater_answers import mean_from
+
+MEASURES = (
+    "accuracy",
+    "balanced_accuracy",
+    "precision",
+    "recall",
+    "f1",
+    "kappa",
+    "auc",
+    "mse",
+    "spearman",
+    "baseline",
+)
+Bools = NDArray[np.bool_]
+NO_CEILINGS: Mapping[str, tuple[Floats, Indexes]] = {}
+
+
+class Outcomes(NamedTuple):
+    """What raters and a metric say about the same items; NaN in `human` or `score` is left out."""
+
+    human: Floats  # majority label: 1, 0 or NaN (undecided)
+    score: Floats  # of the metric; NaN: none
+    rater_score: Floats  # mean vote, in [0, 1]; NaN: none, left out of mse and spearman
+    dialogs: Indexes  # 0 .. n_dialogs - 1
+    n_dialogs: int
+    threshold: float
+    scale: tuple[float, float] = (0.0, 1.0)  # lowest and highest possible score
+
+
+def measures(outcomes: Outcomes) -> dict[str, float]:
+    """Return each of MEASURES over the items that raters and metric have a label for.
+
+    accuracy, balanced_accuracy, precision, recall, f1, kappa (Cohen's): of the labels. auc: area
+    under the ROC curve of the scores, ties counted half. mse: mean squared difference of score and
+    rater score; undefined when a score is outside [0, 1]. spearman: rank correlation of score and
+    rater score. baseline: share of the more frequent majority vote, the accuracy of a metric that
+    always says it. kappa and spearman are at most 1, the others in [0, 1].
+    """
+    both = _complete(outcomes)
+    figures = _figures_of(_summed(both))
+    figures["auc"] = rank_measures.auc(both.human == 1, both.score)
+    figures["spearman"] = rank_measures.spearman(both.score, both.rater_score)
+    return {name: figures[name] for name in MEASURES}
+
+
+def measures_with_intervals(
+    outcomes: Outcomes,
+    *,
+    seed: int,
+    n_resamples: int = 1000,
+    ceilings: Mapping[str, tuple[Floats, Indexes]] = NO_CEILINGS,
+) -> dict[str, float]:
+    """Return `measures`, ceilings, and accuracy - ceiling, each x with its x_low and x_high.
+
+    Args:
+        outcomes: of one metric on one question.
+        seed: of the resamples, which all figures share.
+        n_resamples: how many.
+        ceilings: name → statistics (m, 2) and dialogs (m,) of the items of a ceiling: those that
+            the metric is compared on, so that both are about the same. Gives `ceiling_<name>` and
+            `minus_ceiling_<name>`.
+    """
+    both = _complete(outcomes)
+    summed = _summed(both)
+    for name, (statistics, dialogs) in ceilings.items():
+        ceiling = Figure(statistics, dialogs, share_from)
+        summed[f"ceiling_{name}"] = ceiling
+        summed[f"minus_ceiling_{name}"] = difference_of_shares(summed["accuracy"], ceiling)
+    ends = bootstrap_intervals(
+        list(summed.values()), both.n_dialogs, seed=seed, n_resamples=n_resamples
+    )
+    intervals = dict(zip(summed, ends, strict=True))
+    draws = rank_measures.Draws(both.dialogs, both.n_dialogs, seed, n_resamples)
+    intervals["auc"] = rank_measures.auc_interval(both.human == 1, both.score, draws)
+    intervals["spearman"] = rank_measures.spearman_interval(both.score, both.rater_score, draws)
+    rows: dict[str, float] = {}
+    for name, figure in (measures(both) | _figures_of(summed)).items():
+        rows |= {name: figure, f"{name}_low": intervals[name].low}
+        rows[f"{name}_high"] = intervals[name].high
+    return rows
+
+
+def confusion(outcomes: Outcomes) -> dict[str, int]:
+    """Return how many items are tp, fn, fp and tn: what the metric says of each majority."""
+    both = _complete(outcomes)
+    counts = cells(both.human == 1, both.score > both.threshold).sum(axis=0)
+    return dict(zip(("tp", "fn", "fp", "tn"), map(int, counts), strict=True))
+
+
+def roc_points(outcomes: Outcomes, most: int = 200) -> list[dict[str, float | None]]:
+    """Return the ROC curve: shares of false alarms and of hits, and the threshold that gives them.
+
+    A yes is a score above the threshold: from the highest score, above which nothing is, to None,
+    when every score is a yes. Points on a straight line between others are left out; of those that
+    stay, `most` at even steps. Empty without an item of each kind.
+    """
+    both = _complete(outcomes)
+    is_yes = both.human == 1
+    if is_yes.all() or not is_yes.any():
+        return []
+    scores, place = np.unique(-both.score, return_inverse=True)
+    hits = np.r_[0, np.bincount(place, weights=is_yes).cumsum()]
+    false_alarms = np.r_[0, np.bincount(place, weights=~is_yes).cumsum()]
+    thresholds: list[float | None] = [*(0.0 - scores).tolist(), None]
+    right, up = np.diff(false_alarms), np.diff(hits)
+    turns = np.flatnonzero(right[:-1] * up[1:] != up[:-1] * right[1:]) + 1
+    kept = np.r_[0, turns, len(scores)]
+    if len(kept) > most:
+        kept = kept[np.linspace(0, len(kept) - 1, most).round().astype(np.int64)]
+    return [
+        {
+            "false_alarm": float(false_alarms[point] / false_alarms[-1]),
+            "hit": float(hits[point] / hits[-1]),
+            "threshold": thresholds[point],
+        }
+        for point in kept
+    ]
+
+
+def calibration_bins(outcomes: Outcomes, n_bins: int = 10) -> list[dict[str, float]]:
+    """Return mean score and share of majority yes in bins of equal width over [0, 1].
+
+    A score on the edge of two bins is in the lower one, as in scikit-learn. Empty bins are left
+    out; the list is empty when a score is outside its scale, which is brought to [0, 1]. `low` and
+    `high` are the Wilson interval of the share, NaN for a bin with fewer than two dialogs.
+    """
+    both = _complete(outcomes)
+    scores = _as_shares(both)
+    if not _are_shares(scores):
+        return []
+    edges = np.linspace(0, 1, n_bins + 1)[1:-1]
+    bins = np.searchsorted(edges, scores)
+    found = []
+    for number in np.unique(bins):
+        here = bins == number
+        labels = np.column_stack([both.human[here], np.ones(here.sum())])
+        by_dialog = sum_by_dialog(labels, both.dialogs[here], both.n_dialogs)
+        low, high = share_interval(by_dialog, most_items=len(labels))
+        score, share_yes = scores[here].mean(), both.human[here].mean()
+        found.append(
+            {
+                "score": float(score),
+                "share_yes": float(share_yes),
+                "n": len(labels),
+                "low": low,
+                "high": high,
+            }
+        )
+    return found
+
+
+def _complete(outcomes: Outcomes) -> Outcomes:
+    """Return the outcomes of the items that have a majority and a score."""
+    both = ~np.isnan(outcomes.human) & ~np.isnan(outcomes.score)
+    return outcomes._replace(
+        human=outcomes.human[both],
+        score=outcomes.score[both],
+        rater_score=outcomes.rater_score[both],
+        dialogs=outcomes.dialogs[both],
+    )
+
+
+def cells(is_yes: Bools, said_yes: Bools) -> Floats:
+    """Return a 1 per item in the column of tp, fn, fp or tn: (n_items, 4)."""
+    columns = [is_yes & said_yes, is_yes & ~said_yes, ~is_yes & said_yes, ~is_yes & ~said_yes]
+    return np.column_stack(columns).astype(np.float64)
+
+
+def _summed(both: Outcomes) -> dict[str, Figure]:
+    """Return the measures that are functions of sums over items."""
+    by_cell = cells(both.human == 1, both.score > both.threshold)
+    tp, fn, fp, tn = by_cell.T
+    ones = np.ones(len(by_cell))
+    is_frequent = both.human == (2 * np.count_nonzero(both.human) >= len(by_cell))
+
+    def share(part: Floats, whole: Floats) -> Figure:
+        return Figure(np.column_stack([part, whole]), both.dialogs, share_from)
+
+    return {
+        "accuracy": share(tp + tn, ones),
+        "balanced_accuracy": Figure(by_cell, both.dialogs, balanced_accuracy_from),
+        "precision": share(tp, tp + fp),
+        "recall": share(tp, tp + fn),
+        "f1": share(2 * tp, 2 * tp + fp + fn),
+        "kappa": Figure(by_cell, both.dialogs, _kappa_from),
+        "mse": Figure(_squared_errors(both), both.dialogs, mean_from),
+        "baseline": share(is_frequent.astype(np.float64), ones),
+    }
+
+
+def _figures_of(summed: Mapping[str, Figure]) -> dict[str, float]:
+    """Return each figure over all its items."""
+    return {
+        name: float(figure.measure(figure.statistics.sum(axis=0)))
+        for name, figure in summed.items()
+    }
+
+
+def _squared_errors(both: Outcomes) -> Floats:
+    """Return squared difference of score and rater score, and 1, per item: (n_items, 2)."""
+    known = ~np.isnan(both.rater_score)
+    scores = _as_shares(both)
+    if not _are_shares(scores[known]):
+        known &= False
+    squared = np.where(known, (scores - both.rater_score) ** 2, 0.0)
+    return np.column_stack([squared, known])
+
+
+def _as_shares(both: Outcomes) -> Floats:
+    """Return scores as rater scores are: 0 the lowest of their scale, 1 the highest."""
+    low, high = both.scale
+    return (both.score - low) / (high - low)
+
+
+def _are_shares(scores: Floats) -> bool:
+    return bool(((scores >= 0) & (scores <= 1)).all())
+
+
+def balanced_accuracy_from(sums: Floats) -> Floats:
+    """Return the mean of the recalls of yes and no, from sums of tp, fn, fp, tn."""
+    tp, fn, fp, tn = np.moveaxis(sums, -1, 0)
+    return (ratio(tp, tp + fn) + ratio(tn, tn + fp)) / 2
+
+
+def _kappa_from(sums: Floats) -> Floats:
+    """Return Cohen's kappa from sums of tp, fn, fp, tn; NaN when both always say the same."""
+    tp, fn, fp, tn = np.moveaxis(sums, -1, 0)
+    expected = (tp + fn) * (tp + fp) + (tn + fp) * (tn + fn)  # of agreeing pairs, times n
+    n = tp + fn + fp + tn
+    return ratio(n * (tp + tn) - expected, n * n - expected)

@@ -1,0 +1,348 @@
+"""Intervals that keep the items of a dialog together, for any measure of sums over items.
+
+Items of one dialog are not independent, so the dialog is what varies. A measure comes in two parts:
+*statistics*, one row of numbers per item that may be added up, and a function from their sums to
+the figure. A resample is then a row of weights (how often each dialog was drawn) and a thousand of
+them are one matrix product.
+
+A *share* is a figure whose measure is `share_from`: means of labels, accuracy, percent agreement.
+It gets a Wilson interval, which also has a width where the share is 0 or 1; every other figure gets
+a bootstrap over dialogs. `benchmarks/coverage.py` holds both against their 95 %.
+
+A paired difference is a measure like any other: put the statistics of both sides next to each
+other in one row and let the measure subtract.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, stdtrit
+
+SHARE_METHOD = "Wilson interval with the design effect of dialogs"
+BOOTSTRAP_METHOD = "expanded percentile bootstrap over dialogs"
+METHOD = f"{SHARE_METHOD} for shares, else {BOOTSTRAP_METHOD}"
+# Expanded percentiles of fewer lie beyond every resample: for four dialogs 0.01 % are wanted below,
+# and the lowest resample, one dialog four times, has 1 / 4**4 = 0.4 %.
+LEAST_OF_CAUTIOUS = 5  # dialogs
+CHUNK_BYTES = 32 * 2**20  # of weights; two chunks are alive while one is followed by the next
+
+Floats = NDArray[np.float64]
+Indexes = NDArray[np.integer[Any]]
+Measure = Callable[[Floats], Floats]  # sums (..., S) to figures (...); undefined is NaN
+
+
+class Interval(NamedTuple):
+    """Lower and upper end of an interval; both NaN when it is undefined."""
+
+    low: float
+    high: float
+
+
+UNDEFINED = Interval(math.nan, math.nan)
+
+
+class Figure(NamedTuple):
+    """One number to put an interval around, as a measure of the sums of its items' statistics."""
+
+    statistics: Floats  # (n_items, S); an item that counts has a number that is not 0 in its row
+    dialogs: Indexes  # (n_items,): the dialog of each item, 0 .. n_dialogs - 1
+    measure: Measure
+
+
+def ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """Return numerator / denominator, NaN where the denominator is 0; shapes are broadcast."""
+    undefined = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), math.nan)
+    quotient: Floats = np.divide(numerator, denominator, out=undefined, where=denominator != 0)
+    return quotient
+
+
+def share_from(sums: Floats) -> Floats:
+    """Return a share in [0, 1] from summed statistics, part and whole: (..., 2) to (...).
+
+    As the measure of a figure it says that the figure is a share, 0 <= part <= whole in each item.
+    """
+    return ratio(sums[..., 0], sums[..., 1])
+
+
+def difference_of_shares(figure: Figure, other: Figure) -> Figure:
+    """Return one share minus another as a figure; each is over its own items, dialogs are paired.
+
+    It is in [-1, 1] and no share itself.
+    """
+    here, there = figure.statistics, other.statistics
+    return Figure(
+        np.block([[here, np.zeros_like(here)], [np.zeros_like(there), there]]),
+        np.concatenate([figure.dialogs, other.dialogs]),
+        _difference_of_shares_from,
+    )
+
+
+def _difference_of_shares_from(sums: Floats) -> Floats:
+    return share_from(sums[..., :2]) - share_from(sums[..., 2:])
+
+
+def method_of(figure: Figure) -> str:
+    """Return the name of the method that `bootstrap_intervals` uses for a figure."""
+    return SHARE_METHOD if figure.measure is share_from else BOOTSTRAP_METHOD
+
+
+def sum_by_dialog(statistics: Floats, dialogs: Indexes, n_dialogs: int) -> Floats:
+    """Return the sums of the statistics of each dialog's items: (n_items, S) to (n_dialogs, S).
+
+    A dialog without items has zeros.
+
+    Raises:
+        ValueError: the dialogs are not one per item, or not in 0 .. n_dialogs - 1, or a statistic
+            is not a finite number (it would silently make every resample undefined).
+    """
+    if dialogs.shape != statistics.shape[:1]:
+        raise ValueError(f"dialogs of shape {dialogs.shape} for {len(statistics)} items")
+    if dialogs.size and not 0 <= dialogs.min() <= dialogs.max() < n_dialogs:
+        raise ValueError(
+            f"dialogs {dialogs.min()} to {dialogs.max()}, expected 0 to {n_dialogs - 1}"
+        )
+    if not np.isfinite(statistics).all():
+        raise ValueError("statistics hold NaN or infinity; an item left out has zeros instead")
+    sums = np.empty((n_dialogs, statistics.shape[1]))
+    for column, values in enumerate(statistics.T):
+        sums[:, column] = np.bincount(dialogs, weights=values, minlength=n_dialogs)
+    return sums
+
+
+def resample_dialogs(
+    n_dialogs: int, n_resamples: int, seed: int, chunk_bytes: int = CHUNK_BYTES
+) -> Iterator[Floats]:
+    """Yield how often each dialog is drawn in each resample, as arrays (chunk, n_dialogs).
+
+    Each row is one resample of `n_dialogs` dialogs with replacement, so it sums to `n_dialogs`.
+    The rows depend on the seed only: resamples are drawn one by one, whatever the chunk holds.
+    A chunk is at most `chunk_bytes` large, but always at least one row; no dialogs, no chunks.
+    """
+    if not n_dialogs:
+        return
+    chunk = max(1, chunk_bytes // (8 * n_dialogs))
+    if 8 * n_dialogs * n_resamples <= CHUNK_BYTES:
+        kept = _kept_resamples(n_dialogs, n_resamples, seed)
+        yield from (kept[start : start + chunk] for start in range(0, n_resamples, chunk))
+        return
+    random = np.random.default_rng(seed)
+    for start in range(0, n_resamples, chunk):
+        yield _draw(random, min(chunk, n_resamples - start), n_dialogs)
+
+
+@lru_cache(maxsize=2)  # the two arms of a study may number different dialogs
+def _kept_resamples(n_dialogs: int, n_resamples: int, seed: int) -> Floats:
+    """Return all resamples at once: every figure of a report asks for the same ones."""
+    weights = _draw(np.random.default_rng(seed), n_resamples, n_dialogs)
+    weights.flags.writeable = False
+    return weights
+
+
+def _draw(random: np.random.Generator, n_resamples: int, n_dialogs: int) -> Floats:
+    weights = np.empty((n_resamples, n_dialogs))
+    for row in weights:
+        drawn = random.integers(n_dialogs, size=n_dialogs)
+        row[:] = np.bincount(drawn, minlength=n_dialogs)
+    return weights
+
+
+def bootstrap_intervals(
+    figures: Sequence[Figure],
+    n_dialogs: int,
+    *,
+    seed: int,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    is_cautious: bool = False,
+) -> list[Interval]:
+    """Return the interval of each figure, all bootstrapped ones from the same resampled dialogs.
+
+    Shares (see the top of this module) get `share_interval`, which draws nothing; the others get
+    `percentile_interval` of what their measure gives over the resamples. Sharing the resamples
+    costs one pass over the weights for any number of figures; each gets what it would get alone.
+
+    Args:
+        figures: what to put intervals around; each has its own items, all number the dialogs alike.
+        n_dialogs: how many dialogs there are to draw from, also those without items.
+        seed: of the resamples; stored with the figure.
+        n_resamples: how many; 1000 leave an end uncertain by about 2 % of the interval's width.
+        level: the share of all such intervals that hold the true figure, between 0 and 1.
+        is_cautious: also leave a bootstrapped interval undefined where the figure is the same in
+            every resample, or fewer than `LEAST_OF_CAUTIOUS` dialogs have data: for figures in a
+            range, such as F1, which would seem certain at its ends.
+
+    Returns:
+        One interval per figure, in order. Resamples in which the measure is undefined (kappa when
+        only one category was drawn) are left out. The interval is undefined (NaN, NaN) when more
+        than half of them are, or when fewer than two dialogs have data.
+    """
+    _check(level, n_resamples)
+    by_dialog = [sum_by_dialog(each.statistics, each.dialogs, n_dialogs) for each in figures]
+    intervals = [
+        share_interval(sums, _most_items(figure), level) if _is_share(figure) else UNDEFINED
+        for figure, sums in zip(figures, by_dialog, strict=True)
+    ]
+    drawn = [
+        place
+        for place, figure in enumerate(figures)
+        if not _is_share(figure) and n_dialogs_with_data(by_dialog[place]) >= 2
+    ]
+    if not drawn:
+        return intervals
+    resampled = _resampled([by_dialog[place] for place in drawn], n_resamples, seed)
+    ends = np.cumsum([by_dialog[place].shape[1] for place in drawn])[:-1]
+    for place, own in zip(drawn, np.split(resampled, ends, axis=1), strict=True):
+        with np.errstate(divide="ignore", invalid="ignore"):  # a measure may divide by 0: undefined
+            resampled_figures = figures[place].measure(own)
+        n_with_data = n_dialogs_with_data(by_dialog[place])
+        interval = percentile_interval(resampled_figures, n_with_data, level)
+        tells = n_with_data >= LEAST_OF_CAUTIOUS and interval.low < interval.high
+        intervals[place] = interval if tells or not is_cautious else UNDEFINED
+    return intervals
+
+
+def intervals_of_measures(
+    statistics: Sequence[Floats],
+    dialogs: Indexes,
+    n_dialogs: int,
+    measures: Sequence[Measure],
+    *,
+    seed: int,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+) -> list[list[Interval]]:
+    """Return the interval of each of the same measures of many statistics, (n_items, S) each.
+
+    They are those of `bootstrap_intervals`, but statistics are resampled once for all measures, and
+    a measure takes all of them at once: (n_resamples, n_statistics, S) to the first two.
+
+    Raises:
+        ValueError: a measure is `share_from`, whose interval draws nothing.
+    """
+    _check(level, n_resamples)
+    if share_from in measures:
+        raise ValueError("a share has an interval that draws nothing: see bootstrap_intervals")
+    by_dialog = [sum_by_dialog(each, dialogs, n_dialogs) for each in statistics]
+    if not by_dialog or n_dialogs < 2:
+        return [[UNDEFINED] * len(measures) for _ in by_dialog]
+    resampled = _resampled(by_dialog, n_resamples, seed).reshape(n_resamples, len(by_dialog), -1)
+    n_with_data = [n_dialogs_with_data(sums) for sums in by_dialog]
+    of_measures = []
+    for measure in measures:
+        with np.errstate(divide="ignore", invalid="ignore"):  # a measure may divide by 0: undefined
+            figures = measure(resampled).T.copy()
+        of_measures.append(
+            [
+                percentile_interval(figure, n, level)
+                for figure, n in zip(figures, n_with_data, strict=True)
+            ]
+        )
+    return [list(intervals) for intervals in zip(*of_measures, strict=True)]
+
+
+def _check(level: float, n_resamples: int) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"level {level}, expected a share between 0 and 1")
+    if n_resamples < 1:
+        raise ValueError(f"{n_resamples} resamples, expected 1 or more")
+
+
+def _resampled(by_dialog: Sequence[Floats], n_resamples: int, seed: int) -> Floats:
+    """Return the sums of each resample, those of several figures beside each other."""
+    beside = np.hstack(list(by_dialog))
+    weights = resample_dialogs(len(beside), n_resamples, seed)
+    return np.vstack([of_chunk @ beside for of_chunk in weights])
+
+
+def n_dialogs_with_data(sums: Floats) -> int:
+    """Return how many dialogs have a sum that is not 0, from sums (n_dialogs, S)."""
+    return int(np.count_nonzero(sums.any(axis=1)))
+
+
+def share_interval(
+    by_dialog: Floats, most_items: float = math.inf, level: float = 0.95
+) -> Interval:
+    """Return the Wilson interval of a share whose items come in dialogs.
+
+    Wilson's formula (1927) with Student's t of one degree less than there are dialogs, and instead
+    of n the number of independent items that would make the share as uncertain as it is between
+    dialogs: p (1 - p) / V, V the linearised variance of a ratio of sums over dialogs (Franco,
+    Little, Louis and Slud, 2019). When the share is 0 or 1 nothing varies, and n is the number of
+    dialogs, as if all items of a dialog were one.
+
+    Args:
+        by_dialog: the two sums of each dialog, (n_dialogs, 2).
+        most_items: n is at most this. For items that are 0 or 1 it is their number: dialogs that
+            happen to be alike do not tell more than that.
+        level: the share of such intervals that hold the true share.
+
+    Returns:
+        Both ends in [0, 1]; undefined with fewer than two dialogs that have data.
+    """
+    sums = by_dialog[by_dialog[:, 1] > 0]
+    n_dialogs = len(sums)
+    if n_dialogs < 2:
+        return UNDEFINED
+    total = float(sums[:, 1].sum())
+    share = float(sums[:, 0].sum() / total)
+    residuals = sums[:, 0] - share * sums[:, 1]
+    variance = float(residuals @ residuals) / total**2 * n_dialogs / (n_dialogs - 1)
+    spread = share * (1 - share)
+    if spread <= 0:
+        n = float(n_dialogs)
+    else:
+        n = min(spread / variance if variance > spread * 1e-18 else math.inf, most_items)
+    t2 = float(stdtrit(n_dialogs - 1, (1 + level) / 2)) ** 2
+    middle = (share + t2 / n / 2) / (1 + t2 / n)
+    half = math.sqrt(t2 / n * (spread + t2 / n / 4)) / (1 + t2 / n)
+    return Interval(
+        max(0.0, float(min(middle - half, share))), min(1.0, float(max(middle + half, share)))
+    )
+
+
+def percentile_interval(resampled: Floats, n_dialogs: int, level: float = 0.95) -> Interval:
+    """Return the expanded percentile interval of a figure from its resamples, NaN left out.
+
+    The middle of the resamples (Efron and Tibshirani, 1993, chapter 13), a little more than `level`
+    of them: percentiles as far out as Student's t is beyond the normal distribution, times
+    sqrt(n / (n - 1)), without which few dialogs give too short intervals (Hesterberg, 2015).
+
+    Args:
+        resampled: the figure in each resample.
+        n_dialogs: how many dialogs have data.
+        level: the share of such intervals that hold the true figure.
+
+    Returns:
+        Undefined when more than half of the resamples are, or with fewer than two dialogs.
+    """
+    defined = resampled[np.isfinite(resampled)]
+    if n_dialogs < 2 or not defined.size or 2 * len(defined) < len(resampled):
+        return UNDEFINED
+    t = float(stdtrit(n_dialogs - 1, (1 + level) / 2))
+    tail = float(ndtr(-t * math.sqrt(n_dialogs / (n_dialogs - 1))))
+    low, high = np.quantile(defined, [tail, 1 - tail])
+    return Interval(float(low), float(high))
+
+
+def _is_share(figure: Figure) -> bool:
+    """Return whether a figure is a share.
+
+    Raises:
+        ValueError: it is said to be one, but a part is negative or above its whole.
+    """
+    if figure.measure is not share_from:
+        return False
+    part, whole = figure.statistics.T
+    if (part < 0).any() or (part > whole).any():
+        raise ValueError("a share has a part that is negative or above its whole")
+    return True
+
+
+def _most_items(figure: Figure) -> float:
+    """Return the number of items of a share when each is 0 or 1, else infinity."""
+    part, whole = figure.statistics.T
+    return float(whole.sum()) if ((part == 0) | (part == whole)).all() else math.inf

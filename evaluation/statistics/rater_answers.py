@@ -1,0 +1,126 @@
+"""What raters say about each item, and means of it over items.
+
+`counts` is everywhere an array of whole numbers (n_items, n_categories): how many raters gave each
+category to each item. Yes/no questions have the columns no, yes. `values` are the numbers that the
+columns of a scale stand for, rising: [1, 2, 3, 4, 5], or [0, 1] for no and yes.
+
+A function here gives one float per item, NaN for an item that has no such number. For an interval
+around their mean, hand `mean_statistics` of them to `bootstrap_interval`, with `share_from` where
+they are labels, with `mean_from` where they are other numbers.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evaluation.statistics.agreement import votes_per_category
+from evaluation.statistics.intervals import Floats, ratio
+
+UNDECIDED = -1
+
+
+def majority_category(counts: ArrayLike, n_raters: ArrayLike) -> NDArray[np.int64]:
+    """Return the column that more than half of the raters chose, per item; else UNDECIDED.
+
+    Args:
+        counts: (n_items, n_categories).
+        n_raters: how many raters an item is meant to have, for all items or for each. Missing
+            votes count for no category. For imported votes it is the item's number of votes.
+
+    Raises:
+        ValueError: an item with more votes than raters (surplus votes stay outside).
+    """
+    votes = votes_per_category(counts)
+    n_votes = votes.sum(axis=1)
+    raters = np.broadcast_to(np.asarray(n_raters, dtype=np.float64), n_votes.shape)
+    too_many = np.flatnonzero(n_votes > raters)
+    if too_many.size:
+        item = too_many[0]
+        raise ValueError(f"item {item}: {n_votes[item]:g} votes from {raters[item]:g} raters")
+    is_majority = 2 * votes > raters[:, np.newaxis]  # true for one column at most
+    return is_majority @ np.arange(1, votes.shape[1] + 1) + UNDECIDED
+
+
+def majority_label(counts: ArrayLike, n_raters: ArrayLike) -> Floats:
+    """Return the majority vote on a yes/no question per item: 1 yes, 0 no, NaN undecided.
+
+    The columns are no, yes; `n_raters` as for `majority_category`.
+    """
+    majority = majority_category(_yes_no(counts), n_raters)
+    return np.where(majority == UNDECIDED, np.nan, majority)
+
+
+def consensus(counts: ArrayLike, values: Sequence[float]) -> Floats:
+    """Return the median vote on an ordinal question per item, NaN without votes.
+
+    With an even number of votes it is the midpoint of the two in the middle, so 3 and 4 give 3.5.
+    """
+    votes = votes_per_category(counts)
+    scale = _scale(values, votes)
+    n_votes = votes.sum(axis=1)
+    lower_rank, upper_rank = (n_votes - 1) // 2, n_votes // 2  # in order of the scale, from 0
+    medians = (_value_at(lower_rank, votes, scale) + _value_at(upper_rank, votes, scale)) / 2
+    return np.where(n_votes > 0, medians, np.nan)
+
+
+def rater_score(counts: ArrayLike, values: Sequence[float]) -> Floats:
+    """Return the mean vote per item, rescaled to [0, 1] from the ends of the scale.
+
+    On a yes/no question (values 0, 1) it is the share of yes votes, so 2 of 5 give 0.4: the
+    'aggregated rater' of the attribution/fluency paper, 5.2. NaN without votes.
+    """
+    votes = votes_per_category(counts)
+    scale = _scale(values, votes)
+    # Divided last: equal means of whole numbers are then equal floats, and ties stay ties.
+    return ratio(votes @ (scale - scale[0]), (scale[-1] - scale[0]) * votes.sum(axis=1))
+
+
+def mean(item_values: Floats) -> float:
+    """Return the mean of the values that are not NaN; NaN when there is none."""
+    return float(mean_from(mean_statistics(item_values).sum(axis=0)))
+
+
+def mean_statistics(item_values: Floats) -> Floats:
+    """Return value and 1 per item, 0 and 0 for an item without value (NaN): (n_items, 2)."""
+    has_value = ~np.isnan(item_values)
+    return np.column_stack([np.where(has_value, item_values, 0.0), has_value])
+
+
+def mean_from(sums: Floats) -> Floats:
+    """Return the mean from summed statistics, (..., 2) to (...).
+
+    For values in [0, 1], such as labels, `intervals.share_from` is the same with a better interval.
+    """
+    return ratio(sums[..., 0], sums[..., 1])
+
+
+def prevalence(counts: ArrayLike) -> Floats:
+    """Return each category's share of all votes, (n_categories,); NaN without votes."""
+    votes = votes_per_category(counts).sum(axis=0)
+    return ratio(votes, votes.sum())
+
+
+def _yes_no(counts: ArrayLike) -> Floats:
+    """Return the counts of a yes/no question, which has two columns."""
+    votes = votes_per_category(counts)
+    if votes.shape[1] != 2:
+        raise ValueError(f"{votes.shape[1]} categories, expected no and yes")
+    return votes
+
+
+def _scale(values: Sequence[float], votes: Floats) -> Floats:
+    """Return the values of the columns, which are two or more and rise."""
+    scale = np.asarray(values, dtype=np.float64)
+    if scale.shape != votes.shape[1:] or len(scale) < 2 or not (np.diff(scale) > 0).all():
+        raise ValueError(
+            f"values {list(values)}, expected {max(votes.shape[1], 2)} that rise, one per category"
+        )
+    return scale
+
+
+def _value_at(ranks: Floats, votes: Floats, scale: Floats) -> Floats:
+    """Return the value of the vote at the given rank per item; any value for a rank too high."""
+    categories = (votes.cumsum(axis=1) <= ranks[:, np.newaxis]).sum(axis=1)
+    values: Floats = scale[np.minimum(categories, len(scale) - 1)]
+    return values

@@ -1,0 +1,336 @@
+"""Threshold and candidate chosen on some dialogs and reported on others: nested cross-validation.
+
+A *candidate* is one way to score (a flavor and a window of Auto-AIS). Who tries several, cuts each
+where it fits best and reports the best accuracy on the same items, reports chance as well: among
+fifteen equally good candidates the luckiest wins. Here every item is labelled by choices that were
+made without its dialog.
+
+A label is yes when score > threshold; of a metric that is yes at its threshold, when score ≥ it.
+Only thresholds on the scale are tried, so that a run can be given what was chosen: 'no to all' is
+no choice where ≥ decides and the highest score is the highest possible one, 'yes to all' none where
+> decides and the lowest is the lowest possible.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluation.statistics.human_auto import Bools, balanced_accuracy_from, cells
+from evaluation.statistics.intervals import (
+    Figure,
+    Floats,
+    Indexes,
+    bootstrap_intervals,
+    difference_of_shares,
+    share_from,
+)
+from evaluation.statistics.uncertainty import accuracy_statistics
+
+N_FOLDS, N_INNER_FOLDS = 10, 5
+FEWEST_DIALOGS = 5
+CHUNK_BYTES = 8 * 2**20  # of one array, choices × items; about ten are alive at once
+UNIT = (0.0, 1.0)
+
+Scale = tuple[float, float]
+
+
+class Choice(NamedTuple):
+    """A candidate by its number, and the threshold that its scores are cut at."""
+
+    candidate: int
+    threshold: float
+
+
+UNTUNED = Choice(0, 0.5)
+
+
+class Nested(NamedTuple):
+    """What was chosen, and the labels that the choices give: 1, 0, NaN for items left out.
+
+    `why` says why nothing could be chosen; the choices are then None, and all labels NaN.
+    """
+
+    labels: Floats  # of each item by the choice that was made without its dialog
+    flattering_labels: Floats  # by the best choice on the same items
+    untuned_labels: Floats  # by the choice that looks at no human label
+    by_fold: tuple[Choice, ...]
+    n_chosen: tuple[int, ...]  # in how many folds each candidate was chosen
+    recommended: Choice | None  # what the same procedure chooses on all dialogs
+    flattering: Choice | None
+    untuned: Choice
+    fitted: tuple[Choice, ...]  # each candidate with the best threshold on all items
+    n_dialogs: int  # with an item that is compared
+    why: str = ""
+
+
+def labels_at(scores: Floats, threshold: float | Floats, is_yes_at_threshold: bool) -> Bools:
+    """Return which scores are a yes."""
+    says_yes: Bools = scores >= threshold if is_yes_at_threshold else scores > threshold
+    return says_yes
+
+
+def best_threshold(
+    scores: Floats,
+    human: Floats,
+    scale: Scale = UNIT,
+    *,
+    is_yes_at_threshold: bool = False,
+) -> float:
+    """Return the threshold with the highest accuracy; NaN without an item that has both.
+
+    Tried are the midpoints between distinct neighbouring scores, and one beyond each end, halfway
+    to the end of the scale. Of equals the one nearest to the middle of the scale counts, then the
+    lower one.
+    """
+    both = ~np.isnan(scores) & ~np.isnan(human)
+    if not both.any():
+        return math.nan
+    column = _Column(scores[both], human[both] == 1, scale, is_yes_at_threshold)
+    return float(column.thresholds(np.ones((1, int(both.sum())), bool))[0])
+
+
+def nested(
+    scores: Floats,
+    human: Floats,
+    dialogs: Indexes,
+    *,
+    seed: int,
+    untuned: Choice = UNTUNED,
+    scale: Scale = UNIT,
+    is_yes_at_threshold: bool = False,
+    n_folds: int = N_FOLDS,
+    n_inner_folds: int = N_INNER_FOLDS,
+) -> Nested:
+    """Choose candidate and threshold for each fold of dialogs on all other dialogs.
+
+    On those the candidate is the one with the most right labels in an inner cross-validation (each
+    inner fold labelled by the threshold of the others; the first of equals), and its threshold the
+    best one on all of them. Only items with a human label and a score of every candidate take part.
+
+    Args:
+        scores: (n_candidates, n_items); NaN: none.
+        human: 1, 0 or NaN (undecided).
+        dialogs: of the items, as numbers from 0; a fold is made of whole dialogs.
+        seed: of the folds.
+        untuned: what would be used without looking at a human label.
+        scale: lowest and highest possible score.
+        is_yes_at_threshold: a score of just the threshold is a yes as well.
+        n_folds: at most one per dialog.
+        n_inner_folds: likewise.
+    """
+    is_compared = ~np.isnan(human) & ~np.isnan(scores).any(axis=0)
+    here, yes = scores[:, is_compared], human[is_compared] == 1
+    names, place = np.unique(dialogs[is_compared], return_inverse=True)
+    if why := _why_not(yes, len(names)):
+        nothing = np.full(len(human), math.nan)
+        none_chosen = (0,) * len(scores)
+        return Nested(
+            nothing, nothing, nothing, (), none_chosen, None, None, untuned, (), len(names), why
+        )
+    columns = [_Column(row, yes, scale, is_yes_at_threshold) for row in here]
+    random = np.random.default_rng(seed)
+    n_folds = min(n_folds, len(names))
+    fold = _folds(random, np.arange(len(names)), n_folds)[place]
+
+    # The last row holds nothing out: what it chooses is recommended.
+    is_training = np.vstack([fold != number for number in range(n_folds)] + [fold >= 0])
+    chosen = _chosen(columns, yes, place, is_training, random, n_inner_folds)
+    choices = [
+        Choice(candidate, float(columns[candidate].thresholds(is_training[row : row + 1])[0]))
+        for row, candidate in enumerate(chosen)
+    ]
+    *by_fold, recommended = choices
+    everything = is_training[-1:]
+    fitted = [Choice(n, float(each.thresholds(everything)[0])) for n, each in enumerate(columns)]
+    n_right = [int((columns[n].says(threshold) == yes).sum()) for n, threshold in fitted]
+    flattering = fitted[int(np.argmax(n_right))]
+    candidates, cuts = (np.array(column)[fold] for column in zip(*by_fold, strict=True))
+    honest = here[candidates, np.arange(len(fold))]
+    return Nested(
+        _spread(labels_at(honest, cuts, is_yes_at_threshold), is_compared),
+        _spread(columns[flattering.candidate].says(flattering.threshold), is_compared),
+        _spread(columns[untuned.candidate].says(untuned.threshold), is_compared),
+        tuple(by_fold),
+        tuple(sum(c.candidate == n for c in by_fold) for n in range(len(scores))),
+        recommended,
+        flattering,
+        untuned,
+        tuple(fitted),
+        len(names),
+    )
+
+
+def calibration_figures(
+    found: Nested,
+    human: Floats,
+    dialogs: Indexes,
+    n_dialogs: int,
+    *,
+    seed: int,
+    n_resamples: int = 1000,
+    ceilings: Mapping[str, Floats] = {},
+) -> dict[str, float]:
+    """Return the figures of what was chosen, each x with its x_low and x_high.
+
+    `accuracy` and `balanced_accuracy` are of choices reported on other dialogs; with `flattering_`
+    chosen and reported on the same, with `untuned_` not chosen at all. `optimism` is flattering −
+    accuracy, `gain` accuracy − untuned. `baseline` is the share of the more frequent human label.
+    Their intervals say how sure they are of the dialogs, with the choices as they were made.
+
+    Args:
+        ceilings: name → statistics of the items, (n_items, 2); those compared count. Gives
+            `ceiling_<name>` and `minus_ceiling_<name>`, of the accuracy.
+    """
+    is_compared = ~np.isnan(found.labels)
+    truth, own = human[is_compared], dialogs[is_compared]
+    summed: dict[str, Figure] = {}
+    for prefix in ("", "flattering_", "untuned_"):
+        labels = getattr(found, f"{prefix}labels")[is_compared]
+        statistics = accuracy_statistics(truth, labels)
+        summed[f"{prefix}accuracy"] = Figure(statistics, own, share_from)
+        summed[f"{prefix}balanced_accuracy"] = Figure(
+            cells(truth == 1, labels == 1), own, balanced_accuracy_from
+        )
+    summed["optimism"] = difference_of_shares(summed["flattering_accuracy"], summed["accuracy"])
+    summed["gain"] = difference_of_shares(summed["accuracy"], summed["untuned_accuracy"])
+    is_yes_frequent = 2 * np.count_nonzero(truth) >= len(truth)
+    always = np.full(len(truth), float(is_yes_frequent))
+    summed["baseline"] = Figure(accuracy_statistics(truth, always), own, share_from)
+    for name, statistics in ceilings.items():
+        ceiling = Figure(statistics[is_compared], own, share_from)
+        summed[f"ceiling_{name}"] = ceiling
+        summed[f"minus_ceiling_{name}"] = difference_of_shares(summed["accuracy"], ceiling)
+    ends = bootstrap_intervals(list(summed.values()), n_dialogs, seed=seed, n_resamples=n_resamples)
+    rows: dict[str, float] = {}
+    for (name, figure), interval in zip(summed.items(), ends, strict=True):
+        rows[name] = float(figure.measure(figure.statistics.sum(axis=0)))
+        rows[f"{name}_low"], rows[f"{name}_high"] = interval
+    return rows
+
+
+# --- thresholds of many training sets at once -----------------------------------------------
+
+
+class _Column:
+    """The scores of one candidate, sorted once."""
+
+    def __init__(self, scores: Floats, yes: Bools, scale: Scale, is_yes_at_threshold: bool) -> None:
+        self._order = np.argsort(scores, kind="stable")
+        self._scores = scores[self._order]
+        self._yes = yes[self._order]
+        self._middle = sum(scale) / 2
+        self._low = min(scale[0], float(self._scores[0]))
+        self._high = max(scale[1], float(self._scores[-1]))
+        self._is_yes_at_threshold = is_yes_at_threshold
+        self._given = scores
+
+    def says(self, threshold: float) -> Bools:
+        """Return which items are a yes, in the order they were given in."""
+        return labels_at(self._given, threshold, self._is_yes_at_threshold)
+
+    def thresholds(self, is_training: Bools) -> Floats:
+        """Return the best threshold of each training set; (n_sets, n_items) to (n_sets,).
+
+        Each set holds at least one item.
+        """
+        return np.concatenate([self._some(is_training[part]) for part in _parts(is_training)])
+
+    def _some(self, is_training: Bools) -> Floats:
+        inside = is_training[:, self._order]
+        n_yes = (inside & self._yes).sum(axis=1)[:, np.newaxis]
+        # Right when cut just above an item: the noes up to it, and the yeses behind it.
+        gained = np.where(inside, np.where(self._yes, -1, 1), 0)
+        n_right = n_yes + np.cumsum(gained, axis=1)
+        there = np.where(inside, self._scores, math.inf)
+        from_here = np.minimum.accumulate(there[:, ::-1], axis=1)[:, ::-1]
+        lowest = from_here[:, :1]
+        following = np.full_like(there, math.inf)
+        following[:, :-1] = from_here[:, 1:]
+        is_cut = inside & (following > self._scores)  # of equal scores none may be cut off
+        below, above = self._scores, np.where(np.isinf(following), self._high, following)
+        cuts = (below + above) / 2
+        first = (self._low + lowest) / 2
+        # Neighbours without a number in between are parted at the one that has the right label.
+        if self._is_yes_at_threshold:
+            cuts = np.where(cuts > below, cuts, above)
+            is_cut &= above > below  # above the highest possible score there is no threshold
+            has_first = np.ones_like(first, dtype=bool)
+        else:
+            cuts = np.where(cuts < above, cuts, below)
+            first = np.where(first < lowest, first, self._low)
+            has_first = first < lowest
+        right = np.hstack([np.where(has_first, n_yes, -1), np.where(is_cut, n_right, -1)])
+        return self._nearest(np.hstack([first, cuts]), right == right.max(axis=1, keepdims=True))
+
+    def _nearest(self, cuts: Floats, is_best: Bools) -> Floats:
+        """Return of the best cuts in each line the one nearest to the middle, then the lower."""
+        # Rounded, so that .4 and .6 are equally far from .5.
+        from_middle = np.abs(cuts - self._middle).round(12)
+        distance = np.where(is_best, from_middle, math.inf)
+        is_nearest = distance == distance.min(axis=1, keepdims=True)
+        lowest: Floats = np.where(is_nearest, cuts, math.inf).min(axis=1)
+        return lowest
+
+
+def _chosen(
+    columns: list[_Column],
+    yes: Bools,
+    place: Indexes,
+    is_training: Bools,
+    random: np.random.Generator,
+    n_inner_folds: int,
+) -> list[int]:
+    """Return the candidate that the dialogs of each training set choose among themselves."""
+    if len(columns) == 1:
+        return [0] * len(is_training)
+    inner = np.full(is_training.shape, -1)  # the inner fold of each item
+    for row, inside in enumerate(is_training):
+        names = np.unique(place[inside])
+        folds = np.full(place.max() + 1, -1)
+        folds[names] = _folds(random, names, min(n_inner_folds, len(names)))
+        inner[row] = folds[place]
+    n_right = np.zeros((len(columns), len(is_training)), np.int64)
+    for number in range(inner.max() + 1):
+        is_held_out = inner == number
+        some = np.flatnonzero(is_held_out.any(axis=1))
+        learning = (inner >= 0) & ~is_held_out
+        for candidate, column in enumerate(columns):
+            cuts = column.thresholds(learning[some])
+            for row, cut in zip(some.tolist(), cuts.tolist(), strict=True):
+                is_right = column.says(cut) == yes
+                n_right[candidate, row] += int((is_right & is_held_out[row]).sum())
+    return [int(candidate) for candidate in n_right.argmax(axis=0)]
+
+
+def _folds(random: np.random.Generator, dialogs: Indexes, n_folds: int) -> Indexes:
+    """Return the fold of each dialog, 0 .. n_folds - 1, dealt out in random order."""
+    folds = np.empty(len(dialogs), np.int64)
+    folds[random.permutation(len(dialogs))] = np.arange(len(dialogs)) % n_folds
+    return folds
+
+
+def _why_not(yes: Bools, n_dialogs: int) -> str:
+    """Return why nothing can be chosen and tried on other dialogs; empty when it can."""
+    if not len(yes):
+        return "no response has a human label and a score of every candidate"
+    if n_dialogs < FEWEST_DIALOGS:
+        return f"only {n_dialogs} dialog{'s'[: n_dialogs > 1]}, expected {FEWEST_DIALOGS} or more"
+    if yes.all() or not yes.any():
+        return f"people said {'yes' if yes.all() else 'no'} to all: nothing to tell apart"
+    return ""
+
+
+def _parts(sets: Bools) -> Iterator[slice]:
+    """Yield parts of many sets that are worked on at once."""
+    size = max(1, CHUNK_BYTES // (8 * max(1, sets.shape[1])))
+    for start in range(0, len(sets), size):
+        yield slice(start, start + size)
+
+
+def _spread(says_yes: Bools, is_compared: Bools) -> Floats:
+    """Return labels of all items from those of the compared ones."""
+    labels = np.full(len(is_compared), math.nan)
+    labels[is_compared] = says_yes
+    return labels

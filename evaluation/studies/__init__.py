@@ -1,0 +1,1 @@
+"""A study's reports, figures and pages; disagreements; threshold choice."""

@@ -1,0 +1,156 @@
+"""Where raters and an auto-metric disagree, as a worklist.
+
+Only the votes on one question in one arm are read, as counts, so that the list is quick however
+many votes a study has. What a page shows of each: `evaluation.studies.disagreements.cases`.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from django.db.models import Count
+
+from annotation.models import Arm, Study
+from annotation.schemes import Question
+from evaluation.models import Adjudication, AutoScore, MetricRun
+from evaluation.reports.base import Choices
+from evaluation.statistics.labels import LabelRule, label_rule
+from evaluation.votes.counts import Ints, counted_votes, flagged_responses, n_raters
+
+MISSED, FALSE_ALARM = "missed", "false alarm"
+
+
+class Disagreement(NamedTuple):
+    """A target on which the raters' majority and a score's label differ."""
+
+    target: int
+    response_id: int
+    kind: str  # missed: human yes, auto no; false alarm: the reverse
+    n_yes: int
+    n_no: int
+    score: float
+    margin: float  # score − threshold
+    n_between: int = 0  # votes on the cut of an ordinal scale: neither
+
+
+class Worklist(NamedTuple):
+    """The disagreements, closest votes first, and what they were found among."""
+
+    items: list[Disagreement]
+    n_compared: int  # targets with a majority and a score
+    left_out: Mapping[str, int]  # rated targets that were not compared: why, how many
+    why: str = ""  # why nothing can be compared
+
+
+class _Scored(NamedTuple):
+    """What a run says about a target."""
+
+    score: float  # NaN without one that counts
+    problem: str  # why there is none: failed, assumed
+    response: int
+    key: str  # of the response
+    citation: int
+
+
+def disagreements(
+    study: Study, run: MetricRun, question: Question, choices: Choices
+) -> list[Disagreement]:
+    """Return where majority and score disagree: closest votes first, then the widest margin."""
+    return worklist(study, run, question, choices).items
+
+
+def worklist(study: Study, run: MetricRun, question: Question, choices: Choices) -> Worklist:
+    """Return the disagreements of a run with the majorities of the chosen arm on a question.
+
+    Undecided targets and those without a score of their own (failed, assumed, not scored) take no
+    part and are counted; flagged responses and gold items are in no figure anyway.
+    """
+    arm = study.arms.filter(kind=choices.truth).select_related("study").first()
+    rule = label_rule(question, study.settings)
+    if arm is None or rule.why:
+        return Worklist([], 0, {}, rule.why or f"the study has no {choices.truth} arm")
+    targets, votes = _votes(arm, question, choices)
+    labels = rule.labels(votes, n_raters(study, votes))
+    n_yes, n_no = _sides(rule, votes)
+    scores = _scores(run)
+    left_out: Counter[str] = Counter()
+    found = []
+    for place, target in enumerate(targets):
+        scored = scores.get(target)
+        if scored is None or scored.problem or math.isnan(labels[place]):
+            left_out[scored.problem or "undecided" if scored else "unscored"] += 1
+            continue
+        is_yes = bool(labels[place])
+        if is_yes == (scored.score > run.cut):
+            continue
+        yes, no = int(n_yes[place]), int(n_no[place])
+        item = Disagreement(
+            target,
+            scored.response,
+            MISSED if is_yes else FALSE_ALARM,
+            yes,
+            no,
+            scored.score,
+            scored.score - run.threshold,
+            int(votes[place].sum()) - yes - no,
+        )
+        found.append((abs(yes - no), -abs(item.margin), scored.key, scored.citation, item))
+    items = [row[-1] for row in sorted(found)]
+    return Worklist(items, len(targets) - left_out.total(), dict(left_out))
+
+
+def adjudicated(study: Study, question: Question) -> frozenset[int]:
+    """Return the ids of the targets that somebody has adjudicated on a question."""
+    rows = Adjudication.objects.filter(study=study, question=question.key)
+    return frozenset(rows.order_by().values_list("target", flat=True).distinct())
+
+
+def _votes(arm: Arm, question: Question, choices: Choices) -> tuple[list[int], Ints]:
+    """Return the rated targets, and how many raters gave each answer: (n_targets, n_answers)."""
+    votes = counted_votes(arm, with_excluded=choices.with_excluded).filter(question=question.key)
+    if flagged := flagged_responses(arm, with_excluded=choices.with_excluded):
+        votes = votes.exclude(target__response__in=flagged)
+    if choices.setup:
+        setups = arm.study.setups.filter(name=choices.setup)
+        votes = votes.filter(target__response__setup__in=list(setups))
+    values = question.scale.values
+    counts: dict[int, list[int]] = defaultdict(lambda: [0] * len(values))
+    rows = votes.order_by().values_list("target", "answer").annotate(n=Count("pk"))
+    for target, answer, n in rows.iterator():
+        counts[target][values.index(answer)] = n
+    return list(counts), np.array(list(counts.values()), np.int64).reshape(-1, len(values))
+
+
+def _sides(rule: LabelRule, votes: Ints) -> tuple[Ints, Ints]:
+    """Return how many votes on each target speak for yes, and how many for no."""
+    if rule.kind == "ordinal":
+        values = np.array(rule.values)
+        yes, no = values > rule.cut, values < rule.cut
+    else:
+        yes = np.arange(len(rule.values)) == rule.positive
+        no = ~yes
+    return votes[:, yes].sum(axis=1), votes[:, no].sum(axis=1)
+
+
+def _scores(run: MetricRun) -> dict[int, _Scored]:
+    """Return what a run says about each target."""
+    rows = AutoScore.objects.filter(run=run).values_list(
+        "target",
+        "score",
+        "is_assumed",
+        "target__response",
+        "target__response__key",
+        "target__citation__number",
+    )
+    return {
+        target: _Scored(
+            math.nan if score is None else score,
+            "failed" if score is None else "assumed" if is_assumed else "",
+            response,
+            key,
+            citation or 0,
+        )
+        for target, score, is_assumed, response, key, citation in rows.iterator()
+    }

@@ -1,0 +1,332 @@
+"""The charts of a study: scenarios, shifts, accuracies, ROC curve, calibration."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from evaluation.reports.base import Row
+from evaluation.reports.figures.builders import as_percent, as_vega_lite, inline, interval_of
+from evaluation.reports.figures.themes import Spec
+
+CEILINGS = {
+    "ceiling_merged": "Ceiling: merged arm",
+    "ceiling_halves": "Ceiling: half against half",
+    "ceiling_rest": "Ceiling: one against the rest",
+}
+ROW_HEIGHT, HEAD_HEIGHT = 36, 46  # px, shared with the table beside the chart of accuracies
+WIDTH, SQUARE = 284, 190  # px, of the plots themselves
+LABEL_HEIGHT, PADDING_RIGHT = 16, 16  # px, of the words above baseline and ceiling
+MAJORITY = "majority"  # the label of a question whose yes is simply that of the most raters
+MOST_COLOURS = 5  # of a theme: more setups have a panel each
+PANELS_BESIDE = 3
+
+
+def accuracy_chart(rows: Sequence[Row], run: int | None, *, beside_table: bool = False) -> Spec:
+    """Draw how often each metric says what people say: dot and whisker, baseline and ceilings.
+
+    Args:
+        rows: those of the report on agreement about one question, in the order of the table.
+        run: the chosen one, drawn in the accent.
+        beside_table: without names, and each row as high as the table's: they stand there.
+    """
+    import altair as alt
+
+    rows = [row for row in rows if row["accuracy"] is not None]
+    metrics = [
+        interval_of(row, "accuracy")
+        | {
+            "name": name,
+            "style": "-on" if row["run"] == run else "",
+        }
+        for name, row in zip(run_names(rows), rows, strict=True)
+    ]
+    ceilings = ceilings_of(rows, run)
+    humans = [
+        interval_of(row, key) | {"name": CEILINGS[key], "style": "-ceiling"}
+        for key, row in ceilings.items()
+    ]
+    values = [*metrics, *humans]
+    chosen = chosen_row(rows, run)
+    baseline = as_percent(chosen.get("baseline"))
+    lows = [baseline, *(v for row in values for v in (row["low"], row["accuracy"]))]
+    lowest = min((v for v in lows if v is not None), default=50.0)
+    start = min(50.0, max(0.0, 10 * ((lowest - 2) // 10)))
+    x = alt.Scale(domain=[start, 100], nice=False, zero=False)
+    names = [row["name"] for row in values]
+    axis = None if beside_table else alt.Axis()
+    y = alt.Y("name:N", sort=names, title=None, axis=axis)
+
+    def at(field: str) -> "alt.X":
+        title = None if beside_table else f"Accuracy against {people_said(chosen)}, %"
+        return alt.X(f"{field}:Q", scale=x, title=title, axis=alt.Axis(tickCount=6))
+
+    layers: list[Any] = []
+    main = next(iter(humans), None)
+    if main and main["low"] is not None:
+        layers.append(
+            alt.Chart(inline([main])).mark_rect(style="band").encode(x=at("low"), x2="high")
+        )
+    for row in reversed(humans):
+        style = "ceiling" if row is main else "ceiling-other"
+        layers.append(alt.Chart(inline([row])).mark_rule(style=style).encode(x=at("accuracy")))
+    if baseline is not None:
+        based = alt.Chart(inline([{"baseline": baseline}]))
+        layers.append(based.mark_rule(style="baseline").encode(x=at("baseline")))
+    for style in ("", "-on", "-ceiling"):
+        of_style = [row for row in values if row["style"] == style]
+        if of_style:
+            layers += _marks(alt.Chart(inline(of_style)), style, at, y, "accuracy")
+    references = [
+        ("human ceiling", main["accuracy"] if main else None, "ceiling-label"),
+        ("majority label", baseline, "reference-label"),
+    ]
+    layers += _reference_labels(references, start, at)
+    chart = alt.layer(*layers).properties(
+        width=WIDTH,
+        height=ROW_HEIGHT * len(values),
+        description=f"Accuracy of {len(metrics)} runs with 95 % intervals",
+    )
+    if beside_table:
+        padding = {"left": 12, "right": PADDING_RIGHT, "top": HEAD_HEIGHT, "bottom": 34}
+        chart = chart.properties(autosize="none", padding=padding)
+    return as_vega_lite(chart)
+
+
+def ceilings_of(rows: Sequence[Row], run: int | None) -> dict[str, Row]:
+    """Return the row that each defined ceiling is taken from: the chosen run's, else the first's.
+
+    The first of them is the one to hold metrics against.
+    """
+    row = chosen_row(rows, run)
+    return {key: row for key in CEILINGS if row.get(key) is not None}
+
+
+def chosen_row(rows: Sequence[Row], run: int | None) -> Row:
+    """Return the row of the chosen run, else the first: baseline and ceilings are drawn from it."""
+    return next((row for row in rows if row["run"] == run), rows[0] if rows else {})
+
+
+def people_said(row: Row | None) -> str:
+    """Return what metrics are held against, in words: by default the human majority."""
+    label = row.get("label") if row else None
+    is_plain = not label or label == MAJORITY
+    return "the human majority" if is_plain else f"the human label ({label})"
+
+
+def roc_chart(points: Sequence[Row], chosen: Row | None) -> Spec:
+    """Draw the ROC curve of a run; `chosen` is its row, for the point of its threshold."""
+    import altair as alt
+
+    ends = [{"false_alarm": 0.0, "hit": 0.0}, {"false_alarm": 1.0, "hit": 1.0}]
+    curve = [point | {"order": order} for order, point in enumerate(points)]
+    unit = alt.Scale(domain=[0, 1], nice=False)
+
+    def x(title: str | None = "False alarms: share of human noes") -> "alt.X":
+        return alt.X("false_alarm:Q", scale=unit, title=title, axis=alt.Axis(tickCount=5))
+
+    y = alt.Y("hit:Q", scale=unit, title="Hits: share of human yeses", axis=alt.Axis(tickCount=5))
+    layers: list[Any] = [
+        alt.Chart(inline(ends)).mark_line(style="baseline").encode(x=x(), y=y),
+        alt.Chart(inline(curve))
+        .mark_line(style="curve", interpolate="linear")
+        .encode(x=x(), y=y, order="order:Q"),
+    ]
+    at_threshold = threshold_point(chosen)
+    if at_threshold:
+        layers.append(
+            alt.Chart(inline([at_threshold]))
+            .mark_point(style="dot-on", filled=True)
+            .encode(x=x(), y=y, tooltip="said:N")
+        )
+    return as_vega_lite(
+        alt.layer(*layers).properties(width=SQUARE, height=SQUARE, description="ROC curve")
+    )
+
+
+def threshold_point(row: Row | None) -> Row | None:
+    """Return where a run's threshold lies on its ROC curve; None without human yeses or noes."""
+    if not row or None in (row["tp"], row["fn"], row["fp"], row["tn"]):
+        return None
+    n_yes, n_no = row["tp"] + row["fn"], row["fp"] + row["tn"]
+    if not n_yes or not n_no:
+        return None
+    hit, false_alarm = row["tp"] / n_yes, row["fp"] / n_no
+    said = f"threshold {row['threshold']:g}: hits {hit:.0%}, false alarms {false_alarm:.0%}"
+    return {"hit": hit, "false_alarm": false_alarm, "said": said}
+
+
+def calibration_chart(bins: Sequence[Row]) -> Spec:
+    """Draw which share of responses people said yes to, by the score that a run gave."""
+    import altair as alt
+
+    values = [
+        row | {"said": f"score {row['score']:.2f}: yes {row['share_yes']:.0%} of {row['n']}"}
+        for row in bins
+    ]
+    unit = alt.Scale(domain=[0, 1], nice=False)
+    axis = alt.Axis(tickCount=5)
+    x = alt.X("score:Q", scale=unit, title="Mean score of the bin", axis=axis)
+
+    def y(field: str) -> "alt.Y":
+        return alt.Y(f"{field}:Q", scale=unit, title="Human yes, share", axis=axis)
+
+    even = [{"score": 0.0, "share_yes": 0.0}, {"score": 1.0, "share_yes": 1.0}]
+    layers = [
+        alt.Chart(inline(even)).mark_line(style="baseline").encode(x=x, y=y("share_yes")),
+        alt.Chart(inline(values)).mark_rule(style="whisker").encode(x=x, y=y("low"), y2="high"),
+        alt.Chart(inline(values))
+        .mark_point(style="dot", filled=True)
+        .encode(x=x, y=y("share_yes"), tooltip="said:N"),
+    ]
+    return as_vega_lite(
+        alt.layer(*layers).properties(width=SQUARE, height=SQUARE, description="Calibration")
+    )
+
+
+def scenarios_chart(rows: Sequence[Row], setups: Mapping[str, str]) -> Spec:
+    """Draw the mean of each question in each scenario: colour is the setup, shape the arm.
+
+    With more setups than colours each has a panel of its own.
+
+    Args:
+        rows: those of the report on scenarios whose mean is defined and whose scale is one.
+        setups: the short name of each setup.
+    """
+    import altair as alt
+
+    is_share = all(row["scale"] == "yes_no" for row in rows)
+    values = [
+        interval_of(row, "mean", 100 if is_share else 1)
+        | {"question": _words(row["question"]), "arm": row["arm"], "setup": setups[row["setup"]]}
+        for row in rows
+    ]
+    arms = list(dict.fromkeys(row["arm"] for row in values))
+    names = list(dict.fromkeys(row["setup"] for row in values))
+    questions = list(dict.fromkeys(row["question"] for row in values))
+    has_panels = len(names) > MOST_COLOURS
+    n_lines = len(arms) * (1 if has_panels else len(names))
+    title = "Mean of majority votes, %" if is_share else "Mean of medians"
+    scale = alt.Scale(domain=[0, 100]) if is_share else alt.Scale(zero=False)
+    lines = arms if has_panels else [f"{setup}, {arm}" for setup in names for arm in arms]
+    for row in values:
+        row["line"] = row["arm"] if has_panels else f"{row['setup']}, {row['arm']}"
+    y = alt.Y("question:N", sort=questions, title=None)
+    offset = alt.YOffset("line:N", sort=lines, scale=alt.Scale(paddingOuter=0.6))
+    shape = alt.Shape("arm:N", sort=arms, title="Arm", scale=alt.Scale(range=["circle", "diamond"]))
+    data = inline(values)
+    x = alt.X("mean:Q", title=title, scale=scale)
+    x_low = alt.X("low:Q", title=title, scale=scale)
+    whiskers = alt.Chart(data).mark_rule(style="whisker").encode(x=x_low, x2="high")
+    dots = alt.Chart(data).mark_point(style="dot", filled=True).encode(x=x, shape=shape)
+    if not has_panels:
+        colour = alt.Color("setup:N", sort=names, title="Setup")
+        whiskers, dots = whiskers.encode(color=colour), dots.encode(color=colour)
+    layers = [
+        whiskers.encode(y=y, yOffset=offset),
+        dots.encode(y=y, yOffset=offset, tooltip="said:N"),
+    ]
+    height = len(questions) * max(30, 11 * n_lines + 10)
+    chart = alt.layer(*layers).properties(width=200 if has_panels else 420, height=height)
+    drawn = _panels(chart, names) if has_panels else chart
+    return as_vega_lite(drawn.properties(description="Question means"))
+
+
+def _panels(chart: Any, setups: Sequence[str]) -> Any:
+    """Return a chart once for each setup, a few beside each other."""
+    import altair as alt
+
+    facet = alt.Facet("setup:N", sort=list(setups), title=None)
+    return chart.facet(facet=facet, columns=PANELS_BESIDE, spacing=36)
+
+
+def shifts_chart(rows: Sequence[Row], setups: Mapping[str, str]) -> Spec:
+    """Draw how far each question shifts from separate to merged, a panel for each setup.
+
+    Args:
+        rows: those of the report on uncertainty that have a setup.
+        setups: the short name of each setup.
+    """
+    import altair as alt
+
+    values = [
+        interval_of(row, "shift")
+        | {
+            "question": _words(row["question"]),
+            "setup": setups[row["setup"]],
+            "is_significant": bool(row["is_significant"]),
+        }
+        for row in rows
+        if row["shift"] is not None
+    ]
+    questions = list(dict.fromkeys(row["question"] for row in values))
+    names = list(dict.fromkeys(row["setup"] for row in values))
+    ends = [abs(v) for row in values for v in (row["low"], row["high"]) if v is not None]
+    most = 5 * (max([10.0, *ends]) // 5 + 1)
+    scale = alt.Scale(domain=[-most, most], nice=False)
+    y = alt.Y("question:N", sort=questions, title=None)
+
+    def at(field: str) -> "alt.X":
+        return alt.X(f"{field}:Q", title="Merged − separate, points", scale=scale)
+
+    base = alt.Chart(inline(values))
+    layers: list[Any] = [base.mark_rule(style="zero").encode(x=alt.datum(0, type="quantitative"))]
+    for is_significant, style in ((False, ""), (True, "-on")):
+        some = base.transform_filter(f"datum.is_significant === {str(is_significant).lower()}")
+        layers += _marks(some, style, at, y, "shift")
+    panel = alt.layer(*layers).properties(width=260, height=26 * len(questions))
+    description = "Shift of each question from separate to merged"
+    return as_vega_lite(_panels(panel, names).properties(description=description))
+
+
+def run_names(rows: Sequence[Row]) -> list[str]:
+    """Return what each run is called: its title and model, with a number where these are alike."""
+    names = [", ".join(filter(None, (row["title"], row["model"]))) for row in rows]
+    seen: dict[str, int] = {}
+    unique = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        unique.append(name if names.count(name) == 1 else f"{name} ({seen[name]})")
+    return unique
+
+
+def _words(key: str) -> str:
+    return key.replace("_", " ").capitalize()
+
+
+def _marks(chart: Any, style: str, at: Any, y: Any, figure: str) -> list[Any]:
+    """Return the layers of intervals with small caps and of the figures themselves."""
+    import altair as alt
+
+    line = f"whisker{style}"
+    cap = chart.mark_point(style=line, shape="stroke", angle=90, size=64, filled=False)
+    return [
+        chart.mark_rule(style=line).encode(x=at("low"), x2="high", y=y),
+        cap.encode(x=at("low"), y=y),
+        cap.encode(x=at("high"), y=y),
+        chart.mark_point(style=f"dot{style}", filled=True).encode(
+            x=at(figure), y=y, tooltip=alt.Tooltip("said:N")
+        ),
+    ]
+
+
+def _reference_labels(
+    references: Sequence[tuple[str, float | None, str]], start: float, at: Any
+) -> list[Any]:
+    """Return the words above the lines of references, each in a row of its own.
+
+    They lie on their line, or beside it where an edge of the plot is near.
+    """
+    import altair as alt
+
+    layers = []
+    for place, (words, figure, style) in enumerate(references):
+        if figure is not None:
+            share = (figure - start) / (100 - start)
+            align: Literal["left", "center", "right"] = "center"
+            if not 0.35 <= share <= 0.7:
+                align = "left" if share < 0.5 else "right"
+            layers.append(
+                alt.Chart(inline([{"figure": figure, "words": f"{words} {figure:.1f}"}]))
+                .mark_text(style=style, align=align, baseline="bottom")
+                .encode(x=at("figure"), y=alt.value(LABEL_HEIGHT * (place - 2) + 2), text="words:N")
+            )
+    return layers

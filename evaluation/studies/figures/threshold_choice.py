@@ -1,0 +1,160 @@
+"""The chart of a calibration: accuracy by window, a line for each flavor, ceilings across."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evaluation.reports.base import Row
+from evaluation.reports.figures.builders import as_percent, as_vega_lite, inline, interval_of
+from evaluation.reports.figures.themes import Spec
+from evaluation.studies.figures.charts import CEILINGS, LABEL_HEIGHT
+
+if TYPE_CHECKING:
+    import altair as alt
+
+HEIGHT = 250  # px, of the plot itself
+STEP = 84  # px, from one window to the next
+BESIDE = 0.16  # of a step, from one flavor to the next
+HYPOTHESES = {"whole": "Whole response", "mean": "Sentences, mean", "min": "Sentences, lowest"}
+
+
+def grid_chart(candidates: Sequence[Row], chosen: Row) -> Spec | None:
+    """Draw the accuracy of each candidate at its usual threshold; None without any.
+
+    Args:
+        candidates: rows of the report on calibration, of one family and question.
+        chosen: the row of what was chosen among them, for ceilings and baseline.
+    """
+    import altair as alt
+
+    rows = [row for row in candidates if row.get("accuracy") is not None and row["flavor"]]
+    if not rows:
+        return None
+    windows = sorted({row["window"] for row in rows})
+    values = _values(rows, windows)
+    references = _references(chosen)
+    start = _start([*values, *references])
+    drawn = {row["hypothesis"] for row in rows}
+    panels = {
+        name: _panel([v for v in values if v["hypothesis"] == key], references, start, windows)
+        for key, name in HYPOTHESES.items()
+        if key in drawn
+    }
+    [chart, *more] = panels.values()
+    if more:
+        titled = [panel.properties(title=name) for name, panel in panels.items()]
+        chart = alt.concat(*titled, columns=1, spacing=24)
+    description = "Accuracy by window and flavor with 95 % intervals"
+    return as_vega_lite(chart.properties(description=description))
+
+
+def _values(rows: Sequence[Row], windows: Sequence[int]) -> list[Row]:
+    """Return what is drawn of each candidate; flavors stand side by side at their window."""
+    flavors = sorted({row["flavor"] for row in rows})
+    values = []
+    for row in rows:
+        beside = BESIDE * (flavors.index(row["flavor"]) - (len(flavors) - 1) / 2)
+        figures = interval_of(row, "accuracy")
+        said = f"{row['flavor']}, K = {window_name(row['window'])}: {figures['said']} %"
+        values.append(
+            figures
+            | {
+                "place": windows.index(row["window"]) + beside,
+                "flavor": row["flavor"],
+                "hypothesis": row["hypothesis"],
+                "said": said,
+            }
+        )
+    return values
+
+
+def _panel(
+    values: Sequence[Row], references: Sequence[Row], start: float, windows: Sequence[int]
+) -> Any:
+    """Draw the candidates of one hypothesis."""
+    import altair as alt
+
+    width = STEP * max(2, len(windows))
+    y_scale = alt.Scale(domain=[start, 100], nice=False, zero=False)
+
+    def y(field: str) -> "alt.Y":
+        return alt.Y(f"{field}:Q", scale=y_scale, title="Accuracy, %", axis=alt.Axis(tickCount=6))
+
+    names = json.dumps([window_name(window) for window in windows])
+    axis = alt.Axis(values=list(range(len(windows))), labelExpr=f"{names}[datum.value]", grid=False)
+    x_scale = alt.Scale(domain=[-0.5, len(windows) - 0.5], nice=False, zero=False)
+    x = alt.X("place:Q", scale=x_scale, title="Window K, sentences", axis=axis)
+    legend = alt.Legend(orient="top", direction="horizontal")
+    flavors = alt.Scale(domain=sorted({value["flavor"] for value in values}))  # for one legend
+    colour = alt.Color("flavor:N", scale=flavors, title="Flavor", legend=legend)
+    shape = alt.Shape("flavor:N", scale=flavors, title="Flavor", legend=legend)
+    base = alt.Chart(inline(values)).encode(x=x, color=colour)
+    return alt.layer(
+        *_across(references, start, y, width),
+        base.mark_line(style="line").encode(y=y("accuracy")),
+        base.mark_rule(style="whisker").encode(y=y("low"), y2="high"),
+        base.mark_point(style="dot", filled=True).encode(
+            y=y("accuracy"), shape=shape, tooltip="said:N"
+        ),
+    ).properties(width=width, height=HEIGHT)
+
+
+def window_name(window: int) -> str:
+    """Return what a window is called on an axis."""
+    return str(window) if window else "whole"
+
+
+def _references(chosen: Row) -> list[Row]:
+    """Return what people reach, and what always saying the same reaches: lines across the plot."""
+    lines: list[Row] = []
+    for key, name in CEILINGS.items():
+        if chosen.get(key) is not None:
+            words = f"{name[0].lower()}{name[1:]} {100 * chosen[key]:.1f}"
+            style = "ceiling-other" if lines else "ceiling"
+            lines.append(interval_of(chosen, key) | {"style": style, "words": words})
+    baseline = as_percent(chosen.get("baseline"))
+    if baseline is not None:
+        words = f"majority label {baseline:.1f}"
+        lines.append({"accuracy": baseline, "style": "baseline", "words": words})
+    return lines
+
+
+def _start(values: Sequence[Mapping[str, Any]]) -> float:
+    """Return where the axis begins: at 50 or, where something lies lower, at a ten below it."""
+    ends = [value.get(name) for value in values for name in ("low", "accuracy")]
+    lowest = min((end for end in ends if end is not None), default=50.0)
+    return min(50.0, max(0.0, 10 * ((lowest - 2) // 10)))
+
+
+def _across(references: Sequence[Row], start: float, y: Any, width: int) -> list[Any]:
+    """Return the lines across the plot, with their words to the right of it."""
+    import altair as alt
+
+    layers: list[Any] = []
+    for line, top in zip(references, _tops(references, start), strict=True):
+        data = alt.Chart(inline([line]))
+        is_main = line["style"] == "ceiling"
+        if is_main and line["low"] is not None:
+            layers.append(data.mark_rect(style="band").encode(y=y("low"), y2="high"))
+        style = "reference-label" if line["style"] == "baseline" else "ceiling-label"
+        text = data.mark_text(style=style, align="left", baseline="middle")
+        layers += [
+            data.mark_rule(style=line["style"]).encode(y=y("accuracy")),
+            text.encode(x=alt.value(width + 8), y=alt.value(top), text="words:N"),
+        ]
+    return layers
+
+
+def _tops(references: Sequence[Row], start: float) -> list[float]:
+    """Return where the words of each line stand, in px from the top: beside it, if there is room.
+
+    From above to below each is moved down as far as the one before it needs.
+    """
+    heights = [HEIGHT * (100 - line["accuracy"]) / (100 - start) for line in references]
+    tops = [0.0] * len(heights)
+    free = -math.inf
+    for place in sorted(range(len(heights)), key=heights.__getitem__):
+        tops[place] = free = max(heights[place], free)
+        free += LABEL_HEIGHT
+    return tops

@@ -1,0 +1,153 @@
+"""Forms of the worklist: which disagreements to show, and what is decided about one."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from urllib.parse import urlencode
+
+from django import forms
+
+from annotation.models import Rater, Study
+from annotation.schemes import Question, Scheme, load_scheme
+from evaluation.models import MetricRun
+from evaluation.reports.base import Choices
+from evaluation.runs.judged import is_about
+from evaluation.studies.disagreements.cases import run_name
+from evaluation.studies.disagreements.worklist import FALSE_ALARM, MISSED, Disagreement
+from evaluation.votes.judgements import UNDECIDABLE
+
+KINDS = {"": "All", MISSED: "Missed", FALSE_ALARM: "False alarm"}
+OPEN, ADJUDICATED = "open", "adjudicated"
+STATUSES = {"": "open and adjudicated", OPEN: "open", ADJUDICATED: "adjudicated"}
+USUAL_QUESTION = "attributable"  # what the auto-metrics here are about
+LONGEST_NOTE = 2000
+
+
+class WorklistForm(forms.Form):
+    """Which disagreements of a study to show. What the address does not say, or says wrongly, is
+    as usual: the newest run, the question that metrics are about, the separate arm, all of them.
+    """
+
+    run = forms.ChoiceField(label="Auto-metric")
+    question = forms.ChoiceField(label="Question")
+    truth = forms.ChoiceField(label="Majority of the arm")
+    setup = forms.ChoiceField(label="Setup", required=False)
+    status = forms.ChoiceField(label="Status", required=False, choices=list(STATUSES.items()))
+    kind = forms.ChoiceField(required=False, choices=list(KINDS.items()), widget=forms.HiddenInput)
+    with_excluded = forms.BooleanField(label="Count excluded raters", required=False)
+
+    def __init__(self, study: Study, asked: Mapping[str, str]) -> None:
+        self.scheme = load_scheme(study.scheme)
+        self.runs = {
+            str(run.pk): run
+            for run in study.dataset.metric_runs.all()
+            if is_about(run, citations=self.scheme.target == "citation")
+        }
+        self.has_excluded = Rater.objects.filter(study=study, is_excluded=True).exists()
+        known = {
+            "run": _run_names(self.runs),
+            "question": [(q.key, q.wording) for q in self.scheme.questions],
+            "truth": [(arm.kind, arm.kind) for arm in study.arms.all()],
+            "setup": [("", "all setups"), *((s.name, s.name) for s in study.setups.all())],
+            "status": list(STATUSES.items()),
+            "kind": list(KINDS.items()),
+        }
+        usual = {"run": _usual_run(self.runs), "question": _usual_question(self.scheme)}
+        usual["truth"] = known["truth"][0][0] if known["truth"] else ""
+        said = {
+            name: asked[name] if asked.get(name) in dict(known[name]) else usual.get(name, "")
+            for name in known
+        }
+        if asked.get("with_excluded") and self.has_excluded:
+            said["with_excluded"] = "on"
+        self.said = said
+        super().__init__(said)
+        for name in ("run", "question", "truth", "setup"):
+            self.fields[name].choices = known[name]  # type: ignore[attr-defined]
+
+    @property
+    def query(self) -> str:
+        """What was chosen, for addresses."""
+        return urlencode({name: value for name, value in self.said.items() if value})
+
+    @property
+    def chosen_run(self) -> MetricRun | None:
+        return self.runs.get(self.said["run"])
+
+    @property
+    def chosen_question(self) -> Question:
+        question = self.scheme.question(self.said["question"])
+        assert question is not None
+        return question
+
+    @property
+    def choices(self) -> Choices:
+        return Choices(
+            with_excluded="with_excluded" in self.said,
+            setup=self.said["setup"],
+            truth=self.said["truth"],
+        )
+
+    def with_status(
+        self, items: Sequence[Disagreement], done: Collection[int]
+    ) -> list[Disagreement]:
+        """Return the disagreements of the chosen status; `done` are the targets adjudicated."""
+        status = self.said["status"]
+        return [item for item in items if not status or (item.target in done) == (status != OPEN)]
+
+
+def _run_names(runs: Mapping[str, MetricRun]) -> list[tuple[str, str]]:
+    """Return what each run is called; those that share a name say their signature too."""
+    names = {pk: run_name(run) for pk, run in runs.items()}
+    n_named = Counter(names.values())
+    return [
+        (pk, name if n_named[name] == 1 else f"{name} ({runs[pk].signature})")
+        for pk, name in names.items()
+    ]
+
+
+def _usual_run(runs: Mapping[str, MetricRun]) -> str:
+    """Return the newest run made here, else the first imported one; empty without any."""
+    made_here = [int(pk) for pk, run in runs.items() if not run.is_imported]
+    return str(max(made_here)) if made_here else next(iter(runs), "")
+
+
+def _usual_question(scheme: Scheme) -> str:
+    return USUAL_QUESTION if USUAL_QUESTION in scheme.keys else scheme.keys[0]
+
+
+class AdjudicationForm(forms.Form):
+    """An answer to one question about one target, or that there is none, with the reason."""
+
+    NONE = "none"
+
+    question = forms.CharField(widget=forms.HiddenInput)
+    answer = forms.ChoiceField(widget=forms.RadioSelect)
+    note = forms.CharField(
+        label="Why",
+        max_length=LONGEST_NOTE,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        error_messages={"required": "Say why: the note is kept with the answer."},
+    )
+
+    def __init__(
+        self, question: Question, target: int, data: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(data, auto_id=f"id_{target}_%s", initial={"question": question.key})
+        self.asked, self.target = question, target
+        scale = question.scale
+        values = (1, 0) if scale.kind == "yes_no" else scale.values
+        answers = [(str(value), scale.label(value)) for value in values]
+        field = self.fields["answer"]
+        field.label = question.wording
+        field.choices = [*answers, (self.NONE, UNDECIDABLE)]  # type: ignore[attr-defined]
+        field.error_messages["required"] = "Choose an answer, or that it cannot be decided."
+
+    def clean_question(self) -> str:
+        question: str = self.cleaned_data["question"]
+        if question != self.asked.key:
+            raise forms.ValidationError(f"This study does not ask '{question:.64}'.")
+        return question
+
+    def clean_answer(self) -> int | None:
+        answer: str = self.cleaned_data["answer"]
+        return None if answer == self.NONE else int(answer)

@@ -1,0 +1,281 @@
+"""What the page of a study shows, from its figures: rows of reports laid out as tables.
+
+Nothing is computed here: a table holds the rows of the reports themselves.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
+
+from evaluation.reports.base import Row
+from evaluation.reports.setups import short_names
+from evaluation.studies.figures.charts import MAJORITY
+from evaluation.studies.reports.sensibleness import MEAN_OF_OTHERS
+
+MOST_COLUMNS = 4  # scenarios beside each other; more of them lie under each other
+MOST_SETUPS_BESIDE = 2  # whose shifts stand in the line of their question
+
+
+class Scenario(NamedTuple):
+    """A setup in an arm, with the letter that the paper gives it."""
+
+    letter: str
+    setup: str  # its name
+    short: str
+    arm: str
+
+
+class Line(NamedTuple):
+    """A line of a table: a question (or one of its setups), and a row of the report per column."""
+
+    question: str
+    cells: list[Row | None]
+    setup: str = ""  # its short name, where a line is a setup of a question
+    row: Row | None = None  # the row about the question as a whole
+
+    @property
+    def undecided(self) -> int | None:
+        """How many majorities are undecided; None where that leaves nothing out of a mean."""
+        counts = [cell["undecided"] for cell in self.cells if cell and cell["scale"] != "ordinal"]
+        return sum(counts) if counts else None
+
+
+class ScenarioTable(NamedTuple):
+    """Question means by scenario: a column each, or a line per setup and a column per arm."""
+
+    scenarios: list[Scenario]
+    arms: list[str]
+    lines: list[Line]
+    groups: list[tuple[str, list[Line]]]  # question → a line per setup
+    scales: set[str]
+    n_said: str
+
+    @property
+    def is_wide(self) -> bool:
+        return len(self.scenarios) <= MOST_COLUMNS
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns the long layout has: mean and n of each arm between two others."""
+        return 2 + 2 * len(self.arms)
+
+
+class ShiftTable(NamedTuple):
+    """Merged against separate: a line per question, with a cell per setup."""
+
+    short: Mapping[str, str]  # of setups
+    scenarios: list[str]  # what is subtracted from what: 'B − A'
+    lines: list[Line]
+    accuracy_from: float  # where the rail of accuracies begins
+    most: float  # how far the rail of shifts goes to both sides
+    n_said: str
+
+    @property
+    def setups(self) -> list[str]:
+        return list(self.short.values())
+
+    @property
+    def is_of_majorities(self) -> bool:
+        """Whether every question's label is simply the majority."""
+        labels = {line.row.get("label") for line in self.lines if line.row}
+        return labels <= {None, "", MAJORITY}
+
+    @property
+    def what(self) -> str:
+        return "majorities" if self.is_of_majorities else "labels"
+
+    @property
+    def truth(self) -> str:
+        return f"separate {'majority' if self.is_of_majorities else 'label'} taken as truth"
+
+    @property
+    def tested(self) -> str:
+        """Which questions Holm's correction is over: those with responses decided in both arms."""
+        columns = zip(*(line.cells for line in self.lines), strict=True)
+        n_tested = {sum(bool(cell and cell["n"]) for cell in column) for column in columns}
+        n = len(self.lines)
+        if n_tested == {n}:
+            return f"the {n} questions" if n > 1 else "the one question"
+        return "the questions with pairs"
+
+    @property
+    def is_wide(self) -> bool:
+        return len(self.short) <= MOST_SETUPS_BESIDE
+
+    @property
+    def least(self) -> float:
+        return -self.most
+
+
+class Saving(NamedTuple):
+    """How much less, or more, merged judgements take, with the ends of its interval."""
+
+    share: float
+    low: float | None
+    high: float | None
+    than: str  # less or more
+
+
+class TimeTable(NamedTuple):
+    """Seconds by arm, what merging saves, and the effect of the position."""
+
+    arms: list[Row]
+    saved: Row
+    positions: list[int]
+    lines: list[Line]  # a cell per position, `row` with the effect
+    order: str  # random, fixed or unknown
+
+    @property
+    def n(self) -> int:
+        return sum(row["n_judgements"] for row in self.arms)
+
+    @property
+    def is_timed(self) -> bool:
+        return bool(self.timed)
+
+    @property
+    def timed(self) -> list[Row]:
+        """The arms in which seconds were recorded."""
+        return [row for row in self.arms if row["median_seconds"] is not None]
+
+    @property
+    def untimed(self) -> list[str]:
+        return [row["arm"] for row in self.arms if row["median_seconds"] is None]
+
+    @property
+    def saving(self) -> Saving | None:
+        """What merging saves of the median; of a loss, how much more it takes."""
+        share, low, high = (self.saved.get(f"saved_share{end}") for end in ("", "_low", "_high"))
+        if share is None:
+            return None
+        if share >= 0:
+            return Saving(share, low, high, "less")
+        low, high = (None if end is None else -end for end in (high, low))
+        return Saving(-share, low, high, "more")
+
+
+def scenario_table(rows: Sequence[Row], of_setups: Iterable[Row]) -> ScenarioTable:
+    """Lay out the report on scenarios.
+
+    Args:
+        of_setups: the report on raters by setup, for the spread of answers without a mean.
+    """
+    short = short_names(rows)
+    spreads = {(row["question"], row["setup"], row["arm"]): row for row in of_setups}
+    by_place = {}
+    for row in rows:
+        place = row["question"], row["setup"], row["arm"]
+        by_place[place] = row | {"spread": spreads.get(place)}
+    scenarios = list(
+        dict.fromkeys(
+            Scenario(row["scenario"], row["setup"], short[row["setup"]], row["arm"]) for row in rows
+        )
+    )
+    arms = in_order(row["arm"] for row in rows)
+    questions = in_order(row["question"] for row in rows)
+    # Stored figures of before do not have `n_mean`.
+    counts = [row["n_mean" if "n_mean" in row else "n"] for row in rows if row["mean"] is not None]
+    return ScenarioTable(
+        scenarios,
+        arms,
+        [Line(q, [by_place.get((q, s.setup, s.arm)) for s in scenarios]) for q in questions],
+        [
+            (
+                q,
+                [
+                    Line(q, [by_place.get((q, setup, arm)) for arm in arms], setup=name)
+                    for setup, name in short.items()
+                ],
+            )
+            for q in questions
+        ],
+        {row["scale"] for row in rows},
+        n_said(counts or [row["n"] for row in rows], "target", "per mean"),
+    )
+
+
+def shift_table(rows: Sequence[Row], scenarios: Sequence[Scenario]) -> ShiftTable:
+    """Lay out the report on uncertainty.
+
+    Args:
+        scenarios: those of the scenario table, for their letters.
+    """
+    short = short_names(rows)
+    letters = {(s.setup, s.arm): s.letter for s in scenarios}
+    wholes = [row for row in rows if row["setup"] is None]
+    by_place = {(row["question"], row["setup"]): row for row in rows}
+    ends = [row.get(end) for row in rows for end in ("shift_low", "shift_high")]
+    lows = [row["accuracy_low"] for row in wholes if row["accuracy_low"] is not None]
+    return ShiftTable(
+        short,
+        [f"{letters.get((s, 'merged'), '')} − {letters.get((s, 'separate'), '')}" for s in short],
+        [
+            Line(q := row["question"], [by_place.get((q, setup)) for setup in short], row=row)
+            for row in wholes
+        ],
+        min(0.7, math.floor(10 * min(lows, default=0.7)) / 10),
+        _rail(ends, 0.2),
+        n_said([row["n"] for row in wholes], "response", "decided in both arms"),
+    )
+
+
+def time_table(times: Sequence[Row], positions: Sequence[Row]) -> TimeTable:
+    """Lay out the reports on time and position."""
+    places = sorted({row["position"] for row in positions if row["position"] is not None})
+    by_place = {(row["question"], row["position"]): row for row in positions}
+    return TimeTable(
+        [row for row in times if row["arm"] != "saved"],
+        next((row for row in times if row["arm"] == "saved"), {}),
+        places,
+        [
+            Line(q, [by_place.get((q, place)) for place in places], row=by_place.get((q, None)))
+            for q in in_order(row["question"] for row in positions)
+        ],
+        next((row["order"] for row in positions), ""),
+    )
+
+
+def in_order(values: Iterable[str]) -> list[str]:
+    """Return each value once, in the order of its first place."""
+    return list(dict.fromkeys(values))
+
+
+def _rail(ends: Iterable[float | None], least: float) -> float:
+    """Return how far a rail around 0 has to go for all intervals, in steps of 0.05."""
+    furthest = max((abs(end) for end in ends if end is not None), default=least)
+    return max(least, math.ceil(20 * furthest) / 20)
+
+
+def n_said(counts: Sequence[int], what: str, per: str) -> str:
+    """Return the number behind each figure in words: one, or from the fewest to the most."""
+    fewest, most = min(counts, default=0), max(counts, default=0)
+    number = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
+    return f"n = {number} {what}{'' if most == 1 else 's'} {per}"
+
+
+class SensibleTable(NamedTuple):
+    """Table 1 of the paper for one run: its slices, and the mean over those it was not built on."""
+
+    title: str
+    rows: list[Row]
+    mean: Row
+
+    @property
+    def is_built_here(self) -> bool:
+        """Whether one of the slices is what the prompt was built on."""
+        return any(row["built_on"] for row in self.rows)
+
+
+def sensible_tables(rows: Sequence[Row]) -> list[SensibleTable]:
+    """Return the rows run by run; runs without a single compared response are left out."""
+    tables = []
+    for _, group in groupby(rows, itemgetter("run")):
+        of_run = list(group)
+        title = f"{of_run[0]['title']}, {of_run[0]['model']}"
+        [mean] = [row for row in of_run if row["slice"] == MEAN_OF_OTHERS]
+        slices = [row for row in of_run if row is not mean]
+        if any(row["n"] for row in slices):
+            tables.append(SensibleTable(title, slices, mean))
+    return tables

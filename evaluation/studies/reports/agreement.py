@@ -1,0 +1,271 @@
+"""The report on human–auto agreement: each run's scores against people, question by question."""
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from annotation.models import Study
+from evaluation.models import MetricRun
+from evaluation.reports.base import (
+    N_RESAMPLES,
+    USUAL,
+    Choices,
+    LeftOut,
+    Report,
+    Row,
+    number,
+    signature,
+    study_counts,
+    votes_left_out,
+)
+from evaluation.runs.item_scores import Scores, ScoresOf, runs_with_scores, scale_of, scores_of
+from evaluation.runs.progress import title_of
+from evaluation.statistics.human_auto import (
+    MEASURES,
+    Outcomes,
+    calibration_bins,
+    confusion,
+    measures_with_intervals,
+    roc_points,
+)
+from evaluation.studies.disagreements.worklist import FALSE_ALARM, MISSED, Disagreement
+from evaluation.votes.counts import ArmCounts, n_outside_full_share
+from evaluation.votes.people import People, people_of
+
+CEILINGS = ("merged", "halves", "rest")
+MOST_DISAGREEMENTS = 5  # that a page shows before somebody asks for all
+
+Curves = dict[str, dict[str, list[Any]]]  # "run/question" → "roc", "calibration" → points
+
+
+class Details(NamedTuple):
+    """What a page shows beside the rows, each by "run/question".
+
+    Of disagreements: how many (`n`) of how many compared, and the `first` of them as
+    `evaluation.studies.disagreements.worklist.worklist` orders them.
+    """
+
+    curves: Curves
+    disagreements: dict[str, dict[str, Any]]
+
+
+def agreement_report(
+    study: Study,
+    choices: Choices = USUAL,
+    counts: Sequence[ArmCounts] | None = None,
+    left_out: LeftOut | None = None,
+) -> Report:
+    """Return how well each run repeats what people said: a row per run × question.
+
+    `counts` and `left_out` as for `raters_report`.
+    """
+    return agreement_with_details(study, choices, counts, left_out, with_details=False)[0]
+
+
+def curves(
+    study: Study,
+    choices: Choices = USUAL,
+    counts: Sequence[ArmCounts] | None = None,
+) -> Curves:
+    """Return the ROC and calibration curve of each run and question that can be compared."""
+    of_arm, people = people_of(study, choices.truth, counts or study_counts(study, choices))
+    if of_arm is None:
+        return {}
+    return {
+        f"{run.pk}/{each.question.key}": _curves_of(outcomes)
+        for run in runs_with_scores(study)
+        for scores in [scores_of(run, of_arm)]
+        for each in people
+        if _n_compared(outcomes := _outcomes(run, scores, of_arm, each))
+    }
+
+
+def agreement_with_details(
+    study: Study,
+    choices: Choices,
+    counts: Sequence[ArmCounts] | None = None,
+    left_out: LeftOut | None = None,
+    *,
+    with_details: bool = True,
+    scores_of: ScoresOf = scores_of,
+) -> tuple[Report, Details]:
+    """Return the report, the curves and the first disagreements, from one reading of the scores."""
+    if counts is None:
+        counts = study_counts(study, choices)
+    if left_out is None:
+        left_out = votes_left_out(study, counts, choices)
+    of_arm, people = people_of(study, choices.truth, counts)
+    said = signature(study, "agreement", choices, counts)
+    if of_arm is None:
+        return Report(study.name, "agreement", [], left_out, said), Details({}, {})
+    rows: list[Row] = []
+    details = Details({}, {})
+    digest = hashlib.sha256()
+    missing: Counter[str] = Counter(unscored=0, failed=0, assumed_scores=0, truncated_pairs=0)
+    for run in runs_with_scores(study):
+        scores = scores_of(run, of_arm)
+        missing.update(
+            unscored=int((~scores.has_row).sum()),
+            failed=int(scores.is_failed.sum()),
+            assumed_scores=int(scores.is_assumed.sum()),
+            truncated_pairs=int(scores.n_truncated.sum()),
+        )
+        digest.update(f"{run.metric} {run.full_signature} {run.threshold!r}".encode())
+        for column in scores:
+            digest.update(column.tobytes())
+        for each in people:
+            outcomes = _outcomes(run, scores, of_arm, each)
+            rows.append(_row(study, run, of_arm, each, scores, outcomes))
+            if with_details and _n_compared(outcomes):
+                key = f"{run.pk}/{each.question.key}"
+                details.curves[key] = _curves_of(outcomes)
+                details.disagreements[key] = _disagreements_of(of_arm, each, outcomes)
+    n_undecided = sum(int((each.is_rated & np.isnan(each.labels)).sum()) for each in people)
+    said += f" | scores {digest.hexdigest()[:16]}"
+    # They have labels; only mean squared error and Spearman are without them.
+    missing["items_outside_full_share"] = n_outside_full_share(of_arm)
+    left_out = {"undecided": n_undecided} | missing | left_out
+    return Report(study.name, "agreement", rows, left_out, said), details
+
+
+# --- both -----------------------------------------------------------------------------------
+
+
+def _outcomes(run: MetricRun, scores: Scores, of_arm: ArmCounts, people: People) -> Outcomes:
+    """Return a run beside people on one question; assumed scores take no part."""
+    return Outcomes(
+        human=people.labels,
+        score=scores.given,
+        rater_score=people.rater_scores,
+        dialogs=of_arm.items.dialogs,
+        n_dialogs=of_arm.items.n_dialogs,
+        threshold=run.cut,
+        scale=scale_of(run),
+    )
+
+
+def _n_compared(outcomes: Outcomes) -> int:
+    return int((~np.isnan(outcomes.score) & ~np.isnan(outcomes.human)).sum())
+
+
+def _row(
+    study: Study,
+    run: MetricRun,
+    of_arm: ArmCounts,
+    people: People,
+    scores: Scores,
+    outcomes: Outcomes,
+) -> Row:
+    """Return the row of one run and one question.
+
+    Of the rated targets `n` are compared; each of the others is unscored, failed, assumed or, with
+    a score, undecided. Ceilings are over the compared ones alone, so that a metric and its ceiling
+    are about the same items; `ceiling_*_n` of them take part.
+    """
+    has_score = ~np.isnan(outcomes.score)
+    is_compared = has_score & ~np.isnan(outcomes.human)
+    why = people.rule.why
+    row: Row = {
+        "run": run.pk,
+        "metric": run.metric,
+        "title": title_of(run),
+        "model": run.model_name or run.backend,
+        "run_signature": run.full_signature,
+        "question": people.question.key,
+        "label": people.rule.said or None,
+        "truth": of_arm.arm.kind,
+        "threshold": run.threshold,
+        "n": int(is_compared.sum()),
+        "n_human_yes": int((outcomes.human[is_compared] == 1).sum()),
+        # What mean squared error and Spearman are over: fewer where a study stops when decided.
+        "n_rater_score": int((is_compared & ~np.isnan(outcomes.rater_score)).sum()),
+    }
+    dialogs = of_arm.items.dialogs[is_compared]
+    ceilings = {
+        name: (statistics[is_compared], dialogs) for name, statistics in people.ceilings.items()
+    }
+    figures = (
+        dict.fromkeys(_figure_names())
+        if why
+        else measures_with_intervals(
+            outcomes, seed=study.seed, n_resamples=N_RESAMPLES, ceilings=ceilings
+        )
+    )
+    for name in _figure_names():
+        figure = figures.get(name)
+        row[name] = None if figure is None else number(figure)
+    for name in CEILINGS:
+        found = ceilings.get(name)
+        row[f"ceiling_{name}_n"] = None if found is None else int((found[0][:, 1] > 0).sum())
+    row |= confusion(outcomes)
+    rated = people.is_rated
+    row |= {
+        "undecided": 0 if why else int((rated & has_score & np.isnan(outcomes.human)).sum()),
+        "unscored": int((rated & ~scores.has_row).sum()),
+        "failed": int((rated & scores.is_failed).sum()),
+        "assumed": int((rated & scores.is_assumed).sum()),
+        "truncated": int(scores.n_truncated[is_compared].sum()),
+        "metric_scale": _scale_said(run),
+        "flattered": study.slug in run.parameters.get("calibrated_on", []),
+        "why": why or None,
+    }
+    return row
+
+
+def _scale_said(run: MetricRun) -> str | None:
+    """Return the scale of a run's scores where it is not 0 to 1: '1–5'."""
+    low, high = scale_of(run)
+    return None if (low, high) == (0, 1) else f"{low:g}–{high:g}"
+
+
+def _figure_names() -> list[str]:
+    """Return the names of all figures of a row, each with the ends of its interval."""
+    ceilings = [f"{kind}_{c}" for c in CEILINGS for kind in ("ceiling", "minus_ceiling")]
+    return [f"{name}{end}" for name in (*MEASURES, *ceilings) for end in ("", "_low", "_high")]
+
+
+def _curves_of(outcomes: Outcomes) -> dict[str, list[Any]]:
+    return {"roc": _plain(roc_points(outcomes)), "calibration": _plain(calibration_bins(outcomes))}
+
+
+def _disagreements_of(of_arm: ArmCounts, people: People, outcomes: Outcomes) -> dict[str, Any]:
+    """Return how many labels differ, and those with the closest votes, then the widest margin."""
+    said_yes = outcomes.score > outcomes.threshold
+    is_compared = ~np.isnan(outcomes.score) & ~np.isnan(outcomes.human)
+    differing = np.flatnonzero(is_compared & ((outcomes.human == 1) != said_yes))
+    votes = of_arm.votes[people.question.key][differing]
+    n_yes, n_no = people.rule.sides(votes)
+    margins = outcomes.score[differing] - outcomes.threshold
+    # Items are in the order of their names, which decides between equals.
+    order = np.lexsort([differing, -np.abs(margins), np.abs(n_yes - n_no)])
+    first = [
+        Disagreement(
+            target=int(of_arm.items.targets[differing[place]]),
+            response_id=int(of_arm.items.responses[differing[place]]),
+            kind=MISSED if outcomes.human[differing[place]] == 1 else FALSE_ALARM,
+            n_yes=int(n_yes[place]),
+            n_no=int(n_no[place]),
+            score=float(outcomes.score[differing[place]]),
+            margin=float(margins[place]),
+            n_between=int(votes[place].sum() - n_yes[place] - n_no[place]),
+        )._asdict()
+        for place in order[:MOST_DISAGREEMENTS].tolist()
+    ]
+    return {"n": len(differing), "n_compared": int(is_compared.sum()), "first": first}
+
+
+def _plain(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return points as JSON knows them: undefined is None, and four digits are enough to draw."""
+    return [
+        {
+            name: (None if not math.isfinite(value) else round(float(value), 4) + 0.0)  # no −0.0
+            if isinstance(value, float)
+            else value
+            for name, value in point.items()
+        }
+        for point in points
+    ]

@@ -1,0 +1,156 @@
+"""Figures of a study, cached until something changes them.
+
+They lie in the cache under the study and its reader's choices, beside the version of the data that
+they were made from. A small study is computed when somebody looks; a large one by a worker, while
+the last figures are shown with their time.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+from django.conf import settings
+from django.core.cache import cache
+from django.db.models import Count
+
+from annotation.models import Study, Vote
+from evaluation.models import AutoScore, MetricRun
+from evaluation.reports.base import Choices
+from evaluation.reports.cached import OF_RUN, cached, votes_version
+from evaluation.studies.reports.study import Figures, study_figures
+from generation.models import Response
+
+logger = logging.getLogger(__name__)
+
+LAYOUT = 5  # of what is stored: whoever changes it lets all figures be made anew
+MOST_VOTES_AT_ONCE = 150_000  # computed while somebody waits
+LOCK_SECONDS = 300  # longer than any study takes; who died at it is waited for no longer
+
+T = TypeVar("T")
+
+
+class Stored(NamedTuple):
+    """The last figures of a study; None when there never were any."""
+
+    figures: Figures | None
+    is_current: bool  # nothing has changed since they were made
+    is_large: bool  # a worker computes them
+
+
+def stored_figures(study: Study, choices: Choices) -> Stored:
+    """Return the last figures; those of a small study are made now when they are not current.
+
+    Where somebody else is making them already, the last ones are returned as they are.
+    """
+    key, current = _key(study, choices), _version(study)
+    version, figures = _read(key)
+    n_votes = figures["overview"]["n_votes"] if figures else _n_votes(study)
+    is_large = n_votes > MOST_VOTES_AT_ONCE
+    if version == current or is_large:
+        return Stored(figures, version == current, is_large)
+    is_mine = _lock(key)
+    if not is_mine and figures:
+        return Stored(figures, is_current=False, is_large=False)
+    try:
+        return Stored(_compute(study, choices, current), is_current=True, is_large=False)
+    finally:
+        if is_mine:
+            _unlock(key)
+
+
+def compute_and_store(study_id: int, choices: Choices) -> None:
+    """Make the figures of a study unless they are current, or somebody is making them."""
+    study = Study.objects.filter(pk=study_id).first()
+    if study is None:
+        logger.info("study %s is gone", study_id)
+        return
+    key = _key(study, choices)
+    if not _lock(key):
+        logger.info("the figures of study %s are being made", study_id)
+        return
+    try:
+        version = _version(study)
+        if _read(key)[0] != version:
+            _compute(study, choices, version)
+    finally:
+        _unlock(key)
+
+
+def is_large(study: Study) -> bool:
+    """Return whether a study has more votes than are counted while somebody waits."""
+    return _n_votes(study) > MOST_VOTES_AT_ONCE
+
+
+def cached_of_study(study: Study, what: str, make: Callable[[], T]) -> T:
+    """Return what is made from a study's votes and scores, cached until any of them changes.
+
+    Args:
+        what: it is, with every choice in it.
+    """
+    return cached(study, what, make, version=_version(study))
+
+
+def _compute(study: Study, choices: Choices, version: str) -> Figures:
+    """Make and store figures under the version from before: what comes meanwhile makes it old."""
+    figures = study_figures(study, choices)
+    content = json.dumps([version, figures], ensure_ascii=False, separators=(",", ":"))
+    cache.set(_key(study, choices), content, timeout=None)
+    logger.info("figures of study %s made in %s s", study.pk, figures["seconds"])
+    # As they will be read: what JSON makes of tuples is the same on every visit.
+    found: Figures = json.loads(content)[1]
+    return found
+
+
+def _read(key: str) -> tuple[str, Figures | None]:
+    content = cache.get(key)
+    if content is None:
+        return "", None
+    version, figures = json.loads(content)
+    return version, figures
+
+
+def _key(study: Study, choices: Choices) -> str:
+    said = json.dumps(choices._replace(by_setup=False)._asdict())
+    return f"figures:{study.pk}:{hashlib.sha256(said.encode()).hexdigest()[:32]}"
+
+
+def _lock(key: str) -> bool:
+    return bool(cache.add(f"{key}:lock", True, timeout=LOCK_SECONDS))
+
+
+def _unlock(key: str) -> None:
+    cache.delete(f"{key}:lock")
+
+
+# --- what can change figures ----------------------------------------------------------------
+
+
+def _version(study: Study) -> str:
+    """Return a digest of what changes whenever figures can, in a dozen small statements.
+
+    None of them goes through the votes. Those of imported studies come by imports alone, each of
+    which is in the audit trail; those given here come with a submitted assignment, or (late ones,
+    and answers to what had been flagged) are the newest of their study. A change leaves a row.
+    """
+    setups = list(study.setups.order_by("pk").values_list("pk", "name", "temperature"))
+    runs = MetricRun.objects.filter(dataset=study.dataset_id).order_by("pk")
+    scores = AutoScore.objects.filter(run__in=runs).order_by("run").values_list("run")
+    parts: list[Any] = [
+        settings.VERSION,
+        LAYOUT,
+        setups,
+        votes_version(study),
+        Response.objects.filter(setup__in=[setup[0] for setup in setups]).count(),
+        list(runs.values_list(*OF_RUN)),
+        list(scores.annotate(n=Count("target"))),
+    ]
+    content = json.dumps(parts, default=str, sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _n_votes(study: Study) -> int:
+    """Return the number of votes, as far as it matters whether they are many."""
+    votes = Vote.objects.filter(arm__in=list(study.arms.values_list("pk", flat=True)))
+    return votes.order_by()[: MOST_VOTES_AT_ONCE + 1].count()

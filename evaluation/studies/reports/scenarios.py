@@ -1,0 +1,129 @@
+"""The report on scenarios: each question's single number for every setup in every arm."""
+
+import math
+from collections.abc import Iterator, Sequence
+from string import ascii_uppercase
+
+import numpy as np
+
+from annotation.models import Study
+from annotation.schemes import Question, load_scheme
+from evaluation.reports.base import (
+    USUAL,
+    Choices,
+    LeftOut,
+    Planned,
+    Report,
+    Row,
+    item_values,
+    mean_measure,
+    signature,
+    study_counts,
+    votes_left_out,
+    with_assumed,
+    with_intervals,
+)
+from evaluation.statistics import rater_answers
+from evaluation.votes.counts import ArmCounts, n_raters
+from generation.models import Setup
+
+
+def scenarios_report(
+    study: Study,
+    choices: Choices = USUAL,
+    counts: Sequence[ArmCounts] | None = None,
+    left_out: LeftOut | None = None,
+) -> Report:
+    """Return question means by scenario: a row per question × setup × arm.
+
+    An assumed answer (`n_assumed`) is a no in the mean, and in no other figure.
+
+    `counts` and `left_out` as for `raters_report`. Setups stand in the order of `setups_in_order`,
+    the separate arm of each before its merged one.
+    """
+    if counts is None:
+        counts = study_counts(study, choices)
+    if left_out is None:
+        left_out = votes_left_out(study, counts, choices)
+    setups = setups_in_order(study)
+    letters = scenario_letters(setups, [of_arm.arm.kind for of_arm in counts])
+    questions = load_scheme(study.scheme).questions
+    rows: dict[tuple[str, str], Row] = {}
+    for of_arm in counts:
+        for row in with_intervals(
+            study, _planned(study, of_arm, questions, setups, letters), of_arm.all_dialogs.n
+        ):
+            rows[row["question"], row["scenario"]] = row
+    in_order = [
+        rows[question.key, letter]
+        for question in questions
+        for (setup, _), letter in letters.items()
+        if choices.setup in ("", setup)
+    ]
+    n_undecided = sum(row["undecided"] for row in in_order if row["scale"] == "yes_no")
+    left_out = {"undecided": n_undecided} | left_out
+    return Report(
+        study.name, "scenarios", in_order, left_out, signature(study, "scenarios", choices, counts)
+    )
+
+
+def setups_in_order(study: Study) -> list[Setup]:
+    """Return a study's setups, coolest first, those without a temperature last, then by name."""
+    return sorted(study.setups.all(), key=lambda setup: (_warmth(setup), setup.name))
+
+
+def _warmth(setup: Setup) -> float:
+    return math.inf if setup.temperature is None else setup.temperature
+
+
+def scenario_letters(setups: Sequence[Setup], arms: Sequence[str]) -> dict[tuple[str, str], str]:
+    """Return the letter of each (setup, arm): A, B, C, … Z, AA, AB, …"""
+    pairs = [(setup.name, arm) for setup in setups for arm in arms]
+    return {pair: _letter(place) for place, pair in enumerate(pairs)}
+
+
+def _letter(place: int) -> str:
+    before, last = divmod(place, len(ascii_uppercase))
+    return (_letter(before - 1) if before else "") + ascii_uppercase[last]
+
+
+def _planned(
+    study: Study,
+    of_arm: ArmCounts,
+    questions: Sequence[Question],
+    setups: Sequence[Setup],
+    letters: dict[tuple[str, str], str],
+) -> Iterator[Planned]:
+    all_dialogs = of_arm.all_dialogs
+    for question in questions:
+        all_votes = of_arm.votes[question.key]
+        is_rated = all_votes.any(axis=1)
+        is_assumed = of_arm.assumed.to(question)
+        for setup in setups:
+            here = is_rated & (of_arm.items.setups == setup.pk)
+            votes = all_votes[here]
+            raters = n_raters(study, votes)
+            assumed = is_assumed & (of_arm.assumed.setups == setup.pk)
+            values = with_assumed(item_values(question, votes, raters), int(assumed.sum()))
+            majority = rater_answers.majority_category(votes, raters)
+            before = {
+                "question": question.key,
+                "scale": question.scale.kind,
+                "scenario": letters[setup.name, of_arm.arm.kind],
+                "setup": setup.name,
+                "model": setup.model,
+                "temperature": setup.temperature,
+                "arm": of_arm.arm.kind,
+                "n": len(votes),
+                "n_assumed": int(assumed.sum()),
+                "n_dialogs": len(np.unique(of_arm.items.dialogs[here])),
+                "undecided": int(np.count_nonzero(majority == rater_answers.UNDECIDED)),
+                # Items that the mean is over: none of a nominal question.
+                "n_mean": 0 if values is None else int(np.count_nonzero(~np.isnan(values))),
+            }
+            dialogs = np.concatenate([all_dialogs.of_items[here], all_dialogs.of_assumed[assumed]])
+            if values is None:
+                yield Planned(before, {}, dialogs, dict.fromkeys(("mean", "mean_low", "mean_high")))
+            else:
+                mean = rater_answers.mean_statistics(values), mean_measure(question)
+                yield Planned(before, {"mean": mean}, dialogs)

@@ -1,0 +1,270 @@
+"""The reports on time and position: what merging saves, and what the first place is worth."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.db.models import Count, Max, QuerySet, Sum
+
+from annotation.models import Arm, Study, Vote
+from annotation.schemes import Question, load_scheme
+from evaluation.reports.base import (
+    N_RESAMPLES,
+    USUAL,
+    Choices,
+    LeftOut,
+    Planned,
+    Report,
+    Row,
+    number,
+    signature,
+    study_counts,
+    votes_left_out,
+    with_intervals,
+)
+from evaluation.statistics import rater_answers
+from evaluation.statistics.intervals import Floats, percentile_interval
+from evaluation.statistics.timing import medians
+from evaluation.votes.counts import ArmCounts, Ints, counted_votes
+
+SAVED = "saved"  # the row of both arms together
+
+
+class Times(NamedTuple):
+    """Seconds per judgement in one arm; dialogs are numbered alike in both arms."""
+
+    seconds: Floats
+    dialogs: Ints
+    n_without: int  # judgements whose time is not known
+
+
+def time_report(
+    study: Study,
+    choices: Choices = USUAL,
+    counts: Sequence[ArmCounts] | None = None,
+    left_out: LeftOut | None = None,
+) -> Report:
+    """Return the seconds per response in each arm, and the share that merging saves of them.
+
+    `counts` and `left_out` as for `raters_report`. A judgement is one rater's answers to one target
+    in one arm; its time is the longest that its votes say.
+    """
+    if counts is None:
+        counts = study_counts(study, choices)
+    if left_out is None:
+        left_out = votes_left_out(study, counts, choices)
+    names = sorted({name for of_arm in counts for name in of_arm.items.dialog_names})
+    times = {of_arm.arm.kind: _times(of_arm, names, choices) for of_arm in counts}
+    rows = list(with_intervals(study, _planned_means(times), len(names)))
+    resampled: dict[str, Floats] = {}
+    for row, (arm, of_arm) in zip(rows, times.items(), strict=True):
+        found = medians(
+            of_arm.seconds,
+            of_arm.dialogs,
+            len(names),
+            seed=study.seed,
+            n_resamples=N_RESAMPLES,
+        )
+        resampled[arm] = found.resampled
+        row |= _figure("median_seconds", found.found, found.resampled, _n_dialogs(of_arm))
+    if len(times) == 2:
+        rows.append(_saved(rows, times, resampled))
+    left_out = {"judgements_without_seconds": sum(t.n_without for t in times.values())} | left_out
+    return Report(study.name, "time", rows, left_out, signature(study, "time", choices, counts))
+
+
+def _times(of_arm: ArmCounts, names: Sequence[str], choices: Choices) -> Times:
+    """Return the time of each judgement on the items of an arm.
+
+    Args:
+        names: of the dialogs, sorted; their places number them.
+    """
+    judgements = _of_counted_items(of_arm, choices).values("target", "rater")
+    rows = np.array(
+        [
+            (target, math.nan if seconds is None else seconds)
+            for target, seconds in judgements.annotate(longest=Max("seconds"))
+            .order_by()
+            .values_list("target", "longest")
+            .iterator(chunk_size=20_000)
+        ],
+        np.float64,
+    ).reshape(-1, 2)
+    item, is_item = _items_of(of_arm, rows[:, 0].astype(np.int64))
+    seconds = rows[is_item, 1]
+    is_known = ~np.isnan(seconds)
+    place_of = {name: place for place, name in enumerate(names)}
+    places = np.array([place_of[name] for name in of_arm.items.dialog_names], np.int64)
+    dialogs = places[of_arm.items.dialogs[item]]
+    # Databases give the judgements in any order: sums of floats are the same in one of them.
+    order = np.lexsort([seconds[is_known], dialogs[is_known]])
+    return Times(seconds[is_known][order], dialogs[is_known][order], int((~is_known).sum()))
+
+
+def _of_counted_items(of_arm: ArmCounts, choices: Choices) -> QuerySet[Vote]:
+    votes = counted_votes(of_arm.arm, with_excluded=choices.with_excluded)
+    return votes.exclude(target__response__in=of_arm.flagged) if of_arm.flagged else votes
+
+
+def _items_of(of_arm: ArmCounts, targets: Ints) -> tuple[Ints, Any]:
+    """Return the item of each target that is one, and which are: (n_there,), (n_targets,)."""
+    order = np.argsort(of_arm.items.targets)
+    known = of_arm.items.targets[order]
+    if not len(known):
+        return np.zeros(0, np.int64), np.zeros(len(targets), bool)
+    place = np.minimum(np.searchsorted(known, targets), len(known) - 1)
+    is_item = known[place] == targets
+    return order[place[is_item]], is_item
+
+
+def _planned_means(times: Mapping[str, Times]) -> Iterator[Planned]:
+    for arm, of_arm in times.items():
+        before = {
+            "arm": arm,
+            "n_judgements": len(of_arm.seconds) + of_arm.n_without,
+            "n_without_seconds": of_arm.n_without,
+        }
+        mean = {
+            "mean_seconds": (rater_answers.mean_statistics(of_arm.seconds), rater_answers.mean_from)
+        }
+        yield Planned(before, mean, of_arm.dialogs)
+
+
+def _saved(rows: Sequence[Row], times: Mapping[str, Times], resampled: Mapping[str, Floats]) -> Row:
+    """Return the share of the median time that merging saves, from the same resampled dialogs."""
+    median = {row["arm"]: row["median_seconds"] for row in rows}
+    separate, merged = median[Arm.Kind.SEPARATE], median[Arm.Kind.MERGED]
+    share = math.nan if not separate or merged is None else 1 - merged / separate
+    with np.errstate(divide="ignore", invalid="ignore"):  # a median may be 0: undefined
+        shares = 1 - resampled[Arm.Kind.MERGED] / resampled[Arm.Kind.SEPARATE]
+    both = np.concatenate([of_arm.dialogs for of_arm in times.values()])
+    return {
+        "arm": SAVED,
+        "n_judgements": sum(row["n_judgements"] for row in rows),
+        "n_without_seconds": sum(row["n_without_seconds"] for row in rows),
+    } | _figure("saved_share", share, shares, len(np.unique(both)))
+
+
+def _n_dialogs(times: Times) -> int:
+    return len(np.unique(times.dialogs))
+
+
+def _figure(name: str, found: float, resampled: Floats, n_dialogs: int) -> Row:
+    interval = percentile_interval(resampled, n_dialogs)
+    return {
+        name: number(found),
+        f"{name}_low": number(interval.low),
+        f"{name}_high": number(interval.high),
+    }
+
+
+# --- position -------------------------------------------------------------------------------
+
+
+def position_report(
+    study: Study,
+    choices: Choices = USUAL,
+    counts: Sequence[ArmCounts] | None = None,
+    left_out: LeftOut | None = None,
+) -> Report:
+    """Return mean votes by position in the merged arm: rows per question × position.
+
+    `counts` and `left_out` as for `raters_report`. The row without a position has the `effect`:
+    mean vote at the first place − mean vote at all later ones. Where the order is fixed by setup,
+    the effect is that of the setups as well; every row says which order it was.
+    """
+    if counts is None:
+        counts = study_counts(study, choices)
+    if left_out is None:
+        left_out = votes_left_out(study, counts, choices)
+    rows: list[Row] = []
+    n_without = 0
+    for of_arm in counts:
+        if of_arm.arm.kind == Arm.Kind.MERGED:
+            by_place = _by_place(of_arm, choices)
+            n_without = int(by_place.n_votes[by_place.positions == 0].sum())
+            planned = (
+                row
+                for question in load_scheme(study.scheme).questions
+                if question.scale.kind != "nominal"
+                for row in _positions_of(study, question, by_place)
+            )
+            rows = list(with_intervals(study, planned, of_arm.items.n_dialogs))
+    left_out = {"votes_without_position": n_without} | left_out
+    said = signature(study, "position", choices, counts)
+    return Report(study.name, "position", rows, left_out, said)
+
+
+class _ByPlace(NamedTuple):
+    """Votes of the merged arm, added up by dialog, question and position (0: not known)."""
+
+    dialogs: Ints
+    questions: Any  # keys
+    positions: Ints
+    n_votes: Ints
+    sums: Ints  # of the answers
+
+
+def _by_place(of_arm: ArmCounts, choices: Choices) -> _ByPlace:
+    dialog = "target__response__example__dialog"
+    votes = _of_counted_items(of_arm, choices)
+    if choices.setup:
+        votes = votes.filter(target__response__setup__name=choices.setup)
+    rows = (
+        votes.order_by()
+        .values(dialog, "question", "position")
+        .annotate(n=Count("pk"), total=Sum("answer"))
+        .values_list(dialog, "question", "position", "n", "total")
+    )
+    number_of = {name: place for place, name in enumerate(of_arm.items.dialog_names)}
+    # Somebody may have voted since the counts were read.
+    known = [row for row in rows if row[0] in number_of]
+    columns = np.array(known, dtype=object).reshape(-1, 5)
+    return _ByPlace(
+        dialogs=np.array([number_of[name] for name in columns[:, 0]], np.int64),
+        questions=columns[:, 1],
+        positions=np.array([position or 0 for position in columns[:, 2]], np.int64),
+        n_votes=columns[:, 3].astype(np.int64),
+        sums=columns[:, 4].astype(np.int64),
+    )
+
+
+def _positions_of(study: Study, question: Question, by_place: _ByPlace) -> Iterator[Planned]:
+    here = (by_place.questions == question.key) & (by_place.positions > 0)
+    positions, n_votes, sums = (
+        column[here] for column in (by_place.positions, by_place.n_votes, by_place.sums)
+    )
+    shared = {"question": question.key, "order": _order(study)}
+    for position in np.unique(positions).tolist():
+        at = positions == position
+        n = int(n_votes[at].sum())
+        yield Planned(
+            shared | {"position": position, "n_votes": n, "mean_vote": int(sums[at].sum()) / n},
+            {},
+            by_place.dialogs[here][at],
+        )
+    if len(np.unique(positions)) < 2:
+        return
+    is_first = positions == 1
+    statistics = np.column_stack(
+        [sums * is_first, n_votes * is_first, sums * ~is_first, n_votes * ~is_first]
+    ).astype(np.float64)
+    before = shared | {"position": None, "n_votes": int(n_votes.sum())}
+    yield Planned(before, {"effect": (statistics, _effect_from)}, by_place.dialogs[here])
+
+
+def _effect_from(sums: Floats) -> Floats:
+    """Return mean vote at the first place − mean vote at later ones, (..., 4) to (...)."""
+    difference: Floats = rater_answers.mean_from(sums[..., :2]) - rater_answers.mean_from(
+        sums[..., 2:]
+    )
+    return difference
+
+
+def _order(study: Study) -> str:
+    """Return how responses of a merged unit were ordered: random, fixed or unknown."""
+    if not study.is_imported:
+        return str(study.response_order)
+    said = study.settings.get("response_order")
+    return said if said in Study.ResponseOrder.values else "unknown"

@@ -1,0 +1,276 @@
+"""The report on uncertainty: merged majorities against separate ones, over the same responses."""
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.models import Arm, Study
+from annotation.schemes import Question, load_scheme
+from evaluation.reports.base import (
+    USUAL,
+    Choices,
+    LeftOut,
+    Planned,
+    Report,
+    Row,
+    number,
+    signature,
+    study_counts,
+    votes_left_out,
+    with_intervals,
+)
+from evaluation.statistics import rater_answers
+from evaluation.statistics.intervals import share_from
+from evaluation.statistics.labels import label_rule
+from evaluation.statistics.uncertainty import (
+    accuracy_statistics,
+    contrast_by_dialog,
+    direction,
+    holm,
+    mcnemar_p,
+    visible_shift,
+)
+from evaluation.studies.reports.scenarios import setups_in_order
+from evaluation.votes.arm_pairs import Pairs, pairs_of
+from evaluation.votes.counts import ArmCounts
+from generation.models import Setup
+
+Bools = NDArray[np.bool_]
+
+LEVEL = 0.05  # of every test, after Holm's correction
+DIGITS = 9  # shifts that differ by less are equal: sums of the same numbers in another order
+
+
+class _Shifts(NamedTuple):
+    """How merging shifts the rater scores of each setup on a question, and which way is better."""
+
+    own: Mapping[Setup, float]  # of two setups or more; empty: there is nothing to test
+    sign: int = 1  # of a shift to better
+
+    @property
+    def n_tests(self) -> int:
+        """How many setups are tested: of two, both contrasts are one and the same."""
+        return len(self.own) if len(self.own) > 2 else min(1, len(self.own))
+
+    def others(self, setup: Setup) -> float:
+        """Return the mean shift of the other setups."""
+        return (sum(self.own.values()) - self.own[setup]) / (len(self.own) - 1)
+
+    def contrast(self, setup: Setup) -> float:
+        """Return the shift of a setup − the mean shift of the others."""
+        return self.own[setup] - self.others(setup)
+
+
+class _Tested(NamedTuple):
+    """The test of one setup's contrast on one question; `p` counts for the setups tested."""
+
+    setup: Setup
+    p: float
+    visible: float
+
+
+def uncertainty_report(
+    study: Study,
+    choices: Choices = USUAL,
+    counts: Sequence[ArmCounts] | None = None,
+    left_out: LeftOut | None = None,
+) -> Report:
+    """Return how far the arms differ: a row per question, then one per question × setup.
+
+    `counts` and `left_out` as for `raters_report`. No rows where a study has one arm. Rows over
+    all setups have `setup` None.
+    """
+    if counts is None:
+        counts = study_counts(study, choices)
+    if left_out is None:
+        left_out = votes_left_out(study, counts, choices)
+    arms = {of_arm.arm.kind: of_arm for of_arm in counts}
+    said = signature(study, "uncertainty", choices, counts)
+    if len(arms) < 2:
+        return Report(study.name, "uncertainty", [], {"arms": 2 - len(arms)} | left_out, said)
+
+    setups = [s for s in setups_in_order(study) if choices.setup in ("", s.name)]
+    questions = load_scheme(study.scheme).questions
+    pairs = {question.key: pairs_of(study, question, arms) for question in questions}
+    n_dialogs = arms[Arm.Kind.SEPARATE].items.n_dialogs
+    planned = [
+        *(_over_all_setups(study, question, pairs[question.key]) for question in questions),
+        *(_of_setup(study, q, s, pairs[q.key]) for q in questions for s in setups),
+    ]
+    rows = list(with_intervals(study, planned, n_dialogs))
+    overall, of_setups = rows[: len(questions)], rows[len(questions) :]
+    _add_directions(study, overall, questions, pairs, setups)
+    for setup in setups:
+        _add_tests([row for row in of_setups if row["setup"] == setup.name])
+    left_out = {
+        "undecided": sum(row["n_left_out_undecided"] for row in overall),
+        "rated_in_one_arm": _n_rated_in_one_arm(arms),
+    } | left_out
+    return Report(study.name, "uncertainty", rows, left_out, said)
+
+
+def _n_rated_in_one_arm(arms: Mapping[str, ArmCounts]) -> int:
+    separate, merged = (set(of_arm.items.responses.tolist()) for of_arm in arms.values())
+    return len(separate ^ merged)
+
+
+# --- over all setups ------------------------------------------------------------------------
+
+
+def _over_all_setups(study: Study, question: Question, pairs: Pairs) -> Planned:
+    rule = label_rule(question, study.settings)
+    same = accuracy_statistics(pairs.separate, pairs.merged)
+    differ = np.column_stack([same[:, 1] - same[:, 0], same[:, 1]])
+    before = {
+        "question": question.key,
+        "label": rule.said or None,
+        "setup": None,
+        "n": int(pairs.is_decided.sum()),
+        "n_left_out_undecided": 0 if rule.why else int((pairs.is_rated & ~pairs.is_decided).sum()),
+        "why": rule.why or None,
+    }
+    figures = {"accuracy": (same, share_from), "disagreement": (differ, share_from)}
+    return Planned(before, figures, pairs.dialogs)
+
+
+def _add_directions(
+    study: Study,
+    rows: Sequence[Row],
+    questions: Sequence[Question],
+    pairs: Mapping[str, Pairs],
+    setups: Sequence[Setup],
+) -> None:
+    """Add to each question's row which setups merging favours, helps or harms.
+
+    The smallest p-value of a question is corrected by Holm over the questions. Where it is
+    significant, another setup counts too when its own p-value, times all tested questions, is;
+    of two setups, which share one test, the other always does.
+    """
+    shifts = [_shifts(question, pairs[question.key], setups) for question in questions]
+    n_tested = sum(each.n_tests > 0 for each in shifts)
+    tests = [
+        _tests(study, pairs[question.key], each, n_tested)
+        for question, each in zip(questions, shifts, strict=True)
+    ]
+    smallest = [found[0].p if found else math.nan for found in tests]
+    for row, of_row, found, p in zip(rows, shifts, tests, holm(smallest), strict=True):
+        significant = {
+            test.setup
+            for place, test in enumerate(found)
+            if p < LEVEL and (place == 0 or of_row.n_tests == 1 or n_tested * test.p < LEVEL)
+        }
+        first = found[0] if found else None
+        row |= _outcomes(of_row, significant) | {
+            "direction_setup": first.setup.name if first else None,
+            "direction_shift": number(of_row.contrast(first.setup)) if first else None,
+            "direction_p": number(first.p) if first else None,
+            "direction_p_holm": number(p),
+            "visible_direction": number(first.visible) if first else None,
+        }
+
+
+def _shifts(question: Question, pairs: Pairs, setups: Sequence[Setup]) -> _Shifts:
+    """Return the shift of each setup that has one, of questions with a better answer."""
+    own = {
+        setup: float(np.nanmean(pairs.difference[of_setup]))
+        for setup, of_setup in _rated_by_setup(pairs, setups)
+    }
+    if question.better is None or len(own) < 2:
+        return _Shifts({})
+    return _Shifts(own, 1 if question.better == "yes" else -1)
+
+
+def _tests(study: Study, pairs: Pairs, shifts: _Shifts, n_questions: int) -> list[_Tested]:
+    """Return the test of each setup against the mean of the others, the smallest p first.
+
+    With more than two setups each p-value is multiplied by their number (Bonferroni). Of two there
+    is one test, said of the setup that merging speaks for. Of equal p-values the larger contrast
+    is first, then the one to better.
+    """
+    tested = []
+    for setup in shifts.own:
+        by_dialog = contrast_by_dialog(
+            pairs.difference, pairs.setups, pairs.dialogs, pairs.n_dialogs, setup.pk
+        )
+        level = LEVEL / (n_questions * shifts.n_tests)
+        found = direction(by_dialog, seed=study.seed, level=level)
+        tested.append(_Tested(setup, min(1.0, shifts.n_tests * found.p), found.visible))
+
+    def order(test: _Tested) -> tuple[float, float, float]:
+        contrast = shifts.contrast(test.setup)
+        return test.p, -round(abs(contrast), DIGITS), -shifts.sign * contrast
+
+    return sorted(tested, key=order)
+
+
+def _outcomes(shifts: _Shifts, significant: Collection[Setup]) -> Row:
+    """Return the names of the setups that merging favours, helps or harms; None for nobody.
+
+    All of them have a significant contrast. Favoured: the setup shifts to better, the mean of the
+    others to worse. Helped: it shifts to better, and the others do not to worse. Harmed: it
+    shifts to worse, and more than the others; of two setups only where none is favoured.
+    """
+    favoured: list[str] = []
+    helped: list[str] = []
+    harmed: list[str] = []
+    for setup in shifts.own:
+        if setup not in significant:
+            continue
+        own, others, contrast = (
+            0.0 if abs(shift) < 10**-DIGITS else shifts.sign * shift
+            for shift in (shifts.own[setup], shifts.others(setup), shifts.contrast(setup))
+        )
+        if contrast > 0 and own > 0:
+            (favoured if others < 0 else helped).append(setup.name)
+        elif contrast < 0 and own < 0:
+            harmed.append(setup.name)
+    if len(shifts.own) == 2 and favoured:
+        harmed = []
+    said = {"favours": favoured, "helps": helped, "harms": harmed}
+    return {outcome: ", ".join(names) or None for outcome, names in said.items()}
+
+
+def _rated_by_setup(pairs: Pairs, setups: Sequence[Setup]) -> Iterator[tuple[Setup, Bools]]:
+    """Yield the setups with responses rated in both arms, and which those are."""
+    for setup in setups:
+        here = (pairs.setups == setup.pk) & ~np.isnan(pairs.difference)
+        if here.any():
+            yield setup, here
+
+
+# --- by setup -------------------------------------------------------------------------------
+
+
+def _of_setup(study: Study, question: Question, setup: Setup, pairs: Pairs) -> Planned:
+    here = (pairs.setups == setup.pk) & pairs.is_decided
+    separate, merged = pairs.separate[here], pairs.merged[here]
+    before = {
+        "question": question.key,
+        "label": label_rule(question, study.settings).said or None,
+        "setup": setup.name,
+        "model": setup.model,
+        "temperature": setup.temperature,
+        "n": int(here.sum()),
+        "n_up": int((merged > separate).sum()),
+        "n_down": int((merged < separate).sum()),
+    }
+    shift = rater_answers.mean_statistics(merged - separate)
+    return Planned(before, {"shift": (shift, rater_answers.mean_from)}, pairs.dialogs[here])
+
+
+def _add_tests(rows: Sequence[Row]) -> None:
+    """Add McNemar's exact test to one setup's rows, by Holm over the questions that have pairs."""
+    p_values = [mcnemar_p(row["n_up"], row["n_down"]) if row["n"] else math.nan for row in rows]
+    n_tests = sum(row["n"] > 0 for row in rows)
+    for row, p, p_holm in zip(rows, p_values, holm(p_values), strict=True):
+        n_discordant = row["n_up"] + row["n_down"]
+        visible = visible_shift(row["n"], n_discordant, LEVEL / max(1, n_tests))
+        row |= {
+            "p": number(p),
+            "p_holm": number(p_holm),
+            "is_significant": p_holm < LEVEL,
+            "visible_shift": number(visible),
+        }

@@ -1,0 +1,16 @@
+"""The Celery task that makes the figures of a large study."""
+
+from typing import Any
+
+from celery import shared_task
+
+from evaluation.reports.base import Choices
+from evaluation.studies.reports.cached_figures import compute_and_store
+from work.alive import at_work
+
+
+@shared_task(name="evaluation.tasks.compute_figures", acks_late=True)
+def compute_figures(study_id: int, choices: dict[str, Any]) -> None:
+    """Make the figures of a study, with the reader's choices by name."""
+    with at_work():
+        compute_and_store(study_id, Choices(**choices))

@@ -1,0 +1,109 @@
+"""How evidence is shown: the winning window marked in a passage's own text, votes as dots."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from django import template
+
+from evaluation.models import AutoScore
+from evaluation.studies.disagreements.cases import Winner, run_name
+
+register = template.Library()
+register.filter("run_name", run_name)
+
+ROOM = 220  # characters of a passage around a window
+LONGEST = 900  # characters of a text in a list
+MOST_DOTS = 9
+BAR = 60  # width of a score's rail, in px
+
+
+class Piece(NamedTuple):
+    """A stretch of text; marked where it gave a score."""
+
+    text: str
+    is_marked: bool = False
+
+
+def pieces(text: str, spans: Iterable[tuple[int, int]]) -> list[Piece]:
+    """Return a text cut at its spans; spans that overlap or touch are one mark."""
+    found, position = [], 0
+    for start, end in _merged(spans, len(text)):
+        found += [Piece(text[position:start]), Piece(text[start:end], True)]
+        position = end
+    return [piece for piece in [*found, Piece(text[position:])] if piece.text]
+
+
+def _merged(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted((max(0, start), min(end, length)) for start, end in spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        elif start < end:
+            merged.append((start, end))
+    return merged
+
+
+def cut(text: str, most: int) -> str:
+    """Return the beginning of a long text, up to a whole word and an ellipsis."""
+    if len(text) <= most:
+        return text
+    whole_words, _, _ = text[:most].rpartition(" ")
+    return f"{whole_words or text[:most]} …"
+
+
+@register.filter
+def shortened(text: str) -> str:
+    """Return the beginning of a text that is too long for a list."""
+    return cut(text, LONGEST)
+
+
+@register.filter
+def around(winner: Winner) -> list[Piece]:
+    """Return a winning window with some of the passage before and after it."""
+    if winner.passage is None:
+        return []
+    text = winner.passage.text
+    before, after = text[: winner.start], text[winner.end :]
+    if len(before) > ROOM:
+        before = f"… {before[-ROOM:].partition(' ')[2] or before[-ROOM:]}"
+    window = text[winner.start : winner.end]
+    found = [Piece(before), Piece(cut(window, LONGEST), True), Piece(cut(after, ROOM))]
+    return [piece for piece in found if piece.text.strip()]
+
+
+@register.filter
+def marked(passage: Any, winners: Sequence[Winner]) -> list[Piece]:
+    """Return the whole text of a passage, with the windows of it that won."""
+    spans = [(w.start, w.end) for w in winners if w.passage and w.passage.pk == passage.pk]
+    return pieces(passage.text, spans)
+
+
+@register.inclusion_tag("evaluation/reports/_vote_dots.html")
+def vote_dots(n_yes: int, n_no: int, n_between: int = 0) -> dict[str, Any]:
+    """Draw votes as dots, with their numbers."""
+    said = f"{n_yes} yes, {n_no} no"
+    return {
+        "n_yes": n_yes,
+        "n_no": n_no,
+        "said": f"{said}, {n_between} between" if n_between else said,
+        "dots": ["y"] * n_yes + ["m"] * n_between + [""] * n_no
+        if n_yes + n_no + n_between <= MOST_DOTS
+        else [],
+    }
+
+
+@register.inclusion_tag("evaluation/reports/_score_bar.html")
+def score_bar(score: float, threshold: float) -> dict[str, Any]:
+    """Draw a score and its threshold on a rail from 0 to 1, or as far as they go."""
+    low, high = min(0.0, score, threshold), max(1.0, score, threshold)
+
+    def x(value: float) -> float:
+        return round(1 + (BAR - 2) * (value - low) / (high - low), 1)
+
+    return {"width": BAR, "tick": round(x(score) - 1.5, 1), "threshold": x(threshold)}
+
+
+@register.filter
+def is_yes(score: AutoScore) -> bool:
+    """Return whether a score counts as a yes: it is above its run's cut."""
+    return score.score is not None and score.score > score.run.cut

@@ -1,0 +1,144 @@
+"""Disagreements between raters and an auto-metric: the worklist, one case, adjudication."""
+
+from collections.abc import Collection, Sequence
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest, render_page_or_fragment
+from annotation.models import Study, Target
+from evaluation.studies.disagreements.cases import cases, worklist_csv
+from evaluation.studies.disagreements.worklist import Disagreement, Worklist, adjudicated, worklist
+from evaluation.studies.forms.adjudication import KINDS, AdjudicationForm, WorklistForm
+from evaluation.studies.services.adjudication import adjudicate as store
+
+CASES_PER_PAGE = 10
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def disagreements(request: SignedInRequest, slug: str) -> HttpResponse:
+    """List where a metric and the raters disagree, to be looked through and adjudicated."""
+    study = _study(slug)
+    form = WorklistForm(study, request.GET)
+    work, done = _worklist(study, form), adjudicated(study, form.chosen_question)
+    items = form.with_status(work.items, done)
+    of_kind = {kind: [i for i in items if kind in ("", i.kind)] for kind in KINDS}
+    shown = of_kind[form.said["kind"]]
+    page = Paginator(shown, CASES_PER_PAGE).get_page(request.GET.get("page"))
+    found = {item.target: item for item in page.object_list}
+    question = form.chosen_question
+    return render_page_or_fragment(
+        request,
+        page="evaluation/studies/disagreements.html",
+        fragment="evaluation/studies/_disagreement_list.html",
+        context={
+            "study": study,
+            "form": form,
+            "work": work,
+            "page": page,
+            "rows": [
+                (case, AdjudicationForm(question, case.target.pk))
+                for case in cases(study, form.chosen_run, question, found)
+            ],
+            "tabs": [(kind, name, len(of_kind[kind])) for kind, name in KINDS.items()],
+            "next_open": _next_open(shown, done),
+        },
+    )
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def disagreement(request: SignedInRequest, slug: str, target_id: int) -> HttpResponse:
+    """Show one case of the worklist: what htmx puts back in its place, and a page of its own."""
+    study = _study(slug)
+    target = get_object_or_404(Target, pk=target_id, response__dataset=study.dataset_id)
+    form = WorklistForm(study, request.GET)
+    return _case(request, study, form, AdjudicationForm(form.chosen_question, target.pk))
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def adjudicate(request: SignedInRequest, slug: str, target_id: int) -> HttpResponse:
+    """Keep what a researcher decided about one target, beside its votes."""
+    study = _study(slug)
+    target = get_object_or_404(Target, pk=target_id, response__dataset=study.dataset_id)
+    form = WorklistForm(study, {**request.GET.dict(), "question": request.POST.get("question", "")})
+    question = form.chosen_question
+    said = AdjudicationForm(question, target.pk, request.POST)
+    if not said.is_valid():
+        return _case(request, study, form, said)
+    decided = said.cleaned_data
+    is_new = store(study, target, question, decided["answer"], decided["note"], request.user)
+    messages.success(request, "Kept. No vote was touched." if is_new else "This was kept already.")
+    address = reverse("evaluation:disagreement", args=[study.slug, target.pk])
+    return redirect(f"{address}?{form.query}")
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def download_disagreements(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
+    """Download the worklist with the choices of the address, all of its rows, as CSV."""
+    study = _study(slug)
+    form = WorklistForm(study, request.GET)
+    run, question = form.chosen_run, form.chosen_question
+    if run is None:
+        raise Http404("No auto-metric has scored the responses of this study.")
+    items = form.with_status(_worklist(study, form).items, adjudicated(study, question))
+    kept = [item for item in items if form.said["kind"] in ("", item.kind)]
+    lines = worklist_csv(study, run, question, form.choices, kept)
+    answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{study.slug}-disagreements.csv"'
+    return answer
+
+
+def _study(slug: str) -> Study:
+    return get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+
+
+def _worklist(study: Study, form: WorklistForm) -> Worklist:
+    if form.chosen_run is None:
+        return Worklist([], 0, {})
+    return worklist(study, form.chosen_run, form.chosen_question, form.choices)
+
+
+def _case(
+    request: SignedInRequest, study: Study, form: WorklistForm, said: AdjudicationForm
+) -> HttpResponse:
+    """Answer with one case and its form; a form that was sent here has errors."""
+    question = form.chosen_question
+    items = _worklist(study, form).items
+    kept = [item for item in items if form.said["kind"] in ("", item.kind)]
+    item = next((item for item in items if item.target == said.target), None)
+    [case] = cases(study, form.chosen_run, question, {said.target: item})
+    return render_page_or_fragment(
+        request,
+        page="evaluation/studies/disagreement.html",
+        fragment="evaluation/studies/_disagreement.html",
+        context={
+            "study": study,
+            "question": question,
+            "item": case,
+            "run": form.chosen_run,
+            "query": form.query,
+            "form": said,
+            "is_alone": True,
+            "next_open": _next_open(kept, adjudicated(study, question), said.target),
+        },
+        status=422 if said.is_bound else 200,
+    )
+
+
+def _next_open(
+    items: Sequence[Disagreement], done: Collection[int], after: int | None = None
+) -> int | None:
+    """Return the first target that nobody has adjudicated, from one on and round to it."""
+    targets = [item.target for item in items]
+    start = targets.index(after) + 1 if after in targets else 0
+    around = [*targets[start:], *targets[:start]]
+    return next((pk for pk in around if pk not in done and pk != after), None)

@@ -1,0 +1,229 @@
+"""A study's report, and everything of it to take away."""
+
+from datetime import datetime
+from tempfile import TemporaryFile
+from typing import Any
+
+from django.contrib import messages
+from django.http import FileResponse, Http404, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest, render_page_or_fragment
+from annotation.forms.changes import DeleteForm
+from annotation.models import Rater, Study
+from annotation.schemes import load_scheme
+from annotation.services.studies import StudyError
+from annotation.study_progress import arm_progress, was_rated
+from evaluation.models import MetricRun
+from evaluation.reports.base import Choices, Report
+from evaluation.reports.formats import FORMATS, write_report
+from evaluation.runs.views.runs import progress_of_study
+from evaluation.studies.disagreements.cases import cases
+from evaluation.studies.disagreements.worklist import Disagreement
+from evaluation.studies.forms.reports import ReportChoicesForm
+from evaluation.studies.pages.auto_table import AutoTable, auto_table
+from evaluation.studies.pages.left_out import left_out_lines
+from evaluation.studies.pages.plots import page_plots
+from evaluation.studies.pages.tables import (
+    n_said,
+    scenario_table,
+    sensible_tables,
+    shift_table,
+    time_table,
+)
+from evaluation.studies.reports.study import REPORTS
+from evaluation.studies.services.studies import delete_study as delete
+from evaluation.studies.views.asking import come_back_later, last_figures
+from evaluation.votes.export import export_zip
+from evaluation.votes.tidy_rows import tidy_votes_csv
+from generation.models import Dataset
+
+CASES_SHOWN = 3
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def study(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show all figures of a study: the last ones, while newer ones are being computed."""
+    found = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    form = ReportChoicesForm(request.GET, study=found)
+    stored = last_figures(found, form.choices)
+    figures: dict[str, Any] = stored.figures or {}
+    seen = request.headers.get("Figures-Of")
+    if seen and not stored.is_current and seen == figures.get("computed_at", "never"):
+        return HttpResponse(status=204)  # nothing new for a page that waits
+    context: dict[str, Any] = {
+        "study": found,
+        "scheme": load_scheme(found.scheme),
+        "arms": found.arms.all(),
+        "form": form,
+        "choices": form.choices,
+        "figures": figures,
+        "is_current": stored.is_current,
+        "is_simulated": Rater.objects.filter(study=found, is_simulated=True).exists(),
+    }
+    if figures:
+        context |= _sections(found, form, figures)
+    return render_page_or_fragment(
+        request,
+        page="evaluation/studies/study.html",
+        fragment="evaluation/studies/_figures.html",
+        context=context,
+    )
+
+
+def _sections(study: Study, form: ReportChoicesForm, figures: dict[str, Any]) -> dict[str, Any]:
+    """Return what the sections of the page need."""
+    scenarios = scenario_table(figures["scenarios"]["rows"], figures["by_setup"]["rows"])
+    auto = auto_table(
+        figures["agreement"]["rows"], figures["curves"], form.chosen_question, form.chosen_run
+    )
+    plots = page_plots(figures, auto)
+    computed_at = datetime.fromisoformat(figures["computed_at"])
+    return {
+        "scenarios": scenarios,
+        "merged": shift_table(figures["uncertainty"]["rows"], scenarios.scenarios),
+        "sensible": sensible_tables(figures["sensibleness"]["rows"]),
+        "times": time_table(figures["time"]["rows"], figures["position"]["rows"]),
+        "auto": auto,
+        "plots": plots,
+        "charts": plots["charts"],
+        "time_reports": ("time", "position"),
+        "agreement_n": n_said(
+            [row["alpha_items"] for row in figures["raters"]["rows"]],
+            "item",
+            "with two votes or more",
+        ),
+        "left_out": left_out_lines(figures),
+        "signatures": [(name, figures[name]["signature"]) for name in REPORTS],
+        "computed_at": computed_at,
+        "is_of_today": computed_at.date() == timezone.now().date(),
+        "done": None if study.is_imported else _done(study),
+        "progress": progress_of_study(study),
+    } | _disagreements(study, form, auto, figures)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(Role.RESEARCHER)
+def delete_study(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Delete a study that nobody has rated in, once that is confirmed."""
+    found = get_object_or_404(Study, slug=slug, is_imported=False)
+    posted = request.method == "POST"
+    form = DeleteForm(request.POST if posted else None)
+    if posted and form.is_valid():
+        try:
+            delete(found, request.user)
+        except StudyError as error:
+            messages.error(request, str(error))
+            return redirect("annotation:study-setup", slug)
+        messages.success(request, f"Deleted {found.name}.")
+        return redirect("annotation:studies")
+    context = {
+        "study": found,
+        "form": form,
+        "was_rated": was_rated(found),
+        "n_raters": found.raters.count(),
+        "n_begun": found.assignments.in_hand().count(),
+    }
+    return render(
+        request, "evaluation/studies/delete_study.html", context, status=422 if posted else 200
+    )
+
+
+def _done(study: Study) -> dict[str, Any]:
+    """Return how many assignments are done, of those wanted."""
+    arms = arm_progress(study)
+    return {
+        "n": sum(arm.n_done for arm in arms),
+        "of": sum(arm.n_wanted for arm in arms),
+        "arms": arms,
+        "n_let_go_by_hand": sum(arm.n_let_go_by_hand for arm in arms),
+    }
+
+
+def _disagreements(
+    study: Study, form: ReportChoicesForm, auto: AutoTable, figures: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the disagreements of the chosen run with the closest votes."""
+    question = load_scheme(study.scheme).question(auto.question)
+    run = MetricRun.objects.filter(pk=auto.chosen["run"]).first() if auto.chosen else None
+    if not run or not question:
+        return {"work": None}
+    work = figures["disagreements"][f"{run.pk}/{question.key}"]
+    shown = {row["target"]: Disagreement(**row) for row in work["first"][:CASES_SHOWN]}
+    return {
+        "work": work,
+        "run": run,
+        "cases": cases(study, run, question, shown),
+        "query": form.query_of(run.pk, question.key),
+    }
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def download_report(
+    request: SignedInRequest, slug: str, report: str, format_key: str
+) -> HttpResponse:
+    """Download a report with the choices of the address: the same rows that the page shows."""
+    if report not in REPORTS or format_key not in FORMATS:
+        raise Http404(f"Reports: {', '.join(REPORTS)}. Formats: {', '.join(FORMATS)}.")
+    found = get_object_or_404(Study, slug=slug)
+    choices = ReportChoicesForm(request.GET, study=found).choices
+    if report == "raters" and request.GET.get("by") == "setup":
+        choices = choices._replace(by_setup=True)
+    rows = _report(found, report, choices)
+    if rows is None:
+        return come_back_later()
+    content_type, suffix = FORMATS[format_key]
+    answer = HttpResponse(write_report(rows, format_key), content_type=content_type)
+    answer["Content-Disposition"] = f'attachment; filename="{found.slug}-{report}.{suffix}"'
+    return answer
+
+
+def _report(study: Study, name: str, choices: Choices) -> Report | None:
+    """Return a report as the page shows it: of a large study the last one, None before the first.
+
+    Of a small study it is made now where the page would show an older one.
+    """
+    stored = last_figures(study, choices._replace(by_setup=False))
+    if not stored.is_current and not stored.is_large:
+        return REPORTS[name](study, choices)
+    if stored.figures is None:
+        return None
+    return Report(**stored.figures["by_setup" if choices.by_setup else name])
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def download_votes(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
+    """Download one tidy row per vote, as CSV, while it is read."""
+    found = get_object_or_404(Study, slug=slug)
+    answer = StreamingHttpResponse(tidy_votes_csv(found), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{found.slug}-votes.csv"'
+    return answer
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def export_study(request: SignedInRequest, slug: str) -> FileResponse:
+    """Download a study with its dataset in the interchange format."""
+    found = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    return _zip(found.dataset, found, found.slug)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def export_dataset(request: SignedInRequest, slug: str) -> FileResponse:
+    """Download a dataset in the interchange format."""
+    found = get_object_or_404(Dataset, slug=slug)
+    return _zip(found, None, found.slug)
+
+
+def _zip(dataset: Dataset, study: Study | None, name: str) -> FileResponse:
+    archive = TemporaryFile()  # noqa: SIM115 - FileResponse closes it, and so deletes it
+    export_zip(dataset, study, archive)
+    archive.seek(0)
+    return FileResponse(archive, as_attachment=True, filename=f"{name}.zip")

@@ -1,0 +1,224 @@
+"""Calibration: threshold, flavor and window chosen on some dialogs, and reported on others."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import trigger_client_event
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest, render_page_or_fragment
+from annotation.models import Study, Vote
+from evaluation.models import MetricRun
+from evaluation.reports.base import Report
+from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
+from evaluation.reports.figures.themes import Spec, page_themes
+from evaluation.reports.formats import FORMATS, write_report
+from evaluation.runs.families import Family, grid
+from evaluation.runs.model_checks import why_unusable
+from evaluation.runs.plan import responses_of_study
+from evaluation.runs.progress import scoring_of
+from evaluation.runs.services.runs import request_metric_run
+from evaluation.runs.tasks import send_run
+from evaluation.studies.figures.threshold_choice import grid_chart
+from evaluation.studies.forms.threshold_choice import CalibrationForm
+from evaluation.studies.pages.threshold_choice import CalibrationTable, calibration_table
+from evaluation.studies.reports.cached_figures import MOST_VOTES_AT_ONCE, cached_of_study, is_large
+from evaluation.studies.reports.threshold_choice import calibration_report
+
+STATE = MetricRun.State
+MOST_RUNS = 200  # that one address asks about
+LONGEST_ID = 19
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def calibration(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show accuracy by window and flavor, and what choosing among them is worth."""
+    study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    form = CalibrationForm(request.GET, study=study)
+    context: dict[str, Any] = {
+        "study": study,
+        "form": form,
+        "plots": {},
+        "has_votes": Vote.objects.filter(arm__in=list(study.arms.all())).exists(),
+    } | _grid(study, form)
+    if is_large(study):
+        context["most_votes"] = MOST_VOTES_AT_ONCE
+    else:
+        report, table = _found(study, form)
+        spec = _chart(table)
+        context |= {"report": report, "table": table}
+        if spec:
+            context["plots"] = {"charts": {"grid": spec}, "themes": page_themes()}
+    return render_page_or_fragment(
+        request,
+        page="evaluation/studies/threshold_choice.html",
+        fragment="evaluation/studies/_threshold_choice.html",
+        context=context,
+    )
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def calibration_progress(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show how far the runs of the address are, by their chunks; say so when they have ended."""
+    study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    asked = [int(number) for number in request.GET.getlist("run")[:MOST_RUNS] if _is_id(number)]
+    scoring = scoring_of(MetricRun.objects.filter(dataset=study.dataset_id, pk__in=asked))
+    context = {"study": study, "scoring": scoring}
+    answer = render(request, "evaluation/studies/_threshold_choice_progress.html", context)
+    return answer if scoring.runs else trigger_client_event(answer, "runs-finished")
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def download_calibration(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
+    """Download the report with the choices of the address: the rows that the page shows."""
+    if format_key not in FORMATS:
+        raise Http404(f"Formats: {', '.join(FORMATS)}.")
+    study = _small(slug)
+    report, _ = _found(study, CalibrationForm(request.GET, study=study))
+    content_type, suffix = FORMATS[format_key]
+    return _file(study, write_report(report, format_key).encode(), content_type, suffix)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def calibration_figure(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
+    """Draw the chart with the choices of the address, as SVG, PDF or PNG."""
+    if format_key not in CONTENT_TYPES:
+        raise Http404(f"Formats: {', '.join(CONTENT_TYPES)}.")
+    study = _small(slug)
+    _, table = _found(study, CalibrationForm(request.GET, study=study))
+    spec = _chart(table)
+    if spec is None:
+        raise Http404("There is nothing to draw: no combination has an accuracy.")
+    return _file(study, drawn(spec, format_key), CONTENT_TYPES[format_key], format_key)
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def score_grid(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Ask for the runs of a grid that are missing, or have something left to score."""
+    study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    form = _posted(request, study)
+    family, hypothesis = form.chosen_family, form.chosen_hypothesis
+    if family.can_grow and _is_usable(request, family):
+        for place in grid(family, study, hypothesis=hypothesis):  # type: ignore[arg-type]
+            if place.state == "missing":
+                _start(request, study, family.plan(place.metric))
+    return redirect(_address(study, form))
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def start_chosen_run(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Start a run with what the page showed, if that is still what is chosen on all dialogs."""
+    study = _small(slug)
+    form = _posted(request, study)
+    _, table = _found(study, form)
+    family, chosen = form.chosen_family, table.chosen
+    metric = next((c.metric for c in family.candidates if c.run.pk == chosen.get("run")), None)
+    if metric is None or not family.can_start:
+        messages.error(request, "Nothing was chosen that a run could be started with.")
+        return redirect(_address(study, form))
+    if (request.POST.get("run"), request.POST.get("threshold")) != table.shown_choice:
+        messages.error(
+            request,
+            "Nothing was started: votes or scores have changed since the page was made, and with "
+            "them the choice. This is the one of now.",
+        )
+        return redirect(_address(study, form))
+    if not _is_usable(request, family):
+        return redirect(_address(study, form))
+    plan = family.plan(metric, chosen["threshold"], on=study.slug)
+    if plan.signature in family.taken:
+        messages.error(request, "That run is there, by another revision of the model: delete it.")
+        return redirect(_address(study, form))
+    return redirect("evaluation:run", _start(request, study, plan).pk)
+
+
+def _is_usable(request: SignedInRequest, family: Family) -> bool:
+    """Return whether a family's model looks as if runs could use it; else say why not."""
+    problem = why_unusable(family.spec, family.metric) if family.spec else ""
+    if problem:
+        messages.error(request, f"Nothing was started: {problem}")
+    return not problem
+
+
+def _found(study: Study, form: CalibrationForm) -> tuple[Report, CalibrationTable]:
+    """Return the report on the chosen question and family, and how a page lays it out."""
+    family, question, choices = form.chosen_family, form.chosen_question, form.choices
+    report = cached_of_study(
+        study,
+        repr(("calibration", choices, question, family.key)),
+        lambda: calibration_report(study, choices, question=question, family=family),
+    )
+    return report, calibration_table(report.rows)
+
+
+def _grid(study: Study, form: CalibrationForm) -> dict[str, Any]:
+    """Return how far the grid of the chosen family is, and what its runs are at."""
+    family: Family = form.chosen_family
+    hypothesis = form.chosen_hypothesis
+    places = grid(family, study, hypothesis=hypothesis) if family.can_grow else []  # type: ignore[arg-type]
+    missing = [each for each in places if each.state == "missing"]
+    return {
+        "family": family,
+        "n_places": len(places),
+        "n_missing": len(missing),
+        "n_taken": sum(each.state == "taken" for each in places),
+        "n_left": sum(each.n_left for each in missing),
+        "scoring": scoring_of(MetricRun.objects.filter(pk__in=family.runs)),
+        "stopped": [each.run for each in family.candidates if each.run.state == STATE.FAILED],
+    }
+
+
+def _chart(table: CalibrationTable) -> Spec | None:
+    return grid_chart([row for _, row in table.candidates], table.chosen)
+
+
+def _small(slug: str) -> Study:
+    """Return a study whose choice is made while somebody waits.
+
+    Raises:
+        Http404: it has too many votes for that.
+    """
+    study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
+    if is_large(study):
+        raise Http404(
+            f"More than {MOST_VOTES_AT_ONCE:,} votes: manage.py report calibration prints it."
+        )
+    return study
+
+
+def _is_id(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < LONGEST_ID
+
+
+def _posted(request: SignedInRequest, study: Study) -> CalibrationForm:
+    """Return what was posted: about a family that there is, whatever the usual one."""
+    form = CalibrationForm(request.POST.dict(), study=study)
+    if not form.cleaned_data.get("family"):
+        raise Http404("There are no such scores.")
+    return form
+
+
+def _start(request: SignedInRequest, study: Study, plan: Any) -> MetricRun:
+    run = request_metric_run(study.dataset, plan, responses_of_study(study), request.user)
+    send_run(run)
+    return run
+
+
+def _address(study: Study, form: CalibrationForm) -> str:
+    return f"{reverse('evaluation:calibration', args=[study.slug])}?{form.query}"
+
+
+def _file(study: Study, content: bytes, content_type: str, suffix: str) -> HttpResponse:
+    answer = HttpResponse(content, content_type=content_type)
+    answer["Content-Disposition"] = f'attachment; filename="{study.slug}-calibration.{suffix}"'
+    return answer

@@ -1,0 +1,104 @@
+"""What pages of trade-offs are made of, cached until something changes it. Reads only.
+
+No version goes through responses or votes: responses come and go, and never change in
+their place. Scores do, and are summed, each times its number, so that two that are exchanged are
+seen as well.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.db.models import Count, F, Max, Sum
+
+from annotation.models import Study
+from evaluation.models import AutoScore, MetricRun
+from evaluation.reports.cached import OF_RUN, cached, votes_version
+from evaluation.tradeoffs.axes import Axes
+from evaluation.tradeoffs.material import NO_RESPONSE, Material, material_of
+from evaluation.tradeoffs.recall_lines import Curves, measured_recalls
+from evaluation.tradeoffs.recalls import Recalls
+from generation.models import Dataset
+
+LAYOUT = 3  # of what is cached: whoever changes it lets all be made anew
+# All that names and methods of an axis are made of.
+OF_AXIS = (*OF_RUN, "backend", "backend_signature", "is_imported", "model_files")
+MOST_BYTES = 32 * 2**20  # of a material that is cached
+
+T = TypeVar("T")
+
+
+def cached_on_axes(
+    dataset: Dataset,
+    what: str,
+    make: Callable[[], T],
+    *,
+    axes: Axes,
+    is_small: Callable[[T], bool] = lambda made: True,
+) -> T:
+    """Return what is made from a dataset's responses, scores and votes, cached until they change.
+
+    Args:
+        what: it is, with every choice in it.
+        axes: that it is made from.
+        is_small: whether the cache has room for it; what is too large is made each time.
+    """
+    said = json.dumps([what, [axis.key for axis in axes]])
+    return cached(dataset, said, make, version=version_of(dataset, axes), is_small=is_small)
+
+
+def cached_material(dataset: Dataset, axes: Axes) -> Material:
+    """Return the material of a dataset, from the cache if nothing has changed since."""
+
+    def is_small(material: Material) -> bool:
+        arrays = (material.responses, material.labels, material.scores, material.example_ids)
+        return sum(array.nbytes for array in arrays) <= MOST_BYTES
+
+    return cached_on_axes(
+        dataset, "material", lambda: material_of(dataset, axes), axes=axes, is_small=is_small
+    )
+
+
+def cached_recalls(material: Material, curves: Curves, k: int) -> Recalls | None:
+    """Return the recalls that are measured for curves, cached until the passages change."""
+    dataset = material.dataset
+    answered = material.responses[list(curves.places)] != NO_RESPONSE
+    examples = material.example_ids[answered.any(axis=0)]
+    passages = dataset.passages.aggregate(n=Count("pk"), last=Max("pk"))
+    return cached(
+        dataset,
+        f"recall@{k} of {curves.pair} over {hashlib.sha256(examples.tobytes()).hexdigest()}",
+        lambda: measured_recalls(material, curves, k),
+        version=f"{settings.VERSION} {LAYOUT} {passages}",
+    )
+
+
+def version_of(dataset: Dataset, axes: Axes | None = None) -> str:
+    """Return a digest of what changes whenever what is made from these axes can."""
+    runs = MetricRun.objects.filter(dataset=dataset)
+    studies = Study.objects.filter(dataset=dataset)
+    if axes is not None:
+        runs = runs.filter(pk__in=[axis.run.pk for axis in axes if axis.run])
+        studies = studies.filter(pk__in={axis.arm.study_id for axis in axes if axis.arm})
+    of_runs = list(runs.order_by("pk").values_list(*OF_AXIS))
+    ids = [of_run[0] for of_run in of_runs]
+    scores = AutoScore.objects.filter(run__in=ids).order_by("run").values_list("run")
+    setups = dataset.setups.order_by("pk").values_list(
+        "pk", "name", "model", "temperature", "prompt", "run", "settings", "made_with"
+    )
+    responses = dataset.responses.order_by().aggregate(n=Count("pk"), last=Max("pk"))
+    examples = dataset.examples.order_by().aggregate(n=Count("pk"), last=Max("pk"))
+    parts: list[Any] = [
+        settings.VERSION,
+        LAYOUT,
+        [dataset.name, dataset.slug],
+        list(setups),
+        [responses, examples],
+        of_runs,
+        list(scores.annotate(n=Count("pk"), last=Max("pk"), sum=Sum(F("score") * F("pk")))),
+        [votes_version(study) for study in studies.order_by("pk")],
+    ]
+    content = json.dumps(parts, default=str, sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()

@@ -1,0 +1,82 @@
+"""What is chosen of a trade-off: a figure, its models and measure, and what of it is changed."""
+
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+from evaluation.tradeoffs.dots import Dot
+from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.view import (
+    NONE,
+    Figure,
+    View,
+    function_key,
+    model_key,
+    prompt_key,
+    temperature_key,
+)
+
+SWITCHES = {
+    "intervals": "Intervals",
+    "labels": "Labels",
+    "clusters": "Clusters",
+    "lines": "Retrieval lines",
+}
+ZOOM = ("x_from", "x_to", "y_from", "y_to")
+
+
+class Filter(NamedTuple):
+    """One group of boxes of the legend."""
+
+    name: str  # in addresses
+    field: str  # of `View`
+    key: Callable[[Dot], str]
+    is_of: Callable[[Dot], bool]  # the marks it filters
+
+    def marks(self, material: Material) -> dict[str, list[Dot]]:
+        """Return the marks that it filters by their keys, which are what its boxes offer."""
+        found: dict[str, list[Dot]] = {}
+        for dot in filter(self.is_of, material.dots):
+            found.setdefault(self.key(dot), []).append(dot)
+        return found
+
+    def let_through(self, view: View, key: str) -> bool:
+        """Whether a view shows the marks of a key."""
+        kept = getattr(view, self.field)
+        return not kept or key in kept
+
+    def narrowed_to(self, material: Material, wanted: Collection[str]) -> tuple[str, ...]:
+        """Return the keys that are there of those wanted, as a field of `View`."""
+        there = self.marks(material)
+        kept = tuple(sorted(there.keys() & set(wanted)))
+        return () if len(kept) == len(there) else kept or NONE
+
+
+FILTERS = (
+    Filter("model", "models", model_key, lambda dot: True),
+    Filter("temperature", "temperatures", temperature_key, lambda dot: True),
+    Filter("prompt", "prompts", prompt_key, lambda dot: not dot.is_aggregate),
+    Filter("aggregate", "aggregates", function_key, lambda dot: dot.is_aggregate),
+)
+
+
+class FigureChoice(NamedTuple):
+    """A figure to start from, and the view that a reader made of it."""
+
+    figure: Figure
+    models: tuple[str, str]  # that it shows as large and small
+    said: tuple[tuple[str, str], ...]  # of models and measure: names and values that are not usual
+    usual: View  # the figure with these models and this measure
+    view: View  # with the reader's filters, switches and zoom
+
+    @property
+    def is_own(self) -> bool:
+        """Whether something differs from the figure that is started from."""
+        return self.view != self.usual
+
+    def is_about_nothing(self, material: Material) -> bool:
+        """Whether the dataset has nothing of what the figure is about."""
+        large, small = self.models
+        model = {"large": large, "small": small}.get(self.figure.size or "")
+        return not any(
+            self.figure.is_about(dot) and model in (None, model_key(dot)) for dot in material.dots
+        )

@@ -1,0 +1,199 @@
+"""The frame of the trade-off: from shares to places, ticks, and curves of equal F1."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluation.measures.tradeoff import f1, iso_f1
+from evaluation.reports.figures.free_places import Box, Text, first_free
+from evaluation.statistics.intervals import Floats
+
+WIDTH, HEIGHT = 790, 668
+LEFT, RIGHT, TOP, BOTTOM = 54, 34, 26, 52  # margins
+MOST_TICKS = 10
+STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+# Of F1, the coarsest that gives enough curves.
+LEVEL_STEPS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
+FEWEST_CURVES = 4
+N_POINTS = 60  # of a curve, spread along each axis
+SMALLEST_WINDOW = 0.005  # a share
+LABEL_SIZE = 11.0  # of a level
+MOST_DIGITS = 3  # of a level: from here on there is no room for the 0 before them
+EDGE = 1e-9
+
+
+class Window(NamedTuple):
+    """The part of the unit square that a figure shows: attribution is x, sensibleness y."""
+
+    x_from: float
+    x_to: float
+    y_from: float
+    y_to: float
+
+    def x(self, attribution: float) -> float:
+        """Return where a share stands from the left."""
+        width = WIDTH - LEFT - RIGHT
+        return LEFT + (attribution - self.x_from) / (self.x_to - self.x_from) * width
+
+    def y(self, sensibleness: float) -> float:
+        """Return where a share stands from the top."""
+        height = HEIGHT - TOP - BOTTOM
+        return HEIGHT - BOTTOM - (sensibleness - self.y_from) / (self.y_to - self.y_from) * height
+
+    def holds(self, attribution: float, sensibleness: float) -> bool:
+        return (
+            self.x_from - EDGE <= attribution <= self.x_to + EDGE
+            and self.y_from - EDGE <= sensibleness <= self.y_to + EDGE
+        )
+
+
+PLOT = Box(LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM)
+CANVAS = Box(0, 0, WIDTH, HEIGHT)
+
+
+class Tick(NamedTuple):
+    """A round value on an axis, and where it stands."""
+
+    at: float
+    text: str
+
+
+class Curve(NamedTuple):
+    """One curve of equal F1 in a window; a label without room is None."""
+
+    level: float
+    path: str
+    label: Text | None
+
+
+def window_of(
+    lowest: float,
+    x_from: float | None = None,
+    x_to: float | None = None,
+    y_from: float | None = None,
+    y_to: float | None = None,
+) -> Window:
+    """Return what to show: all of x, and y from a round value below the lowest mark.
+
+    Args:
+        lowest: sensibleness of the lowest mark; NaN where there is none.
+        x_from: ends that somebody chose; None: as usual. Two that leave nothing between them count
+            as not chosen.
+    """
+    floor = 0.0 if math.isnan(lowest) else math.floor(10 * lowest - 0.3 + EDGE) / 10
+    usual = min(max(floor, 0.0), 0.8)
+    x_low, x_high = _ends(x_from, x_to, 0.0)
+    y_low, y_high = _ends(y_from, y_to, usual)
+    return Window(x_low, x_high, y_low, y_high)
+
+
+def _ends(low: float | None, high: float | None, usual: float) -> tuple[float, float]:
+    start = usual if low is None else min(max(low, 0.0), 1.0)
+    end = 1.0 if high is None else min(max(high, 0.0), 1.0)
+    if low is None and end - start < SMALLEST_WINDOW:
+        start = 0.0
+    return (start, end) if end - start >= SMALLEST_WINDOW else (usual, 1.0)
+
+
+def ticks(start: float, end: float) -> list[float]:
+    """Return the multiples of a round step from start to end, at most eleven."""
+    step = next((each for each in STEPS if (end - start) / each <= MOST_TICKS + EDGE), STEPS[-1])
+    first = math.ceil(start / step - 1e-6)
+    last = math.floor(end / step + 1e-6)
+    return [round(n * step, 6) for n in range(first, last + 1)]
+
+
+def as_ticks(values: Sequence[float], places: Sequence[float]) -> list[Tick]:
+    """Return round values as text, all with the digits that the finest needs."""
+    texts = [f"{value:.3f}".rstrip("0") for value in values]
+    digits = max((len(text) - text.index(".") - 1 for text in texts), default=1)
+    shown = max(digits, 1)
+    pairs = zip(places, values, strict=True)
+    return [Tick(round(place, 1), f"{value:.{shown}f}") for place, value in pairs]
+
+
+def levels(window: Window) -> list[float]:
+    """Return the levels whose curves cross a window: tenths, or finer ones if these are few."""
+    found: list[float] = []
+    # F1 grows with both shares: it lies between what it is at the lower left and the upper right.
+    corners = f1(np.array([window.x_from, window.x_to]), np.array([window.y_from, window.y_to]))
+    low, high = corners.tolist()
+    for step in LEVEL_STEPS:
+        first = 1 if math.isnan(low) else max(1, math.floor(low / step))
+        inside = (round(n * step, 3) for n in range(first, math.ceil(high / step + EDGE)))
+        found = [level for level in inside if level < 1 and len(points(level, window))]
+        if len(found) >= FEWEST_CURVES:
+            break
+    return found
+
+
+def points(level: float, window: Window) -> Floats:
+    """Return the points (attribution, sensibleness) of a curve in a window, from left to right.
+
+    Returns:
+        (n, 2); without rows where the curve does not cross the window.
+    """
+    start, end = _span(level, window)
+    if end - start <= EDGE:
+        return np.empty((0, 2))
+    by_attribution = np.linspace(start, end, N_POINTS)
+    sensibleness = iso_f1(level, np.array([start, end]))
+    # F1 is the same with the two exchanged, so the same function leads back.
+    by_sensibleness = iso_f1(level, np.linspace(sensibleness[1], sensibleness[0], N_POINTS))
+    attribution = np.unique(np.concatenate([by_attribution, by_sensibleness]).clip(start, end))
+    rows: Floats = np.column_stack([attribution, iso_f1(level, attribution)])
+    is_defined = ~np.isnan(rows).any(axis=1)
+    defined: Floats = rows[is_defined]
+    return defined
+
+
+def _span(level: float, window: Window) -> tuple[float, float]:
+    """Return the attribution at which a curve comes into a window, and at which it leaves."""
+
+    def attribution_at(sensibleness: float) -> float:
+        return float(iso_f1(level, np.array([sensibleness]))[0])
+
+    into, out = attribution_at(window.y_to), attribution_at(window.y_from)
+    if math.isnan(into):  # the curve is above the window all the way
+        return 0.0, 0.0
+    return max(window.x_from, into), window.x_to if math.isnan(out) else min(window.x_to, out)
+
+
+def curves(window: Window, taken: list[Box]) -> list[Curve]:
+    """Return the curves of equal F1 with their labels, which are added to what is taken.
+
+    A curve that leaves by the right edge has its label outside it; others along the curve, as near
+    to its lower end as there is room.
+    """
+    drawn: list[Curve] = []
+    shown = levels(window)
+    digits = max((len(f"{level:g}") - 2 for level in shown), default=1)
+    for level in shown:
+        found = points(level, window)
+        places = [(window.x(x), window.y(y)) for x, y in found]
+        text = f"{level:.{digits}f}"
+        text = text if digits < MOST_DIGITS else text.removeprefix("0")
+        label = first_free(_labels(text, places), taken, CANVAS)
+        if label:
+            taken.append(label.box)
+        drawn.append(Curve(level, path_of(places), label))
+    return drawn
+
+
+def _labels(text: str, places: Sequence[tuple[float, float]]) -> list[Text]:
+    x, y = places[-1]
+    if x > PLOT.right - 1:
+        return [Text(round(PLOT.right + 6, 1), round(y + 4, 1), text, "start", LABEL_SIZE)]
+    upwards = [place for place in reversed(places) if PLOT.top + 20 < place[1] < PLOT.bottom]
+    return [
+        Text(round(at_x - 5, 1), round(at_y - 6, 1), text, "end", LABEL_SIZE)
+        for at_x, at_y in upwards
+        if at_x - 5 - 0.56 * LABEL_SIZE * len(text) > PLOT.left
+    ]
+
+
+def path_of(places: Sequence[tuple[float, float]]) -> str:
+    """Return the path through places in a figure."""
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)

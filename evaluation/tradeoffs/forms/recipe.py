@@ -1,0 +1,280 @@
+"""What a researcher chooses about a recipe: K1, K2 and the model, then what scores it."""
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+
+from evaluation.tradeoffs.axes import Axes
+from evaluation.tradeoffs.recipe_plan import USUAL_RECALL, RecipeChoices, RecipePlan
+from evaluation.tradeoffs.recipes import Recipe, newest_aggregate, responses_to_score
+from evaluation.tradeoffs.scorers import (
+    SIDES,
+    Scorer,
+    Scorers,
+    Side,
+    judge_beside,
+    scorer_among,
+    scorers_of,
+)
+from generation.forms.offered_models import offered_models
+from generation.grids.grid_file import (
+    HIGHEST_TEMPERATURE,
+    MOST_TOKENS,
+    QUERIES,
+    Grid,
+    GridError,
+    Retrieval,
+)
+from generation.grids.recipe import recipe_grid
+from generation.limits import LONGEST_NAME
+from generation.models import Dataset, Experiment, Sample
+from generation.text.prompt_types import MOST_FACTS
+
+USUAL_BUDGET = 1024  # tokens
+JUDGE = "judge_"  # before the names of the sides
+TITLES = {
+    "attribution": "Attribution by",
+    "sensibleness": "Sensibleness by",
+    "judge_attribution": "Attribution judged by",
+    "judge_sensibleness": "Sensibleness judged by",
+}
+_PLAIN = {"autocapitalize": "none", "autocomplete": "off"}
+_ANY = {"step": "any"}
+
+
+class RecipeForm(forms.Form):
+    """A new recipe; K1 and K2 follow from a target and a budget where they are not typed."""
+
+    model = forms.ChoiceField(label="Model")
+    sample = forms.ChoiceField(label="Examples", required=False)
+    recall = forms.FloatField(
+        label="Recall to reach",
+        min_value=0.01,
+        max_value=1,
+        widget=forms.NumberInput(attrs=_ANY),
+        help_text="K1 is the smallest k whose recall@k reaches it.",
+    )
+    k1 = forms.IntegerField(
+        label="K1",
+        required=False,
+        min_value=1,
+        max_value=MOST_FACTS,
+        help_text="Passages that are looked at. Empty: from recall.",
+    )
+    budget = forms.IntegerField(
+        label="Tokens of a prompt at most",
+        required=False,
+        min_value=1,
+        max_value=MOST_TOKENS,
+        help_text="K2 is how many average passages then have room. Empty: no limit.",
+    )
+    k2 = forms.IntegerField(
+        label="K2",
+        required=False,
+        min_value=1,
+        max_value=MOST_FACTS,
+        help_text="Passages in a prompt at most. Empty: from the budget.",
+    )
+    query = forms.ChoiceField(label="Searched by", choices=list(QUERIES.items()))
+    temperature = forms.FloatField(
+        label="Temperature",
+        min_value=0,
+        max_value=HIGHEST_TEMPERATURE,
+        widget=forms.NumberInput(attrs=_ANY),
+    )
+    has_instructions = forms.BooleanField(label="Instructions in every prompt", required=False)
+    name = forms.CharField(
+        label="Name of the grid",
+        max_length=LONGEST_NAME,
+        widget=forms.TextInput(attrs=_PLAIN),
+    )
+
+    def __init__(self, data: Mapping[str, Any], *, dataset: Dataset) -> None:
+        super().__init__(data)
+        self.models = offered_models()
+        ready = dataset.samples.filter(state=Sample.State.READY).order_by("name")
+        self._samples = {sample.name: sample for sample in ready}
+        self._offer("model", [(each.name, each.name) for each in self.models])
+        named = [(name, f"Sample {name}") for name in self._samples]
+        self._offer("sample", [("", f"All of {dataset.name}"), *named])
+
+    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+        field = self.fields[name]
+        if not isinstance(field, forms.ChoiceField):
+            raise TypeError(f"{name} is no field of choices")
+        field.choices = choices
+
+    @property
+    def choices(self) -> RecipeChoices:
+        """What K1 and K2 follow from; as usual where something is missing or wrong."""
+        self.is_valid()
+        said = self.cleaned_data
+        return RecipeChoices(
+            recall=said.get("recall") or USUAL_RECALL,
+            k1=said.get("k1"),
+            budget=said.get("budget"),
+            k2=said.get("k2"),
+            sample=self._samples.get(said.get("sample", "")),
+            query=said.get("query") or RecipeChoices().query,
+            has_instructions=bool(said.get("has_instructions")),
+        )
+
+    def grid(self, plan: RecipePlan) -> Grid | None:
+        """Return the grid of a valid form; None: its errors say what is wrong."""
+        for field, problem in plan.problems.items():
+            self.add_error(field, problem)
+        if self.errors or plan.k1 is None or plan.k2 is None:
+            return None
+        said = self.cleaned_data
+        try:
+            return recipe_grid(
+                said["name"],
+                said["model"],
+                plan.k1,
+                plan.k2,
+                sample=said["sample"],
+                budget=said["budget"],
+                temperature=said["temperature"],
+                has_instructions=said["has_instructions"],
+                retrieval=Retrieval(query=said["query"]),
+            )
+        except GridError as error:
+            self.refuse(error)
+            return None
+
+    def refuse(self, error: GridError) -> None:
+        """Show beside its field what is wrong with the grid."""
+        field = error.field if error.field in self.fields else None
+        self.add_error(field, f"Found {error.found}; expected {error.expected}.")
+
+    @property
+    def wrong_fields(self) -> list[forms.BoundField]:
+        """The fields with a mistake, in the order shown."""
+        return [field for field in self if field.errors]
+
+
+def first_choices(dataset: Dataset) -> dict[str, Any]:
+    """Return what the form shows first."""
+    models = offered_models()
+    return {
+        "model": models[0].name if models else "",
+        "recall": USUAL_RECALL,
+        "budget": USUAL_BUDGET,
+        "query": RecipeChoices().query,
+        "temperature": 0,
+        "name": _free_name(dataset),
+    }
+
+
+def _free_name(dataset: Dataset) -> str:
+    """Return a name that no grid has yet: 'mill-recipe-1'."""
+    stem = f"{dataset.slug[: LONGEST_NAME - 16]}-recipe"
+    taken = set(Experiment.objects.filter(name__startswith=stem).values_list("name", flat=True))
+    return next(name for name in (f"{stem}-{n}" for n in count(1)) if name not in taken)
+
+
+class ScorersForm(forms.Form):
+    """What re-ranks a recipe's responses and what judges; who does not choose gets the usual.
+
+    That is what its newest aggregate was chosen by, if there is one; what judges is usually
+    something that does not re-rank (`judge_beside`). `problems` has a sentence for each choice that
+    is not there: the usual stands in its place, to be shown and not to be used.
+    """
+
+    def __init__(self, data: Mapping[str, Any], *, recipe: Recipe) -> None:
+        super().__init__(data)
+        dataset = recipe.dataset
+        stored = newest_aggregate(recipe)
+        self._stored: Mapping[str, Any] = stored.settings if stored else {}
+        self.problems: list[str] = []
+        self._there: dict[Side, list[Scorer]] = {}
+        self._asked: dict[str, Scorer | None] = {}
+        for side in SIDES:
+            self._there[side] = there = scorers_of(dataset, side)
+            self._offer(side, there)
+            for name in (side, f"{JUDGE}{side}"):
+                self._asked[name] = self._found(dataset, side, name)
+        self._beside = self._usual_judges(recipe)
+        for side, judge in self._beside.items():
+            usually = judge.title if judge else "what re-ranks, which flatters"
+            self._offer(f"{JUDGE}{side}", self._there[side], [("", f"as usual: {usually}")])
+
+    def _offer(
+        self, name: str, there: Sequence[Scorer], before: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        choices = [*before, *((each.key, each.title) for each in there)]
+        self.fields[name] = forms.ChoiceField(label=TITLES[name], choices=choices, required=False)
+
+    def _found(self, dataset: Dataset, side: Side, name: str) -> Scorer | None:
+        """Return what was asked for; None: nothing, or what is not there, which is noted."""
+        key = self.data.get(name, "")
+        if not key:
+            return None
+        try:
+            return scorer_among(self._there[side], dataset, side, key)
+        except LookupError:
+            self.problems.append(f"{TITLES[name]} “{key[:80]}”: that is not there.")
+            return None
+
+    def _usual_judges(self, recipe: Recipe) -> dict[Side, Scorer | None]:
+        """Return what judges each side where nobody chooses; None: nothing but what re-ranks."""
+        choosing = self.scorers
+        if choosing is None:
+            return dict.fromkeys(SIDES)
+        responses = responses_to_score(recipe)
+        return {side: judge_beside(recipe.dataset, side, choosing, responses) for side in SIDES}
+
+    def _chosen(self, prefix: str) -> list[Scorer | None]:
+        return [self._asked[f"{prefix}{side}"] for side in SIDES]
+
+    def _usual(self, side: Side) -> Scorer | None:
+        there = self._there[side]
+        said = self._stored.get(side)
+        of_stored = [each for each in there if each.axis and each.axis.said == said]
+        return next(iter([*of_stored, *there]), None)
+
+    @property
+    def scorers(self) -> Scorers | None:
+        """What re-ranks; None where a side has nothing that could score it."""
+        attribution, sensibleness = (
+            chosen or self._usual(side)
+            for chosen, side in zip(self._chosen(""), SIDES, strict=True)
+        )
+        return Scorers(attribution, sensibleness) if attribution and sensibleness else None
+
+    @property
+    def judges(self) -> Scorers | None:
+        """What the figures are of."""
+        if self.scorers is None:
+            return None
+        attribution, sensibleness = (
+            chosen or self._beside[side] or first
+            for side, chosen, first in zip(SIDES, self._chosen(JUDGE), self.scorers, strict=True)
+        )
+        return Scorers(attribution, sensibleness)
+
+    @property
+    def without_judge(self) -> list[str]:
+        """The sides that nothing there judges but what re-ranks, where nobody chose a judge."""
+        asked = zip(SIDES, self._chosen(JUDGE), strict=True)
+        return [side for side, chosen in asked if not chosen and not self._beside[side]]
+
+    @property
+    def rows(self) -> list[tuple[forms.BoundField, str]]:
+        """The fields with what is chosen."""
+        if self.scorers is None:
+            return []
+        chosen = dict(zip(Axes._fields, (each.key for each in self.scorers), strict=True))
+        judging = {
+            f"{JUDGE}{side}": each.key if each else ""
+            for side, each in zip(SIDES, self._chosen(JUDGE), strict=True)
+        }
+        return [(self[name], key) for name, key in (chosen | judging).items()]
+
+    @property
+    def address(self) -> str:
+        """These choices as an address has them, with a ? before."""
+        return "?" + urlencode({field.name: key for field, key in self.rows if key})

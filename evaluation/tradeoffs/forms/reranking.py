@@ -1,0 +1,115 @@
+"""What a researcher chooses about re-ranking: what chooses, what judges, among which setups."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from django import forms
+
+from evaluation.measures.reranking import FUNCTIONS, SENSIBLE_FIRST, WEIGHTED, check_function
+from evaluation.tradeoffs.axes import Axes
+from evaluation.tradeoffs.forms.axes import AxesForm
+from evaluation.tradeoffs.pools import Pool, all_pools
+from generation.models import Dataset
+
+JUDGES = {"attribution": "judge", "sensibleness": "judge_sensibleness"}  # fields, by axis
+
+
+class RerankingForm(AxesForm):
+    """The axes that choose, those that judge beside them, and the pool."""
+
+    judge = forms.ChoiceField(label="Judged by attribution", required=False)
+    judge_sensibleness = forms.ChoiceField(label="Judged by sensibleness", required=False)
+    pool = forms.ChoiceField(label="Pool", required=False)
+
+    def __init__(self, data: Mapping[str, Any], *, dataset: Dataset) -> None:
+        super().__init__(data, dataset=dataset)
+        self.pools = all_pools(dataset.setups.answered())
+        offered = [(axis.key, axis.title) for axis in self.axes]
+        for key in JUDGES.values():
+            _field(self, key).choices = [("", "what chooses"), *offered]
+        _field(self, "pool").choices = [(pool.key, pool.full_title) for pool in self.pools]
+
+    @property
+    def stale(self) -> list[str]:
+        """The labels of the fields that name something that is not offered, or not any more."""
+        self.is_valid()
+        return [str(self.fields[name].label) for name in self.errors if name in self.fields]
+
+    @property
+    def chosen_pool(self) -> Pool | None:
+        """The pool; the first one where none is said, None where there is none."""
+        self.is_valid()
+        by_key = {pool.key: pool for pool in self.pools}
+        return by_key.get(self.cleaned_data.get("pool", ""), next(iter(self.pools), None))
+
+    @property
+    def judging(self) -> Axes | None:
+        """The axes that judge: those that choose, but for what is said; None without axes."""
+        choosing = self.chosen
+        by_key = {axis.key: axis for axis in self.axes}
+        if choosing is None:
+            return None
+        said = {
+            name: by_key[self.cleaned_data[key]]
+            for name, key in JUDGES.items()
+            if self.cleaned_data.get(key) in by_key
+        }
+        return choosing._replace(**said)
+
+    @property
+    def whole_address(self) -> str:
+        """The same as `own_address`, with the axes also where they are as usual."""
+        axes = self.chosen._asdict() if self.chosen else {}
+        said = {name: axis.key for name, axis in axes.items()}
+        return urlencode(said | dict(parse_qsl(self.own_address)))
+
+    @property
+    def own_address(self) -> str:
+        """These choices as an address has them, without a ? before."""
+        said = dict(parse_qsl(self.address.removeprefix("?")))
+        if pool := self.chosen_pool:
+            said["pool"] = pool.key
+        choosing, judging = self.chosen, self.judging
+        if choosing and judging:
+            for name, key in JUDGES.items():
+                judge = getattr(judging, name)
+                if judge != getattr(choosing, name):
+                    said[key] = judge.key
+        return urlencode(said)
+
+
+class FunctionForm(forms.Form):
+    """How one response of the pool is chosen for each example."""
+
+    function = forms.ChoiceField(
+        label="Chosen by",
+        choices=list(FUNCTIONS.items()),
+        initial=SENSIBLE_FIRST,
+        widget=forms.RadioSelect,
+    )
+    of_sensibleness = forms.FloatField(
+        label="a, of sensibleness", min_value=0, max_value=1000, initial=0.5, required=False
+    )
+    of_attribution = forms.FloatField(
+        label="b, of attribution", min_value=0, max_value=1000, initial=0.5, required=False
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Make sure that a weighted sum has weights; other functions have none."""
+        said = self.cleaned_data
+        said["weights"] = None
+        if said.get("function") == WEIGHTED and not self.errors:
+            weights = [said["of_sensibleness"] or 0.0, said["of_attribution"] or 0.0]
+            try:
+                check_function(WEIGHTED, weights)
+            except ValueError:
+                self.add_error("of_sensibleness", "Give one of the two a weight above 0.")
+            said["weights"] = weights
+        return said
+
+
+def _field(form: forms.Form, name: str) -> forms.ChoiceField:
+    field = form.fields[name]
+    assert isinstance(field, forms.ChoiceField)
+    return field

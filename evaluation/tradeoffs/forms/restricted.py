@@ -1,0 +1,229 @@
+"""What a researcher chooses about restricted context: what is shown, and what is to be asked."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+
+from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.recall_lines import (
+    NON_EVIDENCE_KINDS,
+    Curves,
+    RestrictedPair,
+    measured_recalls,
+)
+from evaluation.tradeoffs.recalls import USUAL_K, Recalls, unknown_recalls
+from generation.grids.cells import models_there
+from generation.grids.grid_file import Grid, GridError
+from generation.grids.restricted import USUAL_EVIDENCE, restricted_grid
+from generation.limits import LONGEST_NAME
+from generation.model_sizes import by_size
+from generation.models import Dataset, Sample
+from generation.models import Experiment as Grids
+from generation.text.prompt_types import MOST_FACTS, SHARES
+
+SCORE = "score"  # of `measure`
+KINDS = {"next-best": "Next-best by BM25", "random": "Random"}
+
+
+def key_of(pair: RestrictedPair) -> str:
+    """Return a pair as addresses have it."""
+    temperature = "" if pair.temperature is None else f"{pair.temperature:g}"
+    settings = f" ({pair.settings})" if pair.settings else ""
+    return f"{pair.non_evidence}/{temperature}/{pair.model}{settings}"
+
+
+class RestrictedForm(forms.Form):
+    """Which curves are shown, and the recalls of the lines; what is not said is as usual.
+
+    A recall that is not typed is measured.
+    """
+
+    pair = forms.ChoiceField(label="Setups", required=False)
+    measure = forms.ChoiceField(
+        label="Each axis shows",
+        choices=[("label", "Share labelled yes"), (SCORE, "Mean score")],
+        required=False,
+    )
+    k = forms.IntegerField(label="k", min_value=2, max_value=MOST_FACTS, required=False)
+    recall_1 = forms.FloatField(label="Recall@1", min_value=0, max_value=1, required=False)
+    recall_k = forms.FloatField(label="Recall@k", min_value=0, max_value=1, required=False)
+
+    def __init__(self, data: Mapping[str, Any], *, pairs: Sequence[RestrictedPair]) -> None:
+        super().__init__(data)
+        self.pairs = pairs
+        field = self.fields["pair"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [(key_of(each), each.said) for each in pairs]
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a recall@k below recall@1: more passages find no less."""
+        said = self.cleaned_data
+        at_1, at_k = said.get("recall_1"), said.get("recall_k")
+        if at_1 is not None and at_k is not None and at_k < at_1:
+            self.add_error("recall_k", f"Expected recall@1, {at_1:g}, or more.")
+        return said
+
+    @property
+    def chosen(self) -> RestrictedPair | None:
+        """The pair to show; None: there is none."""
+        by_key = {key_of(each): each for each in self.pairs}
+        return by_key.get(self._said("pair", ""), next(iter(self.pairs), None))
+
+    @property
+    def chosen_key(self) -> str:
+        """The pair to show, as addresses have it."""
+        return key_of(self.chosen) if self.chosen else ""
+
+    @property
+    def by_score(self) -> bool:
+        return bool(self._said("measure", "") == SCORE)
+
+    @property
+    def k_chosen(self) -> int:
+        k: int = self._said("k", USUAL_K)
+        return k
+
+    @property
+    def typed(self) -> tuple[float | None, float | None]:
+        """Recall@1 and recall@k as they are typed."""
+        return self._said("recall_1", None), self._said("recall_k", None)
+
+    def recalls(self, material: Material, curves: Curves) -> Recalls:
+        """Return the recalls typed, and measured where they are not; NaN where nothing does it.
+
+        A typed one that does not go with a measured one is an error of its field, and measured.
+        """
+        at_1, at_k = self.typed
+        k = self.k_chosen
+        if at_1 is not None and at_k is not None:
+            return Recalls(at_1, at_k, k)
+        measured = measured_recalls(material, curves, k) or unknown_recalls(k)
+        if at_1 is not None and at_1 > measured.at_k:
+            self.add_error(
+                "recall_1", f"Expected {_hint(measured.at_k)}, measured recall@{k}, or less."
+            )
+            return measured
+        if at_k is not None and at_k < measured.at_1:
+            self.add_error(
+                "recall_k", f"Expected {_hint(measured.at_1)}, measured recall@1, or more."
+            )
+            return measured
+        if at_1 is not None:
+            return measured._replace(at_1=at_1, is_1_measured=False)
+        if at_k is not None:
+            return measured._replace(at_k=at_k, is_k_measured=False)
+        return measured
+
+    def numbers(self, recalls: Recalls) -> list[tuple[forms.BoundField, float | None, str]]:
+        """Return the fields of numbers, each with what is typed, and what is taken instead."""
+        at_1, at_k = self.typed
+        return [
+            (self["k"], self.k_chosen, ""),
+            (self["recall_1"], at_1, _hint(recalls.at_1)),
+            (self["recall_k"], at_k, _hint(recalls.at_k)),
+        ]
+
+    @property
+    def address(self) -> dict[str, str]:
+        """The choices that are not as usual, by their names in addresses."""
+        self.is_valid()
+        return {
+            name: str(self.data[name])
+            for name in self.fields
+            if self.data.get(name) and name not in self.errors
+        }
+
+    def _said(self, name: str, usual: Any) -> Any:
+        self.is_valid()
+        value = self.cleaned_data.get(name)
+        return usual if value in (None, "") else value
+
+
+class PlanRestrictedForm(forms.Form):
+    """A grid of restricted context to be planned: one model, at temperature 0."""
+
+    name = forms.CharField(
+        label="Name",
+        max_length=LONGEST_NAME,
+        widget=forms.TextInput(attrs={"autocapitalize": "none", "autocomplete": "off"}),
+        help_text="Of the grid.",
+    )
+    model = forms.ChoiceField(
+        label="Model",
+        help_text="Asked at temperature 0. The largest, as names say it, comes chosen.",
+    )
+    sample = forms.ChoiceField(label="Examples", required=False)
+    non_evidence = forms.MultipleChoiceField(
+        label="Non-evidence",
+        choices=[(key, KINDS[key]) for key in NON_EVIDENCE_KINDS],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Asked at the same shares as golden evidence.",
+    )
+    shares = forms.TypedMultipleChoiceField(
+        label="Shares of the dialog that are kept",
+        choices=[(f"{share:.1f}", f"{share:.0%}") for share in SHARES],
+        coerce=float,
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    def __init__(self, data: Mapping[str, Any] | None = None, *, dataset: Dataset) -> None:
+        models = by_size(models_there())
+        super().__init__(
+            data,
+            initial={
+                "name": _free_name(dataset),
+                "model": models[-1],
+                "non_evidence": [each for each in USUAL_EVIDENCE if each in NON_EVIDENCE_KINDS],
+                "shares": [f"{share:.1f}" for share in SHARES],
+            },
+        )
+        ready = dataset.samples.filter(state=Sample.State.READY).order_by("name")
+        samples = [(name, f"Sample {name}") for name in ready.values_list("name", flat=True)]
+        self._offer("model", [(name, name) for name in models])
+        self._offer("sample", [("", f"All of {dataset.name}"), *samples])
+
+    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
+
+    @property
+    def grid(self) -> Grid:
+        """The grid that a valid form asks for.
+
+        Raises:
+            GridError: it cannot be asked.
+        """
+        chosen = self.cleaned_data
+        return restricted_grid(
+            chosen["name"],
+            chosen["model"],
+            sample=chosen["sample"],
+            evidence=("golden", *chosen["non_evidence"]),
+            shares=chosen["shares"],
+        )
+
+    def refuse(self, error: GridError) -> None:
+        """Say what is wrong with the grid at its field."""
+        self.add_error(error.field if error.field in self.fields else None, f"{error}.")
+
+
+def _hint(recall: float) -> str:
+    return "" if math.isnan(recall) else f"{recall:.3g}"
+
+
+def _free_name(dataset: Dataset) -> str:
+    """Return a name that no grid has yet."""
+    first = f"Restricted context, {dataset.name}"[: LONGEST_NAME - 4]
+    taken = set(Grids.objects.filter(name__startswith=first).values_list("name", flat=True))
+    names = (first if number == 1 else f"{first} {number}" for number in range(1, len(taken) + 2))
+    return next(name for name in names if name not in taken)
+
+
+def query_string(*parts: Mapping[str, str]) -> str:
+    """Return choices as an address has them, with a ? before; "" where there are none."""
+    said = {name: value for part in parts for name, value in part.items()}
+    return f"?{urlencode(said)}" if said else ""

@@ -1,0 +1,320 @@
+"""Ask a small model with every prompt of the recipe, score, re-rank and compare, here and now.
+
+The same command goes on where it was stopped; it needs no worker, and workers may help.
+"""
+
+from argparse import RawDescriptionHelpFormatter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from evaluation.measures.reranking import SENSIBLE_FIRST
+from evaluation.metrics.registry import METRICS
+from evaluation.reports.formats import FORMATS, write_report
+from evaluation.runs.choices import ChoiceError, options_of
+from evaluation.runs.command import requested_here, score_here
+from evaluation.runs.metric_options import add_metric_options, metric_options_from
+from evaluation.runs.services.runs import retry_failed
+from evaluation.tradeoffs.axes import Axes, Axis, of_run
+from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, marked_in_any
+from evaluation.tradeoffs.recipe_plan import (
+    USUAL_RECALL,
+    RecipeChoices,
+    RecipePlan,
+    plan_recipe,
+    recalls_of,
+)
+from evaluation.tradeoffs.recipes import Recipe, large_golden, recipe_of, responses_to_score
+from evaluation.tradeoffs.reports.recipe import recipe_report
+from evaluation.tradeoffs.scorers import (
+    SIDES,
+    Scorer,
+    Scorers,
+    Side,
+    judge_beside,
+    metric_named,
+    scorer_called,
+)
+from evaluation.tradeoffs.services.reranking import RerankingError, rerank
+from generation.evidence import EvidenceChoice
+from generation.grids.grid_file import QUERIES, Grid, GridError, Retrieval
+from generation.grids.recipe import recipe_grid
+from generation.management.asking import ask_grid, dataset_named, print_plan, with_name
+from generation.models import Dataset, Sample
+
+EXAMPLE = """examples:
+  manage.py run_recipe pilot --model extractive --recall 0.9 --budget 1024 --dry-run
+  manage.py run_recipe pilot --model qwen-0.5b --k1 5 --k2 2
+  manage.py run_recipe pilot --model qwen-0.5b --k1 5 --k2 2 --attribution auto_ais/deberta-nli \\
+      --flavor v1 --window 0 --judge-attribution run-12
+"""
+LOOKS_BETTER = "{0} is chosen and judged by the same metric: it looks better than it is."
+NOTHING_ELSE = (
+    "Nothing else in this dataset judges {0}: name another metric or raters, "
+    "--judge-{0} METRIC/MODEL or KEY."
+)
+ANOTHER_MODEL = (
+    "{0} is judged by the metric that chose, asked of another model: what both get wrong still "
+    "makes it look better than it is."
+)
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.epilog = EXAMPLE
+        parser.add_argument("dataset", help="name of a dataset")
+        parser.add_argument("--model", required=True, help="a listed model, or extractive")
+        k1 = parser.add_mutually_exclusive_group()
+        k1.add_argument(
+            "--recall", type=float, metavar="R", help=f"K1 reaches it (default: {USUAL_RECALL})"
+        )
+        k1.add_argument("--k1", type=int, metavar="N", help="items that are looked at")
+        parser.add_argument("--budget", type=int, metavar="N", help="tokens of a prompt at most")
+        parser.add_argument(
+            "--k2", type=int, metavar="N", help="items in a prompt at most; default: what fits"
+        )
+        parser.add_argument("--sample", default="", help="name of a sample; default: all examples")
+        parser.add_argument("--temperature", type=float, default=0.0)
+        parser.add_argument("--instructions", action="store_true", help="in every prompt")
+        parser.add_argument("--query", choices=QUERIES, default="question", help="searched by")
+        parser.add_argument("--name", default="", help="of the grid; default: its choices")
+        for side in SIDES:
+            parser.add_argument(
+                f"--{side}",
+                default="",
+                metavar="METRIC/MODEL",
+                help="re-ranks: a metric, with its model, or the key of an axis (run-12); default: "
+                "the oldest run that is there, else a new one",
+            )
+            parser.add_argument(
+                f"--judge-{side}",
+                default="",
+                metavar="METRIC/MODEL",
+                help="the figures are of it; default: raters or a run that did not choose, where "
+                f"the dataset has one, else that of --{side}, which flatters",
+            )
+        add_metric_options(parser)
+        parser.add_argument(
+            "--evidence",
+            choices=EvidenceChoice.values,
+            help="of the metrics that re-rank; default: golden",
+        )
+        parser.add_argument("--format", choices=["table", *FORMATS], default="table")
+        parser.add_argument(
+            "--retry-failed", action="store_true", help="ask and score again what has failed"
+        )
+        parser.add_argument(
+            "--dry-run", action="store_true", help="say what would be asked, and write nothing"
+        )
+
+    def handle(self, **options: Any) -> None:
+        said = self.stdout if options["format"] == "table" else self.stderr
+        dataset = dataset_named(options["dataset"])
+        choices = _choices(dataset, options)
+        plan = plan_recipe(dataset, choices)
+        for line in _lines(plan):
+            said.write(line)
+        for field, problem in plan.problems.items():
+            raise CommandError(f"--{field}: {problem}\nNothing was asked.")
+        choosing = _choosing(dataset, options)
+        named = _named_judges(dataset, options)
+        for side, scorer in zip(SIDES, choosing, strict=True):
+            said.write(
+                f"{side.capitalize()} by {scorer.title}{'' if scorer.axis else ', a new run'}."
+            )
+        grid = _grid(dataset, plan, options)
+        if options["dry_run"]:
+            print_plan(dataset, grid, said)
+            return
+        is_retrying = options["retry_failed"]
+        experiment = ask_grid(dataset, grid, said, self.stderr, is_retrying=is_retrying)
+        recipe = recipe_of(experiment)
+        if recipe is None:
+            raise CommandError(f"The grid {experiment} is no recipe: choose another --name.")
+        responses = responses_to_score(recipe)
+        judges = {
+            side: named[side] or judge_beside(dataset, side, choosing, responses) for side in SIDES
+        }
+        by_both = [*choosing, *filter(None, judges.values())]
+        scored = self._scored(recipe, by_both, said, is_retrying=is_retrying)
+        axes = Axes(*(scored[each.said] for each in choosing))
+        judging_axes = Axes(
+            *(
+                scored[(judges[side] or first).said]
+                for side, first in zip(SIDES, choosing, strict=True)
+            )
+        )
+        try:
+            rerank(dataset, axes, recipe.pool, SENSIBLE_FIRST, recipe=recipe.numbers)
+        except RerankingError as error:
+            raise CommandError(f"{error}\nNothing was re-ranked.") from error
+        if not large_golden(dataset, recipe.temperature):
+            said.write("No model was asked with golden evidence: there is none to compare with.")
+        report = recipe_report(recipe, axes, judging_axes)
+        for name in marked_in_any(report.rows, FLATTERED):
+            said.write(LOOKS_BETTER.format(name.capitalize()))
+        for name in marked_in_any(report.rows, SAME_METRIC):
+            said.write(ANOTHER_MODEL.format(name.capitalize()))
+        for side, judge in judges.items():
+            if judge is None:
+                said.write(NOTHING_ELSE.format(side))
+        self.stdout.write(write_report(report, options["format"]), ending="")
+
+    def _scored(
+        self, recipe: Recipe, scorers: Iterable[Scorer], said: Any, *, is_retrying: bool
+    ) -> dict[str, Axis]:
+        """Score what scorers have not come to; return their axes, by what each says."""
+        axes: dict[str, Axis] = {}
+        for scorer in {each.said: each for each in scorers}.values():
+            if scorer.plan:
+                run = requested_here(recipe.dataset, scorer.plan, responses_to_score(recipe))
+                if is_retrying:
+                    retry_failed(run, None)
+                said.write(score_here(run, self.stderr))
+                run.refresh_from_db()
+                axes[scorer.said] = of_run(run)
+            elif scorer.axis:
+                said.write(f"{scorer.title}: as it is; nothing can be scored from here.")
+                axes[scorer.said] = scorer.axis
+        return axes
+
+
+def _choices(dataset: Dataset, options: dict[str, Any]) -> RecipeChoices:
+    for name in ("k1", "k2", "budget"):
+        if options[name] is not None and options[name] < 1:
+            raise CommandError(f"--{name} {options[name]}: expected a whole number from 1 on.")
+    recall = USUAL_RECALL if options["recall"] is None else options["recall"]
+    if not 0 < recall <= 1:
+        raise CommandError(f"--recall {recall:g}: expected a share above 0, 1 at most.")
+    return RecipeChoices(
+        recall=recall,
+        k1=options["k1"],
+        budget=options["budget"],
+        k2=options["k2"],
+        sample=_sample(dataset, options["sample"]) if options["sample"] else None,
+        query=options["query"],
+        has_instructions=options["instructions"],
+    )
+
+
+def _sample(dataset: Dataset, name: str) -> Sample:
+    found = dataset.samples.filter(name=name, state=Sample.State.READY).first()
+    if not found:
+        ready = dataset.samples.filter(state=Sample.State.READY).order_by("name")
+        there = ", ".join(ready.values_list("name", flat=True)[:10]) or "none yet"
+        raise CommandError(f"No sample {name!r} of {dataset.name} is ready; there are: {there}")
+    return found
+
+
+def _lines(plan: RecipePlan) -> Iterator[str]:
+    """Yield a plan: the recall curve, K1 and K2 with their reasons, and the calls."""
+    if plan.recall:
+        recalls = [f"{k}: {recall:.3f}" for k, recall in enumerate(recalls_of(plan.recall), 1)]
+        yield f"Recall@k, over {plan.recall.rows[0]['n']:,} examples: {', '.join(recalls)}"
+    if plan.k1 is not None:
+        yield f"K1 = {plan.k1}: {plan.why_k1}."
+    if plan.k2 is not None:
+        yield f"K2 = {plan.k2}: {plan.why_k2}."
+    if plan.parts:
+        sums = " + ".join(str(n) for _, n in plan.parts)
+        yield (
+            f"Calls per example: {sums} = {plan.n_calls_each}; over {plan.n_examples:,} examples "
+            f"{plan.n_calls:,}."
+        )
+
+
+def _choosing(dataset: Dataset, options: dict[str, Any]) -> Scorers:
+    """Return what re-ranks; every option that was given is of one of the two metrics or both."""
+    given, evidence = metric_options_from(options), options["evidence"] or ""
+    metrics = {side: metric_named(side, options[side]) for side in SIDES}
+    known = {
+        side: {option.name for option in options_of(metric)} if metric else set()
+        for side, metric in metrics.items()
+    }
+    for name in given:
+        if not any(name in names for names in known.values()):
+            raise CommandError(
+                f"--{name.replace('_', '-')}: {_named(options)} have no such option. Only metrics "
+                "have options, runs and raters that are there have none.\nNothing was asked."
+            )
+    takes_evidence = {
+        side for side, metric in metrics.items() if metric and METRICS[metric].needs_evidence
+    }
+    if evidence and not takes_evidence:
+        raise CommandError(
+            f"--evidence: {_named(options)} take no choice of evidence.\nNothing was asked."
+        )
+    return Scorers(
+        *(
+            _called(
+                dataset,
+                side,
+                side,
+                options[side],
+                {name: value for name, value in given.items() if name in known[side]},
+                evidence if side in takes_evidence else "",
+            )
+            for side in SIDES
+        )
+    )
+
+
+def _named(options: dict[str, Any]) -> str:
+    """Return what re-ranks, as it was named."""
+    return " and ".join(options[side] or metric_named(side, "") for side in SIDES)
+
+
+def _named_judges(dataset: Dataset, options: dict[str, Any]) -> dict[Side, Scorer | None]:
+    """Return what judges each side; None: nobody named it."""
+    named = {side: options[f"judge_{side}"] for side in SIDES}
+    return {
+        side: _called(dataset, side, f"judge-{side}", text) if text else None
+        for side, text in named.items()
+    }
+
+
+def _called(
+    dataset: Dataset,
+    side: Side,
+    option: str,
+    text: str,
+    of_metric: dict[str, Any] | None = None,
+    evidence: str = "",
+) -> Scorer:
+    """Return the scorer that an option of the command names."""
+    try:
+        return scorer_called(dataset, side, text, of_metric, evidence)
+    except ChoiceError as error:
+        is_of_metric = error.field in (of_metric or {})
+        name = error.field.replace("_", "-") if is_of_metric else option
+        raise CommandError(f"--{name}: {error}\nNothing was asked.") from error
+    except LookupError as error:
+        raise CommandError(f"--{option}: {error}\nNothing was asked.") from error
+
+
+def _grid(dataset: Dataset, plan: RecipePlan, options: dict[str, Any]) -> Grid:
+    if plan.k1 is None or plan.k2 is None:
+        raise ValueError("a plan without K1 or K2 has problems, and no grid")
+    try:
+        grid = recipe_grid(
+            options["name"] or "?",
+            options["model"],
+            plan.k1,
+            plan.k2,
+            sample=options["sample"],
+            budget=options["budget"],
+            temperature=options["temperature"],
+            has_instructions=options["instructions"],
+            retrieval=Retrieval(query=options["query"]),
+        )
+        if options["name"]:
+            return grid
+        usual = recipe_grid("?", options["model"], plan.k1, plan.k2)
+    except GridError as error:
+        raise CommandError(f"{error}\nNothing was asked.") from error
+    name = f"{dataset.slug}, recipe, {options['model']}, K1 {plan.k1}, K2 {plan.k2}"
+    return with_name(grid, name, usual)

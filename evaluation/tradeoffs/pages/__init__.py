@@ -1,0 +1,1 @@
+"""What the pages of trade-offs show: figure, legend, table, method."""

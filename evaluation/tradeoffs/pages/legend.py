@@ -1,0 +1,105 @@
+"""The legend of a trade-off: boxes that name marks, and filter them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from evaluation.tradeoffs.dots import Dot
+from evaluation.tradeoffs.figure_choice import FILTERS, Filter
+from evaluation.tradeoffs.figures.glyphs import Entry, Glyph, Palette, legend_of
+from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.reports.tradeoff import setup_row
+from evaluation.tradeoffs.view import NOT_SAID, View, prompt_key, prompt_title
+from generation.text.temperatures import temperature_text
+
+TITLES = {  # of groups, by what they filter
+    "model": "Model",
+    "temperature": "Temperature",
+    "prompt": "Prompt type",
+    "aggregate": "Re-ranked",
+}
+# How types of prompts are called where there is little room.
+SHORT = {
+    ", instructions": " + instr.",
+    "non-evidence": "non-evid.",
+    "No history, no evidence": "No history, none",
+    " · sensibleness": " S",
+    " · attribution": " A",
+}
+
+
+class Box(NamedTuple):
+    """A box of the legend: legend and filter in one."""
+
+    key: str
+    title: str
+    glyph: Glyph
+    n: int  # setups it lets through
+    is_on: bool
+
+
+class Group(NamedTuple):
+    """A group of boxes."""
+
+    name: str  # in addresses
+    title: str
+    boxes: Sequence[Box]
+
+
+def legend_groups(material: Material, view: View, palette: Palette) -> list[Group]:
+    """Return the groups of boxes that have any: everything there is, also what is not shown."""
+    legend = legend_of([setup_row(dot) for dot in material.dots], palette)
+    entries = (legend.models, legend.temperatures, legend.prompts, legend.functions)
+    groups = [
+        Group(each.name, TITLES[each.name], _boxes(each, material, view, of_kind))
+        for each, of_kind in zip(FILTERS, entries, strict=True)
+    ]
+    return [group for group in groups if group.boxes]
+
+
+def _boxes(of: Filter, material: Material, view: View, entries: Sequence[Entry]) -> list[Box]:
+    """Return the boxes of a group in the order of the legend."""
+    places = {key: place for place, entry in enumerate(entries) for key in entry.keys}
+    made = []
+    for key, dots in of.marks(material).items():
+        place = places.get(_key(of.name, dots[0], key), len(entries))
+        entry = entries[place] if place < len(entries) else None
+        is_family = of.name == "prompt" and prompt_key(dots[0]) != dots[0].setup.prompt
+        if is_family or (of.name == "prompt" and entry is None):
+            title = prompt_title(dots[0])
+        else:
+            title = _alone(of.name, key) if entry is None else entry.title
+        glyph = entry.glyph if entry else Glyph("")
+        box = Box(key, short_title(title), glyph, len(dots), of.let_through(view, key))
+        made.append((place, title, box))
+    return [box for _, _, box in sorted(made, key=lambda each: each[:2])]
+
+
+def _alone(name: str, key: str) -> str:
+    """Return the title of a model or temperature that aggregates alone have."""
+    is_temperature = name == "temperature" and key != NOT_SAID
+    return f"T {temperature_text(float(key))}" if is_temperature else key
+
+
+def _key(name: str, dot: Dot, key: str) -> str:
+    return (dot.setup.prompt or NOT_SAID) if name == "prompt" else key
+
+
+def short_title(title: str) -> str:
+    """Return what a type of prompt is called where there is little room."""
+    if ", dialog " in title:  # its mark says that it is restricted
+        title = title.removeprefix("Restricted, ").replace(", dialog ", ", ").capitalize()
+        title = title.replace(" %", "\u00a0%")
+    for long, short in SHORT.items():
+        title = title.replace(long, short)
+    return title
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Return names of models without the words that all of them begin with."""
+    words = {name: name.split(" ") for name in names}
+    n = 0
+    while len(words) > 1 and all(len(each) > n + 1 for each in words.values()):
+        if len({each[n] for each in words.values()}) > 1:
+            break
+        n += 1
+    return {name: " ".join(each[n:]) for name, each in words.items()}

@@ -1,0 +1,266 @@
+"""How a figure on the trade-off was made, in words for a paper. Reads only."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from django.conf import settings
+
+from evaluation.statistics.intervals import METHOD
+from evaluation.tradeoffs.axes import Axis
+from evaluation.tradeoffs.dots import Dot
+from evaluation.tradeoffs.figures.tradeoff import Figure
+from evaluation.tradeoffs.flattered import (
+    FLATTERED,
+    SAME_METRIC,
+    chosen_by,
+    marks_of,
+    sides_marked,
+)
+from evaluation.tradeoffs.material import N_RESAMPLES, NO_RESPONSE, SEED, Material
+from evaluation.tradeoffs.recalls import Recalls
+from evaluation.tradeoffs.reports.tradeoff import aggregate_title
+from evaluation.tradeoffs.view import View, model_key, shown
+from generation.grids.cells import decoding_of
+from generation.grids.prompts import PromptError, choices_of
+from generation.model_sizes import by_size
+from generation.models import Setup
+from generation.text.temperatures import temperature_text
+
+MOST_FILES = 3  # of a model, named with their hashes
+RUN_OF_NUMBERS = 3  # seeds and the like from here on are written 'from … to …'
+
+
+def methods_paragraph(
+    material: Material, view: View, figure: Figure | None = None, recalls: Recalls | None = None
+) -> str:
+    """Return a paragraph that says every choice behind what a view shows, and what is left out.
+
+    No queries: everything is in the material.
+
+    Args:
+        figure: that shows it; None: the part that is seen is not told.
+        recalls: of the lines in it; None: it has none, or nothing measures them.
+    """
+    places = shown(material, view)
+    in_view = material.of_dots(places)
+    dots = in_view.dots
+    single = [dot for dot in dots if not dot.is_aggregate]
+    sentences = [
+        _of_data(in_view),
+        *_of_axes(material, view),
+        _of_assumed(in_view),
+        f"Intervals are 95 %: {METHOD} ({N_RESAMPLES:,} resamples, seed {SEED}).",
+        *_of_models(single),
+        *_of_prompts(single),
+        *_of_decoding([dot.setup for dot in single if dot.setup.made_with]),
+        *(_of_aggregate(dot, material) for dot in dots if dot.is_aggregate),
+        _of_lines(figure, recalls),
+        _of_part(figure),
+        _of_left_out(in_view, len(material.dots) - len(dots)),
+        f"Data {material.data_hash}, Attest {settings.VERSION}.",
+    ]
+    return " ".join(filter(None, sentences))
+
+
+def _of_data(in_view: Material) -> str:
+    there = in_view.responses != NO_RESPONSE
+    is_answered = there.any(axis=0)
+    n_dialogs = len(set(in_view.dialogs[is_answered].tolist()))
+    return (
+        f"{_count(len(in_view.dots), 'setup')} answered "
+        f"{_count(int(is_answered.sum()), 'example')} from {_count(n_dialogs, 'dialog')} of the "
+        f"dataset {in_view.dataset.name}, {_count(int(there.sum()), 'response')} in all."
+    )
+
+
+def _of_lines(figure: Figure | None, recalls: Recalls | None) -> str:
+    """Return what simulated retrieval is drawn for; "" of a figure without lines."""
+    if figure is None or not figure.lines:
+        return ""
+    said = recalls.said if recalls else "recall not known"
+    return f"Lines of simulated retrieval: {said}."
+
+
+def _of_part(figure: Figure | None) -> str:
+    """Return the part of the unit square that a figure shows, and how many are beyond it."""
+    if figure is None:
+        return ""
+    window = figure.window
+    beyond = f"; {_count(figure.n_outside, 'setup')} outside it" if figure.n_outside else ""
+    return (
+        f"The figure shows attribution from {window.x_from:g} to {window.x_to:g} and sensibleness "
+        f"from {window.y_from:g} to {window.y_to:g}{beyond}."
+    )
+
+
+def _of_axes(material: Material, view: View) -> Iterator[str]:
+    words = (("Attribution", "attributable"), ("Sensibleness", "sensible"))
+    for (name, adjective), axis in zip(words, material.axes, strict=True):
+        what = "the mean score" if view.by_score else f"the share of examples labelled {adjective}"
+        yield f"{name} is {what} by {axis.said}{_of_run(axis)}."
+    figures = "means" if view.by_score else "shares"
+    yield (
+        "Both are over the examples for which the two are known, and F1 = 2SA/(S + A) is that of "
+        f"the two {figures}. Sensibleness is judged in the full dialog."
+    )
+
+
+def _of_assumed(in_view: Material) -> str:
+    """Return how many responses are a no that nobody was asked for; "" where none are."""
+    counts = zip(in_view.axes._fields, in_view.is_assumed.sum(axis=(1, 2)).tolist(), strict=True)
+    said = [f"{_count(n, 'response')} for {name}" for name, n in counts if n]
+    return f"Assumed to be a no, as nothing was shown or said: {', '.join(said)}." if said else ""
+
+
+def _of_run(axis: Axis) -> str:
+    """Return what the signature of a run leaves open: its threshold and the files of its model."""
+    run = axis.run
+    if run is None:
+        return ""
+    said = [f"a score {'of at least' if run.is_yes_at_threshold else 'above'} {run.threshold:g}"]
+    if evidence := run.parameters.get("evidence"):
+        said.append(f"{evidence} evidence")
+    if run.model_files:
+        said.append(_files(run.model_files))
+    if run.is_imported:
+        said.append("imported")
+    return f" ({said[0]} is a yes; {'; '.join(said[1:])})" if said[1:] else f" ({said[0]} is a yes)"
+
+
+def _of_models(dots: Sequence[Dot]) -> Iterator[str]:
+    names = by_size(list({model_key(dot) for dot in dots}))
+    made = {
+        name: _unique(_made_with(dot.setup) for dot in dots if model_key(dot) == name)
+        for name in names
+    }
+    said = [f"{name} ({'; '.join(how)})" if any(how) else name for name, how in made.items()]
+    if said:
+        yield f"Models: {', '.join(said)}."
+
+
+def _made_with(setup: Setup) -> str:
+    """Return what the responses of a setup were made with; "" where nothing says it."""
+    made = setup.made_with
+    if not made:
+        return ""
+    parts = [made.get("signature") or made.get("backend", "")]
+    if revision := made.get("revision"):
+        parts.append(f"revision {revision}")
+    if files := made.get("files"):
+        parts.append(_files(files))
+    return ", ".join(filter(None, parts))
+
+
+def _files(files: Any) -> str:
+    """Return names and hashes of the files of a model; many are counted."""
+    if not isinstance(files, dict):
+        return f"files {files}"
+    named = [f"{name} {str(digest)[:12]}" for name, digest in sorted(files.items())]
+    more = f" and {len(named) - MOST_FILES} more" if len(named) > MOST_FILES else ""
+    return f"SHA-256 {', '.join(named[:MOST_FILES])}{more}"
+
+
+def _of_prompts(dots: Sequence[Dot]) -> Iterator[str]:
+    asked = (dot.setup.temperature for dot in dots)
+    temperatures = {temperature for temperature in asked if temperature is not None}
+    if temperatures:
+        yield f"Temperature {', '.join(map(temperature_text, sorted(temperatures)))}."
+    kinds = {dot.kind for dot in dots if dot.kind and dot.kind.dialog_share is None}
+    titles = [f"{kind.title} ({kind.number})" for kind in sorted(kinds, key=lambda k: k.number)]
+    if titles:
+        yield f"Prompt types: {', '.join(titles)}."
+    restricted = {dot.kind for dot in dots if dot.kind and dot.kind.dialog_share is not None}
+    if restricted:
+        evidence = sorted({kind.evidence for kind in restricted})
+        shares = {kind.dialog_share for kind in restricted}
+        yield (
+            f"Restricted context: {' and '.join(evidence)} evidence, dialog shares "
+            f"{_listed(shares)}, the rest of the context for the first sentences of the evidence."
+        )
+    if n := sum(dot.is_of_earlier_rule for dot in dots):
+        yield f"Of {_count(n, 'setup')} the evidence is the rest of the share asked for."
+    unknown = _unique(dot.setup.prompt for dot in dots if not dot.kind and dot.setup.prompt)
+    if unknown:
+        yield f"Other prompts: {', '.join(unknown)}."
+
+
+def _of_decoding(setups: Sequence[Setup]) -> Iterator[str]:
+    """Yield how completions were decoded, and how passages and prompts were chosen."""
+    if not setups:
+        return
+    decodings = [decoding_of(setup) for setup in setups]
+    said = [
+        f"{title} {_listed({getattr(decoding, name) for decoding in decodings})}"
+        for name, title in (
+            ("top_p", "top-p"),
+            ("top_k", "top-k"),
+            ("max_tokens", "new tokens at most"),
+            ("seed", "seed"),
+        )
+    ]
+    yield f"Decoding: {', '.join(said)}."
+    found: dict[str, set[Any]] = {}
+    for setup in setups:
+        for name, value in _prompt_settings(setup):
+            found.setdefault(name, set()).add(value)
+    if found:
+        listed = [f"{name.replace('_', ' ')} {_listed(values)}" for name, values in found.items()]
+        yield f"Prompts: {', '.join(listed)}."
+    if retrieval := _unique(setup.made_with.get("retrieval", "") for setup in setups):
+        yield f"Passages: {'; '.join(retrieval)}."
+
+
+def _prompt_settings(setup: Setup) -> Iterator[tuple[str, Any]]:
+    """Yield every choice of a setup's prompts beside their type."""
+    try:
+        choices = choices_of(setup)
+    except PromptError:
+        return
+    for name, value in choices._asdict().items():
+        if name not in ("type", "bm25") and value not in (None, ""):
+            yield name, value
+
+
+def _of_aggregate(dot: Dot, material: Material) -> str:
+    title = aggregate_title(dot)
+    said = "; ".join(dict.fromkeys(chosen_by(dot).values())) or "what is not known"
+    marks = marks_of(chosen_by(dot).values(), material.axes)
+    flattered, same = sides_marked(marks, FLATTERED), sides_marked(marks, SAME_METRIC)
+    warning = f", which flatters its {' and '.join(flattered)} here" if flattered else ""
+    if same:
+        warning += f"; the same metric with another model judges its {' and '.join(same)} here"
+    return (
+        f"{dot.setup.name}: {title} among {_count(len(dot.pool), 'setup')} for each example, "
+        f"{_count(dot.n_calls, 'call')} each; chosen by {said}{warning}."
+    )
+
+
+def _of_left_out(in_view: Material, n_not_shown: int) -> str:
+    """Return what of the setups in view has no figure; repeated responses are the dataset's."""
+    there = in_view.responses != NO_RESPONSE
+    said = [f"{_count(n_not_shown, 'setup')} not shown"] if n_not_shown else []
+    for name, labels in zip(in_view.axes._fields, in_view.labels, strict=True):
+        n = int((there & np.isnan(labels)).sum())
+        said += [f"{_count(n, 'response')} in view without a label for {name}"] if n else []
+    n = in_view.left_out.get("repeated_responses", 0)
+    said += [f"{_count(n, 'repeated response')} of the whole dataset"] if n else []
+    return f"Left out: {', '.join(said)}." if said else "Nothing is left out."
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def _unique(values: Iterable[str]) -> list[str]:
+    return sorted(set(filter(None, values)))
+
+
+def _listed(values: Iterable[Any]) -> str:
+    """Return values in order; whole numbers that follow each other as the first and the last."""
+    in_order = sorted(set(values), key=lambda value: (isinstance(value, str), value))
+    is_run = len(in_order) >= RUN_OF_NUMBERS and all(isinstance(v, int) for v in in_order)
+    if is_run and all(second - first == 1 for first, second in pairwise(in_order)):
+        return f"{in_order[0]} to {in_order[-1]}"
+    return ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in in_order)

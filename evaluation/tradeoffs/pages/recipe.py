@@ -1,0 +1,62 @@
+"""What the page of a recipe shows: how far it is, and what has come of it."""
+
+from typing import Any
+
+from evaluation.reports.base import Report
+from evaluation.reports.figures.themes import page_themes
+from evaluation.tradeoffs.figures.recipe import recipe_chart
+from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, marked_in_any
+from evaluation.tradeoffs.recipe_stages import RecipeState, state_of
+from evaluation.tradeoffs.recipes import Recipe
+from evaluation.tradeoffs.reports.recipe import recipe_report
+from evaluation.tradeoffs.scorers import Scorers
+
+
+def progress_page(found: Recipe, scorers: Scorers, judges: Scorers) -> dict[str, Any]:
+    """Return the state of a recipe and of its stages, and its figures once it is re-ranked."""
+    state = state_of(found, scorers, judges)
+    shown: dict[str, Any] = {"state": state, "stages": _stages(state), "studies": {}}
+    report = report_so_far(found, scorers, judges, state)
+    if report is None:
+        return shown
+    if spec := recipe_chart(report.rows):
+        shown["plots"] = {"charts": {"recipe": spec}, "themes": page_themes()}
+    return shown | {
+        "report": report,
+        "flattering": marked_in_any(report.rows, FLATTERED),
+        "by_same_metric": marked_in_any(report.rows, SAME_METRIC),
+        "best": _last_call(report),
+        "large": _of_kind(report, "large"),
+        "stored": _of_kind(report, "aggregate"),
+    }
+
+
+def report_so_far(
+    found: Recipe, scorers: Scorers, judges: Scorers, state: RecipeState
+) -> Report | None:
+    """Return the report on a recipe; None before its responses are re-ranked."""
+    axes, judging = scorers.axes, judges.axes
+    if not state.is_scored or not state.aggregate or axes is None:
+        return None
+    return recipe_report(found, axes, judging or axes)
+
+
+def _stages(state: RecipeState) -> dict[str, str]:
+    """Return the state of each stage: done, going on, next, or later."""
+    is_asking = state.is_going_on and not state.is_scoring
+    asked = "done" if state.is_asked else "going on" if is_asking else "next"
+    scored = "done" if state.is_scored else "going on" if state.is_scoring else "next"
+    if asked != "done":
+        scored = "later"
+    reranked = "done" if state.aggregate else "next" if scored == "done" else "later"
+    compared = "done" if state.aggregate and scored == "done" else "later"
+    return {"asked": asked, "scored": scored, "reranked": reranked, "compared": compared}
+
+
+def _last_call(report: Report) -> dict[str, Any] | None:
+    """Return the row of all calls together."""
+    return next((row for row in reversed(report.rows) if row["kind"] == "calls"), None)
+
+
+def _of_kind(report: Report, kind: str) -> dict[str, Any] | None:
+    return next((row for row in report.rows if row["kind"] == kind), None)

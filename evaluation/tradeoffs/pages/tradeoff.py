@@ -1,0 +1,218 @@
+"""What the page of a trade-off shows: figure, legend, table, and what to be careful about."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from evaluation.reports.base import Report, Row
+from evaluation.tradeoffs.axes import Axes, Axis
+from evaluation.tradeoffs.cached import cached_recalls
+from evaluation.tradeoffs.figure_choice import SWITCHES, FigureChoice
+from evaluation.tradeoffs.figures.glyphs import Glyph, glyph_of, palette_of, with_rings
+from evaluation.tradeoffs.figures.tradeoff import Figure, chosen_of, figure_of
+from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, chooser_of, sides_marked
+from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.pages.legend import Group, legend_groups, short_names, short_title
+from evaluation.tradeoffs.readiness import SIDES
+from evaluation.tradeoffs.recall_lines import (
+    Line,
+    RestrictedPair,
+    curves_of,
+    lines_of,
+    restricted_pairs,
+)
+from evaluation.tradeoffs.recalls import Recalls, unknown_recalls
+from evaluation.tradeoffs.reports.tradeoff import bands, setup_row, tradeoff_report
+from evaluation.tradeoffs.view import View, is_shown, models_of, shown
+from generation.text.temperatures import temperature_text
+
+INTERVALS = ("attribution", "sensibleness", "f1")  # figures of a row that have one
+MOST_OFFERED = 3  # other axes, of a warning
+BANDS = 2  # the figure that shows bands of F1
+
+
+class TableRow(NamedTuple):
+    """A line of the table: a row of the report with its mark."""
+
+    row: Row
+    glyph: Glyph
+    prompt: str  # its title, cut short
+    model: str  # without what all names begin with
+    ranges: dict[str, str]  # 95 % intervals of attribution, sensibleness, f1; "" where undefined
+    chosen: str = ""  # of an aggregate: what it takes, and what chose
+
+
+class Flattered(NamedTuple):
+    """Aggregates in view that an axis shows too good: what it shows chose them.
+
+    Or the metric that it shows chose them, asked of another model.
+    """
+
+    side: str  # 'attribution', 'sensibleness'
+    axis: Axis
+    rows: Sequence[Row]
+    others: Sequence[Axis]  # that may be shown instead
+
+    @property
+    def names(self) -> list[str]:
+        """What these aggregates are called; those of several models by one function together."""
+        found: dict[str, list[str]] = {}
+        for row in self.rows:
+            asked = row["temperature"]
+            temperature = "" if asked is None else f" T {temperature_text(asked)}"
+            found.setdefault(row["prompt_title"], []).append(row["model"] + temperature)
+        return [f"{title} ({', '.join(models)})" for title, models in found.items()]
+
+
+class Lines(NamedTuple):
+    """Lines of restricted context, and the recalls they are drawn for."""
+
+    lines: Sequence[Line] = ()
+    recalls: Recalls | None = None  # None: nothing measures them
+    pair: RestrictedPair | None = None  # what they are drawn for
+
+
+class FigurePage(NamedTuple):
+    """Everything about one figure with its table."""
+
+    report: Report
+    figure: Figure
+    groups: Sequence[Group]
+    switches: Sequence[tuple[str, str, bool]]  # name, title, whether it is on
+    rows: Sequence[TableRow]
+    lines: Lines
+    flattered: Sequence[Flattered]
+    by_same_metric: Sequence[Flattered]  # by another model
+    is_about_nothing: bool  # the dataset has nothing of what the figure is about
+    bands: Sequence[Row] = ()  # of F1 by model and temperature, where the figure is about them
+
+    @property
+    def n_responses_left_out(self) -> int:
+        """Responses of the setups in view for which an axis says nothing."""
+        return sum(row.row["n_left_out"] for row in self.rows)
+
+    @property
+    def n_examples(self) -> int:
+        """The most examples that a setup in view is shown for."""
+        return max((row.row["n"] for row in self.rows), default=0)
+
+    @property
+    def n_differs(self) -> bool:
+        """Whether setups in view are shown for unlike numbers of examples."""
+        return len({row.row["n"] for row in self.rows}) > 1
+
+
+def figure_page(
+    material: Material,
+    choice: FigureChoice,
+    axes: Sequence[Axis],
+    address: Callable[[Row], str],
+) -> FigurePage:
+    """Return what the page shows of a figure, with a reader's changes.
+
+    Args:
+        axes: all there are.
+        address: where the responses of a row are listed.
+    """
+    view = choice.view
+    report = tradeoff_report(material, view)
+    palette = with_rings(palette_of([setup_row(dot) for dot in material.dots]), report.rows)
+    lines = lines_in_view(material, view)
+    figure = figure_of(report.rows, view, lines.lines, palette=palette, address=address)
+    short = short_names(models_of(material))
+    return FigurePage(
+        report,
+        figure,
+        legend_groups(material, view, palette),
+        switches_of(material, view),
+        [
+            TableRow(
+                row,
+                glyph_of(row, palette),
+                short_title(row["prompt_title"]),
+                short[row["model"]],
+                _ranges(row),
+                chosen_of(row) if row["is_aggregate"] else "",
+            )
+            for row in report.rows
+        ],
+        lines,
+        flattered(report.rows, material.axes, axes, FLATTERED),
+        flattered(report.rows, material.axes, axes, SAME_METRIC),
+        choice.is_about_nothing(material),
+        bands(report.rows) if choice.figure.number == BANDS else (),
+    )
+
+
+def switches_of(material: Material, view: View) -> list[tuple[str, str, bool]]:
+    """Return the switches that make a difference here: name, title, whether it is on."""
+    has_lines = any(material.dots[place].is_restricted for place in shown(material, view))
+    return [
+        (name, title, getattr(view, name))
+        for name, title in SWITCHES.items()
+        if name != "lines" or has_lines
+    ]
+
+
+def lines_in_view(material: Material, view: View) -> Lines:
+    """Return the lines of the restricted context that a view shows: of one model at most."""
+    if not view.lines:
+        return Lines()
+    marks = [dot for dot in material.dots if dot.is_restricted and is_shown(dot, view)]
+    there = {
+        (dot.setup.model, dot.setup.temperature, dot.kind and dot.kind.evidence) for dot in marks
+    }
+    for pair in restricted_pairs(material):
+        if (pair.model, pair.temperature, pair.non_evidence) not in there:
+            continue
+        curves = curves_of(material, *pair, by_score=view.by_score)
+        if curves is None:
+            continue
+        recalls = cached_recalls(material, curves, view.k)
+        drawn = lines_of(
+            material,
+            curves,
+            recalls or unknown_recalls(view.k),
+            view.k > 1 and recalls is not None,
+            by_score=view.by_score,
+        )
+        return Lines(drawn, recalls, curves.pair)
+    return Lines()
+
+
+def _ranges(row: Row) -> dict[str, str]:
+    ends = {name: (row[f"{name}_low"], row[f"{name}_high"]) for name in INTERVALS}
+    return {
+        name: "" if low is None or high is None else f"{_short(low)}–{_short(high)}"
+        for name, (low, high) in ends.items()
+    }
+
+
+def _short(share: float) -> str:
+    return f"{share:.2f}".removeprefix("0") if share < 0.995 else "1.0"
+
+
+# --- what to be careful about ---------------------------------------------------------------
+
+
+def flattered(
+    rows: Sequence[Row], axes: Axes, all_axes: Sequence[Axis], mark: str
+) -> list[Flattered]:
+    """Return which rows were chosen by what an axis shows, and what else could be shown.
+
+    Args:
+        mark: of the rows, `FLATTERED` or `SAME_METRIC`.
+    """
+    found = []
+    for side, axis in zip(SIDES, axes, strict=True):
+        chosen = [row for row in rows if side.name in sides_marked(row, mark)]
+        if chosen:
+            said = [each for row in chosen for each in row["chosen_by"].split("; ")]
+            choosers = [chooser_of(each) for each in (axis.said, *said)]
+            others = [
+                each
+                for each in all_axes
+                if side.is_of(each) and not any(map(chooser_of(each.said).is_same, choosers))
+            ]
+            in_order = sorted(others, key=lambda each: not each.is_human)
+            found.append(Flattered(side.name, axis, chosen, in_order[:MOST_OFFERED]))
+    return found

@@ -1,0 +1,159 @@
+"""The report on comparable setups: local trade-off along curves of equal F1, or a move across them.
+
+[A] 7.3 and 7.6: setups of one model and temperature under the same constraint.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluation.measures.tradeoff_effects import (
+    across,
+    along,
+    attribution_difference,
+    f1_difference,
+    move_class,
+    pair_statistics,
+    sensibleness_difference,
+)
+from evaluation.reports.base import LeftOut, Report, Row, number
+from evaluation.statistics.intervals import Floats, Interval, Measure
+from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.pairs import REASONS, ComparablePair, comparable_pairs
+from evaluation.tradeoffs.titles import setup_title
+
+MOST_PAIRS = 5000
+BATCH = 200  # pairs whose resamples are held at once
+MEASURES: dict[str, Measure] = {
+    "attribution_difference": attribution_difference,
+    "sensibleness_difference": sensibleness_difference,
+    "f1_difference": f1_difference,
+    "across": across,
+    "along": along,
+}
+CLASSES = ("along", "across", "both", "no clear move")
+
+
+def comparable_report(material: Material) -> Report:
+    """Return a row for each pair of comparable setups, those that move clearly and far first.
+
+    A pair moves from `from_setup` to `to_setup`: `attribution_difference`,
+    `sensibleness_difference` and `f1_difference`, and at the middle of the two `across` the curves
+    of equal F1 (above 0: to a higher one) and `along` them (above 0: to more attribution), all with
+    intervals, over the `n` examples that both axes know of both. `move` is along, across, both, no
+    clear move, or None with `why`. `reasons` are what makes the pair comparable.
+
+    Of more than 5000 pairs those with the first reasons are there, the others are counted.
+    """
+    pairs = comparable_pairs(material.dots)
+    first = [REASONS.index(pair.reasons[0]) for pair in pairs]
+    kept = sorted(range(len(pairs)), key=lambda place: (first[place], place))[:MOST_PAIRS]
+    chosen = [pairs[place] for place in kept]
+    rows = sorted(_rows(material, chosen), key=_most_interesting_first)
+    left_out: LeftOut = {
+        **material.left_out,
+        "setups_without_model": sum(not dot.setup.model for dot in material.dots),
+        "comparable_pairs_beyond_the_first": len(pairs) - len(chosen),
+        "pairs_without_a_move": sum(row["move"] is None for row in rows),
+    }
+    signature = material.signature("comparable", "context within 10 %")
+    return Report(material.dataset.name, "comparable", rows, left_out, signature)
+
+
+class MoveCounts(NamedTuple):
+    """How the pairs with a reason move; a pair counts under each reason that it has."""
+
+    reason: str  # "": all pairs
+    n_pairs: int
+    n_along: int
+    n_across: int
+    n_both: int
+    n_unclear: int
+
+    @property
+    def n_clear(self) -> int:
+        return self.n_along + self.n_across + self.n_both
+
+    @property
+    def n_undefined(self) -> int:
+        return self.n_pairs - self.n_clear - self.n_unclear
+
+    @property
+    def share_along(self) -> float | None:
+        """The share that moves along alone of the pairs that move clearly; None where none does."""
+        return self.n_along / self.n_clear if self.n_clear else None
+
+
+def moves_by_reason(rows: Sequence[Row]) -> list[MoveCounts]:
+    """Return how many pairs of the report move in which way: for all, then for each reason."""
+    counts = []
+    for reason in ("", *REASONS):
+        moves = [row["move"] for row in rows if not reason or reason in row["reasons"].split("; ")]
+        counts.append(MoveCounts(reason, len(moves), *(moves.count(name) for name in CLASSES)))
+    return [each for each in counts if each.n_pairs or not each.reason]
+
+
+def _rows(material: Material, pairs: Sequence[ComparablePair]) -> Iterator[Row]:
+    of_setups = [material.statistics(place) for place in range(len(material.dots))]
+    measures = list(MEASURES.values())
+    for start in range(0, len(pairs), BATCH):
+        batch = pairs[start : start + BATCH]
+        statistics = [
+            pair_statistics(of_setups[pair.first], of_setups[pair.second]) for pair in batch
+        ]
+        sums = np.stack([of_pair.sum(axis=0) for of_pair in statistics])
+        values = np.stack([measure(sums) for measure in measures], axis=-1)
+        intervals = material.intervals_of_measures(statistics, measures)
+        for pair, of_pair, *figures in zip(batch, sums, values, intervals, strict=True):
+            yield _row(material, pair, int(of_pair[2]), *figures)
+
+
+def _row(
+    material: Material,
+    pair: ComparablePair,
+    n: int,
+    figures: Floats,
+    of_figures: Sequence[Interval],
+) -> Row:
+    to, start = material.dots[pair.first], material.dots[pair.second]
+    values = dict(zip(MEASURES, figures.tolist(), strict=True))
+    intervals = dict(zip(MEASURES, of_figures, strict=True))
+    move = move_class(values["across"], values["along"], intervals["across"], intervals["along"])
+    row: Row = {
+        "from_setup": start.setup.name,
+        "to_setup": to.setup.name,
+        "from_title": setup_title(start),
+        "to_title": setup_title(to),
+        "from_label": start.label,
+        "to_label": to.label,
+        "model": to.setup.model,
+        "temperature": to.setup.temperature,
+        "reasons": "; ".join(pair.reasons),
+        "from_context_tokens": number(start.context_tokens),
+        "to_context_tokens": number(to.context_tokens),
+        "n": n,
+        "move": move,
+    }
+    for name, value in values.items():
+        row[name] = number(value)
+        row[f"{name}_low"] = number(intervals[name].low)
+        row[f"{name}_high"] = number(intervals[name].high)
+    row["why"] = "" if move else _why(row)
+    return row
+
+
+def _why(row: Row) -> str:
+    if not row["n"]:
+        return "no example is known of both setups"
+    if row["across"] is None:
+        return "neither setup has any attribution or sensibleness"
+    return "too few dialogs for intervals"
+
+
+def _most_interesting_first(row: Row) -> tuple[int, float, str, str]:
+    """Clear moves first, then the longest; by name where they are as long."""
+    order = 2 if row["move"] is None else int(row["move"] == "no clear move")
+    length = math.hypot(row["across"] or 0.0, row["along"] or 0.0)
+    return order, -length, row["from_setup"], row["to_setup"]

@@ -1,0 +1,223 @@
+"""The report on a recipe ([A] 7.7): what each call adds, and what a large model does instead."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluation.measures.recipe import calls_made, chosen_by_calls, taken
+from evaluation.measures.reranking import NOTHING, SENSIBLE_FIRST, Ints
+from evaluation.measures.tradeoff import f1_from, statistics_of
+from evaluation.measures.tradeoff_effects import f1_difference, pair_statistics
+from evaluation.reports.base import LeftOut, Report, Row, number
+from evaluation.statistics.intervals import Figure, Floats, Measure, share_from
+from evaluation.tradeoffs.axes import Axes
+from evaluation.tradeoffs.flattered import marks_of, short_of
+from evaluation.tradeoffs.material import NO_RESPONSE, Material, material_of
+from evaluation.tradeoffs.recipes import (
+    Recipe,
+    aggregates_of,
+    examples_asked,
+    large_golden,
+    nearest,
+)
+from generation.model_sizes import n_parameters
+from generation.models import Setup
+
+CALLS, SINGLE, AGGREGATE, LARGE = "calls", "single", "aggregate", "large"  # kinds of rows
+NAMED = (
+    "kind n_calls calls_made call label setup model n_parameters temperature prompt n "
+    "n_beside_large"
+)
+FIGURES = ("f1", "attribution", "sensibleness", "minus_large", "minus_first")
+NO_CHOICE, NOT_STORED = "examples_without_a_choice", "examples_not_in_the_aggregate"
+CHANGED = "examples_chosen_otherwise_now"  # than the stored aggregate has them
+
+
+class _Entry(NamedTuple):
+    """A row without its figures yet."""
+
+    row: Row
+    statistics: Floats  # (n_examples, 3), see `evaluation.measures.tradeoff`
+
+
+def recipe_report(recipe: Recipe, choosing: Axes, judging: Axes | None = None) -> Report:
+    """Return F1, attribution and sensibleness of a recipe by the number of calls.
+
+    Rows by `kind`: `calls`, the re-ranked first m calls in the order of the pool; `single`, each
+    call alone; `aggregate`, what is stored; `large`, the largest model on golden evidence. All is
+    over the examples that the recipe asks about, and `calls_made` is how many of `n_calls` an
+    example has an answer to, on average: a part without a passage of its own is not asked.
+    `minus_large` and `minus_first` are differences in F1, over the examples that both have: to
+    the large model, and to the first call alone.
+
+    Of several aggregates the one that is nearest to what the scores choose; where it has another
+    response for an example, scores have changed since.
+
+    Args:
+        choosing: what re-ranks.
+        judging: what the figures are of; None: the same, which flatters.
+    """
+    judging = judging or choosing
+    large = large_golden(recipe.dataset, recipe.temperature)
+    aggregates = aggregates_of(recipe, choosing)
+    compared = [*recipe.setups, *(each.setup for each in aggregates), *([large] if large else [])]
+    setups, examples = [setup.pk for setup in compared], examples_asked(recipe)
+    chosen_by = material_of(recipe.dataset, choosing, setups, examples)
+    judged = chosen_by
+    if judging != choosing:
+        judged = material_of(recipe.dataset, judging, setups, examples)
+
+    places = [place for setup in recipe.setups if (place := _place(judged, setup)) is not None]
+    is_made = judged.responses[places] != NO_RESPONSE
+    is_asked = is_made.any(axis=0)
+    entries: list[_Entry] = []
+    left_out: LeftOut = {NO_CHOICE: 0, NOT_STORED: 0, CHANGED: 0, **judged.left_out}
+    stored = None
+    if places:
+        chosen = chosen_by_calls(*chosen_by.scores[:, places])
+        left_out[NO_CHOICE] = int((is_asked & (chosen[-1] == NOTHING)).sum())
+        choice = _choice(judged, places, chosen[-1])
+        if stored := nearest(aggregates, choice):
+            left_out[CHANGED], left_out[NOT_STORED] = stored.differences(choice)
+        made = calls_made(is_made[:, is_asked])
+        entries += _by_calls(recipe, judged.labels[:, places], chosen, made)
+        alone = np.diff(made, prepend=0.0)
+        for call, (place, mean) in enumerate(zip(places, alone, strict=True), start=1):
+            entries.append(_of_setup(SINGLE, judged, place, call, mean))
+        if stored:
+            there = judged.place(stored.setup.name)
+            entries.append(_of_setup(AGGREGATE, judged, there, made=made[-1]))
+    if large and (place_of_large := _place(judged, large)) is not None:
+        entries.append(_of_setup(LARGE, judged, place_of_large))
+    rows = _rows([_over(is_asked, entry) for entry in entries], judged)
+    marks = marks_of([axis.said for axis in choosing], judging)
+    for row in rows:
+        is_chosen = row["kind"] in (CALLS, AGGREGATE) and row["n_calls"] > 1
+        row["chosen_by"] = _said(choosing) if is_chosen else None
+        row["judged_by"] = _said(judging)
+        row["chosen_by_title"] = _short(choosing) if is_chosen else None
+        row["judged_by_title"] = _short(judging)
+        row |= {name: is_chosen and mark for name, mark in marks.items()}
+        row["is_flattered"] = row["is_flattered_x"] or row["is_flattered_y"]
+    signature = judged.signature(
+        "recipe",
+        f"{recipe.model} T {recipe.temperature:g}",
+        f"K1 {recipe.k1}, K2 {recipe.k2}, {recipe.n_calls} calls",
+        f"chosen {SENSIBLE_FIRST} by {_said(choosing)}",
+        f"against {large.name if large else 'no large model'}",
+    )
+    return Report(recipe.dataset.name, "recipe", rows, left_out, signature)
+
+
+def _choice(material: Material, pool: Sequence[int], chosen: Ints) -> dict[int, int]:
+    """Return example → response of what is chosen.
+
+    Args:
+        pool: places of the setups among the dots.
+        chosen: (n_examples,) places in the pool.
+    """
+    responses = material.responses[pool][chosen, range(material.n_examples)]
+    there = zip(material.example_ids.tolist(), responses.tolist(), chosen, strict=True)
+    return {example: response for example, response, place in there if place != NOTHING}
+
+
+def _by_calls(recipe: Recipe, labels: Floats, chosen: np.ndarray, made: Floats) -> Iterator[_Entry]:
+    """Yield what is chosen after 1, 2, … calls; labels are (2, n_pool, n_examples)."""
+    for n_calls, (places, mean) in enumerate(zip(chosen, made, strict=True), start=1):
+        row = {
+            "kind": CALLS,
+            "n_calls": n_calls,
+            "calls_made": number(mean),
+            "label": f"first {n_calls} of {len(chosen)} calls",
+            "model": recipe.model,
+            "temperature": recipe.temperature,
+        }
+        of_chosen = [taken(of_axis, places) for of_axis in labels]
+        yield _Entry(row, statistics_of(*of_chosen))
+
+
+def _of_setup(
+    kind: str,
+    judged: Material,
+    place: int,
+    call: int | None = None,
+    made: float = math.nan,
+) -> _Entry:
+    """Return a setup as it is.
+
+    Args:
+        call: which call of the recipe it is, from 1.
+        made: how many of its calls an example has an answer to, on average.
+    """
+    dot = judged.dots[place]
+    titles = {AGGREGATE: "the stored aggregate", LARGE: "largest model, golden evidence"}
+    row = {
+        "kind": kind,
+        "n_calls": dot.n_calls,
+        "calls_made": number(made),
+        "call": call,
+        "label": titles.get(kind) or (dot.kind.title if dot.kind else dot.setup.prompt),
+        "setup": dot.setup.name,
+        "model": dot.setup.model,
+        "temperature": dot.setup.temperature,
+        "prompt": dot.setup.prompt,
+        "n_parameters": number(n_parameters(dot.setup.model)),
+    }
+    return _Entry(row, judged.statistics(place))
+
+
+def _over(is_asked: np.ndarray, entry: _Entry) -> _Entry:
+    """Return an entry over the examples that the recipe has asked about, alone."""
+    return entry._replace(statistics=entry.statistics * is_asked[:, np.newaxis])
+
+
+def _rows(entries: Sequence[_Entry], judged: Material) -> list[Row]:
+    """Return the rows with their figures, all intervals from the same resampled dialogs."""
+    first = next((each for each in entries if each.row["kind"] == CALLS), None)
+    large = next((each for each in entries if each.row["kind"] == LARGE), None)
+    planned: list[tuple[Row, str, Figure]] = []
+    rows: list[Row] = []
+    for entry in entries:
+        own = entry.statistics
+        row: Row = dict.fromkeys(NAMED.split()) | entry.row | {"n": int(own[:, 2].sum())}
+        for name in FIGURES:
+            row |= {name: None, f"{name}_low": None, f"{name}_high": None}
+        rows.append(row)
+        figures: dict[str, tuple[Floats, Measure]] = {
+            "f1": (own, f1_from),
+            "attribution": (own[:, [0, 2]], share_from),
+            "sensibleness": (own[:, [1, 2]], share_from),
+        }
+        if large and entry is not large:
+            both = pair_statistics(own, large.statistics)
+            row["n_beside_large"] = int(both[:, 2].sum())
+            figures["minus_large"] = both, f1_difference
+        if first and entry is not first and row["kind"] != LARGE:
+            figures["minus_first"] = pair_statistics(own, first.statistics), f1_difference
+        planned += [
+            (row, name, Figure(statistics, judged.dialogs, measure))
+            for name, (statistics, measure) in figures.items()
+        ]
+    intervals = judged.intervals([figure for _, _, figure in planned])
+    for (row, name, figure), interval in zip(planned, intervals, strict=True):
+        row[name] = number(figure.measure(figure.statistics.sum(axis=0)))
+        row[f"{name}_low"], row[f"{name}_high"] = number(interval.low), number(interval.high)
+    return rows
+
+
+def _place(material: Material, setup: Setup) -> int | None:
+    """Return the place of a setup among the dots; None: it has no response yet."""
+    try:
+        return material.place(setup.name)
+    except LookupError:
+        return None
+
+
+def _short(axes: Axes) -> str:
+    return ", ".join(dict.fromkeys(short_of(axis.said) for axis in axes))
+
+
+def _said(axes: Axes) -> str:
+    return f"{axes.attribution.title} and {axes.sensibleness.title}"

@@ -1,0 +1,248 @@
+"""The report on restricted context: what evidence costs in dialog, and more passages in both."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluation.measures.recall_mixing import Course, course_of, figures_of, point_from
+from evaluation.measures.tradeoff import WIDTH, attribution_from, f1_from, sensibleness_from
+from evaluation.reports.base import LeftOut, Report, Row, number
+from evaluation.statistics.intervals import Figure, Floats, share_from
+from evaluation.tradeoffs.dots import Dot
+from evaluation.tradeoffs.material import NO_RESPONSE, Material
+from evaluation.tradeoffs.recall_lines import Curves, Mixed, mixed_at
+from evaluation.tradeoffs.recalls import Recalls
+
+CURVES = ("golden", "non_evidence")  # names of both, in rows
+MIXED_FIGURES = tuple(
+    f"{part}_{name}"
+    for name in ("attribution", "sensibleness", "f1")
+    for part in ("top_1", "top_k", "delta")
+)
+
+
+class _Planned(NamedTuple):
+    """A row without its figures yet."""
+
+    before: Row
+    figures: Mapping[str, Figure | None]  # None: not measured, or not defined
+
+
+def restricted_report(
+    material: Material, curves: Curves, recalls: Recalls, *, by_score: bool = False
+) -> Report:
+    """Return both curves and the mixes of restricted context: a row for each dialog share asked.
+
+    From the whole dialog to none of it. The two dialog shares d and evidence shares e are means of
+    what the prompts really kept, `…_off_budget` is the mean of |d + e − 1|. `top_1_…` is at
+    recall@1 between the curves, `top_k_…` at recall@k between non-evidence and golden at
+    `share_of_top_k`; `delta_…` is the second minus the first.
+    Each curve is over the examples that both axes know of its setup (`n_golden`, `n_non_evidence`;
+    those in both: `n`); what is mixed over those known of all setups that take part (`n_mixed`).
+    `why` says why a mix is undefined. The recalls are taken as given: no interval holds their own
+    uncertainty.
+
+    Args:
+        by_score: of mean scores instead of shares labelled yes.
+    """
+    mixed = {each.share: each for each in mixed_at(material, curves, recalls, by_score=by_score)}
+    shares = sorted(curves.golden.keys() | curves.non_evidence.keys(), reverse=True)
+    planned = [
+        _planned(material, curves, recalls, share, mixed.get(share), by_score=by_score)
+        for share in shares
+    ]
+    pair = curves.pair
+    said = [
+        f"model {pair.model}",
+        f"temperature {pair.temperature}",
+        f"{pair.non_evidence} non-evidence",
+        f"settings {pair.settings or 'usual'}",
+        f"k {recalls.k}",
+        recalls.said,
+        "mean scores" if by_score else "shares labelled yes",
+    ]
+    if curves.is_one_at_whole:
+        said.append("golden at dialog share 1 on both curves")
+    return Report(
+        material.dataset.name,
+        "restricted",
+        list(_with_intervals(material, planned)),
+        _left_out(material, curves, by_score=by_score),
+        material.signature("restricted", *said),
+    )
+
+
+def courses(material: Material, curves: Curves, *, by_score: bool = False) -> dict[str, Course]:
+    """Return how each curve runs against the curves of equal F1, by `CURVES` (takeaway 4)."""
+    found = {}
+    for side in CURVES:
+        places = getattr(curves, side).values()
+        sums = [material.statistics(each, by_score=by_score).sum(axis=0) for each in places]
+        found[side] = course_of(point_from(np.array(sums).reshape(-1, WIDTH)))
+    return found
+
+
+class Directions(NamedTuple):
+    """At how many shares top k differs from top 1, by intervals (takeaway 5 of [A]).
+
+    The intervals are those of single shares, not corrected for there being several.
+    """
+
+    n: int  # shares below 1 where both are known; at 1 no evidence is shown
+    more_attributed: int  # the whole interval of the difference is above 0
+    less_attributed: int  # below 0
+    more_sensible: int
+    less_sensible: int
+
+
+def directions_of(report: Report) -> Directions:
+    """Return where more passages lead, by the intervals of a report's rows."""
+    rows = [row for row in report.rows if row["share"] < 1 and row["delta_attribution"] is not None]
+
+    def above(name: str) -> int:
+        return sum((row[f"{name}_low"] or 0) > 0 for row in rows)
+
+    def below(name: str) -> int:
+        return sum((row[f"{name}_high"] or 0) < 0 for row in rows)
+
+    attribution, sensibleness = "delta_attribution", "delta_sensibleness"
+    return Directions(
+        len(rows), above(attribution), below(attribution), above(sensibleness), below(sensibleness)
+    )
+
+
+def _planned(
+    material: Material,
+    curves: Curves,
+    recalls: Recalls,
+    share: float,
+    mixed: Mixed | None,
+    *,
+    by_score: bool,
+) -> _Planned:
+    places = {side: getattr(curves, side).get(share) for side in CURVES}
+    figures: dict[str, Figure | None] = {}
+    known = {}
+    for side, place in places.items():
+        statistics = (
+            np.zeros((material.n_examples, WIDTH))
+            if place is None
+            else material.statistics(place, by_score=by_score)
+        )
+        known[side] = statistics[:, -1] > 0
+        for name, figure in _figures_of_setup(statistics, material, by_score=by_score).items():
+            figures[f"{side}_{name}"] = None if place is None else figure
+    dots = {side: None if place is None else material.dots[place] for side, place in places.items()}
+    golden, other = dots["golden"], dots["non_evidence"]
+    before = {
+        "share": share,
+        "golden_dialog_share": _real(golden, "dialog_share"),
+        "golden_evidence_share": _real(golden, "evidence_share"),
+        "golden_off_budget": _real(golden, "off_budget"),
+        "non_evidence_dialog_share": _real(other, "dialog_share"),
+        "non_evidence_evidence_share": _real(other, "evidence_share"),
+        "non_evidence_off_budget": _real(other, "off_budget"),
+        "n": int((known["golden"] & known["non_evidence"]).sum()),
+        "n_golden": int(known["golden"].sum()),
+        "n_non_evidence": int(known["non_evidence"].sum()),
+        "n_mixed": None if mixed is None else mixed.n,
+        "k": recalls.k,
+        "recall_at_1": number(recalls.at_1),
+        "recall_at_k": number(recalls.at_k),
+        "share_of_top_k": None if mixed is None else mixed.share_of_top_k,
+        "golden_between": _between_in_words(mixed),
+        "why": _why(mixed, recalls),
+        "golden_setup": golden.setup.name if golden else None,
+        "non_evidence_setup": other.setup.name if other else None,
+    }
+    return _Planned(before, figures | _mixed_figures(mixed, material))
+
+
+def _figures_of_setup(
+    statistics: Floats, material: Material, *, by_score: bool
+) -> dict[str, Figure]:
+    """Return the figures of one setup: shares are said to be shares, for their intervals."""
+    dialogs = material.dialogs
+    if by_score:
+        measures = {"attribution": attribution_from, "sensibleness": sensibleness_from}
+        shares = {name: Figure(statistics, dialogs, of) for name, of in measures.items()}
+    else:
+        columns = {"attribution": [0, 2], "sensibleness": [1, 2]}
+        shares = {
+            name: Figure(statistics[:, own], dialogs, share_from) for name, own in columns.items()
+        }
+    return shares | {"f1": Figure(statistics, dialogs, f1_from)}
+
+
+def _mixed_figures(mixed: Mixed | None, material: Material) -> dict[str, Figure | None]:
+    if mixed is None:
+        return dict.fromkeys(MIXED_FIGURES)
+    return {
+        name: None
+        if mixed.golden_between is None and not name.startswith("top_1")
+        else Figure(mixed.statistics, material.dialogs, measure)
+        for name, measure in figures_of(mixed.mixing).items()
+    }
+
+
+def _real(dot: Dot | None, name: str) -> float | None:
+    return None if dot is None else number(getattr(dot, name))
+
+
+def _between_in_words(mixed: Mixed | None) -> str | None:
+    """Return the measured shares that golden(s') is made of: '0.4', '0.4 and 0.6', None."""
+    if mixed is None or mixed.golden_between is None:
+        return None
+    below, above, _ = mixed.golden_between
+    return f"{below:g}" if below == above else f"{below:g} and {above:g}"
+
+
+def _why(mixed: Mixed | None, recalls: Recalls) -> str:
+    """Return why something that is mixed is undefined; "" where nothing is."""
+    if mixed is None:
+        return "one curve alone"
+    if not mixed.n:
+        return "no example is known of all setups"
+    if not recalls.are_known:
+        return "recall is not known"
+    if mixed.golden_between is None:
+        return f"golden evidence is not measured at {mixed.share_of_top_k:.0%}"
+    return ""
+
+
+def _with_intervals(material: Material, planned: list[_Planned]) -> Iterator[Row]:
+    """Yield the rows with each figure and the two ends of its interval, by name."""
+    all_figures = [each for row in planned for each in row.figures.values() if each is not None]
+    intervals = iter(material.intervals(all_figures))
+    for row in planned:
+        figures: Row = {}
+        for name, figure in row.figures.items():
+            found = None if figure is None else next(intervals)
+            value = (
+                None if figure is None else number(figure.measure(figure.statistics.sum(axis=0)))
+            )
+            figures[name] = value
+            figures[f"{name}_low"] = None if found is None else number(found.low)
+            figures[f"{name}_high"] = None if found is None else number(found.high)
+        yield row.before | figures
+
+
+def _left_out(material: Material, curves: Curves, *, by_score: bool) -> LeftOut:
+    """Return what the report is without; what no axis can use is of all setups in the material."""
+    unlabelled = one_side = 0
+    has_response = material.responses != NO_RESPONSE
+    for place in curves.places:
+        is_known = material.statistics(place, by_score=by_score)[:, -1] > 0
+        unlabelled += int((has_response[place] & ~is_known).sum())
+    for share in curves.shares:
+        golden, other = curves.golden[share], curves.non_evidence[share]
+        one_side += int((has_response[golden] ^ has_response[other]).sum())
+    return {
+        **material.left_out,
+        "responses_without_both_values": unlabelled,
+        "examples_answered_on_one_curve_alone": one_side,
+        "shares_of_one_curve_alone": len(curves.golden.keys() ^ curves.non_evidence.keys()),
+        "setups_without_values": curves.n_unlabelled_setups,
+        "setups_with_other_settings": curves.n_other_setups,
+    }

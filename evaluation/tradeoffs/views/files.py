@@ -1,0 +1,106 @@
+"""Trade-offs as files: the figure, its numbers, and a paragraph that says how it was made."""
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.template.loader import render_to_string
+from django.views.decorators.http import require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest
+from evaluation.reports.figures.builders import CONTENT_TYPES
+from evaluation.reports.formats import FORMATS, write_report
+from evaluation.tradeoffs.cached import cached_material
+from evaluation.tradeoffs.figures.glyphs import palette_of
+from evaluation.tradeoffs.figures.svg_files import (
+    converted,
+    file_size,
+    file_style,
+    legend_lines,
+    titled,
+    well_formed,
+)
+from evaluation.tradeoffs.figures.tradeoff import Figure, figure_of
+from evaluation.tradeoffs.forms.axes import AxesForm
+from evaluation.tradeoffs.forms.tradeoff import TradeoffForm
+from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.pages.methods import methods_paragraph
+from evaluation.tradeoffs.pages.tradeoff import Lines, lines_in_view
+from evaluation.tradeoffs.reports.tradeoff import setup_row, tradeoff_report
+from evaluation.tradeoffs.view import View
+from generation.models import Dataset
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def figure(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
+    """Download the figure of the address as SVG, PDF or PNG."""
+    if format_key not in CONTENT_TYPES:
+        raise Http404(f"Formats: {', '.join(CONTENT_TYPES)}.")
+    material, view = _asked(request, slug)
+    drawn = _drawn(material, view, lines_in_view(material, view))
+    axes = material.axes
+    svg = _svg(titled(drawn, axes.attribution.title, axes.sensibleness.title))
+    content = converted(svg, format_key)
+    return _file(content, CONTENT_TYPES[format_key], f"{slug}-tradeoff.{format_key}")
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def table(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
+    """Download the numbers of the setups in view as CSV, LaTeX or JSON."""
+    if format_key not in FORMATS:
+        raise Http404(f"Formats: {', '.join(FORMATS)}.")
+    report = tradeoff_report(*_asked(request, slug))
+    content_type, suffix = FORMATS[format_key]
+    content = write_report(report, format_key).encode()
+    return _file(content, content_type, f"{slug}-tradeoff.{suffix}")
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def methods(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Download how the figure of the address was made, in words."""
+    material, view = _asked(request, slug)
+    lines = lines_in_view(material, view)
+    drawn = _drawn(material, view, lines)
+    content = methods_paragraph(material, view, drawn, lines.recalls) + "\n"
+    return _file(content.encode(), "text/plain; charset=utf-8", f"{slug}-methods.txt")
+
+
+def _asked(request: SignedInRequest, slug: str) -> tuple[Material, View]:
+    """Return what the address asks for.
+
+    Raises:
+        Http404: there is nothing for one of the axes, or of what the figure is about.
+    """
+    dataset = get_object_or_404(Dataset, slug=slug)
+    axes = AxesForm(request.GET, dataset=dataset).chosen
+    if axes is None:
+        raise Http404("There is nothing for one of the two axes yet: neither a run nor raters.")
+    material = cached_material(dataset, axes)
+    choice = TradeoffForm(request.GET, material=material).choice
+    if choice.is_about_nothing(material):
+        number, title = choice.figure.number, choice.figure.title
+        raise Http404(f"This dataset has nothing for figure {number}, {title}.")
+    return material, choice.view
+
+
+def _drawn(material: Material, view: View, lines: Lines) -> Figure:
+    palette = palette_of([setup_row(dot) for dot in material.dots])
+    return figure_of(tradeoff_report(material, view).rows, view, lines.lines, palette=palette)
+
+
+def _svg(drawn: Figure) -> str:
+    """Return a figure with its legend as a drawing of its own."""
+    lines = legend_lines(drawn)
+    width, height = file_size(drawn, lines)
+    context = {"figure": drawn, "lines": lines, "width": width, "height": height}
+    context |= {"style": file_style()}
+    drawing = render_to_string("evaluation/tradeoffs/figure_file.svg", context).strip() + "\n"
+    return well_formed(drawing)
+
+
+def _file(content: bytes, content_type: str, name: str) -> HttpResponse:
+    answer = HttpResponse(content, content_type=content_type)
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer

@@ -1,0 +1,119 @@
+"""Trade-offs: the datasets that have one, and the figure of one with its table."""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest, render_page_or_fragment
+from evaluation.reports.base import Row
+from evaluation.tradeoffs.cached import cached_material
+from evaluation.tradeoffs.figure_choice import ZOOM
+from evaluation.tradeoffs.forms.axes import AxesForm
+from evaluation.tradeoffs.forms.saved_views import SavedViewForm
+from evaluation.tradeoffs.forms.tradeoff import TradeoffForm
+from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.pages.figure_addresses import figure_pairs, own_pairs, whole_pairs
+from evaluation.tradeoffs.pages.methods import methods_paragraph
+from evaluation.tradeoffs.pages.tradeoff import figure_page
+from evaluation.tradeoffs.readiness import missing_sides, offered_datasets, running_runs
+from evaluation.tradeoffs.view import FIGURES
+from generation.models import Dataset
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def tradeoffs(request: SignedInRequest) -> HttpResponse:
+    """List the datasets that have responses, with what their axes still need."""
+    return render(request, "evaluation/tradeoffs/list.html", {"offered": offered_datasets()})
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def tradeoff(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show the figure and its table with the choices of the address, or what they still need."""
+    return tradeoff_page(request, get_object_or_404(Dataset, slug=slug), request.GET)
+
+
+def tradeoff_page(
+    request: SignedInRequest,
+    dataset: Dataset,
+    choices: QueryDict,
+    save_form: SavedViewForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """Return the page with some choices, as an address has them.
+
+    Args:
+        save_form: with a name that was refused; None: an empty one.
+    """
+    axes_form = AxesForm(choices, dataset=dataset)
+    axes = axes_form.chosen
+    context: dict[str, Any] = {
+        "dataset": dataset,
+        "axes_form": axes_form,
+        "axes": axes,
+        "address": axes_form.address,
+        "choices": choices,
+        "running": running_runs(dataset, axes),
+        "has_responses": dataset.responses.of_benchmark().exists(),
+        "missing": missing_sides(axes_form.axes),
+        "saved_views": list(dataset.saved_views.select_related("saved_by")),
+    }
+    if axes and context["has_responses"]:
+        material = cached_material(dataset, axes)
+        context |= _drawn(axes_form, TradeoffForm(choices, material=material), material)
+        address = context["query"].removeprefix("?")
+        context["is_saved"] = address in {saved.address for saved in context["saved_views"]}
+        context["save_form"] = save_form or SavedViewForm(initial={"address": address})
+    answer = render_page_or_fragment(
+        request,
+        page="evaluation/tradeoffs/tradeoff.html",
+        fragment="evaluation/tradeoffs/_tradeoff.html",
+        context=context,
+        status=status,
+    )
+    if request.htmx and "query" in context:
+        here = reverse("tradeoffs:tradeoff", args=[dataset.slug])
+        answer["HX-Push-Url"] = here + context["query"]
+    return answer
+
+
+def _drawn(axes_form: AxesForm, form: TradeoffForm, material: Material) -> dict[str, Any]:
+    """Return what the page shows where there is something to draw."""
+
+    def responses(row: Row) -> str:
+        there = [material.dataset.slug, row["setup_id"]]
+        return reverse("tradeoffs:responses", args=there) + axes_form.address
+
+    choice, axes_pairs = form.choice, axes_form.pairs
+    page = figure_page(material, choice, axes_form.axes, responses)
+    as_it_is = [*axes_pairs, *figure_pairs(choice)]
+    own = own_pairs(material, choice)
+    return {
+        "form": form,
+        "choice": choice,
+        "view": choice.view,
+        "zoom": [(form[name], getattr(choice.view, name)) for name in ZOOM],
+        "page": page,
+        "methods": methods_paragraph(material, choice.view, page.figure, page.lines.recalls),
+        "own_pairs": own,
+        "query": _query([*as_it_is, *own]),
+        "whole_query": _query([*as_it_is, *whole_pairs(material, choice)]),
+        "tabs": [
+            (figure, _query([*axes_pairs, *figure_pairs(choice, figure.number)]))
+            for figure in FIGURES.values()
+        ],
+        "figure_pairs": as_it_is,
+        "figure_query": _query(as_it_is),
+    }
+
+
+def _query(pairs: Sequence[tuple[str, str]]) -> str:
+    """Return names and values as the end of an address, with a ? before; "" for none."""
+    return f"?{urlencode(pairs)}" if pairs else ""

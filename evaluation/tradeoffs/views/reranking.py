@@ -1,0 +1,167 @@
+"""Re-ranking: aggregates beside the setups of their pool, judged by what chose and by more."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest, render_page_or_fragment
+from evaluation.reports.base import Report, Row
+from evaluation.reports.formats import FORMATS, write_report
+from evaluation.tradeoffs.axes import Axes
+from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, marked_in_any
+from evaluation.tradeoffs.forms.reranking import FunctionForm, RerankingForm
+from evaluation.tradeoffs.readiness import missing_sides, running_runs
+from evaluation.tradeoffs.reports.reranking import CHOOSING, SECOND, reranking_report
+from evaluation.tradeoffs.services.reranking import RerankingError, rerank
+from generation.models import Dataset
+
+STALE = (
+    "What was chosen on this page has changed since: {}. Nothing is stored. "
+    "Look again at what it shows now, then choose."
+)
+
+
+class Table(NamedTuple):
+    """The rows that one pair of axes judges."""
+
+    key: str
+    axes: Axes
+    rows: list[Row]
+
+    @property
+    def is_flattered(self) -> bool:
+        """Whether any of its aggregates was chosen by an axis that judges it here."""
+        return bool(self.flattering)
+
+    @property
+    def flattering(self) -> list[str]:
+        """The axes that judge what they have chosen."""
+        return marked_in_any(self.rows, FLATTERED)
+
+    @property
+    def by_same_metric(self) -> list[str]:
+        """The axes whose metric has chosen what they judge, with another model."""
+        return marked_in_any(self.rows, SAME_METRIC)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def reranking(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show the aggregates of a pool with the choices of the address."""
+    return _page(request, get_object_or_404(Dataset, slug=slug), FunctionForm())
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def store_aggregate(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Choose among the pool of the address by the function of the form, and store the choice.
+
+    What the address names must be there; only what it does not name is as usual.
+    """
+    dataset = get_object_or_404(Dataset, slug=slug)
+    form, function = RerankingForm(request.GET, dataset=dataset), FunctionForm(request.POST)
+    axes, pool = form.chosen, form.chosen_pool
+    if axes is None or pool is None:
+        raise Http404("There is no pool, or nothing to choose by.")
+    if form.stale:
+        function.add_error(None, STALE.format(", ".join(form.stale).lower()))
+    if function.is_valid():
+        name, weights = function.cleaned_data["function"], function.cleaned_data["weights"]
+        try:
+            rerank(dataset, axes, pool.setups, name, weights, request.user)
+        except RerankingError as error:
+            function.add_error(None, str(error))
+        else:
+            here = reverse("tradeoffs:reranking", args=[slug])
+            return redirect(f"{here}?{form.own_address}")
+    return _page(request, dataset, function, status=422)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def download_reranking(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
+    """Download the tables with the choices of the address, as CSV, LaTeX or JSON."""
+    if format_key not in FORMATS:
+        raise Http404(f"Formats: {', '.join(sorted(FORMATS))}.")
+    dataset = get_object_or_404(Dataset, slug=slug)
+    report = _report(dataset, RerankingForm(request.GET, dataset=dataset))
+    if report is None:
+        raise Http404("There is no pool, or nothing to choose by.")
+    content_type, suffix = FORMATS[format_key]
+    answer = HttpResponse(write_report(report, format_key), content_type=content_type)
+    answer["Content-Disposition"] = f'attachment; filename="{slug}-reranking.{suffix}"'
+    return answer
+
+
+def _page(
+    request: SignedInRequest, dataset: Dataset, function: FunctionForm, status: int = 200
+) -> HttpResponse:
+    form = RerankingForm(request.GET, dataset=dataset)
+    report = _report(dataset, form)
+    context: dict[str, Any] = {
+        "dataset": dataset,
+        "form": form,
+        "function": function,
+        "address": form.address,
+        "query": form.own_address,
+        "whole_query": form.whole_address,
+        "stale": form.stale,
+        "pool": form.chosen_pool,
+        "axes": form.chosen,
+        "judging": form.judging,
+        "missing": missing_sides(form.axes),
+        "running": running_runs(dataset, form.chosen),
+        "report": report,
+        "tables": _tables(report, form),
+        "figure_query": _figure_query(form),
+        "formats": [("csv", "CSV"), ("latex", "LaTeX"), ("json", "JSON")],
+    }
+    page, fragment = "evaluation/tradeoffs/reranking.html", "evaluation/tradeoffs/_reranking.html"
+    return render_page_or_fragment(
+        request, page=page, fragment=fragment, context=context, status=status
+    )
+
+
+def _report(dataset: Dataset, form: RerankingForm) -> Report | None:
+    axes, pool = form.chosen, form.chosen_pool
+    if axes is None or pool is None:
+        return None
+    return reranking_report(dataset, axes, [pool], form.judging)
+
+
+def _tables(report: Report | None, form: RerankingForm) -> list[Table]:
+    """Return a table for each pair of axes that judges."""
+    if report is None:
+        return []
+    judges = {CHOOSING: form.chosen, SECOND: form.judging}
+    titles = {axis.said: axis.title for axis in form.axes}
+    rows = [row | {"by": _said_shortly(row, titles)} for row in report.rows]
+    found = [
+        Table(key, axes, [row for row in rows if row["judge"] == key])
+        for key, axes in judges.items()
+        if axes is not None
+    ]
+    return [table for table in found if table.rows]
+
+
+def _said_shortly(row: Row, titles: Mapping[str, str]) -> str:
+    """Return what an aggregate was chosen by, in the words of the page where the axis is there."""
+    said = [row.get(f"chosen_by_{name}") for name in Axes._fields]
+    return "; ".join(titles.get(each, each) for each in said if each)
+
+
+def _figure_query(form: RerankingForm) -> str:
+    """Return what the figure of re-ranking is asked for: its model, by the axes that judge."""
+    pool, judging = form.chosen_pool, form.judging
+    if pool is None or judging is None:
+        return ""
+    said = dict(parse_qsl(form.address.removeprefix("?")))
+    if judging != form.chosen:
+        said |= {name: getattr(judging, name).key for name in Axes._fields}
+    return urlencode({"figure": 6, "large": pool.model} | said)

@@ -1,0 +1,191 @@
+"""Restricted context: dialog given up for evidence, and what retrieval would make of it."""
+
+from functools import partial
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+from django.db import transaction
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest, render_page_or_fragment
+from evaluation.reports.base import Report, Row
+from evaluation.reports.formats import FORMATS, write_report
+from evaluation.retrieval.report import MOST_K
+from evaluation.tradeoffs.figures.tradeoff import Figure, figure_of
+from evaluation.tradeoffs.forms.axes import AxesForm
+from evaluation.tradeoffs.forms.restricted import PlanRestrictedForm, RestrictedForm, query_string
+from evaluation.tradeoffs.material import Material, material_of
+from evaluation.tradeoffs.readiness import SIDES, missing_sides, running_runs
+from evaluation.tradeoffs.recall_lines import Curves, curves_of, lines_of, restricted_pairs
+from evaluation.tradeoffs.recalls import Recalls
+from evaluation.tradeoffs.reports.restricted import courses, directions_of, restricted_report
+from evaluation.tradeoffs.reports.tradeoff import tradeoff_report
+from evaluation.tradeoffs.view import View, temperature_key
+from generation.grids.grid_file import GridError
+from generation.models import Dataset, Experiment
+from generation.services.experiments import ExperimentError, request_experiment
+from generation.tasks import send
+
+PREFIX = "restricted-"  # how the keys of its prompts begin
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def restricted(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show both curves with the lines of retrieval, or the form that plans the experiment."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    return _page(request, dataset, PlanRestrictedForm(dataset=dataset))
+
+
+@require_POST
+@allowed(Role.RESEARCHER)
+def start_restricted(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Have the grid of the form planned, and go to its page; nothing is asked yet."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    form = PlanRestrictedForm(request.POST, dataset=dataset)
+    if form.is_valid():
+        try:
+            experiment = request_experiment(dataset, form.grid, request.user)
+            transaction.on_commit(partial(send, experiment))
+            return redirect("grids:grid", experiment.pk)
+        except GridError as error:
+            form.refuse(error)
+        except ExperimentError as error:
+            form.add_error("name", str(error))
+    return _page(request, dataset, form, status=422)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def download_restricted(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
+    """Download the table with the choices of the address, as CSV, LaTeX or JSON."""
+    if format_key not in FORMATS:
+        raise Http404(f"Formats: {', '.join(sorted(FORMATS))}.")
+    dataset = get_object_or_404(Dataset, slug=slug)
+    found = _found(dataset, request, AxesForm(request.GET, dataset=dataset))
+    if found.shown is None:
+        raise Http404("No restricted context has been scored yet.")
+    content_type, suffix = FORMATS[format_key]
+    answer = HttpResponse(write_report(found.shown.report, format_key), content_type=content_type)
+    answer["Content-Disposition"] = f'attachment; filename="{slug}-restricted.{suffix}"'
+    return answer
+
+
+def _page(
+    request: SignedInRequest, dataset: Dataset, plan: PlanRestrictedForm, status: int = 200
+) -> HttpResponse:
+    axes = AxesForm(request.GET, dataset=dataset)
+    context = {
+        "dataset": dataset,
+        "axes_form": axes,
+        "axes": axes.chosen,
+        "plan": plan,
+        "address": axes.address,
+        "grids": _grids(dataset),
+        "missing": missing_sides(axes.axes),
+        "sides": SIDES,
+        "running": running_runs(dataset, axes.chosen),
+    }
+    context |= _context(_found(dataset, request, axes), axes)
+    page, fragment = (
+        "evaluation/tradeoffs/restricted.html",
+        "evaluation/tradeoffs/_restricted.html",
+    )
+    return render_page_or_fragment(
+        request, page=page, fragment=fragment, context=context, status=status
+    )
+
+
+def _grids(dataset: Dataset) -> list[Experiment]:
+    """Return the grids that ask for restricted context, newest first."""
+    return [
+        experiment
+        for experiment in dataset.experiments.all()
+        if any(key.startswith(PREFIX) for key in experiment.grid.get("prompts", ()))
+    ]
+
+
+def _figure(
+    material: Material, curves: Curves, recalls: Recalls, *, by_score: bool, address: str
+) -> Figure:
+    """Return figure 5 of both curves: their setups, and the lines of both kinds of retrieval."""
+    own = material.of_dots(curves.places)
+    view = View(lines=True, k=recalls.k, by_score=by_score)
+    ids = {dot.setup.name: dot.setup.pk for dot in own.dots}
+
+    def responses(row: Row) -> str:
+        behind = reverse("tradeoffs:responses", args=[material.dataset.slug, ids[row["setup"]]])
+        return behind + address
+
+    lines = lines_of(material, curves, recalls, with_top_k=recalls.k > 1, by_score=by_score)
+    return figure_of(tradeoff_report(own, view).rows, view, lines, address=responses)
+
+
+class _Shown(NamedTuple):
+    """Both curves with their report."""
+
+    material: Material
+    curves: Curves
+    recalls: Recalls
+    report: Report
+
+
+class _Found(NamedTuple):
+    """What there is of restricted context."""
+
+    has_responses: bool
+    form: RestrictedForm | None = None  # None: no responses, or no axes
+    shown: _Shown | None = None  # None: nothing is scored
+
+
+def _found(dataset: Dataset, request: SignedInRequest, axes: AxesForm) -> _Found:
+    """Return what there is to show, with the choices of the address."""
+    there = dataset.setups.filter(prompt__startswith=PREFIX, responses__isnull=False)
+    setups = set(there.values_list("pk", flat=True).distinct())
+    if not setups or axes.chosen is None:
+        return _Found(bool(setups))
+    material = material_of(dataset, axes.chosen, setups)
+    form = RestrictedForm(request.GET, pairs=restricted_pairs(material))
+    chosen = form.chosen
+    curves = None if chosen is None else curves_of(material, *chosen, by_score=form.by_score)
+    if curves is None:
+        return _Found(True, form)
+    recalls = form.recalls(material, curves)
+    report = restricted_report(material, curves, recalls, by_score=form.by_score)
+    return _Found(True, form, _Shown(material, curves, recalls, report))
+
+
+def _context(found: _Found, axes: AxesForm) -> dict[str, Any]:
+    """Return what the page needs of what there is: the figure too, and where links lead."""
+    context: dict[str, Any] = {"has_responses": found.has_responses}
+    if found.form is None:
+        return context
+    form, shown = found.form, found.shown
+    context["form"] = form
+    if shown is None:
+        return context
+    material, curves, recalls, report = shown
+    axes_said = dict(parse_qsl(axes.address.removeprefix("?")))
+    figure = _figure(material, curves, recalls, by_score=form.by_score, address=axes.address)
+    of_figure = axes_said | {"large": curves.pair.model}
+    of_figure["temperature"] = temperature_key(material.dots[curves.places[0]])
+    if form.by_score:
+        of_figure["measure"] = "score"
+    return context | {
+        "curves": curves,
+        "recalls": recalls,
+        "report": report,
+        "directions": directions_of(report),
+        "courses": courses(material, curves, by_score=form.by_score),
+        "figure": figure,
+        "numbers": form.numbers(recalls),
+        "query": query_string(axes_said, form.address),
+        "figure_4": urlencode({"figure": 4} | of_figure),
+        "figure_5": urlencode({"figure": 5} | of_figure | {"k": min(recalls.k, MOST_K)}),
+        "most_k": MOST_K,
+        "formats": [("csv", "CSV"), ("latex", "LaTeX"), ("json", "JSON")],
+    }

@@ -1,0 +1,160 @@
+"""Takeaways and comparable setups: what changes of setup do to the trade-off."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest, render_page_or_fragment
+from evaluation.reports.base import Report, Row
+from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
+from evaluation.reports.figures.themes import page_themes
+from evaluation.reports.formats import FORMATS, write_report
+from evaluation.tradeoffs.axes import Axes
+from evaluation.tradeoffs.cached import cached_material, cached_on_axes
+from evaluation.tradeoffs.figures.effects import effects_chart
+from evaluation.tradeoffs.forms.axes import AxesForm
+from evaluation.tradeoffs.forms.takeaways import SizesForm
+from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.readiness import missing_sides, running_runs
+from evaluation.tradeoffs.reports.comparable import comparable_report, moves_by_reason
+from evaluation.tradeoffs.reports.takeaways import cached_takeaways
+from generation.models import Dataset
+
+MOST_SHOWN = 50  # comparable pairs on the page; files hold all
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def takeaways(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show what history, evidence, size, … do to F1, in a chart and a table."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    axes_form = AxesForm(request.GET, dataset=dataset)
+    context = _context(dataset, axes_form, "takeaways") | {"plots": {}}
+    if material := _material(dataset, axes_form.chosen):
+        sizes = SizesForm(request.GET, dots=material.dots)
+        report = cached_takeaways(material, sizes.chosen)
+        by_effect = _by_effect(report)
+        said = dict(parse_qsl(axes_form.address.removeprefix("?")))
+        said |= sizes.chosen._asdict() if all(sizes.chosen) else {}
+        context |= {
+            "report": report,
+            "sizes": sizes,
+            "effects": [rows[0] for rows in by_effect],
+            "parts": [rows for rows in by_effect if len(rows) > 1],
+            "n_pairs": sum(rows[0]["n_pairs"] for rows in by_effect),
+            "query": f"?{urlencode(said)}" if said else "",
+        }
+        if spec := effects_chart(report.rows):
+            context["plots"] = {"charts": {"effects": spec}, "themes": page_themes()}
+    page, fragment = (
+        "evaluation/tradeoffs/takeaways.html",
+        "evaluation/tradeoffs/_takeaways.html",
+    )
+    return render_page_or_fragment(request, page=page, fragment=fragment, context=context)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def download_takeaways(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
+    """Download the table (CSV, LaTeX, JSON) or the figure (SVG, PDF, PNG) of the address."""
+
+    def report_of(material: Material) -> Report:
+        return cached_takeaways(material, SizesForm(request.GET, dots=material.dots).chosen)
+
+    if format_key in FORMATS:
+        return _table(request, slug, format_key, report_of)
+    if format_key not in CONTENT_TYPES:
+        raise Http404(f"Formats: {', '.join(sorted(FORMATS.keys() | CONTENT_TYPES.keys()))}.")
+    spec = effects_chart(report_of(_material_or_404(request, slug)).rows)
+    if spec is None:
+        raise Http404("There is nothing to draw: no effect is defined.")
+    answer = HttpResponse(drawn(spec, format_key), content_type=CONTENT_TYPES[format_key])
+    answer["Content-Disposition"] = f'attachment; filename="{slug}-takeaways.{format_key}"'
+    return answer
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def comparable(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show pairs of comparable setups, and how they move against the curves of equal F1."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    axes_form = AxesForm(request.GET, dataset=dataset)
+    context = _context(dataset, axes_form, "comparable")
+    if material := _material(dataset, axes_form.chosen):
+        report = _comparable_of(material)
+        context |= {
+            "report": report,
+            "counts": moves_by_reason(report.rows),
+            "shown": report.rows[:MOST_SHOWN],
+        }
+    page, fragment = (
+        "evaluation/tradeoffs/comparable.html",
+        "evaluation/tradeoffs/_comparable.html",
+    )
+    return render_page_or_fragment(request, page=page, fragment=fragment, context=context)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def download_comparable(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
+    """Download all pairs as CSV, LaTeX or JSON."""
+    if format_key not in FORMATS:
+        raise Http404(f"Formats: {', '.join(sorted(FORMATS))}.")
+    return _table(request, slug, format_key, _comparable_of)
+
+
+def _context(dataset: Dataset, axes_form: AxesForm, name: str) -> dict[str, Any]:
+    return {
+        "dataset": dataset,
+        "axes_form": axes_form,
+        "axes": axes_form.chosen,
+        "address": axes_form.address,
+        "missing": missing_sides(axes_form.axes),
+        "running": running_runs(dataset, axes_form.chosen),
+        "here": reverse(f"tradeoffs:{name}", args=[dataset.slug]),
+        "report": None,
+    }
+
+
+def _comparable_of(material: Material) -> Report:
+    """Return the report, cached for the next visit."""
+    return cached_on_axes(
+        material.dataset, "comparable", lambda: comparable_report(material), axes=material.axes
+    )
+
+
+def _material(dataset: Dataset, axes: Axes | None) -> Material | None:
+    """Return the material of the chosen axes; None where there are none."""
+    return None if axes is None else cached_material(dataset, axes)
+
+
+def _material_or_404(request: SignedInRequest, slug: str) -> Material:
+    dataset = get_object_or_404(Dataset, slug=slug)
+    material = _material(dataset, AxesForm(request.GET, dataset=dataset).chosen)
+    if material is None:
+        raise Http404("Nothing says whether responses are attributable and sensible.")
+    return material
+
+
+def _table(
+    request: SignedInRequest, slug: str, format_key: str, report_of: Callable[[Material], Report]
+) -> HttpResponse:
+    report = report_of(_material_or_404(request, slug))
+    content_type, suffix = FORMATS[format_key]
+    answer = HttpResponse(write_report(report, format_key), content_type=content_type)
+    answer["Content-Disposition"] = f'attachment; filename="{slug}-{report.report}.{suffix}"'
+    return answer
+
+
+def _by_effect(report: Report) -> list[list[Row]]:
+    """Return the rows of each effect: all its pairs, where they have a row, then its parts."""
+    found: dict[str, list[Row]] = {}
+    for row in report.rows:
+        found.setdefault(row["effect"], []).append(row)
+    return list(found.values())

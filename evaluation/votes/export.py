@@ -1,0 +1,397 @@
+"""Export in the interchange format: what is exported imports again and gives the same figures."""
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from django.db.models import Case, Exists, F, Model, OuterRef, Prefetch, Q, QuerySet, Value, When
+from django.db.models.functions import Concat
+
+from annotation.models import Flag, GoldAnswer, Rater, Study, Vote
+from annotation.schemes import load_scheme
+from evaluation.models import AutoScore
+from evaluation.votes.assumed import assumed_responses
+from evaluation.votes.counts import gold_targets, n_responses
+from generation.importers.setups import setup_name
+from generation.importers.spreadsheet import csv_cell
+from generation.models import (
+    Alias,
+    Dataset,
+    Entity,
+    Example,
+    ExamplePassage,
+    KGQuestion,
+    Passage,
+    Response,
+    ResponsePassage,
+    Sample,
+    Setup,
+)
+from generation.records import SetupRecord
+from generation.sample_rows import exported_samples, sample_record
+
+CHUNK = 1000
+
+Row = dict[str, Any]
+Write = Callable[[IO[str]], None]
+
+
+def export_files(dataset: Dataset, study: Study | None) -> dict[str, Write]:
+    """Return the files of an export: name → what writes it, row by row."""
+    files = {
+        "examples.jsonl": lambda out: _write_jsonl(out, _examples(dataset)),
+        "responses.jsonl": lambda out: _write_jsonl(out, _responses(dataset)),
+    }
+    if _further_passages(dataset).exists():
+        files["passages.jsonl"] = lambda out: _write_jsonl(out, _passages(dataset))
+    if dataset.entities.exists():
+        files["entities.jsonl"] = lambda out: _write_jsonl(out, _entities(dataset))
+    if KGQuestion.objects.filter(example__dataset=dataset).exists():
+        files["kg_questions.jsonl"] = lambda out: _write_jsonl(out, _kg_questions(dataset))
+    samples = exported_samples(dataset)
+    if samples.exists():
+        files["samples.jsonl"] = lambda out: _write_jsonl(out, map(_sample, samples.iterator()))
+    scores = AutoScore.objects.filter(run__dataset=dataset)
+    if scores.exists():
+        columns = _score_columns(scores)
+        files["scores.csv"] = lambda out: _write_csv(out, columns, _scores(scores, columns))
+    if study is None:
+        return files
+    files |= {
+        "study.json": lambda out: _write_json(out, _study(study)),
+        "scheme.json": lambda out: _write_json(out, study.scheme),
+        "raters.csv": lambda out: _write_csv(out, RATER_COLUMNS, _raters(study)),
+        "votes.csv": lambda out: _write_csv(out, VOTE_COLUMNS, _votes(study)),
+    }
+    if Flag.objects.filter(arm__study=study).exists():
+        files["flags.csv"] = lambda out: _write_csv(out, FLAG_COLUMNS, _flags(study))
+    return files
+
+
+def export_folder(dataset: Dataset, study: Study | None, folder: Path) -> None:
+    """Write an export into a new folder."""
+    folder.mkdir(parents=True)
+    for name, write in export_files(dataset, study).items():
+        with (folder / name).open("w", encoding="utf-8", newline="") as out:
+            write(out)
+
+
+def export_zip(dataset: Dataset, study: Study | None, out: IO[bytes]) -> None:
+    """Write an export as a zip."""
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, write in export_files(dataset, study).items():
+            with (
+                archive.open(name, "w", force_zip64=True) as member,
+                io.TextIOWrapper(member, encoding="utf-8", newline="") as text,
+            ):
+                write(text)
+
+
+def _write_json(out: IO[str], data: object) -> None:
+    json.dump(data, out, ensure_ascii=False, indent=2)
+    out.write("\n")
+
+
+def _write_jsonl(out: IO[str], rows: Iterable[Row]) -> None:
+    for row in rows:
+        out.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _write_csv(out: IO[str], columns: Mapping[str, str], rows: Iterable[Iterable[Any]]) -> None:
+    lines = csv.writer(out)
+    lines.writerow(columns)
+    for row in rows:
+        lines.writerow(map(_cell, row))
+
+
+def _cell(value: Any) -> Any:
+    """Return a cell: JSON of an object, empty where it is; else as `csv_cell` has it."""
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False) if value else ""
+    return csv_cell(value)
+
+
+def _known(row: Row) -> Row:
+    """Return a row without what is not known; an empty text is known to be empty."""
+    return {key: value for key, value in row.items() if value not in (None, {})}
+
+
+def _said(row: Row) -> Row:
+    """Return a row without what is not known: an empty key says 'not known'."""
+    return {key: value for key, value in row.items() if value not in (None, "", {})}
+
+
+def _in_chunks(rows: QuerySet[Model]) -> Iterator[Any]:
+    return rows.order_by("pk").iterator(chunk_size=CHUNK)
+
+
+# --- the material ---------------------------------------------------------------------------
+
+
+def _examples(dataset: Dataset) -> Iterator[Row]:
+    evidence = Prefetch("evidence", ExamplePassage.objects.select_related("passage"))
+    examples = Example.objects.filter(dataset=dataset, kg_question=None)
+    for example in _in_chunks(examples.prefetch_related("turns", evidence)):
+        turns = [
+            {"speaker": turn.speaker, "text": turn.text, "parent": turn.parent_index}
+            for turn in example.turns.all()
+        ]
+        row = {
+            "id": example.key,
+            "dialog": example.dialog,
+            "golden_answer": example.golden_answer,
+            "meta": example.meta,
+        }
+        yield _known(row) | {
+            "turns": turns or None,  # null: the dialog is not known
+            "evidence": [
+                _said(
+                    {
+                        "id": shown.passage.key,
+                        "title": shown.passage.title,
+                        "url": shown.passage.url,
+                    }
+                )
+                | {"text": shown.passage.text, "golden": shown.is_golden}
+                for shown in example.evidence.all()
+            ],
+        }
+
+
+def _further_passages(dataset: Dataset) -> QuerySet[Passage]:
+    """Return the passages of the collection that no example names; the others are in its row."""
+    return dataset.passages.filter(~Exists(ExamplePassage.objects.filter(passage=OuterRef("pk"))))
+
+
+def _passages(dataset: Dataset) -> Iterator[Row]:
+    for passage in _in_chunks(_further_passages(dataset)):
+        row = {"id": passage.key, "title": passage.title, "url": passage.url}
+        yield _said(row) | {"text": passage.text}
+
+
+def _responses(dataset: Dataset) -> Iterator[Row]:
+    shown = Prefetch("shown", ResponsePassage.objects.select_related("passage"))
+    responses = Response.objects.filter(dataset=dataset).select_related("example", "setup")
+    responses = responses.annotate(source=F("chosen_from__key"))
+    for response in _in_chunks(responses.prefetch_related(shown)):
+        row = {
+            "id": response.key,
+            "example": response.example.key,
+            "setup": _setup(response.setup),
+            "graph_shown": response.graph_shown,
+            "removed": response.removed,
+            "chosen_from": response.source,
+            "meta": response.meta,
+        }
+        if response.is_evidence_stated:
+            row["evidence_shown"] = [shown.passage.key for shown in response.shown.all()]
+        yield _known(row) | {"text": response.text}
+
+
+def _setup(setup: Setup) -> str | Row:
+    """Return a setup as an object, or its name when nothing else is known of it."""
+    if not setup.model:
+        return setup.name
+    row = {
+        "model": setup.model,
+        "temperature": setup.temperature,
+        "prompt": setup.prompt,
+        "run": setup.run,
+    }
+    settings: Row = setup.settings
+    known = SetupRecord("", setup.model, setup.temperature, setup.prompt, setup.run, setup.settings)
+    if setup.name != setup_name(known):
+        row["name"] = setup.name
+    return _said(row | {"made_with": setup.made_with}) | settings
+
+
+def _entities(dataset: Dataset) -> Iterator[Row]:
+    aliases = Prefetch("aliases", Alias.objects.order_by("pk"))
+    entities = Entity.objects.filter(dataset=dataset).prefetch_related(aliases, "triples")
+    for entity in _in_chunks(entities):
+        row = {
+            "qid": entity.qid,
+            "label": entity.label,
+            "type": entity.type,
+            "aliases": [alias.name for alias in entity.aliases.all()],
+            "text": entity.text,
+        }
+        yield _said(row) | {
+            "triples": [
+                {"relation": triple.relation, "value": triple.value}
+                | _said({"value_qid": triple.value_qid})
+                for triple in entity.triples.all()
+            ]
+        }
+
+
+def _kg_questions(dataset: Dataset) -> Iterator[Row]:
+    questions = KGQuestion.objects.filter(example__dataset=dataset).select_related("example")
+    for question in _in_chunks(questions.prefetch_related("entities", "minimum", "example__turns")):
+        row: Row = {
+            "id": question.example.key,
+            "question": question.example.turns.all()[0].text,
+            "entities": [e.qid for e in question.entities.all() if not e.is_retrieved],
+        }
+        if question.is_retrieved_known:
+            row["retrieved"] = [e.qid for e in question.entities.all() if e.is_retrieved]
+        if question.is_minimum_known:
+            row["minimum"] = [
+                [m.qid, m.relation, m.value, *([] if m.round is None else [m.round])]
+                for m in question.minimum.all()
+            ]
+        if question.is_minimum_made_up:
+            row["minimum_made_up"] = True
+        if question.example.is_ad_hoc:
+            row["ad_hoc"] = True
+        yield row
+
+
+def _sample(sample: Sample) -> Row:
+    """Return a sample with what was decided about its members, and not by whom."""
+    record = sample_record(sample)
+    return _said({"name": record.name, "n_examples": record.n_examples}) | {
+        "parameters": record.parameters,
+        "cascade": record.cascade,
+        "members": [
+            _said(member._asdict() | {"at": member.at and member.at.isoformat()})
+            for member in record.members
+        ],
+    }
+
+
+# --- people and metrics ---------------------------------------------------------------------
+
+
+STUDY_DESIGN = (
+    "introduction",
+    "mixing",
+    "may_meet_both_arms",
+    "merged_layout",
+    "response_order",
+    "lease_minutes",
+    "n_sampled",
+)
+
+
+def _study(study: Study) -> Row:
+    further: Row = study.settings
+    if not study.is_imported:
+        further = further | {name: getattr(study, name) for name in STUDY_DESIGN}
+        further |= {
+            "n_responses": n_responses(study),
+            "n_gold_items": len(gold_targets(study)),
+            "n_slots_let_go_by_hand": study.assignments.filter(let_go_at__isnull=False).count(),
+        }
+    if assumed := _assumed(study):
+        further = further | {"assumed": assumed}
+    return further | {
+        "name": study.name,
+        "scheme": study.scheme["key"],
+        "arms": [arm.kind for arm in study.arms.all()],
+        "raters_per_unit": study.raters_per_unit,
+        "evidence_choice": study.evidence_choice,
+        "seed": study.seed,
+        "stops_when_decided": study.stops_when_decided,
+        "full_share": study.full_share,
+        "guidelines": list(study.guidelines.values("version", "text")),
+    }
+
+
+def _assumed(study: Study) -> list[str]:
+    """Return the keys of the responses whose answer is assumed: the sample is not exported."""
+    ids = assumed_responses(study).responses.tolist()
+    return sorted(Response.objects.filter(pk__in=ids).values_list("key", flat=True))
+
+
+RATER_COLUMNS = {
+    "rater": "code",
+    "excluded": "is_excluded",
+    "gold_score": "gold_score",
+    "simulated": "is_simulated",
+}
+VOTE_COLUMNS = {
+    "response": "target__response__key",
+    "rater": "rater__code",
+    "question": "question",
+    "answer": "answer",
+    "arm": "arm__kind",
+    "citation": "target__citation__number",
+    "position": "position",
+    "seconds": "seconds",
+    "at": "at",
+    "implied": "is_implied",
+}
+FLAG_COLUMNS = {
+    "response": "response__key",
+    "rater": "rater__code",
+    "arm": "arm__kind",
+    "reason": "reason",
+}
+SCORE_COLUMNS = {
+    "response": "target__response__key",
+    "metric": "run__metric",
+    "score": "score",
+    "citation": "target__citation__number",
+    "signature": "full_signature",
+    "assumed": "is_assumed",
+    "problem": "problem",
+    "truncated": "n_truncated",
+}
+
+
+def _raters(study: Study) -> Iterator[tuple[Any, ...]]:
+    raters = Rater.objects.filter(study=study).order_by("code")
+    yield from raters.values_list(*RATER_COLUMNS.values())
+
+
+def _votes(study: Study) -> Iterator[list[Any]]:
+    """Yield the votes that count; surplus ones and those on gold items have no place here."""
+    scales = {q.key: q.scale for q in load_scheme(study.scheme).questions}
+    votes = Vote.objects.filter(arm__study=study, is_surplus=False).order_by("pk")
+    votes = votes.exclude(target__in=list(gold_targets(study)))
+    answer_at, question_at = (list(VOTE_COLUMNS).index(name) for name in ("answer", "question"))
+    for vote in votes.values_list(*VOTE_COLUMNS.values()).iterator(chunk_size=5 * CHUNK):
+        row = list(vote)
+        row[answer_at] = scales[row[question_at]].label(row[answer_at])
+        yield row
+
+
+def _flags(study: Study) -> Iterator[tuple[Any, ...]]:
+    gold = GoldAnswer.objects.filter(study=study).values("target__response")
+    flags = Flag.objects.filter(arm__study=study).exclude(response__in=gold).order_by("pk")
+    yield from flags.values_list(*FLAG_COLUMNS.values()).iterator(chunk_size=5 * CHUNK)
+
+
+def _after(words: str, column: str) -> Case:
+    """Return a column with words before it; nothing where it is empty."""
+    return Case(When(**{column: ""}, then=Value("")), default=Concat(Value(words), column))
+
+
+def _score_columns(scores: QuerySet[AutoScore]) -> Mapping[str, str]:
+    """Return the columns of scores; `details` where a metric keeps any."""
+    has_details = scores.exclude(details={}).exists()
+    return SCORE_COLUMNS | {"details": "details"} if has_details else SCORE_COLUMNS
+
+
+def _scores(scores: QuerySet[AutoScore], columns: Mapping[str, str]) -> Iterator[tuple[Any, ...]]:
+    # As `MetricRun.full_signature` says it: what was scored here is told apart by its model.
+    signature = Concat(
+        "run__signature",
+        _after("|", "run__backend_signature"),
+        _after("|revision:", "run__revision"),
+    )
+    signed = scores.annotate(full_signature=signature)
+    # An export that was imported where it came from: the same rows, which a file says once.
+    same_here = signed.filter(
+        run__is_imported=False,
+        run__metric=OuterRef("run__metric"),
+        full_signature=OuterRef("full_signature"),
+        target=OuterRef("target"),
+    )
+    once = signed.filter(Q(run__is_imported=False) | ~Exists(same_here)).order_by("pk")
+    yield from once.values_list(*columns.values()).iterator(chunk_size=5 * CHUNK)

@@ -1,0 +1,176 @@
+"""What people and metrics said about responses, for the pages that show one example or response."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import F
+
+from annotation.models import Flag, GoldAnswer, Rater, Study, Vote
+from annotation.schemes import Question, load_scheme
+from evaluation.models import Adjudication, AutoScore
+from evaluation.statistics.rater_answers import UNDECIDED, majority_category
+from generation.models import Response
+
+UNDECIDABLE = "cannot be decided"
+
+
+class QuestionVotes(NamedTuple):
+    """All votes on one question about one target in one arm."""
+
+    question: Question
+    by_rater: dict[str, Vote]  # code → vote
+    majority: str  # the label, 'undecided', or '' without a counted vote and on gold items
+    n_majority: int
+    n_votes: int
+    known: str = ""  # of a gold item: the label of the known answer
+    n_met: int = 0  # votes that are the known answer
+
+
+class Judgement(NamedTuple):
+    """What one arm of one study said about one target of a response."""
+
+    study: Study
+    arm: str
+    citation: int | None
+    raters: list[Rater]
+    questions: list[QuestionVotes]
+    flags: list[Flag]
+    is_flagged: bool  # by more than half of its raters: reports leave it out
+    is_gold: bool  # its answers are known: it is in no figure
+
+
+class Decision(NamedTuple):
+    """An adjudication in words; the newest of a question counts."""
+
+    study: Study
+    question: Question
+    citation: int | None
+    answer: str  # a label of the question's scale, or 'cannot be decided'
+    note: str
+    by: str  # who, as researchers know them
+    code: str  # the same person as exports name them
+    at: datetime
+
+
+def judgements(responses: Iterable[Response]) -> dict[int, list[Judgement]]:
+    """Return all votes and flags on some responses by response id, in four queries."""
+    gold = _known_answers(responses)
+    whole_first = F("target__citation__number").asc(nulls_first=True)
+    votes = (
+        Vote.objects.filter(target__response__in=responses)
+        .select_related("arm__study", "rater", "target__citation")
+        .order_by("arm__study", "-arm__kind", whole_first, "rater__code")
+    )
+    flags = Flag.objects.filter(response__in=responses).select_related("arm__study", "rater")
+    grouped: dict[tuple[int, int, int | None], list[Vote]] = defaultdict(list)
+    flags_of: dict[tuple[int, int], list[Flag]] = defaultdict(list)
+    arms = {}
+    for vote in votes:
+        citation = vote.target.citation
+        number = citation.number if citation else None
+        grouped[vote.target.response_id, vote.arm_id, number].append(vote)
+        arms[vote.arm_id] = vote.arm
+    for flag in flags:
+        flags_of[flag.response_id, flag.arm_id].append(flag)
+        arms[flag.arm_id] = flag.arm
+        if not any(key[:2] == (flag.response_id, flag.arm_id) for key in grouped):
+            grouped[flag.response_id, flag.arm_id, None] = []
+    found: dict[int, list[Judgement]] = defaultdict(list)
+    for (response, arm, number), of_target in grouped.items():
+        study = arms[arm].study
+        known = gold.get((study.pk, response, number), {})
+        found[response].append(
+            Judgement(
+                study=study,
+                arm=arms[arm].kind,
+                citation=number,
+                raters=sorted({vote.rater for vote in of_target}, key=lambda rater: rater.code),
+                questions=_by_question(study, of_target, known),
+                flags=flags_of[response, arm],
+                is_flagged=_is_flagged(study, of_target, flags_of[response, arm]),
+                is_gold=bool(known),
+            )
+        )
+    return found
+
+
+def _known_answers(
+    responses: Iterable[Response],
+) -> dict[tuple[int, int, int | None], dict[str, int]]:
+    """Return question → known answer by study, response and citation."""
+    known: dict[tuple[int, int, int | None], dict[str, int]] = defaultdict(dict)
+    for study, response, citation, question, answer in GoldAnswer.objects.filter(
+        target__response__in=responses
+    ).values_list("study", "target__response", "target__citation__number", "question", "answer"):
+        known[study, response, citation][question] = answer
+    return known
+
+
+def _is_flagged(study: Study, votes: list[Vote], flags: list[Flag]) -> bool:
+    """Return whether most raters flagged it; the rule of `vote_counts.flagged_responses`."""
+    flaggers = {flag.rater_id for flag in flags if not flag.rater.is_excluded}
+    voters = {v.rater_id for v in votes if not v.rater.is_excluded and not v.is_surplus}
+    return 2 * len(flaggers) > study.n_raters(len(flaggers | voters))
+
+
+def _by_question(study: Study, votes: list[Vote], known: Mapping[str, int]) -> list[QuestionVotes]:
+    """Return the votes question by question; on a gold item they are no majority of the study."""
+    rows = []
+    for question in load_scheme(study.scheme).questions:
+        here = [vote for vote in votes if vote.question == question.key]
+        if not here:
+            continue
+        counted = [v.answer for v in here if not v.is_surplus and not v.rater.is_excluded]
+        counts = [counted.count(value) for value in question.scale.values]
+        column = int(majority_category([counts], study.n_raters(len(counted)))[0])
+        majority = "undecided" if column == UNDECIDED else question.scale.labels[column]
+        answer = known.get(question.key)
+        rows.append(
+            QuestionVotes(
+                question=question,
+                by_rater={vote.rater.code: vote for vote in here},
+                majority=majority if counted and not known else "",
+                n_majority=max(counts),
+                n_votes=len(counted),
+                known="" if answer is None else question.scale.label(answer),
+                n_met=counted.count(answer) if answer is not None else 0,
+            )
+        )
+    return rows
+
+
+def scores(responses: Iterable[Response]) -> dict[int, list[AutoScore]]:
+    """Return the scores of some responses by response id, in one query."""
+    found: dict[int, list[AutoScore]] = defaultdict(list)
+    rows = AutoScore.objects.filter(target__response__in=responses)
+    for score in rows.select_related("run", "target__citation").order_by("run__metric", "run"):
+        found[score.target.response_id].append(score)
+    return found
+
+
+def decisions(responses: Iterable[Response]) -> dict[int, list[Decision]]:
+    """Return the adjudications of some responses by response id, newest first, in one query."""
+    found: dict[int, list[Decision]] = defaultdict(list)
+    rows = Adjudication.objects.filter(target__response__in=responses)
+    for adjudication in rows.select_related("study", "target__citation", "by"):
+        question = load_scheme(adjudication.study.scheme).question(adjudication.question)
+        if question is not None:
+            found[adjudication.target.response_id].append(decision(adjudication, question))
+    return found
+
+
+def decision(adjudication: Adjudication, question: Question) -> Decision:
+    """Return an adjudication in words."""
+    citation, answer = adjudication.target.citation, adjudication.answer
+    return Decision(
+        study=adjudication.study,
+        question=question,
+        citation=citation.number if citation else None,
+        answer=UNDECIDABLE if answer is None else question.scale.label(answer),
+        note=adjudication.note,
+        by=adjudication.by.username,
+        code=adjudication.by.rater_code,
+        at=adjudication.at,
+    )

@@ -1,0 +1,88 @@
+"""What people say on each question, as labels and rater scores, and how far they agree."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.models import Arm, Study
+from annotation.schemes import Question, load_scheme
+from evaluation.statistics.ceiling import halves_statistics, rest_statistics
+from evaluation.statistics.intervals import Floats
+from evaluation.statistics.labels import LabelRule, label_rule
+from evaluation.statistics.uncertainty import accuracy_statistics
+from evaluation.votes.arm_pairs import pairs_of
+from evaluation.votes.counts import ArmCounts, n_raters
+
+
+class People(NamedTuple):
+    """What people say on one question, and how far they agree with themselves."""
+
+    question: Question
+    rule: LabelRule
+    is_rated: NDArray[np.bool_]  # (n_items,)
+    labels: Floats  # 1, 0, NaN undecided
+    rater_scores: Floats
+    ceilings: Mapping[str, Floats]  # statistics, (n_items, 2): agreeing and compared
+
+
+def truth_of(truth: str, counts: Sequence[ArmCounts]) -> ArmCounts | None:
+    """Return the arm that is the truth; of a study without that arm its only one."""
+    chosen = (of_arm for of_arm in counts if of_arm.arm.kind == truth)
+    return next(chosen, next(iter(counts), None))
+
+
+def rater_scores_of(study: Study, question: Question, of_arm: ArmCounts) -> Floats:
+    """Return each item's rater score; NaN where asking may have stopped early, or nobody voted.
+
+    A share of votes is unbiased only where a study did not stop asking when decided.
+    """
+    scores = label_rule(question, study.settings).rater_scores(of_arm.votes[question.key])
+    return np.where(of_arm.items.is_always_full, scores, math.nan)
+
+
+def people_of(
+    study: Study, truth: str, counts: Sequence[ArmCounts], question: str = ""
+) -> tuple[ArmCounts | None, list[People]]:
+    """Return the arm that is the truth, and what it says on each question, or on the one asked for.
+
+    A study without that arm has its only one.
+    """
+    arms = {of_arm.arm.kind: of_arm for of_arm in counts}
+    of_arm = truth_of(truth, counts)
+    if of_arm is None:
+        return None, []
+    asked = [q for q in load_scheme(study.scheme).questions if not question or q.key == question]
+    return of_arm, [_of_question(study, each, of_arm, arms) for each in asked]
+
+
+def _of_question(
+    study: Study, question: Question, of_arm: ArmCounts, arms: Mapping[str, ArmCounts]
+) -> People:
+    rule = label_rule(question, study.settings)
+    votes = of_arm.votes[question.key]
+    is_rated = votes.sum(axis=1) > 0
+    is_full = of_arm.items.is_always_full
+    ceilings: dict[str, Floats] = {}
+    if not rule.why:
+        full = votes * is_full[:, np.newaxis]  # nothing is compared where there are no votes
+        if len(arms) == 2:
+            ceilings["merged"] = _merged_ceiling(study, question, of_arm, arms)
+        ceilings["halves"] = halves_statistics(full, rule.label_of)
+        ceilings["rest"] = rest_statistics(full, rule.label_of)
+    labels = np.full(len(votes), math.nan)
+    labels[is_rated] = rule.labels(votes[is_rated], n_raters(study, votes[is_rated]))
+    rater_scores = rater_scores_of(study, question, of_arm)
+    return People(question, rule, is_rated, labels, rater_scores, ceilings)
+
+
+def _merged_ceiling(
+    study: Study, question: Question, of_arm: ArmCounts, arms: Mapping[str, ArmCounts]
+) -> Floats:
+    """Return where the two arms agree, for the items of the arm of the truth: (n_items, 2)."""
+    pairs = pairs_of(study, question, arms, numbered_by=Arm.Kind(of_arm.arm.kind))
+    statistics = np.zeros((len(of_arm.items.targets), 2))
+    statistics[pairs.items] = accuracy_statistics(pairs.separate, pairs.merged)
+    return statistics

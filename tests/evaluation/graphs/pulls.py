@@ -1,0 +1,40 @@
+"""Pulls that tests ask for and work off, and what they found."""
+
+from evaluation.graphs.services.graph_pull import PullPlan, request_pull
+from evaluation.jobs.kinds import do_job
+from evaluation.jobs.services import claim_job
+from evaluation.models import Job
+from generation.models import Entity
+from generation.records import Where
+from generation.retrieval.sparql import Patience
+
+HASTY = Patience(query=5.0, n_tries=2, first_pause=0.01, longest_pause=1.0, between=0.0)
+HERE = Where("hand-made", 1)
+
+
+def asked_for(url, *names, dataset="painters", **more) -> Job:
+    return request_pull(PullPlan(dataset, names, endpoint=url, allow_private=True, **more), None)
+
+
+def worked(job: Job) -> Job:
+    claim = claim_job(job.pk)
+    assert claim is not None
+    do_job(claim)
+    job.refresh_from_db()
+    return job
+
+
+def pulled(url, *names, **more) -> Job:
+    return worked(asked_for(url, *names, **more))
+
+
+def found(job):
+    """Return each name with the qids that it found, and which of them were new."""
+    return {
+        step.content["name"]: [(each["qid"], each["is_new"]) for each in step.content["found"]]
+        for step in job.steps.all()
+    }
+
+
+def qids(dataset="painters"):
+    return sorted(Entity.objects.filter(dataset__name=dataset).values_list("qid", flat=True))

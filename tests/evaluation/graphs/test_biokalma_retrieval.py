@@ -1,0 +1,60 @@
+"""Retrieval on BioKaLMA's questions, by the graph's own labels, beside what the authors found."""
+
+import pytest
+
+from evaluation.graphs.reports.graph_retrieval import graph_retrieval_report
+from generation.models import Alias, Dataset, Entity, KGQuestion, QuestionEntity, Turn
+from generation.retrieval.subgraphs import SubgraphRetriever
+from tests.makers import import_path
+
+pytestmark = pytest.mark.once
+
+
+def test_nearly_all_sub_graphs_that_are_found_are_those_the_authors_found(shared):
+    path = shared / "data/biokalma/complex_question_graph.json"
+    if not path.is_file():
+        pytest.skip(f"no {path}")
+    import_path(path, "biokalma")
+    dataset = Dataset.objects.get()
+
+    report = graph_retrieval_report(dataset)
+
+    here, imported = report.rows
+    counted = [here[f"n_{size}"] for size in (0, 1, 2, 3, "4_or_more")]
+    published = [imported[f"n_{size}"] for size in (0, 1, 2, 3, "4_or_more")]
+    assert published == [55, 375, 99, 12, 2]
+    assert sum(counted) == here["n"] == 543
+    assert report.left_out["mentions_without_entity"] == 0  # each mention is a label
+    # Gold entities are not published.
+    assert (here["precision"], imported["recall"]) == (None, None)
+    assert report.left_out["questions_without_known_gold"] == 543
+
+    examples = KGQuestion.objects.values_list("example", flat=True).order_by("pk")
+    texts = dict(Turn.objects.values_list("example", "text"))
+    found = SubgraphRetriever(dataset.pk).retrieved([texts[pk] for pk in examples])
+    theirs = {
+        (example, qid)
+        for example, qid in QuestionEntity.objects.values_list("question__example", "qid")
+    }
+    ours = {(pk, qid) for pk, each in zip(examples, found, strict=True) for qid in each.qids}
+    assert len(theirs) == 617
+    assert len(ours & theirs) / len(ours) > 0.9
+    # What they found and we did not has no name that the question holds, but for namesakes.
+    named: dict[str, set[str]] = {}
+    for qid, label in Entity.objects.values_list("qid", "label"):
+        named.setdefault(qid, set()).add(label)
+    for qid, alias in Alias.objects.values_list("entity__qid", "name"):
+        named[qid].add(alias)
+    chosen = {
+        (pk, name)
+        for pk, each in zip(examples, found, strict=True)
+        for step in each.steps
+        for name in (step.mention.text,)
+    }
+    missed = [
+        (name, texts[pk])
+        for pk, qid in theirs - ours
+        for name in named[qid]
+        if name in texts[pk] and (pk, name) not in chosen
+    ]
+    assert sorted(name for name, _ in missed) == ["Thutmose II", "Wang Man"]  # parts of others

@@ -1,0 +1,274 @@
+"""Charts: valid specifications in the colours of the design, and files that open."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.urls import reverse
+
+from evaluation.reports.figures.builders import drawn
+from evaluation.reports.figures.themes import DARK, LIGHT, file_theme, page_themes
+from evaluation.studies.figures.charts import (
+    accuracy_chart,
+    calibration_chart,
+    roc_chart,
+    run_names,
+    scenarios_chart,
+    shifts_chart,
+    threshold_point,
+)
+from evaluation.studies.figures.threshold_choice import grid_chart
+from evaluation.studies.pages.plots import CHARTS
+from tests.charts import valid
+from tests.evaluation.makers_of_scores import disputed, make_run, make_scores
+from tests.evaluation.studies.hand_made import COOL, WARM, two_arms
+from tests.shown import shown
+
+MAGIC = {"svg": b"<svg", "pdf": b"%PDF-", "png": b"\x89PNG\r\n\x1a\n"}
+
+
+def figure(name, value, margin=0.05):
+    return {name: value, f"{name}_low": value - margin, f"{name}_high": value + margin}
+
+
+def run_row(run=1, accuracy=0.8, **more):
+    row = {"run": run, "title": "Auto-AIS, v3", "model": "lexical", "threshold": 0.5}
+    row |= {"tp": 6, "fn": 2, "fp": 1, "tn": 3, "ceiling_merged": None, "ceiling_rest": None}
+    row |= figure("accuracy", accuracy) | figure("baseline", 0.6) | figure("ceiling_halves", 0.9)
+    return row | more
+
+
+def mean_row(question, setup, arm, mean=0.5):
+    row = {"question": question, "setup": setup, "arm": arm, "scale": "yes_no"}
+    return row | figure("mean", mean)
+
+
+def shift_row(question, setup, shift, is_significant):
+    row = {"question": question, "setup": setup, "is_significant": is_significant}
+    return row | figure("shift", shift)
+
+
+def grid_rows(*hypotheses):
+    return [
+        figure("accuracy", 0.7) | {"flavor": flavor, "window": window, "hypothesis": hypothesis}
+        for hypothesis in hypotheses
+        for flavor in ("v1", "v3")
+        for window in (0, 2)
+    ]
+
+
+SHORT = {"cool": "T 0.0", "warm": "T 0.7"}
+SPECS = {
+    "accuracy": lambda: accuracy_chart([run_row(1), run_row(2, 0.7)], 2),
+    "accuracy beside its table": lambda: accuracy_chart([run_row()], 1, beside_table=True),
+    "grid": lambda: grid_chart(grid_rows("whole"), run_row()) or {},
+    "grid of two hypotheses": lambda: grid_chart(grid_rows("whole", "mean"), run_row()) or {},
+    "roc": lambda: roc_chart(
+        [{"false_alarm": x, "hit": x**0.5, "threshold": 1 - x} for x in (0.0, 0.5, 1.0)], run_row()
+    ),
+    "calibration": lambda: calibration_chart(
+        [{"score": 0.3, "share_yes": 0.25, "n": 4, "low": 0.05, "high": 0.7}]
+    ),
+    "scenarios": lambda: scenarios_chart(
+        [
+            mean_row(q, setup, arm)
+            for q in "ab"
+            for setup in SHORT
+            for arm in ("separate", "merged")
+        ],
+        SHORT,
+    ),
+    "shifts": lambda: shifts_chart(
+        [shift_row("a", "cool", 0.1, True), shift_row("a", "warm", -0.02, False)], SHORT
+    ),
+}
+each_spec = pytest.mark.parametrize("make", SPECS.values(), ids=SPECS)
+
+
+def values(spec):
+    """Return all records that a specification draws, wherever they lie in it."""
+    if isinstance(spec, dict):
+        found = list(spec["values"]) if "values" in spec else []
+        found += [row for rows in spec.get("datasets", {}).values() for row in rows]
+        return found + [row for part in spec.values() for row in values(part)]
+    return [row for part in spec for row in values(part)] if isinstance(spec, list) else []
+
+
+@each_spec
+def test_each_chart_is_valid_and_knows_no_colour_of_its_own(make):
+    spec = make()
+
+    valid(spec)
+    assert json.loads(json.dumps(spec, allow_nan=False)) == spec
+    assert "config" not in spec
+    assert not re.search(r"#[0-9a-fA-F]{3,8}\b", json.dumps(spec))
+
+
+@each_spec
+@pytest.mark.parametrize("format_key", MAGIC)
+def test_each_chart_is_drawn_as_a_file(make, format_key):
+    content = drawn(make(), format_key)
+
+    assert content.startswith(MAGIC[format_key])
+    assert len(content) > 1000
+
+
+def test_styles_take_their_colours_from_the_theme():
+    # The whisker of the chosen run in the accent, the ceiling in green, on white.
+    svg = drawn(SPECS["accuracy"](), "svg").decode()
+
+    assert f'stroke="{LIGHT["accent"]}"' in svg
+    assert f'stroke="{LIGHT["series-5"]}"' in svg
+    assert "Ceiling: half against half" in svg
+    assert 'fill="white"' in svg
+    assert "4c78a8" not in svg  # Vega-Lite's own blue
+
+
+def test_the_tokens_of_charts_are_those_of_the_stylesheet():
+    css = Path(settings.BASE_DIR, "static/app.css").read_text()
+    of_css = {
+        name: (light, dark)
+        for name, light, dark in re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\);", css)
+    }
+
+    assert {name: (LIGHT[name], DARK[name]) for name in LIGHT} == {
+        name: of_css[name] for name in LIGHT
+    }
+    assert set(page_themes()) == {"light", "dark"}
+    assert page_themes()["dark"] != page_themes()["light"]
+    assert file_theme()["background"] == "white"
+
+
+def test_accuracies_are_drawn_in_percent_with_their_intervals():
+    rows = values(accuracy_chart([run_row(1, 0.7)], 1))
+
+    assert {"accuracy": 70.0, "low": 65.0, "high": 75.0, "said": "70.0 [65.0, 75.0]"}.items() <= (
+        next(row for row in rows if row.get("name") == "Auto-AIS, v3, lexical").items()
+    )
+    assert next(row for row in rows if row.get("name") == "Ceiling: half against half")
+
+
+def test_a_figure_without_an_interval_or_a_ceiling_is_drawn_all_the_same():
+    bare = dict.fromkeys(("accuracy_low", "accuracy_high", "baseline", "ceiling_halves"))
+
+    spec = accuracy_chart([run_row(**bare)], None)
+
+    assert drawn(valid(spec), "svg")
+
+
+def test_the_axis_says_what_makes_a_human_yes():
+    def axis(label):
+        return json.dumps(accuracy_chart([run_row(label=label)], 1))
+
+    assert "Accuracy against the human majority, %" in axis("majority")
+    assert "Accuracy against the human label (median above 2.5), %" in axis("median above 2.5")
+
+
+def test_words_above_close_references_do_not_meet():
+    # Baseline 88, ceiling 90: side by side they would lie on each other.
+    svg = drawn(accuracy_chart([run_row(1), run_row(2)], 2), "svg").decode()
+    close = drawn(accuracy_chart([run_row(1, **figure("baseline", 0.88))], 1), "svg").decode()
+
+    for text in (svg, close):
+        found = re.findall(
+            r'transform="translate\([\d.-]+,([\d.-]+)\)"[^>]*>(?:majority|human)', text
+        )
+        assert len(set(found)) == 2
+
+
+def test_the_baseline_is_one_line_from_top_to_bottom():
+    rows = values(accuracy_chart([run_row(1), run_row(2, **figure("baseline", 0.7))], 2))
+
+    assert [row["baseline"] for row in rows if "baseline" in row] == [70.0]
+
+
+def test_more_setups_than_colours_have_a_panel_each():
+    setups = {f"s{n}": f"T 0.{n}" for n in range(6)}
+
+    def spec(names):
+        rows = [mean_row(q, s, arm) for q in "ab" for s in names for arm in ("separate", "merged")]
+        return scenarios_chart(rows, setups)
+
+    few, many = spec(list(setups)[:5]), spec(setups)
+    assert "color" in json.dumps(few)
+    assert "facet" not in few
+    assert "color" not in json.dumps(many)
+    assert many["columns"] == 3
+    svg = drawn(many, "svg").decode()
+    assert all(name in svg for name in setups.values())
+
+
+def test_the_point_of_the_threshold_is_hits_and_false_alarms():
+    # 6 of 8 human yeses are hit, 1 of 4 human noes is a false alarm.
+    point = threshold_point(run_row()) or {}
+
+    assert (point["hit"], point["false_alarm"]) == (0.75, 0.25)
+    assert threshold_point(run_row(fp=0, tn=0)) is None
+    assert threshold_point(None) is None
+
+
+def test_runs_that_are_called_alike_are_numbered():
+    rows = [run_row(1), run_row(2), run_row(3, title="RougeL", model="")]
+
+    assert run_names(rows) == [
+        "Auto-AIS, v3, lexical (1)",
+        "Auto-AIS, v3, lexical (2)",
+        "RougeL",
+    ]
+
+
+# --- downloads ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def researcher(own_cache_and_folder, rosa, client_for):
+    return client_for(rosa)
+
+
+def rated_in_two_arms(folder):
+    arms = {f"c{n}": ("nnn", "yyy") for n in range(3)} | {f"w{n}": ("yyy", "yyn") for n in range(3)}
+    study = two_arms(folder / "s", arms, setups={k: COOL if k[0] == "c" else WARM for k in arms})
+    run = make_run(study.dataset)
+    make_scores(run, dict.fromkeys(arms, 0.9) | {"c0": 0.2})
+    return study, run
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("format_key", MAGIC)
+def test_each_chart_of_a_study_is_downloaded(researcher, tmp_path, name, format_key):
+    study, run = rated_in_two_arms(tmp_path)
+    address = reverse("evaluation:figure", args=[study.slug, name, format_key])
+
+    answer = researcher.get(address, {"run": run.pk, "question": "q"})
+
+    assert answer.status_code == 200
+    assert answer.content.startswith(MAGIC[format_key])
+    assert f'filename="{study.slug}-{name}.{format_key}"' in answer["Content-Disposition"]
+
+
+@pytest.mark.once
+def test_charts_that_do_not_exist_or_have_nothing_to_draw_are_not_found(researcher, tmp_path):
+    study, _ = disputed(tmp_path)  # one arm: no shifts
+
+    for name, format_key in (("nothing", "svg"), ("accuracy", "gif"), ("shifts", "svg")):
+        address = reverse("evaluation:figure", args=[study.slug, name, format_key])
+        assert researcher.get(address).status_code == 404
+
+
+@pytest.mark.once
+def test_a_download_has_row_names_that_the_page_has_in_its_table(researcher, tmp_path):
+    study, _ = disputed(tmp_path)
+    page = shown(researcher.get(reverse("evaluation:study", args=[study.slug])))
+    on_page = page.data("plots")
+
+    download = reverse("evaluation:figure", args=[study.slug, "accuracy", "svg"])
+    svg = researcher.get(download).text
+
+    assert "Auto-AIS, v3, localized K = 2, lexical" in svg
+    assert set(on_page["charts"]) == {"scenarios", "accuracy", "roc", "calibration"}
+    assert on_page["themes"].keys() == {"light", "dark"}
+    names = {row["name"] for row in values(on_page["charts"]["accuracy"]) if "name" in row}
+    assert all(name in svg for name in names)

@@ -1,0 +1,84 @@
+"""Small studies for reports, with answers as letters, and their rows."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from annotation.models import Study
+from evaluation.reports.base import Choices, Report, Row
+from evaluation.studies.reports.raters import raters_report
+from tests.makers import example_row, import_rows, response_row, scheme_of, vote_row
+
+FIVE_STARS = {"ordinal": [1, 5]}
+PAIR = scheme_of({"sensible": "yes_no", "specific": "yes_no"}, specific={"after": ["sensible"]})
+
+
+def only_row(study: Study, **choices: Any) -> Row:
+    """Return the row of a report that has one."""
+    [row] = raters_report(study, Choices(**choices)).rows
+    return row
+
+
+def row_of(study: Study, question: str, **choices: Any) -> Row:
+    """Return the first row about a question."""
+    return next(
+        r for r in raters_report(study, Choices(**choices)).rows if r["question"] == question
+    )
+
+
+def votes(**answers: str) -> dict[str, dict[str, list[str]]]:
+    """Return votes on one question: response → answers of w1, w2, ... as letters or digits."""
+    words = {"y": "yes", "n": "no", "-": ""}
+    return {
+        response: {"q": [words.get(letter, letter) for letter in letters]}
+        for response, letters in answers.items()
+    }
+
+
+COOL = {"model": "m", "temperature": 0.0}
+WARM = {"model": "m", "temperature": 0.7}
+WORDS = {"y": "yes", "n": "no"}
+
+
+def two_arms(
+    folder: Path,
+    answers: Mapping[str, tuple[str, str]],
+    *,
+    setups: Mapping[str, Any] | None = None,
+    better: str | None = "yes",
+    scale: Any = "yes_no",
+    dialogs: Mapping[str, str] | None = None,
+    more_votes: Sequence[Row] = (),
+    **rows: Any,
+) -> Study:
+    """Import votes on one question `q`: response → those of the separate and of the merged arm.
+
+    Each is one letter or digit per rater: w1, w2, … in the separate arm, m1, m2, … in the merged.
+    A response has an example and a dialog of its own, unless `dialogs` names one.
+    """
+    setups, dialogs = setups or {}, dialogs or {}
+    given = [
+        vote_row(response, f"{prefix}{number}", WORDS.get(letter, letter), "q", arm=arm)
+        for response, by_arm in answers.items()
+        for prefix, arm, letters in zip("wm", ("separate", "merged"), by_arm, strict=True)
+        for number, letter in enumerate(letters, start=1)
+    ]
+    outcome = import_rows(
+        folder,
+        folder.name,
+        examples=[example_row(f"e-{key}", dialog=dialogs.get(key, f"e-{key}")) for key in answers],
+        responses=[response_row(key, f"e-{key}", setup=setups.get(key, COOL)) for key in answers],
+        votes=[*given, *more_votes],
+        scheme=scheme_of({"q": scale}, q={"better": better} if better else {}),
+        **rows,
+    )
+    assert outcome.study is not None
+    return outcome.study
+
+
+def rows_by(report: Report, *names: str) -> dict[Any, Row]:
+    """Return the rows of a report by the value of one column, or by those of several."""
+    return {
+        row[names[0]] if len(names) == 1 else tuple(row[name] for name in names): row
+        for row in report.rows
+    }

@@ -1,0 +1,382 @@
+"""The report on human–auto agreement: by hand, and against scikit-learn on exported files."""
+
+import csv
+import json
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    cohen_kappa_score,
+    confusion_matrix,
+    f1_score,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+)
+
+from annotation.models import Study
+from annotation.schemes import load_scheme
+from evaluation.models import MetricRun
+from evaluation.reports.base import Choices, Row
+from evaluation.studies.disagreements.worklist import Disagreement, disagreements
+from evaluation.studies.reports.agreement import agreement_report, agreement_with_details, curves
+from evaluation.studies.reports.scenarios import scenarios_report
+from evaluation.studies.reports.timing import position_report, time_report
+from evaluation.studies.reports.uncertainty import uncertainty_report
+from evaluation.votes.export import export_folder
+from tests.annotation.makers import material, opened
+from tests.evaluation.makers_of_scores import make_run, make_score, make_scores
+from tests.evaluation.studies.hand_made import two_arms, votes
+from tests.evaluation.studies.test_rated_here import rate_by_care
+from tests.makers import forget, import_path, rated, scheme_of, statements
+
+pytestmark = pytest.mark.once
+EXACT = 1e-6
+
+
+def only_row(study: Study, **choices: Any) -> Row:
+    [row] = agreement_report(study, Choices(**choices)).rows
+    return row
+
+
+def scored(folder: Path, answers: dict[str, Any], scores: dict[str, float], **more: Any) -> Study:
+    """Import votes on one question and a run's scores by response."""
+    study = rated(folder, answers, **more)
+    make_scores(make_run(study.dataset), scores)
+    return study
+
+
+# --- by hand --------------------------------------------------------------------------------
+
+
+def test_a_score_above_the_threshold_is_a_yes_and_one_on_it_a_no(tmp_path):
+    answers = votes(a="yyn", b="yyy", c="nnn", d="nny", e="yyy")
+    study = scored(tmp_path, answers, {"a": 0.9, "b": 0.5, "c": 0.4, "d": 0.6, "e": 0.8})
+
+    row = only_row(study)
+
+    # Human y y n n y; auto y n n y y.
+    assert (row["tp"], row["fn"], row["fp"], row["tn"]) == (2, 1, 1, 1)
+    assert (row["n"], row["n_human_yes"], row["threshold"]) == (5, 3, 0.5)
+    assert row["accuracy"] == pytest.approx(3 / 5)
+    assert row["balanced_accuracy"] == pytest.approx((2 / 3 + 1 / 2) / 2)
+    assert row["baseline"] == pytest.approx(3 / 5)
+    assert row["n_rater_score"] == 5
+    assert row["auc"] == pytest.approx(5 / 6)  # of yes over no, all but b over d
+    squared = (0.9 - 2 / 3) ** 2 + (0.5 - 1) ** 2 + 0.4**2 + (0.6 - 1 / 3) ** 2 + (0.8 - 1) ** 2
+    assert row["mse"] == pytest.approx(squared / 5)
+    assert (row["question"], row["truth"], row["flattered"]) == ("q", "separate", False)
+    assert row["run_signature"].startswith("auto_ais|lexical|v3")
+
+
+def test_whatever_is_not_compared_is_counted(tmp_path):
+    answers = votes(a="yyn", b="nnn", c="yn", d="yyy", e="yyy", f="nnn")
+    study = scored(tmp_path, answers, {"a": 0.9, "b": 0.2, "c": 0.7})
+    run = MetricRun.objects.get()
+    make_score(run, "d", None, problem="the response is empty")
+    make_score(run, "e", 0.0, is_assumed=True)
+    run.scores.filter(score=0.9).update(n_truncated=3)
+
+    report = agreement_report(study)
+    row = report.rows[0]
+
+    # Compared a, b; c is undecided, d failed, e assumed, f has no score yet.
+    assert (row["n"], row["accuracy"]) == (2, 1.0)
+    counted = {name: row[name] for name in ("undecided", "failed", "assumed", "unscored")}
+    assert counted == {"undecided": 1, "failed": 1, "assumed": 1, "unscored": 1}
+    assert row["truncated"] == 3
+    assert (report.left_out["failed"], report.left_out["assumed_scores"]) == (1, 1)
+    assert (report.left_out["unscored"], report.left_out["undecided"]) == (1, 1)
+
+
+def test_the_truth_is_the_separate_arm_unless_another_is_chosen(tmp_path):
+    study = two_arms(tmp_path / "s", {"a": ("yyy", "nnn"), "b": ("nnn", "nnn")})
+    make_scores(make_run(study.dataset), {"a": 0.9, "b": 0.1})
+
+    separate, merged = only_row(study), only_row(study, truth="merged")
+
+    assert (separate["truth"], separate["accuracy"]) == ("separate", 1.0)
+    assert (merged["truth"], merged["accuracy"]) == ("merged", 0.5)
+    # The arms agree on b alone, whichever is the truth.
+    assert separate["ceiling_merged"] == merged["ceiling_merged"] == 0.5
+    assert separate["minus_ceiling_merged"] == pytest.approx(0.5)
+
+
+def test_a_study_without_that_arm_has_the_truth_of_its_own(tmp_path):
+    study = two_arms(tmp_path / "s", {"a": ("", "yy"), "b": ("", "nn")})
+    make_scores(make_run(study.dataset), {"a": 0.9, "b": 0.9})
+
+    row = only_row(study)
+
+    assert (row["truth"], row["accuracy"], row["ceiling_merged"]) == ("merged", 0.5, None)
+
+
+def test_the_ceilings_are_those_of_the_raters(tmp_path):
+    study = scored(tmp_path, votes(a="yyn", b="nnn", c="yyy"), {"a": 0.9, "b": 0.1, "c": 0.9})
+
+    row = only_row(study)
+
+    # Halves of three are one vote against two. a: the no alone against two yeses differ; a yes
+    # alone leaves a tie. b and c always agree. Decided 1/3 + 1 + 1, agreeing 2.
+    assert row["ceiling_halves"] == pytest.approx(2 / (7 / 3))
+    # Each against the rest. a: the no against two yeses; each yes against a tie. b, c: 3 of 3.
+    assert row["ceiling_rest"] == pytest.approx(6 / 7)
+    assert row["minus_ceiling_rest"] == pytest.approx(1 - 6 / 7)
+
+
+def test_a_ceiling_is_over_the_responses_that_the_metric_is_compared_on(tmp_path):
+    votes_of = {"a": ("yyn", "nnn"), "b": ("nnn", "nnn"), "c": ("yyy", "yyy"), "d": ("yn", "yy")}
+    study = two_arms(tmp_path / "s", votes_of)
+    make_scores(make_run(study.dataset), {"a": 0.9, "b": 0.1, "d": 0.9})
+
+    row = only_row(study)
+
+    # c has no score and d no majority. Halves: a decides a third of its splits and never agrees.
+    assert (row["n"], row["accuracy"], row["label"]) == (2, 1.0, "majority")
+    assert (row["ceiling_merged"], row["minus_ceiling_merged"]) == (0.5, 0.5)
+    assert row["ceiling_halves"] == pytest.approx(1 / (4 / 3))
+    assert row["ceiling_rest"] == pytest.approx(3 / 4)  # the no of a against two yeses, and b's
+    assert [row[f"ceiling_{name}_n"] for name in ("merged", "halves", "rest")] == [2, 2, 2]
+
+
+def test_a_response_with_one_vote_takes_part_in_no_ceiling(tmp_path):
+    study = scored(tmp_path, votes(a="yyn", b="n"), {"a": 0.9, "b": 0.1})
+
+    row = only_row(study)
+
+    assert row["n"] == 2
+    assert (row["ceiling_halves_n"], row["ceiling_rest_n"], row["ceiling_merged_n"]) == (1, 1, None)
+
+
+def test_runs_stand_side_by_side_and_one_without_scores_is_not_there(tmp_path):
+    study = scored(tmp_path, votes(a="yy", b="nn"), {"a": 0.9, "b": 0.1})
+    other = make_run(study.dataset, signature="auto_ais|other|t:0.95", threshold=0.95)
+    make_scores(other, {"a": 0.9, "b": 0.1})
+    make_run(study.dataset, signature="auto_ais|third")
+
+    rows = agreement_report(study).rows
+
+    assert [(row["threshold"], row["accuracy"]) for row in rows] == [(0.5, 1.0), (0.95, 0.5)]
+
+
+def test_a_nominal_question_without_a_positive_label_says_why(tmp_path):
+    scheme = scheme_of({"q": {"nominal": ["good", "bad"]}})
+    answers = {"a": {"q": ["good", "good"]}, "b": {"q": ["bad", "bad"]}}
+    scores = {"a": 0.9, "b": 0.1}
+    study = scored(tmp_path / "a", answers, scores, scheme=scheme)
+    named = scored(
+        tmp_path / "b",
+        answers,
+        scores,
+        scheme=scheme,
+        name="named",
+        study={"positive": {"q": "good"}},
+    )
+
+    row = only_row(study)
+
+    assert row["why"] == "no label of this question is named as the positive one"
+    assert row["n"] == 0
+    assert all(row[name] is None for name in ("accuracy", "auc", "baseline", "ceiling_rest"))
+    assert (only_row(named)["accuracy"], only_row(named)["why"]) == (1.0, None)
+
+
+def test_flagged_responses_and_other_setups_take_no_part(tmp_path):
+    flags = [{"response": "a", "rater": f"w{n}"} for n in (1, 2)]
+    study = scored(
+        tmp_path,
+        votes(a="yy", b="nn", c="nn"),
+        {"a": 0.9, "b": 0.1, "c": 0.9},
+        flags=flags,
+        setups={"c": "model-b"},
+    )
+
+    assert (only_row(study)["n"], only_row(study)["accuracy"]) == (2, 0.5)
+    assert only_row(study, setup="model-b")["accuracy"] == 0.0
+
+
+def test_curves_are_there_for_what_can_be_compared(tmp_path):
+    study = scored(tmp_path, votes(a="yy", b="nn"), {"a": 0.9, "b": 0.1})
+
+    [(key, curve)] = curves(study).items()
+
+    assert key == f"{MetricRun.objects.get().pk}/q"
+    assert [point["threshold"] for point in curve["roc"]] == [0.9, 0.1, None]
+    points = [(point["false_alarm"], point["hit"]) for point in curve["roc"]]
+    assert points[0] == (0, 0)
+    assert (0, 1) in points  # a perfect order
+    assert points[-1] == (1, 1)
+    assert [(point["score"], point["share_yes"]) for point in curve["calibration"]] == [
+        (0.1, 0.0),
+        (0.9, 1.0),
+    ]
+    json.dumps(curve, allow_nan=False)
+
+
+def test_the_first_disagreements_are_those_of_the_worklist(tmp_path):
+    answers = votes(a="yyynn", b="yyyyy", c="nnnyy", d="nnnnn", e="yyyyn", f="yyynn", g="yyyyy")
+    scores = {"a": 0.2, "b": 0.1, "c": 0.9, "d": 0.8, "e": 0.4, "f": 0.2, "g": 0.9}
+    study = scored(tmp_path, answers, scores)
+    run = MetricRun.objects.get()
+    [question] = load_scheme(study.scheme).questions
+
+    [found] = agreement_with_details(study, Choices())[1].disagreements.values()
+
+    expected = disagreements(study, run, question, Choices())
+    assert (found["n"], found["n_compared"], len(expected)) == (6, 7, 6)
+    assert [Disagreement(**row) for row in found["first"]] == expected[:5]
+
+
+# --- against scikit-learn -------------------------------------------------------------------
+
+
+def assert_equals_scikit_learn(study: Study, folder: Path, cuts: dict[str, float]) -> int:
+    """Compare every row with figures from the exported files alone; return how many there were.
+
+    A question with a cut is ordinal: a median above it is a yes, on it undecided.
+    """
+    export_folder(study.dataset, study, folder)
+    with (folder / "votes.csv").open() as file:
+        given = list(csv.DictReader(file))
+    with (folder / "scores.csv").open() as file:
+        scores = {
+            (row["metric"], row["signature"], row["response"]): float(row["score"])
+            for row in csv.DictReader(file)
+            if row["score"] and row["assumed"] == "no"
+        }
+    by_target: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for vote in given:
+        if vote["arm"] == "separate":
+            word = {"yes": 1.0, "no": 0.0}.get(vote["answer"])
+            answer = float(vote["answer"]) if word is None else word
+            by_target[vote["question"], vote["response"]].append(answer)
+    rows = agreement_report(study).rows
+    for row in rows:
+        cut = cuts.get(row["question"], 0.5)
+        human, auto, score, rater_score = [], [], [], []
+        for (question, response), answers in by_target.items():
+            middle = median(answers)  # of yes/no: the majority, 0.5 on a tie
+            found = scores.get((row["metric"], row["run_signature"], response))
+            if question != row["question"] or middle == cut or found is None:
+                continue
+            human.append(middle > cut)
+            auto.append(found > row["threshold"])
+            score.append(found)
+            low, high = (1, 4) if row["question"] in cuts else (0, 1)
+            rater_score.append((np.mean(answers) - low) / (high - low))
+        tn, fp, fn, tp = confusion_matrix(human, auto, labels=[False, True]).ravel()
+        expected = {
+            "n": len(human),
+            "accuracy": accuracy_score(human, auto),
+            "balanced_accuracy": balanced_accuracy_score(human, auto),
+            "precision": precision_score(human, auto, zero_division=np.nan),
+            "recall": recall_score(human, auto),
+            "f1": f1_score(human, auto),
+            "kappa": cohen_kappa_score(human, auto),
+            "auc": roc_auc_score(human, score),
+            "spearman": spearmanr(score, rater_score).statistic,
+            "baseline": max(np.mean(human), 1 - np.mean(human)),
+            "tp": tp,
+            "fn": fn,
+            "fp": fp,
+            "tn": tn,
+        }
+        if min(score) >= 0 and max(score) <= 1:
+            expected["mse"] = np.mean((np.array(score) - np.array(rater_score)) ** 2)
+        for name, figure in expected.items():
+            if name == "precision" and np.isnan(figure):
+                assert row[name] is None
+            else:
+                assert row[name] == pytest.approx(figure, abs=EXACT), (row["question"], name)
+    return len(rows)
+
+
+def test_figures_of_a_hand_made_study_are_those_of_scikit_learn(tmp_path):
+    answers = votes(a="yyn", b="yyy", c="nnn", d="nny", e="yyyn", f="yn", g="nnnn", h="y", i="nny")
+    scores = {"a": 0.9, "b": 0.5, "c": 0.4, "d": 0.6, "e": 0.8, "f": 0.3, "g": 0.6, "h": 0.7}
+    study = scored(tmp_path / "s", answers, scores)
+
+    assert assert_equals_scikit_learn(study, tmp_path / "out", {}) == 1
+
+
+def test_figures_of_mtrag_are_those_of_scikit_learn(tmp_path, shared):
+    study = import_path(shared / "data/mtrag_human_eval/mtrag_human_eval_part1.json").study
+    assert study
+
+    questions = [question["key"] for question in study.scheme["questions"]]
+    n_rows = assert_equals_scikit_learn(study, tmp_path / "out", dict.fromkeys(questions, 2.5))
+
+    assert n_rows == len(questions) * MetricRun.objects.count() > 0
+
+
+# --- elsewhere, and its cost ----------------------------------------------------------------
+
+
+def test_an_export_gives_the_same_rows_of_every_report_where_it_is_imported(tmp_path):
+    dataset = material(tmp_path / "data", n_examples=5)
+    study = opened(dataset, scheme="SSA", arms=["separate", "merged"], raters=10, seed=5)
+    rate_by_care(study)
+    keys = dataset.responses.order_by("key").values_list("key", flat=True)
+    run = make_run(dataset, signature="auto_ais|lexical|v3|whole|whole|shown|t:0.3|v:1")
+    MetricRun.objects.update(threshold=0.3)
+    make_scores(run, {key: (7 * n % 10) / 10 for n, key in enumerate(keys)})
+    reports = (
+        scenarios_report,
+        uncertainty_report,
+        time_report,
+        position_report,
+        agreement_report,
+    )
+
+    def rows(study: Study) -> list[list[Row]]:
+        """Return all rows without what names a run here alone."""
+        return [
+            [
+                {
+                    name: value
+                    for name, value in row.items()
+                    if name not in ("run", "title", "model")
+                }
+                for row in report(study).rows
+            ]
+            for report in reports
+        ]
+
+    before = rows(study)
+    left_out = [report(study).left_out for report in reports]
+    signatures = [report(study).signature for report in reports[:-1]]
+    export_folder(dataset, study, tmp_path / "out")
+    forget(dataset)
+    again = import_path(tmp_path / "out", "again").study
+
+    assert again is not None
+    assert rows(again) == before
+    assert [report(again).left_out for report in reports] == left_out
+    assert [report(again).signature for report in reports[:-1]] == signatures
+    assert all(before)
+    assert before[4][0]["threshold"] == 0.3
+
+
+def test_each_run_costs_as_much_whatever_it_has_scored(tmp_path):
+    def n_statements(n, n_runs):
+        study = scored(
+            tmp_path / f"{n}-{n_runs}",
+            votes(**{f"r{i}": "yyn" for i in range(n)}),
+            {f"r{i}": i / n for i in range(n)},
+            name=f"{n}-{n_runs}",
+        )
+        for number in range(1, n_runs):
+            make_scores(make_run(study.dataset, signature=f"run {number}"), {"r0": 0.4})
+        return len(statements(lambda: agreement_report(study)))
+
+    small = n_statements(3, 1)
+
+    assert n_statements(40, 1) == small
+    assert n_statements(3, 4) - small <= 3 * 2

@@ -1,0 +1,77 @@
+"""The command that scores a grid and prints what choosing in it is worth."""
+
+import json
+
+import pytest
+from django.core.management import call_command
+
+from evaluation.models import MetricRun
+from evaluation.studies.reports.threshold_choice import calibration_report
+from generation.models import Checkpoint
+from tests.evaluation.commands import failure
+from tests.evaluation.studies.hand_made import votes
+from tests.evaluation.studies.test_threshold_choice_report import chosen_of
+from tests.makers import rated
+from tests.tiny_models import tiny_checkpoint
+
+pytestmark = pytest.mark.once
+
+
+@pytest.fixture
+def study(tmp_path):
+    return rated(tmp_path, votes(**{f"r{n}": "yyy" if n % 2 else "nnn" for n in range(6)}))
+
+
+def calibrate(capsys, *arguments):
+    call_command("calibrate", "--study=pilot", *arguments)
+    return capsys.readouterr().out
+
+
+def test_it_scores_the_grid_and_prints_the_report(study, capsys):
+    more = ["--flavors", "v1", "v2", "--windows", "0", "1", "--evidence", "golden"]
+
+    first = json.loads(calibrate(capsys, *more, "--format=json"))
+    table = calibrate(capsys, *more, "--question=q", "--format=table")
+
+    assert MetricRun.objects.count() == 4, "the second time nothing is missing"
+    assert (first["report"], len(first["rows"])) == ("calibration", 5)
+    assert (first["rows"][0]["n_candidates"], first["rows"][0]["n"]) == (4, 6)
+    assert first["rows"] == calibration_report(study).rows
+    assert chosen_of(calibration_report(study))["n"] == 6
+    assert "Left out: " in table
+    assert "candidates" in table
+
+
+def test_a_listed_model_needs_no_backend_and_its_runs_alone_are_reported(study, capsys, tmp_path):
+    folder = tiny_checkpoint(tmp_path / "tiny")
+    Checkpoint.objects.create(name="tiny-nli", location=str(folder))
+    calibrate(capsys, "--flavors", "v1", "--windows", "0")
+
+    grid = ["--flavors", "v1", "v3", "--windows", "0"]
+    report = json.loads(calibrate(capsys, "--model=tiny-nli", *grid, "--format=json"))
+
+    assert {row["model"] for row in report["rows"]} == {"tiny-nli"}
+    assert [row["kind"] for row in report["rows"]] == ["chosen", "candidate", "candidate"]
+    runs = MetricRun.objects.filter(model_name="tiny-nli")
+    assert {(run.backend, run.state, run.scores.count()) for run in runs} == {
+        ("transformers", "done", 6)
+    }
+
+
+def test_mistakes_are_said_before_anything_is_scored(study):
+    pilot = "--study=pilot"
+
+    assert failure("calibrate", "--study=nobody") == "No study 'nobody'; there are: pilot"
+    assert failure("calibrate", pilot, "--question=x") == "No question 'x'; there are: q"
+    assert failure("calibrate", pilot, "--truth=merged") == (
+        "No merged arm in 'pilot'; there is: separate"
+    )
+    assert failure("calibrate", pilot, "--windows", "-1") == (
+        "--windows: -1: expected 0 (the whole evidence) or more."
+    )
+    assert failure("calibrate", pilot, "--backend=heuristic").startswith("--model: Auto-AIS cannot")
+    assert failure("calibrate", pilot, "--model=x").startswith("--model: x is not listed")
+    assert failure("report", "calibration", pilot, "--model=x") == (
+        "No scores by a model 'x'; there are: none yet"
+    )
+    assert not MetricRun.objects.exists()
