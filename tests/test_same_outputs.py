@@ -1,0 +1,99 @@
+"""The comparer of two commits' answers finds what differs, and nothing else."""
+
+import io
+import zipfile
+
+from tests.same_outputs.collection import Answer, Collection, Collector
+from tests.same_outputs.comparison import Allowed, compare
+
+
+def page(body: str, status: int = 200) -> Answer:
+    return Answer(status, {"Content-Type": "text/html"}, body.encode())
+
+
+def zipped(text: str, year: int) -> Answer:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("study.json", (year, 1, 1, 0, 0, 0)), text)
+    return Answer(200, {}, out.getvalue())
+
+
+def test_a_planted_byte_is_found_and_shown():
+    before = {"/a": page("first\n5 votes\nlast"), "/b": page("same")}
+    after = {"/a": page("first\n6 votes\nlast"), "/b": page("same")}
+
+    outcome = compare(before, after)
+
+    (found,) = outcome.different
+    assert found.address == "/a"
+    assert {"-5 votes", "+6 votes"} <= set(found.lines)
+    assert outcome.equal == ["/b"]
+    assert not outcome.is_same
+
+
+def test_a_header_a_status_and_a_lost_address_are_differences():
+    before = {"/a": page(""), "/b": page(""), "/c": page("")}
+    after = {"/a": page("", status=404), "/b": Answer(200, {"Location": "/x"}, b""), "/d": page("")}
+
+    outcome = compare(before, after)
+
+    assert [each.address for each in outcome.different] == ["/a", "/b"]
+    assert (outcome.only_before, outcome.only_after) == (["/c"], ["/d"])
+
+
+def test_tokens_are_masked_and_what_stands_beside_them_is_not():
+    form = '<input name="csrfmiddlewaretoken" value="{}"><p>{}</p>'
+    before = {"/a": page(form.format("a" * 64, 1)), "/b": page(form.format("a" * 64, 1))}
+    after = {"/a": page(form.format("b" * 64, 1)), "/b": page(form.format("b" * 64, 2))}
+
+    outcome = compare(before, after)
+
+    assert outcome.equal == ["/a"]
+    assert [each.address for each in outcome.different] == ["/b"]
+
+
+def test_a_zip_file_is_its_members_whenever_it_was_packed():
+    before = {"/a": zipped("same", 2024), "/b": zipped("one", 2024)}
+    after = {"/a": zipped("same", 2025), "/b": zipped("two", 2024)}
+
+    outcome = compare(before, after)
+
+    assert outcome.equal == ["/a"]
+    assert {"-one", "+two"} <= set(outcome.different[0].lines)
+
+
+def test_a_pdf_file_is_its_lines_however_its_objects_are_numbered():
+    pdf = b"%PDF-1.7\n{} 0 obj\n/xo{} {} 0 R\n/gs1 9 0 R\n(text of {})\nxref\n{}"
+
+    def drawn(number: int, text: str) -> Answer:
+        body = pdf.decode().format(number, number, number, text, number).encode()
+        return Answer(200, {}, body)
+
+    before = {"/a": drawn(1, "a figure"), "/b": drawn(1, "a figure")}
+    after = {"/a": drawn(2, "a figure"), "/b": drawn(1, "another")}
+
+    outcome = compare(before, after)
+
+    assert outcome.equal == ["/a"]
+    assert [each.address for each in outcome.different] == ["/b"]
+
+
+def test_an_allowed_difference_is_none_and_an_idle_pattern_is_named():
+    before = {"/a/1": page("old"), "/a/2": page("same")}
+    after = {"/a/1": page("new"), "/a/2": page("same")}
+    meant, idle = Allowed("/a/.*", "reworded"), Allowed("/a/2", "reworded long ago")
+
+    outcome = compare(before, after, [meant, idle])
+
+    assert outcome.is_same
+    assert outcome.allowed == ["/a/1"]
+    assert outcome.unused == [idle]
+
+
+def test_stored_answers_are_read_as_they_were(tmp_path):
+    answer = Answer(200, {"Content-Type": "image/png"}, b"\x89PNG\x00")
+    collector = Collector(tmp_path)
+    collector.store("admin GET /figure.png", answer)
+    collector.store("admin GET /figure.png", page("the first counts"))
+
+    assert dict(Collection(tmp_path)) == {"admin GET /figure.png": answer}
