@@ -1,0 +1,124 @@
+"""The installation of tests/data/upgrade, brought up on the database that the tests use."""
+
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.core.management.color import no_style
+from django.core.serializers import serialize
+from django.core.serializers.python import Deserializer
+from django.db import connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.state import StateApps
+
+from tests.upgrade.make_fixture import JUDGE
+
+FIXTURE = Path(__file__).parent.parent / "data" / "upgrade"
+STILL_HELD = "2099-01-01T00:00:00Z"  # raters had their units when the site went down a moment ago
+Row = dict[str, Any]
+
+
+@cache
+def old_rows(judge: str = JUDGE) -> list[Row]:
+    """Return the rows of the old installation, whose language model is served at this address."""
+    text = (FIXTURE / "rows.json").read_text(encoding="utf-8")
+    rows: list[Row] = json.loads(text.replace(JUDGE, judge))
+    for row in rows:
+        if row["model"] == "annotation.assignment" and row["fields"]["lease_until"]:
+            row["fields"]["lease_until"] = STILL_HELD
+    return rows
+
+
+def old_tasks() -> list[str]:
+    """Return the names of the tasks that the old code knows."""
+    return (FIXTURE / "tasks.txt").read_text(encoding="utf-8").split()
+
+
+def messages(folder: Path) -> list[tuple[str, str, Any]]:
+    """Return (queue, task, body) of the messages in a folder, in their order."""
+    found = []
+    for path in sorted(folder.glob("*.msg")):
+        message = json.loads(path.read_text(encoding="utf-8"))
+        found.append((path.name.split(".")[1], message["headers"]["task"], message["body"]))
+    return found
+
+
+def last_old_migrations() -> list[tuple[str, str]]:
+    """Return the last migration of each app that the old installation has done."""
+    lines = (FIXTURE / "migrations.jsonl").read_text(encoding="utf-8").splitlines()
+    return list({row["app"]: row["name"] for row in map(json.loads, lines)}.items())
+
+
+def rows_now(models: Sequence[str]) -> dict[tuple[str, Any], Row]:
+    """Return the rows that these models have now, as they would be dumped."""
+    found = [
+        row
+        for model in models
+        for row in json.loads(serialize("json", apps.get_model(model)._base_manager.all()))
+    ]
+    return {(row["model"], row["pk"]): row["fields"] for row in found}
+
+
+@contextmanager
+def own_database(folder: Path) -> Iterator[None]:
+    """Let everything in this process use a new and empty database for a while."""
+    database = connection.settings_dict
+    usual, is_file = database["NAME"], connection.vendor == "sqlite"
+    new = str(folder / "upgraded.sqlite3") if is_file else f"{usual}_upgraded"
+    if not is_file:
+        _execute(f"CREATE DATABASE {connection.ops.quote_name(new)}")
+    _connect_to(new)
+    try:
+        yield
+    finally:
+        _connect_to(usual)
+        if not is_file:
+            _execute(f"DROP DATABASE {connection.ops.quote_name(new)} WITH (FORCE)")
+
+
+def _connect_to(name: str) -> None:
+    connection.close()
+    connection.settings_dict["NAME"] = name
+
+
+def _execute(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+def bring_up(data: Path, judge: str) -> None:
+    """Make the tables that the old code had, with its rows, its queue and its uploads."""
+    executor = MigrationExecutor(connection)
+    executor.migrate(last_old_migrations())
+    _load(old_rows(judge), executor.loader.project_state(last_old_migrations()).apps)
+    (data / "queue").mkdir(parents=True)
+    shutil.copytree(FIXTURE / "queue", data / "queue" / "messages")
+    shutil.copytree(FIXTURE / "uploads", data / "uploads")
+
+
+class _OldRows(Deserializer):
+    """Rows of the models as they were."""
+
+    def __init__(self, rows: list[Row], old: StateApps) -> None:
+        super().__init__(rows)
+        self._old = old
+
+    def _get_model_from_node(self, model_identifier: str) -> Any:
+        return self._old.get_model(model_identifier)
+
+
+def _load(rows: list[Row], old: StateApps) -> None:
+    """Put rows in place of what migrations have put there."""
+    models = old.get_models(include_auto_created=True)
+    tables = [model._meta.db_table for model in models]
+    connection.ops.execute_sql_flush(connection.ops.sql_flush(no_style(), tables))
+    with transaction.atomic():
+        for row in _OldRows(rows, old):
+            row.save()
+    for statement in connection.ops.sequence_reset_sql(no_style(), models):
+        _execute(statement)
