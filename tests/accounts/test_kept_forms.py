@@ -142,7 +142,11 @@ def test_the_sign_in_form_itself_is_shown_once_more(browser):
     assert settings.CSRF_COOKIE_NAME in browser.cookies
 
 
-@pytest.mark.parametrize("text", ["", "made up", signing.dumps({"path": "/"}, salt="another")])
+@pytest.mark.parametrize(
+    "text",
+    ["", "made up", signing.dumps({"path": "/"}, salt="another")],
+    ids=["nothing", "made up", "sealed for something else"],  # a seal holds the time
+)
 def test_only_what_this_site_sealed_is_unsealed(text):
     assert unsealed(text) is None
     assert unsealed(signing.dumps({"path": "/", "fields": [["a", "b"]]}, salt=SALT)) == KeptForm(
