@@ -40,7 +40,7 @@ LAYERS = [
     ("urls", "grid_urls"),
     ("views", "api", "api_grids", "api_new_run", "api_samples", "authentication"),
     ("command", "management", "tasks"),
-    ("pages", "kinds", "job_kinds", "named_answers", "templatetags"),
+    ("pages", "kinds", "job_kinds", "report_kinds", "named_answers", "templatetags"),
     ("forms", "services", "reports", "figures"),
 ]
 PURE = [
@@ -57,6 +57,7 @@ PURE = [
     "generation/text/*.py",
     "generation/retrieval/bm25.py",
     "generation/retrieval/evidence_choice.py",
+    "generation/choices/declaration.py",
     "generation/retrieval/recall.py",
     "generation/retrieval/entity_rerank.py",
     "generation/retrieval/sparql_results.py",

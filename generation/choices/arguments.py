@@ -1,0 +1,46 @@
+"""Declared choices as arguments of a command."""
+
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from generation.choices.declaration import Field, fields_of
+
+
+def add_arguments(parser: ArgumentParser, declared: type[tuple[Any, ...]]) -> None:
+    """Let each choice be given; what is not given is as usual."""
+    for field in fields_of(declared):
+        flag, help = f"--{field.name.replace('_', '-')}", field.help.replace("%", "%%")
+        if field.kind is bool:
+            parser.add_argument(flag, action="store_true", help=help)
+            continue
+        has_default = not field.choice.usual and field.default != ""
+        parser.add_argument(
+            flag,
+            choices=list(field.choice.values) or None,
+            type=_reader(field),
+            metavar=None if field.choice.values else "N" if field.kind is not str else "NAME",
+            help=f"{help} Default: {field.default}." if has_default else help,
+        )
+
+
+def given_from(declared: type[tuple[Any, ...]], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the choices that a command was given, by name."""
+    said = {field.name: options.get(field.name) for field in fields_of(declared)}
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _reader(field: Field) -> Callable[[str], Any]:
+    """Return what reads a value: of its type, and within its bounds."""
+
+    def read(text: str) -> Any:
+        value = field.kind(text)
+        low, high = field.choice.low, field.choice.high
+        if low is not None and not value >= low:
+            raise ArgumentTypeError(f"{text} is less than {low:g}")
+        if high is not None and not value <= high:
+            raise ArgumentTypeError(f"{text} is more than {high:g}")
+        return value
+
+    read.__name__ = field.kind.__name__
+    return read

@@ -1,0 +1,102 @@
+"""How a choice is declared: by the type, the default and the note of a field of a named tuple.
+
+    class Ranking(NamedTuple):
+        query: Annotated[str, Choice("Searched by", QUERIES)] = "question"
+        k1: Annotated[float, Choice("k1", low=0, high=10)] = 1.5
+        with_implied: Annotated[bool, Choice("Count implied votes too")] = False
+
+A field whose type is such a tuple too stands for the fields of that one. Pure.
+"""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+
+C = TypeVar("C", bound=tuple[Any, ...])  # a named tuple of choices
+
+
+class ChoiceError(ValueError):
+    """A choice that cannot be used; the message is one sentence for whoever chose."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class Choice(NamedTuple):
+    """What is said of one choice, beside its name, its type and its default."""
+
+    label: str
+    values: Mapping[str, str] = {}  # that it may have → in words; none: any of its type
+    help: str = ""
+    low: float | None = None  # of a number
+    high: float | None = None
+    usual: str = ""  # what is usual, in words, where that depends on what is chosen about
+
+
+class Field(NamedTuple):
+    """One choice with all that is declared of it."""
+
+    name: str
+    kind: type  # bool, int, float or str
+    default: Any
+    choice: Choice
+
+    @property
+    def help(self) -> str:
+        """What it means, in a sentence, with what is usual where no default says that."""
+        said = self.choice.help or f"{self.choice.label}."
+        return f"{said} Default: {self.choice.usual}." if self.choice.usual else said
+
+
+def fields_of(declared: type[tuple[Any, ...]]) -> tuple[Field, ...]:
+    """Return the fields of a named tuple that are choices, those of tuples within it among them."""
+    hints = get_type_hints(declared, include_extras=True)
+    defaults = declared._field_defaults  # type: ignore[attr-defined]
+    found: list[Field] = []
+    for name, hint in hints.items():
+        if get_origin(hint) is Annotated:
+            kind, choice = get_args(hint)
+            found.append(Field(name, _plain(kind), _stored(defaults[name]), choice))
+        elif hasattr(hint, "_fields"):
+            found += fields_of(hint)
+    return tuple(found)
+
+
+def made(declared: type[C], values: Mapping[str, Any]) -> C:
+    """Return the tuple with these values; what they do not name is as usual."""
+    hints = get_type_hints(declared, include_extras=True)
+    said: dict[str, Any] = {}
+    for name, hint in hints.items():
+        if hasattr(hint, "_fields"):
+            said[name] = made(hint, values)
+        elif name in values:
+            kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+            is_named = isinstance(kind, type) and issubclass(kind, Enum)
+            said[name] = kind(values[name]) if is_named else values[name]
+    return declared(**said)
+
+
+def values_of(chosen: tuple[Any, ...]) -> dict[str, Any]:
+    """Return the choices by name, as addresses and JSON know them."""
+    found: dict[str, Any] = {}
+    for name, value in zip(chosen._fields, chosen, strict=True):  # type: ignore[attr-defined]
+        found |= values_of(value) if hasattr(value, "_fields") else {name: _stored(value)}
+    return {field.name: found[field.name] for field in fields_of(type(chosen))}
+
+
+def unusual(chosen: tuple[Any, ...]) -> dict[str, Any]:
+    """Return the choices that differ from the usual ones, by name."""
+    usual = {field.name: field.default for field in fields_of(type(chosen))}
+    return {name: value for name, value in values_of(chosen).items() if value != usual[name]}
+
+
+def _plain(kind: Any) -> type:
+    """Return bool, int, float or str: what a type of choices is written as."""
+    parts = [kind, *get_args(kind)]  # of `float | None` too
+    numbers = [part for part in parts if isinstance(part, type) and issubclass(part, int | float)]
+    return numbers[0] if numbers else str
+
+
+def _stored(value: Any) -> Any:
+    return value.value if isinstance(value, Enum) else value

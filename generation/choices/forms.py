@@ -1,0 +1,70 @@
+"""Declared choices as a Django form, read from the address of a page."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, Generic
+from urllib.parse import urlencode
+
+from django import forms
+
+from generation.choices.declaration import C, Field, fields_of, made, unusual
+
+
+class ChoicesForm(forms.Form, Generic[C]):
+    """The choices of an address; what it does not say, or says wrongly, is as usual."""
+
+    def __init__(
+        self,
+        declared: type[C],
+        address: Mapping[str, Any],
+        *,
+        without: Collection[str] = (),
+        known: Mapping[str, Collection[str]] | None = None,
+    ) -> None:
+        """Read an address.
+
+        Args:
+            without: names of choices that the page does not offer.
+            known: values of choices that depend on what is chosen about, by name.
+        """
+        super().__init__(address)
+        self._declared = declared
+        for field in fields_of(declared):
+            if field.name not in without:
+                self.fields[field.name] = form_field(field, (known or {}).get(field.name))
+        self.is_valid()
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The choices that the address makes, by name."""
+        said = {
+            field.name: self.cleaned_data.get(field.name) for field in fields_of(self._declared)
+        }
+        return {name: value for name, value in said.items() if value not in (None, "")}
+
+    @property
+    def chosen(self) -> C:
+        """The choices, with the usual one for each that is missing or wrong."""
+        return made(self._declared, self.given)
+
+    @property
+    def address(self) -> str:
+        """What differs from the usual, as an address has it: '?mode=authors_code' or ''."""
+        said = unusual(self.chosen)
+        return f"?{urlencode(said)}" if said else ""
+
+
+def form_field(field: Field, known: Collection[str] | None = None) -> forms.Field:
+    """Return the field of a form for one choice; `known` are its values, where there are some."""
+    choice = field.choice
+    said: dict[str, Any] = {"label": choice.label, "help_text": choice.help, "required": False}
+    if field.kind is bool:
+        return forms.BooleanField(**said)
+    if known is not None:
+        return forms.ChoiceField(choices=[(value, value) for value in known], **said)
+    if choice.values:
+        return forms.ChoiceField(choices=list(choice.values.items()), **said)
+    if field.kind is str:
+        return forms.CharField(**said)
+    number: type[Any] = forms.IntegerField if field.kind is int else forms.FloatField
+    found: forms.Field = number(min_value=choice.low, max_value=choice.high, **said)
+    return found

@@ -1,0 +1,42 @@
+"""Declared choices as a serializer: what the API takes, with its schema."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from generation.choices.declaration import Field, fields_of
+
+
+def serializer_of(declared: type[tuple[Any, ...]]) -> type[serializers.Serializer[Any]]:
+    """Return the serializer of some choices; OpenAPI calls it by their name."""
+    fields = {field.name: serializer_field(field) for field in fields_of(declared)}
+    return type(f"{declared.__name__}Serializer", (serializers.Serializer,), fields)
+
+
+def given_in(declared: type[tuple[Any, ...]], data: Any) -> dict[str, Any]:
+    """Return the choices that somebody sent by name, and defaults.
+
+    Raises:
+        ValidationError: a value that a choice cannot have, by its name.
+    """
+    asked = serializer_of(declared)(data=data)
+    asked.is_valid(raise_exception=True)
+    return dict(asked.validated_data)
+
+
+def serializer_field(field: Field) -> serializers.Field[Any, Any, Any, Any]:
+    """Return the field of a serializer for one choice."""
+    choice = field.choice
+    said: dict[str, Any] = {"help_text": field.help}
+    said |= {"required": False} if choice.usual else {"default": field.default}
+    if field.kind is bool:
+        return serializers.BooleanField(**said)
+    if choice.values:
+        return serializers.ChoiceField(list(choice.values.items()), **said)
+    if field.kind is str:
+        return serializers.CharField(allow_blank=True, **said)
+    number: type[Any] = serializers.IntegerField if field.kind is int else serializers.FloatField
+    found: serializers.Field[Any, Any, Any, Any] = number(
+        min_value=choice.low, max_value=choice.high, **said
+    )
+    return found
