@@ -8,12 +8,6 @@ from rest_framework.routers import SimpleRouter
 from accounts.access import Role, allowed
 from accounts.api import NoSuchAddress
 from annotation.api import Studies, Votes
-from evaluation.graphs.api import (
-    CitationsReport,
-    CitedAnswersReport,
-    RetrievalReport,
-    StatisticsReport,
-)
 from evaluation.graphs.experiments.api import (
     ExperimentReport,
     Experiments,
@@ -21,9 +15,8 @@ from evaluation.graphs.experiments.api import (
     StartExperiment,
 )
 from evaluation.jobs.api import Jobs
+from evaluation.reports.api import report_addresses
 from evaluation.runs.api import Runs, Scores
-from evaluation.studies.api import StudyReport
-from evaluation.tradeoffs.api import TakeawaysReport, TradeoffReport
 from generation.api import Datasets, Examples, Responses
 from generation.api_grids import Calls, Grids
 from generation.api_samples import Samples
@@ -57,37 +50,7 @@ urlpatterns = [
     path("", docs, name="docs"),
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("v1/", include(router.urls)),
-    path("v1/studies/<slug:slug>/reports/<slug:report>/", StudyReport.as_view(), name="report"),
-    path(
-        "v1/datasets/<slug:slug>/reports/retrieval/",
-        RetrievalReport.as_view(),
-        name="retrieval-report",
-    ),
-    path(
-        "v1/datasets/<slug:slug>/reports/tradeoff/",
-        TradeoffReport.as_view(),
-        name="tradeoff-report",
-    ),
-    path(
-        "v1/datasets/<slug:slug>/reports/takeaways/",
-        TakeawaysReport.as_view(),
-        name="takeaways-report",
-    ),
-    path(
-        "v1/datasets/<slug:slug>/reports/citations/",
-        CitationsReport.as_view(),
-        name="citations-report",
-    ),
-    path(
-        "v1/datasets/<slug:slug>/reports/statistics/",
-        StatisticsReport.as_view(),
-        name="statistics-report",
-    ),
-    path(
-        "v1/datasets/<slug:slug>/reports/<slug:report>/",
-        CitedAnswersReport.as_view(),
-        name="cited-answers-report",
-    ),
+    *report_addresses(),
     path("v1/datasets/<slug:slug>/experiments/", Experiments.as_view(), name="experiments"),
     path(
         "v1/datasets/<slug:slug>/experiments/<slug:key>/",

@@ -1,9 +1,23 @@
-"""What the APIs of all rooms share: a report's rows, and the refusal of what does not go."""
+"""Reports by API: each declared one has an address of its own, with what may be chosen about it."""
 
+from collections.abc import Iterable
 from typing import Any
 
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response as Answer
+from rest_framework.views import APIView
+
+from accounts.api import refuse_unknown
+from annotation.models import Study
+from evaluation.reports.registry import CannotReport, NotYet, ReportKind, reports_about
+from generation.choices.declaration import ChoiceError, fields_of
+from generation.choices.serializers import given_in, serializer_of
+from generation.models import Dataset
 
 
 class Conflict(APIException):
@@ -21,3 +35,65 @@ class ReportSerializer(serializers.Serializer[Any]):
     rows = serializers.ListField(child=serializers.DictField())
     left_out = serializers.DictField(child=serializers.IntegerField(), help_text="By reason.")
     signature = serializers.CharField(help_text="Every choice that changes the numbers.")
+
+
+def report_addresses() -> Iterable[URLPattern]:
+    """Yield the address of every report, and those that say which there are."""
+    subjects: dict[str, type[Dataset] | type[Study]] = {"studies": Study, "datasets": Dataset}
+    for plural, about in subjects.items():
+        kinds = reports_about(about)
+        where = f"v1/{plural}/<slug:slug>/reports"
+        for kind in kinds:
+            yield path(f"{where}/{kind.key}/", _view_of(kind, plural), name=f"report-{kind.key}")
+        keys = [kind.key for kind in kinds]
+        nothing = _NoSuchReport.as_view(keys=keys)
+        yield path(f"{where}/<slug:report>/", nothing, name=f"no-such-report-on-{plural}")
+
+
+class _ReportView(APIView):
+    """One report: what `manage.py report … --format json` prints, with the same choices."""
+
+    kind: ReportKind[Any, Any]
+
+    def answer(self, request: Request, slug: str) -> Answer:
+        kind, declared = self.kind, self.kind.choices
+        subject = get_object_or_404(kind.about, slug=slug)
+        refuse_unknown(request, [field.name for field in fields_of(declared)])
+        given = given_in(declared, request.query_params)
+        try:
+            choices = kind.chosen(subject, given)
+            return Answer((kind.cached or kind.make)(subject, choices)._asdict())
+        except ChoiceError as error:
+            raise ValidationError({error.field: [str(error)]}) from error
+        except CannotReport as error:
+            raise NotFound(str(error)) from error
+        except NotYet as error:
+            raise Conflict(str(error)) from error
+
+
+@extend_schema(exclude=True)
+class _NoSuchReport(APIView):
+    """The answer to whoever asks for a report that there is not."""
+
+    keys: list[str] = []
+
+    def get(self, request: Request, slug: str, report: str) -> Answer:
+        raise NotFound(f"There is no report {report!r}; there are: {', '.join(self.keys)}.")
+
+
+def _view_of(declared: ReportKind[Any, Any], plural: str) -> Any:
+    """Return the view of one report, as the document of the API describes it."""
+
+    class ReportView(_ReportView):
+        kind = declared
+
+        @extend_schema(
+            operation_id=f"{plural}_report_{declared.key}",
+            description=f"{declared.lede} The same as `manage.py report {declared.key}`.",
+            parameters=[serializer_of(declared.choices)] if fields_of(declared.choices) else [],
+            responses=ReportSerializer,
+        )
+        def get(self, request: Request, slug: str) -> Answer:
+            return self.answer(request, slug)
+
+    return ReportView.as_view()

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from django.conf import settings
@@ -32,10 +32,9 @@ from evaluation.votes.counts import (
     of_setup,
     unrated_responses,
 )
+from generation.choices.declaration import Choice
 
 N_RESAMPLES = 1000
-# Reports that are made of yes and no.
-WITH_LABELS = frozenset({"uncertainty", "agreement", "sensibleness", "calibration"})
 BATCH_BYTES = 64 * 2**20  # of statistics that wait for their intervals
 
 Row = dict[str, Any]
@@ -58,12 +57,30 @@ class Report(NamedTuple):
 class Choices(NamedTuple):
     """What a reader may choose about the reports of a study; all of it stands in the signature."""
 
-    by_setup: bool = False  # the report on raters: a row for each setup
-    with_implied: bool = False  # agreement over implied answers too
-    with_excluded: bool = False  # votes of excluded raters too
-    setup: str = ""  # the name of the only setup that counts; empty: all of them
-    truth: str = Arm.Kind.SEPARATE  # the arm whose majorities metrics are held against
-    by_gates: bool = False  # agreement: an answer behind a gate its rater closed is implied
+    by_setup: Annotated[
+        bool, Choice("A row for each setup", help="raters: a row for each setup as well.")
+    ] = False
+    with_implied: Annotated[bool, Choice("Agreement over implied answers too")] = False
+    with_excluded: Annotated[
+        bool, Choice("Count excluded raters", help="Count votes of excluded raters.")
+    ] = False
+    setup: Annotated[str, Choice("Setup", help="Name of the only setup that counts.")] = ""
+    truth: Annotated[
+        str,
+        Choice(
+            "Truth",
+            dict(Arm.Kind.choices),
+            help="Arm that metrics are held against.",
+            usual="the first of the study",
+        ),
+    ] = Arm.Kind.SEPARATE
+    by_gates: Annotated[
+        bool,
+        Choice(
+            "Answers behind a gate that their rater closed count as implied",
+            help="Agreement: answers behind a gate that the same rater closed are implied.",
+        ),
+    ] = False
 
     def __str__(self) -> str:
         implied = "given and implied votes" if self.with_implied else "given votes"
@@ -99,12 +116,23 @@ def study_counts(study: Study, choices: Choices) -> list[ArmCounts]:
     return [of_setup(of_arm, set(chosen)) for of_arm in counts]
 
 
-def signature(study: Study, report: str, choices: Choices, counts: Sequence[ArmCounts]) -> str:
-    """Return every choice that changes a report's numbers, with a hash of the data, in one line."""
+def signature(
+    study: Study,
+    report: str,
+    choices: Choices,
+    counts: Sequence[ArmCounts],
+    *,
+    has_labels: bool = False,
+) -> str:
+    """Return every choice that changes a report's numbers, with a hash of the data, in one line.
+
+    Args:
+        has_labels: the report is made of yes and no, so that what counts as a yes is said.
+    """
     said = [
         report,
         str(choices),
-        *_of_study(study, has_labels=report in WITH_LABELS),
+        *_of_study(study, has_labels=has_labels),
         f"{METHOD}, {N_RESAMPLES} resamples, seed {study.seed}",
         "data " + "+".join(of_arm.data_hash for of_arm in counts),
         f"attest {settings.VERSION}",

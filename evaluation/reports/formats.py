@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from evaluation.reports.base import Report, Row
-from evaluation.reports.short_columns import SHORT_COLUMNS
+from evaluation.reports.registry import Column, Format, all_reports
 from generation.amounts import UNDEFINED
 from generation.importers.spreadsheet import safe_cell
 
@@ -18,9 +18,6 @@ FORMATS = {
     "csv": ("text/csv; charset=utf-8", "csv"),
     "latex": ("text/plain; charset=utf-8", "tex"),
 }
-
-AS_GIVEN = frozenset({"temperature", "price", "seconds"})  # with the digits that they have
-P_VALUES = frozenset({"p", "p_holm", "direction_p", "direction_p_holm"})
 
 
 def write_report(report: Report, format_key: str) -> str:
@@ -58,10 +55,10 @@ def _latex(report: Report) -> str:
         "% left out: " + ", ".join(f"{name} {n}" for name, n in report.left_out.items()),
         r"\begin{tabular}{" + "l" * len(columns) + "}",
         r"\toprule",
-        " & ".join(_escaped(name.replace("_", " ")) for name in columns) + r" \\",
+        " & ".join(_escaped(column.title) for column in columns) + r" \\",
         r"\midrule",
         *(
-            " & ".join(_escaped(_cell(row, name)) for name in columns) + r" \\"
+            " & ".join(_escaped(_cell(row, column)) for column in columns) + r" \\"
             for row in report.rows
         ),
         r"\bottomrule",
@@ -74,11 +71,10 @@ def _table(report: Report) -> str:
     # Without markup: a name such as 'pilot [/x]' is no instruction.
     console = Console(file=io.StringIO(), width=200, markup=False, emoji=False)
     columns = _used(report)
-    table = Table(
-        *(name.replace("_", " ") for name in columns), title=f"{report.study}: {report.report}"
-    )
+    titles = (column.title for column in columns)
+    table = Table(*titles, title=f"{report.study}: {report.report}")
     for row in report.rows:
-        table.add_row(*(_cell(row, name) for name in columns))
+        table.add_row(*(_cell(row, column) for column in columns))
     console.print(table)
     left_out = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in report.left_out.items())
     console.print(f"Left out: {left_out}", soft_wrap=True, highlight=False)
@@ -87,16 +83,17 @@ def _table(report: Report) -> str:
     return console.file.getvalue()
 
 
-def _used(report: Report) -> list[str]:
-    """Return the short columns that say anything in this report."""
+def _used(report: Report) -> list[Column]:
+    """Return the columns that say anything in this report."""
     return [
-        name
-        for name in SHORT_COLUMNS[report.report]
-        if any(row.get(name) not in (None, "") for row in report.rows)
+        column
+        for column in all_reports()[report.report].columns
+        if any(row.get(column.name) not in (None, "") for row in report.rows)
     ]
 
 
-def _cell(row: Row, name: str) -> str:
+def _cell(row: Row, column: Column) -> str:
+    name, format = column
     value = row.get(name)
     if name == "alpha_level" and row.get("no_variation"):
         return f"{value}, no variation"
@@ -104,9 +101,9 @@ def _cell(row: Row, name: str) -> str:
         return UNDEFINED
     if not isinstance(value, float):
         return str(value)
-    if name in AS_GIVEN:
+    if format is Format.AS_GIVEN:
         return f"{value:g}"
-    if name in P_VALUES:
+    if format is Format.P_VALUE:
         return "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
     n_undefined = row.get(f"{name}_n_undefined")
     over = f", of {row['n_runs'] - n_undefined}" if n_undefined else ""  # fewer than its runs

@@ -4,15 +4,16 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from heapq import nsmallest
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from django.conf import settings
 
 from evaluation.reports.base import LeftOut, Report, Row, number
 from evaluation.statistics.intervals import SHARE_METHOD, Figure, bootstrap_intervals, share_from
+from generation.choices.declaration import Choice
 from generation.draws import random_key
-from generation.grids.grid_file import Query
+from generation.grids.grid_file import QUERIES, Query
 from generation.models import Dataset, Example, ExamplePassage, Turn
 from generation.retrieval.bm25 import USUAL, Bm25
 from generation.retrieval.dataset_index import MANY_PASSAGES, DatasetIndex, index_of
@@ -28,7 +29,7 @@ class RetrievalChoices(NamedTuple):
     """What a reader may choose about the ranking."""
 
     bm25: Bm25 = USUAL
-    query: Query = "question"  # what is searched by: the last turn, or all turns
+    query: Annotated[Query, Choice("Searched by", QUERIES)] = "question"
 
 
 class _Asked(NamedTuple):

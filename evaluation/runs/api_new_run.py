@@ -8,9 +8,10 @@ from rest_framework.exceptions import ValidationError
 
 from annotation.models import Study
 from evaluation.metrics.registry import METRICS
-from evaluation.runs.choices import ChoiceError, all_options, model_called, plan_of, sample_of
+from evaluation.runs.choices import all_options, model_called, plan_of, sample_of
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import RunPlan, responses_of_study
+from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response
 

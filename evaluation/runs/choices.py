@@ -18,6 +18,7 @@ from evaluation.metrics.base import AutoMetric, Option
 from evaluation.metrics.registry import METRICS
 from evaluation.runs.plan import RunPlan
 from evaluation.runs.prompts import PROMPTED, prompts_for
+from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
 from generation.limits import LARGEST_SEED
 from generation.model_specs import ModelSpec
@@ -34,14 +35,6 @@ class SharedOption(NamedTuple):
     values: list[str]  # that it may have; none: a whole number, or text
     is_number: bool
     help: str
-
-
-class ChoiceError(ValueError):
-    """A choice that no run can be made with; the message is one sentence for whoever chose."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
 
 
 def options_of(metric: str) -> list[Option]:

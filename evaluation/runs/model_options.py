@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.backends.registry import BACKENDS
-from evaluation.runs.choices import ChoiceError
+from generation.choices.declaration import ChoiceError
 from generation.limits import LONGEST_NAME
 from generation.model_specs import BackendError, ModelSpec
 from generation.models import Checkpoint

@@ -17,8 +17,9 @@ from annotation.models import Study
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.cached import OF_RUN, cached, votes_version
 from evaluation.tradeoffs.axes import Axes
+from evaluation.tradeoffs.curve_recalls import measured_recalls
 from evaluation.tradeoffs.material import NO_RESPONSE, Material, material_of
-from evaluation.tradeoffs.recall_lines import Curves, measured_recalls
+from evaluation.tradeoffs.recall_lines import Curves
 from evaluation.tradeoffs.recalls import Recalls
 from generation.models import Dataset
 

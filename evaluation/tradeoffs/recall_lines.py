@@ -19,13 +19,12 @@ from evaluation.measures.recall_mixing import (
     share_of_top_k,
     top_1_from,
 )
-from evaluation.retrieval.report import RetrievalChoices
 from evaluation.statistics.intervals import Floats
 from evaluation.tradeoffs.dots import Dot
-from evaluation.tradeoffs.material import NO_RESPONSE, Material
-from evaluation.tradeoffs.recalls import USUAL_K, Recalls, recalls_over
+from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.recalls import Recalls
 from evaluation.tradeoffs.titles import EARLIER_RULE
-from generation.grids.prompts import EVIDENCE_SHARE, PromptError, choices_of
+from generation.grids.prompts import EVIDENCE_SHARE
 from generation.model_sizes import by_size
 from generation.text.temperatures import temperature_text
 
@@ -50,6 +49,13 @@ class RestrictedPair(NamedTuple):
     temperature: float | None
     non_evidence: str  # one of `NON_EVIDENCE_KINDS`
     settings: str | None = ""  # of both, in words; "": all usual; None: those with most shares
+
+    @property
+    def key(self) -> str:
+        """What addresses and commands call it."""
+        temperature = "" if self.temperature is None else f"{self.temperature:g}"
+        settings = f" ({self.settings})" if self.settings else ""
+        return f"{self.non_evidence}/{temperature}/{self.model}{settings}"
 
     @property
     def is_of_earlier_rule(self) -> bool:
@@ -261,32 +267,6 @@ def _in_words(settings: Mapping[str, Any], *, is_earlier: bool) -> str:
 
 
 # --- recalls --------------------------------------------------------------------------------
-
-
-def measured_recalls(material: Material, curves: Curves, k: int = USUAL_K) -> Recalls | None:
-    """Return recall@1 and recall@k of BM25 over the examples that the curves' setups answered.
-
-    Passages are ranked as those of non-evidence were; the usual way where these were drawn. None
-    where nothing measures them, see `evaluation.tradeoffs.recalls`.
-
-    Raises:
-        ValueError: k is below 1.
-    """
-    is_answered = (material.responses[list(curves.places)] != NO_RESPONSE).any(axis=0)
-    examples = frozenset(int(example) for example in material.example_ids[is_answered])
-    return recalls_over(material.dataset, examples, _ranking_of(material, curves), k)
-
-
-def _ranking_of(material: Material, curves: Curves) -> RetrievalChoices:
-    for place in curves.non_evidence.values():
-        dot = material.dots[place]
-        if dot.kind is not None and dot.kind.evidence == NEXT_BEST and dot.kind.shows_passages:
-            try:
-                choices = choices_of(dot.setup)
-            except (PromptError, TypeError, ValueError):  # settings of an import may be anything
-                break
-            return RetrievalChoices(choices.bm25, choices.query)
-    return RetrievalChoices()
 
 
 # --- mixing ---------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from django.db.models import Count, QuerySet
 from annotation.models import Vote
 from evaluation.metrics.registry import METRICS, metric_of
 from evaluation.models import AutoScore, MetricRun
-from evaluation.runs.choices import ChoiceError, model_called, models_for, plan_of
+from evaluation.runs.choices import model_called, models_for, plan_of
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import RunPlan, spec_of
 from evaluation.tradeoffs.axes import (
@@ -23,6 +23,7 @@ from evaluation.tradeoffs.axes import (
 )
 from evaluation.tradeoffs.flattered import chooser_of
 from evaluation.tradeoffs.readiness import SIDES as AXIS_SIDES
+from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response
 

@@ -12,13 +12,14 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi  # type: ignore[import-untyped]
 from scipy.sparse import csr_array
 
+from generation.choices.declaration import Choice
 from generation.text.tokens import TOKENISER, tokens
 
 IdfRule = Literal["okapi-epsilon", "lucene"]
@@ -39,9 +40,9 @@ class Bm25(NamedTuple):
     of passages the one that matches comes first.
     """
 
-    idf: IdfRule = "okapi-epsilon"
-    k1: float = 1.5
-    b: float = 0.75
+    idf: Annotated[IdfRule, Choice("Weight of words", IDF_RULES)] = "okapi-epsilon"
+    k1: Annotated[float, Choice("k1", low=0, high=10)] = 1.5
+    b: Annotated[float, Choice("b", low=0, high=1)] = 0.75
 
     @property
     def signature(self) -> str:

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 
 from annotation.models import Study
-from evaluation.studies.reports.study import REPORTS
+from evaluation.studies.reports.study import ON_PAGE
 from tests.makers import rated
 
 pytestmark = pytest.mark.once
@@ -35,7 +35,7 @@ def printed(report, *options):
     return json.loads(out.getvalue())
 
 
-@pytest.mark.parametrize("report", REPORTS)
+@pytest.mark.parametrize("report", [kind.key for kind in ON_PAGE])
 def test_a_report_is_what_the_command_prints(read, study, report):
     answered = read(f"studies/{study.slug}/reports/{report}/")
 

@@ -18,16 +18,17 @@ from evaluation.graphs.experiments.pages.human_alignment import studies_of, stud
 from evaluation.graphs.experiments.registry import EXPERIMENTS, WHOLE, KGExperiment
 from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS, RATED_REPORTS
 from evaluation.graphs.experiments.services import USUAL_CURRENCY, ExperimentPlan, ScoringPlan
-from evaluation.graphs.reports.answer_figures import CannotReport
 from evaluation.models import MetricRun
 from evaluation.reports.api import Conflict, ReportSerializer
+from evaluation.reports.registry import CannotReport
 from evaluation.runs.api import RunSerializer
-from evaluation.runs.choices import ChoiceError, model_called
+from evaluation.runs.choices import model_called
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.progress import run_progress
 from evaluation.runs.services.runs import RunError
 from evaluation.runs.tasks import send_run
 from generation.api_grids import GridSerializer
+from generation.choices.declaration import ChoiceError
 from generation.grids.grid_file import (
     USUAL_MAX_TOKENS_WITH_GRAPH,
     GridError,

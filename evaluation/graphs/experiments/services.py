@@ -13,10 +13,11 @@ from accounts.models import User
 from evaluation.graphs.experiments.registry import EXPERIMENTS, WHOLE, KGExperiment, Need
 from evaluation.metrics.registry import METRICS, metric_of
 from evaluation.models import MetricRun
-from evaluation.runs.choices import ChoiceError, plan_of
+from evaluation.runs.choices import plan_of
 from evaluation.runs.plan import RunPlan, spec_of, with_sample_of
 from evaluation.runs.progress import RunProgress, run_progress
 from evaluation.runs.services.runs import RunError, n_without_score, request_metric_run
+from generation.choices.declaration import ChoiceError
 from generation.grids.grid_file import USUAL_MAX_TOKENS_WITH_GRAPH, Grid, GridModel, of_data
 from generation.grids.question_graphs import askable
 from generation.limits import LONGEST_NAME

@@ -3,56 +3,29 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 import numpy as np
 from django import forms
-from django.utils.functional import cached_property
 from numpy.typing import NDArray
 
-from evaluation.graphs.reports.citations import MODES, CitationChoices
-from evaluation.graphs.reports.cited_answers import REASONS, ROUNDS, CitedAnswers
+from evaluation.graphs.reports.citations import CitationChoices
+from evaluation.graphs.reports.cited_answers import REASONS, CitedAnswers
 from evaluation.measures.citation import Mode
 from evaluation.runs.seeded_setups import SeededRuns
 from evaluation.statistics.intervals import Floats
+from generation.choices.forms import ChoicesForm
 
 Bools = NDArray[np.bool_]
 SETUP_IDS = re.compile(r"[0-9]{1,18}(,[0-9]{1,18})*")
 
 REASON_KEYS = {reason.name.lower(): reason for reason in REASONS}
-MODE_TITLES = [(str(mode), title.capitalize()) for mode, title in MODES.items()]
-ROUND_TITLES = [(rounds, title.capitalize()) for rounds, title in ROUNDS.items()]
 
 
-class CitationChoicesForm(forms.Form):
+class CitationChoicesForm(ChoicesForm[CitationChoices]):
     """Whose definitions count, and which members of minimum sets; else as the paper has it."""
 
-    mode = forms.ChoiceField(label="Counted", choices=MODE_TITLES, required=False)
-    rounds = forms.ChoiceField(label="Minimum set", choices=ROUND_TITLES, required=False)
-
-    def __init__(self, data: Any) -> None:
-        super().__init__(data)
-        self.is_valid()
-
-    @cached_property
-    def chosen(self) -> CitationChoices:
-        """The choices, with the usual one for each that is missing or wrong."""
-        usual = CitationChoices()
-        return CitationChoices(
-            Mode(self.cleaned_data.get("mode") or usual.mode),
-            self.cleaned_data.get("rounds") or usual.rounds,
-        )
-
-    @property
-    def address(self) -> str:
-        """What differs from the usual, as an address has it: '?mode=authors_code' or ''."""
-        usual, chosen = CitationChoices(), self.chosen
-        said = {
-            name: str(getattr(chosen, name))
-            for name in ("mode", "rounds")
-            if getattr(chosen, name) != getattr(usual, name)
-        }
-        return f"?{urlencode(said)}" if said else ""
+    def __init__(self, address: Mapping[str, Any]) -> None:
+        super().__init__(CitationChoices, address, without={"setup"})
 
 
 # Which answers a list holds: key → title, and what holds of them.

@@ -8,6 +8,7 @@ import numpy as np
 from django.db.models import Count, F, Q, Sum
 
 from evaluation.graphs.reports.answer_figures import (
+    OfSetup,
     chosen_setups,
     data_hash,
     need_graph,
@@ -20,6 +21,7 @@ from evaluation.measures.alignment import alignment_statistics
 from evaluation.measures.citation import Mode
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import LeftOut, Report, Row
+from evaluation.reports.registry import ReportKind, columns
 from evaluation.reports.setups import setup_row
 from evaluation.runs.progress import title_of
 from evaluation.statistics.intervals import Figure, share_from
@@ -199,3 +201,23 @@ def _left_out(
         "answers_not_asked": int((has_run & cites & ~is_asked).sum()),
         "answers_with_failed_pairs": len({each.place for each in found if each.n_failed}),
     }
+
+
+ALIGNMENT = ReportKind(
+    key="alignment",
+    title="Alignment",
+    lede="Whether the sentences of answers support what they cite, setup by setup.",
+    about=Dataset,
+    choices=OfSetup,
+    make=lambda dataset, choices: alignment_report(dataset, choices.setup),
+    columns=columns(
+        "setup",
+        "judge",
+        "n_answers",
+        "n_pairs",
+        "aligned",
+        "macro_aligned",
+        "n_failed",
+        "n_truncated",
+    ),
+)

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from django.conf import settings
@@ -16,19 +16,19 @@ from django.db.models import QuerySet
 
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import LeftOut, Row, number
+from evaluation.reports.registry import CannotReport
 from evaluation.statistics.intervals import METHOD, Figure, bootstrap_intervals, share_from
 from evaluation.votes.counts import Ints
+from generation.choices.declaration import Choice, ChoiceError
 from generation.models import Dataset, KGQuestion, Setup
 
 N_RESAMPLES, SEED = 1000, 0
 
 
-class CannotReport(LookupError):
-    """There is no graph, or no such setup; the message is for whoever asked for the report."""
+class OfSetup(NamedTuple):
+    """What a reader may choose about a report on answers."""
 
-
-class NoSuchSetup(CannotReport):
-    """A dataset has no setup of the name that was asked for."""
+    setup: Annotated[str, Choice("Setup", help="Name of the only setup that counts.")] = ""
 
 
 def need_graph(dataset: Dataset) -> None:
@@ -52,12 +52,12 @@ def chosen_setups(dataset: Dataset, name: str = "") -> dict[int, Setup]:
     """Return the setups of a dataset by id, in the order of their names; only one if it is named.
 
     Raises:
-        NoSuchSetup: there is none of that name.
+        ChoiceError: there is none of that name.
     """
     found = sorted(dataset.setups.of_benchmark(), key=lambda setup: setup.name)
     if name and not any(setup.name == name for setup in found):
         there = ", ".join(setup.name for setup in found[:10]) or "none yet"
-        raise NoSuchSetup(f"No setup {name!r} in {dataset.name}; there are: {there}")
+        raise ChoiceError("setup", f"No setup {name!r} in {dataset.name}; there are: {there}")
     return {setup.pk: setup for setup in found if name in ("", setup.name)}
 
 

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,10 @@ from evaluation.graphs.reports.answer_figures import (
 from evaluation.graphs.reports.cited_answers import ROUNDS, CitedAnswers, Rounds, cited_answers
 from evaluation.measures.citation import CitationFigures, Mode, figure_of
 from evaluation.reports.base import LeftOut, Report, Row
+from evaluation.reports.registry import ReportKind, columns
 from evaluation.reports.setups import setup_row
 from evaluation.statistics.intervals import Figure
+from generation.choices.declaration import Choice
 from generation.models import Dataset, Setup
 
 MICRO = ("correctness", "precision", "recall")
@@ -32,9 +34,23 @@ MODES: Mapping[Mode, str] = {
 class CitationChoices(NamedTuple):
     """What a reader may choose; all of it stands in the signature."""
 
-    mode: Mode = Mode.PAPER
-    rounds: Rounds = "all"  # which members of minimum sets count
-    setup: str = ""  # the name of the only setup that counts; empty: all
+    mode: Annotated[
+        Mode,
+        Choice(
+            "Counted",
+            {str(mode): title.capitalize() for mode, title in MODES.items()},
+            help="As the paper defines, or as the authors' code computes.",
+        ),
+    ] = Mode.PAPER
+    rounds: Annotated[
+        Rounds,
+        Choice(
+            "Minimum set",
+            {rounds: title.capitalize() for rounds, title in ROUNDS.items()},
+            help="The whole minimum set, or (later) what rounds 2 to 6 added.",
+        ),
+    ] = "all"  # which members of minimum sets count
+    setup: Annotated[str, Choice("Setup", help="Name of the only setup that counts.")] = ""
 
     @property
     def said(self) -> list[str]:
@@ -168,3 +184,27 @@ def left_out_of(answers: CitedAnswers, choices: CitationChoices) -> LeftOut:
         found["citations_not_counted"] = round(incomplete.sum())
         found["answers_with_an_empty_graph"] = int((~is_counted).sum())
     return found
+
+
+CITATIONS = ReportKind(
+    key="citations",
+    title="Citations",
+    lede="Correctness, precision, recall and F1 of citations, setup by setup.",
+    about=Dataset,
+    choices=CitationChoices,
+    make=citations_report,
+    columns=columns(
+        "setup",
+        "n_answers",
+        "n_citations",
+        "aligned",
+        "correctness",
+        "precision",
+        "recall",
+        "f1",
+        "macro_precision",
+        "macro_recall",
+        "macro_f1",
+        "na_per_answer",
+    ),
+)

@@ -21,6 +21,7 @@ from evaluation.measures.biographies import (
     year_of,
 )
 from evaluation.reports.base import LeftOut, Report, Row
+from evaluation.reports.registry import NoChoices, ReportKind, columns
 from generation.models import Dataset, Entity, KGQuestion, QuestionEntity, Triple
 
 # What is counted by value, and what the number of its different values is called.
@@ -217,3 +218,14 @@ def _values(kind: str, people: dict[str, set[str]]) -> Sequence[Row]:
         {"kind": kind, "name": value, "n_people": len(of), "share": len(of) / n_known}
         for value, of in most
     ]
+
+
+STATISTICS = ReportKind(
+    key="statistics",
+    title="Statistics",
+    lede="What questions about a graph are about.",
+    about=Dataset,
+    choices=NoChoices,
+    make=lambda dataset, _: statistics_report(dataset),
+    columns=columns("kind", "name", "n", "n_people", "share", "n_births", "n_deaths", "said", "of"),
+)

@@ -10,6 +10,7 @@ from django.db.models import F
 from evaluation.graphs.reports.alignment import run_row
 from evaluation.graphs.reports.answer_figures import (
     Counted,
+    OfSetup,
     chosen_setups,
     counted_responses,
     data_hash,
@@ -23,6 +24,7 @@ from evaluation.measures.incompetence import incompetence_figures, incompetence_
 from evaluation.metrics.incompetence import NOT_KNOWN, NOTHING_REMOVED
 from evaluation.models import MetricRun
 from evaluation.reports.base import LeftOut, Report, Row
+from evaluation.reports.registry import ReportKind, columns
 from evaluation.reports.setups import setup_row
 from evaluation.statistics.intervals import Figure, Floats
 from generation.models import Dataset
@@ -169,3 +171,24 @@ def na_figures(statistics: Floats, answers: Sequence[NaAnswer]) -> Mapping[str, 
         part, whole = figures[name].statistics.astype(np.int64).T
         figures[name] = share_figure(part, whole, of_answers)
     return figures
+
+
+INCOMPETENCE = ReportKind(
+    key="incompetence",
+    title="[NA]",
+    lede="Whether answers say what knowledge is missing, setup by setup.",
+    about=Dataset,
+    choices=OfSetup,
+    make=lambda dataset, choices: incompetence_report(dataset, choices.setup),
+    columns=columns(
+        "setup",
+        "judge",
+        "n_answers",
+        "n_na_sentences",
+        "n_removed",
+        "precision",
+        "recall",
+        "f1",
+        "n_failed",
+    ),
+)

@@ -10,6 +10,7 @@ from django.db.models import F
 
 from evaluation.graphs.reports.answer_figures import (
     Counted,
+    OfSetup,
     chosen_setups,
     counted_responses,
     data_hash,
@@ -21,6 +22,7 @@ from evaluation.metrics.registry import METRICS
 from evaluation.metrics.text_quality import TextQuality
 from evaluation.models import MetricRun
 from evaluation.reports.base import LeftOut, Report, Row
+from evaluation.reports.registry import ReportKind, columns
 from evaluation.reports.setups import setup_row
 from evaluation.runs.scores import setups_of_the_judge
 from evaluation.statistics.intervals import Figure
@@ -139,3 +141,25 @@ def _counts(scores: Collection[QualityScore]) -> Row:
         "n_failed": len(scores) - len(given),
         "deviation": statistics.stdev(given) if len(given) > 1 else None,
     }
+
+
+QUALITY = ReportKind(
+    key="quality",
+    title="Text quality",
+    lede="Coherence, consistency, fluency and relevance as judged by models, setup by setup.",
+    about=Dataset,
+    choices=OfSetup,
+    make=lambda dataset, choices: quality_report(dataset, choices.setup),
+    columns=columns(
+        "metric",
+        "setup",
+        "judge",
+        "mode",
+        "repeats",
+        "n",
+        "mean",
+        "deviation",
+        "n_failed",
+        "is_own_judge",
+    ),
+)

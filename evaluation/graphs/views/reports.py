@@ -22,7 +22,7 @@ from evaluation.graphs.forms.graph_reports import (
 )
 from evaluation.graphs.named_answers import answers_of_experiment
 from evaluation.graphs.reports.alignment import alignment_report
-from evaluation.graphs.reports.answer_figures import CannotReport, need_graph
+from evaluation.graphs.reports.answer_figures import need_graph
 from evaluation.graphs.reports.answers_behind import (
     REASON_SENTENCES,
     answers_behind,
@@ -38,6 +38,7 @@ from evaluation.reports.base import Report
 from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
 from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.formats import FORMATS, write_report
+from evaluation.reports.registry import CannotReport
 from evaluation.runs.named_answers import experiment_of
 from evaluation.runs.seeded_setups import grouped
 from generation.models import Dataset

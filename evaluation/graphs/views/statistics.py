@@ -9,11 +9,11 @@ from django.views.decorators.http import require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from evaluation.graphs.figures.graph_statistics import ERAS, MOST_BARS, TITLES, statistics_chart
-from evaluation.graphs.reports.answer_figures import CannotReport
 from evaluation.graphs.reports.graph_statistics import are_of_questions, statistics_report
 from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
 from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.formats import FORMATS, write_report
+from evaluation.reports.registry import CannotReport
 from generation.models import Dataset
 
 FIGURES = (ERAS, *TITLES)

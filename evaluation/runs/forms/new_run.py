@@ -13,7 +13,6 @@ from evaluation.metrics.registry import METRICS
 from evaluation.runs.choices import (
     MOST_SAMPLED,
     PROMPT,
-    ChoiceError,
     model_called,
     models_for,
     plan_of,
@@ -21,6 +20,7 @@ from evaluation.runs.choices import (
 )
 from evaluation.runs.plan import RunPlan, responses_of_study
 from evaluation.runs.prompts import prompts_for
+from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
 from generation.limits import LARGEST_SEED
 from generation.models import Dataset, Response

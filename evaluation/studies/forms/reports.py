@@ -5,25 +5,20 @@ from urllib.parse import urlencode
 
 from django import forms
 
-from annotation.models import Arm, Study
+from annotation.models import Study
 from annotation.schemes import load_scheme
 from evaluation.reports.base import Choices
+from evaluation.studies.reports.choices import usual_choices
+from generation.choices.forms import ChoicesForm
 
 
-class ReportChoicesForm(forms.Form):
+class ReportChoicesForm(ChoicesForm[Choices]):
     """What the reports of a study count, and what its page shows of them.
 
     What the address does not say, or says wrongly, is as usual: all setups, the first arm as the
     truth, given votes of raters who are not excluded.
     """
 
-    setup = forms.ChoiceField(required=False)
-    truth = forms.ChoiceField(required=False)
-    with_implied = forms.BooleanField(label="Agreement over implied answers too", required=False)
-    by_gates = forms.BooleanField(
-        label="Answers behind a gate that their rater closed count as implied", required=False
-    )
-    with_excluded = forms.BooleanField(label="Count excluded raters", required=False)
     question = forms.CharField(required=False)
     run = forms.IntegerField(required=False)
 
@@ -33,22 +28,14 @@ class ReportChoicesForm(forms.Form):
         # Who rates here cannot answer behind a gate that they closed.
         has_gates = any(question.after for question in load_scheme(study.scheme).questions)
         self.offers_gates = study.is_imported and has_gates
-        super().__init__(asked)
-        for name, known in (("setup", self.setups), ("truth", self.arms)):
-            self.fields[name].choices = [(value, value) for value in known]  # type: ignore[attr-defined]
-        self.is_valid()
+        self._usual = usual_choices(study)
+        known = {"setup": self.setups, "truth": self.arms}
+        super().__init__(Choices, asked, without={"by_setup"}, known=known)
 
     @property
     def choices(self) -> Choices:
         """What the reports count."""
-        said = self.cleaned_data
-        return Choices(
-            with_implied=said["with_implied"],
-            by_gates=said["by_gates"],
-            with_excluded=said["with_excluded"],
-            setup=said.get("setup", ""),
-            truth=said.get("truth") or next(iter(self.arms), Arm.Kind.SEPARATE),
-        )
+        return self._usual._replace(**self.given)
 
     @property
     def chosen_question(self) -> str:

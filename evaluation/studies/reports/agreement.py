@@ -22,6 +22,7 @@ from evaluation.reports.base import (
     study_counts,
     votes_left_out,
 )
+from evaluation.reports.registry import ReportKind, columns
 from evaluation.runs.item_scores import Scores, ScoresOf, runs_with_scores, scale_of, scores_of
 from evaluation.runs.progress import title_of
 from evaluation.statistics.human_auto import (
@@ -33,6 +34,7 @@ from evaluation.statistics.human_auto import (
     roc_points,
 )
 from evaluation.studies.disagreements.worklist import FALSE_ALARM, MISSED, Disagreement
+from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.votes.counts import ArmCounts, n_outside_full_share
 from evaluation.votes.people import People, people_of
 
@@ -99,7 +101,7 @@ def agreement_with_details(
     if left_out is None:
         left_out = votes_left_out(study, counts, choices)
     of_arm, people = people_of(study, choices.truth, counts)
-    said = signature(study, "agreement", choices, counts)
+    said = signature(study, "agreement", choices, counts, has_labels=True)
     if of_arm is None:
         return Report(study.name, "agreement", [], left_out, said), Details({}, {})
     rows: list[Row] = []
@@ -269,3 +271,38 @@ def _plain(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         }
         for point in points
     ]
+
+
+AGREEMENT = ReportKind(
+    key="agreement",
+    title="Human–auto agreement",
+    lede="How well each metric run repeats what people said.",
+    about=Study,
+    choices=Choices,
+    make=agreement_report,
+    usual=usual_choices,
+    check=check_choices,
+    columns=columns(
+        "title",
+        "model",
+        "question",
+        "truth",
+        "n",
+        "n_human_yes",
+        "accuracy",
+        "balanced_accuracy",
+        "precision",
+        "recall",
+        "f1",
+        "kappa",
+        "auc",
+        "mse",
+        "spearman",
+        "baseline",
+        "ceiling_merged",
+        "minus_ceiling_merged",
+        "ceiling_halves",
+        "ceiling_rest",
+        "why",
+    ),
+)

@@ -17,8 +17,9 @@ from django.db.models import Count
 
 from annotation.models import Study, Vote
 from evaluation.models import AutoScore, MetricRun
-from evaluation.reports.base import Choices
+from evaluation.reports.base import Choices, Report
 from evaluation.reports.cached import OF_RUN, cached, votes_version
+from evaluation.reports.registry import ReportKind
 from evaluation.studies.reports.study import Figures, study_figures
 from generation.models import Response
 
@@ -58,6 +59,15 @@ def stored_figures(study: Study, choices: Choices) -> Stored:
     finally:
         if is_mine:
             _unlock(key)
+
+
+def as_on_page(kind: ReportKind[Study, Choices], study: Study, choices: Choices) -> Report:
+    """Return a report as its page shows it, or made now where the page waits for a worker."""
+    stored = stored_figures(study, choices)
+    if stored.figures is None or not stored.is_current:
+        return kind.make(study, choices)
+    is_by_setup = kind.key == "raters" and choices.by_setup
+    return Report(**stored.figures["by_setup" if is_by_setup else kind.key])
 
 
 def compute_and_store(study_id: int, choices: Choices) -> None:

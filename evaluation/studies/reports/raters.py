@@ -27,8 +27,10 @@ from evaluation.reports.base import (
     with_assumed,
     with_intervals,
 )
+from evaluation.reports.registry import ReportKind, columns
 from evaluation.statistics import agreement, rater_answers
 from evaluation.statistics.intervals import Floats, Measure
+from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.votes.counts import ArmCounts, Ints, n_outside_full_share, n_raters
 
 
@@ -218,3 +220,27 @@ def _left_out(
         # Where a study stops when decided: rated items that agreement is not taken from.
         "items_outside_full_share": sum(n_outside_full_share(of_arm) for of_arm in counts),
     }
+
+
+RATERS = ReportKind(
+    key="raters",
+    title="Raters",
+    lede="What raters said, question by question: means and agreement.",
+    about=Study,
+    choices=Choices,
+    make=raters_report,
+    usual=usual_choices,
+    check=check_choices,
+    columns=columns(
+        "question",
+        "arm",
+        "setup",
+        "n",
+        "undecided",
+        "mean",
+        "percent_agreement",
+        "fleiss_kappa",
+        "alpha",
+        "alpha_level",
+    ),
+)

@@ -23,7 +23,9 @@ from evaluation.reports.base import (
     with_assumed,
     with_intervals,
 )
+from evaluation.reports.registry import ReportKind, columns
 from evaluation.statistics import rater_answers
+from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.votes.counts import ArmCounts, n_raters
 from generation.models import Setup
 
@@ -127,3 +129,16 @@ def _planned(
             else:
                 mean = rater_answers.mean_statistics(values), mean_measure(question)
                 yield Planned(before, {"mean": mean}, dialogs)
+
+
+SCENARIOS = ReportKind(
+    key="scenarios",
+    title="Scenarios",
+    lede="Means of each question by scenario and setup.",
+    about=Study,
+    choices=Choices,
+    make=scenarios_report,
+    usual=usual_choices,
+    check=check_choices,
+    columns=columns("question", "scenario", "setup", "arm", "n", "undecided", "n_mean", "mean"),
+)

@@ -29,9 +29,11 @@ from evaluation.reports.base import (
     votes_left_out,
     with_intervals,
 )
+from evaluation.reports.registry import ReportKind, columns
 from evaluation.runs.item_scores import Scores, ScoresOf, runs_with_scores, scores_of
 from evaluation.runs.progress import title_of
 from evaluation.statistics.intervals import Figure, Floats, Measure, ratio
+from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.studies.reports.scenarios import setups_in_order
 from evaluation.votes.counts import ArmCounts, n_outside_full_share
 from evaluation.votes.people import rater_scores_of, truth_of
@@ -65,7 +67,7 @@ def sensibleness_report(
         counts = study_counts(study, choices)
     if left_out is None:
         left_out = votes_left_out(study, counts, choices)
-    said = signature(study, "sensibleness", choices, counts)
+    said = signature(study, "sensibleness", choices, counts, has_labels=True)
     missing: Counter[str] = Counter()
     of_arm = truth_of(choices.truth, counts)
     questions = {question.key: question for question in questions_with_metrics(study)}
@@ -202,3 +204,30 @@ def _mean_over_slices(sums: Floats) -> Floats:
 def _are_probabilities(scores: Floats) -> bool:
     there = scores[~np.isnan(scores)]
     return bool(((there >= 0) & (there <= 1)).all())
+
+
+SENSIBLENESS = ReportKind(
+    key="sensibleness",
+    title="Sensibleness by slices",
+    lede="How well sensibleness metrics repeat raters, by model and slice.",
+    about=Study,
+    choices=Choices,
+    make=sensibleness_report,
+    usual=usual_choices,
+    check=check_choices,
+    columns=columns(
+        "title",
+        "model",
+        "prompt",
+        "slice",
+        "built_on",
+        "n",
+        "n_human_yes",
+        "mse",
+        "missed",
+        "false_alarm",
+        "error_rate",
+        "failed",
+        "unscored",
+    ),
+)

@@ -1,37 +1,28 @@
 """Every report on a study at once, from one reading of its votes: what its page shows."""
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 from django.db.models import Count, Q
 from django.utils import timezone
 
 from annotation.models import Rater, Study, Vote
-from evaluation.reports.base import Choices, Report, study_counts, votes_left_out
+from evaluation.reports.base import Choices, study_counts, votes_left_out
 from evaluation.runs.item_scores import scores_once
-from evaluation.studies.reports.agreement import agreement_report, agreement_with_details
-from evaluation.studies.reports.raters import raters_report
-from evaluation.studies.reports.scenarios import scenarios_report, setups_in_order
-from evaluation.studies.reports.sensibleness import METRICS_LIKE_QUESTIONS, sensibleness_report
-from evaluation.studies.reports.threshold_choice import calibration_report
-from evaluation.studies.reports.timing import position_report, time_report
-from evaluation.studies.reports.uncertainty import uncertainty_report
+from evaluation.studies.reports.agreement import AGREEMENT, agreement_with_details
+from evaluation.studies.reports.raters import RATERS, raters_report
+from evaluation.studies.reports.scenarios import SCENARIOS, scenarios_report, setups_in_order
+from evaluation.studies.reports.sensibleness import (
+    METRICS_LIKE_QUESTIONS,
+    SENSIBLENESS,
+    sensibleness_report,
+)
+from evaluation.studies.reports.timing import POSITION, TIME, position_report, time_report
+from evaluation.studies.reports.uncertainty import UNCERTAINTY, uncertainty_report
 from generation.models import Response
 
-# What commands, addresses and the API call each report.
-REPORTS: dict[str, Callable[[Study, Choices], Report]] = {
-    "raters": raters_report,
-    "scenarios": scenarios_report,
-    "uncertainty": uncertainty_report,
-    "agreement": agreement_report,
-    "sensibleness": sensibleness_report,
-    "time": time_report,
-    "position": position_report,
-}
-
-# Made when somebody asks for them, and no part of the page of a study: they take longer.
-ON_DEMAND: dict[str, Callable[[Study, Choices], Report]] = {"calibration": calibration_report}
+# In the order of the page of a study.
+ON_PAGE = (RATERS, SCENARIOS, UNCERTAINTY, AGREEMENT, SENSIBLENESS, TIME, POSITION)
 
 Figures = dict[str, Any]
 

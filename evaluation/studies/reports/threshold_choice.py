@@ -9,11 +9,12 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from annotation.models import Study
+from annotation.schemes import load_scheme
 from evaluation.models import MetricRun
 from evaluation.reports.base import (
     N_RESAMPLES,
@@ -27,6 +28,7 @@ from evaluation.reports.base import (
     study_counts,
     votes_left_out,
 )
+from evaluation.reports.registry import ReportKind, columns
 from evaluation.runs.families import USUAL as USUAL_CHOICES
 from evaluation.runs.families import Candidate, Family, families_of
 from evaluation.runs.item_scores import Scores, scale_of, scores_of_runs
@@ -44,8 +46,11 @@ from evaluation.statistics.threshold_choice import (
 )
 from evaluation.statistics.uncertainty import accuracy_statistics
 from evaluation.studies.reports.agreement import CEILINGS
+from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.votes.counts import ArmCounts
 from evaluation.votes.people import People, people_of
+from generation.choices.declaration import Choice as Declared
+from generation.choices.declaration import ChoiceError
 
 NAME = "calibration"
 LEAST_SHARE = 0.5  # of the scores of the fullest candidate: with fewer one would cost the others
@@ -88,7 +93,7 @@ def calibration_report(
     """
     counts = study_counts(study, choices)
     of_arm, people = people_of(study, choices.truth, counts, question)
-    said = signature(study, NAME, choices, counts)
+    said = signature(study, NAME, choices, counts, has_labels=True)
     said += f" | {N_FOLDS} folds of dialogs, {N_INNER_FOLDS} inside each"
     missing: Counter[str] = Counter(
         undecided=0, unscored=0, failed=0, assumed_scores=0, not_scored_by_all=0
@@ -342,3 +347,67 @@ def _add_to(digest: "hashlib._Hash", entries: Sequence[_Entry]) -> None:
         digest.update(f"{each.candidate.run.full_signature} {each.why}".encode())
         for column in each.scores:
             digest.update(column.tobytes())
+
+
+class CalibrationChoices(NamedTuple):
+    """What a reader may choose about the choice of the threshold."""
+
+    counted: Choices = Choices()
+    question: Annotated[str, Declared("Question", help="The only question.")] = ""
+    model: Annotated[str, Declared("Model", help="The only model, backend or family.")] = ""
+
+
+def _usual(study: Study) -> CalibrationChoices:
+    return CalibrationChoices(usual_choices(study))
+
+
+def _check(study: Study, choices: CalibrationChoices) -> None:
+    check_choices(study, choices.counted)
+    questions = [each.key for each in load_scheme(study.scheme).questions]
+    if choices.question and choices.question not in questions:
+        there = ", ".join(questions)
+        raise ChoiceError(
+            "question", f"There is no question {choices.question!r} here; there are: {there}."
+        )
+    families = families_of(study)
+    if choices.model and not any(choices.model in (each.key, each.model) for each in families):
+        there = ", ".join(each.key for each in families) or "none yet"
+        raise ChoiceError("model", f"No scores by a model {choices.model!r}; there are: {there}.")
+
+
+def _chosen_report(study: Study, choices: CalibrationChoices) -> Report:
+    counted, question, model = choices
+    return calibration_report(study, counted, question=question, model=model)
+
+
+CALIBRATION = ReportKind(
+    key="calibration",
+    title="Choice of the threshold",
+    lede="Threshold, flavor and window chosen on some dialogs, and tried on others.",
+    about=Study,
+    choices=CalibrationChoices,
+    make=_chosen_report,
+    usual=_usual,
+    check=_check,
+    columns=columns(
+        "question",
+        "family",
+        "kind",
+        "title",
+        "n_candidates",
+        "threshold",
+        "n",
+        "n_lacking",
+        "accuracy",
+        "best_threshold",
+        "best_accuracy",
+        "n_chosen",
+        "flattering_accuracy",
+        "optimism",
+        "untuned_accuracy",
+        "baseline",
+        "ceiling_merged",
+        "ceiling_halves",
+        "why",
+    ),
+)

@@ -23,9 +23,11 @@ from evaluation.reports.base import (
     votes_left_out,
     with_intervals,
 )
+from evaluation.reports.registry import ReportKind, columns
 from evaluation.statistics import rater_answers
 from evaluation.statistics.intervals import Floats, percentile_interval
 from evaluation.statistics.timing import medians
+from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.votes.counts import ArmCounts, Ints, counted_votes
 
 SAVED = "saved"  # the row of both arms together
@@ -268,3 +270,31 @@ def _order(study: Study) -> str:
         return str(study.response_order)
     said = study.settings.get("response_order")
     return said if said in Study.ResponseOrder.values else "unknown"
+
+
+TIME = ReportKind(
+    key="time",
+    title="Time",
+    lede="How long judgements take in each form.",
+    about=Study,
+    choices=Choices,
+    make=time_report,
+    usual=usual_choices,
+    check=check_choices,
+    columns=columns(
+        "arm", "n_judgements", "n_without_seconds", "median_seconds", "mean_seconds", "saved_share"
+    ),
+)
+
+
+POSITION = ReportKind(
+    key="position",
+    title="Position",
+    lede="Whether answers depend on the place that a response is shown at.",
+    about=Study,
+    choices=Choices,
+    make=position_report,
+    usual=usual_choices,
+    check=check_choices,
+    columns=columns("question", "order", "position", "n_votes", "mean_vote", "effect"),
+)

@@ -22,6 +22,7 @@ from evaluation.reports.base import (
     votes_left_out,
     with_intervals,
 )
+from evaluation.reports.registry import Column, Format, ReportKind, columns
 from evaluation.statistics import rater_answers
 from evaluation.statistics.intervals import share_from
 from evaluation.statistics.labels import label_rule
@@ -33,6 +34,7 @@ from evaluation.statistics.uncertainty import (
     mcnemar_p,
     visible_shift,
 )
+from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.studies.reports.scenarios import setups_in_order
 from evaluation.votes.arm_pairs import Pairs, pairs_of
 from evaluation.votes.counts import ArmCounts
@@ -88,7 +90,7 @@ def uncertainty_report(
     if left_out is None:
         left_out = votes_left_out(study, counts, choices)
     arms = {of_arm.arm.kind: of_arm for of_arm in counts}
-    said = signature(study, "uncertainty", choices, counts)
+    said = signature(study, "uncertainty", choices, counts, has_labels=True)
     if len(arms) < 2:
         return Report(study.name, "uncertainty", [], {"arms": 2 - len(arms)} | left_out, said)
 
@@ -274,3 +276,34 @@ def _add_tests(rows: Sequence[Row]) -> None:
             "is_significant": p_holm < LEVEL,
             "visible_shift": number(visible),
         }
+
+
+UNCERTAINTY = ReportKind(
+    key="uncertainty",
+    title="Merged against separate",
+    lede="How far answers in the merged form differ from those in the separate form.",
+    about=Study,
+    choices=Choices,
+    make=uncertainty_report,
+    usual=usual_choices,
+    check=check_choices,
+    columns=columns(
+        "question",
+        "setup",
+        "n",
+        "accuracy",
+        "disagreement",
+        "n_up",
+        "n_down",
+        "shift",
+        Column("p", Format.P_VALUE),
+        Column("p_holm", Format.P_VALUE),
+        "visible_shift",
+        "favours",
+        "helps",
+        "harms",
+        Column("direction_p_holm", Format.P_VALUE),
+        "visible_direction",
+        "why",
+    ),
+)

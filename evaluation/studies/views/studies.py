@@ -34,7 +34,7 @@ from evaluation.studies.pages.tables import (
     shift_table,
     time_table,
 )
-from evaluation.studies.reports.study import REPORTS
+from evaluation.studies.reports.study import ON_PAGE
 from evaluation.studies.services.studies import delete_study as delete
 from evaluation.studies.views.asking import come_back_later, last_figures
 from evaluation.votes.export import export_zip
@@ -42,6 +42,7 @@ from evaluation.votes.tidy_rows import tidy_votes_csv
 from generation.models import Dataset
 
 CASES_SHOWN = 3
+KINDS = {kind.key: kind for kind in ON_PAGE}
 
 
 @require_safe
@@ -98,7 +99,7 @@ def _sections(study: Study, form: ReportChoicesForm, figures: dict[str, Any]) ->
             "with two votes or more",
         ),
         "left_out": left_out_lines(figures),
-        "signatures": [(name, figures[name]["signature"]) for name in REPORTS],
+        "signatures": [(name, figures[name]["signature"]) for name in KINDS],
         "computed_at": computed_at,
         "is_of_today": computed_at.date() == timezone.now().date(),
         "done": None if study.is_imported else _done(study),
@@ -168,8 +169,8 @@ def download_report(
     request: SignedInRequest, slug: str, report: str, format_key: str
 ) -> HttpResponse:
     """Download a report with the choices of the address: the same rows that the page shows."""
-    if report not in REPORTS or format_key not in FORMATS:
-        raise Http404(f"Reports: {', '.join(REPORTS)}. Formats: {', '.join(FORMATS)}.")
+    if report not in KINDS or format_key not in FORMATS:
+        raise Http404(f"Reports: {', '.join(KINDS)}. Formats: {', '.join(FORMATS)}.")
     found = get_object_or_404(Study, slug=slug)
     choices = ReportChoicesForm(request.GET, study=found).choices
     if report == "raters" and request.GET.get("by") == "setup":
@@ -190,7 +191,7 @@ def _report(study: Study, name: str, choices: Choices) -> Report | None:
     """
     stored = last_figures(study, choices._replace(by_setup=False))
     if not stored.is_current and not stored.is_large:
-        return REPORTS[name](study, choices)
+        return KINDS[name].make(study, choices)
     if stored.figures is None:
         return None
     return Report(**stored.figures["by_setup" if choices.by_setup else name])

@@ -7,14 +7,15 @@ from urllib.parse import urlencode
 
 from django import forms
 
+from evaluation.tradeoffs.curve_recalls import typed_or_measured
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.recall_lines import (
     NON_EVIDENCE_KINDS,
     Curves,
     RestrictedPair,
-    measured_recalls,
 )
-from evaluation.tradeoffs.recalls import USUAL_K, Recalls, unknown_recalls
+from evaluation.tradeoffs.recalls import USUAL_K, Recalls
+from generation.choices.declaration import ChoiceError
 from generation.grids.cells import models_there
 from generation.grids.grid_file import Grid, GridError
 from generation.grids.restricted import USUAL_EVIDENCE, restricted_grid
@@ -26,13 +27,6 @@ from generation.text.prompt_types import MOST_FACTS, SHARES
 
 SCORE = "score"  # of `measure`
 KINDS = {"next-best": "Next-best by BM25", "random": "Random"}
-
-
-def key_of(pair: RestrictedPair) -> str:
-    """Return a pair as addresses have it."""
-    temperature = "" if pair.temperature is None else f"{pair.temperature:g}"
-    settings = f" ({pair.settings})" if pair.settings else ""
-    return f"{pair.non_evidence}/{temperature}/{pair.model}{settings}"
 
 
 class RestrictedForm(forms.Form):
@@ -56,7 +50,7 @@ class RestrictedForm(forms.Form):
         self.pairs = pairs
         field = self.fields["pair"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [(key_of(each), each.said) for each in pairs]
+        field.choices = [(each.key, each.said) for each in pairs]
 
     def clean(self) -> dict[str, Any]:
         """Refuse a recall@k below recall@1: more passages find no less."""
@@ -69,13 +63,13 @@ class RestrictedForm(forms.Form):
     @property
     def chosen(self) -> RestrictedPair | None:
         """The pair to show; None: there is none."""
-        by_key = {key_of(each): each for each in self.pairs}
+        by_key = {each.key: each for each in self.pairs}
         return by_key.get(self._said("pair", ""), next(iter(self.pairs), None))
 
     @property
     def chosen_key(self) -> str:
         """The pair to show, as addresses have it."""
-        return key_of(self.chosen) if self.chosen else ""
+        return self.chosen.key if self.chosen else ""
 
     @property
     def by_score(self) -> bool:
@@ -96,26 +90,11 @@ class RestrictedForm(forms.Form):
 
         A typed one that does not go with a measured one is an error of its field, and measured.
         """
-        at_1, at_k = self.typed
-        k = self.k_chosen
-        if at_1 is not None and at_k is not None:
-            return Recalls(at_1, at_k, k)
-        measured = measured_recalls(material, curves, k) or unknown_recalls(k)
-        if at_1 is not None and at_1 > measured.at_k:
-            self.add_error(
-                "recall_1", f"Expected {_hint(measured.at_k)}, measured recall@{k}, or less."
-            )
-            return measured
-        if at_k is not None and at_k < measured.at_1:
-            self.add_error(
-                "recall_k", f"Expected {_hint(measured.at_1)}, measured recall@1, or more."
-            )
-            return measured
-        if at_1 is not None:
-            return measured._replace(at_1=at_1, is_1_measured=False)
-        if at_k is not None:
-            return measured._replace(at_k=at_k, is_k_measured=False)
-        return measured
+        try:
+            return typed_or_measured(material, curves, self.k_chosen, *self.typed)
+        except ChoiceError as error:
+            self.add_error(error.field, str(error))
+            return typed_or_measured(material, curves, self.k_chosen)
 
     def numbers(self, recalls: Recalls) -> list[tuple[forms.BoundField, float | None, str]]:
         """Return the fields of numbers, each with what is typed, and what is taken instead."""

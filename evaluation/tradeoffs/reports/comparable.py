@@ -19,10 +19,14 @@ from evaluation.measures.tradeoff_effects import (
     sensibleness_difference,
 )
 from evaluation.reports.base import LeftOut, Report, Row, number
+from evaluation.reports.registry import Column, Format, ReportKind, columns
 from evaluation.statistics.intervals import Floats, Interval, Measure
+from evaluation.tradeoffs.cached import cached_on_axes
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.pairs import REASONS, ComparablePair, comparable_pairs
+from evaluation.tradeoffs.reports.axes_choices import AxesChoices, cached_material_on, material_on
 from evaluation.tradeoffs.titles import setup_title
+from generation.models import Dataset
 
 MOST_PAIRS = 5000
 BATCH = 200  # pairs whose resamples are held at once
@@ -157,3 +161,36 @@ def _most_interesting_first(row: Row) -> tuple[int, float, str, str]:
     order = 2 if row["move"] is None else int(row["move"] == "no clear move")
     length = math.hypot(row["across"] or 0.0, row["along"] or 0.0)
     return order, -length, row["from_setup"], row["to_setup"]
+
+
+def cached_comparable(material: Material) -> Report:
+    """Return the report, cached for the next visit."""
+    return cached_on_axes(
+        material.dataset, "comparable", lambda: comparable_report(material), axes=material.axes
+    )
+
+
+COMPARABLE = ReportKind(
+    key="comparable",
+    title="Comparable setups",
+    lede="How pairs of comparable setups move against the curves of equal F1.",
+    about=Dataset,
+    choices=AxesChoices,
+    make=lambda dataset, chosen: comparable_report(material_on(dataset, chosen)),
+    cached=lambda dataset, chosen: cached_comparable(cached_material_on(dataset, chosen)),
+    columns=columns(
+        "model",
+        Column("temperature", Format.AS_GIVEN),
+        "from_title",
+        "to_title",
+        "reasons",
+        "n",
+        "attribution_difference",
+        "sensibleness_difference",
+        "f1_difference",
+        "across",
+        "along",
+        "move",
+        "why",
+    ),
+)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -11,8 +11,9 @@ from evaluation.measures.reranking import NOTHING, SENSIBLE_FIRST, Ints
 from evaluation.measures.tradeoff import f1_from, statistics_of
 from evaluation.measures.tradeoff_effects import f1_difference, pair_statistics
 from evaluation.reports.base import LeftOut, Report, Row, number
+from evaluation.reports.registry import CannotReport, ReportKind, columns
 from evaluation.statistics.intervals import Figure, Floats, Measure, share_from
-from evaluation.tradeoffs.axes import Axes
+from evaluation.tradeoffs.axes import Axes, axes_of
 from evaluation.tradeoffs.flattered import marks_of, short_of
 from evaluation.tradeoffs.material import NO_RESPONSE, Material, material_of
 from evaluation.tradeoffs.recipes import (
@@ -21,9 +22,13 @@ from evaluation.tradeoffs.recipes import (
     examples_asked,
     large_golden,
     nearest,
+    newest_aggregate,
+    recipes_of,
 )
+from evaluation.tradeoffs.reports.axes_choices import JudgeChoices, judging_axes
+from generation.choices.declaration import Choice, ChoiceError
 from generation.model_sizes import n_parameters
-from generation.models import Setup
+from generation.models import Dataset, Setup
 
 CALLS, SINGLE, AGGREGATE, LARGE = "calls", "single", "aggregate", "large"  # kinds of rows
 NAMED = (
@@ -221,3 +226,51 @@ def _short(axes: Axes) -> str:
 
 def _said(axes: Axes) -> str:
     return f"{axes.attribution.title} and {axes.sensibleness.title}"
+
+
+class RecipeReportChoices(NamedTuple):
+    """Which recipe, and what judges it beside what has re-ranked."""
+
+    grid: Annotated[int, Choice("Recipe", help="Id of its grid; 0: the newest.", low=0)] = 0
+    judges: JudgeChoices = JudgeChoices()
+
+
+def _chosen_report(dataset: Dataset, choices: RecipeReportChoices) -> Report:
+    """Return the report on what a recipe's responses were last re-ranked to."""
+    by_grid = {recipe.experiment.pk: recipe for recipe in recipes_of(dataset)}
+    if choices.grid and choices.grid not in by_grid:
+        there = ", ".join(map(str, by_grid)) or "none yet"
+        raise ChoiceError("grid", f"No recipe is the grid {choices.grid}; there are: {there}.")
+    recipe = by_grid.get(choices.grid) or next(iter(by_grid.values()), None)
+    stored = recipe and newest_aggregate(recipe)
+    by_said = {axis.said: axis for axis in axes_of(dataset)}
+    choosing = stored and [by_said.get(stored.settings[name]) for name in Axes._fields]
+    if not recipe or not choosing or None in choosing:
+        raise CannotReport(f"{dataset.name} has no recipe whose responses are re-ranked.")
+    axes = Axes(*filter(None, choosing))
+    return recipe_report(recipe, axes, judging_axes(dataset, axes, choices.judges))
+
+
+RECIPE = ReportKind(
+    key="recipe",
+    title="Recipe",
+    lede="F1, attribution and sensibleness of a recipe by the number of calls.",
+    about=Dataset,
+    choices=RecipeReportChoices,
+    make=_chosen_report,
+    columns=columns(
+        "kind",
+        "n_calls",
+        "label",
+        "model",
+        "n",
+        "f1",
+        "attribution",
+        "sensibleness",
+        "minus_large",
+        "minus_first",
+        "chosen_by_title",
+        "judged_by_title",
+        "is_flattered",
+    ),
+)

@@ -1,7 +1,7 @@
 """The report on re-ranking: aggregates beside the setups they were chosen from ([A] 7.5)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -14,13 +14,21 @@ from evaluation.measures.tradeoff_effects import (
     sensibleness_difference,
 )
 from evaluation.reports.base import Report, Row, number
+from evaluation.reports.registry import CannotReport, ReportKind, columns
 from evaluation.statistics.intervals import Figure, Floats, Measure, share_from
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.choices import chosen_responses
 from evaluation.tradeoffs.dots import Dot
 from evaluation.tradeoffs.flattered import chosen_by, marks_of, short_of
 from evaluation.tradeoffs.material import NO_RESPONSE, Material, material_of
-from evaluation.tradeoffs.pools import Pool, best_single, pool_names
+from evaluation.tradeoffs.pools import Pool, all_pools, best_single, pool_names
+from evaluation.tradeoffs.reports.axes_choices import (
+    AxesChoices,
+    JudgeChoices,
+    chosen_axes,
+    judging_axes,
+)
+from generation.choices.declaration import Choice, ChoiceError
 from generation.models import Dataset
 from generation.services.aggregates import CHOICE, n_changed, sources_of
 
@@ -248,3 +256,50 @@ def _measured(entry: _Entry) -> dict[str, tuple[Floats, Measure]]:
         pairs = pair_statistics(statistics, other)
         found |= {f"gain_{of}_{name}": (pairs, measure) for of, measure in GAINS.items()}
     return found
+
+
+class RerankingChoices(NamedTuple):
+    """What chooses, what judges, and among which setups."""
+
+    axes: AxesChoices = AxesChoices()
+    judges: JudgeChoices = JudgeChoices()
+    pool: Annotated[str, Choice("Pool", help="Key of a pool; empty: the first.")] = ""
+
+
+def _chosen_report(dataset: Dataset, choices: RerankingChoices) -> Report:
+    choosing = chosen_axes(dataset, choices.axes)
+    judging = judging_axes(dataset, choosing, choices.judges)
+    by_key = {pool.key: pool for pool in all_pools(dataset.setups.answered())}
+    if not by_key:
+        raise CannotReport(f"{dataset.name} has no pool of setups to choose among.")
+    if choices.pool and choices.pool not in by_key:
+        there = ", ".join(by_key)
+        raise ChoiceError("pool", f"There is no pool {choices.pool!r}; there are: {there}.")
+    pool = by_key[choices.pool] if choices.pool else next(iter(by_key.values()))
+    return reranking_report(dataset, choosing, [pool], judging)
+
+
+RERANKING = ReportKind(
+    key="reranking",
+    title="Re-ranking",
+    lede="What re-ranking gains over the best and the mean single setup of its pool.",
+    about=Dataset,
+    choices=RerankingChoices,
+    make=_chosen_report,
+    columns=columns(
+        "pool",
+        "judge",
+        "label",
+        "weights",
+        "n",
+        "n_not_chosen",
+        "calls_per_example",
+        "attribution",
+        "sensibleness",
+        "f1",
+        "gain_f1_best",
+        "gain_f1_mean",
+        "chosen_by_title",
+        "is_flattered",
+    ),
+)

@@ -1,18 +1,24 @@
 """The report on restricted context: what evidence costs in dialog, and more passages in both."""
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from evaluation.measures.recall_mixing import Course, course_of, figures_of, point_from
 from evaluation.measures.tradeoff import WIDTH, attribution_from, f1_from, sensibleness_from
 from evaluation.reports.base import LeftOut, Report, Row, number
+from evaluation.reports.registry import CannotReport, ReportKind, columns
 from evaluation.statistics.intervals import Figure, Floats, share_from
+from evaluation.tradeoffs.curve_recalls import typed_or_measured
 from evaluation.tradeoffs.dots import Dot
-from evaluation.tradeoffs.material import NO_RESPONSE, Material
-from evaluation.tradeoffs.recall_lines import Curves, Mixed, mixed_at
-from evaluation.tradeoffs.recalls import Recalls
+from evaluation.tradeoffs.material import NO_RESPONSE, Material, material_of
+from evaluation.tradeoffs.recall_lines import Curves, Mixed, curves_of, mixed_at, restricted_pairs
+from evaluation.tradeoffs.recalls import USUAL_K, Recalls
+from evaluation.tradeoffs.reports.axes_choices import AxesChoices, chosen_axes
+from generation.choices.declaration import Choice, ChoiceError
+from generation.models import Dataset
+from generation.text.prompt_types import MOST_FACTS
 
 CURVES = ("golden", "non_evidence")  # names of both, in rows
 MIXED_FIGURES = tuple(
@@ -246,3 +252,73 @@ def _left_out(material: Material, curves: Curves, *, by_score: bool) -> LeftOut:
         "setups_without_values": curves.n_unlabelled_setups,
         "setups_with_other_settings": curves.n_other_setups,
     }
+
+
+PREFIX = "restricted-"  # how the keys of its prompts begin
+
+
+class RestrictedChoices(NamedTuple):
+    """Which curves are shown, and the recalls of the lines; what is not typed is measured."""
+
+    axes: AxesChoices = AxesChoices()
+    pair: Annotated[
+        str, Choice("Setups", help="Key of the two curves, as the page's address has it.")
+    ] = ""
+    by_score: Annotated[
+        bool, Choice("Mean score", help="Mean scores instead of shares labelled yes.")
+    ] = False
+    k: Annotated[int, Choice("k", help="Passages of top k.", low=2, high=MOST_FACTS)] = USUAL_K
+    recall_1: Annotated[
+        float | None, Choice("Recall@1", help="Typed recall@1.", low=0, high=1, usual="measured")
+    ] = None
+    recall_k: Annotated[
+        float | None, Choice("Recall@k", help="Typed recall@k.", low=0, high=1, usual="measured")
+    ] = None
+
+
+def restricted_setups(dataset: Dataset) -> set[int]:
+    """Return the ids of the setups with restricted context that have responses."""
+    there = dataset.setups.filter(prompt__startswith=PREFIX, responses__isnull=False)
+    return set(there.values_list("pk", flat=True))
+
+
+def _chosen_report(dataset: Dataset, choices: RestrictedChoices) -> Report:
+    axes, key, by_score, k, at_1, at_k = choices
+    setups = restricted_setups(dataset)
+    if not setups:
+        raise CannotReport(f"{dataset.name} has no responses with restricted context.")
+    material = material_of(dataset, chosen_axes(dataset, axes), setups)
+    by_key = {pair.key: pair for pair in restricted_pairs(material)}
+    if key and key not in by_key:
+        there = ", ".join(by_key) or "none yet"
+        raise ChoiceError("pair", f"There is no pair {key!r} here; there are: {there}.")
+    pair = by_key[key] if key else next(iter(by_key.values()), None)
+    curves = pair and curves_of(material, *pair, by_score=by_score)
+    if not curves:
+        raise CannotReport(f"{dataset.name} has no scores of restricted context yet.")
+    recalls = typed_or_measured(material, curves, k, at_1, at_k)
+    return restricted_report(material, curves, recalls, by_score=by_score)
+
+
+RESTRICTED = ReportKind(
+    key="restricted",
+    title="Restricted context",
+    lede="What giving up dialog for evidence does, and what retrieval would make of it.",
+    about=Dataset,
+    choices=RestrictedChoices,
+    make=_chosen_report,
+    columns=columns(
+        "share",
+        "n",
+        "golden_attribution",
+        "golden_sensibleness",
+        "golden_f1",
+        "non_evidence_attribution",
+        "non_evidence_sensibleness",
+        "non_evidence_f1",
+        "share_of_top_k",
+        "delta_attribution",
+        "delta_sensibleness",
+        "delta_f1",
+    ),
+)

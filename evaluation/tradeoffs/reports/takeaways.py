@@ -23,19 +23,22 @@ from evaluation.measures.tradeoff_effects import (
     share_favourable,
 )
 from evaluation.reports.base import LeftOut, Report, Row, number
+from evaluation.reports.registry import ReportKind, columns
 from evaluation.statistics.intervals import Figure, Floats, Measure
 from evaluation.tradeoffs.cached import cached_on_axes
+from evaluation.tradeoffs.curve_recalls import measured_recalls
 from evaluation.tradeoffs.effects import BY_NAMES, Effect, Sizes, effects_of
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.recall_lines import (
     Mixed,
     RestrictedPair,
     curves_of,
-    measured_recalls,
     mixed_at,
     restricted_pairs,
 )
 from evaluation.tradeoffs.recalls import USUAL_K, Recalls
+from evaluation.tradeoffs.reports.axes_choices import AxesChoices, cached_material_on, material_on
+from generation.models import Dataset
 from generation.retrieval.dataset_index import can_wait_for_index
 
 FIGURES = ("f1_difference", "attribution_difference", "sensibleness_difference")
@@ -248,3 +251,26 @@ def _why_undefined(row: Row) -> str:
     if row["f1_difference"] is None:
         return "no pair has an F1: attribution and sensibleness are both 0"
     return ""
+
+
+TAKEAWAYS = ReportKind(
+    key="takeaways",
+    title="Takeaways",
+    lede="What changes of a setup do to F1, attribution and sensibleness.",
+    about=Dataset,
+    choices=AxesChoices,
+    make=lambda dataset, chosen: takeaways_report(material_on(dataset, chosen)),
+    cached=lambda dataset, chosen: cached_takeaways(cached_material_on(dataset, chosen)),
+    columns=columns(
+        "takeaway",
+        "effect",
+        "of",
+        "n_pairs",
+        "n",
+        "f1_difference",
+        "attribution_difference",
+        "sensibleness_difference",
+        "share_favourable",
+        "why",
+    ),
+)

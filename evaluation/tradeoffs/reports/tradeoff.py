@@ -2,17 +2,19 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from evaluation.measures.tradeoff import attribution_from, f1_from, sensibleness_from
 from evaluation.reports.base import LeftOut, Report, Row, number
+from evaluation.reports.registry import Column, Format, ReportKind, columns
 from evaluation.statistics.intervals import Figure, Floats, Measure, share_from
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.dots import CLUSTER_TITLES, TOP_RIGHT, Dot
 from evaluation.tradeoffs.flattered import chosen_by, marks_of, short_of
 from evaluation.tradeoffs.material import NO_RESPONSE, Material
+from evaluation.tradeoffs.reports.axes_choices import AxesChoices, cached_material_on, material_on
 from evaluation.tradeoffs.titles import setup_title
 from evaluation.tradeoffs.view import (
     View,
@@ -21,6 +23,8 @@ from evaluation.tradeoffs.view import (
     prompt_key,
     shown,
 )
+from generation.choices.declaration import Choice
+from generation.models import Dataset
 
 POOL = " of "  # before the pool, in the title of an aggregate
 
@@ -183,3 +187,37 @@ def _of_aggregate(dot: Dot, axes: Axes) -> Row:
 
 def _best_first(row: Row) -> tuple[float, str]:
     return (1.0 if row["f1"] is None else -row["f1"]), row["setup"]
+
+
+class TradeoffChoices(NamedTuple):
+    """What a reader may choose about the table of the trade-off."""
+
+    axes: AxesChoices = AxesChoices()
+    by_score: Annotated[
+        bool, Choice("Mean score", help="Mean scores instead of shares labelled yes.")
+    ] = False
+
+
+def _in_view(material: Material, choices: TradeoffChoices) -> Report:
+    return tradeoff_report(material, View(by_score=choices.by_score))
+
+
+TRADEOFF = ReportKind(
+    key="tradeoff",
+    title="Trade-off",
+    lede="Attribution, sensibleness and F1 of each setup.",
+    about=Dataset,
+    choices=TradeoffChoices,
+    make=lambda dataset, chosen: _in_view(material_on(dataset, chosen.axes), chosen),
+    cached=lambda dataset, chosen: _in_view(cached_material_on(dataset, chosen.axes), chosen),
+    columns=columns(
+        "prompt_title",
+        "model",
+        Column("temperature", Format.AS_GIVEN),
+        "n",
+        "attribution",
+        "sensibleness",
+        "f1",
+        "n_calls",
+    ),
+)

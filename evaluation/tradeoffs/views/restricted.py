@@ -22,15 +22,19 @@ from evaluation.tradeoffs.material import Material, material_of
 from evaluation.tradeoffs.readiness import SIDES, missing_sides, running_runs
 from evaluation.tradeoffs.recall_lines import Curves, curves_of, lines_of, restricted_pairs
 from evaluation.tradeoffs.recalls import Recalls
-from evaluation.tradeoffs.reports.restricted import courses, directions_of, restricted_report
+from evaluation.tradeoffs.reports.restricted import (
+    PREFIX,
+    courses,
+    directions_of,
+    restricted_report,
+    restricted_setups,
+)
 from evaluation.tradeoffs.reports.tradeoff import tradeoff_report
 from evaluation.tradeoffs.view import View, temperature_key
 from generation.grids.grid_file import GridError
 from generation.models import Dataset, Experiment
 from generation.services.experiments import ExperimentError, request_experiment
 from generation.tasks import send
-
-PREFIX = "restricted-"  # how the keys of its prompts begin
 
 
 @require_safe
@@ -144,8 +148,7 @@ class _Found(NamedTuple):
 
 def _found(dataset: Dataset, request: SignedInRequest, axes: AxesForm) -> _Found:
     """Return what there is to show, with the choices of the address."""
-    there = dataset.setups.filter(prompt__startswith=PREFIX, responses__isnull=False)
-    setups = set(there.values_list("pk", flat=True).distinct())
+    setups = restricted_setups(dataset)
     if not setups or axes.chosen is None:
         return _Found(bool(setups))
     material = material_of(dataset, axes.chosen, setups)

@@ -12,7 +12,6 @@ from django.test import Client
 
 from accounts.services import create_api_token
 from evaluation.graphs.reports.alignment import alignment_report
-from evaluation.graphs.reports.answer_figures import CannotReport, NoSuchSetup
 from evaluation.graphs.reports.answers_behind import both_modes
 from evaluation.graphs.reports.citations import CitationChoices, citations_report
 from evaluation.graphs.reports.cited_answers import REASONS, cited_answers, read_answers
@@ -21,6 +20,8 @@ from evaluation.graphs.reports.incompetence import incompetence_report
 from evaluation.graphs.reports.quality import quality_report
 from evaluation.measures.authors_citation import Difference
 from evaluation.measures.citation import CitationCounts, Mode, citation_figures
+from evaluation.reports.registry import CannotReport
+from generation.choices.declaration import ChoiceError
 from generation.models import Response
 from tests.evaluation.commands import failure
 from tests.evaluation.hand_cited import import_cited, score_answers, score_citations
@@ -154,7 +155,7 @@ def test_one_setup_may_be_chosen(cited):
     [row] = report.rows
     assert figures(row) == figures(cool)
     assert f"setup {cool['setup']} only" in report.signature
-    with pytest.raises(NoSuchSetup, match="No setup 'x' in cited; there are: small"):
+    with pytest.raises(ChoiceError, match="No setup 'x' in cited; there are: small"):
         citations_report(cited, CitationChoices(setup="x"))
 
 
@@ -354,8 +355,10 @@ def test_a_mistake_is_one_line(cited, tmp_path):
     assert failure("report", "alignment", "--dataset", "cited", "--setup", "x").startswith(
         "No setup 'x' in cited"
     )
-    assert "give its name by --dataset" in failure("report", "quality")
-    assert "invalid choice: 'mine'" in failure("report", "citations", "--mode", "mine")
+    assert "arguments are required: --dataset" in failure("report", "quality")
+    assert "invalid choice: 'mine'" in failure(
+        "report", "citations", "--dataset", "cited", "--mode", "mine"
+    )
 
 
 def test_the_api_answers_what_the_command_prints(cited, rosa, tmp_path):

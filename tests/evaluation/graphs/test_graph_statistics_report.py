@@ -11,9 +11,9 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from evaluation.graphs.figures.graph_statistics import ERAS, TITLES, statistics_chart
-from evaluation.graphs.reports.answer_figures import CannotReport
 from evaluation.graphs.reports.graph_statistics import MOST_LISTED, statistics_report
 from evaluation.reports.formats import write_report
+from evaluation.reports.registry import CannotReport
 from generation.models import Dataset
 from tests.charts import valid
 from tests.makers import example_row, import_path, import_rows, statements

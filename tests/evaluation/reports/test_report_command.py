@@ -8,10 +8,11 @@ import pytest
 from django.core.management import call_command
 
 from evaluation.reports.base import Choices
+from evaluation.reports.registry import all_reports
 from evaluation.studies.forms.reports import ReportChoicesForm
 from evaluation.studies.reports.agreement import agreement_report
 from evaluation.studies.reports.raters import raters_report
-from evaluation.studies.reports.study import REPORTS
+from evaluation.studies.reports.study import ON_PAGE
 from tests.evaluation.commands import failure
 from tests.evaluation.makers_of_scores import make_run, make_scores
 from tests.evaluation.studies.hand_made import COOL, WARM, two_arms
@@ -162,12 +163,12 @@ def printed_report(capsys, *arguments):
 
 
 # The one on sensibleness needs a question of its own: test_sensibleness_report.py.
-WITH_ROWS = [name for name in REPORTS if name != "sensibleness"]
+WITH_ROWS = [kind.key for kind in ON_PAGE if kind.key != "sensibleness"]
 
 
 @pytest.mark.parametrize("name", WITH_ROWS)
 def test_every_report_is_printed_as_its_function_returns_it(both_arms, capsys, name):
-    report = REPORTS[name](both_arms, Choices())
+    report = all_reports()[name].make(both_arms, Choices())
 
     found = json.loads(printed_report(capsys, name, "--format", "json"))
 
@@ -180,7 +181,7 @@ def test_every_report_is_printed_as_its_function_returns_it(both_arms, capsys, n
 @pytest.mark.parametrize("name", WITH_ROWS)
 @pytest.mark.parametrize("form", ["table", "latex", "csv"])
 def test_every_report_has_a_line_for_each_row_in_every_format(both_arms, capsys, name, form):
-    n_rows = len(REPORTS[name](both_arms, Choices()).rows)
+    n_rows = len(all_reports()[name].make(both_arms, Choices()).rows)
 
     out = printed_report(capsys, name, "--format", form)
 
@@ -233,7 +234,7 @@ def test_a_study_of_one_arm_has_its_majorities_as_the_truth(tmp_path, capsys):
     assert found["signature"] == agreement_report(study, choices).signature
     assert "truth of the merged arm" in found["signature"]
     message = failure("report", "agreement", "--study", "both", "--truth", "separate")
-    assert message == "No separate arm in 'both'; there is: merged"
+    assert message == "There is no truth 'separate' here; there are: merged."
 
 
 def test_an_agreement_table_names_model_truth_and_what_has_a_figure(both_arms, capsys):
@@ -248,7 +249,7 @@ def test_an_agreement_table_names_model_truth_and_what_has_a_figure(both_arms, c
 def test_an_unknown_setup_is_told_which_there_are(both_arms):
     message = failure("report", "scenarios", "--study", "both", "--setup", "m")
 
-    assert message == "No setup 'm' in 'both'; there are: m · T 0.0, m · T 0.7"
+    assert message == "There is no setup 'm' here; there are: m · T 0.0, m · T 0.7."
 
 
 def test_an_unknown_study_is_told_which_there_are(study):

@@ -390,10 +390,10 @@ def test_command_and_api_answer_what_the_page_shows(dataset, printed, api, said,
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "retrieval is a report on a dataset: give its name by --dataset"),
-        (["--study", "pilot"], "retrieval is a report on a dataset: give its name by --dataset"),
+        ([], "the following arguments are required: --dataset"),
+        (["--study", "pilot"], "the following arguments are required: --dataset"),
         (["--dataset", "x"], "No dataset 'x'; there are: pilot"),
-        (["--dataset", "pilot", "--b", "2"], "--b 2: Ensure this value is less than or equal to 1"),
+        (["--dataset", "pilot", "--b", "2"], "argument --b: 2 is more than 1"),
     ],
 )
 def test_a_mistake_is_one_clear_line_of_the_command(dataset, arguments, said):
@@ -401,7 +401,7 @@ def test_a_mistake_is_one_clear_line_of_the_command(dataset, arguments, said):
 
 
 def test_a_report_on_a_study_needs_its_name():
-    assert "raters is a report on a study: give its name by --study" in failure("report", "raters")
+    assert "the following arguments are required: --study" in failure("report", "raters")
 
 
 @pytest.mark.parametrize("said", [{"k1": "x"}, {"k1": "inf"}, {"idf": "y"}, {"depth": "3"}])

@@ -7,16 +7,10 @@ from evaluation.measures.entailment import AutoAis
 from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Job, MetricRun
-from evaluation.runs.choices import (
-    ChoiceError,
-    all_options,
-    model_called,
-    models_for,
-    plan_of,
-    sample_of,
-)
+from evaluation.runs.choices import all_options, model_called, models_for, plan_of, sample_of
 from evaluation.runs.model_options import spec_from
 from evaluation.runs.plan import RunPlan, spec_of
+from generation.choices.declaration import ChoiceError
 from generation.model_specs import ModelSpec
 from generation.models import Checkpoint
 from generation.services.checkpoints import with_leave

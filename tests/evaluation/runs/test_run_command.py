@@ -12,8 +12,8 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from evaluation.models import AutoScore, MetricRun
-from evaluation.runs.choices import ChoiceError
 from evaluation.runs.model_options import spec_from
+from generation.choices.declaration import ChoiceError
 from generation.models import Checkpoint
 from tests.annotation.makers import material, planned
 from tests.evaluation.metric_runs import BARE, NO_GOLDEN, mill

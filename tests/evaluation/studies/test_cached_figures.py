@@ -12,7 +12,7 @@ from evaluation.models import MetricRun
 from evaluation.reports.base import Choices
 from evaluation.studies.reports import cached_figures
 from evaluation.studies.reports.cached_figures import compute_and_store, stored_figures
-from evaluation.studies.reports.study import REPORTS, Figures, study_figures
+from evaluation.studies.reports.study import ON_PAGE, Figures, study_figures
 from evaluation.studies.tasks import compute_figures
 from tests.annotation.makers import claimed, material, opened, rate, rate_next, raters_of
 from tests.evaluation.makers_of_scores import make_run, make_scores
@@ -62,7 +62,7 @@ def assert_made_anew(study: Study, before: str) -> None:
 def test_they_are_those_of_each_report(study):
     figures = figures_of(study)
 
-    for name, report in REPORTS.items():
+    for name, report in ((kind.key, kind.make) for kind in ON_PAGE):
         assert figures[name] == json.loads(json.dumps(report(study, Choices())._asdict())), name
     assert [row["setup"] for row in figures["by_setup"]["rows"]] == ["m · T 0.0"] * 2
     assert list(figures["curves"]) == [f"{MetricRun.objects.get().pk}/q"]

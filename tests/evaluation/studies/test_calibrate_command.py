@@ -72,6 +72,6 @@ def test_mistakes_are_said_before_anything_is_scored(study):
     assert failure("calibrate", pilot, "--backend=heuristic").startswith("--model: Auto-AIS cannot")
     assert failure("calibrate", pilot, "--model=x").startswith("--model: x is not listed")
     assert failure("report", "calibration", pilot, "--model=x") == (
-        "No scores by a model 'x'; there are: none yet"
+        "No scores by a model 'x'; there are: none yet."
     )
     assert not MetricRun.objects.exists()

@@ -18,7 +18,7 @@ from evaluation.reports.setups import short_names
 from evaluation.studies.pages.tables import Saving, time_table
 from evaluation.studies.reports import cached_figures
 from evaluation.studies.reports.raters import raters_report
-from evaluation.studies.reports.study import REPORTS
+from evaluation.studies.reports.study import ON_PAGE
 from evaluation.studies.tasks import compute_figures
 from evaluation.studies.views import asking
 from evaluation.templatetags.figures import directions
@@ -593,7 +593,7 @@ def test_the_report_is_downloaded_as_the_page_shows_it(researcher, pilot, query,
     assert json.loads(answer.content) == json.loads(json.dumps(expected))
 
 
-@pytest.mark.parametrize("report", REPORTS)
+@pytest.mark.parametrize("report", [kind.key for kind in ON_PAGE])
 @pytest.mark.parametrize(("format_key", "suffix"), [("csv", "csv"), ("latex", "tex")])
 def test_every_report_comes_as_csv_and_latex_too(researcher, tmp_path, report, format_key, suffix):
     study, _ = disputed(tmp_path)

@@ -7,13 +7,13 @@ import pytest
 
 from evaluation.reports.base import Report
 from evaluation.reports.formats import write_report
+from evaluation.tradeoffs.curve_recalls import measured_recalls
 from evaluation.tradeoffs.material import NO_RESPONSE, Material
 from evaluation.tradeoffs.recall_lines import (
     Curves,
     RestrictedPair,
     curves_of,
     lines_of,
-    measured_recalls,
     restricted_pairs,
 )
 from evaluation.tradeoffs.recalls import Recalls

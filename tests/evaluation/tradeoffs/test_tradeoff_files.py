@@ -106,13 +106,13 @@ def test_the_table_as_csv_and_latex(page):
 def test_command_and_api_say_what_is_wrong(dataset, api):
     mistakes = {
         ("--dataset", "other"): "No dataset 'other'; there are: own",
-        (): "tradeoff is a report on a dataset: give its name by --dataset.",
+        (): "Error: the following arguments are required: --dataset",
         (
             "--dataset",
             "own",
             "--attribution",
             "x",
-        ): "own: attribution: no axis 'x'; there",
+        ): "attribution: no axis 'x'; there",
     }
     for arguments, message in mistakes.items():
         assert failure("report", "tradeoff", *arguments).startswith(message)
@@ -130,7 +130,7 @@ def test_a_dataset_without_runs_has_no_files(page, tmp_path):
     assert page("table", "xlsx").status_code == 404
     assert page("methods").client.get(address).status_code == 404
     assert failure("report", "tradeoff", "--dataset", "bare").startswith(
-        "bare: neither a run nor raters say attribution as usual"
+        "neither a run nor raters say attribution as usual"
     )
 
 

@@ -14,14 +14,9 @@ from evaluation.graphs.experiments.services import (
     scoring_plans,
 )
 from evaluation.metrics.registry import METRICS
-from evaluation.runs.choices import (
-    MOST_SAMPLED,
-    ChoiceError,
-    model_called,
-    models_for,
-    precisions_of,
-)
+from evaluation.runs.choices import MOST_SAMPLED, model_called, models_for, precisions_of
 from evaluation.runs.model_checks import why_unusable
+from generation.choices.declaration import ChoiceError
 from generation.forms.model_fields import ModelsForm
 from generation.forms.number_lists import numbers, whole_numbers
 from generation.grids.grid_file import (

@@ -8,8 +8,9 @@ from evaluation.graphs.experiments.pages.human_alignment import StudySoFar, stud
 from evaluation.graphs.experiments.registry import EXPERIMENTS, KGExperiment
 from evaluation.graphs.experiments.reports.runs_read import runs_read
 from evaluation.graphs.experiments.services import Scoring, answers_of, grids_of, scoring, why_not
-from evaluation.graphs.reports.answer_figures import CannotReport, need_graph
+from evaluation.graphs.reports.answer_figures import need_graph
 from evaluation.models import MetricRun
+from evaluation.reports.registry import CannotReport
 from generation.grids.progress import ExperimentProgress, experiment_progress
 from generation.models import Dataset, Experiment
 

@@ -7,9 +7,9 @@ from evaluation.graphs.experiments.figures import experiment_charts
 from evaluation.graphs.experiments.pages.tables import TABLES, table_rows
 from evaluation.graphs.experiments.reports import accuracy, citation_table, quality_table, removal
 from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS
-from evaluation.graphs.reports.answer_figures import CannotReport
 from evaluation.reports.base import Report, Row
 from evaluation.reports.figures.themes import page_themes
+from evaluation.reports.registry import CannotReport
 from generation.models import Dataset
 
 # What a row of a table unfolds to, by experiment.

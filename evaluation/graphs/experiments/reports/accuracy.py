@@ -12,6 +12,7 @@ from evaluation.graphs.experiments.reports.run_rows import (
 from evaluation.graphs.reports.answer_figures import data_hash, need_graph, share_figure, signature
 from evaluation.graphs.reports.cited_answers import CitedAnswers
 from evaluation.reports.base import Report, Row
+from evaluation.reports.registry import NoChoices, ReportKind, columns
 from evaluation.statistics.intervals import Figure
 from generation.models import Dataset
 from generation.text.prompt_types import PromptType
@@ -114,3 +115,25 @@ def _subgraphs(made: Ablation, setups: list[int]) -> Row:
 
 def _hash(made: Ablation) -> str:
     return data_hash([made.answers.data_hash, *map(tuple, made.answers.subgraphs.tolist())])
+
+
+ACCURACY = ReportKind(
+    key="accuracy",
+    title="Accuracy of retrieval",
+    lede="How citations depend on how much of what is retrieved is right.",
+    about=Dataset,
+    choices=NoChoices,
+    make=lambda dataset, _: accuracy_report(dataset),
+    columns=columns(
+        "label",
+        "accuracy",
+        "gold_share",
+        "n_runs",
+        "n_answers",
+        "n_common",
+        "correctness",
+        "precision",
+        "recall",
+        "f1",
+    ),
+)

@@ -24,6 +24,7 @@ from evaluation.graphs.reports.citations import USUAL, CitationChoices, counts_o
 from evaluation.graphs.reports.cited_answers import CitedAnswers, cited_answers
 from evaluation.models import MetricRun
 from evaluation.reports.base import Report, Row
+from evaluation.reports.registry import Column, Format, NoChoices, ReportKind, columns
 from evaluation.runs.seeded_setups import seeded_runs
 from evaluation.statistics.intervals import Figure
 from generation.models import Dataset
@@ -148,3 +149,34 @@ def _data_hash(made: _Material) -> str:
     if not made.aligned and not of_costs:
         return made.answers.data_hash
     return data_hash([made.answers.data_hash, *(each[1:] for each in made.aligned), *of_costs])
+
+
+CITATION_TABLE = ReportKind(
+    key="citation_table",
+    title="Citation quality (table 3)",
+    lede="Citation quality and alignment by model and temperature, over seeded runs.",
+    about=Dataset,
+    choices=NoChoices,
+    make=lambda dataset, _: citation_table(dataset),
+    columns=columns(
+        "label",
+        "prompt_title",
+        "n_runs",
+        "n_answers",
+        "n_without_alignment",
+        "aligned",
+        "correctness",
+        "precision",
+        "recall",
+        "f1",
+        "macro_precision",
+        "macro_recall",
+        "macro_f1",
+        "n_calls",
+        "prompt_tokens",
+        "completion_tokens",
+        Column("seconds", Format.AS_GIVEN),
+        Column("price", Format.AS_GIVEN),
+        "currency",
+    ),
+)

@@ -9,14 +9,10 @@ import numpy as np
 from annotation.models import Study, Target, UnitTarget
 from annotation.schemes import load_scheme
 from evaluation.graphs.reports.alignment import newest_alignment, run_row
-from evaluation.graphs.reports.answer_figures import (
-    CannotReport,
-    data_hash,
-    signature,
-    with_intervals,
-)
+from evaluation.graphs.reports.answer_figures import data_hash, signature, with_intervals
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import USUAL, LeftOut, Report, Row, study_counts, votes_left_out
+from evaluation.reports.registry import CannotReport, NoChoices, ReportKind, columns
 from evaluation.statistics import agreement
 from evaluation.statistics.intervals import Figure, Floats, share_from
 from evaluation.votes.counts import ArmCounts, Ints
@@ -265,3 +261,27 @@ def _gap(human: Figure, automatic: Figure) -> Figure:
 
 def _points_between(sums: Floats) -> Floats:
     return 100 * (share_from(sums[..., :2]) - share_from(sums[..., 2:]))
+
+
+HUMAN_ALIGNMENT = ReportKind(
+    key="human_alignment",
+    title="Human alignment",
+    lede="Whether people and a metric say the same of sentences and what they cite.",
+    about=Study,
+    choices=NoChoices,
+    make=lambda study, _: human_alignment_report(study),
+    columns=columns(
+        "label",
+        "n_pairs",
+        "human",
+        "percent_agreement",
+        "alpha",
+        "n_scored",
+        "automatic_same",
+        "gap_same",
+        "accuracy",
+        "n_run",
+        "automatic",
+        "gap",
+    ),
+)

@@ -19,6 +19,7 @@ from evaluation.graphs.reports.answer_figures import (
 from evaluation.graphs.reports.quality import QUALITIES, QualityScore, judge_row, quality_scores
 from evaluation.models import MetricRun
 from evaluation.reports.base import Report, Row
+from evaluation.reports.registry import NoChoices, ReportKind, columns
 from evaluation.reports.setups import setup_row
 from evaluation.runs.scores import setups_of_the_judge
 from evaluation.runs.seeded_setups import seeded_runs
@@ -161,3 +162,27 @@ def _hash(made: _Material) -> str:
     signatures = {run.pk: run.full_signature for run in made.runs.values()}
     found = [each for of in made.scores.values() for each in of]
     return data_hash([(signatures[each.run], each.key, *each[4:]) for each in found])
+
+
+QUALITY_TABLE = ReportKind(
+    key="quality_table",
+    title="Text quality (table 4)",
+    lede="Text quality by model, as judged by a model.",
+    about=Dataset,
+    choices=NoChoices,
+    make=lambda dataset, _: quality_table(dataset),
+    columns=columns(
+        "label",
+        "prompt_title",
+        "n_runs",
+        "n_answers",
+        "coherence",
+        "consistency",
+        "fluency",
+        "relevance",
+        "n_failed",
+        "judge",
+        "mode",
+        "is_own_judge",
+    ),
+)

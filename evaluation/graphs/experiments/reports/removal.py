@@ -20,6 +20,7 @@ from evaluation.graphs.reports.incompetence import (
 )
 from evaluation.models import MetricRun
 from evaluation.reports.base import Report, Row
+from evaluation.reports.registry import NoChoices, ReportKind, columns
 from evaluation.statistics.intervals import Figure
 from generation.json_length import JsonLength
 from generation.models import Dataset, Response
@@ -187,3 +188,28 @@ def _removed(material: _Material, setups: list[int]) -> Row:
 def _hash(material: _Material) -> str:
     said = [(each.key, *each[4:]) for of in material.na.values() for each in of]
     return data_hash([material.made.answers.data_hash, *said])
+
+
+REMOVAL = ReportKind(
+    key="removal",
+    title="Removal of knowledge",
+    lede="What answers say when knowledge that they need is removed from the graph.",
+    about=Dataset,
+    choices=NoChoices,
+    make=lambda dataset, _: removal_report(dataset),
+    columns=columns(
+        "label",
+        "n_removed",
+        "n_runs",
+        "n_answers",
+        "n_common",
+        "n_triples_removed",
+        "correctness",
+        "precision",
+        "recall",
+        "f1",
+        "na_precision",
+        "na_recall",
+        "na_f1",
+    ),
+)

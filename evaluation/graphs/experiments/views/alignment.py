@@ -25,7 +25,7 @@ from evaluation.graphs.experiments.reports.human_alignment import (
     rated_pairs,
 )
 from evaluation.graphs.forms.graph_reports import key_of
-from evaluation.graphs.reports.answer_figures import CannotReport
+from evaluation.reports.registry import CannotReport
 from generation.models import Dataset
 
 PER_PAGE = 25

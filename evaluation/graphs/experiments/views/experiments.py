@@ -23,13 +23,13 @@ from evaluation.graphs.experiments.pages.results import figures_of
 from evaluation.graphs.experiments.registry import EXPERIMENTS
 from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS, RATED_REPORTS
 from evaluation.graphs.experiments.views import alignment
-from evaluation.graphs.reports.answer_figures import CannotReport
 from evaluation.reports.base import Report
 from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
 from evaluation.reports.formats import FORMATS, write_report
-from evaluation.runs.choices import ChoiceError
+from evaluation.reports.registry import CannotReport
 from evaluation.runs.services.runs import RunError
 from evaluation.runs.tasks import send_run
+from generation.choices.declaration import ChoiceError
 from generation.grids.grid_file import GridError
 from generation.models import Dataset
 from generation.services.experiments import ExperimentError

@@ -29,15 +29,16 @@ from evaluation.graphs.experiments.services import (
     scoring_plans,
     why_not,
 )
-from evaluation.graphs.reports.answer_figures import CannotReport
 from evaluation.reports.base import Report
 from evaluation.reports.formats import FORMATS, write_report
-from evaluation.runs.choices import MOST_SAMPLED, ChoiceError
+from evaluation.reports.registry import CannotReport
+from evaluation.runs.choices import MOST_SAMPLED
 from evaluation.runs.command import requested_here, score_here
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.model_options import add_model_arguments, spec_from
 from evaluation.runs.plan import RunPlan
 from evaluation.runs.services.runs import RunError, retry_failed
+from generation.choices.declaration import ChoiceError
 from generation.grids.grid_file import (
     MOST_PRICE,
     PRECISIONS,

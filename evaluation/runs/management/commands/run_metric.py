@@ -11,12 +11,13 @@ from django.db.models import Q
 
 from annotation.models import Study
 from evaluation.metrics.registry import METRICS
-from evaluation.runs.choices import ChoiceError, plan_of, sample_of
+from evaluation.runs.choices import plan_of, sample_of
 from evaluation.runs.command import requested_here, score_here
 from evaluation.runs.metric_options import add_metric_options, metric_options_from
 from evaluation.runs.model_options import add_model_arguments, spec_from
 from evaluation.runs.plan import RunPlan, responses_of_study
 from evaluation.runs.services.runs import retry_failed
+from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset
 

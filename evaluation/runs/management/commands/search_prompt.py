@@ -15,10 +15,11 @@ from evaluation.jobs.command import do_here
 from evaluation.jobs.services import JobError
 from evaluation.metrics.auto_ssa import TRIES
 from evaluation.models import Job
-from evaluation.runs.choices import ChoiceError, precisions_of
+from evaluation.runs.choices import precisions_of
 from evaluation.runs.model_options import add_model_arguments, spec_from
 from evaluation.runs.prompts import PROMPTED
 from evaluation.runs.services.prompt_search import SearchPlan, request_prompt_search, slice_of
+from generation.choices.declaration import ChoiceError
 from generation.model_specs import ModelSpec
 
 EXAMPLE = """examples:

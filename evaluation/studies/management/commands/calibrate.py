@@ -16,12 +16,13 @@ from evaluation.measures.entailment import AutoAis, Flavor, Split
 from evaluation.models import MetricRun
 from evaluation.reports.base import Choices
 from evaluation.reports.formats import FORMATS, write_report
-from evaluation.runs.choices import ChoiceError, plan_of
+from evaluation.runs.choices import plan_of
 from evaluation.runs.command import requested_here, score_here
 from evaluation.runs.families import FLAVORS, GRID, WINDOWS, Family, families_of
 from evaluation.runs.model_options import add_model_arguments, spec_from
 from evaluation.runs.plan import RunPlan, responses_of_study
 from evaluation.studies.reports.threshold_choice import calibration_report
+from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
 
 EXAMPLE = """examples:

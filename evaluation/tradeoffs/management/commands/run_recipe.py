@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from evaluation.measures.reranking import SENSIBLE_FIRST
 from evaluation.metrics.registry import METRICS
 from evaluation.reports.formats import FORMATS, write_report
-from evaluation.runs.choices import ChoiceError, options_of
+from evaluation.runs.choices import options_of
 from evaluation.runs.command import requested_here, score_here
 from evaluation.runs.metric_options import add_metric_options, metric_options_from
 from evaluation.runs.services.runs import retry_failed
@@ -37,6 +37,7 @@ from evaluation.tradeoffs.scorers import (
     scorer_called,
 )
 from evaluation.tradeoffs.services.reranking import RerankingError, rerank
+from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
 from generation.grids.grid_file import QUERIES, Grid, GridError, Retrieval
 from generation.grids.recipe import recipe_grid

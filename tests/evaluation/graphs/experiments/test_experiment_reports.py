@@ -9,8 +9,8 @@ from evaluation.graphs.experiments.reports.accuracy import accuracy_report
 from evaluation.graphs.experiments.reports.citation_table import citation_table as table_3
 from evaluation.graphs.experiments.reports.quality_table import quality_table as table_4
 from evaluation.graphs.experiments.reports.removal import removal_report
-from evaluation.graphs.reports.answer_figures import CannotReport
 from evaluation.reports.formats import FORMATS, write_report
+from evaluation.reports.registry import CannotReport
 from tests.evaluation.hand_ablated import (
     RUNS,
     accuracy_rows,

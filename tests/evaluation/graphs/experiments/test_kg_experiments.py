@@ -16,8 +16,8 @@ from evaluation.graphs.experiments.services import (
     why_not,
 )
 from evaluation.models import MetricRun
-from evaluation.runs.choices import ChoiceError
 from evaluation.runs.services.runs import RunError
+from generation.choices.declaration import ChoiceError
 from generation.grids.grid_file import GridError, GridModel, Price
 from generation.model_specs import ModelSpec
 from generation.models import Checkpoint, Experiment

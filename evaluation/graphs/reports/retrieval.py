@@ -1,0 +1,76 @@
+"""The report on retrieval: of passages, or of sub-graphs for questions about a graph."""
+
+from typing import Annotated, NamedTuple
+
+from evaluation.graphs.reports.cached_retrieval import cached_graph_retrieval
+from evaluation.graphs.reports.graph_retrieval import graph_retrieval_report
+from evaluation.reports.base import Report
+from evaluation.reports.registry import CannotReport, NotYet, ReportKind, columns
+from evaluation.retrieval.report import RetrievalChoices, retrieval_report
+from generation.choices.declaration import Choice
+from generation.models import Dataset, KGQuestion
+from generation.retrieval.dataset_index import can_wait_for_index
+
+PASSAGES, GRAPHS = "passages", "graphs"
+
+
+class Choices(NamedTuple):
+    """What is retrieved; how passages are ranked, where it is passages."""
+
+    ranking: RetrievalChoices = RetrievalChoices()
+    of: Annotated[
+        str,
+        Choice(
+            "Of",
+            {PASSAGES: "Passages", GRAPHS: "Sub-graphs"},
+            help="Passages by BM25, or sub-graphs for questions about a graph (the other choices "
+            "are of passages).",
+            usual="sub-graphs where a dataset has such questions",
+        ),
+    ] = PASSAGES
+
+
+def usual_choices(dataset: Dataset) -> Choices:
+    """Return what is usual: sub-graphs where a dataset has questions about a graph."""
+    return Choices(of=GRAPHS if _has_questions(dataset) else PASSAGES)
+
+
+def _has_questions(dataset: Dataset) -> bool:
+    return KGQuestion.objects.of_benchmark().filter(example__dataset=dataset).exists()
+
+
+def _report(dataset: Dataset, choices: Choices) -> Report:
+    """Return the report; passages are indexed now where they are not."""
+    if choices.of == PASSAGES:
+        return retrieval_report(dataset, choices.ranking)
+    _need_questions(dataset)
+    return graph_retrieval_report(dataset)
+
+
+def _cached_report(dataset: Dataset, choices: Choices) -> Report:
+    if choices.of == PASSAGES:
+        if not can_wait_for_index(dataset.pk):
+            raise NotYet("The passages are not indexed yet: the page of retrieval has it done.")
+        return retrieval_report(dataset, choices.ranking)
+    _need_questions(dataset)
+    return cached_graph_retrieval(dataset)
+
+
+def _need_questions(dataset: Dataset) -> None:
+    if not _has_questions(dataset):
+        raise CannotReport(f"{dataset.name} has no questions about a knowledge graph.")
+
+
+RETRIEVAL = ReportKind(
+    key="retrieval",
+    title="Retrieval",
+    lede="Recall and precision of passages, or of sub-graphs.",
+    about=Dataset,
+    choices=Choices,
+    make=_report,
+    usual=usual_choices,
+    cached=_cached_report,
+    columns=columns(
+        "source", "k", "n", "n_with_gold", "n_subgraphs", "mean_subgraphs", "recall", "precision"
+    ),
+)

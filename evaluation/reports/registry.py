@@ -1,0 +1,104 @@
+"""Reports, each declared in its room: its command, its API and its files are made of that.
+
+A room that is an app registers its reports in its module `report_kinds`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from django.utils.module_loading import autodiscover_modules
+
+from annotation.models import Study
+from evaluation.reports.base import Report
+from generation.choices.declaration import C, made, values_of
+from generation.models import Dataset
+
+S = TypeVar("S", Dataset, Study)
+
+
+class CannotReport(LookupError):
+    """There is nothing to report on; the message is for whoever asked for the report."""
+
+
+class NoChoices(NamedTuple):
+    """What a reader may choose about a report without choices."""
+
+
+class NotYet(Exception):
+    """A report cannot be made before something else is done; the message says what."""
+
+
+class Format(Enum):
+    """How a terminal and LaTeX write the numbers of a column."""
+
+    FIGURE = "three digits, with the interval or the deviation"
+    AS_GIVEN = "the digits that it has"
+    P_VALUE = "three digits, without the leading zero"
+
+
+class Column(NamedTuple):
+    """A column that fits on a terminal and on a page; JSON and CSV hold every one."""
+
+    name: str  # of what a row holds
+    format: Format = Format.FIGURE
+
+    @property
+    def title(self) -> str:
+        return self.name.replace("_", " ")
+
+
+def columns(*named: str | Column) -> tuple[Column, ...]:
+    """Return columns of figures and words, and those whose format is said."""
+    return tuple(each if isinstance(each, Column) else Column(each) for each in named)
+
+
+@dataclass(frozen=True)
+class ReportKind(Generic[S, C]):
+    """One report: what it is about, what its reader may choose, and how it is made."""
+
+    key: str  # in commands, addresses and the API
+    title: str
+    lede: str  # what it says, in a sentence
+    about: type[S]
+    choices: type[C]  # a named tuple, see `generation.choices`
+    columns: tuple[Column, ...]
+    make: Callable[[S, C], Report]
+    usual: Callable[[S], C] | None = None  # choices about a subject; None: their defaults
+    # Makes sure that choices are about something the subject has; raises ChoiceError.
+    check: Callable[[S, C], None] | None = None
+    cached: Callable[[S, C], Report] | None = None  # the same, as pages show it
+
+    def chosen(self, subject: S, given: Mapping[str, Any]) -> C:
+        """Return the choices that were given about a subject, the others as usual.
+
+        Raises:
+            ChoiceError: it does not have what was chosen.
+        """
+        usual = values_of(self.usual(subject)) if self.usual else {}
+        choices = made(self.choices, {**usual, **given})
+        if self.check:
+            self.check(subject, choices)
+        return choices
+
+
+_registered: dict[str, ReportKind[Any, Any]] = {}
+
+
+def register(*kinds: ReportKind[Any, Any]) -> None:
+    """Let these reports be asked for."""
+    _registered.update({kind.key: kind for kind in kinds})
+
+
+@cache
+def all_reports() -> Mapping[str, ReportKind[Any, Any]]:
+    """Return all reports by key; what they need is imported when one is first asked for."""
+    autodiscover_modules("report_kinds")
+    return _registered
+
+
+def reports_about(subject: type[Dataset] | type[Study]) -> list[ReportKind[Any, Any]]:
+    """Return the reports on studies, or those on datasets."""
+    return [kind for kind in all_reports().values() if kind.about is subject]

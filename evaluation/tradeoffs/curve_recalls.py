@@ -1,0 +1,62 @@
+"""The recalls of the lines beside two curves: typed, or measured over the examples of both."""
+
+from evaluation.retrieval.report import RetrievalChoices
+from evaluation.tradeoffs.material import NO_RESPONSE, Material
+from evaluation.tradeoffs.recall_lines import NEXT_BEST, Curves
+from evaluation.tradeoffs.recalls import USUAL_K, Recalls, recalls_over, unknown_recalls
+from generation.choices.declaration import ChoiceError
+from generation.grids.prompts import PromptError, choices_of
+
+
+def measured_recalls(material: Material, curves: Curves, k: int = USUAL_K) -> Recalls | None:
+    """Return recall@1 and recall@k of BM25 over the examples that the curves' setups answered.
+
+    Passages are ranked as those of non-evidence were; the usual way where these were drawn. None
+    where nothing measures them, see `evaluation.tradeoffs.recalls`.
+
+    Raises:
+        ValueError: k is below 1.
+    """
+    is_answered = (material.responses[list(curves.places)] != NO_RESPONSE).any(axis=0)
+    examples = frozenset(int(example) for example in material.example_ids[is_answered])
+    return recalls_over(material.dataset, examples, _ranking_of(material, curves), k)
+
+
+def typed_or_measured(
+    material: Material,
+    curves: Curves,
+    k: int = USUAL_K,
+    at_1: float | None = None,
+    at_k: float | None = None,
+) -> Recalls:
+    """Return the recalls typed, and measured where they are not; NaN where nothing does it.
+
+    Raises:
+        ChoiceError: a typed one does not go with the measured one: more passages find no less.
+    """
+    if at_1 is not None and at_k is not None:
+        return Recalls(at_1, at_k, k)
+    measured = measured_recalls(material, curves, k) or unknown_recalls(k)
+    if at_1 is not None:
+        if at_1 > measured.at_k:
+            message = f"Expected {measured.at_k:.3g}, measured recall@{k}, or less."
+            raise ChoiceError("recall_1", message)
+        return measured._replace(at_1=at_1, is_1_measured=False)
+    if at_k is not None:
+        if at_k < measured.at_1:
+            message = f"Expected {measured.at_1:.3g}, measured recall@1, or more."
+            raise ChoiceError("recall_k", message)
+        return measured._replace(at_k=at_k, is_k_measured=False)
+    return measured
+
+
+def _ranking_of(material: Material, curves: Curves) -> RetrievalChoices:
+    for place in curves.non_evidence.values():
+        dot = material.dots[place]
+        if dot.kind is not None and dot.kind.evidence == NEXT_BEST and dot.kind.shows_passages:
+            try:
+                choices = choices_of(dot.setup)
+            except (PromptError, TypeError, ValueError):  # settings of an import may be anything
+                break
+            return RetrievalChoices(choices.bm25, choices.query)
+    return RetrievalChoices()

@@ -1,0 +1,74 @@
+"""What every report on a trade-off lets its reader choose: the two axes."""
+
+from typing import Annotated, NamedTuple
+
+from evaluation.tradeoffs.axes import Axes, axes_of, find, named_axes
+from evaluation.tradeoffs.cached import cached_material
+from evaluation.tradeoffs.material import Material, material_of
+from generation.choices.declaration import Choice, ChoiceError
+from generation.models import Dataset
+
+
+class AxesChoices(NamedTuple):
+    """What says whether a response is attributable, or sensible."""
+
+    attribution: Annotated[
+        str,
+        Choice(
+            "Attribution",
+            help="An axis as the page's address has it, or a metric or a question that only one "
+            "run or arm has; empty: as on the page.",
+        ),
+    ] = ""
+    sensibleness: Annotated[str, Choice("Sensibleness", help="The same for sensibleness.")] = ""
+
+
+class JudgeChoices(NamedTuple):
+    """What judges beside the axes that choose."""
+
+    judge: Annotated[str, Choice("Judged by attribution", help="An axis; empty: what chooses.")] = (
+        ""
+    )
+    judge_sensibleness: Annotated[
+        str, Choice("Judged by sensibleness", help="The same for sensibleness.")
+    ] = ""
+
+
+def chosen_axes(dataset: Dataset, choices: AxesChoices) -> Axes:
+    """Return the axes that are named, the usual ones where none are.
+
+    Raises:
+        ChoiceError: one is not there, or nothing is usual.
+    """
+    try:
+        return named_axes(dataset, *choices)
+    except LookupError as error:
+        raise ChoiceError("axes", str(error)) from error
+
+
+def judging_axes(dataset: Dataset, choosing: Axes, judges: JudgeChoices) -> Axes:
+    """Return what judges: the axes that choose, but for those that are named.
+
+    Raises:
+        ChoiceError: one is not there.
+    """
+    axes = axes_of(dataset)
+    fields = zip(Axes._fields, judges._asdict().items(), strict=True)
+    named = {side: (field, key) for side, (field, key) in fields if key}
+    found = {}
+    for side, (field, key) in named.items():
+        try:
+            found[side] = find(axes, key)
+        except LookupError as error:
+            raise ChoiceError(field, str(error)) from error
+    return choosing._replace(**found)
+
+
+def material_on(dataset: Dataset, choices: AxesChoices) -> Material:
+    """Return the material of the chosen axes, read anew."""
+    return material_of(dataset, chosen_axes(dataset, choices))
+
+
+def cached_material_on(dataset: Dataset, choices: AxesChoices) -> Material:
+    """Return the material of the chosen axes, from the cache if nothing has changed since."""
+    return cached_material(dataset, chosen_axes(dataset, choices))
