@@ -36,8 +36,8 @@ def main() -> int:
         _collect(one, other)
         answers, others = (Collection(each.collected) for each in (one, other))
         outcome = compare(answers, others, allowed_differences(ALLOWED))
-        n_faults = sum(answer.status >= 500 for answer in others.values())
-        _print(outcome, len(answers), len(others), n_faults)
+        faults = [address for address, answer in others.items() if answer.status >= 500]
+        _print(outcome, len(answers), len(others), faults)
     return 0 if outcome.is_same else 1
 
 
@@ -70,19 +70,20 @@ def _collect(*both: Checkout) -> None:
         raise SystemExit("Answers could not be collected; the error stands above.")
 
 
-def _print(outcome: Outcome, n_before: int, n_after: int, n_faults: int) -> None:
+def _print(outcome: Outcome, n_before: int, n_after: int, faults: list[str]) -> None:
     for difference in outcome.different[:MOST_PRINTED]:
         _say(f"\n{difference.address}", *difference.lines)
     _say_left(len(outcome.different))
     _say_some("Only before:", outcome.only_before)
     _say_some("Only after:", outcome.only_after)
+    _say_some("Errors of the server after:", faults)
     _say_unused(outcome.unused)
     n_allowed, n_different = len(outcome.allowed), len(outcome.different)
     _say(
         f"\n{n_before:,} addresses before, {n_after:,} after: {len(outcome.equal):,} equal, "
         f"{n_different:,} different, {len(outcome.only_before):,} only before, "
         f"{len(outcome.only_after):,} only after, {n_allowed:,} differences allowed; "
-        f"{n_faults:,} errors of the server after."
+        f"{len(faults):,} errors of the server after."
     )
 
 
