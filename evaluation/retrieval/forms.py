@@ -26,4 +26,5 @@ class RetrievalForm(ChoicesForm[RetrievalChoices]):
     @property
     def address(self) -> str:
         """These choices as an address has them, the usual ones too."""
-        return urlencode(values_of(self.chosen))
+        bm25, query = self.chosen
+        return urlencode({"query": query} | values_of(bm25))

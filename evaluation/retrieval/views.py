@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -10,9 +10,9 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
 from evaluation.reports.base import Report
-from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
+from evaluation.reports.downloads import report_file
 from evaluation.reports.figures.themes import page_themes
-from evaluation.reports.formats import FORMATS, write_report
+from evaluation.reports.registry import NotYet
 from evaluation.retrieval.figure import recall_chart
 from evaluation.retrieval.forms import RetrievalForm
 from evaluation.retrieval.report import retrieval_report
@@ -60,23 +60,11 @@ def index_passages(request: SignedInRequest, slug: str) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def download_retrieval(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
     """Download the table (CSV, LaTeX, JSON) or the figure (SVG, PDF, PNG) of the address."""
-    if format_key not in (known := FORMATS.keys() | CONTENT_TYPES.keys()):
-        raise Http404(f"Formats: {', '.join(sorted(known))}.")
     dataset = get_object_or_404(Dataset, slug=slug)
-    if not can_wait_for_index(dataset.pk):
-        raise Http404("The passages are not indexed yet: the page of retrieval has it done.")
-    report = retrieval_report(dataset, RetrievalForm(request.GET).chosen)
-    content_type, suffix, content = _file(report, format_key)
-    answer = HttpResponse(content, content_type=content_type)
-    answer["Content-Disposition"] = f'attachment; filename="{slug}-retrieval.{suffix}"'
-    return answer
 
+    def report() -> Report:
+        if not can_wait_for_index(dataset.pk):
+            raise NotYet("The passages are not indexed yet: the page of retrieval has it done.")
+        return retrieval_report(dataset, RetrievalForm(request.GET).chosen)
 
-def _file(report: Report, format_key: str) -> tuple[str, str, bytes]:
-    """Return content type, suffix and bytes of the report, or of its figure."""
-    if format_key in FORMATS:
-        return *FORMATS[format_key], write_report(report, format_key).encode()
-    spec = recall_chart(report.rows)
-    if spec is None:
-        raise Http404("There is nothing to draw: no example has golden evidence.")
-    return CONTENT_TYPES[format_key], format_key, drawn(spec, format_key)
+    return report_file(report, format_key, f"{slug}-retrieval", recall_chart)

@@ -1,6 +1,7 @@
 """Reports on cited answers: figures, what is behind them, and where the modes differ."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -35,9 +36,8 @@ from evaluation.graphs.reports.cited_answers import cited_answers
 from evaluation.graphs.reports.incompetence import incompetence_report
 from evaluation.graphs.reports.quality import quality_report
 from evaluation.reports.base import Report
-from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
+from evaluation.reports.downloads import report_file
 from evaluation.reports.figures.themes import page_themes
-from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.registry import CannotReport
 from evaluation.runs.named_answers import experiment_of
 from evaluation.runs.seeded_setups import grouped
@@ -91,24 +91,13 @@ def report(request: SignedInRequest, slug: str, report: str) -> HttpResponse:
 def download(request: SignedInRequest, slug: str, report: str, format_key: str) -> HttpResponse:
     """Download a report (CSV, LaTeX, JSON) or its figure (SVG, PDF, PNG)."""
     dataset = _dataset(slug, report)
-    if format_key not in FORMATS.keys() | CONTENT_TYPES.keys():
-        raise Http404(f"Formats: {', '.join(sorted(FORMATS.keys() | CONTENT_TYPES.keys()))}.")
-    try:
-        found = _made(dataset, report, CitationChoicesForm(request.GET))
-    except CannotReport as exc:
-        raise Http404(str(exc)) from exc
-    if format_key in FORMATS:
-        content_type, suffix = FORMATS[format_key]
-        content: str | bytes = write_report(found, format_key)
-    else:
-        spec = report_chart(report, found.rows)
-        if spec is None:
-            raise Http404("There is nothing to draw: no figure is defined.")
-        content_type, suffix = CONTENT_TYPES[format_key], format_key
-        content = drawn(spec, format_key)
-    answer = HttpResponse(content, content_type=content_type)
-    answer["Content-Disposition"] = f'attachment; filename="{slug}-{report}.{suffix}"'
-    return answer
+    form = CitationChoicesForm(request.GET)
+    return report_file(
+        lambda: _made(dataset, report, form),
+        format_key,
+        f"{slug}-{report}",
+        partial(report_chart, report),
+    )
 
 
 @require_safe

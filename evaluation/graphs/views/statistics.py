@@ -1,8 +1,9 @@
 """What the questions about a graph are about: people, places, occupations, eras."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
@@ -10,9 +11,10 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from evaluation.graphs.figures.graph_statistics import ERAS, MOST_BARS, TITLES, statistics_chart
 from evaluation.graphs.reports.graph_statistics import are_of_questions, statistics_report
-from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
-from evaluation.reports.figures.themes import page_themes
-from evaluation.reports.formats import FORMATS, write_report
+from evaluation.reports.base import Row
+from evaluation.reports.downloads import report_file
+from evaluation.reports.figures.builders import CONTENT_TYPES
+from evaluation.reports.figures.themes import Spec, page_themes
 from evaluation.reports.registry import CannotReport
 from generation.models import Dataset
 
@@ -51,22 +53,9 @@ def download(request: SignedInRequest, slug: str, format_key: str) -> HttpRespon
     """Download the statistics (CSV, LaTeX, JSON) or one of their figures (SVG, PDF, PNG)."""
     dataset = get_object_or_404(Dataset, slug=slug)
     figure = request.GET.get("figure", ERAS)
-    if format_key not in FORMATS.keys() | CONTENT_TYPES.keys():
-        raise Http404(f"Formats: {', '.join(sorted(FORMATS.keys() | CONTENT_TYPES.keys()))}.")
-    try:
-        found = statistics_report(dataset)
-    except CannotReport as exc:
-        raise Http404(str(exc)) from exc
-    if format_key in FORMATS:
-        content_type, suffix = FORMATS[format_key]
-        content: str | bytes = write_report(found, format_key)
-        name = f"{slug}-statistics.{suffix}"
-    else:
-        spec = statistics_chart(figure, found.rows) if figure in FIGURES else None
-        if spec is None:
-            raise Http404(f"There is nothing to draw. Figures: {', '.join(FIGURES)}.")
-        content_type, content = CONTENT_TYPES[format_key], drawn(spec, format_key)
-        name = f"{slug}-statistics-{figure}.{format_key}"
-    answer = HttpResponse(content, content_type=content_type)
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    return answer
+
+    def chart(rows: Sequence[Row]) -> Spec | None:
+        return statistics_chart(figure, rows) if figure in FIGURES else None
+
+    name = f"{slug}-statistics" + f"-{figure}" * (format_key in CONTENT_TYPES)
+    return report_file(lambda: statistics_report(dataset), format_key, name, chart)

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from annotation.models import Study
-from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
+from evaluation.reports.downloads import figure_file
 from evaluation.studies.forms.reports import ReportChoicesForm
 from evaluation.studies.pages.auto_table import auto_table
 from evaluation.studies.pages.plots import CHARTS, chart
@@ -18,8 +18,8 @@ from evaluation.studies.views.asking import come_back_later, last_figures
 @allowed(Role.RESEARCHER)
 def figure(request: SignedInRequest, slug: str, name: str, format_key: str) -> HttpResponse:
     """Draw a chart of a study with the choices of the address, as SVG, PDF or PNG."""
-    if name not in CHARTS or format_key not in CONTENT_TYPES:
-        raise Http404(f"Figures: {', '.join(CHARTS)}. Formats: {', '.join(CONTENT_TYPES)}.")
+    if name not in CHARTS:
+        raise Http404(f"Figures: {', '.join(CHARTS)}.")
     study = get_object_or_404(Study, slug=slug)
     form = ReportChoicesForm(request.GET, study=study)
     figures = last_figures(study, form.choices).figures
@@ -27,8 +27,4 @@ def figure(request: SignedInRequest, slug: str, name: str, format_key: str) -> H
         return come_back_later()
     rows, curves = figures["agreement"]["rows"], figures["curves"]
     spec = chart(name, figures, auto_table(rows, curves, form.chosen_question, form.chosen_run))
-    if spec is None:
-        raise Http404("There is nothing to draw: no figure of this kind is defined.")
-    answer = HttpResponse(drawn(spec, format_key), content_type=CONTENT_TYPES[format_key])
-    answer["Content-Disposition"] = f'attachment; filename="{study.slug}-{name}.{format_key}"'
-    return answer
+    return figure_file(spec, format_key, f"{study.slug}-{name}")

@@ -19,7 +19,8 @@ from annotation.services.studies import StudyError
 from annotation.study_progress import arm_progress, was_rated
 from evaluation.models import MetricRun
 from evaluation.reports.base import Choices, Report
-from evaluation.reports.formats import FORMATS, write_report
+from evaluation.reports.downloads import report_file
+from evaluation.reports.formats import FORMATS
 from evaluation.runs.views.runs import progress_of_study
 from evaluation.studies.disagreements.cases import cases
 from evaluation.studies.disagreements.worklist import Disagreement
@@ -178,10 +179,7 @@ def download_report(
     rows = _report(found, report, choices)
     if rows is None:
         return come_back_later()
-    content_type, suffix = FORMATS[format_key]
-    answer = HttpResponse(write_report(rows, format_key), content_type=content_type)
-    answer["Content-Disposition"] = f'attachment; filename="{found.slug}-{report}.{suffix}"'
-    return answer
+    return report_file(lambda: rows, format_key, f"{found.slug}-{report}")
 
 
 def _report(study: Study, name: str, choices: Choices) -> Report | None:

@@ -14,9 +14,8 @@ from accounts.http import SignedInRequest, render_page_or_fragment
 from annotation.models import Study, Vote
 from evaluation.models import MetricRun
 from evaluation.reports.base import Report
-from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
+from evaluation.reports.downloads import figure_file, report_file
 from evaluation.reports.figures.themes import Spec, page_themes
-from evaluation.reports.formats import FORMATS, write_report
 from evaluation.runs.families import Family, grid
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import responses_of_study
@@ -78,26 +77,18 @@ def calibration_progress(request: SignedInRequest, slug: str) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def download_calibration(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
     """Download the report with the choices of the address: the rows that the page shows."""
-    if format_key not in FORMATS:
-        raise Http404(f"Formats: {', '.join(FORMATS)}.")
     study = _small(slug)
-    report, _ = _found(study, CalibrationForm(request.GET, study=study))
-    content_type, suffix = FORMATS[format_key]
-    return _file(study, write_report(report, format_key).encode(), content_type, suffix)
+    form = CalibrationForm(request.GET, study=study)
+    return report_file(lambda: _found(study, form)[0], format_key, f"{slug}-calibration")
 
 
 @require_safe
 @allowed(Role.RESEARCHER)
 def calibration_figure(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
     """Draw the chart with the choices of the address, as SVG, PDF or PNG."""
-    if format_key not in CONTENT_TYPES:
-        raise Http404(f"Formats: {', '.join(CONTENT_TYPES)}.")
     study = _small(slug)
     _, table = _found(study, CalibrationForm(request.GET, study=study))
-    spec = _chart(table)
-    if spec is None:
-        raise Http404("There is nothing to draw: no combination has an accuracy.")
-    return _file(study, drawn(spec, format_key), CONTENT_TYPES[format_key], format_key)
+    return figure_file(_chart(table), format_key, f"{slug}-calibration")
 
 
 @require_POST
@@ -216,9 +207,3 @@ def _start(request: SignedInRequest, study: Study, plan: Any) -> MetricRun:
 
 def _address(study: Study, form: CalibrationForm) -> str:
     return f"{reverse('evaluation:calibration', args=[study.slug])}?{form.query}"
-
-
-def _file(study: Study, content: bytes, content_type: str, suffix: str) -> HttpResponse:
-    answer = HttpResponse(content, content_type=content_type)
-    answer["Content-Disposition"] = f'attachment; filename="{study.slug}-calibration.{suffix}"'
-    return answer

@@ -7,8 +7,8 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
+from evaluation.reports.downloads import attachment, report_file
 from evaluation.reports.figures.builders import CONTENT_TYPES
-from evaluation.reports.formats import FORMATS, write_report
 from evaluation.tradeoffs.cached import cached_material
 from evaluation.tradeoffs.figures.glyphs import palette_of
 from evaluation.tradeoffs.figures.svg_files import (
@@ -41,19 +41,16 @@ def figure(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse
     axes = material.axes
     svg = _svg(titled(drawn, axes.attribution.title, axes.sensibleness.title))
     content = converted(svg, format_key)
-    return _file(content, CONTENT_TYPES[format_key], f"{slug}-tradeoff.{format_key}")
+    return attachment(content, CONTENT_TYPES[format_key], f"{slug}-tradeoff.{format_key}")
 
 
 @require_safe
 @allowed(Role.RESEARCHER)
 def table(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
     """Download the numbers of the setups in view as CSV, LaTeX or JSON."""
-    if format_key not in FORMATS:
-        raise Http404(f"Formats: {', '.join(FORMATS)}.")
-    report = tradeoff_report(*_asked(request, slug))
-    content_type, suffix = FORMATS[format_key]
-    content = write_report(report, format_key).encode()
-    return _file(content, content_type, f"{slug}-tradeoff.{suffix}")
+    return report_file(
+        lambda: tradeoff_report(*_asked(request, slug)), format_key, f"{slug}-tradeoff"
+    )
 
 
 @require_safe
@@ -64,7 +61,7 @@ def methods(request: SignedInRequest, slug: str) -> HttpResponse:
     lines = lines_in_view(material, view)
     drawn = _drawn(material, view, lines)
     content = methods_paragraph(material, view, drawn, lines.recalls) + "\n"
-    return _file(content.encode(), "text/plain; charset=utf-8", f"{slug}-methods.txt")
+    return attachment(content, "text/plain; charset=utf-8", f"{slug}-methods.txt")
 
 
 def _asked(request: SignedInRequest, slug: str) -> tuple[Material, View]:
@@ -98,9 +95,3 @@ def _svg(drawn: Figure) -> str:
     context |= {"style": file_style()}
     drawing = render_to_string("evaluation/tradeoffs/figure_file.svg", context).strip() + "\n"
     return well_formed(drawing)
-
-
-def _file(content: bytes, content_type: str, name: str) -> HttpResponse:
-    answer = HttpResponse(content, content_type=content_type)
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    return answer

@@ -14,9 +14,9 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
 from evaluation.measures.reranking import SENSIBLE_FIRST
 from evaluation.reports.base import Report
-from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
+from evaluation.reports.downloads import report_file
 from evaluation.reports.figures.themes import page_themes
-from evaluation.reports.formats import FORMATS, write_report
+from evaluation.reports.registry import CannotReport
 from evaluation.retrieval.figure import recall_chart
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.services.runs import request_metric_run
@@ -185,30 +185,19 @@ def rerank_recipe(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def download_recipe(request: SignedInRequest, slug: str, pk: int, format_key: str) -> HttpResponse:
     """Download the table (CSV, LaTeX, JSON) or the figure (SVG, PDF, PNG) of a recipe."""
-    if format_key not in (known := FORMATS.keys() | CONTENT_TYPES.keys()):
-        raise Http404(f"Formats: {', '.join(sorted(known))}.")
     found = _recipe(slug, pk)
     form = ScorersForm(request.GET, recipe=found)
-    report = None
-    if form.scorers and form.judges:
-        state = state_of(found, form.scorers, form.judges)
-        report = report_so_far(found, form.scorers, form.judges, state)
-    if report is None:
-        raise Http404("Its responses are not re-ranked yet.")
-    content_type, suffix, content = _file(report, format_key)
-    answer = HttpResponse(content, content_type=content_type)
-    answer["Content-Disposition"] = f'attachment; filename="{slug}-recipe-{pk}.{suffix}"'
-    return answer
 
+    def so_far() -> Report:
+        report = None
+        if form.scorers and form.judges:
+            state = state_of(found, form.scorers, form.judges)
+            report = report_so_far(found, form.scorers, form.judges, state)
+        if report is None:
+            raise CannotReport("Its responses are not re-ranked yet.")
+        return report
 
-def _file(report: Report, format_key: str) -> tuple[str, str, bytes]:
-    """Return content type, suffix and bytes of the report, or of its figure."""
-    if format_key in FORMATS:
-        return *FORMATS[format_key], write_report(report, format_key).encode()
-    spec = recipe_chart(report.rows)
-    if spec is None:
-        raise Http404("There is nothing to draw: F1 is not defined.")
-    return CONTENT_TYPES[format_key], format_key, drawn(spec, format_key)
+    return report_file(so_far, format_key, f"{slug}-recipe-{pk}", recipe_chart)
 
 
 def _recipe(slug: str, pk: int) -> Recipe:

@@ -12,7 +12,8 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
 from evaluation.reports.base import Report, Row
-from evaluation.reports.formats import FORMATS, write_report
+from evaluation.reports.downloads import report_file
+from evaluation.reports.registry import CannotReport
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, marked_in_any
 from evaluation.tradeoffs.forms.reranking import FunctionForm, RerankingForm
@@ -87,16 +88,15 @@ def store_aggregate(request: SignedInRequest, slug: str) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def download_reranking(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
     """Download the tables with the choices of the address, as CSV, LaTeX or JSON."""
-    if format_key not in FORMATS:
-        raise Http404(f"Formats: {', '.join(sorted(FORMATS))}.")
     dataset = get_object_or_404(Dataset, slug=slug)
-    report = _report(dataset, RerankingForm(request.GET, dataset=dataset))
-    if report is None:
-        raise Http404("There is no pool, or nothing to choose by.")
-    content_type, suffix = FORMATS[format_key]
-    answer = HttpResponse(write_report(report, format_key), content_type=content_type)
-    answer["Content-Disposition"] = f'attachment; filename="{slug}-reranking.{suffix}"'
-    return answer
+
+    def chosen() -> Report:
+        report = _report(dataset, RerankingForm(request.GET, dataset=dataset))
+        if report is None:
+            raise CannotReport("There is no pool, or nothing to choose by.")
+        return report
+
+    return report_file(chosen, format_key, f"{slug}-reranking")
 
 
 def _page(

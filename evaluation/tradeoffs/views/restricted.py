@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from django.db import transaction
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -13,7 +13,8 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
 from evaluation.reports.base import Report, Row
-from evaluation.reports.formats import FORMATS, write_report
+from evaluation.reports.downloads import report_file
+from evaluation.reports.registry import CannotReport
 from evaluation.retrieval.report import MOST_K
 from evaluation.tradeoffs.figures.tradeoff import Figure, figure_of
 from evaluation.tradeoffs.forms.axes import AxesForm
@@ -67,16 +68,15 @@ def start_restricted(request: SignedInRequest, slug: str) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def download_restricted(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
     """Download the table with the choices of the address, as CSV, LaTeX or JSON."""
-    if format_key not in FORMATS:
-        raise Http404(f"Formats: {', '.join(sorted(FORMATS))}.")
     dataset = get_object_or_404(Dataset, slug=slug)
-    found = _found(dataset, request, AxesForm(request.GET, dataset=dataset))
-    if found.shown is None:
-        raise Http404("No restricted context has been scored yet.")
-    content_type, suffix = FORMATS[format_key]
-    answer = HttpResponse(write_report(found.shown.report, format_key), content_type=content_type)
-    answer["Content-Disposition"] = f'attachment; filename="{slug}-restricted.{suffix}"'
-    return answer
+
+    def shown() -> Report:
+        found = _found(dataset, request, AxesForm(request.GET, dataset=dataset))
+        if found.shown is None:
+            raise CannotReport("No restricted context has been scored yet.")
+        return found.shown.report
+
+    return report_file(shown, format_key, f"{slug}-restricted")
 
 
 def _page(

@@ -1,6 +1,5 @@
 """Takeaways and comparable setups: what changes of setup do to the trade-off."""
 
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -12,17 +11,16 @@ from django.views.decorators.http import require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
 from evaluation.reports.base import Report, Row
-from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
+from evaluation.reports.downloads import report_file
 from evaluation.reports.figures.themes import page_themes
-from evaluation.reports.formats import FORMATS, write_report
 from evaluation.tradeoffs.axes import Axes
-from evaluation.tradeoffs.cached import cached_material, cached_on_axes
+from evaluation.tradeoffs.cached import cached_material
 from evaluation.tradeoffs.figures.effects import effects_chart
 from evaluation.tradeoffs.forms.axes import AxesForm
 from evaluation.tradeoffs.forms.takeaways import SizesForm
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.readiness import missing_sides, running_runs
-from evaluation.tradeoffs.reports.comparable import comparable_report, moves_by_reason
+from evaluation.tradeoffs.reports.comparable import cached_comparable, moves_by_reason
 from evaluation.tradeoffs.reports.takeaways import cached_takeaways
 from generation.models import Dataset
 
@@ -64,19 +62,11 @@ def takeaways(request: SignedInRequest, slug: str) -> HttpResponse:
 def download_takeaways(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
     """Download the table (CSV, LaTeX, JSON) or the figure (SVG, PDF, PNG) of the address."""
 
-    def report_of(material: Material) -> Report:
+    def report() -> Report:
+        material = _material_or_404(request, slug)
         return cached_takeaways(material, SizesForm(request.GET, dots=material.dots).chosen)
 
-    if format_key in FORMATS:
-        return _table(request, slug, format_key, report_of)
-    if format_key not in CONTENT_TYPES:
-        raise Http404(f"Formats: {', '.join(sorted(FORMATS.keys() | CONTENT_TYPES.keys()))}.")
-    spec = effects_chart(report_of(_material_or_404(request, slug)).rows)
-    if spec is None:
-        raise Http404("There is nothing to draw: no effect is defined.")
-    answer = HttpResponse(drawn(spec, format_key), content_type=CONTENT_TYPES[format_key])
-    answer["Content-Disposition"] = f'attachment; filename="{slug}-takeaways.{format_key}"'
-    return answer
+    return report_file(report, format_key, f"{slug}-takeaways", effects_chart)
 
 
 @require_safe
@@ -87,7 +77,7 @@ def comparable(request: SignedInRequest, slug: str) -> HttpResponse:
     axes_form = AxesForm(request.GET, dataset=dataset)
     context = _context(dataset, axes_form, "comparable")
     if material := _material(dataset, axes_form.chosen):
-        report = _comparable_of(material)
+        report = cached_comparable(material)
         context |= {
             "report": report,
             "counts": moves_by_reason(report.rows),
@@ -104,9 +94,9 @@ def comparable(request: SignedInRequest, slug: str) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def download_comparable(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
     """Download all pairs as CSV, LaTeX or JSON."""
-    if format_key not in FORMATS:
-        raise Http404(f"Formats: {', '.join(sorted(FORMATS))}.")
-    return _table(request, slug, format_key, _comparable_of)
+    return report_file(
+        lambda: cached_comparable(_material_or_404(request, slug)), format_key, f"{slug}-comparable"
+    )
 
 
 def _context(dataset: Dataset, axes_form: AxesForm, name: str) -> dict[str, Any]:
@@ -122,13 +112,6 @@ def _context(dataset: Dataset, axes_form: AxesForm, name: str) -> dict[str, Any]
     }
 
 
-def _comparable_of(material: Material) -> Report:
-    """Return the report, cached for the next visit."""
-    return cached_on_axes(
-        material.dataset, "comparable", lambda: comparable_report(material), axes=material.axes
-    )
-
-
 def _material(dataset: Dataset, axes: Axes | None) -> Material | None:
     """Return the material of the chosen axes; None where there are none."""
     return None if axes is None else cached_material(dataset, axes)
@@ -140,16 +123,6 @@ def _material_or_404(request: SignedInRequest, slug: str) -> Material:
     if material is None:
         raise Http404("Nothing says whether responses are attributable and sensible.")
     return material
-
-
-def _table(
-    request: SignedInRequest, slug: str, format_key: str, report_of: Callable[[Material], Report]
-) -> HttpResponse:
-    report = report_of(_material_or_404(request, slug))
-    content_type, suffix = FORMATS[format_key]
-    answer = HttpResponse(write_report(report, format_key), content_type=content_type)
-    answer["Content-Disposition"] = f'attachment; filename="{slug}-{report.report}.{suffix}"'
-    return answer
 
 
 def _by_effect(report: Report) -> list[list[Row]]:

@@ -1,5 +1,6 @@
 """KaLMA's experiments over a graph: which there are, and each in its steps: ask, score, read."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -24,8 +25,7 @@ from evaluation.graphs.experiments.registry import EXPERIMENTS
 from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS, RATED_REPORTS
 from evaluation.graphs.experiments.views import alignment
 from evaluation.reports.base import Report
-from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
-from evaluation.reports.formats import FORMATS, write_report
+from evaluation.reports.downloads import report_file
 from evaluation.reports.registry import CannotReport
 from evaluation.runs.services.runs import RunError
 from evaluation.runs.tasks import send_run
@@ -119,22 +119,10 @@ def download_experiment(
 
     That of human alignment is about the study of the address, or the newest.
     """
-    if format_key not in (known := FORMATS.keys() | CONTENT_TYPES.keys()):
-        raise Http404(f"Formats: {', '.join(sorted(known))}.")
     dataset = _dataset(slug, key)
-    found = _report(request, dataset, key)
-    if format_key in FORMATS:
-        content_type, suffix = FORMATS[format_key]
-        content: str | bytes = write_report(found, format_key)
-    else:
-        spec = experiment_picture(key, found.rows) if key in EXPERIMENT_REPORTS else None
-        if spec is None:
-            raise Http404("There is nothing to draw: no figure is defined.")
-        content_type, suffix = CONTENT_TYPES[format_key], format_key
-        content = drawn(spec, format_key)
-    answer = HttpResponse(content, content_type=content_type)
-    answer["Content-Disposition"] = f'attachment; filename="{slug}-{key}.{suffix}"'
-    return answer
+    picture = partial(experiment_picture, key) if key in EXPERIMENT_REPORTS else None
+    made = partial(_report, request, dataset, key)
+    return report_file(made, format_key, f"{slug}-{key}", picture)
 
 
 def _show(
@@ -183,16 +171,13 @@ def _first_form(dataset: Dataset, state: ExperimentState) -> StartForm | None:
 
 def _report(request: SignedInRequest, dataset: Dataset, key: str) -> Report:
     """Return the report of an experiment for a file."""
-    try:
-        if key in EXPERIMENT_REPORTS:
-            return EXPERIMENT_REPORTS[key](dataset)
-        state = state_of(dataset, key)
-        study = alignment.study_of(dataset, state, request.GET.get("study", ""))
-        if study is None:
-            raise Http404("There is no study of alignment yet.")
-        return RATED_REPORTS[key](study)
-    except CannotReport as exc:
-        raise Http404(str(exc)) from exc
+    if key in EXPERIMENT_REPORTS:
+        return EXPERIMENT_REPORTS[key](dataset)
+    state = state_of(dataset, key)
+    study = alignment.study_of(dataset, state, request.GET.get("study", ""))
+    if study is None:
+        raise CannotReport("There is no study of alignment yet.")
+    return RATED_REPORTS[key](study)
 
 
 def _dataset(slug: str, key: str) -> Dataset:

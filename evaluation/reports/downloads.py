@@ -1,0 +1,59 @@
+"""Reports and their figures as files."""
+
+from collections.abc import Callable, Sequence
+
+from django.http import Http404, HttpResponse
+
+from evaluation.reports.base import Report, Row
+from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
+from evaluation.reports.figures.themes import Spec
+from evaluation.reports.formats import FORMATS, write_report
+from evaluation.reports.registry import CannotReport, NotYet
+
+
+def report_file(
+    make: Callable[[], Report],
+    format_key: str,
+    name: str,
+    chart: Callable[[Sequence[Row]], Spec | None] | None = None,
+) -> HttpResponse:
+    """Return a report in a format, or its figure; it is made only if there is such a format.
+
+    Args:
+        name: of the file, without its suffix.
+        chart: what draws the rows; None: the report has no figure.
+
+    Raises:
+        Http404: no such format, nothing to report on, or nothing to draw.
+    """
+    known = [*FORMATS, *(CONTENT_TYPES if chart else ())]
+    if format_key not in known:
+        raise Http404(f"Formats: {', '.join(sorted(known))}.")
+    try:
+        report = make()
+    except (CannotReport, NotYet) as error:
+        raise Http404(str(error)) from error
+    if chart and format_key in CONTENT_TYPES:
+        return figure_file(chart(report.rows), format_key, name)
+    content_type, suffix = FORMATS[format_key]
+    return attachment(write_report(report, format_key), content_type, f"{name}.{suffix}")
+
+
+def figure_file(spec: Spec | None, format_key: str, name: str) -> HttpResponse:
+    """Return a chart as SVG, PDF or PNG.
+
+    Raises:
+        Http404: no such format, or nothing to draw.
+    """
+    if format_key not in CONTENT_TYPES:
+        raise Http404(f"Formats: {', '.join(CONTENT_TYPES)}.")
+    if spec is None:
+        raise Http404("There is nothing to draw: no figure of this kind is defined.")
+    return attachment(drawn(spec, format_key), CONTENT_TYPES[format_key], f"{name}.{format_key}")
+
+
+def attachment(content: str | bytes, content_type: str, name: str) -> HttpResponse:
+    """Return the answer that a browser stores as a file of this name."""
+    answer = HttpResponse(content, content_type=content_type)
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
