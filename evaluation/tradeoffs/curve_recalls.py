@@ -22,6 +22,16 @@ def measured_recalls(material: Material, curves: Curves, k: int = USUAL_K) -> Re
     return recalls_over(material.dataset, examples, _ranking_of(material, curves), k)
 
 
+def check_typed(at_1: float | None, at_k: float | None) -> None:
+    """Make sure that two typed recalls go together: more passages find no less.
+
+    Raises:
+        ChoiceError: recall@k is below recall@1.
+    """
+    if at_1 is not None and at_k is not None and at_k < at_1:
+        raise ChoiceError("recall_k", f"Expected recall@1, {at_1:g}, or more.")
+
+
 def typed_or_measured(
     material: Material,
     curves: Curves,
@@ -32,8 +42,9 @@ def typed_or_measured(
     """Return the recalls typed, and measured where they are not; NaN where nothing does it.
 
     Raises:
-        ChoiceError: a typed one does not go with the measured one: more passages find no less.
+        ChoiceError: a typed one does not go with the other: more passages find no less.
     """
+    check_typed(at_1, at_k)
     if at_1 is not None and at_k is not None:
         return Recalls(at_1, at_k, k)
     measured = measured_recalls(material, curves, k) or unknown_recalls(k)

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from django import forms
 
-from evaluation.tradeoffs.curve_recalls import typed_or_measured
+from evaluation.tradeoffs.curve_recalls import check_typed, typed_or_measured
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.recall_lines import (
     NON_EVIDENCE_KINDS,
@@ -53,11 +53,12 @@ class RestrictedForm(forms.Form):
         field.choices = [(each.key, each.said) for each in pairs]
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a recall@k below recall@1: more passages find no less."""
+        """Refuse a recall@k below recall@1."""
         said = self.cleaned_data
-        at_1, at_k = said.get("recall_1"), said.get("recall_k")
-        if at_1 is not None and at_k is not None and at_k < at_1:
-            self.add_error("recall_k", f"Expected recall@1, {at_1:g}, or more.")
+        try:
+            check_typed(said.get("recall_1"), said.get("recall_k"))
+        except ChoiceError as error:
+            self.add_error(error.field, str(error))
         return said
 
     @property

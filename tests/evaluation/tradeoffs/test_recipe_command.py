@@ -77,6 +77,20 @@ def test_it_asks_scores_reranks_and_reports(dataset):
     ]
 
 
+def test_the_command_report_prints_the_newest_recipe_again(dataset, capsys):
+    asked = ("report", "recipe", "--dataset", dataset.name)
+    assert failure(*asked) == f"{dataset.name} has no recipe whose responses are re-ranked."
+    made = run_recipe(*CHOICES, "--format=json")
+
+    call_command(*asked, "--format", "json")
+
+    assert capsys.readouterr().out == made
+    [grid] = Experiment.objects.values_list("pk", flat=True)
+    assert failure(*asked, "--grid", grid + 1) == (
+        f"No recipe is the grid {grid + 1}; there are: {grid}."
+    )
+
+
 def test_a_second_time_it_asks_and_scores_nothing_again(dataset):
     first = run_recipe(*CHOICES, "--format=json")
     before = [set(model.objects.values_list("pk", flat=True)) for model in (Response, AutoScore)]

@@ -176,6 +176,19 @@ def test_files_hold_what_the_page_shows(researcher, dataset):
     assert researcher.get(wrong).status_code == 404
 
 
+def test_the_command_report_prints_what_the_page_shows(researcher, dataset, capsys):
+    rerank(dataset, axes_in(dataset), NAMES, "sensible-first")
+    second = axes_in(dataset, "second").attribution.key
+    file = reverse("tradeoffs:reranking-file", args=[dataset.slug, "json"])
+    asked = ("report", "reranking", "--dataset", "own")
+
+    call_command(*asked, "--judge", second, "--format", "json")
+
+    assert capsys.readouterr().out == researcher.get(file, {"judge": second}).text
+    assert failure(*asked, "--judge", "x").startswith("no axis 'x'; there are:")
+    assert failure(*asked, "--pool", "x").startswith("There is no pool 'x'; there are: ")
+
+
 def test_without_scores_the_page_says_what_is_missing(researcher, tmp_path):
     bare = import_rows(tmp_path / "bare", "bare", examples=[example_row("e1")]).dataset
 

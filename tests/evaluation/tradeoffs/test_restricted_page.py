@@ -6,11 +6,13 @@ import json
 from urllib.parse import parse_qsl
 
 import pytest
+from django.core.management import call_command
 from django.urls import reverse
 
 from evaluation.tradeoffs import recalls
 from generation.models import Checkpoint, Dataset, Experiment
 from generation.text.prompt_types import SHARES
+from tests.evaluation.commands import failure
 from tests.evaluation.tradeoffs.restricted import LABELS, MODEL, restricted_dataset
 from tests.makers import example_row, import_rows
 from tests.shown import shown
@@ -251,6 +253,24 @@ def test_the_files_follow_the_choices_of_the_address(researcher, scored):
     assert file_of(researcher, scored, "xlsx").status_code == 404
     addresses = shown(page_of(researcher, scored, **chosen)).addresses
     assert any("recall_1=0.5&recall_k=0.75" in address for address in addresses)
+
+
+def test_the_command_prints_what_the_page_shows(researcher, scored, capsys):
+    chosen = {"recall_1": "0.5", "recall_k": "0.75"}
+    asked = ("report", "restricted", "--dataset", "mill", "--recall-1", "0.5")
+
+    call_command(*asked, "--recall-k", "0.75", "--format", "json")
+
+    of_page = file_of(researcher, scored, "json", **chosen).text
+    assert capsys.readouterr().out == of_page
+    assert failure(*asked, "--recall-k", "0.25") == "Expected recall@1, 0.5, or more."
+    assert failure(*asked, "--pair", "x").startswith("There is no pair 'x' here; there are: ")
+
+
+def test_the_command_says_that_nothing_was_asked_with_restricted_context(bare):
+    message = failure("report", "restricted", "--dataset", "bare")
+
+    assert message == "bare has no responses with restricted context."
 
 
 def test_htmx_gets_the_fragment_alone(researcher, scored):
