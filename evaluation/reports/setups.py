@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 from itertools import compress
+from typing import Any
 
 from evaluation.reports.base import Row
+from generation.grids.cells import USUAL_SETTINGS
+from generation.grids.prompts import PromptError, choices_of, draws
 from generation.models import Setup
 from generation.text.prompt_types import prompt_type
 from generation.text.temperatures import temperature_text
@@ -35,6 +38,25 @@ def short_names(rows: Sequence[Row]) -> dict[str, str]:
     }
 
 
+def seed_of(setup: Setup) -> Any:
+    """Return the seed that responses were drawn by; None: it is not known, or nothing was drawn.
+
+    A setup whose responses were made here leaves out what is usual.
+    """
+    said = setup.settings.get("seed")
+    if said is None and setup.made_with and (setup.temperature or _is_drawn(setup)):
+        return USUAL_SETTINGS["seed"]
+    return said
+
+
+def _is_drawn(setup: Setup) -> bool:
+    """Return whether what a prompt shows depends on the seed."""
+    try:
+        return draws(choices_of(setup))
+    except PromptError:
+        return False
+
+
 def setup_row(setup: Setup) -> Row:
     """Return what a setup is: model, temperature, which graph it was shown, seed, run."""
     try:
@@ -49,6 +71,6 @@ def setup_row(setup: Setup) -> Row:
         "prompt": setup.prompt,
         "prompt_title": kind.title if kind else setup.prompt,
         "graph": (kind.graph if kind else None) or "",
-        "seed": setup.settings.get("seed"),
+        "seed": seed_of(setup),
         "run": setup.run,
     }

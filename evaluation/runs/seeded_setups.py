@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 from evaluation.reports.base import Row
-from evaluation.reports.setups import setup_row
+from evaluation.reports.setups import seed_of, setup_row
 from generation.importers.setups import origin_of, setup_content
 from generation.models import Dataset, Setup
 from generation.text.prompt_types import PromptType, prompt_type
@@ -65,7 +65,7 @@ class SeededRuns(NamedTuple):
     def row(self) -> Row:
         """What a row says of its runs, beside its figures."""
         of_setup = setup_row(self.setups[0])
-        seeds = [setup.settings.get("seed") for setup in self.setups]
+        seeds = map(seed_of, self.setups)
         return {
             "group": self.key,
             "label": self._label,

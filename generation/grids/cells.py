@@ -18,7 +18,12 @@ from generation.text.native_dialog import STOP
 from generation.text.prompt_types import is_about_graph, prompt_type
 
 USUAL_PRECISION: Precision = "fp32"
-_USUAL: Mapping[str, Any] = {"precision": USUAL_PRECISION, "top_p": 1.0, "top_k": 0, "seed": 0}
+USUAL_SETTINGS: Mapping[str, Any] = {
+    "precision": USUAL_PRECISION,
+    "top_p": 1.0,
+    "top_k": 0,
+    "seed": 0,
+}
 
 
 class Cell(NamedTuple):
@@ -195,7 +200,7 @@ def _renamed(cell: Cell, more: Mapping[str, Any]) -> Cell:
 
 def _usual(prompt: str) -> dict[str, Any]:
     """Return the settings that go without saying for prompts of a type."""
-    return {**_USUAL, "max_tokens": usual_max_tokens([prompt])}
+    return {**USUAL_SETTINGS, "max_tokens": usual_max_tokens([prompt])}
 
 
 def _stop(prompt: str) -> tuple[str, ...]:

@@ -65,6 +65,27 @@ def test_the_setups_of_a_grid_are_grouped_over_their_seeds(tmp_path):
     assert table["price"] == close((table["prompt_tokens"] + table["completion_tokens"]) / 1e6)
 
 
+def test_a_row_names_the_usual_seed_too(tmp_path):
+    dataset = lovelace(tmp_path)
+    prompts = ["graph-gold", "graph-gold-minus-1"]
+    models = [{"name": "extractive"}]
+    ask(started(dataset, grid_of(prompts=prompts, seeds=[0, 1, 2], models=models)))
+    ask(
+        started(
+            dataset,
+            grid_of("warm", "extractive", prompts=["graph-gold"], seeds=[0, 1], temperatures=[0.5]),
+        )
+    )
+
+    # At temperature 0 nothing is drawn but what is removed; seed 0 is usual, so settings lack it.
+    removed = {row["n_removed"]: row["seeds"] for row in removal_report(dataset).rows}
+    assert removed == {0: "", 1: "0, 1, 2"}
+    assert {row["temperature"]: row["seeds"] for row in table_3(dataset).rows} == {
+        0.0: "",
+        0.5: "0, 1",
+    }
+
+
 def test_a_dataset_without_a_graph_is_an_error_that_says_so(tmp_path):
     dataset = import_rows(tmp_path, "plain", examples=[example_row()]).dataset
     assert dataset is not None
