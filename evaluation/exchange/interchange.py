@@ -28,6 +28,7 @@ from evaluation.exchange.import_plan import Plan, Progress
 from evaluation.exchange.row_checks import RowChecks
 from evaluation.reports.cached import IMPORTED
 from evaluation.runs.services.imported_scores import store_scores
+from generation.amounts import UNDEFINED
 from generation.importers import KINDS, Material
 from generation.importers.errors import DatasetError
 from generation.models import Dataset
@@ -373,7 +374,8 @@ def _preview(record: Record) -> dict[str, str]:
             values = {name: getattr(record, name, None) for name in (*names, "score", "reason")}
             columns |= {name: value for name, value in values.items() if value is not None}
     return {
-        name: "—" if value is None else _shortened(str(value)) for name, value in columns.items()
+        name: UNDEFINED if value is None else _shortened(str(value))
+        for name, value in columns.items()
     }
 
 

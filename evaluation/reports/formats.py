@@ -121,7 +121,7 @@ def _escaped(text: str) -> str:
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
-        "—": "---",
+        UNDEFINED: "---",
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "|": r"\textbar{}",

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from generation.amounts import UNDEFINED
 from generation.grids.prompts import is_of_earlier_rule
 from generation.models import RERANKED, Setup
 from generation.text.prompt_types import PromptType, prompt_type
@@ -78,8 +79,8 @@ class Dot(NamedTuple):
     def label(self) -> str:
         """Return temperature, model and number of the prompt type: '[0.0, small, 2]' ([A] 7)."""
         asked = self.setup.temperature
-        temperature = "—" if asked is None else temperature_text(asked)
-        prompt = str(self.kind.number) if self.kind else self.setup.prompt or "—"
+        temperature = UNDEFINED if asked is None else temperature_text(asked)
+        prompt = str(self.kind.number) if self.kind else self.setup.prompt or UNDEFINED
         return f"[{temperature}, {self.setup.model or self.setup.name}, {prompt}]"
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from evaluation.measures.tradeoff import f1_from
 from evaluation.tradeoffs.dots import dot_of
 from evaluation.tradeoffs.material import Material
+from generation.amounts import UNDEFINED
 from generation.models import RERANKED, Setup
 from generation.services.aggregates import what_makes
 from generation.services.rows import digest
@@ -50,7 +51,7 @@ class Pool(NamedTuple):
 
     @property
     def title(self) -> str:
-        temperature = "—" if self.temperature is None else temperature_text(self.temperature)
+        temperature = UNDEFINED if self.temperature is None else temperature_text(self.temperature)
         n = len(self.setups)
         held = f"{n} of the {len(USUAL_TYPES)} usual types"
         if not self.missing:

@@ -11,6 +11,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db.models import Q
 
+from generation.amounts import UNDEFINED
 from generation.grids.grid_file import Grid, GridError
 from generation.grids.plan import Plan, PlanRow, plan_of, planned
 from generation.grids.progress import ExperimentProgress, experiment_progress
@@ -159,7 +160,7 @@ def _lines(plan: Plan) -> Iterator[str]:
     for row in (*plan.rows, plan.total):
         numbers = row.n_calls, row.n_there, row.n_left_out, row.n_prompt_tokens
         cells = [*(f"{number:,}" for number in numbers), f"{row.n_completion_tokens:,}"]
-        cells.append("—" if row.cost is None else f"{row.cost:,.2f} {plan.currency}")
+        cells.append(UNDEFINED if row.cost is None else f"{row.cost:,.2f} {plan.currency}")
         yield " ".join([_title(row).ljust(width), *(cell.rjust(_WIDTH) for cell in cells)])
     if plan.is_estimated:
         yield f"Tokens are estimated, for each setup from {plan.n_counted:,} examples at most."

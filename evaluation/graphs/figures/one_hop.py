@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from evaluation.reports.figures.free_places import Box
+from generation.amounts import UNDEFINED
 
 MOST_NEIGHBOURS = 24  # drawn; the others are in the table alone
 MOST_RELATIONS = 16
@@ -299,7 +300,7 @@ def _wrapped(text: str, room: float, size: float, most: int) -> tuple[str, ...]:
         lines.append(rest[:end].rstrip())
         rest = rest[end:].lstrip()
     if rest or not lines:
-        lines.append(_cut(rest or "—", room, size))
+        lines.append(_cut(rest or UNDEFINED, room, size))
     return tuple(lines)
 
 

@@ -33,6 +33,7 @@ from evaluation.tradeoffs.figures.glyphs import (
     with_rings,
 )
 from evaluation.tradeoffs.view import View
+from generation.amounts import UNDEFINED
 from generation.text.temperatures import temperature_text
 
 HALF_MARK = 6.5  # of a mark's square
@@ -247,7 +248,7 @@ def said_of(row: Row) -> str:
     chosen = f"chosen in each example {chosen_of(row)}" if row["is_aggregate"] else ""
     parts = [row["prompt_title"], row["model"], temperature, of_dialog, chosen]
     name = ", ".join(filter(None, parts))
-    f1 = "—" if row["f1"] is None else f"{row['f1']:.3f}"
+    f1 = UNDEFINED if row["f1"] is None else f"{row['f1']:.3f}"
     return (
         f"{name}: attribution {row['attribution']:.3f}, sensibleness {row['sensibleness']:.3f}, "
         f"F1 {f1}, {row['n']:,} examples"

@@ -23,6 +23,7 @@ from evaluation.tradeoffs.view import (
     prompt_key,
     shown,
 )
+from generation.amounts import UNDEFINED
 from generation.choices.declaration import Choice
 from generation.models import Dataset
 
@@ -141,7 +142,7 @@ def setup_row(dot: Dot) -> Row:
     if dot.is_aggregate:
         title = function_title
     else:
-        title = setup_title(dot) if dot.kind else dot.setup.prompt or "—"
+        title = setup_title(dot) if dot.kind else dot.setup.prompt or UNDEFINED
     return {
         "setup": dot.setup.name,
         "setup_id": dot.setup.pk,

@@ -11,6 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
 
+from generation.amounts import UNDEFINED
 from generation.filters import DROP, FILTER_KEYS, KEEP, CascadeRow, Filters
 from generation.limits import LARGEST_SEED
 from generation.models import Dataset, Sample
@@ -157,7 +158,7 @@ def _table(report: SampleReport) -> Iterator[str]:
 
 
 def _line(title: str, dropped: str, n_left: int, percent: float | None) -> str:
-    share = "—" if percent is None else f"{percent:.1f}"
+    share = UNDEFINED if percent is None else f"{percent:.1f}"
     return f"{title:<{_WIDTH}} {dropped:>9} {n_left:>9,} {share:>6}"
 
 

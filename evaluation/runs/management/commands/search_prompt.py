@@ -19,6 +19,7 @@ from evaluation.runs.choices import precisions_of
 from evaluation.runs.model_options import add_model_arguments, spec_from
 from evaluation.runs.prompts import PROMPTED
 from evaluation.runs.services.prompt_search import SearchPlan, request_prompt_search, slice_of
+from generation.amounts import UNDEFINED
 from generation.choices.declaration import ChoiceError
 from generation.model_specs import ModelSpec
 
@@ -110,4 +111,4 @@ def _in_precision(spec: ModelSpec, precision: str | None) -> ModelSpec:
 
 
 def _figure(error: float | None) -> str:
-    return "—" if error is None else f"{error:.4f}"
+    return UNDEFINED if error is None else f"{error:.4f}"
