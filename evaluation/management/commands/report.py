@@ -11,7 +11,7 @@ from evaluation.reports.registry import CannotReport, ReportKind, all_reports
 from generation.choices.arguments import add_arguments, given_from
 from generation.choices.declaration import ChoiceError
 
-EXAMPLE = """examples:
+EXAMPLE = """example:
   manage.py report raters --study pilot
   manage.py report raters --study pilot --by-setup --format json > pilot.json
   manage.py report agreement --study pilot --truth merged --format latex > agreement.tex
