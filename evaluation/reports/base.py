@@ -41,6 +41,9 @@ Row = dict[str, Any]
 LeftOut = dict[str, int]
 
 
+SetupName = Annotated[str, Choice("Setup", help="Name of the only setup that counts.")]
+
+
 class Report(NamedTuple):
     """One report: flat rows, what was left out, and every choice that changes the numbers.
 
@@ -64,7 +67,7 @@ class Choices(NamedTuple):
     with_excluded: Annotated[
         bool, Choice("Count excluded raters", help="Count votes of excluded raters.")
     ] = False
-    setup: Annotated[str, Choice("Setup", help="Name of the only setup that counts.")] = ""
+    setup: SetupName = ""
     truth: Annotated[
         str,
         Choice(

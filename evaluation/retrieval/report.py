@@ -10,13 +10,19 @@ import numpy as np
 from django.conf import settings
 
 from evaluation.reports.base import LeftOut, Report, Row, number
+from evaluation.reports.registry import NotYet
 from evaluation.statistics.intervals import SHARE_METHOD, Figure, bootstrap_intervals, share_from
 from generation.choices.declaration import Choice
 from generation.draws import random_key
 from generation.grids.grid_file import QUERIES, Query
 from generation.models import Dataset, Example, ExamplePassage, Turn
 from generation.retrieval.bm25 import USUAL, Bm25
-from generation.retrieval.dataset_index import MANY_PASSAGES, DatasetIndex, index_of
+from generation.retrieval.dataset_index import (
+    MANY_PASSAGES,
+    DatasetIndex,
+    can_wait_for_index,
+    index_of,
+)
 from generation.retrieval.recall import precision_at, recall_at
 
 MOST_K = 10
@@ -30,6 +36,17 @@ class RetrievalChoices(NamedTuple):
 
     bm25: Bm25 = USUAL
     query: Annotated[Query, Choice("Searched by", QUERIES)] = "question"
+
+
+def report_if_indexed(dataset: Dataset, choices: RetrievalChoices) -> Report:
+    """Return the report where its passages are indexed, or few enough to be indexed meanwhile.
+
+    Raises:
+        NotYet: they are not.
+    """
+    if not can_wait_for_index(dataset.pk):
+        raise NotYet("The passages are not indexed yet: the page of retrieval has it done.")
+    return retrieval_report(dataset, choices)
 
 
 class _Asked(NamedTuple):

@@ -9,13 +9,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
-from evaluation.reports.base import Report
 from evaluation.reports.downloads import report_file
 from evaluation.reports.figures.themes import page_themes
-from evaluation.reports.registry import NotYet
 from evaluation.retrieval.figure import recall_chart
 from evaluation.retrieval.forms import RetrievalForm
-from evaluation.retrieval.report import retrieval_report
+from evaluation.retrieval.report import report_if_indexed, retrieval_report
 from generation.models import Dataset
 from generation.retrieval.dataset_index import (
     ask_for_index,
@@ -61,10 +59,7 @@ def index_passages(request: SignedInRequest, slug: str) -> HttpResponse:
 def download_retrieval(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
     """Download the table (CSV, LaTeX, JSON) or the figure (SVG, PDF, PNG) of the address."""
     dataset = get_object_or_404(Dataset, slug=slug)
-
-    def report() -> Report:
-        if not can_wait_for_index(dataset.pk):
-            raise NotYet("The passages are not indexed yet: the page of retrieval has it done.")
-        return retrieval_report(dataset, RetrievalForm(request.GET).chosen)
-
-    return report_file(report, format_key, f"{slug}-retrieval", recall_chart)
+    choices = RetrievalForm(request.GET).chosen
+    return report_file(
+        lambda: report_if_indexed(dataset, choices), format_key, f"{slug}-retrieval", recall_chart
+    )

@@ -8,7 +8,7 @@
 A field whose type is such a tuple too stands for the fields of that one. Pure.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import Enum
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
@@ -52,7 +52,7 @@ class Field(NamedTuple):
 def fields_of(declared: type[tuple[Any, ...]]) -> tuple[Field, ...]:
     """Return the fields of a named tuple that are choices, those of tuples within it among them."""
     hints = get_type_hints(declared, include_extras=True)
-    defaults = declared._field_defaults  # type: ignore[attr-defined]
+    defaults = declared._field_defaults  # type: ignore[attr-defined]  # a named tuple
     found: list[Field] = []
     for name, hint in hints.items():
         if get_origin(hint) is Annotated:
@@ -77,10 +77,21 @@ def made(declared: type[C], values: Mapping[str, Any]) -> C:
     return declared(**said)
 
 
+def check_known(field: str, chosen: Any, known: Collection[Any]) -> None:
+    """Make sure that what was chosen by name is among what there is.
+
+    Raises:
+        ChoiceError: it is not; the message lists what is.
+    """
+    if chosen not in known:
+        there = ", ".join(map(str, known)) or "none yet"
+        raise ChoiceError(field, f"There is no {field} {chosen!r} here; there are: {there}.")
+
+
 def values_of(chosen: tuple[Any, ...]) -> dict[str, Any]:
     """Return the choices by name, as addresses and JSON know them."""
     found: dict[str, Any] = {}
-    for name, value in zip(chosen._fields, chosen, strict=True):  # type: ignore[attr-defined]
+    for name, value in zip(chosen._fields, chosen, strict=True):  # type: ignore[attr-defined]  # a named tuple
         found |= values_of(value) if hasattr(value, "_fields") else {name: _stored(value)}
     return {field.name: found[field.name] for field in fields_of(type(chosen))}
 

@@ -8,18 +8,18 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.conf import settings
 from django.db.models import QuerySet
 
 from evaluation.models import AutoScore, MetricRun
-from evaluation.reports.base import LeftOut, Row, number
+from evaluation.reports.base import LeftOut, Row, SetupName, number
 from evaluation.reports.registry import CannotReport
 from evaluation.statistics.intervals import METHOD, Figure, bootstrap_intervals, share_from
 from evaluation.votes.counts import Ints
-from generation.choices.declaration import Choice, ChoiceError
+from generation.choices.declaration import ChoiceError
 from generation.models import Dataset, KGQuestion, Setup
 
 N_RESAMPLES, SEED = 1000, 0
@@ -28,7 +28,7 @@ N_RESAMPLES, SEED = 1000, 0
 class OfSetup(NamedTuple):
     """What a reader may choose about a report on answers."""
 
-    setup: Annotated[str, Choice("Setup", help="Name of the only setup that counts.")] = ""
+    setup: SetupName = ""
 
 
 def need_graph(dataset: Dataset) -> None:

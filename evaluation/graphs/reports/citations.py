@@ -17,7 +17,7 @@ from evaluation.graphs.reports.answer_figures import (
 )
 from evaluation.graphs.reports.cited_answers import ROUNDS, CitedAnswers, Rounds, cited_answers
 from evaluation.measures.citation import CitationFigures, Mode, figure_of
-from evaluation.reports.base import LeftOut, Report, Row
+from evaluation.reports.base import LeftOut, Report, Row, SetupName
 from evaluation.reports.registry import ReportKind, columns
 from evaluation.reports.setups import setup_row
 from evaluation.statistics.intervals import Figure
@@ -50,7 +50,7 @@ class CitationChoices(NamedTuple):
             help="The whole minimum set, or (later) what rounds 2 to 6 added.",
         ),
     ] = "all"  # which members of minimum sets count
-    setup: Annotated[str, Choice("Setup", help="Name of the only setup that counts.")] = ""
+    setup: SetupName = ""
 
     @property
     def said(self) -> list[str]:

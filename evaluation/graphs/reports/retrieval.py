@@ -5,11 +5,10 @@ from typing import Annotated, NamedTuple
 from evaluation.graphs.reports.cached_retrieval import cached_graph_retrieval
 from evaluation.graphs.reports.graph_retrieval import graph_retrieval_report
 from evaluation.reports.base import Report
-from evaluation.reports.registry import CannotReport, NotYet, ReportKind, columns
-from evaluation.retrieval.report import RetrievalChoices, retrieval_report
+from evaluation.reports.registry import CannotReport, ReportKind, columns
+from evaluation.retrieval.report import RetrievalChoices, report_if_indexed, retrieval_report
 from generation.choices.declaration import Choice
 from generation.models import Dataset, KGQuestion
-from generation.retrieval.dataset_index import can_wait_for_index
 
 PASSAGES, GRAPHS = "passages", "graphs"
 
@@ -49,9 +48,7 @@ def _report(dataset: Dataset, choices: Choices) -> Report:
 
 def _cached_report(dataset: Dataset, choices: Choices) -> Report:
     if choices.of == PASSAGES:
-        if not can_wait_for_index(dataset.pk):
-            raise NotYet("The passages are not indexed yet: the page of retrieval has it done.")
-        return retrieval_report(dataset, choices.ranking)
+        return report_if_indexed(dataset, choices.ranking)
     _need_questions(dataset)
     return cached_graph_retrieval(dataset)
 

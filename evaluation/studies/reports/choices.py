@@ -2,7 +2,7 @@
 
 from annotation.models import Arm, Study
 from evaluation.reports.base import Choices
-from generation.choices.declaration import ChoiceError
+from generation.choices.declaration import check_known
 
 
 def usual_choices(study: Study) -> Choices:
@@ -20,6 +20,5 @@ def check_choices(study: Study, choices: Choices) -> None:
     setups = sorted(study.setups.values_list("name", flat=True))
     arms = [arm.kind for arm in study.arms.all()]
     for name, chosen, known in (("setup", choices.setup, setups), ("truth", choices.truth, arms)):
-        if chosen and known and chosen not in known:
-            there = ", ".join(known)
-            raise ChoiceError(name, f"There is no {name} {chosen!r} here; there are: {there}.")
+        if chosen and known:
+            check_known(name, chosen, known)

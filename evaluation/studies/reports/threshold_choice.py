@@ -50,7 +50,7 @@ from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.votes.counts import ArmCounts
 from evaluation.votes.people import People, people_of
 from generation.choices.declaration import Choice as Declared
-from generation.choices.declaration import ChoiceError
+from generation.choices.declaration import ChoiceError, check_known
 
 NAME = "calibration"
 LEAST_SHARE = 0.5  # of the scores of the fullest candidate: with fewer one would cost the others
@@ -364,11 +364,8 @@ def _usual(study: Study) -> CalibrationChoices:
 def _check(study: Study, choices: CalibrationChoices) -> None:
     check_choices(study, choices.counted)
     questions = [each.key for each in load_scheme(study.scheme).questions]
-    if choices.question and choices.question not in questions:
-        there = ", ".join(questions)
-        raise ChoiceError(
-            "question", f"There is no question {choices.question!r} here; there are: {there}."
-        )
+    if choices.question:
+        check_known("question", choices.question, questions)
     families = families_of(study)
     if choices.model and not any(choices.model in (each.key, each.model) for each in families):
         there = ", ".join(each.key for each in families) or "none yet"

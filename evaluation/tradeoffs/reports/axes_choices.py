@@ -8,6 +8,8 @@ from evaluation.tradeoffs.material import Material, material_of
 from generation.choices.declaration import Choice, ChoiceError
 from generation.models import Dataset
 
+ByScore = Annotated[bool, Choice("Mean score", help="Mean scores instead of shares labelled yes.")]
+
 
 class AxesChoices(NamedTuple):
     """What says whether a response is attributable, or sensible."""

@@ -26,7 +26,7 @@ from evaluation.tradeoffs.recipes import (
     recipes_of,
 )
 from evaluation.tradeoffs.reports.axes_choices import JudgeChoices, judging_axes
-from generation.choices.declaration import Choice, ChoiceError
+from generation.choices.declaration import Choice, check_known
 from generation.model_sizes import n_parameters
 from generation.models import Dataset, Setup
 
@@ -238,9 +238,8 @@ class RecipeReportChoices(NamedTuple):
 def _chosen_report(dataset: Dataset, choices: RecipeReportChoices) -> Report:
     """Return the report on what a recipe's responses were last re-ranked to."""
     by_grid = {recipe.experiment.pk: recipe for recipe in recipes_of(dataset)}
-    if choices.grid and choices.grid not in by_grid:
-        there = ", ".join(map(str, by_grid)) or "none yet"
-        raise ChoiceError("grid", f"No recipe is the grid {choices.grid}; there are: {there}.")
+    if choices.grid:
+        check_known("grid", choices.grid, by_grid)
     recipe = by_grid.get(choices.grid) or next(iter(by_grid.values()), None)
     stored = recipe and newest_aggregate(recipe)
     by_said = {axis.said: axis for axis in axes_of(dataset)}

@@ -28,7 +28,7 @@ from evaluation.tradeoffs.reports.axes_choices import (
     chosen_axes,
     judging_axes,
 )
-from generation.choices.declaration import Choice, ChoiceError
+from generation.choices.declaration import Choice, check_known
 from generation.models import Dataset
 from generation.services.aggregates import CHOICE, n_changed, sources_of
 
@@ -272,9 +272,8 @@ def _chosen_report(dataset: Dataset, choices: RerankingChoices) -> Report:
     by_key = {pool.key: pool for pool in all_pools(dataset.setups.answered())}
     if not by_key:
         raise CannotReport(f"{dataset.name} has no pool of setups to choose among.")
-    if choices.pool and choices.pool not in by_key:
-        there = ", ".join(by_key)
-        raise ChoiceError("pool", f"There is no pool {choices.pool!r}; there are: {there}.")
+    if choices.pool:
+        check_known("pool", choices.pool, by_key)
     pool = by_key[choices.pool] if choices.pool else next(iter(by_key.values()))
     return reranking_report(dataset, choosing, [pool], judging)
 

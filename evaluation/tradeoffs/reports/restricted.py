@@ -15,8 +15,8 @@ from evaluation.tradeoffs.dots import Dot
 from evaluation.tradeoffs.material import NO_RESPONSE, Material, material_of
 from evaluation.tradeoffs.recall_lines import Curves, Mixed, curves_of, mixed_at, restricted_pairs
 from evaluation.tradeoffs.recalls import USUAL_K, Recalls
-from evaluation.tradeoffs.reports.axes_choices import AxesChoices, chosen_axes
-from generation.choices.declaration import Choice, ChoiceError
+from evaluation.tradeoffs.reports.axes_choices import AxesChoices, ByScore, chosen_axes
+from generation.choices.declaration import Choice, check_known
 from generation.models import Dataset
 from generation.text.prompt_types import MOST_FACTS
 
@@ -264,9 +264,7 @@ class RestrictedChoices(NamedTuple):
     pair: Annotated[
         str, Choice("Setups", help="Key of the two curves, as the page's address has it.")
     ] = ""
-    by_score: Annotated[
-        bool, Choice("Mean score", help="Mean scores instead of shares labelled yes.")
-    ] = False
+    by_score: ByScore = False
     k: Annotated[int, Choice("k", help="Passages of top k.", low=2, high=MOST_FACTS)] = USUAL_K
     recall_1: Annotated[
         float | None, Choice("Recall@1", help="Typed recall@1.", low=0, high=1, usual="measured")
@@ -289,9 +287,8 @@ def _chosen_report(dataset: Dataset, choices: RestrictedChoices) -> Report:
         raise CannotReport(f"{dataset.name} has no responses with restricted context.")
     material = material_of(dataset, chosen_axes(dataset, axes), setups)
     by_key = {pair.key: pair for pair in restricted_pairs(material)}
-    if key and key not in by_key:
-        there = ", ".join(by_key) or "none yet"
-        raise ChoiceError("pair", f"There is no pair {key!r} here; there are: {there}.")
+    if key:
+        check_known("pair", key, by_key)
     pair = by_key[key] if key else next(iter(by_key.values()), None)
     curves = pair and curves_of(material, *pair, by_score=by_score)
     if not curves:

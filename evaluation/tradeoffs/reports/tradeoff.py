@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,12 @@ from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.dots import CLUSTER_TITLES, TOP_RIGHT, Dot
 from evaluation.tradeoffs.flattered import chosen_by, marks_of, short_of
 from evaluation.tradeoffs.material import NO_RESPONSE, Material
-from evaluation.tradeoffs.reports.axes_choices import AxesChoices, cached_material_on, material_on
+from evaluation.tradeoffs.reports.axes_choices import (
+    AxesChoices,
+    ByScore,
+    cached_material_on,
+    material_on,
+)
 from evaluation.tradeoffs.titles import setup_title
 from evaluation.tradeoffs.view import (
     View,
@@ -24,7 +29,6 @@ from evaluation.tradeoffs.view import (
     shown,
 )
 from generation.amounts import UNDEFINED
-from generation.choices.declaration import Choice
 from generation.models import Dataset
 
 POOL = " of "  # before the pool, in the title of an aggregate
@@ -194,9 +198,7 @@ class TradeoffChoices(NamedTuple):
     """What a reader may choose about the table of the trade-off."""
 
     axes: AxesChoices = AxesChoices()
-    by_score: Annotated[
-        bool, Choice("Mean score", help="Mean scores instead of shares labelled yes.")
-    ] = False
+    by_score: ByScore = False
 
 
 def _in_view(material: Material, choices: TradeoffChoices) -> Report:

@@ -87,7 +87,7 @@ def test_the_command_report_prints_the_newest_recipe_again(dataset, capsys):
     assert capsys.readouterr().out == made
     [grid] = Experiment.objects.values_list("pk", flat=True)
     assert failure(*asked, "--grid", grid + 1) == (
-        f"No recipe is the grid {grid + 1}; there are: {grid}."
+        f"There is no grid {grid + 1} here; there are: {grid}."
     )
 
 
