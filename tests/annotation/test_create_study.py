@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Assignment, Study
 from tests.annotation.planned import make_dataset, make_raters
-from tests.annotation.test_study_setup import POLITE
+from tests.annotation.setup.pages import POLITE
 from tests.makers import contents
 
 pytestmark = pytest.mark.once
