@@ -1,0 +1,75 @@
+"""What a page of rating is made of, and what it costs."""
+
+import pytest
+from django.urls import reverse
+
+from annotation.models import (
+    Rater,
+)
+from annotation.services.claiming import claim_next_unit
+from annotation.services.studies import add_raters
+from tests.annotation.makers import material, opened, researcher
+from tests.annotation.rating.desk import OFFENSIVE
+from tests.makers import example_row, response_row
+from tests.shown import shown
+
+pytestmark = pytest.mark.once
+
+
+def test_texts_are_shown_as_text(tmp_path, db, sit_down):
+    row = example_row("e1", evidence=[{"id": "p", "text": OFFENSIVE, "title": OFFENSIVE}])
+    row["turns"][0]["text"] = OFFENSIVE
+    dataset = material(
+        tmp_path / "m",
+        examples=[row],
+        responses=[response_row("r1", "e1", text=OFFENSIVE, evidence_shown=["p"])],
+    )
+
+    answer = sit_down(opened(dataset)).get()
+
+    assert "<script>alert" not in answer.text
+    assert "<b>bold" not in answer.text
+    assert shown(answer).text.count(OFFENSIVE) == 4
+    assert answer.text.count('dir="auto"') >= 4
+
+
+def test_a_unit_stays_out_of_the_browser_s_cache(desk):
+    assert "no-store" in desk.get()["Cache-Control"]
+    assert '"historyCacheSize": 0' in desk.get().text
+
+
+def test_a_rating_page_costs_a_fixed_number_of_queries(
+    tmp_path, db, sit_down, django_assert_max_num_queries
+):
+    one = sit_down(opened(material(tmp_path / "one", setups=["a"]), name="one"))
+    many = sit_down(
+        opened(material(tmp_path / "many", setups=list("abcdefgh")), name="many", arms=["merged"])
+    )
+
+    with django_assert_max_num_queries(14) as queries:
+        one.get()
+    with django_assert_max_num_queries(len(queries)):
+        many.get()
+
+
+def test_letter_keys_can_be_switched_off(desk):
+    assert "data-no-letters" not in desk.get().text
+
+    response = desk.client.post(
+        reverse("accounts:letter-keys"),
+        {"on": "0"},
+        headers={"Referer": f"http://testserver{desk.url()}"},
+    )
+
+    assert response.url == desk.url()
+    assert "data-no-letters" in desk.get().text
+    assert desk.client.get(reverse("accounts:letter-keys")).status_code == 405
+
+
+def test_somebody_who_joins_late_can_begin(study, rachel, client_for):
+    add_raters(study, [rachel], researcher())
+
+    response = client_for(rachel).post(reverse("annotation:next-unit", args=[study.slug]))
+
+    assert client_for(rachel).get(response.url).status_code == 200
+    assert claim_next_unit(Rater.objects.get(user=rachel)) is not None

@@ -1,0 +1,53 @@
+"""What a rater does at the keyboard, and what a test waits for."""
+
+import re
+from collections.abc import Callable
+
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from annotation.models import Assignment, Rater
+
+ALL_YES = "yyyynyy"  # the fifth: does the evidence contradict it?
+Rating = Callable[..., Rater]
+
+
+def unit_url(assignment: Assignment) -> str:
+    return reverse("annotation:rate-unit", args=[assignment.study.slug, assignment.unit_id])
+
+
+def press(page: Page, keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def answered(page: Page) -> list[str]:
+    """Return the chosen answers in the order of the page."""
+    values: list[str] = page.locator(".seg input:checked").evaluate_all(
+        "all => all.map(r => r.value)"
+    )
+    return values
+
+
+def saved(page: Page) -> None:
+    expect(page.locator("[data-save-state]")).to_have_text(re.compile(r"^Draft saved \d\d:\d\d$"))
+
+
+def submitted(page: Page) -> None:
+    """Submit by key, and wait for the next unit."""
+    here = page.url
+    page.keyboard.press("Control+Enter")
+    expect(page).not_to_have_url(here)
+    expect(page.locator(".seg input:checked")).to_have_count(0)
+
+
+def sign_in_by_keys(page: Page, rater: Rater) -> None:
+    """Sign a rater in on the sign-in page."""
+    assert rater.user is not None
+    rater.user.set_password("for-this-test-only")
+    rater.user.save()
+    page.get_by_label("Username").focus()
+    page.keyboard.type(rater.user.username)
+    page.keyboard.press("Tab")
+    page.keyboard.type("for-this-test-only")
+    page.keyboard.press("Enter")

@@ -1,0 +1,132 @@
+"""Responses side by side and in turn, pairs, and texts of every kind."""
+
+import re
+
+from playwright.sync_api import expect
+
+from annotation.models import Vote, VoteChange
+from tests.annotation.makers import material, opened
+from tests.e2e.rating.keys import (
+    ALL_YES,
+    press,
+    submitted,
+)
+from tests.makers import example_row, response_row
+
+# --- other layouts ---------------------------------------------------------------------------
+
+
+def test_responses_side_by_side(page, tmp_path, rating, live_server):
+    merged = opened(material(tmp_path / "m", setups=["a", "b", "c"]), arms=["merged"])
+    rating(merged)
+    now = page.locator("td.is-now")
+
+    press(page, "yny")  # the first question, along the row
+    expect(page.locator("[data-answered]")).to_have_text("3 of 15 answered")
+    expect(now).to_have_attribute("id", "relevant-1")
+    press(page, "l")
+    expect(now).to_have_attribute("id", "relevant-3")  # the second is not asked
+    press(page, "jjk")
+    expect(now).to_have_attribute("id", "consistent-3")
+    press(page, "h")
+    expect(now).to_have_attribute("id", "consistent-1")
+    expect(page.get_by_text("not asked").filter(visible=True)).to_have_count(6)
+    for position in (1, 3):
+        for key, answer in zip(
+            [
+                "relevant",
+                "consistent",
+                "evidence_relevant",
+                "evidence_contradicts",
+                "evidence_supports",
+                "attributable",
+            ],
+            ["Yes", "Yes", "Yes", "No", "Yes", "Yes"],
+            strict=True,
+        ):
+            page.locator(f"#{key}-{position}").get_by_label(answer).check()
+    page.locator("#evidence_contradicts-3").get_by_label("Yes").check()
+    expect(page.get_by_text("Response 3: 5 and 7 cannot both be yes.")).to_be_visible()
+    page.locator("#evidence_contradicts-3").get_by_label("No").check()
+    page.get_by_role("button", name="Submit all 3").click()
+
+    expect(page.locator(".seg input:checked")).to_have_count(0)
+    assert Vote.objects.count() == 21
+    assert Vote.objects.filter(is_implied=True).values("target").distinct().count() == 1
+
+
+def test_responses_in_turn(page, tmp_path, rating, live_server):
+    dataset = material(tmp_path / "m", setups=["a", "b"])
+    rating(opened(dataset, arms=["merged"], merged_layout="in_turn"))
+
+    press(page, ALL_YES + "n")
+
+    expect(page.locator("[data-answered]")).to_have_text("8 of 8 answered")
+    submitted(page)
+    assert Vote.objects.count() == 14
+
+
+def test_pairs_take_one_key_each_and_can_be_undone(page, tmp_path, rating, live_server):
+    text = "Crane was born in 1871 [Q1, date of birth: 1871]. He died at 28 [Q1, age: 28]."
+    dataset = material(
+        tmp_path / "cited",
+        examples=[example_row("e1")],
+        responses=[
+            response_row(
+                "r1",
+                "e1",
+                text=text,
+                graph_shown=[["Q1", "date of birth", "1871"], ["Q1", "age", "28"]],
+            )
+        ],
+    )
+    rating(opened(dataset, scheme="ALIGNMENT", raters=2, raters_per_unit=2))
+    page.evaluate("window.sameDocument = true")
+
+    press(page, "c")
+    expect(page.get_by_role("dialog", name="The whole answer")).to_contain_text("He died at 28")
+    press(page, "y")  # not while it is open
+    page.keyboard.press("Escape")
+    assert not Vote.objects.exists()
+    press(page, "y")
+    expect(page.get_by_text("Last answer: yes, saved")).to_be_visible()
+    assert page.evaluate("window.sameDocument")
+    press(page, "u")
+    expect(page.get_by_text("your answer", exact=True)).to_be_visible()
+    press(page, "n")
+    expect(page.get_by_text("Last answer: no, saved")).to_be_visible()
+    press(page, "y")
+
+    expect(page.get_by_text("Nothing is left to rate. Thank you.")).to_be_visible()
+    assert sorted(Vote.objects.values_list("answer", flat=True)) == [0, 1]
+    assert VoteChange.objects.count() == 1
+
+
+# --- texts of every kind, windows of every size ----------------------------------------------
+
+
+LONG_WORD = "Donaudampfschifffahrtsgesellschaft" * 6
+ARABIC = "فازت بها لاكتشاف الراديوم."
+
+
+def test_difficult_texts_fit_a_narrow_window_and_large_letters(page, tmp_path, rating, live_server):
+    row = example_row(
+        "e1", evidence=[{"id": "p", "text": "Line. " * 3400 + LONG_WORD, "title": LONG_WORD}]
+    )
+    row["turns"][0]["text"] = LONG_WORD
+    responses = [
+        response_row(f"r{n}", "e1", setup=f"s{n}", text=text, evidence_shown=["p"])
+        for n, text in enumerate([ARABIC, "<script>document.title = 'broken'</script>", LONG_WORD])
+    ]
+    dataset = material(tmp_path / "m", examples=[row], responses=responses)
+    rating(opened(dataset, name=LONG_WORD[:90], arms=["merged"]))
+
+    settings = page.context.new_cdp_session(page)
+    for width, letters in [(1440, 16), (768, 16), (320, 16), (1440, 32), (768, 32), (640, 32)]:
+        page.set_viewport_size({"width": width, "height": 800})
+        settings.send("Page.setFontSizes", {"fontSizes": {"standard": letters}})
+        sideways = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert sideways <= 0, (width, letters)
+    assert "broken" not in page.title()
+    arabic = page.get_by_role("region", name=re.compile(r"^Response \d")).filter(has_text=ARABIC)
+    assert arabic.evaluate("e => getComputedStyle(e).direction") == "rtl"
