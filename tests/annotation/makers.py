@@ -128,3 +128,10 @@ def n_statements(action: Callable[[], object]) -> int:
     """Return how many statements an action costs, those that begin and end a transaction aside."""
     framing = ("SAVEPOINT", "RELEASE", "BEGIN", "COMMIT")
     return len([sql for sql in statements(action) if not sql.startswith(framing)])
+
+
+def rate_all(study: Study) -> None:
+    """Let every rater rate in turn until nothing is left for anybody."""
+    raters = raters_of(study)
+    while [rater for rater in raters if rate_next(rater)]:
+        pass

@@ -37,7 +37,7 @@ from tests.annotation.makers import (
     opened,
     planned,
     rate,
-    rate_next,
+    rate_all,
     rater_users,
     raters_of,
     researcher,
@@ -50,13 +50,6 @@ def expire(assignment: Assignment) -> None:
     """Let a lease run out a second ago."""
     past = timezone.now() - timedelta(seconds=1)
     Assignment.objects.filter(pk=assignment.pk).update(lease_until=past)
-
-
-def rate_all(study: Study) -> None:
-    """Let every rater rate in turn until nothing is left for anybody."""
-    raters = raters_of(study)
-    while [rater for rater in raters if rate_next(rater)]:
-        pass
 
 
 def is_free(assignment: Assignment) -> bool:
@@ -287,37 +280,6 @@ def test_the_database_itself_refuses_a_second_open_unit_and_a_second_meeting(tmp
         )
 
 
-def test_a_study_that_stops_when_decided_lets_the_last_two_slots_go(tmp_path):
-    dataset = material(tmp_path, n_examples=1, setups=["cool"])
-    study = opened(dataset, scheme="SSA", stops_when_decided=True, full_share=0.0)
-    raters = raters_of(study)
-
-    for rater in raters[:3]:
-        rate_next(rater)
-
-    assert Assignment.objects.filter(is_let_go=True).count() == 2
-    assert claim_next_unit(raters[3]) is None
-    # A third rater who changes their mind opens the question again: 2 yes, 1 no of five.
-    third = Assignment.objects.get(rater=raters[2])
-    rate(raters[2], third, {"sensible": 0})
-    assert not Assignment.objects.filter(is_let_go=True).exists()
-    assert claim_next_unit(raters[3]) is not None
-
-
-def test_an_excluded_rater_s_votes_decide_nothing(tmp_path):
-    dataset = material(tmp_path, n_examples=1, setups=["cool"])
-    study = opened(dataset, scheme="SSA", stops_when_decided=True, full_share=0.0)
-    careless, *others = raters_of(study)
-    rate_next(careless)
-    Rater.objects.filter(pk=careless.pk).update(is_excluded=True)
-
-    for rater in others[:2]:
-        rate_next(rater)
-
-    # Two of five count.
-    assert not Assignment.objects.filter(is_let_go=True).exists()
-
-
 def test_each_vote_of_a_merged_unit_has_its_share_of_the_unit_s_time(tmp_path):
     dataset = material(tmp_path, n_examples=1, setups=["cool", "warm"])
     study = opened(dataset, scheme="SSA", arms=["merged"])
@@ -328,19 +290,6 @@ def test_each_vote_of_a_merged_unit_has_its_share_of_the_unit_s_time(tmp_path):
     submit_votes(held.unit, rater, judged(rater, held), 30.0)
 
     assert set(Vote.objects.values_list("seconds", flat=True)) == {15.0}
-
-
-def test_a_random_share_of_examples_gets_all_raters_all_the_same(tmp_path):
-    dataset = material(tmp_path, n_examples=40, setups=["cool"])
-    study = opened(dataset, scheme="SSA", stops_when_decided=True, full_share=0.5)
-
-    rate_all(study)
-
-    n_votes = Counter(Vote.objects.filter(question="sensible").values_list("target", flat=True))
-    per_item = Counter(n_votes.values())
-    assert per_item[3] + per_item[5] == 40
-    # Binomial(40, 1/2): outside 9 .. 31 with a probability below 0.0004
-    assert 9 <= per_item[5] <= 31
 
 
 @pytest.mark.parametrize("n_examples", [500, pytest.param(5000, marks=pytest.mark.faults)])
@@ -471,16 +420,3 @@ def test_who_asks_while_a_study_closes_gets_nothing_and_changes_nothing(tmp_path
     assert claim_next_unit(idle) is None
     assert rate(done, held, {"sensible": 0}) == Outcome.CLOSED
     assert not Vote.objects.filter(answer=0).exists()
-
-
-def test_a_slot_of_a_decided_unit_that_is_given_back_goes_to_nobody(tmp_path):
-    dataset = material(tmp_path, n_examples=1, setups=["cool"])
-    study = opened(dataset, scheme="SSA", stops_when_decided=True, full_share=0.0)
-    raters = raters_of(study)
-    slow = claimed(raters[4])
-    for rater in raters[:3]:
-        rate_next(rater)
-
-    assert skip_unit(slow.unit, raters[4], "Another reason")
-
-    assert claim_next_unit(raters[3]) is None
