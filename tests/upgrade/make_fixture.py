@@ -316,7 +316,8 @@ def _write(target: Path, folder: Path) -> None:
     for part in ("queue", "uploads"):
         shutil.rmtree(target / part, ignore_errors=True)
     target.mkdir(parents=True, exist_ok=True)
-    call_command("dumpdata", exclude=MADE_ANEW, indent=1, output=target / "rows.json", verbosity=0)
+    rows = target / "rows.jsonl"
+    call_command("dumpdata", exclude=MADE_ANEW, format="jsonl", output=rows, verbosity=0)
     migrations = sorted(MigrationRecorder(connection).applied_migrations())
     tasks = sorted(name for name in app.tasks if not name.startswith("celery."))
     _write_lines(target / "migrations.jsonl", [{"app": a, "name": n} for a, n in migrations])

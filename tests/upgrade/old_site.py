@@ -26,8 +26,8 @@ Row = dict[str, Any]
 @cache
 def old_rows(judge: str = JUDGE) -> list[Row]:
     """Return the rows of the old installation, whose language model is served at this address."""
-    text = (FIXTURE / "rows.json").read_text(encoding="utf-8")
-    rows: list[Row] = json.loads(text.replace(JUDGE, judge))
+    text = (FIXTURE / "rows.jsonl").read_text(encoding="utf-8").replace(JUDGE, judge)
+    rows: list[Row] = [json.loads(line) for line in text.splitlines()]
     for row in rows:
         if row["model"] == "annotation.assignment" and row["fields"]["lease_until"]:
             row["fields"]["lease_until"] = STILL_HELD
