@@ -32,6 +32,7 @@ from evaluation.statistics.agreement import (
 from evaluation.statistics.intervals import (
     Figure,
     Floats,
+    MixOfShares,
     bootstrap_intervals,
     difference_of_shares,
     method_of,
@@ -176,6 +177,36 @@ def alpha(random: np.random.Generator, value: float, n_dialogs: int) -> Simulate
     return Simulated(Figure(krippendorff_alpha_statistics(counts), dialogs, measure), value)
 
 
+def mix(random: np.random.Generator, n_dialogs: int, shares: Floats, weights: Floats) -> Simulated:
+    """Return a sum of shares with these weights, each over one response to each example."""
+    of_dialog = random.random((n_dialogs, 1))
+    of_each = [labels(random, share, of_dialog, 1) for share in shares.tolist()]
+    ones = np.ones((n_dialogs, 1))
+    statistics = np.hstack([column for label in of_each for column in (label, ones)])
+    measure = MixOfShares(tuple(weights.tolist()))
+    return Simulated(
+        Figure(statistics, np.arange(n_dialogs), measure), float(np.dot(shares, weights))
+    )
+
+
+def top_1(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
+    """Attribution of a retriever whose recall is `value`: golden evidence near 1, other near 0."""
+    shares, weights = np.array([0.96, 0.05]), np.array([value, 1 - value])
+    return mix(random, n_dialogs, shares, weights)
+
+
+def top_k_minus_top_1(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
+    """The difference of two retrievers, as the report on restricted context has it.
+
+    Golden evidence at the dialog share of one, non-evidence there, and golden evidence at the
+    shares below and above that of the other.
+    """
+    at_1, at_k = 0.5, 0.8
+    shares = np.array([value, 0.2 * value, 0.9 * value, value])
+    weights = np.array([-at_1, (1 - at_k) - (1 - at_1), 0.5 * at_k, 0.5 * at_k])
+    return mix(random, n_dialogs, shares, weights)
+
+
 SIMULATIONS: dict[str, Simulation] = {
     "question mean, one setup": mean_of_one_setup,
     "question mean, all setups": mean_of_all_setups,
@@ -186,6 +217,8 @@ SIMULATIONS: dict[str, Simulation] = {
     "alpha": alpha,
     "metric accuracy": accuracy,
     "metric − ceiling": metric_minus_ceiling,
+    "top 1": top_1,
+    "top k − top 1": top_k_minus_top_1,
 }
 
 
@@ -236,13 +269,13 @@ def main() -> None:
     error = math.sqrt(0.95 * 0.05 / options.runs)
     lowest, highest = LOWEST - 2 * error, HIGHEST + 2 * error
     write = sys.stdout.write
-    write(f"{'method':<52}{'statistic':<30}{'true':>7}{'dialogs':>9}{'coverage':>10}{'width':>8}\n")
+    write(f"{'method':<62}{'statistic':<30}{'true':>7}{'dialogs':>9}{'coverage':>10}{'width':>8}\n")
     rows = []
     for row in coverages(options):
         is_outside = not lowest <= row.coverage <= highest
         rows.append(row._asdict() | {"is_outside": is_outside})
         write(
-            f"{row.method:<52}{row.statistic:<30}{row.true_value:>7.2f}{row.n_dialogs:>9}"
+            f"{row.method:<62}{row.statistic:<30}{row.true_value:>7.2f}{row.n_dialogs:>9}"
             f"{row.coverage:>10.4f}{row.mean_width:>8.3f}{'  outside' if is_outside else ''}\n"
         )
         sys.stdout.flush()

@@ -6,8 +6,9 @@ the figure. A resample is then a row of weights (how often each dialog was drawn
 them are one matrix product.
 
 A *share* is a figure whose measure is `share_from`: means of labels, accuracy, percent agreement.
-It gets a Wilson interval, which also has a width where the share is 0 or 1; every other figure gets
-a bootstrap over dialogs. `benchmarks/coverage.py` holds both against their 95 %.
+It gets a Wilson interval, which also has a width where the share is 0 or 1. A *mix of shares*, a
+sum of shares with fixed weights, gets an interval made of theirs, for the same reason. Every other
+figure gets a bootstrap over dialogs. `benchmarks/coverage.py` holds all of them against their 95 %.
 
 A paired difference is a measure like any other: put the statistics of both sides next to each
 other in one row and let the measure subtract.
@@ -15,6 +16,7 @@ other in one row and let the measure subtract.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -22,8 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
 
+from evaluation.statistics.variance_recovery import ends_of_sum
+
 SHARE_METHOD = "Wilson interval with the design effect of dialogs"
 BOOTSTRAP_METHOD = "expanded percentile bootstrap over dialogs"
+MIX_METHOD = "Wilson intervals of shares, put together by variance recovery"
 METHOD = f"{SHARE_METHOD} for shares, else {BOOTSTRAP_METHOD}"
 # Expanded percentiles of fewer lie beyond every resample: for four dialogs 0.01 % are wanted below,
 # and the lowest resample, one dialog four times, has 1 / 4**4 = 0.4 %.
@@ -85,8 +90,25 @@ def _difference_of_shares_from(sums: Floats) -> Floats:
     return share_from(sums[..., :2]) - share_from(sums[..., 2:])
 
 
+@dataclass(frozen=True)
+class MixOfShares:
+    """The measure of a sum of shares with fixed weights, which may be negative.
+
+    Statistics hold two columns for each share, its part and its whole, in the order of the weights.
+    """
+
+    weights: tuple[float, ...]
+
+    def __call__(self, sums: Floats) -> Floats:
+        """Return the mix from summed statistics: (..., 2 · n_shares) to (...)."""
+        mix: Floats = ratio(sums[..., 0::2], sums[..., 1::2]) @ np.array(self.weights)
+        return mix
+
+
 def method_of(figure: Figure) -> str:
     """Return the name of the method that `bootstrap_intervals` uses for a figure."""
+    if isinstance(figure.measure, MixOfShares):
+        return MIX_METHOD
     return SHARE_METHOD if figure.measure is share_from else BOOTSTRAP_METHOD
 
 
@@ -161,9 +183,10 @@ def bootstrap_intervals(
 ) -> list[Interval]:
     """Return the interval of each figure, all bootstrapped ones from the same resampled dialogs.
 
-    Shares (see the top of this module) get `share_interval`, which draws nothing; the others get
-    `percentile_interval` of what their measure gives over the resamples. Sharing the resamples
-    costs one pass over the weights for any number of figures; each gets what it would get alone.
+    Shares and mixes of shares (see the top of this module) get `share_interval` and what is made
+    of it, which draws nothing; the others get `percentile_interval` of what their measure gives
+    over the resamples. Sharing the resamples costs one pass over the weights for any number of
+    figures; each gets what it would get alone.
 
     Args:
         figures: what to put intervals around; each has its own items, all number the dialogs alike.
@@ -183,13 +206,13 @@ def bootstrap_intervals(
     _check(level, n_resamples)
     by_dialog = [sum_by_dialog(each.statistics, each.dialogs, n_dialogs) for each in figures]
     intervals = [
-        share_interval(sums, _most_items(figure), level) if _is_share(figure) else UNDEFINED
+        _without_drawing(figure, sums, level)
         for figure, sums in zip(figures, by_dialog, strict=True)
     ]
     drawn = [
         place
         for place, figure in enumerate(figures)
-        if not _is_share(figure) and n_dialogs_with_data(by_dialog[place]) >= 2
+        if method_of(figure) == BOOTSTRAP_METHOD and n_dialogs_with_data(by_dialog[place]) >= 2
     ]
     if not drawn:
         return intervals
@@ -328,21 +351,44 @@ def percentile_interval(resampled: Floats, n_dialogs: int, level: float = 0.95) 
     return Interval(float(low), float(high))
 
 
-def _is_share(figure: Figure) -> bool:
-    """Return whether a figure is a share.
+def _without_drawing(figure: Figure, by_dialog: Floats, level: float) -> Interval:
+    """Return the interval of a share or of a mix of shares; undefined for any other figure."""
+    measure = figure.measure
+    if measure is share_from:
+        return share_interval(by_dialog, _most_items(figure.statistics), level)
+    if not isinstance(measure, MixOfShares):
+        return UNDEFINED
+    weighted = [place for place, weight in enumerate(measure.weights) if weight]
+    shares = [slice(2 * place, 2 * place + 2) for place in weighted]
+    most = [_most_items(figure.statistics[:, share]) for share in shares]
+    own = [
+        share_interval(by_dialog[:, share], n_items, level)
+        for share, n_items in zip(shares, most, strict=True)
+    ]
+    if any(math.isnan(interval.low) for interval in own) or not own:
+        return UNDEFINED
+    sums = by_dialog.sum(axis=0)
+    estimates = np.array([share_from(sums[share]) for share in shares])
+    residuals = np.array(
+        [
+            (by_dialog[:, share] @ [1.0, -estimate]) / sums[share][1]
+            for share, estimate in zip(shares, estimates, strict=True)
+        ]
+    )
+    weights = [measure.weights[place] for place in weighted]
+    return Interval(*ends_of_sum(estimates, np.array(own), weights, residuals))
+
+
+def _most_items(statistics: Floats) -> float:
+    """Return the number of items of a share when each is 0 or 1, else infinity.
+
+    Args:
+        statistics: of the share, (n_items, 2).
 
     Raises:
-        ValueError: it is said to be one, but a part is negative or above its whole.
+        ValueError: a part is negative or above its whole: this is no share.
     """
-    if figure.measure is not share_from:
-        return False
-    part, whole = figure.statistics.T
+    part, whole = statistics.T
     if (part < 0).any() or (part > whole).any():
         raise ValueError("a share has a part that is negative or above its whole")
-    return True
-
-
-def _most_items(figure: Figure) -> float:
-    """Return the number of items of a share when each is 0 or 1, else infinity."""
-    part, whole = figure.statistics.T
     return float(whole.sum()) if ((part == 0) | (part == whole)).all() else math.inf
