@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django_filters import rest_framework as filters
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.pagination import CursorPagination, LimitOffsetPagination
@@ -118,6 +119,31 @@ class IdFilter(_OfNamed, filters.NumberFilter):  # type: ignore[misc] # no types
     """A filter by an id."""
 
     field_class = IntegerField
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """Refuses a field that nobody reads, so that no choice is lost to a slip."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        unknown = [name for name in data if name not in self.fields] if type(data) is dict else ()
+        if unknown:
+            message = f"There is no such field; there are: {', '.join(self.fields)}."
+            raise ValidationError({name: [message] for name in unknown})
+        return super().to_internal_value(data)
+
+
+class NameField(serializers.SlugRelatedField[Any]):
+    """What is called by its slug: a study, a dataset."""
+
+    def __init__(self, model: type[Model], **more: Any) -> None:
+        what = model._meta.verbose_name
+        super().__init__(
+            slug_field="slug",
+            queryset=model._default_manager.all(),
+            help_text=f"Slug of a {what}.",
+            error_messages={"does_not_exist": f"There is no {what} {{value!r}}."},
+            **more,
+        )
 
 
 class Listed(ListModelMixin, GenericViewSet[Any]):

@@ -15,7 +15,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.reverse import reverse
 
-from accounts.api import IdFilter, LongPages, NameFilter, Readable
+from accounts.api import (
+    IdFilter,
+    LongPages,
+    NameField,
+    NameFilter,
+    Readable,
+    StrictSerializer,
+)
 from accounts.models import User
 from generation.forms.grids import TABS, with_failures
 from generation.grids.grid_file import GridError, of_data
@@ -116,10 +123,10 @@ class GridSerializer(serializers.Serializer[ExperimentProgress]):
         return PlanSerializer(plan).data if plan else None
 
 
-class NewGridSerializer(serializers.Serializer[Any]):
+class NewGridSerializer(StrictSerializer):
     """What is asked for: a dataset, and a grid as its file has it, in JSON."""
 
-    dataset = serializers.CharField(help_text="Slug of a dataset.")
+    dataset = NameField(Dataset)
     grid = serializers.DictField(
         help_text="name and models ([{name, precision?, price?: {input, output}}]) are needed. "
         "May have: sample, prompts, temperatures, seeds, positions, top_p, top_k, max_tokens, "
@@ -127,20 +134,6 @@ class NewGridSerializer(serializers.Serializer[Any]):
         "types: golden, top-3, graph-gold; graph-gold-minus-1 to -9 (without so many members of "
         "the minimum set), graph-accuracy-80, -60, -40, -20 (of so many per cent gold sub-graphs)."
     )
-
-    def validate_dataset(self, slug: str) -> Dataset:
-        dataset = Dataset.objects.filter(slug=slug).first()
-        if dataset is None:
-            raise ValidationError(f"There is no dataset {slug!r}.")
-        return dataset
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Refuse a field that nobody reads, so that no choice is lost to a slip."""
-        unknown = {name for name in data if name not in self.fields} if type(data) is dict else ()
-        if unknown:
-            message = f"There is no such field; there are: {', '.join(self.fields)}."
-            raise ValidationError({name: [message] for name in unknown})
-        return super().to_internal_value(data)
 
 
 class GridFilters(filters.FilterSet):  # type: ignore[misc] # no types

@@ -12,91 +12,36 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.reverse import reverse
 
-from accounts.api import NameFilter, Readable
+from accounts.api import NameField, NameFilter, Readable, StrictSerializer
 from accounts.models import User
-from generation.filters import DROP, FILTER_KEYS, KEEP, CascadeRow, Filters
-from generation.limits import LARGEST_SEED, LONGEST_NAME
+from generation.choices.serializers import serializer_fields
+from generation.filters import FILTER_KEYS, CascadeRow
 from generation.models import Dataset, Sample, SampledExample
-from generation.sample_choices import ALL, PARTS, USUAL_SIZE, SampleChoices
+from generation.sample_choices import SampleChoices, chosen_sample
 from generation.sample_reading import SampleReport, sample_report, sample_reports
 from generation.services import samples as services
 from generation.services.samples import SampleError
 from generation.tasks import filter_sample
-from generation.text.tokens import TOKENIZERS
-
-_USUAL = Filters()
 
 
-class NewSampleSerializer(serializers.Serializer[Any]):
+class NewSampleSerializer(StrictSerializer):
     """Which examples of a dataset are kept, and how many of them are drawn by which seed."""
 
-    dataset = serializers.CharField(help_text="Slug of a dataset.")
-    name = serializers.CharField(
-        default="",
-        allow_blank=True,
-        max_length=LONGEST_NAME,
-        help_text="Default: what is drawn.",
-    )
+    dataset = NameField(Dataset)
     filters = serializers.ListField(
         child=serializers.ChoiceField(FILTER_KEYS),
         default=lambda: list(FILTER_KEYS),
         help_text="Those that are on. Default: all, in the paper's order, which is always theirs.",
     )
-    max_evidence_tokens = serializers.IntegerField(
-        default=_USUAL.max_evidence_tokens, min_value=1, max_value=10**6
-    )
-    tokenizer = serializers.ChoiceField(list(TOKENIZERS), default=_USUAL.tokenizer)
-    exact_match = serializers.ChoiceField(
-        [KEEP, DROP],
-        default=_USUAL.exact_match,
-        help_text="What becomes of golden answers that stand in the evidence word by word.",
-    )
-    part = serializers.ChoiceField(
-        list(PARTS), default=ALL, help_text="dev is a tenth of the conversations, train the rest."
-    )
-    size = serializers.IntegerField(
-        default=USUAL_SIZE, min_value=0, max_value=10**6, help_text="0: all that pass."
-    )
-    seed = serializers.IntegerField(
-        default=0, min_value=0, max_value=LARGEST_SEED, help_text="Of the draw."
-    )
-    split_seed = serializers.IntegerField(
-        default=0, min_value=0, max_value=LARGEST_SEED, help_text="Of dev and train."
-    )
 
-    def validate_dataset(self, slug: str) -> Dataset:
-        dataset = Dataset.objects.filter(slug=slug).first()
-        if dataset is None:
-            raise ValidationError(f"There is no dataset {slug!r}.")
-        return dataset
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Refuse a field that nobody reads, so that no choice is lost to a slip."""
-        unknown = {name for name in data if name not in self.fields} if type(data) is dict else ()
-        if unknown:
-            known = ", ".join(self.fields)
-            raise ValidationError(
-                {name: [f"No such field; expected one of {known}."] for name in sorted(unknown)}
-            )
-        return super().to_internal_value(data)
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return the fields, with one for every choice about a sample."""
+        return super().get_fields() | serializer_fields(SampleChoices)
 
     @property
     def choices(self) -> SampleChoices:
         """What valid data says."""
-        chosen = self.validated_data
-        return SampleChoices(
-            name=chosen["name"],
-            filters=Filters(
-                on=tuple(chosen["filters"]),
-                max_evidence_tokens=chosen["max_evidence_tokens"],
-                tokenizer=chosen["tokenizer"],
-                exact_match=chosen["exact_match"],
-            ),
-            part=chosen["part"],
-            size=chosen["size"] or None,
-            seed=chosen["seed"],
-            split_seed=chosen["split_seed"],
-        )
+        return chosen_sample(self.validated_data["filters"], self.validated_data)
 
 
 class CascadeRowSerializer(serializers.Serializer[CascadeRow]):

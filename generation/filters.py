@@ -9,8 +9,9 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+from generation.choices.declaration import Choice
 from generation.records import TurnRecord
 from generation.text.function_words import FUNCTION_WORDS
 from generation.text.tokens import TOKENIZERS
@@ -47,9 +48,21 @@ class Filters(NamedTuple):
     """Which filters are on, and how two of them judge."""
 
     on: tuple[str, ...] = ()  # keys of FILTERS in any order
-    max_evidence_tokens: int = 300  # golden evidence has fewer
-    tokenizer: str = "white-space"  # a key of TOKENIZERS
-    exact_match: str = KEEP  # what becomes of answers that stand in the evidence word by word
+    max_evidence_tokens: Annotated[
+        int,
+        Choice("Fewer tokens than", help="Golden evidence has fewer tokens.", low=1, high=10**6),
+    ] = 300
+    tokenizer: Annotated[
+        str, Choice("Counted by", {name: name.replace("-", " ") for name in TOKENIZERS})
+    ] = "white-space"
+    exact_match: Annotated[
+        str,
+        Choice(
+            "Exact matches are",
+            {KEEP: "kept, all others dropped", DROP: "dropped, all others kept"},
+            help="What becomes of golden answers that stand in the evidence word by word.",
+        ),
+    ] = KEEP
 
     @property
     def parameters(self) -> dict[str, Any]:

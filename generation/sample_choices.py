@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Mapping
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+from generation.choices.declaration import Choice, made
 from generation.draws import share_is_drawn
 from generation.filters import ALL_ON, FILTER_KEYS, Filters, filters_of
-from generation.limits import LONGEST_NAME
+from generation.limits import LARGEST_SEED, LONGEST_NAME
 
 ALL, TRAIN, DEV = "all", "train", "dev"
 PARTS = {
@@ -21,12 +22,45 @@ USUAL_SIZE = 100
 class SampleChoices(NamedTuple):
     """Everything that fixes a sample. The draw's seed leaves train and dev as they are."""
 
-    name: str = ""  # empty: `usual_name`
+    name: Annotated[
+        str,
+        Choice(
+            "Name",
+            help="Grids call it so. Empty: named after what is drawn.",
+            longest=LONGEST_NAME,
+        ),
+    ] = ""  # empty: `usual_name`
     filters: Filters = ALL_ON
-    part: str = ALL  # a key of PARTS
-    size: int | None = USUAL_SIZE  # None: all that pass
-    seed: int = 0
-    split_seed: int = 0  # which conversations are dev
+    part: Annotated[
+        str,
+        Choice(
+            "Drawn from",
+            PARTS,
+            help="Which conversations are dev depends on their names and the seed of the split, "
+            "so that examples of one conversation never stand on both sides.",
+        ),
+    ] = ALL
+    size: Annotated[int | None, Choice("Examples", help="0: all that pass.", low=0, high=10**6)] = (
+        USUAL_SIZE  # None: all that pass
+    )
+    seed: Annotated[
+        int,
+        Choice(
+            "Seed",
+            help="Of the draw. A larger sample of one seed contains the smaller one.",
+            low=0,
+            high=LARGEST_SEED,
+        ),
+    ] = 0
+    split_seed: Annotated[
+        int,
+        Choice(
+            "Seed of the split",
+            help="Which conversations are dev.",
+            low=0,
+            high=LARGEST_SEED,
+        ),
+    ] = 0
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -65,6 +99,13 @@ class SampleChoices(NamedTuple):
         if self.part == ALL:
             return True
         return share_is_drawn(self.split_seed, dialog, "dev", DEV_SHARE) == (self.part == DEV)
+
+
+def chosen_sample(filters: Collection[str], values: Mapping[str, Any]) -> SampleChoices:
+    """Return the choices with these values, by name, and these filters on; size 0 is all."""
+    choices = made(SampleChoices, values)
+    on = tuple(key for key in FILTER_KEYS if key in filters)
+    return choices._replace(filters=choices.filters._replace(on=on), size=choices.size or None)
 
 
 def _filters_in_words(on: Collection[str]) -> str:

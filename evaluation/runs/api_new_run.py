@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
+from accounts.api import NameField, StrictSerializer
 from annotation.models import Study
 from evaluation.metrics.registry import METRICS
 from evaluation.runs.choices import all_options, model_called, plan_of, sample_of
@@ -16,11 +17,11 @@ from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response
 
 
-class NewRunSerializer(serializers.Serializer[Any]):
+class NewRunSerializer(StrictSerializer):
     """What is scored (a study's responses, or all of a dataset), by which model, and how."""
 
-    study = serializers.CharField(required=False, help_text="Slug of a study.")
-    dataset = serializers.CharField(required=False, help_text="Slug of a dataset.")
+    study = NameField(Study, required=False)
+    dataset = NameField(Dataset, required=False)
     model = serializers.CharField(
         default="",
         allow_blank=True,
@@ -62,27 +63,6 @@ class NewRunSerializer(serializers.Serializer[Any]):
                 else serializers.CharField(required=False, help_text=option.help)
             )
         return fields
-
-    def validate_study(self, slug: str) -> Study:
-        study = Study.objects.select_related("dataset").filter(slug=slug).first()
-        if study is None:
-            raise ValidationError(f"There is no study {slug!r}.")
-        return study
-
-    def validate_dataset(self, slug: str) -> Dataset:
-        dataset = Dataset.objects.filter(slug=slug).first()
-        if dataset is None:
-            raise ValidationError(f"There is no dataset {slug!r}.")
-        return dataset
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Refuse a field that nobody reads, so that no choice is lost to a slip."""
-        known = ", ".join(self.fields)
-        unknown = {name for name in data if name not in self.fields} if type(data) is dict else ()
-        if unknown:
-            message = f"There is no such field; there are: {known}."
-            raise ValidationError({name: [message] for name in unknown})
-        return super().to_internal_value(data)
 
     def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Read the choices together: which there are depends on metric and model."""

@@ -7,16 +7,27 @@ from typing import Any
 from generation.choices.declaration import Field, fields_of
 
 
-def add_arguments(parser: ArgumentParser, declared: type[tuple[Any, ...]]) -> None:
-    """Let each choice be given; what is not given is as usual."""
+def add_arguments(
+    parser: ArgumentParser,
+    declared: type[tuple[Any, ...]],
+    *,
+    called: Mapping[str, str] | None = None,
+) -> None:
+    """Let each choice be given; what is not given is as usual.
+
+    Args:
+        called: what the command calls a choice, where that is not its name.
+    """
     for field in fields_of(declared):
-        flag, help = f"--{field.name.replace('_', '-')}", field.help.replace("%", "%%")
+        name = (called or {}).get(field.name, field.name)
+        flag, help = f"--{name.replace('_', '-')}", field.help.replace("%", "%%")
         if field.kind is bool:
-            parser.add_argument(flag, action="store_true", help=help)
+            parser.add_argument(flag, dest=field.name, action="store_true", help=help)
             continue
         has_default = not field.choice.usual and field.default != ""
         parser.add_argument(
             flag,
+            dest=field.name,
             choices=list(field.choice.values) or None,
             type=_reader(field),
             metavar=None if field.choice.values else "N" if field.kind is not str else "NAME",
@@ -35,11 +46,8 @@ def _reader(field: Field) -> Callable[[str], Any]:
 
     def read(text: str) -> Any:
         value = field.kind(text)
-        low, high = field.choice.low, field.choice.high
-        if low is not None and not value >= low:
-            raise ArgumentTypeError(f"{text} is less than {low:g}")
-        if high is not None and not value <= high:
-            raise ArgumentTypeError(f"{text} is more than {high:g}")
+        if not field.choice.allows(value):
+            raise ArgumentTypeError(f"found {text}; expected {field.choice.bounds}")
         return value
 
     read.__name__ = field.kind.__name__

@@ -31,7 +31,20 @@ class Choice(NamedTuple):
     help: str = ""
     low: float | None = None  # of a number
     high: float | None = None
+    longest: int | None = None  # of a text, in characters
     usual: str = ""  # what is usual, in words, where that depends on what is chosen about
+
+    def allows(self, value: Any) -> bool:
+        """Return whether a number is within the bounds; NaN is not."""
+        low, high = self.low, self.high
+        return (low is None or value >= low) and (high is None or value <= high)
+
+    @property
+    def bounds(self) -> str:
+        """What a number may be: '0 to 10', '1 or more'."""
+        if self.high is None:
+            return f"{self.low} or more"
+        return f"{self.high} or less" if self.low is None else f"{self.low} to {self.high}"
 
 
 class Field(NamedTuple):
@@ -39,8 +52,14 @@ class Field(NamedTuple):
 
     name: str
     kind: type  # bool, int, float or str
+    is_optional: bool  # it may be None
     default: Any
     choice: Choice
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether nothing is no answer: a choice that may be None or empty is not needed."""
+        return self.kind is not bool and self.default not in (None, "") and not self.is_optional
 
     @property
     def help(self) -> str:
@@ -57,7 +76,9 @@ def fields_of(declared: type[tuple[Any, ...]]) -> tuple[Field, ...]:
     for name, hint in hints.items():
         if get_origin(hint) is Annotated:
             kind, choice = get_args(hint)
-            found.append(Field(name, _plain(kind), _stored(defaults[name]), choice))
+            is_optional = type(None) in get_args(kind)
+            default = _stored(defaults[name])
+            found.append(Field(name, _plain(kind), is_optional, default, choice))
         elif hasattr(hint, "_fields"):
             found += fields_of(hint)
     return tuple(found)

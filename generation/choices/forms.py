@@ -53,6 +53,16 @@ class ChoicesForm(forms.Form, Generic[C]):
         return f"?{urlencode(said)}" if said else ""
 
 
+def posted_fields(declared: type[tuple[Any, ...]]) -> dict[str, forms.Field]:
+    """Return the fields of a form that is posted: filled with what is usual, and needed."""
+    found = {}
+    for field in fields_of(declared):
+        found[field.name] = form_field(field)
+        found[field.name].initial = field.default
+        found[field.name].required = field.is_needed
+    return found
+
+
 def form_field(field: Field, known: Collection[str] | None = None) -> forms.Field:
     """Return the field of a form for one choice; `known` are its values, where there are some."""
     choice = field.choice
@@ -64,7 +74,7 @@ def form_field(field: Field, known: Collection[str] | None = None) -> forms.Fiel
     if choice.values:
         return forms.ChoiceField(choices=list(choice.values.items()), **said)
     if field.kind is str:
-        return forms.CharField(**said)
+        return forms.CharField(max_length=choice.longest, **said)
     number: type[Any] = forms.IntegerField if field.kind is int else forms.FloatField
     found: forms.Field = number(min_value=choice.low, max_value=choice.high, **said)
     return found

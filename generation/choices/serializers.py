@@ -9,8 +9,15 @@ from generation.choices.declaration import Field, fields_of
 
 def serializer_of(declared: type[tuple[Any, ...]]) -> type[serializers.Serializer[Any]]:
     """Return the serializer of some choices; OpenAPI calls it by their name."""
-    fields = {field.name: serializer_field(field) for field in fields_of(declared)}
+    fields = serializer_fields(declared)
     return type(f"{declared.__name__}Serializer", (serializers.Serializer,), fields)
+
+
+def serializer_fields(
+    declared: type[tuple[Any, ...]],
+) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+    """Return the fields of a serializer for some choices, by name."""
+    return {field.name: serializer_field(field) for field in fields_of(declared)}
 
 
 def given_in(declared: type[tuple[Any, ...]], data: Any) -> dict[str, Any]:
@@ -34,7 +41,9 @@ def serializer_field(field: Field) -> serializers.Field[Any, Any, Any, Any]:
     if choice.values:
         return serializers.ChoiceField(list(choice.values.items()), **said)
     if field.kind is str:
-        return serializers.CharField(allow_blank=True, **said)
+        return serializers.CharField(allow_blank=True, max_length=choice.longest, **said)
+    if field.is_optional:
+        said["allow_null"] = True
     number: type[Any] = serializers.IntegerField if field.kind is int else serializers.FloatField
     found: serializers.Field[Any, Any, Any, Any] = number(
         min_value=choice.low, max_value=choice.high, **said

@@ -3,17 +3,14 @@
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 
-from generation.filters import DROP, FILTER_KEYS, FILTERS, KEEP, FilterRule, Filters
-from generation.limits import LARGEST_SEED
+from generation.choices.forms import posted_fields
+from generation.filters import FILTER_KEYS, FILTERS, FilterRule
 from generation.models import SampledExample
-from generation.sample_choices import PARTS, USUAL_SIZE, SampleChoices
-from generation.text.tokens import TOKENIZERS
+from generation.sample_choices import SampleChoices, chosen_sample
 
 LONGEST_REASON = 500
-MOST_TOKENS = 1_000_000
-MOST_EXAMPLES = 1_000_000
-_USUAL = Filters()
 # What is sent for each verdict: an empty one would also be what a slip sends.
 VERDICTS = {
     "keep": SampledExample.Verdict.KEEP,
@@ -28,53 +25,11 @@ class SampleForm(forms.Form):
     filters = forms.MultipleChoiceField(
         label="Filters", choices=[(rule.key, rule.title) for rule in FILTERS], required=False
     )
-    max_evidence_tokens = forms.IntegerField(
-        label="Fewer tokens than",
-        min_value=1,
-        max_value=MOST_TOKENS,
-        initial=_USUAL.max_evidence_tokens,
-    )
-    tokenizer = forms.ChoiceField(
-        label="Counted by",
-        choices=[(name, name.replace("-", " ")) for name in TOKENIZERS],
-        initial=_USUAL.tokenizer,
-    )
-    exact_match = forms.ChoiceField(
-        label="Exact matches are",
-        choices=[(KEEP, "kept, all others dropped"), (DROP, "dropped, all others kept")],
-        initial=_USUAL.exact_match,
-    )
-    part = forms.ChoiceField(
-        label="Drawn from",
-        choices=list(PARTS.items()),
-        help_text="Which conversations are dev depends on their names and the seed of the split, "
-        "so that examples of one conversation never stand on both sides.",
-    )
-    size = forms.IntegerField(
-        label="Examples",
-        min_value=1,
-        max_value=MOST_EXAMPLES,
-        initial=USUAL_SIZE,
-        required=False,
-        help_text="Empty: all that pass.",
-    )
-    seed = forms.IntegerField(
-        label="Seed",
-        min_value=0,
-        max_value=LARGEST_SEED,
-        initial=0,
-        help_text="Of the draw. A larger sample of one seed contains the smaller one.",
-    )
-    split_seed = forms.IntegerField(
-        label="Seed of the split", min_value=0, max_value=LARGEST_SEED, initial=0
-    )
-    name = forms.CharField(
-        label="Name",
-        max_length=100,
-        required=False,
-        help_text="Grids call it so. Empty: named after what is drawn.",
-        widget=forms.TextInput(attrs={"autocomplete": "off"}),
-    )
+
+    def __init__(self, posted: QueryDict | None = None) -> None:
+        super().__init__(posted)
+        self.fields |= posted_fields(SampleChoices)
+        self.fields["name"].widget.attrs["autocomplete"] = "off"
 
     def rows(self) -> list[tuple[FilterRule, bool]]:
         """Return the filters in their order, each with whether it is ticked."""
@@ -83,20 +38,7 @@ class SampleForm(forms.Form):
 
     def choices(self) -> SampleChoices:
         """Return what a valid form says."""
-        chosen = self.cleaned_data
-        return SampleChoices(
-            name=chosen["name"],
-            filters=Filters(
-                on=tuple(chosen["filters"]),
-                max_evidence_tokens=chosen["max_evidence_tokens"],
-                tokenizer=chosen["tokenizer"],
-                exact_match=chosen["exact_match"],
-            ),
-            part=chosen["part"],
-            size=chosen["size"],
-            seed=chosen["seed"],
-            split_seed=chosen["split_seed"],
-        )
+        return chosen_sample(self.cleaned_data["filters"], self.cleaned_data)
 
 
 class VerdictForm(forms.Form):

@@ -85,7 +85,7 @@ def test_a_form_makes_the_sample_that_it_says(researcher, dataset, rosa):
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("size", "0"),
+        ("size", "-1"),
         ("size", "many"),
         ("seed", "-1"),
         ("seed", str(2**31)),
@@ -359,7 +359,7 @@ def test_the_command_prints_json_and_does_nothing_twice(dataset, capsys):
     ("arguments", "said"),
     [
         (["no such"], "No dataset 'no such'; there are: mills"),
-        (["mills", "--sample", "-1"], "--sample: found -1; expected 0 or more"),
+        (["mills", "--sample", "-1"], "--sample: found -1; expected 0 to 1000000"),
         (["mills", "--seed", "-1"], "--seed: found -1; expected 0 to 2147483647"),
         (["mills", "--off", "odd"], "argument --off: invalid choice: 'odd'"),
         (["mills", "--name", "taken"], "has a sample named “taken” that was drawn otherwise"),

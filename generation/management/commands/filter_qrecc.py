@@ -12,21 +12,19 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
 
 from generation.amounts import UNDEFINED
-from generation.filters import DROP, FILTER_KEYS, KEEP, CascadeRow, Filters
-from generation.limits import LARGEST_SEED
+from generation.choices.arguments import add_arguments, given_from
+from generation.filters import DROP, FILTER_KEYS, CascadeRow
 from generation.models import Dataset, Sample
 from generation.progress import progress_bar
-from generation.sample_choices import ALL, PARTS, USUAL_SIZE, SampleChoices
+from generation.sample_choices import ALL, SampleChoices, chosen_sample
 from generation.sample_reading import SampleReport, sample_report
 from generation.services.samples import SampleError, filter_sample, request_sample, retry_sample
-from generation.text.tokens import TOKENIZERS
 
 EXAMPLE = """examples:
   manage.py filter_qrecc qrecc-train --part dev --sample 100 --seed 13
   manage.py filter_qrecc qrecc --off exact-match --off short-evidence --name long
   manage.py filter_qrecc qrecc --sample 0 --format json
 """
-_USUAL = Filters()
 _WIDTH = 44  # of the column of filters
 
 
@@ -38,21 +36,6 @@ class Command(BaseCommand):
         parser.epilog = EXAMPLE
         parser.add_argument("dataset", help="name of a dataset")
         parser.add_argument(
-            "--sample",
-            type=int,
-            default=USUAL_SIZE,
-            metavar="N",
-            help=f"examples drawn (default: {USUAL_SIZE}); 0: all that pass",
-        )
-        parser.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
-        parser.add_argument("--name", default="", help="of the sample; default: what is drawn")
-        parser.add_argument(
-            "--part", choices=PARTS, default=ALL, help="dev is a tenth of the conversations"
-        )
-        parser.add_argument(
-            "--split-seed", type=int, default=0, help="which conversations are dev (default: 0)"
-        )
-        parser.add_argument(
             "--off",
             action="append",
             choices=FILTER_KEYS,
@@ -60,20 +43,7 @@ class Command(BaseCommand):
             metavar="FILTER",
             help="leave a filter out; may be given again: " + ", ".join(FILTER_KEYS),
         )
-        parser.add_argument(
-            "--exact-match",
-            choices=[KEEP, DROP],
-            default=_USUAL.exact_match,
-            help="what becomes of answers that stand in the evidence (default: keep)",
-        )
-        parser.add_argument(
-            "--max-evidence-tokens",
-            type=int,
-            default=_USUAL.max_evidence_tokens,
-            metavar="N",
-            help=f"evidence has fewer (default: {_USUAL.max_evidence_tokens})",
-        )
-        parser.add_argument("--tokenizer", choices=TOKENIZERS, default=_USUAL.tokenizer)
+        add_arguments(parser, SampleChoices, called={"size": "sample"})
         parser.add_argument("--format", choices=["table", "json"], default="table")
 
     def handle(self, **options: Any) -> None:
@@ -99,32 +69,9 @@ def _dataset(name: str) -> Dataset:
 
 
 def _choices(options: dict[str, Any]) -> SampleChoices:
-    """Return what the options ask for.
-
-    Raises:
-        CommandError: a number that is out of its range.
-    """
-    for option, least in (("sample", 0), ("max_evidence_tokens", 1)):
-        if options[option] < least:
-            name = option.replace("_", "-")
-            raise CommandError(f"--{name}: found {options[option]}; expected {least} or more")
-    for option in ("seed", "split_seed"):
-        if not 0 <= options[option] <= LARGEST_SEED:
-            name = option.replace("_", "-")
-            raise CommandError(f"--{name}: found {options[option]}; expected 0 to {LARGEST_SEED}")
-    return SampleChoices(
-        name=options["name"],
-        filters=Filters(
-            on=tuple(key for key in FILTER_KEYS if key not in options["off"]),
-            max_evidence_tokens=options["max_evidence_tokens"],
-            tokenizer=options["tokenizer"],
-            exact_match=options["exact_match"],
-        ),
-        part=options["part"],
-        size=options["sample"] or None,
-        seed=options["seed"],
-        split_seed=options["split_seed"],
-    )
+    """Return what the options ask for."""
+    on = [key for key in FILTER_KEYS if key not in options["off"]]
+    return chosen_sample(on, given_from(SampleChoices, options))
 
 
 def _filtered(sample: Sample, stderr: Any) -> Sample:
