@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from django.http import HttpResponse
 from lxml import html
 
 NOT_SHOWN = "self::script or self::style or self::template or self::head or @hidden"
@@ -227,6 +228,11 @@ def _table(element: html.HtmlElement) -> Table:
         [[_text(cell) for cell in line.xpath("./th | ./td")] for line in body],
         [{_text(a): a.get("href") for a in line.xpath(".//a[@href]")} for line in body],
     )
+
+
+def markup(response: HttpResponse) -> str:
+    """Return the markup of an answer, lines and what sets them in as one space."""
+    return " ".join(response.text.split())
 
 
 def _text(element: html.HtmlElement) -> str:

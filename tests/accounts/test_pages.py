@@ -14,7 +14,7 @@ from django.views.defaults import server_error
 from django_htmx.middleware import HtmxMiddleware
 
 from accounts.http import page_to_return_to, render_page_or_fragment
-from tests.shown import shown
+from tests.shown import markup, shown
 
 SIGN_IN = "/accounts/sign-in/"
 TEMPLATES = sorted((settings.BASE_DIR / "templates").rglob("*.html"))
@@ -24,7 +24,7 @@ TEMPLATES = sorted((settings.BASE_DIR / "templates").rglob("*.html"))
 def test_the_server_writes_the_chosen_theme(client, theme):
     client.cookies["theme"] = theme
 
-    assert f'<html lang="en" data-theme="{theme}">' in client.get(SIGN_IN).text
+    assert f'<html lang="en" data-theme="{theme}">' in markup(client.get(SIGN_IN))
 
 
 @pytest.mark.parametrize("theme", ["", "pink", '"><script>'])

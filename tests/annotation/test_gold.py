@@ -116,7 +116,7 @@ def test_gold_items_are_in_no_figure_and_in_no_export(study, tmp_path):
     export_folder(study.dataset, study, tmp_path / "out")
 
     assert Vote.objects.filter(question="sensible").count() == 6
-    assert report.rows[0]["n"] == 4
+    assert report.records[0]["n"] == 4
     assert report.left_out["gold_items"] == 2
     assert report.left_out["unrated_responses"] == 0
     votes = (tmp_path / "out" / "votes.csv").read_text()

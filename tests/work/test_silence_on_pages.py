@@ -10,6 +10,7 @@ from evaluation.models import MetricRun
 from generation.models import Import
 from tests.evaluation.metric_runs import mill, requested
 from tests.evaluation.metric_runs import work as score
+from tests.shown import markup
 from work.alive import SIGN, watch
 
 pytestmark = pytest.mark.once
@@ -43,12 +44,12 @@ def test_a_run_that_stands_still_promises_no_time(client, rosa, tmp_path, monkey
     cache.delete(SIGN)  # scoring was one
     client.force_login(rosa)
 
-    page = client.get(reverse("evaluation:run", args=[run.pk])).content.decode()
-    assert "<dt>Ready in</dt><dd>—</dd>" in page
+    page = markup(client.get(reverse("evaluation:run", args=[run.pk])))
+    assert "<dt>Ready in</dt> <dd>—</dd>" in page
 
     monkeypatch.setattr(watch, "_latest", time.time())
-    page = client.get(reverse("evaluation:run", args=[run.pk])).content.decode()
-    assert "<dt>Ready in</dt><dd>—</dd>" not in page
+    page = markup(client.get(reverse("evaluation:run", args=[run.pk])))
+    assert "<dt>Ready in</dt> <dd>—</dd>" not in page
     assert "No worker has answered" not in page
 
 

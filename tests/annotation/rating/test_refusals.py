@@ -18,7 +18,7 @@ from tests.annotation.rating.desk import (
     filled_in,
 )
 from tests.makers import example_row, response_row
-from tests.shown import shown
+from tests.shown import markup, shown
 
 pytestmark = pytest.mark.once
 
@@ -139,7 +139,7 @@ def fill_tables(folder: Path) -> None:
 def test_time_on_task_is_counted_and_never_shown(desk):
     desk.post({"understand-1": "1", "seconds": "73.5"}, "save-draft")
 
-    page = desk.get().text
+    page = markup(desk.get())
 
     assert '<input type="hidden" name="seconds" value="73.5" data-seconds>' in page
     assert page.count("73.5") == 1

@@ -9,7 +9,7 @@ from annotation.models import (
 )
 from tests.annotation.makers import material, opened, raters_of
 from tests.annotation.rating.desk import alignment, filled_in
-from tests.shown import shown
+from tests.shown import markup, shown
 
 pytestmark = pytest.mark.once
 
@@ -45,7 +45,7 @@ def test_a_hole_answers_422_and_moves_to_it(desk):
     assert "#consistent-1" in page.addresses
     assert page.fields["relevant-1"] == "1"
     assert response.text.count("autofocus") == 3  # the radio, and the first of each popover
-    assert 'name="consistent-1" value="1" autofocus' in response.text
+    assert 'name="consistent-1" value="1" autofocus' in markup(response)
     assert response["HX-Push-Url"] == "false"
     assert not Vote.objects.exists()
 

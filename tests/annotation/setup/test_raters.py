@@ -11,7 +11,7 @@ from tests.annotation.planned import (
     make_study,
 )
 from tests.annotation.setup.pages import page_of
-from tests.shown import shown
+from tests.shown import markup, shown
 
 pytestmark = pytest.mark.once
 
@@ -108,7 +108,7 @@ def test_progress_counts_the_slots_of_each_arm(researcher, opened):
     answer = researcher.get(page_of(opened))
 
     # 8 units x 5 slots; one of them let go.
-    assert '<progress value="1" max="39"' in answer.text
+    assert '<progress value="1" max="39"' in markup(answer)
     assert shown(answer).table("Slots").row("separate") == {
         "Arm": "separate",
         "Done": "1",

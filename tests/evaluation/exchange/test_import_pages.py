@@ -11,7 +11,7 @@ from evaluation.exchange.forms import ImportForm
 from evaluation.exchange.uploads import request_import
 from generation.models import Import
 from tests.makers import example_row
-from tests.shown import shown
+from tests.shown import markup, shown
 from tests.uploading import State, carried_on, checked, zipped
 
 pytestmark = [pytest.mark.once, pytest.mark.usefixtures("own_cache_and_folder")]
@@ -125,7 +125,7 @@ def test_the_page_of_a_running_import_asks_again_by_itself(admin, upload):
     assert "<html" in whole.text
     assert "<html" not in fragment.text
     for answer in (whole, fragment):
-        assert f'hx-get="{page_of(upload)}" hx-trigger="every 1s"' in answer.text
+        assert f'hx-get="{page_of(upload)}" hx-trigger="every 1s"' in markup(answer)
         assert "Waiting for a worker" in shown(answer).text
 
 
