@@ -184,7 +184,7 @@ def figures(data_set: DataSet) -> dict[str, Any]:
             made = {name: run.parameters[name] for name in Choice._fields}
             rows.append({"backend": run.backend, "revision": run.revision, **made, **row})
     examples = study.dataset.examples
-    calibrated = calibration_report(study, question=data_set.question).rows
+    calibrated = calibration_report(study, question=data_set.question).records
     return {
         "data": data_set.name,
         "title": data_set.title,

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
@@ -12,6 +11,7 @@ from django.db.models import Count, Q
 
 from annotation.models import Arm, Rater, Study, Vote
 from annotation.schemes import Question, load_scheme
+from evaluation.reports.rows import LeftOut, Report, number
 from evaluation.statistics import rater_answers
 from evaluation.statistics.intervals import (
     METHOD,
@@ -35,26 +35,12 @@ from evaluation.votes.counts import (
 from generation.choices.declaration import Choice
 
 N_RESAMPLES = 1000
+__all__ = ["LeftOut", "Report", "number"]  # until every report has typed rows
 BATCH_BYTES = 64 * 2**20  # of statistics that wait for their intervals
 
 Row = dict[str, Any]
-LeftOut = dict[str, int]
-
 
 SetupName = Annotated[str, Choice("Setup", help="Name of the only setup that counts.")]
-
-
-class Report(NamedTuple):
-    """One report: flat rows, what was left out, and every choice that changes the numbers.
-
-    A figure `x` has its 95 % interval in `x_low` and `x_high`; undefined is None.
-    """
-
-    study: str
-    report: str
-    rows: list[Row]
-    left_out: dict[str, int]
-    signature: str
 
 
 class Choices(NamedTuple):
@@ -156,11 +142,6 @@ def _of_study(study: Study, *, has_labels: bool) -> Iterator[str]:
     yield f"evidence {study.evidence_choice}"
     if study.stops_when_decided:
         yield f"stops when decided but for {100 * study.full_share:g} % of examples"
-
-
-def number(figure: Any) -> float | None:
-    """Return a figure as JSON knows it: None, never NaN, when it is undefined."""
-    return None if math.isnan(figure) else float(figure)
 
 
 class Planned(NamedTuple):

@@ -13,6 +13,7 @@ from django.db.models import Count, Max, QuerySet
 
 from accounts.models import AuditEntry
 from annotation.models import Flag, GoldAnswer, Study, Vote, VoteChange
+from evaluation.reports.code_version import CODE_VERSION
 from generation.models import Dataset
 
 CACHED_SECONDS = 24 * 3600
@@ -64,7 +65,7 @@ def cached(
         is_small: whether the cache has room for it; what is too large is made each time.
     """
     digest = hashlib.sha256(what.encode()).hexdigest()[:32]
-    key = f"{about._meta.model_name}:{about.pk}:{digest}"
+    key = f"{CODE_VERSION}:{about._meta.model_name}:{about.pk}:{digest}"
     found: tuple[str, T] | None = cache.get(key)
     if found and found[0] == version:
         return found[1]

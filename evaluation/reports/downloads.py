@@ -4,18 +4,18 @@ from collections.abc import Callable, Sequence
 
 from django.http import Http404, HttpResponse
 
-from evaluation.reports.base import Report, Row
 from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
 from evaluation.reports.figures.themes import Spec
 from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.registry import CannotReport, NotYet
+from evaluation.reports.rows import R, Report
 
 
 def report_file(
-    make: Callable[[], Report],
+    make: Callable[[], Report[R]],
     format_key: str,
     name: str,
-    chart: Callable[[Sequence[Row]], Spec | None] | None = None,
+    chart: Callable[[Sequence[R]], Spec | None] | None = None,
 ) -> HttpResponse:
     """Return a report in a format, or its figure; it is made only if there is such a format.
 

@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from django.utils.module_loading import autodiscover_modules
 
 from annotation.models import Study
-from evaluation.reports.base import Report
+from evaluation.reports.rows import Report, Row
 from generation.choices.declaration import C, made, values_of
 from generation.models import Dataset
 
@@ -64,12 +64,13 @@ class ReportKind(Generic[S, C]):
     lede: str  # what it says, in a sentence
     about: type[S]
     choices: type[C]  # a named tuple, see `generation.choices`
-    columns: tuple[Column, ...]
-    make: Callable[[S, C], Report]
+    make: Callable[[S, C], Report[Any]]
+    rows: tuple[type[Row], ...] = ()  # their types: what may be a row
+    columns: tuple[Column, ...] = ()
     usual: Callable[[S], C] | None = None  # choices about a subject; None: their defaults
     # Makes sure that choices are about something the subject has; raises ChoiceError.
     check: Callable[[S, C], None] | None = None
-    cached: Callable[[S, C], Report] | None = None  # the same, as pages show it
+    cached: Callable[[S, C], Report[Any]] | None = None  # the same, as pages show it
 
     def chosen(self, subject: S, given: Mapping[str, Any]) -> C:
         """Return the choices that were given about a subject, the others as usual.

@@ -1,10 +1,12 @@
 """How reports and pages name setups: what each is, and what tells it apart from those beside it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import compress
-from typing import Any
+from typing import Annotated, Any
 
-from evaluation.reports.base import Row
+from evaluation.reports.columns import Column
+from evaluation.reports.rows import Record, Row
 from generation.grids.cells import USUAL_SETTINGS
 from generation.grids.prompts import PromptError, choices_of, draws
 from generation.models import Setup
@@ -14,7 +16,7 @@ from generation.text.temperatures import temperature_text
 BETWEEN_PARTS = " · "  # of a setup's name
 
 
-def short_names(rows: Sequence[Row]) -> dict[str, str]:
+def short_names(rows: Sequence[Record]) -> dict[str, str]:
     """Return how tables call each setup: by what its name does not share with all others.
 
     Names of the parts 'model · T 0.0 · golden' that differ in the temperature are called 'T 0.0'.
@@ -57,20 +59,35 @@ def _is_drawn(setup: Setup) -> bool:
         return False
 
 
-def setup_row(setup: Setup) -> Row:
+@dataclass(frozen=True, kw_only=True)
+class SetupColumns(Row):
+    """What a setup is: the columns of every row about one."""
+
+    setup: Annotated[str, Column("Setup")]  # its name
+    setup_id: int
+    model: str
+    temperature: float | None
+    prompt: str
+    prompt_title: str
+    graph: str  # that it was shown; "" for none
+    seed: Any  # a number, or what a file calls it
+    run: str
+
+
+def setup_columns(setup: Setup) -> SetupColumns:
     """Return what a setup is: model, temperature, which graph it was shown, seed, run."""
     try:
         kind = prompt_type(setup.prompt)
     except ValueError:
         kind = None
-    return {
-        "setup": setup.name,
-        "setup_id": setup.pk,
-        "model": setup.model,
-        "temperature": setup.temperature,
-        "prompt": setup.prompt,
-        "prompt_title": kind.title if kind else setup.prompt,
-        "graph": (kind.graph if kind else None) or "",
-        "seed": seed_of(setup),
-        "run": setup.run,
-    }
+    return SetupColumns(
+        setup=setup.name,
+        setup_id=setup.pk,
+        model=setup.model,
+        temperature=setup.temperature,
+        prompt=setup.prompt,
+        prompt_title=kind.title if kind else setup.prompt,
+        graph=(kind.graph if kind else None) or "",
+        seed=seed_of(setup),
+        run=setup.run,
+    )

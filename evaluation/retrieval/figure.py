@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from evaluation.reports.base import Row
-from evaluation.reports.figures.builders import as_vega_lite, inline, interval_of
+from evaluation.reports.figures.builders import as_vega_lite, inline, said, whisker
 from evaluation.reports.figures.themes import Spec
+from evaluation.retrieval.report import RecallRow
 
 if TYPE_CHECKING:
     import altair as alt
 
 WIDTH, HEIGHT = 380, 250  # px, of the plot itself
-MEASURES = {"recall": "Recall", "precision": "Precision"}
+MEASURES = ("Recall", "Precision")
 BESIDE = 0.07  # of a step, so that whiskers do not cover each other
 
 
-def recall_chart(rows: Sequence[Row], k1: int | None = None) -> Spec | None:
+def recall_chart(rows: Sequence[RecallRow], k1: int | None = None) -> Spec | None:
     """Draw both measures of the report on retrieval by k; None where nothing is defined.
 
     Args:
@@ -24,20 +24,22 @@ def recall_chart(rows: Sequence[Row], k1: int | None = None) -> Spec | None:
     import altair as alt
 
     values = [
-        figures
+        whisker(estimate)
         | {
-            "share": figures[key],
-            "place": row["k"] + beside,
+            "place": row.k + beside,
             "measure": name,
-            "said": f"{name}, k = {row['k']}: {figures['said']} %",
+            "said": f"{name}, k = {row.k}: {said(estimate)} %",
         }
         for row in rows
-        for (key, name), beside in zip(MEASURES.items(), (-BESIDE, BESIDE), strict=True)
-        if (figures := interval_of(row, key))[key] is not None
+        for name, estimate, beside in (
+            ("Recall", row.recall, -BESIDE),
+            ("Precision", row.precision, BESIDE),
+        )
+        if estimate.value is not None
     ]
     if not values:
         return None
-    ks = [row["k"] for row in rows]
+    ks = [row.k for row in rows]
     across = alt.Scale(domain=[ks[0] - 0.5, ks[-1] + 0.5], nice=False, zero=False)
     axis = alt.Axis(values=ks, format="d", grid=False)
     x = alt.X("place:Q", scale=across, title="Passages looked at, k", axis=axis)
@@ -46,7 +48,7 @@ def recall_chart(rows: Sequence[Row], k1: int | None = None) -> Spec | None:
         scale = alt.Scale(domain=[0, 100], nice=False)
         return alt.Y(f"{field}:Q", scale=scale, title="Mean, %", axis=alt.Axis(tickCount=6))
 
-    names = alt.Scale(domain=list(MEASURES.values()))
+    names = alt.Scale(domain=list(MEASURES))
     legend = alt.Legend(orient="top", direction="horizontal")
     colour = alt.Color("measure:N", scale=names, title=None, legend=legend)
     shape = alt.Shape("measure:N", scale=names, title=None, legend=legend)
@@ -54,10 +56,10 @@ def recall_chart(rows: Sequence[Row], k1: int | None = None) -> Spec | None:
     layers: list[Any] = _marked(k1, x) if k1 in ks else []
     chart = alt.layer(
         *layers,
-        base.mark_line(style="line").encode(y=y("share")),
+        base.mark_line(style="line").encode(y=y("value")),
         base.mark_rule(style="whisker").encode(y=y("low"), y2="high"),
         base.mark_point(style="dot", filled=True).encode(
-            y=y("share"), shape=shape, tooltip="said:N"
+            y=y("value"), shape=shape, tooltip="said:N"
         ),
     )
     description = "Recall and precision by k with 95 % intervals"

@@ -2,16 +2,20 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from heapq import nsmallest
 from typing import Annotated, NamedTuple
 
 import numpy as np
 from django.conf import settings
 
-from evaluation.reports.base import LeftOut, Report, Row, number
+from evaluation.reports.columns import Column, Estimate, Format
+from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import NotYet
-from evaluation.statistics.intervals import SHARE_METHOD, Figure, bootstrap_intervals, share_from
+from evaluation.reports.rows import LeftOut, Report, Row
+from evaluation.statistics.intervals import SHARE_METHOD, Figure, share_from
 from generation.choices.declaration import Choice
 from generation.draws import random_key
 from generation.grids.grid_file import QUERIES, Query
@@ -38,7 +42,19 @@ class RetrievalChoices(NamedTuple):
     query: Annotated[Query, Choice("Searched by", QUERIES)] = "question"
 
 
-def report_if_indexed(dataset: Dataset, choices: RetrievalChoices) -> Report:
+@dataclass(frozen=True, kw_only=True)
+class RecallRow(Row):
+    """How much golden evidence is among the first k passages, means over examples."""
+
+    k: Annotated[int, Column("k", Format.COUNT)]
+    n: Annotated[int, Column("Examples", Format.COUNT)]
+    n_dialogs: int
+    n_guessed: int  # examples whose golden passage a rule has guessed
+    recall: Annotated[Estimate, Column("Recall", Format.PERCENT)]
+    precision: Annotated[Estimate, Column("Precision", Format.PERCENT)]
+
+
+def report_if_indexed(dataset: Dataset, choices: RetrievalChoices) -> Report[RecallRow]:
     """Return the report where its passages are indexed, or few enough to be indexed meanwhile.
 
     Raises:
@@ -63,7 +79,7 @@ def retrieval_report(
     choices: RetrievalChoices,
     most_k: int = MOST_K,
     examples: Collection[int] | None = None,
-) -> Report:
+) -> Report[RecallRow]:
     """Return recall@k and precision@k for k = 1..10, means over examples with golden evidence.
 
     At most 500 examples, drawn by a seed; 100 where the collection has more than 20,000 passages.
@@ -98,7 +114,7 @@ def retrieval_report(
         f"attest {settings.VERSION}",
     ]
     return Report(
-        dataset.name, "retrieval", _rows(asked, index, most_k), left_out, " | ".join(said)
+        dataset.name, "retrieval", list(_rows(asked, index, most_k)), left_out, " | ".join(said)
     )
 
 
@@ -142,31 +158,28 @@ def _asked(
     ]
 
 
-def _rows(asked: Sequence[_Asked], index: DatasetIndex, most_k: int) -> list[Row]:
-    """Return a row for each k: both means with their intervals over dialogs."""
+def _rows(asked: Sequence[_Asked], index: DatasetIndex, most_k: int) -> Iterator[RecallRow]:
+    """Yield a row for each k: both means with their intervals over dialogs."""
     rankings = [[hit.passage for hit in index.ranked(each.query, most_k)] for each in asked]
     names, dialogs = np.unique([each.dialog for each in asked], return_inverse=True)
-    measures = {"recall": recall_at, "precision": precision_at}
-    values = {
-        (k, name): np.array(
-            [of(found, each.golden, k) for found, each in zip(rankings, asked, strict=True)], float
+
+    def mean(measure: Callable[..., float], k: int) -> Figure:
+        shares = np.array(
+            [measure(found, each.golden, k) for found, each in zip(rankings, asked, strict=True)]
+        )
+        return Figure(np.column_stack([shares, np.ones(len(shares))]), dialogs, share_from)
+
+    planned = [
+        Planned(
+            partial(
+                RecallRow,
+                k=k,
+                n=len(asked),
+                n_dialogs=len(names),
+                n_guessed=sum(each.is_guessed for each in asked),
+            ),
+            {"recall": mean(recall_at, k), "precision": mean(precision_at, k)},
         )
         for k in range(1, most_k + 1)
-        for name, of in measures.items()
-    }
-    figures = [
-        Figure(np.column_stack([shares, np.ones(len(shares))]), dialogs, share_from)
-        for shares in values.values()
     ]
-    intervals = bootstrap_intervals(figures, len(names), seed=SEED)
-    n = {
-        "n": len(asked),
-        "n_dialogs": len(names),
-        "n_guessed": sum(each.is_guessed for each in asked),
-    }
-    rows: dict[int, Row] = {}
-    for (k, name), figure, interval in zip(values, figures, intervals, strict=True):
-        row = rows.setdefault(k, {"k": k} | n)
-        row[name] = number(share_from(figure.statistics.sum(axis=0)))
-        row[f"{name}_low"], row[f"{name}_high"] = number(interval.low), number(interval.high)
-    return list(rows.values())
+    yield from with_estimates(planned, len(names))

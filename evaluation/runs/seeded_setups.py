@@ -5,10 +5,12 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
 
-from evaluation.reports.base import Row
-from evaluation.reports.setups import seed_of, setup_row
+from evaluation.reports.columns import Column, Format
+from evaluation.reports.rows import Row
+from evaluation.reports.setups import seed_of, setup_columns
 from generation.importers.setups import origin_of, setup_content
 from generation.models import Dataset, Setup
 from generation.text.prompt_types import PromptType, prompt_type
@@ -31,6 +33,25 @@ class GraphState(NamedTuple):
     def agrees(self, other: "GraphState") -> bool:
         """Return whether both may be the same."""
         return all(a is None or b is None or a == b for a, b in zip(self, other, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupColumns(Row):
+    """What a row says of its runs, beside its figures."""
+
+    group: str  # its key
+    label: Annotated[str, Column("Model and temperature")]
+    model: str
+    model_precision: str
+    temperature: float | None
+    prompt: str
+    prompt_title: Annotated[str, Column("Prompt")]
+    graph: str
+    graph_mark: str
+    other_settings: str
+    seeds: str
+    setup_ids: list[int]
+    n_runs: Annotated[int, Column("Runs", Format.COUNT)]
 
 
 class SeededRuns(NamedTuple):
@@ -62,25 +83,25 @@ class SeededRuns(NamedTuple):
         return GraphState(self.graph_mark, None)
 
     @property
-    def row(self) -> Row:
-        """What a row says of its runs, beside its figures."""
-        of_setup = setup_row(self.setups[0])
+    def columns(self) -> GroupColumns:
+        """What a row says of these runs, beside its figures."""
+        of_setup = setup_columns(self.setups[0])
         seeds = map(seed_of, self.setups)
-        return {
-            "group": self.key,
-            "label": self._label,
-            "model": self.model,
-            "model_precision": self.precision,
-            "temperature": self.temperature,
-            "prompt": self.prompt,
-            "prompt_title": of_setup["prompt_title"],
-            "graph": of_setup["graph"],
-            "graph_mark": self.graph_mark,
-            "other_settings": ", ".join(f"{k}={v}" for k, v in sorted(self.other_settings.items())),
-            "seeds": ", ".join(str(seed) for seed in seeds if seed is not None),
-            "setup_ids": self.ids,
-            "n_runs": len(self.setups),
-        }
+        return GroupColumns(
+            group=self.key,
+            label=self._label,
+            model=self.model,
+            model_precision=self.precision,
+            temperature=self.temperature,
+            prompt=self.prompt,
+            prompt_title=of_setup.prompt_title,
+            graph=of_setup.graph,
+            graph_mark=self.graph_mark,
+            other_settings=", ".join(f"{k}={v}" for k, v in sorted(self.other_settings.items())),
+            seeds=", ".join(str(seed) for seed in seeds if seed is not None),
+            setup_ids=self.ids,
+            n_runs=len(self.setups),
+        )
 
     @property
     def _label(self) -> str:

@@ -8,6 +8,7 @@ from django import template
 from django.http import QueryDict
 
 from annotation.schemes import Question, Scale, Scheme
+from evaluation.reports.columns import Estimate, Format
 from evaluation.reports.left_out import in_words
 from evaluation.reports.numbers import (
     coefficient,
@@ -88,6 +89,12 @@ def with_none(lines: Sequence[Any]) -> list[str]:
 def written(figure: float | None, kind: str) -> str:
     """Return a figure as its kind is written: percent, points, coefficient or mse."""
     return WRITERS[kind](figure)
+
+
+@register.filter
+def interval(estimate: Estimate, format: str) -> str:
+    """Return the interval of an estimate as its format writes it: '81.0–91.2'; "" without one."""
+    return Format[format.upper()].interval(estimate)
 
 
 @register.filter

@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from django.conf import settings
 from django.db.models import Count, F, Max, Sum
 
 from annotation.models import Study
@@ -23,7 +22,6 @@ from evaluation.tradeoffs.recall_lines import Curves
 from evaluation.tradeoffs.recalls import Recalls
 from generation.models import Dataset
 
-LAYOUT = 3  # of what is cached: whoever changes it lets all be made anew
 # All that names and methods of an axis are made of.
 OF_AXIS = (*OF_RUN, "backend", "backend_signature", "is_imported", "model_files")
 MOST_BYTES = 32 * 2**20  # of a material that is cached
@@ -72,7 +70,7 @@ def cached_recalls(material: Material, curves: Curves, k: int) -> Recalls | None
         dataset,
         f"recall@{k} of {curves.pair} over {hashlib.sha256(examples.tobytes()).hexdigest()}",
         lambda: measured_recalls(material, curves, k),
-        version=f"{settings.VERSION} {LAYOUT} {passages}",
+        version=str(passages),
     )
 
 
@@ -92,8 +90,6 @@ def version_of(dataset: Dataset, axes: Axes | None = None) -> str:
     responses = dataset.responses.order_by().aggregate(n=Count("pk"), last=Max("pk"))
     examples = dataset.examples.order_by().aggregate(n=Count("pk"), last=Max("pk"))
     parts: list[Any] = [
-        settings.VERSION,
-        LAYOUT,
         [dataset.name, dataset.slug],
         list(setups),
         [responses, examples],

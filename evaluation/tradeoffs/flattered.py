@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from evaluation.measures.reranking import MAX_ATTRIBUTION
+from evaluation.reports.rows import Row
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.dots import Dot
 
@@ -13,9 +15,26 @@ _RATERS = re.compile(r"^raters of (.*), [^,]+ arm, ([^,:]+): .*$", re.DOTALL)
 # What parts of the signature of a run begin with: the revision of its model, its threshold.
 _REVISION, _THRESHOLD = "revision:", ("t:", "t>=:")
 
-
 # What columns of reports begin with; 'x' and 'y' follow.
 FLATTERED, SAME_METRIC = "is_flattered", "is_same_metric"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marks(Row):
+    """Which axes, attribution (x) and sensibleness (y), show what chose the responses of a row.
+
+    Or show the same metric, asked of another model.
+    """
+
+    is_flattered_x: bool
+    is_flattered_y: bool
+    is_same_metric_x: bool
+    is_same_metric_y: bool
+
+
+NO_MARKS = Marks(
+    is_flattered_x=False, is_flattered_y=False, is_same_metric_x=False, is_same_metric_y=False
+)
 
 
 class Chooser(NamedTuple):
@@ -111,31 +130,34 @@ def by_same_metric(choosing: Iterable[str], judging: Axes) -> tuple[bool, bool]:
     return x and not is_flattered_x, y and not is_flattered_y
 
 
-def marks_of(choosing: Iterable[str], judging: Axes) -> dict[str, bool]:
+def marks_of(choosing: Iterable[str], judging: Axes) -> Marks:
     """Return `flatters` and `by_same_metric` as columns of reports have them."""
     said = list(choosing)
-    of_sides = {FLATTERED: flatters(said, judging), SAME_METRIC: by_same_metric(said, judging)}
-    return {
-        f"{mark}_{axis}": is_marked
-        for mark, both in of_sides.items()
-        for axis, is_marked in zip("xy", both, strict=True)
-    }
+    is_flattered, is_same_metric = flatters(said, judging), by_same_metric(said, judging)
+    return Marks(
+        is_flattered_x=is_flattered[0],
+        is_flattered_y=is_flattered[1],
+        is_same_metric_x=is_same_metric[0],
+        is_same_metric_y=is_same_metric[1],
+    )
 
 
-def sides_marked(row: Mapping[str, Any], mark: str) -> list[str]:
+def sides_marked(marks: Marks, mark: str) -> list[str]:
     """Return the sides that a row of a report is marked for: attribution, sensibleness.
 
     Args:
         mark: `FLATTERED` or `SAME_METRIC`.
     """
     return [
-        name for name, axis in zip(Axes._fields, "xy", strict=True) if row.get(f"{mark}_{axis}")
+        name
+        for name, axis in zip(Axes._fields, "xy", strict=True)
+        if getattr(marks, f"{mark}_{axis}")
     ]
 
 
-def marked_in_any(rows: Iterable[Mapping[str, Any]], mark: str) -> list[str]:
+def marked_in_any(marks: Iterable[Marks], mark: str) -> list[str]:
     """Return the sides that one row or more of a report is marked for, see `sides_marked`."""
-    found = {name for row in rows for name in sides_marked(row, mark)}
+    found = {name for each in marks for name in sides_marked(each, mark)}
     return [name for name in Axes._fields if name in found]
 
 

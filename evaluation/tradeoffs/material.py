@@ -10,20 +10,17 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.conf import settings
 from django.db import connection
 from django.db.models.functions import Collate
 from numpy.typing import NDArray
 
 from evaluation.measures.tradeoff import statistics_of
-from evaluation.reports.base import LeftOut
+from evaluation.reports.estimates import N_RESAMPLES, USUAL_SEED, signature_of
+from evaluation.reports.rows import LeftOut
 from evaluation.statistics.intervals import (
-    METHOD,
-    Figure,
     Floats,
     Interval,
     Measure,
-    bootstrap_intervals,
     intervals_of_measures,
 )
 from evaluation.tradeoffs.axes import CHUNK, NOT_ASKED, REASONS, UNKNOWN, Axes, Values, values_of
@@ -35,7 +32,6 @@ from generation.services.aggregates import IS_TIE
 from generation.text.restricted_context import Shares
 
 NO_RESPONSE = 0  # in `responses`
-N_RESAMPLES, SEED = 1000, 0
 
 
 class _Said(NamedTuple):
@@ -93,38 +89,27 @@ class Material(NamedTuple):
         attribution, sensibleness = (self.scores if by_score else self.labels)[:, dot]
         return statistics_of(attribution, sensibleness)
 
-    def intervals(self, figures: Sequence[Figure]) -> list[Interval]:
-        """Return the 95 % interval of each figure; all resample the same dialogs.
-
-        Put the statistics of several setups side by side in a row to compare them in pairs.
-        """
-        return bootstrap_intervals(figures, self.n_dialogs, seed=SEED, n_resamples=N_RESAMPLES)
-
     def intervals_of_measures(
         self, statistics: Sequence[Floats], measures: Sequence[Measure]
     ) -> list[list[Interval]]:
-        """Return the same intervals of each of some measures of many statistics."""
+        """Return the 95 % intervals of each of some measures of many statistics.
+
+        All resample the same dialogs. Put the statistics of several setups side by side in a row
+        to compare them in pairs.
+        """
         return intervals_of_measures(
             statistics,
             self.dialogs,
             self.n_dialogs,
             measures,
-            seed=SEED,
+            seed=USUAL_SEED,
             n_resamples=N_RESAMPLES,
         )
 
     def signature(self, report: str, *said: str) -> str:
         """Return every choice that changes a report's numbers, with a hash of the data."""
-        parts = [
-            report,
-            *said,
-            f"attribution {self.axes.attribution.said}",
-            f"sensibleness {self.axes.sensibleness.said}",
-            f"{METHOD}, {N_RESAMPLES} resamples, seed {SEED}",
-            f"data {self.data_hash}",
-            f"attest {settings.VERSION}",
-        ]
-        return " ".join(" | ".join(parts).split())
+        axes = [f"{side} {axis.said}" for side, axis in self.axes._asdict().items()]
+        return signature_of(report, *said, *axes, data=self.data_hash)
 
     def of_dots(self, dots: Sequence[int]) -> "Material":
         """Return the material of some setups alone, by their places."""

@@ -91,7 +91,7 @@ def recalls_over(
     if not can_wait_for_index(dataset.pk):
         return None
     report = retrieval_report(dataset, choices, k, examples)
-    at_1, at_k = report.rows[0]["recall"], report.rows[k - 1]["recall"]
+    at_1, at_k = report.rows[0].recall.value, report.rows[k - 1].recall.value
     if at_1 is None or at_k is None:
         return None
-    return Recalls(at_1, at_k, k, True, True, report.rows[0]["n"], report.signature)
+    return Recalls(at_1, at_k, k, True, True, report.rows[0].n, report.signature)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from evaluation.measures.recipe import highest, items_that_fit, smallest_k
 from evaluation.reports.base import Report
-from evaluation.retrieval.report import RetrievalChoices, retrieval_report
+from evaluation.retrieval.report import RecallRow, RetrievalChoices, retrieval_report
 from generation.draws import random_key
 from generation.grids.grid_file import Query
 from generation.grids.material import materials
@@ -57,7 +57,9 @@ class RecipePlan(NamedTuple):
     why_k1: str
     k2: int | None
     why_k2: str
-    recall: Report | None  # over the examples asked about, for k = 1..20; None: no index yet
+    recall: (
+        Report[RecallRow] | None
+    )  # over the examples asked about, for k = 1..20; None: no index yet
     tokens: TokenMeans
     n_examples: int
     problems: Mapping[str, str]
@@ -109,7 +111,9 @@ def plan_recipe(
     return RecipePlan(k1, why_k1, k2, why_k2, recall, tokens, len(examples), problems)
 
 
-def _k1(choices: RecipeChoices, recall: Report | None, n_passages: int) -> tuple[int | None, str]:
+def _k1(
+    choices: RecipeChoices, recall: Report[RecallRow] | None, n_passages: int
+) -> tuple[int | None, str]:
     """Return K1 and where it comes from, or None and why there is none."""
     if not n_passages:
         return None, "The dataset has no passages to retrieve."
@@ -165,16 +169,16 @@ def _k2(choices: RecipeChoices, k1: int | None, tokens: TokenMeans) -> tuple[int
     return found, f"{said}, K1 at most"
 
 
-def recalls_of(report: Report) -> list[float]:
+def recalls_of(report: Report[RecallRow]) -> list[float]:
     """Return recall@k of k = 1, 2, … of a report on retrieval; NaN where undefined."""
-    return [math.nan if row["recall"] is None else row["recall"] for row in report.rows]
+    return [math.nan if row.recall.value is None else row.recall.value for row in report.rows]
 
 
-def _recall_there(k1: int, recall: Report | None) -> str:
+def _recall_there(k1: int, recall: Report[RecallRow] | None) -> str:
     recalls = recalls_of(recall) if recall else []
     if len(recalls) < k1 or math.isnan(recalls[k1 - 1]):
         return ""
-    n = recall.rows[k1 - 1]["n"] if recall else 0
+    n = recall.rows[k1 - 1].n if recall else 0
     over = f"{n:,} example{'' if n == 1 else 's'} with golden evidence"
     return f"; recall@{k1} is {_percent(recalls[k1 - 1])} over {over}"
 

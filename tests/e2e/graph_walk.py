@@ -203,9 +203,9 @@ def _experiments(folder: Path, bare: Dataset) -> Iterator[tuple[str, str]]:
     KGQuestion.objects.filter(example__dataset=dataset).update(is_minimum_made_up=True)
     yield "experiments, made up", reverse("graphs:experiments", args=[dataset.slug])
     for key, report in EXPERIMENT_REPORTS.items():
-        groups = [row["group"] for row in report(dataset).rows]
+        groups = [row["group"] for row in report(dataset).records]
         yield f"experiment {key}, unfolded", f"{page(dataset, key)}?runs={groups[0]}"
-    setups = ",".join(str(pk) for pk in report(dataset).rows[0]["setup_ids"])
+    setups = ",".join(str(pk) for pk in report(dataset).records[0]["setup_ids"])
     here = reverse("graphs:answers", args=[dataset.slug])
     yield "answers of seeded runs", f"{here}?setup={setups}&experiment={key}"
     study = rated(folder / "rated")

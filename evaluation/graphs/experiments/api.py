@@ -178,8 +178,8 @@ class ExperimentReport(APIView):
         try:
             if experiment.key in RATED_REPORTS:
                 study = _study(dataset, request.query_params.get("study", ""))
-                return Answer(RATED_REPORTS[experiment.key](study)._asdict())
-            return Answer(EXPERIMENT_REPORTS[experiment.key](dataset)._asdict())
+                return Answer(RATED_REPORTS[experiment.key](study).as_json())
+            return Answer(EXPERIMENT_REPORTS[experiment.key](dataset).as_json())
         except CannotReport as error:
             raise NotFound(str(error)) from error
 

@@ -9,10 +9,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evaluation.graphs.experiments.reports.ablations import RowOfStep
+from evaluation.graphs.experiments.reports.run_rows import RowOfRuns
 from evaluation.graphs.figures.citations import MOST_ROWS, dots
-from evaluation.reports.base import Row
-from evaluation.reports.figures.builders import as_vega_lite, inline, interval_of
+from evaluation.reports.figures import builders
+from evaluation.reports.figures.builders import as_vega_lite, inline
 from evaluation.reports.figures.themes import Spec
+from evaluation.runs.seeded_setups import GroupColumns
 
 if TYPE_CHECKING:
     import altair as alt
@@ -36,7 +39,6 @@ class Dots(NamedTuple):
 class Lines(NamedTuple):
     """What is drawn over the steps of an ablation: figure → title of its panel."""
 
-    at: str  # the column that the steps stand in
     title: str
     panels: Mapping[str, str]
     is_reversed: bool = False
@@ -67,7 +69,6 @@ DOTS: Mapping[str, Dots] = {
 }
 LINES: Mapping[str, Lines] = {
     "removal": Lines(
-        "n_removed",
         "Pieces of knowledge removed",
         {
             "na_precision": "[NA] precision, %",
@@ -79,7 +80,6 @@ LINES: Mapping[str, Lines] = {
         },
     ),
     "accuracy": Lines(
-        "accuracy",
         "Retrieval accuracy, %",
         {
             "correctness": "Correctness, %",
@@ -92,7 +92,7 @@ LINES: Mapping[str, Lines] = {
 }
 
 
-def experiment_charts(key: str, rows: Sequence[Row]) -> dict[str, Spec]:
+def experiment_charts(key: str, rows: Sequence[RowOfRuns]) -> dict[str, Spec]:
     """Return the pictures of an experiment for its page, by name; none where nothing is defined.
 
     Each is as wide as its room.
@@ -100,20 +100,20 @@ def experiment_charts(key: str, rows: Sequence[Row]) -> dict[str, Spec]:
     if key in LINES:
         return {
             figure: _fitted(panel)
-            for figure, panel in _panels(LINES[key], rows).items()
+            for figure, panel in _panels(LINES[key], _steps(rows)).items()
             if panel is not None
         }
     spec = _table(key, rows, on_page=True)
     return {"table": spec} if spec else {}
 
 
-def experiment_picture(key: str, rows: Sequence[Row]) -> Spec | None:
+def experiment_picture(key: str, rows: Sequence[RowOfRuns]) -> Spec | None:
     """Return all of an experiment's pictures as one, for a file; None where nothing is defined."""
     import altair as alt
 
     if key not in LINES:
         return _table(key, rows, on_page=False)
-    panels = [panel for panel in _panels(LINES[key], rows).values() if panel is not None]
+    panels = [panel for panel in _panels(LINES[key], _steps(rows)).values() if panel is not None]
     if not panels:
         return None
     sized = [panel.properties(width=PANEL_WIDTH) for panel in panels]
@@ -122,12 +122,12 @@ def experiment_picture(key: str, rows: Sequence[Row]) -> Spec | None:
     return as_vega_lite(chart.properties(description=f"{LINES[key].title}, {len(sized)} panels"))
 
 
-def group_names(rows: Sequence[Row]) -> list[str]:
+def group_names(rows: Sequence[RowOfRuns]) -> list[str]:
     """Return what each row's group is called: model and temperature, more where these are alike.
 
     'small (0.5)'; with two prompts 'small (0.5), graph, gold'; else with the sign of its group.
     """
-    groups = {row["group"]: row for row in rows}
+    groups = {row.group.group: row.group for row in rows}
     for name_of in (_by_label, _by_prompt):
         names = {group: name_of(row) for group, row in groups.items()}
         if max(Counter(names.values()).values(), default=1) == 1:
@@ -135,70 +135,74 @@ def group_names(rows: Sequence[Row]) -> list[str]:
     seen = Counter(names.values())
     return [
         names[group] if seen[names[group]] == 1 else f"{names[group]}, {group}"
-        for group in (row["group"] for row in rows)
+        for group in (row.group.group for row in rows)
     ]
 
 
-def _by_label(row: Row) -> str:
-    return str(row["label"])
+def _by_label(group: GroupColumns) -> str:
+    return group.label
 
 
-def _by_prompt(row: Row) -> str:
-    title = str(row.get("prompt_title") or "")
-    return f"{row['label']}, {title.lower()}" if title else _by_label(row)
+def _by_prompt(group: GroupColumns) -> str:
+    title = group.prompt_title
+    return f"{group.label}, {title.lower()}" if title else group.label
 
 
-def series_names(rows: Sequence[Row]) -> list[str]:
+def series_names(rows: Sequence[RowOfStep]) -> list[str]:
     """Return what the series of each row of an ablation is called: model and temperature."""
-    families = {row["family"]: row for row in rows}
-    seen = Counter(row["label"] for row in families.values())
+    families = {row.step.family: row.group.label for row in rows}
+    seen = Counter(families.values())
     return [
-        row["label"] if seen[row["label"]] == 1 else f"{row['label']}, {row['family']}"
+        row.group.label if seen[row.group.label] == 1 else f"{row.group.label}, {row.step.family}"
         for row in rows
     ]
 
 
-def said(row: Row, figure: str, factor: float = 100) -> str:
+def said(row: RowOfRuns, figure: str, factor: float = 100) -> str:
     """Return a figure in words: '81.2 (1.3) [78.0, 84.1], 3 runs'."""
-    drawn, deviation = interval_of(row, figure, factor), row.get(f"{figure}_deviation")
-    mean, *interval = drawn["said"].split(" ", 1)
+    deviation = row.deviation(figure)
+    mean, *interval = builders.said(row.estimate(figure), factor).split(" ", 1)
     parts = [mean, *([f"({factor * deviation:.1f})"] if deviation is not None else []), *interval]
-    n = row["n_runs"] - row.get(f"{figure}_n_undefined", 0)
+    n = row.runs.n_runs - row.n_undefined(figure)
     return f"{' '.join(parts)}, {n} run{'' if n == 1 else 's'}"
 
 
 def whisker(
-    row: Row, figure: str, domain: tuple[float, float] = (0, 100), factor: float = 100
+    row: RowOfRuns, figure: str, domain: tuple[float, float] = (0, 100), factor: float = 100
 ) -> dict[str, float | None]:
-    """Return the ends of a point's whisker, within the axis; None: it has none."""
-    drawn, deviation = interval_of(row, figure, factor), row.get(f"{figure}_deviation")
-    mean, low, high = drawn[figure], drawn["low"], drawn["high"]
-    if mean is not None and low is None and deviation is not None:
-        low = max(round(mean - factor * deviation, 2), domain[0])
-        high = min(round(mean + factor * deviation, 2), domain[1])
-    return {"low": low, "high": high}
+    """Return a point and the ends of its whisker, within the axis; None: it has none."""
+    drawn, deviation = builders.whisker(row.estimate(figure), factor), row.deviation(figure)
+    mean = drawn["value"]
+    if mean is not None and drawn["low"] is None and deviation is not None:
+        drawn["low"] = max(round(mean - factor * deviation, 2), domain[0])
+        drawn["high"] = min(round(mean + factor * deviation, 2), domain[1])
+    return drawn
 
 
-def _table(key: str, rows: Sequence[Row], *, on_page: bool) -> Spec | None:
+def _table(key: str, rows: Sequence[RowOfRuns], *, on_page: bool) -> Spec | None:
     """Draw the figures of a table as dots."""
     table = DOTS[key]
     points = [
-        {"name": name, "figure": title, "value": drawn[figure]}
-        | whisker(row, figure, table.domain, table.factor)
+        {"name": name, "figure": title}
+        | drawn
         | {"said": f"{name}, {title.lower()}: {said(row, figure, table.factor)}"}
         for name, row in zip(group_names(rows), rows[:MOST_ROWS], strict=False)
         for figure, title in table.figures.items()
-        if (drawn := interval_of(row, figure, table.factor))[figure] is not None
+        if (drawn := whisker(row, figure, table.domain, table.factor))["value"] is not None
     ]
     return dots(points, table.title, table.domain, on_page=on_page) if points else None
 
 
-def _panels(lines: Lines, rows: Sequence[Row]) -> dict[str, Any]:
+def _steps(rows: Sequence[RowOfRuns]) -> list[RowOfStep]:
+    return [row for row in rows if isinstance(row, RowOfStep)]
+
+
+def _panels(lines: Lines, rows: Sequence[RowOfStep]) -> dict[str, Any]:
     """Return the chart of each figure; None where it is nowhere defined."""
     return {figure: _panel(lines, rows, figure) for figure in lines.panels}
 
 
-def _panel(lines: Lines, rows: Sequence[Row], figure: str) -> Any:
+def _panel(lines: Lines, rows: Sequence[RowOfStep], figure: str) -> Any:
     """Draw a figure over the steps: a line with points and whiskers for each series."""
     import altair as alt
 
@@ -207,8 +211,8 @@ def _panel(lines: Lines, rows: Sequence[Row], figure: str) -> Any:
     points = _points(lines, rows, figure, names, series)
     if all(point["value"] is None for point in points):
         return None
-    steps = sorted({row[lines.at] for row in rows})
-    room = _room(lines, rows)
+    steps = sorted({row.at for row in rows})
+    room = _room(rows)
     margin = room * (len(series) / 2 + 1)
     across = alt.Scale(
         domain=[steps[0] - margin, steps[-1] + margin],
@@ -249,28 +253,31 @@ def _panel(lines: Lines, rows: Sequence[Row], figure: str) -> Any:
 
 
 def _points(
-    lines: Lines, rows: Sequence[Row], figure: str, names: Sequence[str], series: Sequence[str]
-) -> list[Row]:
+    lines: Lines,
+    rows: Sequence[RowOfStep],
+    figure: str,
+    names: Sequence[str],
+    series: Sequence[str],
+) -> list[dict[str, Any]]:
     """Return the points of a panel, those of different series a little apart."""
-    room = _room(lines, rows)
+    room = _room(rows)
     places = {name: room * (place - (len(series) - 1) / 2) for place, name in enumerate(series)}
     points = []
     for name, row in zip(names, rows, strict=True):
         if name not in places:
             continue
-        drawn, at = interval_of(row, figure), row[lines.at]
-        words = f"{name}, {lines.title.lower()} {at}: {said(row, figure)}"
+        words = f"{name}, {lines.title.lower()} {row.at}: {said(row, figure)}"
         points.append(
-            {"series": name, "x": round(at + places[name], 3), "value": drawn[figure]}
+            {"series": name, "x": round(row.at + places[name], 3)}
             | whisker(row, figure)
             | {"said": words}
         )
     return points
 
 
-def _room(lines: Lines, rows: Sequence[Row]) -> float:
+def _room(rows: Sequence[RowOfStep]) -> float:
     """Return how far series are apart at a step, in units of the axis; it spans one at least."""
-    steps = [row[lines.at] for row in rows] or [0]
+    steps = [row.at for row in rows] or [0]
     return APART * float(max(max(steps) - min(steps), 1))
 
 

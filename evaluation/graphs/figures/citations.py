@@ -1,12 +1,18 @@
 """The charts of reports on cited answers: a dot and whisker for each figure of each setup."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from evaluation.reports.base import Row
-from evaluation.reports.figures.builders import as_vega_lite, inline, interval_of
+from evaluation.graphs.reports.alignment import AlignmentRow
+from evaluation.graphs.reports.citations import CitationsRow
+from evaluation.graphs.reports.graph_retrieval import SourceRow
+from evaluation.graphs.reports.incompetence import NaRow
+from evaluation.graphs.reports.quality import QualityRow
+from evaluation.reports.columns import Estimate
+from evaluation.reports.figures.builders import as_vega_lite, inline, said, whisker
 from evaluation.reports.figures.themes import Spec
+from evaluation.reports.rows import record
 from evaluation.reports.setups import short_names
 
 if TYPE_CHECKING:
@@ -23,18 +29,8 @@ TWO_LINES = (
 )
 MOST_ROWS = 40  # more are in the table alone
 
-# What is drawn of each report: figure → what the legend calls it.
-FIGURES: Mapping[str, Mapping[str, str]] = {
-    "citations": {
-        "correctness": "Correctness",
-        "precision": "Precision",
-        "recall": "Recall",
-        "f1": "F1",
-    },
-    "alignment": {"aligned": "All pairs", "macro_aligned": "Mean over answers"},
-    "incompetence": {"precision": "Precision", "recall": "Recall", "f1": "F1"},
-    "retrieval": {"precision": "Precision", "recall": "Recall"},
-}
+DrawnRow = CitationsRow | AlignmentRow | NaRow | QualityRow | SourceRow
+
 TITLES = {
     "citations": "Micro figures, %",
     "alignment": "Aligned citations, %",
@@ -44,56 +40,68 @@ TITLES = {
 }
 
 
-def report_chart(report: str, rows: Sequence[Row], *, on_page: bool = False) -> Spec | None:
+def report_chart(report: str, rows: Sequence[DrawnRow], *, on_page: bool = False) -> Spec | None:
     """Draw one of the reports; None where nothing is defined.
 
     Args:
         on_page: as wide as the room that the page has for it; else as a file has it.
     """
-    points = _of_quality(rows) if report == "quality" else _of_shares(report, rows)
-    if not points:
-        return None
-    domain = [1, 5] if report == "quality" else [0, 100]
-    return dots(points, TITLES[report], domain, on_page=on_page)
+    if report == "quality":
+        points, domain = _points(rows[: 4 * MOST_ROWS], row_names(rows), 1, ""), [1, 5]
+    else:
+        points, domain = _points(rows[:MOST_ROWS], row_names(rows), 100, " %"), [0, 100]
+    return dots(points, TITLES[report], domain, on_page=on_page) if points else None
 
 
-def row_names(rows: Sequence[Row]) -> list[str]:
+def row_names(rows: Sequence[DrawnRow]) -> list[str]:
     """Return what each row is called: its setup, in short, with judge and run where they differ."""
-    short = short_names(rows)
-    has_judges = len({row.get("judge") for row in rows}) > 1
-    names = []
-    for row in rows:
-        named = short[row["setup"]] if "setup" in row else str(row.get("source", ""))
-        names.append(f"{named}, {row['judge']}" if has_judges else named)
-    seen = Counter((name, row.get("metric")) for name, row in zip(names, rows, strict=True))
+    short = short_names([record(row.of) for row in rows if not isinstance(row, SourceRow)])
+    names = [row.source if isinstance(row, SourceRow) else short[row.of.setup] for row in rows]
+    scored = [row for row in rows if isinstance(row, AlignmentRow | NaRow | QualityRow)]
+    if not scored:
+        return names
+    if len({row.by.judge for row in scored}) > 1:
+        names = [f"{name}, {row.by.judge}" for name, row in zip(names, scored, strict=True)]
+    metrics = [row.metric if isinstance(row, QualityRow) else "" for row in scored]
+    seen = Counter(zip(names, metrics, strict=True))
     return [
-        name if seen[name, row.get("metric")] == 1 else f"{name}, run {row.get('metric_run')}"
-        for name, row in zip(names, rows, strict=True)
+        name if seen[name, metric] == 1 else f"{name}, run {row.by.metric_run}"
+        for name, metric, row in zip(names, metrics, scored, strict=True)
     ]
 
 
-def _of_shares(report: str, rows: Sequence[Row]) -> list[Row]:
+def _points(
+    rows: Sequence[DrawnRow], names: Sequence[str], factor: float, unit: str
+) -> list[dict[str, Any]]:
     return [
-        {"name": name, "figure": title, "value": drawn[figure]}
-        | {end: drawn[end] for end in ("low", "high")}
-        | {"said": f"{name}, {title.lower()}: {drawn['said']} %"}
-        for name, row in zip(row_names(rows), rows[:MOST_ROWS], strict=False)
-        for figure, title in FIGURES[report].items()
-        if (drawn := interval_of(row, figure))[figure] is not None
+        {"name": name, "figure": figure}
+        | whisker(estimate, factor)
+        | {"said": f"{name}, {figure.lower()}: {said(estimate, factor)}{unit}"}
+        for name, row in zip(names, rows, strict=False)
+        for figure, estimate in _figures(row).items()
+        if estimate.value is not None
     ]
 
 
-def _of_quality(rows: Sequence[Row]) -> list[Row]:
-    return [
-        {"name": name, "figure": row["metric"].capitalize(), "value": drawn["mean"]}
-        | {end: drawn[end] for end in ("low", "high")}
-        | {"said": f"{name}, {row['metric']}: {drawn['said']}"}
-        for name, row in zip(row_names(rows), rows[: 4 * MOST_ROWS], strict=False)
-        if (drawn := interval_of(row, "mean", 1))["mean"] is not None
-    ]
+def _figures(row: DrawnRow) -> dict[str, Estimate]:
+    """Return what is drawn of a row, by what the legend calls it."""
+    match row:
+        case CitationsRow():
+            correct = {"Correctness": row.correctness}
+            return correct | {"Precision": row.precision, "Recall": row.recall, "F1": row.f1}
+        case AlignmentRow():
+            return {"All pairs": row.aligned, "Mean over answers": row.macro_aligned}
+        case NaRow():
+            return {"Precision": row.precision, "Recall": row.recall, "F1": row.f1}
+        case SourceRow():
+            return {"Precision": row.precision, "Recall": row.recall}
+        case QualityRow():
+            return {row.metric.capitalize(): row.mean}
 
 
-def dots(points: Sequence[Row], title: str, domain: Sequence[float], *, on_page: bool) -> Spec:
+def dots(
+    points: Sequence[dict[str, Any]], title: str, domain: Sequence[float], *, on_page: bool
+) -> Spec:
     """Draw points with their whiskers: a band for each name, a line in it for each figure.
 
     Args:
@@ -129,8 +137,8 @@ def dots(points: Sequence[Row], title: str, domain: Sequence[float], *, on_page:
         ),
     ]
     height = len(names) * max(LEAST, LINE * len(figures) + AROUND)
-    said = f"{', '.join(figures)} of {len(names)} setups, with 95 % intervals"
-    chart = alt.layer(*layers).properties(height=height, description=said)
+    description = f"{', '.join(figures)} of {len(names)} setups, with 95 % intervals"
+    chart = alt.layer(*layers).properties(height=height, description=description)
     if on_page:
         fit = alt.AutoSizeParams(type="fit-x", contains="padding")
         return as_vega_lite(chart.properties(width="container", autosize=fit))

@@ -6,7 +6,7 @@ A bar is a number of people. The report's rows are the data; the tables beside t
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation.reports.base import Row
+from evaluation.graphs.reports.graph_statistics import CenturyRow, StatisticRow, ValueRow
 from evaluation.reports.figures.builders import as_vega_lite, inline
 from evaluation.reports.figures.themes import Spec
 
@@ -18,7 +18,9 @@ ERAS = "century"
 TITLES = {"country": "countries", "city": "cities", "occupation": "occupations"}
 
 
-def statistics_chart(figure: str, rows: Sequence[Row], *, on_page: bool = False) -> Spec | None:
+def statistics_chart(
+    figure: str, rows: Sequence[StatisticRow], *, on_page: bool = False
+) -> Spec | None:
     """Draw one figure of the report on statistics; None where nobody is in it.
 
     Args:
@@ -26,10 +28,11 @@ def statistics_chart(figure: str, rows: Sequence[Row], *, on_page: bool = False)
         rows: of the report.
         on_page: as wide as the room that the page has for it; else as a file has it.
     """
-    of_figure = [row for row in rows if row["kind"] == figure]
-    if not of_figure:
+    centuries = [row for row in rows if isinstance(row, CenturyRow)]
+    values = [row for row in rows if isinstance(row, ValueRow) and row.kind == figure]
+    if not (centuries if figure == ERAS else values):
         return None
-    chart = _centuries(of_figure) if figure == ERAS else _values(figure, of_figure, on_page=on_page)
+    chart = _centuries(centuries) if figure == ERAS else _values(figure, values, on_page=on_page)
     if on_page:
         import altair as alt
 
@@ -38,24 +41,23 @@ def statistics_chart(figure: str, rows: Sequence[Row], *, on_page: bool = False)
     return as_vega_lite(chart.properties(width=WIDTH))
 
 
-def _centuries(rows: Sequence[Row]) -> Any:
+def _centuries(rows: Sequence[CenturyRow]) -> Any:
     """Return bars of births and deaths beside each other, a pair for each century."""
     import altair as alt
 
-    names = {"n_births": "Births", "n_deaths": "Deaths"}
     values = [
         {
-            "century": row["name"].replace(" century", ""),
+            "century": row.name.replace(" century", ""),
             "event": event,
-            "n": row[key],
-            "said": f"{row['name']}: {row[key]:,} {event.lower()}",
+            "n": n,
+            "said": f"{row.name}: {n:,} {event.lower()}",
         }
         for row in rows
-        for key, event in names.items()
+        for event, n in (("Births", row.n_births), ("Deaths", row.n_deaths))
     ]
-    order = [row["name"].replace(" century", "") for row in rows]
+    order = [row.name.replace(" century", "") for row in rows]
     legend = alt.Legend(orient="top", direction="horizontal")
-    events = list(names.values())
+    events = ["Births", "Deaths"]
     x = alt.X(
         "century:N",
         sort=order,
@@ -69,21 +71,21 @@ def _centuries(rows: Sequence[Row]) -> Any:
         color=alt.Color("event:N", scale=alt.Scale(domain=events), title=None, legend=legend),
         tooltip="said:N",
     )  # fmt: skip
-    said = f"Births and deaths by century, {rows[0]['name']} to {rows[-1]['name']}"
+    said = f"Births and deaths by century, {rows[0].name} to {rows[-1].name}"
     return bars.properties(height=HEIGHT, description=said)
 
 
-def _values(figure: str, rows: Sequence[Row], *, on_page: bool) -> Any:
+def _values(figure: str, rows: Sequence[ValueRow], *, on_page: bool) -> Any:
     """Return a bar for each of the values that most people have."""
     import altair as alt
 
     shown = rows[:MOST_BARS]
     values = [
         {
-            "name": row["name"],
-            "n": row["n_people"],
-            "said": f"{row['name']}: {row['n_people']:,} of those whose {figure} is known, "
-            f"{row['share']:.1%}",
+            "name": row.name,
+            "n": row.n_people,
+            "said": f"{row.name}: {row.n_people:,} of those whose {figure} is known, "
+            f"{row.share:.1%}",
         }
         for row in shown
     ]
@@ -93,7 +95,7 @@ def _values(figure: str, rows: Sequence[Row], *, on_page: bool) -> Any:
         x=alt.X("n:Q", title="People", axis=alt.Axis(tickCount=5, tickMinStep=1, format=",d")),
         y=alt.Y(
             "name:N",
-            sort=[row["name"] for row in shown],
+            sort=[row.name for row in shown],
             title=None,
             axis=alt.Axis(labelLimit=limit),
         ),

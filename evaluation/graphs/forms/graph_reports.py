@@ -95,8 +95,8 @@ def key_of(setups: Iterable[int]) -> str:
 
 
 def _words(group: SeededRuns) -> str:
-    row = group.row
-    return f"{row['label']}, {row['prompt_title'].lower()}: {row['n_runs']} runs"
+    of = group.columns
+    return f"{of.label}, {of.prompt_title.lower()}: {of.n_runs} runs"
 
 
 class AnswerFilter(forms.Form):

@@ -2,7 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from django.db.models import Count, F, Q, Sum
@@ -10,25 +12,55 @@ from django.db.models import Count, F, Q, Sum
 from evaluation.graphs.reports.answer_figures import (
     OfSetup,
     chosen_setups,
-    data_hash,
     need_graph,
     share_figure,
-    signature,
-    with_intervals,
 )
 from evaluation.graphs.reports.cited_answers import CitedAnswers, cited_answers
 from evaluation.measures.alignment import alignment_statistics
 from evaluation.measures.citation import Mode
 from evaluation.models import AutoScore, MetricRun
-from evaluation.reports.base import LeftOut, Report, Row
-from evaluation.reports.registry import ReportKind, columns
-from evaluation.reports.setups import setup_row
+from evaluation.reports.columns import Column, Estimate, Format
+from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
+from evaluation.reports.registry import ReportKind
+from evaluation.reports.rows import LeftOut, Report, Row
+from evaluation.reports.setups import SetupColumns, setup_columns
 from evaluation.runs.progress import title_of
 from evaluation.statistics.intervals import Figure, share_from
 from evaluation.votes.counts import Ints
-from generation.models import Dataset
+from generation.models import Dataset, Setup
 
 METRIC = "alignment"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunColumns(Row):
+    """What a row says of the run it is made from."""
+
+    metric_run: int
+    scored_by: str
+    judge: Annotated[str, Column("Run")]  # its model, or else its backend; "" of an import
+    run_signature: str
+    state: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignmentRow(Row):
+    """How many citations of a setup a run says are aligned."""
+
+    of: SetupColumns
+    by: RunColumns
+    n_answers: Annotated[int, Column("Answers", Format.COUNT)]  # with a scored pair
+    n_without_citations: int  # answers
+    n_not_asked: int  # answers
+    n_all_failed: int  # answers
+    n_pairs: Annotated[int, Column("Pairs", Format.COUNT)]
+    n_failed: Annotated[int, Column("Failed", Format.COUNT)]
+    n_not_scored: int
+    n_truncated: Annotated[int, Column("Shortened", Format.COUNT)]
+    n_assumed: int
+    n_incomplete: int
+    aligned: Annotated[Estimate, Column("All pairs", Format.PERCENT)]
+    macro_aligned: Annotated[Estimate, Column("Mean over answers", Format.PERCENT)]
 
 
 class Aligned(NamedTuple):
@@ -43,7 +75,7 @@ class Aligned(NamedTuple):
     n_assumed: int  # pairs without a sentence: 0, and no model was asked
 
 
-def alignment_report(dataset: Dataset, setup: str = "") -> Report:
+def alignment_report(dataset: Dataset, setup: str = "") -> Report[AlignmentRow]:
     """Return a row for each setup and run of alignment over its citations.
 
     `aligned` is the share of all pairs of a sentence and a citation whose sentence entails the
@@ -66,22 +98,21 @@ def alignment_report(dataset: Dataset, setup: str = "") -> Report:
     by_row: dict[tuple[int, int], list[Aligned]] = defaultdict(list)
     for each in found:
         by_row[int(answers.setups[each.place]), each.run].append(each)
-    rows: list[Row] = []
-    figures = []
-    for pk, one in setups.items():
-        for run in runs.values():
-            if of_run := by_row.get((pk, run.pk)):
-                rows.append(setup_row(one) | run_row(run) | _counts(of_run, answers, pk))
-                figures.append(aligned_figures(of_run, answers))
+    planned = [
+        _planned(one, run, of_run, answers)
+        for one in setups.values()
+        for run in runs.values()
+        if (of_run := by_row.get((one.pk, run.pk)))
+    ]
     signatures = {pk: run.full_signature for pk, run in runs.items()}
     said = [f"setup {setup} only"] if setup else []
     data = [answers.data_hash, *((signatures[each.run], *each[1:]) for each in found)]
     return Report(
         dataset.name,
         METRIC,
-        with_intervals(rows, figures, answers.n_dialogs),
-        _left_out(answers, found, {row["setup_id"] for row in rows}),
-        signature(METRIC, *said, "micro over pairs, macro over answers", data=data_hash(data)),
+        list(with_estimates(planned, answers.n_dialogs, is_cautious=True)),
+        _left_out(answers, found, {pk for pk, _ in by_row}),
+        signature_of(METRIC, *said, "micro over pairs, macro over answers", data=data_hash(data)),
     )
 
 
@@ -106,15 +137,15 @@ def newest_of(runs: Sequence[MetricRun]) -> MetricRun | None:
     return next(reversed(whole or done), None)
 
 
-def run_row(run: MetricRun) -> Row:
+def run_columns(run: MetricRun) -> RunColumns:
     """Return what a row says of the run it is made from."""
-    return {
-        "metric_run": run.pk,
-        "scored_by": title_of(run),
-        "judge": run.model_name or run.backend,
-        "run_signature": run.full_signature,
-        "state": str(run.state),
-    }
+    return RunColumns(
+        metric_run=run.pk,
+        scored_by=title_of(run),
+        judge=run.model_name or run.backend,
+        run_signature=run.full_signature,
+        state=str(run.state),
+    )
 
 
 def aligned(runs: Collection[int], answers: CitedAnswers) -> list[Aligned]:
@@ -157,26 +188,32 @@ def aligned_figures(found: Sequence[Aligned], answers: CitedAnswers) -> Mapping[
     }
 
 
-def _counts(found: Sequence[Aligned], answers: CitedAnswers, setup: int) -> Row:
+def _planned(
+    setup: Setup, run: MetricRun, found: Sequence[Aligned], answers: CitedAnswers
+) -> Planned[AlignmentRow]:
     """Return how many answers and citations of a setup a run is about, and how many not."""
     places = [each.place for each in found]
     complete = n_complete_citations(answers)
     is_asked = np.isin(np.arange(len(complete)), places)
-    of_setup = answers.setups == setup
+    of_setup = answers.setups == setup.pk
     # An imported score may be of a citation that is read otherwise today.
     missing = np.maximum(0, complete[places] - [each.n + each.n_failed for each in found])
-    return {
-        "n_answers": sum(each.n > 0 for each in found),
-        "n_without_citations": int((of_setup & ~is_asked & (complete == 0)).sum()),
-        "n_not_asked": int((of_setup & ~is_asked & (complete > 0)).sum()),
-        "n_all_failed": sum(each.n == 0 for each in found),
-        "n_pairs": sum(each.n for each in found),
-        "n_failed": sum(each.n_failed for each in found),
-        "n_not_scored": int(missing.sum()),
-        "n_truncated": sum(each.n_truncated for each in found),
-        "n_assumed": sum(each.n_assumed for each in found),
-        "n_incomplete": int(answers.column(Mode.PAPER, "n_incomplete")[places].sum()),
-    }
+    make = partial(
+        AlignmentRow,
+        of=setup_columns(setup),
+        by=run_columns(run),
+        n_answers=sum(each.n > 0 for each in found),
+        n_without_citations=int((of_setup & ~is_asked & (complete == 0)).sum()),
+        n_not_asked=int((of_setup & ~is_asked & (complete > 0)).sum()),
+        n_all_failed=sum(each.n == 0 for each in found),
+        n_pairs=sum(each.n for each in found),
+        n_failed=sum(each.n_failed for each in found),
+        n_not_scored=int(missing.sum()),
+        n_truncated=sum(each.n_truncated for each in found),
+        n_assumed=sum(each.n_assumed for each in found),
+        n_incomplete=int(answers.column(Mode.PAPER, "n_incomplete")[places].sum()),
+    )
+    return Planned(make, aligned_figures(found, answers))
 
 
 def n_complete_citations(answers: CitedAnswers) -> Ints:
@@ -210,14 +247,5 @@ ALIGNMENT = ReportKind(
     about=Dataset,
     choices=OfSetup,
     make=lambda dataset, choices: alignment_report(dataset, choices.setup),
-    columns=columns(
-        "setup",
-        "judge",
-        "n_answers",
-        "n_pairs",
-        "aligned",
-        "macro_aligned",
-        "n_failed",
-        "n_truncated",
-    ),
+    rows=(AlignmentRow,),
 )

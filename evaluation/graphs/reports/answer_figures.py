@@ -1,28 +1,24 @@
-"""What the reports on cited answers share: who has a graph, how setups are told apart, intervals.
+"""What the reports on cited answers share: who has a graph, which setups and responses count.
 
 All of them resample dialogs with the same seed; dialogs are numbered in the order of their names,
 so that an exported and imported dataset gives the same figures to the last digit.
 """
 
-import hashlib
-import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 import numpy as np
-from django.conf import settings
 from django.db.models import QuerySet
 
 from evaluation.models import AutoScore, MetricRun
-from evaluation.reports.base import LeftOut, Row, SetupName, number
+from evaluation.reports.base import SetupName
 from evaluation.reports.registry import CannotReport
-from evaluation.statistics.intervals import METHOD, Figure, bootstrap_intervals, share_from
+from evaluation.reports.rows import LeftOut
+from evaluation.statistics.intervals import Figure, share_from
 from evaluation.votes.counts import Ints
 from generation.choices.declaration import ChoiceError
 from generation.models import Dataset, KGQuestion, Setup
-
-N_RESAMPLES, SEED = 1000, 0
 
 
 class OfSetup(NamedTuple):
@@ -133,45 +129,3 @@ def share_figure(part: Ints, whole: Ints, dialogs: Ints) -> Figure:
     label = np.concatenate([np.ones(part.sum()), np.zeros(rest.sum())])
     of_items = np.concatenate([np.repeat(dialogs, part), np.repeat(dialogs, rest)])
     return Figure(np.column_stack([label, np.ones(len(label))]), of_items, share_from)
-
-
-def with_intervals(
-    rows: Sequence[Row], figures: Sequence[Mapping[str, Figure]], n_dialogs: int
-) -> list[Row]:
-    """Return rows with each of their figures and the ends of its interval, by name."""
-    every = [figure for of_row in figures for figure in of_row.values()]
-    intervals = iter(
-        bootstrap_intervals(every, n_dialogs, seed=SEED, n_resamples=N_RESAMPLES, is_cautious=True)
-        if every
-        else ()
-    )
-    made = []
-    for row, of_row in zip(rows, figures, strict=True):
-        found: Row = {}
-        for name, figure in of_row.items():
-            interval = next(intervals)
-            found[name] = number(figure.measure(figure.statistics.sum(axis=0)))
-            found[f"{name}_low"], found[f"{name}_high"] = (
-                number(interval.low),
-                number(interval.high),
-            )
-        made.append(row | found)
-    return made
-
-
-def data_hash(rows: Collection[Any]) -> str:
-    """Return a hash of what figures are made from: 8 hexadecimal digits, whatever the order."""
-    content = json.dumps(sorted(map(repr, rows)), ensure_ascii=False)
-    return hashlib.sha256(content.encode()).hexdigest()[:8]
-
-
-def signature(report: str, *said: str, data: str) -> str:
-    """Return every choice that changes a report's numbers, with a hash of the data, in one line."""
-    parts = [
-        report,
-        *said,
-        f"{METHOD}, {N_RESAMPLES} resamples, seed {SEED}",
-        f"data {data}",
-        f"attest {settings.VERSION}",
-    ]
-    return " ".join(" | ".join(filter(None, parts)).split())

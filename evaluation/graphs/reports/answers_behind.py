@@ -4,11 +4,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from evaluation.graphs.reports.citations import CitationChoices, citations_report
+from evaluation.graphs.reports.citations import CitationChoices, CitationsRow, citations_report
 from evaluation.graphs.reports.cited_answers import REASONS, CitedAnswers, Rounds
 from evaluation.measures.authors_citation import Difference
 from evaluation.measures.citation import CitationCounts, CitationFigures, Mode, citation_statistics
-from evaluation.reports.base import Row, number
+from evaluation.reports.rows import number
 from generation.models import Dataset, Response
 
 # Why an answer is counted differently, in a sentence.
@@ -140,7 +140,7 @@ def both_modes(dataset: Dataset, rounds: Rounds) -> list[BothModes]:
     """
     here, there = (
         {
-            row["setup_id"]: row
+            row.of.setup_id: row
             for row in citations_report(dataset, CitationChoices(mode, rounds)).rows
         }
         for mode in (Mode.PAPER, Mode.AUTHORS_CODE)
@@ -148,13 +148,20 @@ def both_modes(dataset: Dataset, rounds: Rounds) -> list[BothModes]:
     return [_beside(row, there[pk]) for pk, row in here.items()]
 
 
-def _beside(here: Row, there: Row) -> BothModes:
-    figures = [
-        (name, here[name], there[name], _minus(there[name], here[name]))
-        for name in CitationFigures._fields
-    ]
-    setup, setup_id = here["setup"], here["setup_id"]
-    return BothModes(setup, setup_id, here["n_answers"], there["n_answers"], figures)
+def _beside(here: CitationsRow, there: CitationsRow) -> BothModes:
+    of_paper, of_code = _values(here), _values(there)
+    return BothModes(
+        here.of.setup,
+        here.of.setup_id,
+        here.counts.n_answers,
+        there.counts.n_answers,
+        [(name, of_paper[name], of, _minus(of, of_paper[name])) for name, of in of_code.items()],
+    )
+
+
+def _values(row: CitationsRow) -> dict[str, float | None]:
+    """Return the figures of a setup by name, without their intervals."""
+    return {name: getattr(row, name).value for name in CitationFigures._fields}
 
 
 def _minus(there: float | None, here: float | None) -> float | None:

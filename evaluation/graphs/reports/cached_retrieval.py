@@ -1,26 +1,21 @@
 """The report on retrieval of sub-graphs, cached until graph, search or questions change."""
 
-from django.conf import settings
 from django.db.models import Count, Max
 
-from evaluation.graphs.reports.graph_retrieval import graph_retrieval_report
-from evaluation.reports.base import Report
+from evaluation.graphs.reports.graph_retrieval import SourceRow, graph_retrieval_report
 from evaluation.reports.cached import cached
+from evaluation.reports.rows import Report
 from generation.models import Dataset, KGQuestion
 from generation.retrieval.subgraphs import SubgraphRetriever
 
-LAYOUT = 1  # of what is cached: whoever changes the report lets it be made anew
 
-
-def cached_graph_retrieval(dataset: Dataset) -> Report:
+def cached_graph_retrieval(dataset: Dataset) -> Report[SourceRow]:
     """Return the report, from the cache if nothing has changed since.
 
     Questions come and go, and never change in their place; responses do not matter.
     """
     questions = KGQuestion.objects.of_benchmark().filter(example__dataset=dataset).order_by()
     parts = (
-        f"attest {settings.VERSION}",
-        LAYOUT,
         dataset.name,
         SubgraphRetriever(dataset.pk).signature,
         questions.aggregate(n=Count("pk"), last=Max("pk")),

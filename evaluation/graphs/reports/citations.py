@@ -1,25 +1,23 @@
 """The report on citations: correctness, precision, recall and F1 of each setup (KaLMA, 4.2)."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from evaluation.graphs.reports.alignment import Aligned, aligned, aligned_figures, newest_alignment
-from evaluation.graphs.reports.answer_figures import (
-    chosen_setups,
-    data_hash,
-    need_graph,
-    share_figure,
-    signature,
-    with_intervals,
-)
+from evaluation.graphs.reports.answer_figures import chosen_setups, need_graph, share_figure
 from evaluation.graphs.reports.cited_answers import ROUNDS, CitedAnswers, Rounds, cited_answers
 from evaluation.measures.citation import CitationFigures, Mode, figure_of
-from evaluation.reports.base import LeftOut, Report, Row, SetupName
-from evaluation.reports.registry import ReportKind, columns
-from evaluation.reports.setups import setup_row
+from evaluation.reports.base import SetupName
+from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
+from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
+from evaluation.reports.registry import ReportKind
+from evaluation.reports.rows import LeftOut, Report, Row
+from evaluation.reports.setups import SetupColumns, setup_columns
 from evaluation.statistics.intervals import Figure
 from generation.choices.declaration import Choice
 from generation.models import Dataset, Setup
@@ -63,7 +61,44 @@ class CitationChoices(NamedTuple):
 USUAL = CitationChoices()
 
 
-def citations_report(dataset: Dataset, choices: CitationChoices = USUAL) -> Report:
+@dataclass(frozen=True, kw_only=True)
+class CitationCounts(Row):
+    """How many answers there are of which kind, and what they cite."""
+
+    n_answers: Annotated[int, Column("Answers", Format.COUNT)]
+    n_with_minimum: int
+    n_unknown_minimum: int
+    n_empty_minimum: int
+    n_skipped: int
+    n_without_citations: int
+    n_citations: Annotated[int, Column("Citations", Format.COUNT)]
+    n_incomplete: int
+    citations_per_answer: float | None
+    n_na_sentences: int
+    na_per_answer: Annotated[float | None, Column("[NA] per answer", Format.DECIMAL)]
+    n_other_brackets: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CitationsRow(Row):
+    """What a setup cites, and how well."""
+
+    of: SetupColumns
+    counts: CitationCounts
+    correctness: Annotated[Estimate, Column("Correct", Format.PERCENT)]
+    macro_correctness: Estimate
+    precision: Annotated[Estimate, Column("Precision", Format.PERCENT)]
+    recall: Annotated[Estimate, Column("Recall", Format.PERCENT)]
+    f1: Annotated[Estimate, Column("F1", Format.PERCENT)]
+    macro_precision: Annotated[Estimate, Column("Macro precision", Format.PERCENT)]
+    macro_recall: Annotated[Estimate, Column("Macro recall", Format.PERCENT)]
+    macro_f1: Annotated[Estimate, Column("Macro F1", Format.PERCENT)]
+    n_aligned_pairs: int  # that a run of alignment has scored
+    aligned: Annotated[Estimate, Column("Aligned", Format.PERCENT)] = UNKNOWN
+    macro_aligned: Estimate = UNKNOWN
+
+
+def citations_report(dataset: Dataset, choices: CitationChoices = USUAL) -> Report[CitationsRow]:
     """Return a row for each setup with answers whose graph is known.
 
     `correctness`, `precision`, `recall` and their `f1` are micro, over all citations or all
@@ -80,12 +115,13 @@ def citations_report(dataset: Dataset, choices: CitationChoices = USUAL) -> Repo
     answers = cited_answers(dataset, choices.rounds).of_setups(setups)
     run = newest_alignment(dataset)
     of_run = aligned([run.pk], answers) if run else []
-    planned = [_planned(setups[pk], answers, choices.mode) for pk in _in_order(setups, answers)]
-    rows = with_intervals(
-        [row for row, _ in planned], [figures for _, figures in planned], answers.n_dialogs
-    )
-    of_setups = _aligned(of_run, answers)
-    rows = [row | of_setups.get(row["setup_id"], NOT_ALIGNED) for row in rows]
+    of_setups: dict[int, list[Aligned]] = defaultdict(list)
+    for each in of_run:
+        of_setups[int(answers.setups[each.place])].append(each)
+    planned = [
+        _planned(setups[pk], answers, choices.mode, of_setups[pk])
+        for pk in _in_order(setups, answers)
+    ]
     said, data = choices.said, answers.data_hash
     if run and of_run:
         said = [*said, f"alignment by {run.full_signature}"]
@@ -93,9 +129,9 @@ def citations_report(dataset: Dataset, choices: CitationChoices = USUAL) -> Repo
     return Report(
         dataset.name,
         "citations",
-        rows,
+        list(with_estimates(planned, answers.n_dialogs, is_cautious=True)),
         left_out_of(answers, choices),
-        signature("citations", *said, data=data),
+        signature_of("citations", *said, data=data),
     )
 
 
@@ -105,33 +141,43 @@ def _in_order(setups: Mapping[int, Setup], answers: CitedAnswers) -> list[int]:
     return [pk for pk in setups if pk in there]
 
 
-def _planned(setup: Setup, answers: CitedAnswers, mode: Mode) -> tuple[Row, Mapping[str, Figure]]:
-    """Return the row of a setup without its figures, and these."""
-    of_setup = answers.at(np.flatnonzero(answers.setups == setup.pk))
-    return setup_row(setup) | counts_of(of_setup, mode), citation_shares(of_setup, mode)
+def _planned(
+    setup: Setup, answers: CitedAnswers, mode: Mode, of_run: Sequence[Aligned]
+) -> Planned[CitationsRow]:
+    here = answers.at(np.flatnonzero(answers.setups == setup.pk))
+    figures: Mapping[str, Figure] = citation_shares(here, mode)
+    if of_run:
+        figures = {**figures, **aligned_figures(of_run, answers)}
+    make = partial(
+        CitationsRow,
+        of=setup_columns(setup),
+        counts=citation_counts(here, mode),
+        n_aligned_pairs=sum(each.n for each in of_run),
+    )
+    return Planned(make, figures)
 
 
-def counts_of(answers: CitedAnswers, mode: Mode) -> Row:
+def citation_counts(answers: CitedAnswers, mode: Mode) -> CitationCounts:
     """Return how many answers there are of which kind, and what they cite."""
     here = _counted(answers, mode)
     n = len(here.responses)
     n_citations = round(here.column(mode, "n_citations").sum())
     n_na = int(here.n_na[mode].sum())
     minimum = here.column(mode, "n_minimum")
-    return {
-        "n_answers": n,
-        "n_with_minimum": int((minimum > 0).sum()),
-        "n_unknown_minimum": int(np.isnan(minimum).sum()),
-        "n_empty_minimum": int((minimum == 0).sum()),
-        "n_skipped": len(answers.responses) - n,
-        "n_without_citations": int((here.column(mode, "n_citations") == 0).sum()),
-        "n_citations": n_citations,
-        "n_incomplete": round(here.column(Mode.PAPER, "n_incomplete").sum()),
-        "citations_per_answer": n_citations / n if n else None,
-        "n_na_sentences": n_na,
-        "na_per_answer": n_na / n if n else None,
-        "n_other_brackets": int(here.n_other_brackets.sum()),
-    }
+    return CitationCounts(
+        n_answers=n,
+        n_with_minimum=int((minimum > 0).sum()),
+        n_unknown_minimum=int(np.isnan(minimum).sum()),
+        n_empty_minimum=int((minimum == 0).sum()),
+        n_skipped=len(answers.responses) - n,
+        n_without_citations=int((here.column(mode, "n_citations") == 0).sum()),
+        n_citations=n_citations,
+        n_incomplete=round(here.column(Mode.PAPER, "n_incomplete").sum()),
+        citations_per_answer=n_citations / n if n else None,
+        n_na_sentences=n_na,
+        na_per_answer=n_na / n if n else None,
+        n_other_brackets=int(here.n_other_brackets.sum()),
+    )
 
 
 def citation_shares(answers: CitedAnswers, mode: Mode) -> dict[str, Figure]:
@@ -150,22 +196,6 @@ def citation_shares(answers: CitedAnswers, mode: Mode) -> dict[str, Figure]:
 
 def _counted(answers: CitedAnswers, mode: Mode) -> CitedAnswers:
     return answers.at(np.flatnonzero(answers.is_counted[mode]))
-
-
-NOT_ALIGNED: Row = {
-    f"{name}{end}": None for name in ("aligned", "macro_aligned") for end in ("", "_low", "_high")
-} | {"n_aligned_pairs": 0}
-
-
-def _aligned(found: list[Aligned], answers: CitedAnswers) -> dict[int, Row]:
-    """Return the alignment of each setup that a run has scored."""
-    by_setup: dict[int, list[Aligned]] = defaultdict(list)
-    for each in found:
-        by_setup[int(answers.setups[each.place])].append(each)
-    rows: list[Row] = [{"n_aligned_pairs": sum(each.n for each in of)} for of in by_setup.values()]
-    figures = [aligned_figures(of, answers) for of in by_setup.values()]
-    made = with_intervals(rows, figures, answers.n_dialogs)
-    return dict(zip(by_setup, made, strict=True))
 
 
 def left_out_of(answers: CitedAnswers, choices: CitationChoices) -> LeftOut:
@@ -193,18 +223,5 @@ CITATIONS = ReportKind(
     about=Dataset,
     choices=CitationChoices,
     make=citations_report,
-    columns=columns(
-        "setup",
-        "n_answers",
-        "n_citations",
-        "aligned",
-        "correctness",
-        "precision",
-        "recall",
-        "f1",
-        "macro_precision",
-        "macro_recall",
-        "macro_f1",
-        "na_per_answer",
-    ),
+    rows=(CitationsRow,),
 )

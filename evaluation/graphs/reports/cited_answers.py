@@ -9,11 +9,10 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from django.conf import settings
 from django.db.models import Count, Max
 from numpy.typing import NDArray
 
-from evaluation.graphs.reports.answer_figures import Counted, counted_responses, data_hash, sums_of
+from evaluation.graphs.reports.answer_figures import Counted, counted_responses, sums_of
 from evaluation.measures.authors_citation import (
     Difference,
     authors_citations,
@@ -21,8 +20,9 @@ from evaluation.measures.authors_citation import (
     differences,
 )
 from evaluation.measures.citation import CitationCounts, Mode, citation_statistics, count_citations
-from evaluation.reports.base import LeftOut
 from evaluation.reports.cached import cached
+from evaluation.reports.estimates import data_hash
+from evaluation.reports.rows import LeftOut
 from evaluation.statistics.intervals import Floats
 from evaluation.votes.counts import Ints
 from generation.models import Dataset, KGQuestion, MinimumTriple, QuestionEntity
@@ -39,7 +39,6 @@ from generation.text.flat_graph import Triple
 Rounds = Literal["all", "later"]
 ROUNDS: Mapping[Rounds, str] = {"all": "the whole set", "later": "rounds 2 to 6"}
 
-LAYOUT = 4  # of what is kept: whoever changes it lets all be made anew
 LOT = 2000  # responses that are read and parsed together
 LATER_ROUNDS = range(2, 7)
 MOST_BYTES = 64 * 2**20  # of answers that are kept: about 400,000
@@ -146,7 +145,7 @@ def version_of_answers(dataset: Dataset) -> str:
         dataset.entities.order_by().aggregate(n=Count("pk"), last=Max("pk")),
         questions.order_by().aggregate(n=Count("pk"), last=Max("pk")),
     ]
-    return f"{settings.VERSION} {LAYOUT} {parts}"
+    return str(parts)
 
 
 class _Read(NamedTuple):

@@ -2,15 +2,19 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from heapq import nsmallest
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from django.conf import settings
 
-from evaluation.graphs.reports.answer_figures import share_figure, with_intervals
-from evaluation.reports.base import LeftOut, Report, Row
+from evaluation.graphs.reports.answer_figures import share_figure
+from evaluation.reports.columns import Column, Estimate, Format
+from evaluation.reports.estimates import Planned, with_estimates
+from evaluation.reports.rows import LeftOut, Report, Row
 from evaluation.statistics.intervals import SHARE_METHOD, Figure
 from generation.draws import random_key
 from generation.lots import lots
@@ -25,6 +29,25 @@ AT_ONCE = 500  # questions that are looked up with one set of queries
 MOST_SUBGRAPHS = 4  # questions with so many, or more, are counted together
 
 
+@dataclass(frozen=True, kw_only=True)
+class SourceRow(Row):
+    """How many sub-graphs a source has retrieved, and how many of them are gold."""
+
+    source: Annotated[str, Column("Retrieved")]
+    n: Annotated[int, Column("Questions", Format.COUNT)]
+    n_with_gold: Annotated[int, Column("With known gold", Format.COUNT)]
+    n_dialogs: int  # of those with known gold
+    n_subgraphs: Annotated[int, Column("Sub-graphs", Format.COUNT)]
+    mean_subgraphs: Annotated[float, Column("Per question", Format.DECIMAL)]
+    n_0: int  # questions with so many sub-graphs
+    n_1: int
+    n_2: int
+    n_3: int
+    n_4_or_more: int
+    precision: Annotated[Estimate, Column("Precision", Format.PERCENT)]
+    recall: Annotated[Estimate, Column("Recall", Format.PERCENT)]
+
+
 class _Asked(NamedTuple):
     """One question of the sample."""
 
@@ -34,7 +57,7 @@ class _Asked(NamedTuple):
     imported: tuple[str, ...] | None  # qids; None: the file does not say
 
 
-def graph_retrieval_report(dataset: Dataset) -> Report:
+def graph_retrieval_report(dataset: Dataset) -> Report[SourceRow]:
     """Return precision and recall of retrieved sub-graphs against the gold ones (KaLMA, 3, 6.3).
 
     A row for what is retrieved here, and one for what an imported file says was retrieved, where
@@ -54,11 +77,11 @@ def graph_retrieval_report(dataset: Dataset) -> Report:
     }
     by_source = {source: listed for source, listed in by_source.items() if listed}
     places = {name: place for place, name in enumerate(sorted({each.dialog for each in asked}))}
-    rows = with_intervals(
-        [_row(source, listed) for source, listed in by_source.items()],
-        [_figures(listed, places) for listed in by_source.values()],
-        len(places),
-    )
+    planned = [
+        Planned(_row(source, listed), _figures(listed, places))
+        for source, listed in by_source.items()
+    ]
+    rows = list(with_estimates(planned, len(places), is_cautious=True))
     left_out: LeftOut = {
         "questions_without_known_gold": sum(not each.gold for each in asked),
         "questions_without_imported_list": sum(each.imported is None for each in asked),
@@ -114,21 +137,25 @@ def _texts(examples: Sequence[int]) -> Mapping[int, str]:
     return dict(rows.values_list("example", "text"))
 
 
-def _row(source: str, listed: Sequence[tuple[_Asked, Sequence[str]]]) -> Row:
-    """Return how many sub-graphs a source has, of how many questions."""
+def _row(source: str, listed: Sequence[tuple[_Asked, Sequence[str]]]) -> Callable[..., SourceRow]:
+    """Return how many sub-graphs a source has, of how many questions: a row without its shares."""
     sizes = [len(set(qids)) for _, qids in listed]
     with_gold = [asked for asked, _ in listed if asked.gold]
     n_of = Counter(min(size, MOST_SUBGRAPHS) for size in sizes)
-    return {
-        "source": source,
-        "n": len(listed),
-        "n_with_gold": len(with_gold),
-        "n_dialogs": len({asked.dialog for asked in with_gold}),
-        "n_subgraphs": sum(sizes),
-        "mean_subgraphs": sum(sizes) / len(listed),
-        **{f"n_{size}": n_of[size] for size in range(MOST_SUBGRAPHS)},
-        f"n_{MOST_SUBGRAPHS}_or_more": n_of[MOST_SUBGRAPHS],
-    }
+    return partial(
+        SourceRow,
+        source=source,
+        n=len(listed),
+        n_with_gold=len(with_gold),
+        n_dialogs=len({asked.dialog for asked in with_gold}),
+        n_subgraphs=sum(sizes),
+        mean_subgraphs=sum(sizes) / len(listed),
+        n_0=n_of[0],
+        n_1=n_of[1],
+        n_2=n_of[2],
+        n_3=n_of[3],
+        n_4_or_more=n_of[MOST_SUBGRAPHS],
+    )
 
 
 def _figures(

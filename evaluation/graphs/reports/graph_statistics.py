@@ -2,13 +2,14 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Lower, Replace
 
-from evaluation.graphs.reports.answer_figures import data_hash, need_graph
+from evaluation.graphs.reports.answer_figures import need_graph
 from evaluation.measures.biographies import (
     BIRTH,
     DEATH,
@@ -20,13 +21,63 @@ from evaluation.measures.biographies import (
     year_in_words,
     year_of,
 )
-from evaluation.reports.base import LeftOut, Report, Row
-from evaluation.reports.registry import NoChoices, ReportKind, columns
+from evaluation.reports.columns import Column, Format
+from evaluation.reports.estimates import data_hash
+from evaluation.reports.registry import NoChoices, ReportKind
+from evaluation.reports.rows import LeftOut, Report, Row
 from generation.models import Dataset, Entity, KGQuestion, QuestionEntity, Triple
 
 # What is counted by value, and what the number of its different values is called.
 COUNTED = {"country": "countries", "city": "cities", "occupation": "occupations"}
 MOST_LISTED = 100  # values of each; the number of different ones is over all
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatisticRow(Row):
+    """One thing that is counted."""
+
+    kind: Annotated[str, Column("Kind")]
+    name: Annotated[str, Column("Name")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactRow(StatisticRow):
+    """How many questions, people or different values there are."""
+
+    n: Annotated[int, Column("Number", Format.COUNT)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownFactRow(FactRow):
+    """The same, and of how many people it is known."""
+
+    n_people: Annotated[int, Column("People", Format.COUNT)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class YearRow(StatisticRow):
+    """The earliest or the latest year in which somebody was born or died."""
+
+    year: int  # -1950 for 1950 BC
+    said: Annotated[str, Column("Year")]  # in words
+    of: Annotated[str, Column("Of")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CenturyRow(StatisticRow):
+    """How many people were born and died in a century."""
+
+    century: int  # -1 for the first one BC
+    n_births: Annotated[int, Column("Births", Format.COUNT)]
+    n_deaths: Annotated[int, Column("Deaths", Format.COUNT)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueRow(StatisticRow):
+    """How many people have a value of a kind."""
+
+    n_people: Annotated[int, Column("People", Format.COUNT)]
+    share: Annotated[float, Column("Share", Format.PERCENT)]  # of those of whom it is known
 
 
 class _Said(NamedTuple):
@@ -54,7 +105,7 @@ class _People(NamedTuple):
     left_out: LeftOut
 
 
-def statistics_report(dataset: Dataset) -> Report:
+def statistics_report(dataset: Dataset) -> Report[StatisticRow]:
     """Return what a dataset's questions are about (KaLMA, 2.3).
 
     People are entities of the type human that questions name: as gold where a question has gold
@@ -79,8 +130,8 @@ def statistics_report(dataset: Dataset) -> Report:
     valued = {kind: _by_value(said, kind) for kind in COUNTED}
     dated, undated = _dated(said)
     rows = [
-        {"kind": "fact", "name": "questions", "n": n_questions},
-        {"kind": "fact", "name": "people", "n": n_people, "n_people": n_people},
+        FactRow(kind="fact", name="questions", n=n_questions),
+        KnownFactRow(kind="fact", name="people", n=n_people, n_people=n_people),
         *_facts(valued),
         *_eras(dated),
         *(row for kind in COUNTED for row in _values(kind, valued[kind])),
@@ -107,7 +158,7 @@ def statistics_report(dataset: Dataset) -> Report:
     return Report(dataset.name, "statistics", rows, left_out, " | ".join(signature))
 
 
-def are_of_questions(report: Report) -> bool:
+def are_of_questions(report: Report[StatisticRow]) -> bool:
     """Return whether a report is about the people of questions, and not all of the graph."""
     return "people of questions" in report.signature
 
@@ -178,44 +229,44 @@ def _dated(said: Iterable[_Said]) -> tuple[dict[tuple[str, str], _Dated], int]:
     return dated, n_undated
 
 
-def _facts(valued: dict[str, dict[str, set[str]]]) -> Iterator[Row]:
+def _facts(valued: dict[str, dict[str, set[str]]]) -> Iterator[KnownFactRow]:
     for kind, name in COUNTED.items():
         n_people = len(set().union(*valued[kind].values()))
-        yield {"kind": "fact", "name": name, "n": len(valued[kind]), "n_people": n_people}
+        yield KnownFactRow(kind="fact", name=name, n=len(valued[kind]), n_people=n_people)
 
 
-def _eras(dated: dict[tuple[str, str], _Dated]) -> Iterator[Row]:
+def _eras(dated: dict[tuple[str, str], _Dated]) -> Iterator[YearRow | CenturyRow]:
     """Yield the earliest and the latest year, and all centuries between them."""
     if not dated:
         return
     years = sorted(dated.values())
     for name, each in (("earliest year", years[0]), ("latest year", years[-1])):
-        yield {
-            "kind": "year",
-            "name": name,
-            "year": each.year,
-            "said": year_in_words(each.year),
-            "of": f"{each.kind} of {each.label}",
-        }
+        yield YearRow(
+            kind="year",
+            name=name,
+            year=each.year,
+            said=year_in_words(each.year),
+            of=f"{each.kind} of {each.label}",
+        )
     n = Counter((century_of(each.year), each.kind) for each in years)
     century, last = century_of(years[0].year), century_of(years[-1].year)
     while century <= last:
-        yield {
-            "kind": "century",
-            "name": century_in_words(century),
-            "century": century,
-            "n_births": n[century, BIRTH],
-            "n_deaths": n[century, DEATH],
-        }
+        yield CenturyRow(
+            kind="century",
+            name=century_in_words(century),
+            century=century,
+            n_births=n[century, BIRTH],
+            n_deaths=n[century, DEATH],
+        )
         century = following(century)
 
 
-def _values(kind: str, people: dict[str, set[str]]) -> Sequence[Row]:
+def _values(kind: str, people: dict[str, set[str]]) -> Sequence[ValueRow]:
     """Return the values that most people have."""
     n_known = len(set().union(*people.values()))
     most = sorted(people.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST_LISTED]
     return [
-        {"kind": kind, "name": value, "n_people": len(of), "share": len(of) / n_known}
+        ValueRow(kind=kind, name=value, n_people=len(of), share=len(of) / n_known)
         for value, of in most
     ]
 
@@ -227,5 +278,5 @@ STATISTICS = ReportKind(
     about=Dataset,
     choices=NoChoices,
     make=lambda dataset, _: statistics_report(dataset),
-    columns=columns("kind", "name", "n", "n_people", "share", "n_births", "n_deaths", "said", "of"),
+    rows=(KnownFactRow, ValueRow, CenturyRow, YearRow),
 )

@@ -2,34 +2,59 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from django.db.models import F
 
-from evaluation.graphs.reports.alignment import run_row
+from evaluation.graphs.reports.alignment import RunColumns, run_columns
 from evaluation.graphs.reports.answer_figures import (
     Counted,
     OfSetup,
     chosen_setups,
     counted_responses,
-    data_hash,
     need_graph,
     scores_of_answers,
     share_figure,
-    signature,
-    with_intervals,
 )
 from evaluation.measures.incompetence import incompetence_figures, incompetence_statistics
 from evaluation.metrics.incompetence import NOT_KNOWN, NOTHING_REMOVED
 from evaluation.models import MetricRun
-from evaluation.reports.base import LeftOut, Report, Row
-from evaluation.reports.registry import ReportKind, columns
-from evaluation.reports.setups import setup_row
+from evaluation.reports.columns import Column, Estimate, Format
+from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
+from evaluation.reports.registry import ReportKind
+from evaluation.reports.rows import LeftOut, Report, Row
+from evaluation.reports.setups import SetupColumns, setup_columns
 from evaluation.statistics.intervals import Figure, Floats
 from generation.models import Dataset
 
 METRIC = "incompetence"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NaCounts(Row):
+    """How many sentences have [NA], how many triples were removed, and what entails what."""
+
+    n_na_sentences: Annotated[int, Column("[NA] sentences", Format.COUNT)]
+    n_right_sentences: int  # that entail a removed triple
+    n_removed: Annotated[int, Column("Removed triples", Format.COUNT)]
+    n_found: int  # that a sentence with [NA] entails
+
+
+@dataclass(frozen=True, kw_only=True)
+class NaRow(Row):
+    """How well a setup says what its graph lacks, as a run has it."""
+
+    of: SetupColumns
+    by: RunColumns
+    n_answers: Annotated[int, Column("Answers", Format.COUNT)]
+    n_failed: Annotated[int, Column("Failed", Format.COUNT)]  # answers
+    counts: NaCounts
+    precision: Annotated[Estimate, Column("Precision", Format.PERCENT)]
+    recall: Annotated[Estimate, Column("Recall", Format.PERCENT)]
+    f1: Annotated[Estimate, Column("F1", Format.PERCENT)]
 
 
 class NaAnswer(NamedTuple):
@@ -45,7 +70,7 @@ class NaAnswer(NamedTuple):
     of_removed: tuple[float, ...]  # of each removed triple
 
 
-def incompetence_report(dataset: Dataset, setup: str = "") -> Report:
+def incompetence_report(dataset: Dataset, setup: str = "") -> Report[NaRow]:
     """Return a row for each setup and run of [NA], over answers with something removed.
 
     `precision`: of the sentences with [NA] (`n_na_sentences`), those that entail a removed triple;
@@ -65,8 +90,7 @@ def incompetence_report(dataset: Dataset, setup: str = "") -> Report:
     by_row: dict[tuple[int, int], list[NaAnswer]] = defaultdict(list)
     for each in found:
         by_row[each.run, each.setup].append(each)
-    rows: list[Row] = []
-    figures = []
+    planned = []
     for pk, one in setups.items():
         for run in runs:
             answers = by_row.get((run.pk, pk), [])
@@ -75,9 +99,15 @@ def incompetence_report(dataset: Dataset, setup: str = "") -> Report:
             if not scored and not n_failed:
                 continue  # nothing was ever removed from this setup's graphs
             statistics = na_statistics(scored, run.cut)
-            counts = {"n_answers": len(scored), "n_failed": n_failed}
-            rows.append(setup_row(one) | run_row(run) | counts | na_counts(statistics))
-            figures.append(na_figures(statistics, scored))
+            make = partial(
+                NaRow,
+                of=setup_columns(one),
+                by=run_columns(run),
+                n_answers=len(scored),
+                n_failed=n_failed,
+                counts=incompetence_counts(statistics),
+            )
+            planned.append(Planned(make, na_figures(statistics, scored)))
     left_out: LeftOut = {
         **counted.left_out(setups),
         "answers_with_nothing_removed": _n_answers(
@@ -95,9 +125,9 @@ def incompetence_report(dataset: Dataset, setup: str = "") -> Report:
     return Report(
         dataset.name,
         METRIC,
-        with_intervals(rows, figures, counted.n_dialogs),
+        list(with_estimates(planned, counted.n_dialogs, is_cautious=True)),
         left_out,
-        signature(METRIC, *said, "micro", data=data),
+        signature_of(METRIC, *said, "micro", data=data),
     )
 
 
@@ -154,14 +184,15 @@ def na_statistics(answers: Sequence[NaAnswer], cut: float) -> Floats:
     )
 
 
-def na_counts(statistics: Floats) -> Row:
+def incompetence_counts(statistics: Floats) -> NaCounts:
+    """Return what some answers have together: `statistics` of (n_answers, 4)."""
     n_right, n_sentences, n_found, n_removed = statistics.sum(axis=0).astype(int).tolist()
-    return {
-        "n_na_sentences": n_sentences,
-        "n_right_sentences": n_right,
-        "n_removed": n_removed,
-        "n_found": n_found,
-    }
+    return NaCounts(
+        n_na_sentences=n_sentences,
+        n_right_sentences=n_right,
+        n_removed=n_removed,
+        n_found=n_found,
+    )
 
 
 def na_figures(statistics: Floats, answers: Sequence[NaAnswer]) -> Mapping[str, Figure]:
@@ -180,15 +211,5 @@ INCOMPETENCE = ReportKind(
     about=Dataset,
     choices=OfSetup,
     make=lambda dataset, choices: incompetence_report(dataset, choices.setup),
-    columns=columns(
-        "setup",
-        "judge",
-        "n_answers",
-        "n_na_sentences",
-        "n_removed",
-        "precision",
-        "recall",
-        "f1",
-        "n_failed",
-    ),
+    rows=(NaRow,),
 )

@@ -3,7 +3,9 @@
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from django.db.models import F
@@ -13,23 +15,50 @@ from evaluation.graphs.reports.answer_figures import (
     OfSetup,
     chosen_setups,
     counted_responses,
-    data_hash,
     scores_of_answers,
-    signature,
-    with_intervals,
 )
 from evaluation.metrics.registry import METRICS
 from evaluation.metrics.text_quality import TextQuality
 from evaluation.models import MetricRun
-from evaluation.reports.base import LeftOut, Report, Row
-from evaluation.reports.registry import ReportKind, columns
-from evaluation.reports.setups import setup_row
+from evaluation.reports.columns import Column, Estimate, Format
+from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
+from evaluation.reports.registry import ReportKind
+from evaluation.reports.rows import LeftOut, Report, Row
+from evaluation.reports.setups import SetupColumns, setup_columns
 from evaluation.runs.scores import setups_of_the_judge
 from evaluation.statistics.intervals import Figure
 from evaluation.statistics.rater_answers import mean_from, mean_statistics
 from generation.models import Dataset
 
 QUALITIES = tuple(key for key, kind in METRICS.items() if issubclass(kind, TextQuality))
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeColumns(Row):
+    """Which judge said it, and how it was asked; "" or None of what an import does not say."""
+
+    metric_run: int
+    judge: Annotated[str, Column("Judge")]
+    mode: Annotated[str, Column("Mode")]
+    repeats: Annotated[int | None, Column("Repeats", Format.COUNT)]
+    n_sampled: int | None
+    run_signature: str
+    state: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class QualityRow(Row):
+    """What a run says of the answers of a setup, by one metric."""
+
+    metric: Annotated[str, Column("Metric")]
+    of: SetupColumns
+    by: JudgeColumns
+    is_own_judge: Annotated[bool, Column("Own judge")]  # the judge wrote the answers
+    n: Annotated[int, Column("Answers", Format.COUNT)]  # with a score
+    n_failed: Annotated[int, Column("Failed", Format.COUNT)]
+    deviation: Annotated[float | None, Column("Deviation", Format.DECIMAL)]
+    n_not_asked: int
+    mean: Annotated[Estimate, Column("Mean", Format.DECIMAL)]
 
 
 class QualityScore(NamedTuple):
@@ -41,7 +70,7 @@ class QualityScore(NamedTuple):
     score: float | None  # None: failed
 
 
-def quality_report(dataset: Dataset, setup: str = "") -> Report:
+def quality_report(dataset: Dataset, setup: str = "") -> Report[QualityRow]:
     """Return a row for each metric, setup and run of text quality.
 
     `mean` and its interval, `deviation` (of the sample, n − 1) over the `n` answers with a score;
@@ -64,21 +93,27 @@ def quality_report(dataset: Dataset, setup: str = "") -> Report:
     for each in found:
         by_row[each.run, each.setup].append(each)
     judges_own = {run.pk: setups_of_the_judge(run) for run in runs}
-    rows: list[Row] = []
-    figures = []
+    planned = []
     for metric in QUALITIES:
         for pk, one in setups.items():
             for run in runs:
                 scores = by_row.get((run.pk, pk))
                 if run.metric != metric or not scores:
                     continue
-                row = judge_row(run) | {"is_own_judge": pk in judges_own[run.pk]}
-                row |= _counts(scores) | {"n_not_asked": n_of_setup[pk] - len(scores)}
-                rows.append({"metric": metric} | setup_row(one) | row)
-                values = np.array([np.nan if s.score is None else s.score for s in scores])
-                of_answers = np.array([each.dialog for each in scores], np.int64)
-                figures.append({"mean": Figure(mean_statistics(values), of_answers, mean_from)})
-    with_run = {row["setup_id"] for row in rows}
+                given = [each.score for each in scores if each.score is not None]
+                make = partial(
+                    QualityRow,
+                    metric=metric,
+                    of=setup_columns(one),
+                    by=judge_columns(run),
+                    is_own_judge=pk in judges_own[run.pk],
+                    n=len(given),
+                    n_failed=len(scores) - len(given),
+                    deviation=statistics.stdev(given) if len(given) > 1 else None,
+                    n_not_asked=n_of_setup[pk] - len(scores),
+                )
+                planned.append(Planned(make, {"mean": _mean(scores)}))
+    with_run = {pk for _, pk in by_row}
     # Each answer once, however many runs and metrics there are.
     left_out: LeftOut = {
         **counted.left_out(setups),
@@ -93,9 +128,9 @@ def quality_report(dataset: Dataset, setup: str = "") -> Report:
     return Report(
         dataset.name,
         "quality",
-        with_intervals(rows, figures, counted.n_dialogs),
+        list(with_estimates(planned, counted.n_dialogs, is_cautious=True)),
         left_out,
-        signature("quality", *said, "scores from 1 to 5", data=data),
+        signature_of("quality", *said, "scores from 1 to 5", data=data),
     )
 
 
@@ -121,26 +156,23 @@ def quality_scores(
     )
 
 
-def judge_row(run: MetricRun) -> Row:
-    """Return which judge said it, and how it was asked; "" of what an import does not say."""
-    return {
-        "metric_run": run.pk,
-        "judge": run.parameters.get("served_name") or run.model_name or run.backend,
-        "mode": str(run.parameters.get("mode", "")),
-        "repeats": run.parameters.get("repeats"),
-        "n_sampled": run.parameters.get("n_sampled"),
-        "run_signature": run.full_signature,
-        "state": str(run.state),
-    }
+def judge_columns(run: MetricRun) -> JudgeColumns:
+    """Return which judge said it, and how it was asked."""
+    return JudgeColumns(
+        metric_run=run.pk,
+        judge=run.parameters.get("served_name") or run.model_name or run.backend,
+        mode=str(run.parameters.get("mode", "")),
+        repeats=run.parameters.get("repeats"),
+        n_sampled=run.parameters.get("n_sampled"),
+        run_signature=run.full_signature,
+        state=str(run.state),
+    )
 
 
-def _counts(scores: Collection[QualityScore]) -> Row:
-    given = [each.score for each in scores if each.score is not None]
-    return {
-        "n": len(given),
-        "n_failed": len(scores) - len(given),
-        "deviation": statistics.stdev(given) if len(given) > 1 else None,
-    }
+def _mean(scores: Collection[QualityScore]) -> Figure:
+    values = np.array([np.nan if each.score is None else each.score for each in scores])
+    of_answers = np.array([each.dialog for each in scores], np.int64)
+    return Figure(mean_statistics(values), of_answers, mean_from)
 
 
 QUALITY = ReportKind(
@@ -150,16 +182,5 @@ QUALITY = ReportKind(
     about=Dataset,
     choices=OfSetup,
     make=lambda dataset, choices: quality_report(dataset, choices.setup),
-    columns=columns(
-        "metric",
-        "setup",
-        "judge",
-        "mode",
-        "repeats",
-        "n",
-        "mean",
-        "deviation",
-        "n_failed",
-        "is_own_judge",
-    ),
+    rows=(QualityRow,),
 )

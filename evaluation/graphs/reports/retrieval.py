@@ -3,10 +3,15 @@
 from typing import Annotated, NamedTuple
 
 from evaluation.graphs.reports.cached_retrieval import cached_graph_retrieval
-from evaluation.graphs.reports.graph_retrieval import graph_retrieval_report
-from evaluation.reports.base import Report
-from evaluation.reports.registry import CannotReport, ReportKind, columns
-from evaluation.retrieval.report import RetrievalChoices, report_if_indexed, retrieval_report
+from evaluation.graphs.reports.graph_retrieval import SourceRow, graph_retrieval_report
+from evaluation.reports.registry import CannotReport, ReportKind
+from evaluation.reports.rows import Report
+from evaluation.retrieval.report import (
+    RecallRow,
+    RetrievalChoices,
+    report_if_indexed,
+    retrieval_report,
+)
 from generation.choices.declaration import Choice
 from generation.models import Dataset, KGQuestion
 
@@ -38,7 +43,7 @@ def _has_questions(dataset: Dataset) -> bool:
     return KGQuestion.objects.of_benchmark().filter(example__dataset=dataset).exists()
 
 
-def _report(dataset: Dataset, choices: Choices) -> Report:
+def _report(dataset: Dataset, choices: Choices) -> Report[RecallRow] | Report[SourceRow]:
     """Return the report; passages are indexed now where they are not."""
     if choices.of == PASSAGES:
         return retrieval_report(dataset, choices.ranking)
@@ -46,7 +51,7 @@ def _report(dataset: Dataset, choices: Choices) -> Report:
     return graph_retrieval_report(dataset)
 
 
-def _cached_report(dataset: Dataset, choices: Choices) -> Report:
+def _cached_report(dataset: Dataset, choices: Choices) -> Report[RecallRow] | Report[SourceRow]:
     if choices.of == PASSAGES:
         return report_if_indexed(dataset, choices.ranking)
     _need_questions(dataset)
@@ -67,7 +72,5 @@ RETRIEVAL = ReportKind(
     make=_report,
     usual=usual_choices,
     cached=_cached_report,
-    columns=columns(
-        "source", "k", "n", "n_with_gold", "n_subgraphs", "mean_subgraphs", "recall", "precision"
-    ),
+    rows=(SourceRow, RecallRow),
 )

@@ -9,7 +9,8 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 
 from evaluation.graphs.pages.cited_answer import CitedFact
 from evaluation.measures.citation import Verdict
-from evaluation.reports.base import LeftOut, Row
+from evaluation.reports.rows import LeftOut
+from evaluation.reports.setups import SetupColumns
 from generation.models import Dataset, KGQuestion
 
 register = template.Library()
@@ -82,9 +83,9 @@ def n_made_up(dataset: Dataset) -> int:
 
 
 @register.filter
-def said_beside(row: Row, name: str) -> str:
+def said_beside(setup: SetupColumns, name: str) -> str:
     """Return what a setup is, but for what its short name says: model and prompt."""
-    is_named = {row["model"]: row["model"], row["prompt_title"]: row["prompt"]}
+    is_named = {setup.model: setup.model, setup.prompt_title: setup.prompt}
     return " · ".join(words for words, of_name in is_named.items() if words and of_name not in name)
 
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
 from evaluation.graphs.experiments.registry import EXPERIMENTS
-from evaluation.graphs.figures.citations import report_chart, row_names
+from evaluation.graphs.figures.citations import DrawnRow, report_chart, row_names
 from evaluation.graphs.forms.graph_reports import (
     AnswerFilter,
     CitationChoicesForm,
@@ -31,14 +31,18 @@ from evaluation.graphs.reports.answers_behind import (
     differing_answers,
 )
 from evaluation.graphs.reports.cached_retrieval import cached_graph_retrieval
-from evaluation.graphs.reports.citations import citations_report
+from evaluation.graphs.reports.citations import (
+    CitationsRow,
+    citations_report,
+)
 from evaluation.graphs.reports.cited_answers import cited_answers
+from evaluation.graphs.reports.graph_retrieval import SourceRow
 from evaluation.graphs.reports.incompetence import incompetence_report
 from evaluation.graphs.reports.quality import quality_report
-from evaluation.reports.base import Report
 from evaluation.reports.downloads import report_file
 from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.registry import CannotReport
+from evaluation.reports.rows import Report
 from evaluation.runs.named_answers import experiment_of
 from evaluation.runs.seeded_setups import grouped
 from generation.models import Dataset
@@ -165,7 +169,7 @@ def _dataset(slug: str, report: str) -> Dataset:
     return get_object_or_404(Dataset, slug=slug)
 
 
-def _made(dataset: Dataset, report: str, form: CitationChoicesForm) -> Report:
+def _made(dataset: Dataset, report: str, form: CitationChoicesForm) -> Report[DrawnRow]:
     """Return a report on a dataset.
 
     Raises:
@@ -174,7 +178,7 @@ def _made(dataset: Dataset, report: str, form: CitationChoicesForm) -> Report:
     need_graph(dataset)
     if report == "citations":
         return citations_report(dataset, form.chosen)
-    made: dict[str, Callable[[Dataset], Report]] = {
+    made: dict[str, Callable[[Dataset], Report[DrawnRow]]] = {
         "alignment": alignment_report,
         "incompetence": incompetence_report,
         "retrieval": cached_graph_retrieval,
@@ -183,13 +187,14 @@ def _made(dataset: Dataset, report: str, form: CitationChoicesForm) -> Report:
     return made[report](dataset)
 
 
-def _states(dataset: Dataset, found: Report) -> dict[str, bool]:
+def _states(dataset: Dataset, found: Report[DrawnRow]) -> dict[str, bool]:
     """Return what a page says where figures are missing: which of their sources there are."""
-    if found.rows:
+    if rows := found.rows:
+        cited = [row for row in rows if isinstance(row, CitationsRow)]
         return {
-            "has_minimum": any(row.get("n_with_minimum") for row in found.rows),
-            "is_aligned": any(row.get("aligned") is not None for row in found.rows),
-            "has_gold": any(row.get("n_with_gold") for row in found.rows),
+            "has_minimum": any(row.counts.n_with_minimum for row in cited),
+            "is_aligned": any(row.aligned.value is not None for row in cited),
+            "has_gold": any(row.n_with_gold for row in rows if isinstance(row, SourceRow)),
         }
     shown = dataset.responses.of_benchmark().filter(graph_shown__isnull=False)
     removed = shown.filter(removed__isnull=False).exclude(removed=[])

@@ -10,8 +10,15 @@ from django.views.decorators.http import require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from evaluation.graphs.figures.graph_statistics import ERAS, MOST_BARS, TITLES, statistics_chart
-from evaluation.graphs.reports.graph_statistics import are_of_questions, statistics_report
-from evaluation.reports.base import Row
+from evaluation.graphs.reports.graph_statistics import (
+    CenturyRow,
+    FactRow,
+    StatisticRow,
+    ValueRow,
+    YearRow,
+    are_of_questions,
+    statistics_report,
+)
 from evaluation.reports.downloads import report_file
 from evaluation.reports.figures.builders import CONTENT_TYPES
 from evaluation.reports.figures.themes import Spec, page_themes
@@ -34,14 +41,17 @@ def statistics(request: SignedInRequest, slug: str) -> HttpResponse:
         return render(request, _PAGE, context | {"problem": str(exc)})
     charts = {figure: statistics_chart(figure, found.rows, on_page=True) for figure in FIGURES}
     drawn_here = {figure: spec for figure, spec in charts.items() if spec}
-    of_kind = {kind: [row for row in found.rows if row["kind"] == kind] for kind in FIGURES}
+    values = {
+        kind: [row for row in found.rows if isinstance(row, ValueRow) and row.kind == kind]
+        for kind in TITLES
+    }
     context |= {
         "found": found,
-        "facts": {row["name"]: row for row in found.rows if row["kind"] == "fact"},
-        "years": {row["name"]: row for row in found.rows if row["kind"] == "year"},
+        "facts": {row.name: row for row in found.rows if isinstance(row, FactRow)},
+        "years": {row.name: row for row in found.rows if isinstance(row, YearRow)},
         "are_of_questions": are_of_questions(found),
-        "centuries": of_kind[ERAS],
-        "tables": [(kind, name, of_kind[kind][:MOST_BARS]) for kind, name in TITLES.items()],
+        "centuries": [row for row in found.rows if isinstance(row, CenturyRow)],
+        "tables": [(kind, name, values[kind][:MOST_BARS]) for kind, name in TITLES.items()],
         "plots": {"charts": drawn_here, "themes": page_themes()} if drawn_here else {},
     }
     return render(request, _PAGE, context)
@@ -54,7 +64,7 @@ def download(request: SignedInRequest, slug: str, format_key: str) -> HttpRespon
     dataset = get_object_or_404(Dataset, slug=slug)
     figure = request.GET.get("figure", ERAS)
 
-    def chart(rows: Sequence[Row]) -> Spec | None:
+    def chart(rows: Sequence[StatisticRow]) -> Spec | None:
         return statistics_chart(figure, rows) if figure in FIGURES else None
 
     name = f"{slug}-statistics" + f"-{figure}" * (format_key in CONTENT_TYPES)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evaluation.reports.base import Row
+from evaluation.reports.columns import Estimate
 from evaluation.reports.figures.themes import Spec, file_theme
 from generation.amounts import UNDEFINED
 
@@ -43,6 +44,19 @@ def interval_of(row: Row, name: str, factor: float = 100) -> Row:
         said += f" [{low:.1f}, {high:.1f}]"
     key = "accuracy" if name.startswith("ceiling") else name
     return {key: figure, "low": low, "high": high, "said": said}
+
+
+def whisker(estimate: Estimate, factor: float = 100) -> dict[str, float | None]:
+    """Return an estimate for an axis: 'value', 'low' and 'high', multiplied."""
+    return {name: as_percent(end, factor) for name, end in estimate._asdict().items()}
+
+
+def said(estimate: Estimate, factor: float = 100) -> str:
+    """Return an estimate in words: '81.0 [75.2, 86.1]'."""
+    value, low, high = whisker(estimate, factor).values()
+    if value is None:
+        return UNDEFINED
+    return f"{value:.1f}" + ("" if low is None or high is None else f" [{low:.1f}, {high:.1f}]")
 
 
 def inline(values: Sequence[Row]) -> "alt.InlineData":

@@ -60,7 +60,7 @@ def agreement_report(
     choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
-) -> Report:
+) -> Report[Any]:
     """Return how well each run repeats what people said: a row per run × question.
 
     `counts` and `left_out` as for `raters_report`.
@@ -94,7 +94,7 @@ def agreement_with_details(
     *,
     with_details: bool = True,
     scores_of: ScoresOf = scores_of,
-) -> tuple[Report, Details]:
+) -> tuple[Report[Any], Details]:
     """Return the report, the curves and the first disagreements, from one reading of the scores."""
     if counts is None:
         counts = study_counts(study, choices)

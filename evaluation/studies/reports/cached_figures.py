@@ -61,7 +61,7 @@ def stored_figures(study: Study, choices: Choices) -> Stored:
             _unlock(key)
 
 
-def as_on_page(kind: ReportKind[Study, Choices], study: Study, choices: Choices) -> Report:
+def as_on_page(kind: ReportKind[Study, Choices], study: Study, choices: Choices) -> Report[Any]:
     """Return a report as its page shows it, or made now where the page waits for a worker."""
     stored = stored_figures(study, choices)
     if stored.figures is None or not stored.is_current:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import partial
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,7 @@ def raters_report(
     choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
-) -> Report:
+) -> Report[Any]:
     """Return what raters said and how far they agree: a row per arm × question (× setup).
 
     `counts` are those of `study_counts`, and `left_out` is of `votes_left_out`, when they were read

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from string import ascii_uppercase
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def scenarios_report(
     choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
-) -> Report:
+) -> Report[Any]:
     """Return question means by scenario: a row per question × setup × arm.
 
     An assumed answer (`n_assumed`) is a no in the mean, and in no other figure.

@@ -8,7 +8,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,7 @@ def sensibleness_report(
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
     scores_of: ScoresOf = scores_of,
-) -> Report:
+) -> Report[Any]:
     """Return how far each run is from the raters: a row per run × slice, and their mean below.
 
     The mean is over the slices that the run's prompt was not built on, each counting the same;

@@ -9,7 +9,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -83,7 +83,7 @@ def calibration_report(
     question: str = "",
     model: str = "",
     family: Family | None = None,
-) -> Report:
+) -> Report[Any]:
     """Return the candidates of each family on each question, and what choosing among them gives.
 
     Args:
@@ -372,7 +372,7 @@ def _check(study: Study, choices: CalibrationChoices) -> None:
         raise ChoiceError("model", f"No scores by a model {choices.model!r}; there are: {there}.")
 
 
-def _chosen_report(study: Study, choices: CalibrationChoices) -> Report:
+def _chosen_report(study: Study, choices: CalibrationChoices) -> Report[Any]:
     counted, question, model = choices
     return calibration_report(study, counted, question=question, model=model)
 

@@ -46,7 +46,7 @@ def time_report(
     choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
-) -> Report:
+) -> Report[Any]:
     """Return the seconds per response in each arm, and the share that merging saves of them.
 
     `counts` and `left_out` as for `raters_report`. A judgement is one rater's answers to one target
@@ -169,7 +169,7 @@ def position_report(
     choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
-) -> Report:
+) -> Report[Any]:
     """Return mean votes by position in the merged arm: rows per question × position.
 
     `counts` and `left_out` as for `raters_report`. The row without a position has the `effect`:

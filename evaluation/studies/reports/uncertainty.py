@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +79,7 @@ def uncertainty_report(
     choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
-) -> Report:
+) -> Report[Any]:
     """Return how far the arms differ: a row per question, then one per question × setup.
 
     `counts` and `left_out` as for `raters_report`. No rows where a study has one arm. Rows over

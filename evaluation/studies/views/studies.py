@@ -182,7 +182,7 @@ def download_report(
     return report_file(lambda: rows, format_key, f"{found.slug}-{report}")
 
 
-def _report(study: Study, name: str, choices: Choices) -> Report | None:
+def _report(study: Study, name: str, choices: Choices) -> Report[Any] | None:
     """Return a report as the page shows it: of a large study the last one, None before the first.
 
     Of a small study it is made now where the page would show an older one.

@@ -141,7 +141,7 @@ def _is_usable(request: SignedInRequest, family: Family) -> bool:
     return not problem
 
 
-def _found(study: Study, form: CalibrationForm) -> tuple[Report, CalibrationTable]:
+def _found(study: Study, form: CalibrationForm) -> tuple[Report[Any], CalibrationTable]:
     """Return the report on the chosen question and family, and how a page lays it out."""
     family, question, choices = form.chosen_family, form.chosen_question, form.choices
     report = cached_of_study(

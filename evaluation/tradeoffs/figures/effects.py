@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from evaluation.reports.base import Row
 from evaluation.reports.figures.builders import as_vega_lite, inline
 from evaluation.reports.figures.themes import Spec
 from evaluation.tradeoffs.effects import BEST_OF_POOL
+from evaluation.tradeoffs.reports.takeaways import EffectRow
 
 if TYPE_CHECKING:
     import altair as alt
@@ -16,24 +16,24 @@ STEP = 0.1  # an axis ends at a multiple of it
 SHORT = {BEST_OF_POOL: "best of pool"}
 
 
-def effects_chart(rows: Sequence[Row]) -> Spec | None:
+def effects_chart(rows: Sequence[EffectRow]) -> Spec | None:
     """Draw the difference of F1 of each effect over all its pairs; None where none is defined."""
     import altair as alt
 
-    values = [_value(row) for row in rows if not row["of"] and row["f1_difference"] is not None]
-    if not values:
+    shown = [row for row in rows if not row.of and row.f1_difference.value is not None]
+    if not shown:
         return None
-    ends = [row[end] for row in values for end in ("f1", "low", "high") if row[end] is not None]
+    ends = [end for row in shown for end in row.f1_difference if end is not None]
     domain = [STEP * (min(0.0, *ends) // STEP), STEP * (max(0.0, *ends) // STEP + 1)]
     across = alt.Scale(domain=domain, nice=False)
-    names = [row["effect"] for row in values]
+    names = [_name(row) for row in shown]
     y = alt.Y("effect:N", sort=names, title=None)
 
     def x(field: str) -> "alt.X":
         axis = alt.Axis(tickCount=5, format="+.1f")
         return alt.X(f"{field}:Q", scale=across, title="Difference of F1", axis=axis)
 
-    base = alt.Chart(inline(values))
+    base = alt.Chart(inline([_value(row) for row in shown]))
     layers: list[Any] = [
         base.mark_rule(style="zero").encode(x=alt.datum(0, type="quantitative")),
         base.mark_rule(style="whisker").encode(x=x("low"), x2="high", y=y),
@@ -41,16 +41,19 @@ def effects_chart(rows: Sequence[Row]) -> Spec | None:
     ]
     chart = alt.layer(*layers).properties(
         width=WIDTH,
-        height=ROW_HEIGHT * len(values),
+        height=ROW_HEIGHT * len(shown),
         description="Effects on F1 with 95 % intervals",
     )
     return as_vega_lite(chart)
 
 
-def _value(row: Row) -> Row:
-    f1, low, high = (row[f"f1_difference{end}"] for end in ("", "_low", "_high"))
-    said = f"{row['compared']}: {f1:+.3f}"
+def _name(row: EffectRow) -> str:
+    return f"{row.takeaway} {SHORT.get(row.effect, row.effect)}"
+
+
+def _value(row: EffectRow) -> dict[str, Any]:
+    f1, low, high = row.f1_difference
+    said = f"{row.compared}: {f1:+.3f}"
     if low is not None and high is not None:
         said += f" [{low:+.3f}, {high:+.3f}]"
-    name = f"{row['takeaway']} {SHORT.get(row['effect'], row['effect'])}"
-    return {"effect": name, "f1": f1, "low": low, "high": high, "said": said}
+    return {"effect": _name(row), "f1": f1, "low": low, "high": high, "said": said}

@@ -9,7 +9,7 @@ the colour of theirs.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evaluation.reports.base import Row
+from evaluation.tradeoffs.reports.tradeoff import DotColumns
 from generation.model_sizes import by_size
 from generation.text.prompt_types import PromptType, prompt_type
 from generation.text.temperatures import temperature_text
@@ -78,11 +78,11 @@ class Legend(NamedTuple):
     has_instructions: bool = False
 
 
-def palette_of(rows: Sequence[Row]) -> Palette:
+def palette_of(rows: Sequence[DotColumns]) -> Palette:
     """Return what colours and fills mean, from the report's rows on all setups of a dataset."""
-    models = by_size(list({row["model"] for row in rows}))
-    temperatures = sorted({row["temperature"] for row in rows if row["temperature"] is not None})
-    restricted = {(row["model"], row["temperature"]) for row in rows if row["is_restricted"]}
+    models = by_size(list({row.model for row in rows}))
+    temperatures = sorted({row.temperature for row in rows if row.temperature is not None})
+    restricted = {(row.model, row.temperature) for row in rows if row.is_restricted}
     return Palette(
         models=tuple(models[-MOST_MODELS:]),
         other_models=tuple(models[:-MOST_MODELS]),
@@ -92,26 +92,26 @@ def palette_of(rows: Sequence[Row]) -> Palette:
     )
 
 
-def with_rings(palette: Palette, rows: Sequence[Row]) -> Palette:
+def with_rings(palette: Palette, rows: Sequence[DotColumns]) -> Palette:
     """Return a palette that tells the models of aggregates apart, where a view has several."""
-    models = {row["model"] for row in rows if row["is_aggregate"]}
+    models = {row.model for row in rows if row.is_aggregate}
     return palette._replace(has_rings=len(models) > 1)
 
 
-def glyph_of(row: Row, palette: Palette) -> Glyph:
+def glyph_of(row: DotColumns, palette: Palette) -> Glyph:
     """Return the mark of a setup."""
     kind = _kind(row)
-    fill = "t7" if row["temperature"] in palette.light else "t0"
-    if row["is_aggregate"]:
-        ring = model_colour(row["model"], palette) if palette.has_rings else ""
-        return Glyph(SHAPES["star"], f"{_function_colour(row['function'])} {fill}", ring=ring)
-    if kind is not None and row["is_restricted"]:
+    fill = "t7" if row.temperature in palette.light else "t0"
+    if row.is_aggregate:
+        ring = model_colour(row.model, palette) if palette.has_rings else ""
+        return Glyph(SHAPES["star"], f"{_function_colour(row.function)} {fill}", ring=ring)
+    if kind is not None and row.is_restricted:
         is_golden = kind.evidence == "golden"
         if palette.is_restricted_by_evidence:
             return Glyph(SHAPES["small"], f"{'e1' if is_golden else 'e2'} {fill}")
         fill = "t0" if is_golden else "t7"
     has_instructions = kind is not None and kind.has_instructions
-    return Glyph(_shape(kind), f"{model_colour(row['model'], palette)} {fill}", has_instructions)
+    return Glyph(_shape(kind), f"{model_colour(row.model, palette)} {fill}", has_instructions)
 
 
 def model_colour(model: str, palette: Palette) -> str:
@@ -119,26 +119,26 @@ def model_colour(model: str, palette: Palette) -> str:
     return f"m{palette.models.index(model) + 1}" if model in palette.models else "m0"
 
 
-def legend_of(rows: Sequence[Row], palette: Palette) -> Legend:
+def legend_of(rows: Sequence[DotColumns], palette: Palette) -> Legend:
     """Return what the marks of these rows mean, in the order of sizes, temperatures and types."""
-    single = [row for row in rows if not row["is_aggregate"]]
+    single = [row for row in rows if not row.is_aggregate]
     # Restricted context of one model has colours by evidence: none says its model then.
     has_colours = not palette.is_restricted_by_evidence or any(
-        not row["is_restricted"] for row in single
+        not row.is_restricted for row in single
     )
     return Legend(
         models=_models(rows if palette.has_rings else single, palette, has_colours),
         temperatures=_temperatures(single, palette, has_colours),
         prompts=_prompts(single, palette),
-        functions=_functions([row for row in rows if row["is_aggregate"]], palette),
+        functions=_functions([row for row in rows if row.is_aggregate], palette),
         has_instructions=any(glyph_of(row, palette).has_instructions for row in single),
     )
 
 
-def _models(rows: Sequence[Row], palette: Palette, has_colours: bool) -> tuple[Entry, ...]:
+def _models(rows: Sequence[DotColumns], palette: Palette, has_colours: bool) -> tuple[Entry, ...]:
     entries = []
     for model in (*palette.models, *palette.other_models):
-        n = sum(row["model"] == model for row in rows)
+        n = sum(row.model == model for row in rows)
         if n:
             colour = model_colour(model, palette)
             glyph = Glyph(SHAPES["circle"], colour) if has_colours else Glyph("")
@@ -146,12 +146,14 @@ def _models(rows: Sequence[Row], palette: Palette, has_colours: bool) -> tuple[E
     return tuple(entries)
 
 
-def _temperatures(rows: Sequence[Row], palette: Palette, has_colours: bool) -> tuple[Entry, ...]:
+def _temperatures(
+    rows: Sequence[DotColumns], palette: Palette, has_colours: bool
+) -> tuple[Entry, ...]:
     entries = []
-    there = {row["temperature"] for row in rows}
+    there = {row.temperature for row in rows}
     colour = f"m{len(palette.models)}"  # that of the largest model
     for temperature in sorted(there, key=lambda each: -1.0 if each is None else each):
-        n = sum(row["temperature"] == temperature for row in rows)
+        n = sum(row.temperature == temperature for row in rows)
         is_light = temperature in palette.light
         classes = f"{colour} {'t7' if is_light else 't0'}"
         glyph = Glyph(SHAPES["circle"], classes) if has_colours else Glyph("")
@@ -164,9 +166,9 @@ def _temperatures(rows: Sequence[Row], palette: Palette, has_colours: bool) -> t
     return tuple(entries)
 
 
-def _prompts(rows: Sequence[Row], palette: Palette) -> tuple[Entry, ...]:
+def _prompts(rows: Sequence[DotColumns], palette: Palette) -> tuple[Entry, ...]:
     """Return a line for each type; restricted ones share a line by evidence, parts by recipe."""
-    found: dict[tuple[int, str], list[Row]] = {}
+    found: dict[tuple[int, str], list[DotColumns]] = {}
     for row in rows:
         kind = _kind(row)
         found.setdefault((kind.number if kind else 99, _family_title(row, kind)), []).append(row)
@@ -174,29 +176,29 @@ def _prompts(rows: Sequence[Row], palette: Palette) -> tuple[Entry, ...]:
     for (_, title), alike in sorted(found.items()):
         glyph = glyph_of(alike[0], palette)
         by_evidence = [name for name in glyph.classes.split() if name.startswith("e")]
-        keys = tuple(dict.fromkeys(row["prompt"] or "none" for row in alike))
+        keys = tuple(dict.fromkeys(row.prompt or "none" for row in alike))
         plain = glyph._replace(classes=" ".join(by_evidence))
         entries.append(Entry(tuple(sorted(keys)), title, plain, len(alike)))
     return tuple(entries)
 
 
-def _family_title(row: Row, kind: PromptType | None) -> str:
+def _family_title(row: DotColumns, kind: PromptType | None) -> str:
     """Return what a prompt is called together with those that a filter takes as one with it."""
     if kind is not None and kind.dialog_share is not None:
         return f"Restricted, {kind.evidence}{' non-evidence' * (kind.evidence != 'golden')}"
     if kind is not None and kind.part:
         return f"Parts of the first {kind.of}"
-    return str(row["prompt_title"])
+    return row.prompt_title
 
 
-def _functions(rows: Sequence[Row], palette: Palette) -> tuple[Entry, ...]:
-    found: dict[str, list[Row]] = {}
-    for row in sorted(rows, key=lambda row: str(row["function"])):
-        found.setdefault(row["function"], []).append(row)
+def _functions(rows: Sequence[DotColumns], palette: Palette) -> tuple[Entry, ...]:
+    found: dict[str, list[DotColumns]] = {}
+    for row in sorted(rows, key=lambda row: row.function):
+        found.setdefault(row.function, []).append(row)
     return tuple(
         Entry(
             (function,),
-            alike[0]["function_title"],
+            alike[0].function_title,
             Glyph(SHAPES["star"], f"{_function_colour(function)} t0"),
             len(alike),
         )
@@ -209,9 +211,9 @@ def _function_colour(function: str) -> str:
     return FUNCTION_COLOURS.get(function.removeprefix("recipe-"), "a3")
 
 
-def _kind(row: Row) -> PromptType | None:
+def _kind(row: DotColumns) -> PromptType | None:
     try:
-        return prompt_type(row["prompt"])
+        return prompt_type(row.prompt)
     except ValueError:
         return None
 

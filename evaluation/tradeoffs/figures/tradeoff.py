@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from evaluation.reports.base import Row
 from evaluation.reports.figures.free_places import Box, Text, around, first_free, least_covering
+from evaluation.reports.numbers import decimal
 from evaluation.tradeoffs.figures.frame import (
     HEIGHT,
     PLOT,
@@ -32,8 +32,8 @@ from evaluation.tradeoffs.figures.glyphs import (
     palette_of,
     with_rings,
 )
+from evaluation.tradeoffs.reports.tradeoff import TradeoffRow
 from evaluation.tradeoffs.view import View
-from generation.amounts import UNDEFINED
 from generation.text.temperatures import temperature_text
 
 HALF_MARK = 6.5  # of a mark's square
@@ -89,7 +89,7 @@ class Drawn(NamedTuple):
 class Mark(NamedTuple):
     """One setup in its place."""
 
-    row: Row
+    row: TradeoffRow
     x: float
     y: float
     glyph: Glyph
@@ -102,18 +102,18 @@ class Mark(NamedTuple):
 
     @property
     def model(self) -> str:
-        return str(self.row["model"])
+        return self.row.of.model
 
     @property
     def temperature(self) -> str:
         """As views call it."""
-        temperature = self.row["temperature"]
+        temperature = self.row.of.temperature
         return "none" if temperature is None else f"{temperature:g}"
 
     @property
     def prompt(self) -> str:
         """The prompt or, of an aggregate, the function, as views call it."""
-        return str(self.row["function"] or self.row["prompt_family"])
+        return self.row.of.function or self.row.of.prompt_family
 
 
 class Figure(NamedTuple):
@@ -160,12 +160,12 @@ class Figure(NamedTuple):
 
 
 def figure_of(
-    rows: Sequence[Row],
+    rows: Sequence[TradeoffRow],
     view: View,
     lines: Sequence[Line] = (),
     *,
     palette: Palette | None = None,
-    address: Callable[[Row], str] | None = None,
+    address: Callable[[TradeoffRow], str] | None = None,
 ) -> Figure:
     """Return the figure of some rows of the report.
 
@@ -177,11 +177,16 @@ def figure_of(
             these rows.
         address: where a mark leads; None: nowhere.
     """
-    palette = with_rings(palette or palette_of(rows), rows)
-    known = [row for row in rows if None not in (row["attribution"], row["sensibleness"])]
-    window = window_of(_lowest(known, view, lines), view.x_from, view.x_to, view.y_from, view.y_to)
-    inside = [row for row in known if window.holds(row["attribution"], row["sensibleness"])]
-    marks = [_mark(row, window, palette, view.intervals, address) for row in inside]
+    setups = [row.of for row in rows]
+    palette = with_rings(palette or palette_of(setups), setups)
+    known = [(row, point) for row in rows if (point := row.point)]
+    lowest = _lowest([row for row, _ in known], view, lines)
+    window = window_of(lowest, view.x_from, view.x_to, view.y_from, view.y_to)
+    marks = [
+        _mark(row, point, window, palette, view.intervals, address)
+        for row, point in known
+        if window.holds(*point)
+    ]
     taken = [around(mark.x, mark.y, HALF_MARK) for mark in marks]
     clusters = list(_clusters(marks, taken)) if view.clusters else []
     drawn = curves(window, taken)
@@ -200,18 +205,19 @@ def figure_of(
         clusters=clusters,
         lines=[_drawn(line, window) for line in lines if _is_drawn(line, window)],
         marks=marks,
-        legend=legend_of(inside, palette),
+        legend=legend_of([mark.row.of for mark in marks], palette),
         line_legend=_line_legend(lines),
-        n_outside=len(known) - len(inside),
+        n_outside=len(known) - len(marks),
         n_undefined=len(rows) - len(known),
         n_without_label=sum(mark.label is None for mark in marks) if view.labels else 0,
     )
 
 
-def _lowest(rows: Sequence[Row], view: View, lines: Sequence[Line]) -> float:
+def _lowest(rows: Sequence[TradeoffRow], view: View, lines: Sequence[Line]) -> float:
     """Return the lowest sensibleness that is to be seen; NaN where nothing is."""
-    ends = ("sensibleness", "sensibleness_low") if view.intervals else ("sensibleness",)
-    values = [row[name] for row in rows for name in ends if row[name] is not None]
+    n_ends = 2 if view.intervals else 1  # its value, its lower end
+    ends = [end for row in rows for end in row.sensibleness[:n_ends]]
+    values = [end for end in ends if end is not None]
     values += [y for line in lines for _, y in line.points]
     return min(values, default=math.nan)
 
@@ -220,58 +226,59 @@ def _lowest(rows: Sequence[Row], view: View, lines: Sequence[Line]) -> float:
 
 
 def _mark(
-    row: Row,
+    row: TradeoffRow,
+    point: tuple[float, float],
     window: Window,
     palette: Palette,
     with_intervals: bool,
-    address: Callable[[Row], str] | None,
+    address: Callable[[TradeoffRow], str] | None,
 ) -> Mark:
-    glyph = glyph_of(row, palette)
+    glyph = glyph_of(row.of, palette)
+    x, y = window.x(point[0]), window.y(point[1])
     return Mark(
         row,
-        round(window.x(row["attribution"]), 1),
-        round(window.y(row["sensibleness"]), 1),
+        round(x, 1),
+        round(y, 1),
         glyph,
         said=said_of(row),
-        whiskers=_whiskers(row, window) if with_intervals else "",
+        whiskers=_whiskers(row, x, y, window) if with_intervals else "",
         colour=glyph.classes.split()[0],
         href=address(row) if address else "",
     )
 
 
-def said_of(row: Row) -> str:
+def said_of(row: TradeoffRow) -> str:
     """Return what a setup is and where it stands, in one line."""
-    asked = row["temperature"]
-    temperature = "" if asked is None else f"T {temperature_text(asked)}"
-    share = row["dialog_share"]
-    of_dialog = f"dialog share {share:.2f}" if row["is_restricted"] and share is not None else ""
-    chosen = f"chosen in each example {chosen_of(row)}" if row["is_aggregate"] else ""
-    parts = [row["prompt_title"], row["model"], temperature, of_dialog, chosen]
-    name = ", ".join(filter(None, parts))
-    f1 = UNDEFINED if row["f1"] is None else f"{row['f1']:.3f}"
+    of, share = row.of, row.of.dialog_share
+    temperature = "" if of.temperature is None else f"T {temperature_text(of.temperature)}"
+    of_dialog = f"dialog share {share:.2f}" if of.is_restricted and share is not None else ""
+    chosen = f"chosen in each example {chosen_of(row)}" if of.is_aggregate else ""
+    name = ", ".join(filter(None, [of.prompt_title, of.model, temperature, of_dialog, chosen]))
+    estimates = (row.attribution, row.sensibleness, row.f1)
+    attribution, sensibleness, f1 = (decimal(each.value, 3) for each in estimates)
     return (
-        f"{name}: attribution {row['attribution']:.3f}, sensibleness {row['sensibleness']:.3f}, "
-        f"F1 {f1}, {row['n']:,} examples"
+        f"{name}: attribution {attribution}, sensibleness {sensibleness}, F1 {f1}, "
+        f"{row.n:,} examples"
     )
 
 
-def chosen_of(row: Row) -> str:
+def chosen_of(row: TradeoffRow) -> str:
     """Return what an aggregate takes: its pool, what chose, and its inferences."""
-    by = f" by {row['chosen_by_title']}" if row["chosen_by_title"] else ""
-    pool = "1 setup" if row["pool_size"] == 1 else f"{row['pool_size'] or 'unknown'} setups"
-    calls = "1 inference" if row["n_calls"] == 1 else f"{row['n_calls']:,} inferences"
+    title, size, n_calls = row.chosen.chosen_by_title, row.chosen.pool_size, row.of.n_calls
+    by = f" by {title}" if title else ""
+    pool = "1 setup" if size == 1 else f"{size or 'unknown'} setups"
+    calls = "1 inference" if n_calls == 1 else f"{n_calls:,} inferences"
     return f"from {pool}{by}, {calls} per example"
 
 
-def _whiskers(row: Row, window: Window) -> str:
+def _whiskers(row: TradeoffRow, x: float, y: float, window: Window) -> str:
     """Return the path of both intervals, as far as the window shows them; "" without any."""
     parts = []
-    x, y = window.x(row["attribution"]), window.y(row["sensibleness"])
-    low, high = row["attribution_low"], row["attribution_high"]
+    _, low, high = row.attribution
     if low is not None and high is not None:
         start, end = window.x(max(low, window.x_from)), window.x(min(high, window.x_to))
         parts.append(f"M{start:.1f} {y:.1f}H{end:.1f}")
-    low, high = row["sensibleness_low"], row["sensibleness_high"]
+    _, low, high = row.sensibleness
     if low is not None and high is not None:
         start, end = window.y(max(low, window.y_from)), window.y(min(high, window.y_to))
         parts.append(f"M{x:.1f} {start:.1f}V{end:.1f}")
@@ -285,8 +292,8 @@ def _clusters(marks: Sequence[Mark], taken: list[Box]) -> Iterator[Cluster]:
     """Yield the boxes around the marks of each cluster; their labels are added to what is taken."""
     found: dict[str, list[Mark]] = {}
     for mark in marks:
-        if mark.row["cluster"]:
-            found.setdefault(mark.row["cluster"], []).append(mark)
+        if mark.row.of.cluster:
+            found.setdefault(mark.row.of.cluster, []).append(mark)
     boxes = {
         key: Box(
             max(min(mark.x for mark in some) - PADDING, PLOT.left + 2),
@@ -298,7 +305,7 @@ def _clusters(marks: Sequence[Mark], taken: list[Box]) -> Iterator[Cluster]:
     }
     for key, box in sorted(boxes.items(), key=lambda item: -item[1].bottom):
         others = [each for name, each in boxes.items() if name != key]
-        title = found[key][0].row["cluster_title"]
+        title = found[key][0].row.of.cluster_title
         label = least_covering(_around_box(box, title), [*taken, *others], PLOT)
         if label:
             taken.append(label.box)
@@ -344,7 +351,7 @@ def _labelled(marks: Sequence[Mark], taken: list[Box]) -> list[Mark]:
 
 def _beside(mark: Mark) -> Iterator[Text]:
     """Yield places for a label: right, left, above, below, then further away."""
-    text = mark.row["label"]
+    text = mark.row.of.label
     x, y = mark.x, mark.y + 4
     yield Text(x + 9, y, text, "start", LABEL_SIZE)
     yield Text(x - 9, y, text, "end", LABEL_SIZE)

@@ -7,7 +7,7 @@ from evaluation.tradeoffs.dots import Dot
 from evaluation.tradeoffs.figure_choice import FILTERS, Filter
 from evaluation.tradeoffs.figures.glyphs import Entry, Glyph, Palette, legend_of
 from evaluation.tradeoffs.material import Material
-from evaluation.tradeoffs.reports.tradeoff import setup_row
+from evaluation.tradeoffs.reports.tradeoff import dot_columns
 from evaluation.tradeoffs.view import NOT_SAID, View, prompt_key, prompt_title
 from generation.text.temperatures import temperature_text
 
@@ -47,7 +47,7 @@ class Group(NamedTuple):
 
 def legend_groups(material: Material, view: View, palette: Palette) -> list[Group]:
     """Return the groups of boxes that have any: everything there is, also what is not shown."""
-    legend = legend_of([setup_row(dot) for dot in material.dots], palette)
+    legend = legend_of([dot_columns(dot) for dot in material.dots], palette)
     entries = (legend.models, legend.temperatures, legend.prompts, legend.functions)
     groups = [
         Group(each.name, TITLES[each.name], _boxes(each, material, view, of_kind))

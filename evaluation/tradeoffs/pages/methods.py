@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from django.conf import settings
 
+from evaluation.reports.estimates import N_RESAMPLES, USUAL_SEED
 from evaluation.statistics.intervals import METHOD
 from evaluation.tradeoffs.axes import Axis
 from evaluation.tradeoffs.dots import Dot
@@ -18,7 +19,7 @@ from evaluation.tradeoffs.flattered import (
     marks_of,
     sides_marked,
 )
-from evaluation.tradeoffs.material import N_RESAMPLES, NO_RESPONSE, SEED, Material
+from evaluation.tradeoffs.material import NO_RESPONSE, Material
 from evaluation.tradeoffs.recalls import Recalls
 from evaluation.tradeoffs.reports.tradeoff import aggregate_title
 from evaluation.tradeoffs.view import View, model_key, shown
@@ -51,7 +52,7 @@ def methods_paragraph(
         _of_data(in_view),
         *_of_axes(material, view),
         _of_assumed(in_view),
-        f"Intervals are 95 %: {METHOD} ({N_RESAMPLES:,} resamples, seed {SEED}).",
+        f"Intervals are 95 %: {METHOD} ({N_RESAMPLES:,} resamples, seed {USUAL_SEED}).",
         *_of_models(single),
         *_of_prompts(single),
         *_of_decoding([dot.setup for dot in single if dot.setup.made_with]),

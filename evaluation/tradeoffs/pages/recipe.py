@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from evaluation.reports.base import Report
 from evaluation.reports.figures.themes import page_themes
+from evaluation.reports.rows import Report
 from evaluation.tradeoffs.figures.recipe import recipe_chart
 from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, marked_in_any
 from evaluation.tradeoffs.recipe_stages import RecipeState, state_of
 from evaluation.tradeoffs.recipes import Recipe
-from evaluation.tradeoffs.reports.recipe import recipe_report
+from evaluation.tradeoffs.reports.recipe import RecipeRow, recipe_report
 from evaluation.tradeoffs.scorers import Scorers
 
 
@@ -23,8 +23,8 @@ def progress_page(found: Recipe, scorers: Scorers, judges: Scorers) -> dict[str,
         shown["plots"] = {"charts": {"recipe": spec}, "themes": page_themes()}
     return shown | {
         "report": report,
-        "flattering": marked_in_any(report.rows, FLATTERED),
-        "by_same_metric": marked_in_any(report.rows, SAME_METRIC),
+        "flattering": marked_in_any([row.marks for row in report.rows], FLATTERED),
+        "by_same_metric": marked_in_any([row.marks for row in report.rows], SAME_METRIC),
         "best": _last_call(report),
         "large": _of_kind(report, "large"),
         "stored": _of_kind(report, "aggregate"),
@@ -33,7 +33,7 @@ def progress_page(found: Recipe, scorers: Scorers, judges: Scorers) -> dict[str,
 
 def report_so_far(
     found: Recipe, scorers: Scorers, judges: Scorers, state: RecipeState
-) -> Report | None:
+) -> Report[RecipeRow] | None:
     """Return the report on a recipe; None before its responses are re-ranked."""
     axes, judging = scorers.axes, judges.axes
     if not state.is_scored or not state.aggregate or axes is None:
@@ -53,10 +53,10 @@ def _stages(state: RecipeState) -> dict[str, str]:
     return {"asked": asked, "scored": scored, "reranked": reranked, "compared": compared}
 
 
-def _last_call(report: Report) -> dict[str, Any] | None:
+def _last_call(report: Report[RecipeRow]) -> RecipeRow | None:
     """Return the row of all calls together."""
-    return next((row for row in reversed(report.rows) if row["kind"] == "calls"), None)
+    return next((row for row in reversed(report.rows) if row.kind == "calls"), None)
 
 
-def _of_kind(report: Report, kind: str) -> dict[str, Any] | None:
-    return next((row for row in report.rows if row["kind"] == kind), None)
+def _of_kind(report: Report[RecipeRow], kind: str) -> RecipeRow | None:
+    return next((row for row in report.rows if row.kind == kind), None)

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from evaluation.reports.base import Report, Row
+from evaluation.reports.columns import Estimate
+from evaluation.reports.rows import Report
 from evaluation.tradeoffs.axes import Axes, Axis
 from evaluation.tradeoffs.cached import cached_recalls
 from evaluation.tradeoffs.figure_choice import SWITCHES, FigureChoice
@@ -21,11 +22,16 @@ from evaluation.tradeoffs.recall_lines import (
     restricted_pairs,
 )
 from evaluation.tradeoffs.recalls import Recalls, unknown_recalls
-from evaluation.tradeoffs.reports.tradeoff import bands, setup_row, tradeoff_report
+from evaluation.tradeoffs.reports.tradeoff import (
+    Band,
+    TradeoffRow,
+    bands,
+    dot_columns,
+    tradeoff_report,
+)
 from evaluation.tradeoffs.view import View, is_shown, models_of, shown
 from generation.text.temperatures import temperature_text
 
-INTERVALS = ("attribution", "sensibleness", "f1")  # figures of a row that have one
 MOST_OFFERED = 3  # other axes, of a warning
 BANDS = 2  # the figure that shows bands of F1
 
@@ -33,7 +39,7 @@ BANDS = 2  # the figure that shows bands of F1
 class TableRow(NamedTuple):
     """A line of the table: a row of the report with its mark."""
 
-    row: Row
+    row: TradeoffRow
     glyph: Glyph
     prompt: str  # its title, cut short
     model: str  # without what all names begin with
@@ -49,7 +55,7 @@ class Flattered(NamedTuple):
 
     side: str  # 'attribution', 'sensibleness'
     axis: Axis
-    rows: Sequence[Row]
+    rows: Sequence[TradeoffRow]
     others: Sequence[Axis]  # that may be shown instead
 
     @property
@@ -57,9 +63,9 @@ class Flattered(NamedTuple):
         """What these aggregates are called; those of several models by one function together."""
         found: dict[str, list[str]] = {}
         for row in self.rows:
-            asked = row["temperature"]
+            asked = row.of.temperature
             temperature = "" if asked is None else f" T {temperature_text(asked)}"
-            found.setdefault(row["prompt_title"], []).append(row["model"] + temperature)
+            found.setdefault(row.of.prompt_title, []).append(row.of.model + temperature)
         return [f"{title} ({', '.join(models)})" for title, models in found.items()]
 
 
@@ -74,7 +80,7 @@ class Lines(NamedTuple):
 class FigurePage(NamedTuple):
     """Everything about one figure with its table."""
 
-    report: Report
+    report: Report[TradeoffRow]
     figure: Figure
     groups: Sequence[Group]
     switches: Sequence[tuple[str, str, bool]]  # name, title, whether it is on
@@ -83,29 +89,29 @@ class FigurePage(NamedTuple):
     flattered: Sequence[Flattered]
     by_same_metric: Sequence[Flattered]  # by another model
     is_about_nothing: bool  # the dataset has nothing of what the figure is about
-    bands: Sequence[Row] = ()  # of F1 by model and temperature, where the figure is about them
+    bands: Sequence[Band] = ()  # of F1 by model and temperature, where the figure is about them
 
     @property
     def n_responses_left_out(self) -> int:
         """Responses of the setups in view for which an axis says nothing."""
-        return sum(row.row["n_left_out"] for row in self.rows)
+        return sum(row.row.n_left_out for row in self.rows)
 
     @property
     def n_examples(self) -> int:
         """The most examples that a setup in view is shown for."""
-        return max((row.row["n"] for row in self.rows), default=0)
+        return max((row.row.n for row in self.rows), default=0)
 
     @property
     def n_differs(self) -> bool:
         """Whether setups in view are shown for unlike numbers of examples."""
-        return len({row.row["n"] for row in self.rows}) > 1
+        return len({row.row.n for row in self.rows}) > 1
 
 
 def figure_page(
     material: Material,
     choice: FigureChoice,
     axes: Sequence[Axis],
-    address: Callable[[Row], str],
+    address: Callable[[TradeoffRow], str],
 ) -> FigurePage:
     """Return what the page shows of a figure, with a reader's changes.
 
@@ -115,7 +121,8 @@ def figure_page(
     """
     view = choice.view
     report = tradeoff_report(material, view)
-    palette = with_rings(palette_of([setup_row(dot) for dot in material.dots]), report.rows)
+    palette = palette_of([dot_columns(dot) for dot in material.dots])
+    palette = with_rings(palette, [row.of for row in report.rows])
     lines = lines_in_view(material, view)
     figure = figure_of(report.rows, view, lines.lines, palette=palette, address=address)
     short = short_names(models_of(material))
@@ -127,11 +134,11 @@ def figure_page(
         [
             TableRow(
                 row,
-                glyph_of(row, palette),
-                short_title(row["prompt_title"]),
-                short[row["model"]],
+                glyph_of(row.of, palette),
+                short_title(row.of.prompt_title),
+                short[row.of.model],
                 _ranges(row),
-                chosen_of(row) if row["is_aggregate"] else "",
+                chosen_of(row) if row.of.is_aggregate else "",
             )
             for row in report.rows
         ],
@@ -179,12 +186,14 @@ def lines_in_view(material: Material, view: View) -> Lines:
     return Lines()
 
 
-def _ranges(row: Row) -> dict[str, str]:
-    ends = {name: (row[f"{name}_low"], row[f"{name}_high"]) for name in INTERVALS}
-    return {
-        name: "" if low is None or high is None else f"{_short(low)}–{_short(high)}"
-        for name, (low, high) in ends.items()
-    }
+def _ranges(row: TradeoffRow) -> dict[str, str]:
+    estimates = {"attribution": row.attribution, "sensibleness": row.sensibleness, "f1": row.f1}
+    return {name: _range(estimate) for name, estimate in estimates.items()}
+
+
+def _range(estimate: Estimate) -> str:
+    _, low, high = estimate
+    return "" if low is None or high is None else f"{_short(low)}–{_short(high)}"
 
 
 def _short(share: float) -> str:
@@ -195,7 +204,7 @@ def _short(share: float) -> str:
 
 
 def flattered(
-    rows: Sequence[Row], axes: Axes, all_axes: Sequence[Axis], mark: str
+    rows: Sequence[TradeoffRow], axes: Axes, all_axes: Sequence[Axis], mark: str
 ) -> list[Flattered]:
     """Return which rows were chosen by what an axis shows, and what else could be shown.
 
@@ -204,9 +213,9 @@ def flattered(
     """
     found = []
     for side, axis in zip(SIDES, axes, strict=True):
-        chosen = [row for row in rows if side.name in sides_marked(row, mark)]
+        chosen = [row for row in rows if side.name in sides_marked(row.chosen.marks, mark)]
         if chosen:
-            said = [each for row in chosen for each in row["chosen_by"].split("; ")]
+            said = [each for row in chosen for each in row.chosen.chosen_by.split("; ")]
             choosers = [chooser_of(each) for each in (axis.said, *said)]
             others = [
                 each

@@ -5,11 +5,13 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from evaluation.measures.tradeoff_effects import (
+    MoveClass,
     across,
     along,
     attribution_difference,
@@ -18,9 +20,11 @@ from evaluation.measures.tradeoff_effects import (
     pair_statistics,
     sensibleness_difference,
 )
-from evaluation.reports.base import LeftOut, Report, Row, number
-from evaluation.reports.registry import Column, Format, ReportKind, columns
-from evaluation.statistics.intervals import Floats, Interval, Measure
+from evaluation.reports.columns import Column, Estimate, Format
+from evaluation.reports.estimates import estimate
+from evaluation.reports.registry import ReportKind
+from evaluation.reports.rows import LeftOut, Report, Row, number
+from evaluation.statistics.intervals import Interval, Measure
 from evaluation.tradeoffs.cached import cached_on_axes
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.pairs import REASONS, ComparablePair, comparable_pairs
@@ -37,10 +41,35 @@ MEASURES: dict[str, Measure] = {
     "across": across,
     "along": along,
 }
-CLASSES = ("along", "across", "both", "no clear move")
+CLASSES: Sequence[MoveClass] = ("along", "across", "both", "no clear move")
 
 
-def comparable_report(material: Material) -> Report:
+@dataclass(frozen=True, kw_only=True)
+class ComparableRow(Row):
+    """How two comparable setups differ, the second minus the first, and how they move."""
+
+    from_setup: str
+    to_setup: str
+    from_title: Annotated[str, Column("From")]
+    to_title: Annotated[str, Column("To")]
+    from_label: str
+    to_label: str
+    model: Annotated[str, Column("Model")]
+    temperature: Annotated[float | None, Column("Temperature", Format.TEMPERATURE)]
+    reasons: Annotated[str, Column("Comparable by")]  # with "; " between them
+    from_context_tokens: float | None
+    to_context_tokens: float | None
+    n: Annotated[int, Column("Examples", Format.COUNT)]  # known of both
+    move: Annotated[MoveClass | None, Column("Move")]
+    attribution_difference: Annotated[Estimate, Column("Attribution", Format.POINTS)]
+    sensibleness_difference: Annotated[Estimate, Column("Sensibleness", Format.POINTS)]
+    f1_difference: Annotated[Estimate, Column("F1", Format.SIGNED)]
+    across: Annotated[Estimate, Column("Across", Format.POINTS)]
+    along: Annotated[Estimate, Column("Along", Format.POINTS)]
+    why: Annotated[str, Column("Why undefined")]
+
+
+def comparable_report(material: Material) -> Report[ComparableRow]:
     """Return a row for each pair of comparable setups, those that move clearly and far first.
 
     A pair moves from `from_setup` to `to_setup`: `attribution_difference`,
@@ -60,7 +89,7 @@ def comparable_report(material: Material) -> Report:
         **material.left_out,
         "setups_without_model": sum(not dot.setup.model for dot in material.dots),
         "comparable_pairs_beyond_the_first": len(pairs) - len(chosen),
-        "pairs_without_a_move": sum(row["move"] is None for row in rows),
+        "pairs_without_a_move": sum(row.move is None for row in rows),
     }
     signature = material.signature("comparable", "context within 10 %")
     return Report(material.dataset.name, "comparable", rows, left_out, signature)
@@ -90,16 +119,16 @@ class MoveCounts(NamedTuple):
         return self.n_along / self.n_clear if self.n_clear else None
 
 
-def moves_by_reason(rows: Sequence[Row]) -> list[MoveCounts]:
+def moves_by_reason(rows: Sequence[ComparableRow]) -> list[MoveCounts]:
     """Return how many pairs of the report move in which way: for all, then for each reason."""
     counts = []
     for reason in ("", *REASONS):
-        moves = [row["move"] for row in rows if not reason or reason in row["reasons"].split("; ")]
+        moves = [row.move for row in rows if not reason or reason in row.reasons.split("; ")]
         counts.append(MoveCounts(reason, len(moves), *(moves.count(name) for name in CLASSES)))
     return [each for each in counts if each.n_pairs or not each.reason]
 
 
-def _rows(material: Material, pairs: Sequence[ComparablePair]) -> Iterator[Row]:
+def _rows(material: Material, pairs: Sequence[ComparablePair]) -> Iterator[ComparableRow]:
     of_setups = [material.statistics(place) for place in range(len(material.dots))]
     measures = list(MEASURES.values())
     for start in range(0, len(pairs), BATCH):
@@ -110,60 +139,56 @@ def _rows(material: Material, pairs: Sequence[ComparablePair]) -> Iterator[Row]:
         sums = np.stack([of_pair.sum(axis=0) for of_pair in statistics])
         values = np.stack([measure(sums) for measure in measures], axis=-1)
         intervals = material.intervals_of_measures(statistics, measures)
-        for pair, of_pair, *figures in zip(batch, sums, values, intervals, strict=True):
-            yield _row(material, pair, int(of_pair[2]), *figures)
+        for pair, of_pair, figures, of_figures in zip(batch, sums, values, intervals, strict=True):
+            yield _row(material, pair, int(of_pair[2]), figures.tolist(), of_figures)
 
 
 def _row(
     material: Material,
     pair: ComparablePair,
     n: int,
-    figures: Floats,
-    of_figures: Sequence[Interval],
-) -> Row:
+    values: Sequence[float],
+    intervals: Sequence[Interval],
+) -> ComparableRow:
     to, start = material.dots[pair.first], material.dots[pair.second]
-    values = dict(zip(MEASURES, figures.tolist(), strict=True))
-    intervals = dict(zip(MEASURES, of_figures, strict=True))
-    move = move_class(values["across"], values["along"], intervals["across"], intervals["along"])
-    row: Row = {
-        "from_setup": start.setup.name,
-        "to_setup": to.setup.name,
-        "from_title": setup_title(start),
-        "to_title": setup_title(to),
-        "from_label": start.label,
-        "to_label": to.label,
-        "model": to.setup.model,
-        "temperature": to.setup.temperature,
-        "reasons": "; ".join(pair.reasons),
-        "from_context_tokens": number(start.context_tokens),
-        "to_context_tokens": number(to.context_tokens),
-        "n": n,
-        "move": move,
-    }
-    for name, value in values.items():
-        row[name] = number(value)
-        row[f"{name}_low"] = number(intervals[name].low)
-        row[f"{name}_high"] = number(intervals[name].high)
-    row["why"] = "" if move else _why(row)
-    return row
+    estimates = dict(zip(MEASURES, map(estimate, values, intervals), strict=True))
+    # The components of a move are the last two measures.
+    move = move_class(values[-2], values[-1], intervals[-2], intervals[-1])
+    return ComparableRow(
+        from_setup=start.setup.name,
+        to_setup=to.setup.name,
+        from_title=setup_title(start),
+        to_title=setup_title(to),
+        from_label=start.label,
+        to_label=to.label,
+        model=to.setup.model,
+        temperature=to.setup.temperature,
+        reasons="; ".join(pair.reasons),
+        from_context_tokens=number(start.context_tokens),
+        to_context_tokens=number(to.context_tokens),
+        n=n,
+        move=move,
+        **estimates,
+        why="" if move else _why(n, estimates["across"]),
+    )
 
 
-def _why(row: Row) -> str:
-    if not row["n"]:
+def _why(n: int, across: Estimate) -> str:
+    if not n:
         return "no example is known of both setups"
-    if row["across"] is None:
+    if across.value is None:
         return "neither setup has any attribution or sensibleness"
     return "too few dialogs for intervals"
 
 
-def _most_interesting_first(row: Row) -> tuple[int, float, str, str]:
+def _most_interesting_first(row: ComparableRow) -> tuple[int, float, str, str]:
     """Clear moves first, then the longest; by name where they are as long."""
-    order = 2 if row["move"] is None else int(row["move"] == "no clear move")
-    length = math.hypot(row["across"] or 0.0, row["along"] or 0.0)
-    return order, -length, row["from_setup"], row["to_setup"]
+    order = 2 if row.move is None else int(row.move == "no clear move")
+    length = math.hypot(row.across.value or 0.0, row.along.value or 0.0)
+    return order, -length, row.from_setup, row.to_setup
 
 
-def cached_comparable(material: Material) -> Report:
+def cached_comparable(material: Material) -> Report[ComparableRow]:
     """Return the report, cached for the next visit."""
     return cached_on_axes(
         material.dataset, "comparable", lambda: comparable_report(material), axes=material.axes
@@ -178,19 +203,5 @@ COMPARABLE = ReportKind(
     choices=AxesChoices,
     make=lambda dataset, chosen: comparable_report(material_on(dataset, chosen)),
     cached=lambda dataset, chosen: cached_comparable(cached_material_on(dataset, chosen)),
-    columns=columns(
-        "model",
-        Column("temperature", Format.AS_GIVEN),
-        "from_title",
-        "to_title",
-        "reasons",
-        "n",
-        "attribution_difference",
-        "sensibleness_difference",
-        "f1_difference",
-        "across",
-        "along",
-        "move",
-        "why",
-    ),
+    rows=(ComparableRow,),
 )

@@ -1,7 +1,9 @@
 """The report on a recipe ([A] 7.7): what each call adds, and what a large model does instead."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -10,11 +12,13 @@ from evaluation.measures.recipe import calls_made, chosen_by_calls, taken
 from evaluation.measures.reranking import NOTHING, SENSIBLE_FIRST, Ints
 from evaluation.measures.tradeoff import f1_from, statistics_of
 from evaluation.measures.tradeoff_effects import f1_difference, pair_statistics
-from evaluation.reports.base import LeftOut, Report, Row, number
-from evaluation.reports.registry import CannotReport, ReportKind, columns
+from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
+from evaluation.reports.estimates import Planned, with_estimates
+from evaluation.reports.registry import CannotReport, ReportKind
+from evaluation.reports.rows import LeftOut, Report, Row, number
 from evaluation.statistics.intervals import Figure, Floats, Measure, share_from
 from evaluation.tradeoffs.axes import Axes, axes_of
-from evaluation.tradeoffs.flattered import marks_of, short_of
+from evaluation.tradeoffs.flattered import NO_MARKS, Marks, marks_of, short_of
 from evaluation.tradeoffs.material import NO_RESPONSE, Material, material_of
 from evaluation.tradeoffs.recipes import (
     Recipe,
@@ -31,23 +35,49 @@ from generation.model_sizes import n_parameters
 from generation.models import Dataset, Setup
 
 CALLS, SINGLE, AGGREGATE, LARGE = "calls", "single", "aggregate", "large"  # kinds of rows
-NAMED = (
-    "kind n_calls calls_made call label setup model n_parameters temperature prompt n "
-    "n_beside_large"
-)
-FIGURES = ("f1", "attribution", "sensibleness", "minus_large", "minus_first")
 NO_CHOICE, NOT_STORED = "examples_without_a_choice", "examples_not_in_the_aggregate"
 CHANGED = "examples_chosen_otherwise_now"  # than the stored aggregate has them
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecipeRow(Row):
+    """What so many calls of a recipe reach, or what it is compared with."""
+
+    kind: Annotated[str, Column("Kind")]
+    n_calls: Annotated[int | None, Column("Calls", Format.COUNT)]
+    calls_made: float | None  # of them per example, on average
+    call: int | None = None  # which call of the recipe it is alone, from 1
+    label: Annotated[str, Column("Setup")]
+    setup: str | None = None
+    model: Annotated[str, Column("Model")]
+    n_parameters: float | None = None
+    temperature: float | None
+    prompt: str | None = None
+    n: Annotated[int, Column("n", Format.COUNT)]
+    n_beside_large: int | None
+    f1: Annotated[Estimate, Column("F1", Format.PERCENT)]
+    attribution: Annotated[Estimate, Column("Attribution", Format.PERCENT)]
+    sensibleness: Annotated[Estimate, Column("Sensibleness", Format.PERCENT)]
+    minus_large: Annotated[Estimate, Column("− largest model", Format.POINTS)] = UNKNOWN
+    minus_first: Annotated[Estimate, Column("− first call", Format.POINTS)] = UNKNOWN
+    chosen_by: str | None
+    judged_by: str
+    chosen_by_title: Annotated[str | None, Column("Chosen by")]
+    judged_by_title: Annotated[str, Column("Judged by")]
+    marks: Marks
+    is_flattered: Annotated[bool, Column("Flattered")]
 
 
 class _Entry(NamedTuple):
     """A row without its figures yet."""
 
-    row: Row
+    kind: str
+    n_calls: int | None
+    make: Callable[..., RecipeRow]
     statistics: Floats  # (n_examples, 3), see `evaluation.measures.tradeoff`
 
 
-def recipe_report(recipe: Recipe, choosing: Axes, judging: Axes | None = None) -> Report:
+def recipe_report(recipe: Recipe, choosing: Axes, judging: Axes | None = None) -> Report[RecipeRow]:
     """Return F1, attribution and sensibleness of a recipe by the number of calls.
 
     Rows by `kind`: `calls`, the re-ranked first m calls in the order of the pool; `single`, each
@@ -96,16 +126,8 @@ def recipe_report(recipe: Recipe, choosing: Axes, judging: Axes | None = None) -
             entries.append(_of_setup(AGGREGATE, judged, there, made=made[-1]))
     if large and (place_of_large := _place(judged, large)) is not None:
         entries.append(_of_setup(LARGE, judged, place_of_large))
-    rows = _rows([_over(is_asked, entry) for entry in entries], judged)
-    marks = marks_of([axis.said for axis in choosing], judging)
-    for row in rows:
-        is_chosen = row["kind"] in (CALLS, AGGREGATE) and row["n_calls"] > 1
-        row["chosen_by"] = _said(choosing) if is_chosen else None
-        row["judged_by"] = _said(judging)
-        row["chosen_by_title"] = _short(choosing) if is_chosen else None
-        row["judged_by_title"] = _short(judging)
-        row |= {name: is_chosen and mark for name, mark in marks.items()}
-        row["is_flattered"] = row["is_flattered_x"] or row["is_flattered_y"]
+    entries = [_judged(_over(is_asked, entry), choosing, judging) for entry in entries]
+    planned = list(_planned(entries, judged))
     signature = judged.signature(
         "recipe",
         f"{recipe.model} T {recipe.temperature:g}",
@@ -113,6 +135,7 @@ def recipe_report(recipe: Recipe, choosing: Axes, judging: Axes | None = None) -
         f"chosen {SENSIBLE_FIRST} by {_said(choosing)}",
         f"against {large.name if large else 'no large model'}",
     )
+    rows = list(with_estimates(planned, judged.n_dialogs))
     return Report(recipe.dataset.name, "recipe", rows, left_out, signature)
 
 
@@ -131,16 +154,17 @@ def _choice(material: Material, pool: Sequence[int], chosen: Ints) -> dict[int, 
 def _by_calls(recipe: Recipe, labels: Floats, chosen: np.ndarray, made: Floats) -> Iterator[_Entry]:
     """Yield what is chosen after 1, 2, … calls; labels are (2, n_pool, n_examples)."""
     for n_calls, (places, mean) in enumerate(zip(chosen, made, strict=True), start=1):
-        row = {
-            "kind": CALLS,
-            "n_calls": n_calls,
-            "calls_made": number(mean),
-            "label": f"first {n_calls} of {len(chosen)} calls",
-            "model": recipe.model,
-            "temperature": recipe.temperature,
-        }
+        make = partial(
+            RecipeRow,
+            kind=CALLS,
+            n_calls=n_calls,
+            calls_made=number(mean),
+            label=f"first {n_calls} of {len(chosen)} calls",
+            model=recipe.model,
+            temperature=recipe.temperature,
+        )
         of_chosen = [taken(of_axis, places) for of_axis in labels]
-        yield _Entry(row, statistics_of(*of_chosen))
+        yield _Entry(CALLS, n_calls, make, statistics_of(*of_chosen))
 
 
 def _of_setup(
@@ -158,19 +182,20 @@ def _of_setup(
     """
     dot = judged.dots[place]
     titles = {AGGREGATE: "the stored aggregate", LARGE: "largest model, golden evidence"}
-    row = {
-        "kind": kind,
-        "n_calls": dot.n_calls,
-        "calls_made": number(made),
-        "call": call,
-        "label": titles.get(kind) or (dot.kind.title if dot.kind else dot.setup.prompt),
-        "setup": dot.setup.name,
-        "model": dot.setup.model,
-        "temperature": dot.setup.temperature,
-        "prompt": dot.setup.prompt,
-        "n_parameters": number(n_parameters(dot.setup.model)),
-    }
-    return _Entry(row, judged.statistics(place))
+    make = partial(
+        RecipeRow,
+        kind=kind,
+        n_calls=dot.n_calls,
+        calls_made=number(made),
+        call=call,
+        label=titles.get(kind) or (dot.kind.title if dot.kind else dot.setup.prompt),
+        setup=dot.setup.name,
+        model=dot.setup.model,
+        temperature=dot.setup.temperature,
+        prompt=dot.setup.prompt,
+        n_parameters=number(n_parameters(dot.setup.model)),
+    )
+    return _Entry(kind, dot.n_calls, make, judged.statistics(place))
 
 
 def _over(is_asked: np.ndarray, entry: _Entry) -> _Entry:
@@ -178,38 +203,47 @@ def _over(is_asked: np.ndarray, entry: _Entry) -> _Entry:
     return entry._replace(statistics=entry.statistics * is_asked[:, np.newaxis])
 
 
-def _rows(entries: Sequence[_Entry], judged: Material) -> list[Row]:
-    """Return the rows with their figures, all intervals from the same resampled dialogs."""
-    first = next((each for each in entries if each.row["kind"] == CALLS), None)
-    large = next((each for each in entries if each.row["kind"] == LARGE), None)
-    planned: list[tuple[Row, str, Figure]] = []
-    rows: list[Row] = []
+def _judged(entry: _Entry, choosing: Axes, judging: Axes) -> _Entry:
+    """Return an entry that says what chose its responses, and what judges them."""
+    is_chosen = entry.kind in (CALLS, AGGREGATE) and (entry.n_calls or 0) > 1
+    marks = marks_of([axis.said for axis in choosing], judging) if is_chosen else NO_MARKS
+    make = partial(
+        entry.make,
+        chosen_by=_said(choosing) if is_chosen else None,
+        judged_by=_said(judging),
+        chosen_by_title=_short(choosing) if is_chosen else None,
+        judged_by_title=_short(judging),
+        marks=marks,
+        is_flattered=marks.is_flattered_x or marks.is_flattered_y,
+    )
+    return entry._replace(make=make)
+
+
+def _planned(entries: Sequence[_Entry], judged: Material) -> Iterator[Planned[RecipeRow]]:
+    """Yield the rows with the statistics of their figures."""
+    first = next((each for each in entries if each.kind == CALLS), None)
+    large = next((each for each in entries if each.kind == LARGE), None)
     for entry in entries:
         own = entry.statistics
-        row: Row = dict.fromkeys(NAMED.split()) | entry.row | {"n": int(own[:, 2].sum())}
-        for name in FIGURES:
-            row |= {name: None, f"{name}_low": None, f"{name}_high": None}
-        rows.append(row)
-        figures: dict[str, tuple[Floats, Measure]] = {
+        measured: dict[str, tuple[Floats, Measure]] = {
             "f1": (own, f1_from),
             "attribution": (own[:, [0, 2]], share_from),
             "sensibleness": (own[:, [1, 2]], share_from),
         }
+        n_beside_large = None
         if large and entry is not large:
             both = pair_statistics(own, large.statistics)
-            row["n_beside_large"] = int(both[:, 2].sum())
-            figures["minus_large"] = both, f1_difference
-        if first and entry is not first and row["kind"] != LARGE:
-            figures["minus_first"] = pair_statistics(own, first.statistics), f1_difference
-        planned += [
-            (row, name, Figure(statistics, judged.dialogs, measure))
-            for name, (statistics, measure) in figures.items()
-        ]
-    intervals = judged.intervals([figure for _, _, figure in planned])
-    for (row, name, figure), interval in zip(planned, intervals, strict=True):
-        row[name] = number(figure.measure(figure.statistics.sum(axis=0)))
-        row[f"{name}_low"], row[f"{name}_high"] = number(interval.low), number(interval.high)
-    return rows
+            n_beside_large = int(both[:, 2].sum())
+            measured["minus_large"] = both, f1_difference
+        if first and entry is not first and entry.kind != LARGE:
+            measured["minus_first"] = pair_statistics(own, first.statistics), f1_difference
+        yield Planned(
+            partial(entry.make, n=int(own[:, 2].sum()), n_beside_large=n_beside_large),
+            {
+                name: Figure(statistics, judged.dialogs, measure)
+                for name, (statistics, measure) in measured.items()
+            },
+        )
 
 
 def _place(material: Material, setup: Setup) -> int | None:
@@ -235,7 +269,7 @@ class RecipeReportChoices(NamedTuple):
     judges: JudgeChoices = JudgeChoices()
 
 
-def _chosen_report(dataset: Dataset, choices: RecipeReportChoices) -> Report:
+def _chosen_report(dataset: Dataset, choices: RecipeReportChoices) -> Report[RecipeRow]:
     """Return the report on what a recipe's responses were last re-ranked to."""
     by_grid = {recipe.experiment.pk: recipe for recipe in recipes_of(dataset)}
     if choices.grid:
@@ -257,19 +291,5 @@ RECIPE = ReportKind(
     about=Dataset,
     choices=RecipeReportChoices,
     make=_chosen_report,
-    columns=columns(
-        "kind",
-        "n_calls",
-        "label",
-        "model",
-        "n",
-        "f1",
-        "attribution",
-        "sensibleness",
-        "minus_large",
-        "minus_first",
-        "chosen_by_title",
-        "judged_by_title",
-        "is_flattered",
-    ),
+    rows=(RecipeRow,),
 )

@@ -1,7 +1,9 @@
 """The report on re-ranking: aggregates beside the setups they were chosen from ([A] 7.5)."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -13,13 +15,15 @@ from evaluation.measures.tradeoff_effects import (
     pair_statistics,
     sensibleness_difference,
 )
-from evaluation.reports.base import Report, Row, number
-from evaluation.reports.registry import CannotReport, ReportKind, columns
+from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
+from evaluation.reports.estimates import Planned, with_estimates
+from evaluation.reports.registry import CannotReport, ReportKind
+from evaluation.reports.rows import Report, Row
 from evaluation.statistics.intervals import Figure, Floats, Measure, share_from
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.choices import chosen_responses
 from evaluation.tradeoffs.dots import Dot
-from evaluation.tradeoffs.flattered import chosen_by, marks_of, short_of
+from evaluation.tradeoffs.flattered import Marks, chosen_by, marks_of, short_of
 from evaluation.tradeoffs.material import NO_RESPONSE, Material, material_of
 from evaluation.tradeoffs.pools import Pool, all_pools, best_single, pool_names
 from evaluation.tradeoffs.reports.axes_choices import (
@@ -42,17 +46,124 @@ GAINS: Mapping[str, Measure] = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class PoolColumns(Row):
+    """Among which setups is chosen."""
+
+    pool: Annotated[str, Column("Pool")]
+    pool_key: str
+    model: str
+    temperature: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfSetup(Row):
+    """Whose responses are judged."""
+
+    setup: str
+    setup_id: int
+    label: Annotated[str, Column("Setup")]
+    function: str  # that chose; "" of a single setup
+    n_responses: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtRandom(Row):
+    """The responses of a choice at random."""
+
+    label: str = "a choice at random"
+    n_responses: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stand(Row):
+    """How an aggregate stands to what the scores would choose today; None: that is not known."""
+
+    n_changed: int | None = None
+    n_missing: int | None = None
+    is_current: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfChoice(Row):
+    """How an aggregate was chosen, and which axis shows what it was chosen by."""
+
+    weights: Annotated[str | None, Column("Weights")]
+    recipe: bool
+    choice: Any  # as the setup's settings have it
+    n_ties: int
+    chosen_by: str
+    chosen_by_title: str
+    chosen_by_attribution: str | None
+    chosen_by_sensibleness: str | None
+    marks: Marks
+    is_flattered: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class PooledRow(Row):
+    """One setup of a pool, or a choice at random."""
+
+    judge: Annotated[str, Column("Judge")]
+    of: PoolColumns
+    kind: str
+    is_best: bool
+    about: OfSetup | AtRandom
+    calls_per_example: Annotated[float, Column("Calls per example", Format.DECIMAL)] = 1.0
+    judged_by_attribution: str
+    judged_by_sensibleness: str
+    n: Annotated[int, Column("n", Format.COUNT)]
+    attribution: Annotated[Estimate, Column("Attribution", Format.PERCENT)]
+    sensibleness: Annotated[Estimate, Column("Sensibleness", Format.PERCENT)]
+    f1: Annotated[Estimate, Column("F1", Format.PERCENT)]
+    n_unknown: int  # responses without a value
+
+
+@dataclass(frozen=True, kw_only=True)
+class AggregateRow(Row):
+    """What was chosen from a pool."""
+
+    judge: Annotated[str, Column("Judge")]
+    of: PoolColumns
+    kind: str = AGGREGATE
+    is_best: bool = False
+    about: OfSetup
+    n_not_chosen: Annotated[int, Column("Not chosen", Format.COUNT)]
+    calls_per_example: Annotated[float | None, Column("Calls per example", Format.DECIMAL)]
+    stand: Stand
+    choice: OfChoice
+    judged_by_attribution: str
+    judged_by_sensibleness: str
+    n: Annotated[int, Column("n", Format.COUNT)]
+    attribution: Annotated[Estimate, Column("Attribution", Format.PERCENT)]
+    sensibleness: Annotated[Estimate, Column("Sensibleness", Format.PERCENT)]
+    f1: Annotated[Estimate, Column("F1", Format.PERCENT)]
+    gain_attribution_mean: Estimate
+    gain_sensibleness_mean: Estimate
+    gain_f1_mean: Annotated[Estimate, Column("Gain over the mean", Format.POINTS)]
+    gain_attribution_best: Estimate = UNKNOWN
+    gain_sensibleness_best: Estimate = UNKNOWN
+    gain_f1_best: Annotated[Estimate, Column("Gain over the best", Format.POINTS)] = UNKNOWN
+    n_unknown: int
+    n_pairs_mean: int
+    n_pairs_best: int | None = None  # None: no single setup has an F1
+
+
+RerankingRow = PooledRow | AggregateRow
+
+
 class _Entry(NamedTuple):
     """A row without its figures yet."""
 
-    row: Row
+    make: Callable[..., RerankingRow]
+    n_responses: int
     statistics: Floats  # (n_examples, 3), see `evaluation.measures.tradeoff`
     against: Mapping[str, Floats]  # 'best', 'mean' → their statistics
 
 
 def reranking_report(
     dataset: Dataset, choosing: Axes, pools: Sequence[Pool], judging: Axes | None = None
-) -> Report:
+) -> Report[RerankingRow]:
     """Return rows for each pool: its setups, a choice at random, and the aggregates from it.
 
     A choice at random is the mean over the responses of the pool that have both labels, example
@@ -78,7 +189,7 @@ def reranking_report(
     if judging is not None and judging != choosing:
         judged.append((SECOND, material_of(dataset, judging, setups)))
 
-    rows: list[Row] = []
+    rows: list[RerankingRow] = []
     left_out = dict(chosen.left_out)
     for judge, material in judged:
         entries = [
@@ -86,10 +197,11 @@ def reranking_report(
             for pool in pools
             for entry in _entries(pool, material, _best(pool, chosen), stand)
         ]
-        rows += [{"judge": judge} | row for row in _with_figures(entries, material)]
+        planned = [_planned(judge, entry, material) for entry in entries]
+        rows += with_estimates(planned, material.n_dialogs)
         if judge == SECOND:
             left_out |= {f"judged_{name}": n for name, n in material.left_out.items()}
-    rows.sort(key=lambda row: [pool.key for pool in pools].index(row["pool_key"]))
+    rows.sort(key=lambda row: [pool.key for pool in pools].index(row.of.pool_key))
     said = [f"pool {pool.key} of {len(pool.setups)} setups of {pool.title}" for pool in pools]
     last = judged[-1][1]
     if last is not chosen:
@@ -110,7 +222,7 @@ def _best(pool: Pool, material: Material) -> str:
     return "" if place is None else material.dots[place].setup.name
 
 
-def _stand(chosen: Material) -> dict[str, Row]:
+def _stand(chosen: Material) -> dict[str, Stand]:
     """Return how the aggregates that these axes chose stand to their scores of today, by name."""
     said = {name: axis.said for name, axis in chosen.axes._asdict().items()}
     there = [
@@ -119,7 +231,7 @@ def _stand(chosen: Material) -> dict[str, Row]:
         if dot.is_aggregate and all(dot.settings.get(name) == each for name, each in said.items())
     ]
     sources = sources_of(dot.setup for dot in there)
-    found: dict[str, Row] = {}
+    found: dict[str, Stand] = {}
     for dot in there:
         function, weights = str(dot.settings.get("function")), dot.settings.get("weights")
         try:
@@ -127,13 +239,15 @@ def _stand(chosen: Material) -> dict[str, Row]:
         except ValueError:  # imported, and chosen by a function of another tool
             continue
         own = sources[dot.setup.pk]
-        counts = {"n_changed": n_changed(own, now), "n_missing": len(now.keys() - own.keys())}
-        found[dot.setup.name] = counts | {"is_current": not any(counts.values())}
+        changed, missing = n_changed(own, now), len(now.keys() - own.keys())
+        found[dot.setup.name] = Stand(
+            n_changed=changed, n_missing=missing, is_current=not changed and not missing
+        )
     return found
 
 
 def _entries(
-    pool: Pool, material: Material, best: str, stand: Mapping[str, Row]
+    pool: Pool, material: Material, best: str, stand: Mapping[str, Stand]
 ) -> Iterator[_Entry]:
     """Yield the rows of one pool.
 
@@ -144,27 +258,22 @@ def _entries(
     places = _places(pool, material)
     if not places:
         return
-    of_pool: Row = {
-        "pool": pool.title,
-        "pool_key": pool.key,
-        "model": pool.model,
-        "temperature": pool.temperature,
-    }
+    of_pool = PoolColumns(
+        pool=pool.title, pool_key=pool.key, model=pool.model, temperature=pool.temperature
+    )
     n_asked = (material.responses[places] != NO_RESPONSE).sum(axis=0)  # by example
-    judged_by: Row = {
-        "judged_by_attribution": material.axes.attribution.title,
-        "judged_by_sensibleness": material.axes.sensibleness.title,
-    }
+    pooled = partial(PooledRow, of=of_pool)
     for place in places:
         dot = material.dots[place]
-        is_best = dot.setup.name == best
-        row = of_pool | {"kind": SINGLE, "is_best": is_best} | _of_setup(dot, place, material)
-        yield _Entry(row | {"calls_per_example": 1.0} | judged_by, material.statistics(place), {})
+        about, is_best = _of_setup(dot, place, material), dot.setup.name == best
+        make = partial(pooled, kind=SINGLE, is_best=is_best, about=about)
+        yield _Entry(make, about.n_responses, material.statistics(place), {})
 
     at_random = _mean_statistics([material.statistics(place) for place in places])
     n_there = int((n_asked > 0).sum())
-    row = {"kind": MEAN, "is_best": False, "label": "a choice at random", "n_responses": n_there}
-    yield _Entry(of_pool | row | {"calls_per_example": 1.0} | judged_by, at_random, {})
+    about_random = AtRandom(n_responses=n_there)
+    make = partial(pooled, kind=MEAN, is_best=False, about=about_random)
+    yield _Entry(make, n_there, at_random, {})
 
     against = {"mean": at_random}
     if best:
@@ -173,44 +282,48 @@ def _entries(
         if pool_names(dot.setup) != frozenset(pool.setups):
             continue
         is_chosen = material.responses[place] != NO_RESPONSE
-        row = of_pool | {"kind": AGGREGATE, "is_best": False} | _of_setup(dot, place, material)
-        row["n_not_chosen"] = int(((n_asked > 0) & ~is_chosen).sum())
-        row["calls_per_example"] = number(
-            n_asked[is_chosen].mean() if is_chosen.any() else float("nan")
+        about = _of_setup(dot, place, material)
+        aggregate = partial(
+            AggregateRow,
+            of=of_pool,
+            about=about,
+            n_not_chosen=int(((n_asked > 0) & ~is_chosen).sum()),
+            calls_per_example=float(n_asked[is_chosen].mean()) if is_chosen.any() else None,
+            stand=stand.get(dot.setup.name, Stand()),
+            choice=_of_choice(dot, material.axes),
         )
-        row |= dict.fromkeys(("n_changed", "n_missing", "is_current"))
-        row |= stand.get(dot.setup.name, {}) | _of_choice(dot, material.axes) | judged_by
-        yield _Entry(row, material.statistics(place), against)
+        yield _Entry(aggregate, about.n_responses, material.statistics(place), against)
 
 
-def _of_setup(dot: Dot, place: int, material: Material) -> Row:
+def _of_setup(dot: Dot, place: int, material: Material) -> OfSetup:
     function = str(dot.settings.get("function", "")) if dot.is_aggregate else ""
     label = dot.kind.title if dot.kind else dot.setup.prompt or dot.setup.name
-    return {
-        "setup": dot.setup.name,
-        "setup_id": dot.setup.pk,
-        "label": FUNCTIONS.get(function, function) or label,
-        "function": function,
-        "n_responses": int((material.responses[place] != NO_RESPONSE).sum()),
-    }
+    return OfSetup(
+        setup=dot.setup.name,
+        setup_id=dot.setup.pk,
+        label=FUNCTIONS.get(function, function) or label,
+        function=function,
+        n_responses=int((material.responses[place] != NO_RESPONSE).sum()),
+    )
 
 
-def _of_choice(dot: Dot, axes: Axes) -> Row:
+def _of_choice(dot: Dot, axes: Axes) -> OfChoice:
     """Return how an aggregate was chosen, and which axis shows what it was chosen by."""
     said = chosen_by(dot)
     marks = marks_of(said.values(), axes)
     weights = dot.settings.get("weights")
-    return {
-        "weights": ", ".join(f"{weight:g}" for weight in weights) if weights else None,
-        "recipe": bool(dot.settings.get("recipe")),
-        "choice": dot.settings.get(CHOICE),
-        "n_ties": dot.n_ties,
-        "chosen_by": "; ".join(said.values()),
-        "chosen_by_title": ", ".join(dict.fromkeys(map(short_of, said.values()))),
-        **{f"chosen_by_{name}": said.get(name) for name in axes._fields},
-        **marks,
-        "is_flattered": marks["is_flattered_x"] or marks["is_flattered_y"],
-    }
+    return OfChoice(
+        weights=", ".join(f"{weight:g}" for weight in weights) if weights else None,
+        recipe=bool(dot.settings.get("recipe")),
+        choice=dot.settings.get(CHOICE),
+        n_ties=dot.n_ties,
+        chosen_by="; ".join(said.values()),
+        chosen_by_title=", ".join(dict.fromkeys(map(short_of, said.values()))),
+        chosen_by_attribution=said.get("attribution"),
+        chosen_by_sensibleness=said.get("sensibleness"),
+        marks=marks,
+        is_flattered=marks.is_flattered_x or marks.is_flattered_y,
+    )
 
 
 def _mean_statistics(of_setups: Sequence[Floats]) -> Floats:
@@ -221,41 +334,34 @@ def _mean_statistics(of_setups: Sequence[Floats]) -> Floats:
     return mean
 
 
-def _with_figures(entries: Sequence[_Entry], material: Material) -> Iterator[Row]:
-    """Yield the rows with their figures and intervals; all resample the same dialogs."""
-    figures: list[Figure] = []
-    names: list[tuple[int, str]] = []
-    for place, entry in enumerate(entries):
-        for name, (statistics, measure) in _measured(entry).items():
-            names.append((place, name))
-            figures.append(Figure(statistics, material.dialogs, measure))
-    rows = [entry.row | {"n": int(entry.statistics[:, -1].sum())} for entry in entries]
-    for (place, name), figure, interval in zip(
-        names, figures, material.intervals(figures), strict=True
-    ):
-        row = rows[place]
-        row[name] = number(figure.measure(figure.statistics.sum(axis=0)))
-        row[f"{name}_low"], row[f"{name}_high"] = number(interval.low), number(interval.high)
-    for row, entry in zip(rows, entries, strict=True):
-        row["n_unknown"] = row["n_responses"] - row["n"]
-        for name, other in entry.against.items():
-            pairs = pair_statistics(entry.statistics, other)
-            row[f"n_pairs_{name}"] = int((pairs[:, -1] > 0).sum())
-    yield from rows
-
-
-def _measured(entry: _Entry) -> dict[str, tuple[Floats, Measure]]:
-    """Return the statistics and the measure of each figure of a row, by name."""
-    statistics = entry.statistics
-    found: dict[str, tuple[Floats, Measure]] = {
-        "attribution": (statistics[:, [0, 2]], share_from),
-        "sensibleness": (statistics[:, [1, 2]], share_from),
-        "f1": (statistics, f1_from),
+def _planned(judge: str, entry: _Entry, material: Material) -> Planned[RerankingRow]:
+    """Return a row with the statistics of its figures."""
+    own, axes = entry.statistics, material.axes
+    measured: dict[str, tuple[Floats, Measure]] = {
+        "attribution": (own[:, [0, 2]], share_from),
+        "sensibleness": (own[:, [1, 2]], share_from),
+        "f1": (own, f1_from),
     }
+    n_pairs = {}
     for name, other in entry.against.items():
-        pairs = pair_statistics(statistics, other)
-        found |= {f"gain_{of}_{name}": (pairs, measure) for of, measure in GAINS.items()}
-    return found
+        pairs = pair_statistics(own, other)
+        n_pairs[f"n_pairs_{name}"] = int((pairs[:, -1] > 0).sum())
+        measured |= {f"gain_{of}_{name}": (pairs, measure) for of, measure in GAINS.items()}
+    n = int(own[:, -1].sum())
+    make = partial(
+        entry.make,
+        judge=judge,
+        judged_by_attribution=axes.attribution.title,
+        judged_by_sensibleness=axes.sensibleness.title,
+        n=n,
+        n_unknown=entry.n_responses - n,
+        **n_pairs,
+    )
+    figures = {
+        name: Figure(statistics, material.dialogs, measure)
+        for name, (statistics, measure) in measured.items()
+    }
+    return Planned(make, figures)
 
 
 class RerankingChoices(NamedTuple):
@@ -266,7 +372,7 @@ class RerankingChoices(NamedTuple):
     pool: Annotated[str, Choice("Pool", help="Key of a pool; empty: the first.")] = ""
 
 
-def _chosen_report(dataset: Dataset, choices: RerankingChoices) -> Report:
+def _chosen_report(dataset: Dataset, choices: RerankingChoices) -> Report[RerankingRow]:
     choosing = chosen_axes(dataset, choices.axes)
     judging = judging_axes(dataset, choosing, choices.judges)
     by_key = {pool.key: pool for pool in all_pools(dataset.setups.answered())}
@@ -285,20 +391,5 @@ RERANKING = ReportKind(
     about=Dataset,
     choices=RerankingChoices,
     make=_chosen_report,
-    columns=columns(
-        "pool",
-        "judge",
-        "label",
-        "weights",
-        "n",
-        "n_not_chosen",
-        "calls_per_example",
-        "attribution",
-        "sensibleness",
-        "f1",
-        "gain_f1_best",
-        "gain_f1_mean",
-        "chosen_by_title",
-        "is_flattered",
-    ),
+    rows=(PooledRow, AggregateRow),
 )

@@ -1,14 +1,17 @@
 """The report on restricted context: what evidence costs in dialog, and more passages in both."""
 
-from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from evaluation.measures.recall_mixing import Course, course_of, figures_of, point_from
 from evaluation.measures.tradeoff import WIDTH, attribution_from, f1_from, sensibleness_from
-from evaluation.reports.base import LeftOut, Report, Row, number
-from evaluation.reports.registry import CannotReport, ReportKind, columns
+from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
+from evaluation.reports.estimates import Planned, with_estimates
+from evaluation.reports.registry import CannotReport, ReportKind
+from evaluation.reports.rows import LeftOut, Report, Row, number
 from evaluation.statistics.intervals import Figure, Floats, share_from
 from evaluation.tradeoffs.curve_recalls import typed_or_measured
 from evaluation.tradeoffs.dots import Dot
@@ -21,23 +24,58 @@ from generation.models import Dataset
 from generation.text.prompt_types import MOST_FACTS
 
 CURVES = ("golden", "non_evidence")  # names of both, in rows
-MIXED_FIGURES = tuple(
-    f"{part}_{name}"
-    for name in ("attribution", "sensibleness", "f1")
-    for part in ("top_1", "top_k", "delta")
-)
+GOLDEN, OTHER, GAIN = "Golden evidence", "Non-evidence", "Top k − top 1"  # groups of columns
 
 
-class _Planned(NamedTuple):
-    """A row without its figures yet."""
+@dataclass(frozen=True, kw_only=True)
+class RestrictedRow(Row):
+    """Both curves at one dialog share, and what is mixed of them; see `restricted_report`."""
 
-    before: Row
-    figures: Mapping[str, Figure | None]  # None: not measured, or not defined
+    share: Annotated[float, Column("Dialog share", Format.PERCENT)]
+    golden_dialog_share: float | None
+    golden_evidence_share: float | None
+    golden_off_budget: float | None
+    non_evidence_dialog_share: float | None
+    non_evidence_evidence_share: float | None
+    non_evidence_off_budget: float | None
+    n: Annotated[int, Column("n", Format.COUNT)]
+    n_golden: int
+    n_non_evidence: int
+    n_mixed: int | None
+    k: int
+    recall_at_1: float | None
+    recall_at_k: float | None
+    share_of_top_k: Annotated[float | None, Column("Share of top k", Format.PERCENT)]
+    golden_between: str | None
+    why: str
+    golden_setup: str | None
+    non_evidence_setup: str | None
+    golden_attribution: Annotated[Estimate, Column("Attribution", Format.PERCENT, GOLDEN)] = UNKNOWN
+    golden_sensibleness: Annotated[Estimate, Column("Sensibleness", Format.PERCENT, GOLDEN)] = (
+        UNKNOWN
+    )
+    golden_f1: Annotated[Estimate, Column("F1", Format.PERCENT, GOLDEN)] = UNKNOWN
+    non_evidence_attribution: Annotated[Estimate, Column("Attribution", Format.PERCENT, OTHER)] = (
+        UNKNOWN
+    )
+    non_evidence_sensibleness: Annotated[
+        Estimate, Column("Sensibleness", Format.PERCENT, OTHER)
+    ] = UNKNOWN
+    non_evidence_f1: Annotated[Estimate, Column("F1", Format.PERCENT, OTHER)] = UNKNOWN
+    top_1_attribution: Estimate = UNKNOWN
+    top_k_attribution: Estimate = UNKNOWN
+    delta_attribution: Annotated[Estimate, Column("Attribution", Format.POINTS, GAIN)] = UNKNOWN
+    top_1_sensibleness: Estimate = UNKNOWN
+    top_k_sensibleness: Estimate = UNKNOWN
+    delta_sensibleness: Annotated[Estimate, Column("Sensibleness", Format.POINTS, GAIN)] = UNKNOWN
+    top_1_f1: Estimate = UNKNOWN
+    top_k_f1: Estimate = UNKNOWN
+    delta_f1: Annotated[Estimate, Column("F1", Format.POINTS, GAIN)] = UNKNOWN
 
 
 def restricted_report(
     material: Material, curves: Curves, recalls: Recalls, *, by_score: bool = False
-) -> Report:
+) -> Report[RestrictedRow]:
     """Return both curves and the mixes of restricted context: a row for each dialog share asked.
 
     From the whole dialog to none of it. The two dialog shares d and evidence shares e are means of
@@ -73,7 +111,7 @@ def restricted_report(
     return Report(
         material.dataset.name,
         "restricted",
-        list(_with_intervals(material, planned)),
+        list(with_estimates(planned, material.n_dialogs)),
         _left_out(material, curves, by_score=by_score),
         material.signature("restricted", *said),
     )
@@ -102,19 +140,17 @@ class Directions(NamedTuple):
     less_sensible: int
 
 
-def directions_of(report: Report) -> Directions:
+def directions_of(report: Report[RestrictedRow]) -> Directions:
     """Return where more passages lead, by the intervals of a report's rows."""
-    rows = [row for row in report.rows if row["share"] < 1 and row["delta_attribution"] is not None]
-
-    def above(name: str) -> int:
-        return sum((row[f"{name}_low"] or 0) > 0 for row in rows)
-
-    def below(name: str) -> int:
-        return sum((row[f"{name}_high"] or 0) < 0 for row in rows)
-
-    attribution, sensibleness = "delta_attribution", "delta_sensibleness"
+    rows = [row for row in report.rows if row.share < 1 and row.delta_attribution.value is not None]
+    attribution = [row.delta_attribution for row in rows]
+    sensibleness = [row.delta_sensibleness for row in rows]
     return Directions(
-        len(rows), above(attribution), below(attribution), above(sensibleness), below(sensibleness)
+        len(rows),
+        sum((each.low or 0) > 0 for each in attribution),
+        sum((each.high or 0) < 0 for each in attribution),
+        sum((each.low or 0) > 0 for each in sensibleness),
+        sum((each.high or 0) < 0 for each in sensibleness),
     )
 
 
@@ -126,9 +162,9 @@ def _planned(
     mixed: Mixed | None,
     *,
     by_score: bool,
-) -> _Planned:
+) -> Planned[RestrictedRow]:
     places = {side: getattr(curves, side).get(share) for side in CURVES}
-    figures: dict[str, Figure | None] = {}
+    figures: dict[str, Figure] = {}
     known = {}
     for side, place in places.items():
         statistics = (
@@ -137,32 +173,34 @@ def _planned(
             else material.statistics(place, by_score=by_score)
         )
         known[side] = statistics[:, -1] > 0
-        for name, figure in _figures_of_setup(statistics, material, by_score=by_score).items():
-            figures[f"{side}_{name}"] = None if place is None else figure
+        if place is not None:
+            of_setup = _figures_of_setup(statistics, material, by_score=by_score)
+            figures |= {f"{side}_{name}": figure for name, figure in of_setup.items()}
     dots = {side: None if place is None else material.dots[place] for side, place in places.items()}
     golden, other = dots["golden"], dots["non_evidence"]
-    before = {
-        "share": share,
-        "golden_dialog_share": _real(golden, "dialog_share"),
-        "golden_evidence_share": _real(golden, "evidence_share"),
-        "golden_off_budget": _real(golden, "off_budget"),
-        "non_evidence_dialog_share": _real(other, "dialog_share"),
-        "non_evidence_evidence_share": _real(other, "evidence_share"),
-        "non_evidence_off_budget": _real(other, "off_budget"),
-        "n": int((known["golden"] & known["non_evidence"]).sum()),
-        "n_golden": int(known["golden"].sum()),
-        "n_non_evidence": int(known["non_evidence"].sum()),
-        "n_mixed": None if mixed is None else mixed.n,
-        "k": recalls.k,
-        "recall_at_1": number(recalls.at_1),
-        "recall_at_k": number(recalls.at_k),
-        "share_of_top_k": None if mixed is None else mixed.share_of_top_k,
-        "golden_between": _between_in_words(mixed),
-        "why": _why(mixed, recalls),
-        "golden_setup": golden.setup.name if golden else None,
-        "non_evidence_setup": other.setup.name if other else None,
-    }
-    return _Planned(before, figures | _mixed_figures(mixed, material))
+    make = partial(
+        RestrictedRow,
+        share=share,
+        golden_dialog_share=_real(golden, "dialog_share"),
+        golden_evidence_share=_real(golden, "evidence_share"),
+        golden_off_budget=_real(golden, "off_budget"),
+        non_evidence_dialog_share=_real(other, "dialog_share"),
+        non_evidence_evidence_share=_real(other, "evidence_share"),
+        non_evidence_off_budget=_real(other, "off_budget"),
+        n=int((known["golden"] & known["non_evidence"]).sum()),
+        n_golden=int(known["golden"].sum()),
+        n_non_evidence=int(known["non_evidence"].sum()),
+        n_mixed=None if mixed is None else mixed.n,
+        k=recalls.k,
+        recall_at_1=number(recalls.at_1),
+        recall_at_k=number(recalls.at_k),
+        share_of_top_k=None if mixed is None else mixed.share_of_top_k,
+        golden_between=_between_in_words(mixed),
+        why=_why(mixed, recalls),
+        golden_setup=golden.setup.name if golden else None,
+        non_evidence_setup=other.setup.name if other else None,
+    )
+    return Planned(make, figures | _mixed_figures(mixed, material))
 
 
 def _figures_of_setup(
@@ -181,14 +219,14 @@ def _figures_of_setup(
     return shares | {"f1": Figure(statistics, dialogs, f1_from)}
 
 
-def _mixed_figures(mixed: Mixed | None, material: Material) -> dict[str, Figure | None]:
+def _mixed_figures(mixed: Mixed | None, material: Material) -> dict[str, Figure]:
+    """Return what is mixed, as far as it is measured."""
     if mixed is None:
-        return dict.fromkeys(MIXED_FIGURES)
+        return {}
     return {
-        name: None
-        if mixed.golden_between is None and not name.startswith("top_1")
-        else Figure(mixed.statistics, material.dialogs, measure)
+        name: Figure(mixed.statistics, material.dialogs, measure)
         for name, measure in figures_of(mixed.mixing).items()
+        if mixed.golden_between is not None or name.startswith("top_1")
     }
 
 
@@ -215,23 +253,6 @@ def _why(mixed: Mixed | None, recalls: Recalls) -> str:
     if mixed.golden_between is None:
         return f"golden evidence is not measured at {mixed.share_of_top_k:.0%}"
     return ""
-
-
-def _with_intervals(material: Material, planned: list[_Planned]) -> Iterator[Row]:
-    """Yield the rows with each figure and the two ends of its interval, by name."""
-    all_figures = [each for row in planned for each in row.figures.values() if each is not None]
-    intervals = iter(material.intervals(all_figures))
-    for row in planned:
-        figures: Row = {}
-        for name, figure in row.figures.items():
-            found = None if figure is None else next(intervals)
-            value = (
-                None if figure is None else number(figure.measure(figure.statistics.sum(axis=0)))
-            )
-            figures[name] = value
-            figures[f"{name}_low"] = None if found is None else number(found.low)
-            figures[f"{name}_high"] = None if found is None else number(found.high)
-        yield row.before | figures
 
 
 def _left_out(material: Material, curves: Curves, *, by_score: bool) -> LeftOut:
@@ -280,7 +301,7 @@ def restricted_setups(dataset: Dataset) -> set[int]:
     return set(there.values_list("pk", flat=True))
 
 
-def _chosen_report(dataset: Dataset, choices: RestrictedChoices) -> Report:
+def _chosen_report(dataset: Dataset, choices: RestrictedChoices) -> Report[RestrictedRow]:
     axes, key, by_score, k, at_1, at_k = choices
     setups = restricted_setups(dataset)
     if not setups:
@@ -304,18 +325,5 @@ RESTRICTED = ReportKind(
     about=Dataset,
     choices=RestrictedChoices,
     make=_chosen_report,
-    columns=columns(
-        "share",
-        "n",
-        "golden_attribution",
-        "golden_sensibleness",
-        "golden_f1",
-        "non_evidence_attribution",
-        "non_evidence_sensibleness",
-        "non_evidence_f1",
-        "share_of_top_k",
-        "delta_attribution",
-        "delta_sensibleness",
-        "delta_f1",
-    ),
+    rows=(RestrictedRow,),
 )

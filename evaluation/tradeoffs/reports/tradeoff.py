@@ -2,17 +2,19 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
-
-import numpy as np
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, NamedTuple
 
 from evaluation.measures.tradeoff import attribution_from, f1_from, sensibleness_from
-from evaluation.reports.base import LeftOut, Report, Row, number
-from evaluation.reports.registry import Column, Format, ReportKind, columns
-from evaluation.statistics.intervals import Figure, Floats, Measure, share_from
+from evaluation.reports.columns import Column, Estimate, Format
+from evaluation.reports.estimates import Planned, with_estimates
+from evaluation.reports.registry import ReportKind
+from evaluation.reports.rows import LeftOut, Report, Row, number
+from evaluation.statistics.intervals import Figure, Measure, share_from
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.dots import CLUSTER_TITLES, TOP_RIGHT, Dot
-from evaluation.tradeoffs.flattered import chosen_by, marks_of, short_of
+from evaluation.tradeoffs.flattered import Marks, chosen_by, marks_of, short_of
 from evaluation.tradeoffs.material import NO_RESPONSE, Material
 from evaluation.tradeoffs.reports.axes_choices import (
     AxesChoices,
@@ -34,7 +36,75 @@ from generation.models import Dataset
 POOL = " of "  # before the pool, in the title of an aggregate
 
 
-def tradeoff_report(material: Material, view: View) -> Report:
+@dataclass(frozen=True, kw_only=True)
+class DotColumns(Row):
+    """What a setup is, apart from its figures."""
+
+    setup: str  # its name
+    setup_id: int
+    model: Annotated[str, Column("Model")]
+    temperature: Annotated[float | None, Column("Temperature", Format.TEMPERATURE)]
+    prompt: str
+    prompt_title: Annotated[str, Column("Prompt type")]
+    prompt_family: str  # as views filter; "" of an aggregate
+    cluster: str  # "": [A] does not say where
+    cluster_title: str
+    label: str
+    is_aggregate: bool
+    is_restricted: bool
+    dialog_share: float | None  # that was really kept, as the next
+    evidence_share: float | None
+    context_tokens: float | None  # mean of whole prompts
+    n_calls: Annotated[int, Column("Calls per example", Format.COUNT)]
+    function: str  # of an aggregate, else ""
+    function_title: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenColumns(Row):
+    """How an aggregate was chosen, and which axis shows what it was chosen by."""
+
+    pool_size: int | None  # None: it is no aggregate, or its pool is not known
+    chosen_by: str
+    chosen_by_title: str
+    marks: Marks
+
+
+@dataclass(frozen=True, kw_only=True)
+class TradeoffRow(Row):
+    """Where a setup stands: shares labelled yes, or mean scores, and their F1."""
+
+    of: DotColumns
+    n: Annotated[int, Column("Examples", Format.COUNT)]  # that both axes speak about
+    n_left_out: int  # other responses
+    attribution_assumed: int  # of the n: a no that nobody was asked for
+    sensibleness_assumed: int
+    attribution: Annotated[Estimate, Column("Attribution", Format.PERCENT)]
+    sensibleness: Annotated[Estimate, Column("Sensibleness", Format.PERCENT)]
+    f1: Annotated[Estimate, Column("F1", Format.PERCENT)]
+    attribution_score: float | None  # means, whatever the two shares are
+    sensibleness_score: float | None
+    chosen: ChosenColumns
+
+    @property
+    def point(self) -> tuple[float, float] | None:
+        """Attribution and sensibleness, in [0, 1]; None where one of them is undefined."""
+        x, y = self.attribution.value, self.sensibleness.value
+        return None if x is None or y is None else (x, y)
+
+
+class Band(NamedTuple):
+    """The F1 of a model at a temperature, over setups with history and golden evidence."""
+
+    model: str
+    temperature: float | None
+    n: int  # setups with an F1
+    f1_mean: float
+    f1_least: float
+    f1_most: float
+
+
+def tradeoff_report(material: Material, view: View) -> Report[TradeoffRow]:
     """Return a row for each setup that a view shows, best F1 first.
 
     Shares labelled yes, or mean scores where the view says so, are over the examples for which both
@@ -48,125 +118,113 @@ def tradeoff_report(material: Material, view: View) -> Report:
     """
     places = shown(material, view)
     chosen = material.of_dots(places)
-    rows = sorted(_rows(chosen, by_score=view.by_score), key=_best_first)
+    planned = _planned_rows(chosen, by_score=view.by_score)
+    rows = sorted(with_estimates(planned, material.n_dialogs), key=_best_first)
     left_out: LeftOut = {
         **material.left_out,
         "setups_not_shown": len(material.dots) - len(places),
-        "setups_without_figures": sum(row["n"] == 0 for row in rows),
+        "setups_without_figures": sum(row.n == 0 for row in rows),
     }
     said = "mean scores" if view.by_score else "shares labelled yes"
     signature = material.signature("tradeoff", said)
     return Report(material.dataset.name, "tradeoff", rows, left_out, signature)
 
 
-def bands(rows: Sequence[Row]) -> list[Row]:
-    """Return the F1 of each model and temperature, over setups with history and golden evidence.
+def bands(rows: Sequence[TradeoffRow]) -> list[Band]:
+    """Return the F1 of each model and temperature, lowest mean first.
 
     Args:
-        rows: of the report.
-
-    Returns:
-        A row each with `model`, `temperature`, `n` setups, and the mean, least and most of their
-        F1 (`f1_mean`, `f1_least`, `f1_most`); lowest mean first. Setups without F1 have no part.
+        rows: of the report; those without F1 have no part.
     """
     found: dict[tuple[str, float | None], list[float]] = defaultdict(list)
     for row in rows:
-        if row["cluster"] == TOP_RIGHT and row["f1"] is not None:
-            found[row["model"], row["temperature"]].append(row["f1"])
-    made: list[Row] = [
-        {
-            "model": model,
-            "temperature": temperature,
-            "n": len(values),
-            "f1_mean": sum(values) / len(values),
-            "f1_least": min(values),
-            "f1_most": max(values),
-        }
-        for (model, temperature), values in found.items()
+        if row.of.cluster == TOP_RIGHT and row.f1.value is not None:
+            found[row.of.model, row.of.temperature].append(row.f1.value)
+    made = [
+        Band(*of_band, len(values), sum(values) / len(values), min(values), max(values))
+        for of_band, values in found.items()
     ]
-    return sorted(made, key=lambda row: (row["f1_mean"], row["model"], row["temperature"] or 0.0))
+    return sorted(made, key=lambda band: (band.f1_mean, band.model, band.temperature or 0.0))
 
 
-class _Planned(NamedTuple):
-    """What the figures of a setup are made of."""
-
-    statistics: Floats  # (n_examples, 3), of labels or of scores
-    by_score: Floats  # the same of scores
-    figures: dict[str, Figure]
-
-
-def _rows(material: Material, *, by_score: bool) -> Iterator[Row]:
-    planned = [_planned(material, place, by_score) for place in range(len(material.dots))]
-    figures = [figure for each in planned for figure in each.figures.values()]
-    intervals = iter(material.intervals(figures) if figures else ())
+def _planned_rows(material: Material, *, by_score: bool) -> Iterator[Planned[TradeoffRow]]:
     pools = Counter(_function_of(dot) for dot in material.dots if dot.is_aggregate)
-    for place, (dot, each) in enumerate(zip(material.dots, planned, strict=True)):
-        row = setup_row(dot)
-        if dot.is_aggregate and pools[_function_of(dot)] > 1:
-            row["prompt_title"] = setup_title(dot)
-        n_responses = int(np.count_nonzero(material.responses[place] != NO_RESPONSE))
-        row["n"] = round(float(each.statistics[:, 2].sum()))
-        row["n_left_out"] = n_responses - row["n"]
-        is_counted = each.statistics[:, 2] > 0
-        for name, is_assumed in zip(material.axes._fields, material.is_assumed, strict=True):
-            row[f"{name}_assumed"] = int(np.count_nonzero(is_assumed[place] & is_counted))
-        for name, figure in each.figures.items():
-            interval = next(intervals)
-            row[name] = number(figure.measure(figure.statistics.sum(axis=0)))
-            row[f"{name}_low"], row[f"{name}_high"] = number(interval.low), number(interval.high)
-        sums = each.by_score.sum(axis=0)
-        row["attribution_score"] = number(attribution_from(sums))
-        row["sensibleness_score"] = number(sensibleness_from(sums))
-        yield row | _of_aggregate(dot, material.axes)
+    for place, dot in enumerate(material.dots):
+        is_one_of_several = dot.is_aggregate and pools[_function_of(dot)] > 1
+        columns = dot_columns(dot, with_pool=is_one_of_several)
+        yield _planned(material, place, columns, by_score=by_score)
 
 
-def _planned(material: Material, place: int, by_score: bool) -> _Planned:
-    """Return the figures of one setup: shares are said to be shares, for their intervals."""
+def _planned(
+    material: Material, place: int, of: DotColumns, *, by_score: bool
+) -> Planned[TradeoffRow]:
+    """Return the row of one setup: shares are said to be shares, for their intervals."""
     scores = material.statistics(place, by_score=True)
-    rows = scores if by_score else material.statistics(place)
+    statistics = scores if by_score else material.statistics(place)
+    is_counted = statistics[:, 2] > 0
+    n = int(is_counted.sum())
+    n_responses = int((material.responses[place] != NO_RESPONSE).sum())
+    attribution_assumed, sensibleness_assumed = (
+        int((is_assumed[place] & is_counted).sum()) for is_assumed in material.is_assumed
+    )
 
     def figure(measure: Measure, columns: Sequence[int]) -> Figure:
         if by_score:
-            return Figure(rows, material.dialogs, measure)
-        return Figure(rows[:, columns], material.dialogs, share_from)
+            return Figure(statistics, material.dialogs, measure)
+        return Figure(statistics[:, columns], material.dialogs, share_from)
 
-    figures = {
-        "attribution": figure(attribution_from, [0, 2]),
-        "sensibleness": figure(sensibleness_from, [1, 2]),
-        "f1": Figure(rows, material.dialogs, f1_from),
-    }
-    return _Planned(rows, scores, figures)
+    return Planned(
+        partial(
+            TradeoffRow,
+            of=of,
+            n=n,
+            n_left_out=n_responses - n,
+            attribution_assumed=attribution_assumed,
+            sensibleness_assumed=sensibleness_assumed,
+            attribution_score=number(attribution_from(scores.sum(axis=0))),
+            sensibleness_score=number(sensibleness_from(scores.sum(axis=0))),
+            chosen=_chosen_columns(material.dots[place], material.axes),
+        ),
+        {
+            "attribution": figure(attribution_from, [0, 2]),
+            "sensibleness": figure(sensibleness_from, [1, 2]),
+            "f1": Figure(statistics, material.dialogs, f1_from),
+        },
+    )
 
 
-def setup_row(dot: Dot) -> Row:
-    """Return what a setup is, apart from its figures."""
+def dot_columns(dot: Dot, *, with_pool: bool = False) -> DotColumns:
+    """Return what a setup is, apart from its figures.
+
+    Args:
+        with_pool: the title of an aggregate names its pool.
+    """
     cluster = dot.cluster
-    function = function_key(dot) if dot.is_aggregate else ""
     function_title = aggregate_title(dot) if dot.is_aggregate else ""
     if dot.is_aggregate:
-        title = function_title
+        title = setup_title(dot) if with_pool else function_title
     else:
         title = setup_title(dot) if dot.kind else dot.setup.prompt or UNDEFINED
-    return {
-        "setup": dot.setup.name,
-        "setup_id": dot.setup.pk,
-        "model": model_key(dot),
-        "temperature": dot.setup.temperature,
-        "prompt": dot.setup.prompt,
-        "prompt_title": title,
-        "prompt_family": "" if dot.is_aggregate else prompt_key(dot),  # as views filter
-        "cluster": cluster or "",
-        "cluster_title": CLUSTER_TITLES[cluster] if cluster else "",
-        "label": dot.label,
-        "is_aggregate": dot.is_aggregate,
-        "is_restricted": dot.is_restricted,
-        "dialog_share": number(dot.dialog_share),
-        "evidence_share": number(dot.evidence_share),
-        "context_tokens": number(dot.context_tokens),
-        "n_calls": dot.n_calls,
-        "function": function,
-        "function_title": function_title,
-    }
+    return DotColumns(
+        setup=dot.setup.name,
+        setup_id=dot.setup.pk,
+        model=model_key(dot),
+        temperature=dot.setup.temperature,
+        prompt=dot.setup.prompt,
+        prompt_title=title,
+        prompt_family="" if dot.is_aggregate else prompt_key(dot),
+        cluster=cluster or "",
+        cluster_title=CLUSTER_TITLES[cluster] if cluster else "",
+        label=dot.label,
+        is_aggregate=dot.is_aggregate,
+        is_restricted=dot.is_restricted,
+        dialog_share=number(dot.dialog_share),
+        evidence_share=number(dot.evidence_share),
+        context_tokens=number(dot.context_tokens),
+        n_calls=dot.n_calls,
+        function=function_key(dot) if dot.is_aggregate else "",
+        function_title=function_title,
+    )
 
 
 def aggregate_title(dot: Dot) -> str:
@@ -179,19 +237,18 @@ def _function_of(dot: Dot) -> tuple[str, float | None, str]:
     return model_key(dot), dot.setup.temperature, function_key(dot)
 
 
-def _of_aggregate(dot: Dot, axes: Axes) -> Row:
-    """Return how an aggregate was chosen, and which axis shows what it was chosen by."""
+def _chosen_columns(dot: Dot, axes: Axes) -> ChosenColumns:
     said = list(dict.fromkeys(chosen_by(dot).values()))
-    return {
-        "pool_size": len(dot.pool) or None,
-        "chosen_by": "; ".join(said),
-        "chosen_by_title": ", ".join(dict.fromkeys(map(short_of, said))),
-        **marks_of(said, axes),
-    }
+    return ChosenColumns(
+        pool_size=len(dot.pool) or None,
+        chosen_by="; ".join(said),
+        chosen_by_title=", ".join(dict.fromkeys(map(short_of, said))),
+        marks=marks_of(said, axes),
+    )
 
 
-def _best_first(row: Row) -> tuple[float, str]:
-    return (1.0 if row["f1"] is None else -row["f1"]), row["setup"]
+def _best_first(row: TradeoffRow) -> tuple[float, str]:
+    return (1.0 if row.f1.value is None else -row.f1.value), row.of.setup
 
 
 class TradeoffChoices(NamedTuple):
@@ -201,7 +258,7 @@ class TradeoffChoices(NamedTuple):
     by_score: ByScore = False
 
 
-def _in_view(material: Material, choices: TradeoffChoices) -> Report:
+def _in_view(material: Material, choices: TradeoffChoices) -> Report[TradeoffRow]:
     return tradeoff_report(material, View(by_score=choices.by_score))
 
 
@@ -213,14 +270,5 @@ TRADEOFF = ReportKind(
     choices=TradeoffChoices,
     make=lambda dataset, chosen: _in_view(material_on(dataset, chosen.axes), chosen),
     cached=lambda dataset, chosen: _in_view(cached_material_on(dataset, chosen.axes), chosen),
-    columns=columns(
-        "prompt_title",
-        "model",
-        Column("temperature", Format.AS_GIVEN),
-        "n",
-        "attribution",
-        "sensibleness",
-        "f1",
-        "n_calls",
-    ),
+    rows=(TradeoffRow,),
 )

@@ -25,7 +25,7 @@ from evaluation.tradeoffs.forms.tradeoff import TradeoffForm
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.pages.methods import methods_paragraph
 from evaluation.tradeoffs.pages.tradeoff import Lines, lines_in_view
-from evaluation.tradeoffs.reports.tradeoff import setup_row, tradeoff_report
+from evaluation.tradeoffs.reports.tradeoff import dot_columns, tradeoff_report
 from evaluation.tradeoffs.view import View
 from generation.models import Dataset
 
@@ -83,7 +83,7 @@ def _asked(request: SignedInRequest, slug: str) -> tuple[Material, View]:
 
 
 def _drawn(material: Material, view: View, lines: Lines) -> Figure:
-    palette = palette_of([setup_row(dot) for dot in material.dots])
+    palette = palette_of([dot_columns(dot) for dot in material.dots])
     return figure_of(tradeoff_report(material, view).rows, view, lines.lines, palette=palette)
 
 

@@ -11,7 +11,6 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
-from evaluation.reports.base import Row
 from evaluation.tradeoffs.cached import cached_material
 from evaluation.tradeoffs.figure_choice import ZOOM
 from evaluation.tradeoffs.forms.axes import AxesForm
@@ -22,6 +21,7 @@ from evaluation.tradeoffs.pages.figure_addresses import figure_pairs, own_pairs,
 from evaluation.tradeoffs.pages.methods import methods_paragraph
 from evaluation.tradeoffs.pages.tradeoff import figure_page
 from evaluation.tradeoffs.readiness import missing_sides, offered_datasets, running_runs
+from evaluation.tradeoffs.reports.tradeoff import TradeoffRow
 from evaluation.tradeoffs.view import FIGURES
 from generation.models import Dataset
 
@@ -87,8 +87,8 @@ def tradeoff_page(
 def _drawn(axes_form: AxesForm, form: TradeoffForm, material: Material) -> dict[str, Any]:
     """Return what the page shows where there is something to draw."""
 
-    def responses(row: Row) -> str:
-        there = [material.dataset.slug, row["setup_id"]]
+    def responses(row: TradeoffRow) -> str:
+        there = [material.dataset.slug, row.of.setup_id]
         return reverse("tradeoffs:responses", args=there) + axes_form.address
 
     choice, axes_pairs = form.choice, axes_form.pairs

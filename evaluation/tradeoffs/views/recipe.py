@@ -77,7 +77,7 @@ def _show_form(
     plan: RecipePlan,
     status: int = 200,
 ) -> HttpResponse:
-    has_recall = plan.recall is not None and plan.recall.rows[0]["recall"] is not None
+    has_recall = plan.recall is not None and plan.recall.rows[0].recall.value is not None
     spec = recall_chart(plan.recall.rows, plan.k1) if plan.recall else None
     context = {
         "dataset": dataset,
@@ -188,7 +188,7 @@ def download_recipe(request: SignedInRequest, slug: str, pk: int, format_key: st
     found = _recipe(slug, pk)
     form = ScorersForm(request.GET, recipe=found)
 
-    def so_far() -> Report:
+    def so_far() -> Report[Any]:
         report = None
         if form.scorers and form.judges:
             state = state_of(found, form.scorers, form.judges)

@@ -11,14 +11,20 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
-from evaluation.reports.base import Report, Row
 from evaluation.reports.downloads import report_file
 from evaluation.reports.registry import CannotReport
+from evaluation.reports.rows import Report
 from evaluation.tradeoffs.axes import Axes
-from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, marked_in_any
+from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, Marks, marked_in_any
 from evaluation.tradeoffs.forms.reranking import FunctionForm, RerankingForm
 from evaluation.tradeoffs.readiness import missing_sides, running_runs
-from evaluation.tradeoffs.reports.reranking import CHOOSING, SECOND, reranking_report
+from evaluation.tradeoffs.reports.reranking import (
+    CHOOSING,
+    SECOND,
+    AggregateRow,
+    RerankingRow,
+    reranking_report,
+)
 from evaluation.tradeoffs.services.reranking import RerankingError, rerank
 from generation.models import Dataset
 
@@ -28,12 +34,19 @@ STALE = (
 )
 
 
+class ShownRow(NamedTuple):
+    """A row of the report, with what an aggregate was chosen by in the words of the page."""
+
+    row: RerankingRow
+    by: str
+
+
 class Table(NamedTuple):
     """The rows that one pair of axes judges."""
 
     key: str
     axes: Axes
-    rows: list[Row]
+    rows: list[ShownRow]
 
     @property
     def is_flattered(self) -> bool:
@@ -43,12 +56,17 @@ class Table(NamedTuple):
     @property
     def flattering(self) -> list[str]:
         """The axes that judge what they have chosen."""
-        return marked_in_any(self.rows, FLATTERED)
+        return marked_in_any(self._marks, FLATTERED)
 
     @property
     def by_same_metric(self) -> list[str]:
         """The axes whose metric has chosen what they judge, with another model."""
-        return marked_in_any(self.rows, SAME_METRIC)
+        return marked_in_any(self._marks, SAME_METRIC)
+
+    @property
+    def _marks(self) -> list[Marks]:
+        rows = [shown.row for shown in self.rows]
+        return [row.choice.marks for row in rows if isinstance(row, AggregateRow)]
 
 
 @require_safe
@@ -90,7 +108,7 @@ def download_reranking(request: SignedInRequest, slug: str, format_key: str) -> 
     """Download the tables with the choices of the address, as CSV, LaTeX or JSON."""
     dataset = get_object_or_404(Dataset, slug=slug)
 
-    def chosen() -> Report:
+    def chosen() -> Report[RerankingRow]:
         report = _report(dataset, RerankingForm(request.GET, dataset=dataset))
         if report is None:
             raise CannotReport("There is no pool, or nothing to choose by.")
@@ -128,31 +146,33 @@ def _page(
     )
 
 
-def _report(dataset: Dataset, form: RerankingForm) -> Report | None:
+def _report(dataset: Dataset, form: RerankingForm) -> Report[RerankingRow] | None:
     axes, pool = form.chosen, form.chosen_pool
     if axes is None or pool is None:
         return None
     return reranking_report(dataset, axes, [pool], form.judging)
 
 
-def _tables(report: Report | None, form: RerankingForm) -> list[Table]:
+def _tables(report: Report[RerankingRow] | None, form: RerankingForm) -> list[Table]:
     """Return a table for each pair of axes that judges."""
     if report is None:
         return []
     judges = {CHOOSING: form.chosen, SECOND: form.judging}
     titles = {axis.said: axis.title for axis in form.axes}
-    rows = [row | {"by": _said_shortly(row, titles)} for row in report.rows]
+    rows = [ShownRow(row, _said_shortly(row, titles)) for row in report.rows]
     found = [
-        Table(key, axes, [row for row in rows if row["judge"] == key])
+        Table(key, axes, [shown for shown in rows if shown.row.judge == key])
         for key, axes in judges.items()
         if axes is not None
     ]
     return [table for table in found if table.rows]
 
 
-def _said_shortly(row: Row, titles: Mapping[str, str]) -> str:
+def _said_shortly(row: RerankingRow, titles: Mapping[str, str]) -> str:
     """Return what an aggregate was chosen by, in the words of the page where the axis is there."""
-    said = [row.get(f"chosen_by_{name}") for name in Axes._fields]
+    if not isinstance(row, AggregateRow):
+        return ""
+    said = [row.choice.chosen_by_attribution, row.choice.chosen_by_sensibleness]
     return "; ".join(titles.get(each, each) for each in said if each)
 
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
-from evaluation.reports.base import Report, Row
+from evaluation.reports.base import Report
 from evaluation.reports.downloads import report_file
 from evaluation.reports.registry import CannotReport
 from evaluation.retrieval.report import MOST_K
@@ -25,12 +25,13 @@ from evaluation.tradeoffs.recall_lines import Curves, curves_of, lines_of, restr
 from evaluation.tradeoffs.recalls import Recalls
 from evaluation.tradeoffs.reports.restricted import (
     PREFIX,
+    RestrictedRow,
     courses,
     directions_of,
     restricted_report,
     restricted_setups,
 )
-from evaluation.tradeoffs.reports.tradeoff import tradeoff_report
+from evaluation.tradeoffs.reports.tradeoff import TradeoffRow, tradeoff_report
 from evaluation.tradeoffs.view import View, temperature_key
 from generation.grids.grid_file import GridError
 from generation.models import Dataset, Experiment
@@ -70,7 +71,7 @@ def download_restricted(request: SignedInRequest, slug: str, format_key: str) ->
     """Download the table with the choices of the address, as CSV, LaTeX or JSON."""
     dataset = get_object_or_404(Dataset, slug=slug)
 
-    def shown() -> Report:
+    def shown() -> Report[RestrictedRow]:
         found = _found(dataset, request, AxesForm(request.GET, dataset=dataset))
         if found.shown is None:
             raise CannotReport("No restricted context has been scored yet.")
@@ -119,10 +120,9 @@ def _figure(
     """Return figure 5 of both curves: their setups, and the lines of both kinds of retrieval."""
     own = material.of_dots(curves.places)
     view = View(lines=True, k=recalls.k, by_score=by_score)
-    ids = {dot.setup.name: dot.setup.pk for dot in own.dots}
 
-    def responses(row: Row) -> str:
-        behind = reverse("tradeoffs:responses", args=[material.dataset.slug, ids[row["setup"]]])
+    def responses(row: TradeoffRow) -> str:
+        behind = reverse("tradeoffs:responses", args=[material.dataset.slug, row.of.setup_id])
         return behind + address
 
     lines = lines_of(material, curves, recalls, with_top_k=recalls.k > 1, by_score=by_score)
@@ -135,7 +135,7 @@ class _Shown(NamedTuple):
     material: Material
     curves: Curves
     recalls: Recalls
-    report: Report
+    report: Report[RestrictedRow]
 
 
 class _Found(NamedTuple):

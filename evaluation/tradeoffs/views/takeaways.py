@@ -10,9 +10,9 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
-from evaluation.reports.base import Report, Row
 from evaluation.reports.downloads import report_file
 from evaluation.reports.figures.themes import page_themes
+from evaluation.reports.rows import Report
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.cached import cached_material
 from evaluation.tradeoffs.figures.effects import effects_chart
@@ -21,7 +21,7 @@ from evaluation.tradeoffs.forms.takeaways import SizesForm
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.readiness import missing_sides, running_runs
 from evaluation.tradeoffs.reports.comparable import cached_comparable, moves_by_reason
-from evaluation.tradeoffs.reports.takeaways import cached_takeaways
+from evaluation.tradeoffs.reports.takeaways import EffectRow, cached_takeaways
 from generation.models import Dataset
 
 MOST_SHOWN = 50  # comparable pairs on the page; files hold all
@@ -45,7 +45,7 @@ def takeaways(request: SignedInRequest, slug: str) -> HttpResponse:
             "sizes": sizes,
             "effects": [rows[0] for rows in by_effect],
             "parts": [rows for rows in by_effect if len(rows) > 1],
-            "n_pairs": sum(rows[0]["n_pairs"] for rows in by_effect),
+            "n_pairs": sum(rows[0].n_pairs for rows in by_effect),
             "query": f"?{urlencode(said)}" if said else "",
         }
         if spec := effects_chart(report.rows):
@@ -62,7 +62,7 @@ def takeaways(request: SignedInRequest, slug: str) -> HttpResponse:
 def download_takeaways(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
     """Download the table (CSV, LaTeX, JSON) or the figure (SVG, PDF, PNG) of the address."""
 
-    def report() -> Report:
+    def report() -> Report[EffectRow]:
         material = _material_or_404(request, slug)
         return cached_takeaways(material, SizesForm(request.GET, dots=material.dots).chosen)
 
@@ -125,9 +125,9 @@ def _material_or_404(request: SignedInRequest, slug: str) -> Material:
     return material
 
 
-def _by_effect(report: Report) -> list[list[Row]]:
+def _by_effect(report: Report[EffectRow]) -> list[list[EffectRow]]:
     """Return the rows of each effect: all its pairs, where they have a row, then its parts."""
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[EffectRow]] = {}
     for row in report.rows:
-        found.setdefault(row["effect"], []).append(row)
+        found.setdefault(row.effect, []).append(row)
     return list(found.values())

@@ -226,7 +226,7 @@ def test_a_dataset_with_two_studies_loses_both(admin, tmp_path):
     dataset = make_everything(tmp_path / "a", "pilot")
     import_rows(tmp_path / "b", study_name="second", votes=[vote_row("r1", "eve", "5", "fluent")])
 
-    text = admin.get(address(dataset)).text
+    text = shown(admin.get(address(dataset))).text
     admin.post(address(dataset), {"name": "pilot"})
 
     assert "2 studies with all votes: second, pilot" in text

@@ -14,6 +14,7 @@ from evaluation.exchange.interchange import import_dataset
 from evaluation.exchange.uploads import request_cancelling, request_import
 from generation.importers import open_material, qrecc
 from tests.makers import is_empty
+from tests.shown import shown
 from tests.uploading import State, carried_on, checked
 
 pytestmark = [pytest.mark.once, pytest.mark.usefixtures("own_cache_and_folder")]
@@ -106,11 +107,8 @@ def test_command_and_page_say_for_how_many_questions_a_passage_was_found(
     assert "questions with a golden passage: 2\n" in printed
     assert "of them guessed among several passages: 2\n" in printed
     assert "questions without a passage: 1\n" in printed
-    page = (
-        client_for(adam)
-        .get(reverse("evaluation:import-progress", args=[upload.pk]))
-        .content.decode()
-    )
+    address = reverse("evaluation:import-progress", args=[upload.pk])
+    page = shown(client_for(adam).get(address)).text
     assert (
         "Questions with a golden passage: 2, of them guessed among several passages: 2, "
         "questions without a passage: 1"

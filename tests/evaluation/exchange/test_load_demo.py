@@ -105,7 +105,7 @@ def test_each_report_on_the_graph_has_figures(demo):
 
     made = (citations_report, alignment_report, incompetence_report, quality_report)
     assert [len(report(graph).rows) for report in made] == [14, 14, 11, 4 * 2]
-    assert sum(row["n_answers"] for row in incompetence_report(graph).rows) == 3 + 3 * 3 * 3
+    assert sum(row["n_answers"] for row in incompetence_report(graph).records) == 3 + 3 * 3 * 3
 
 
 def test_every_answer_about_the_graph_can_be_rated(demo):
@@ -127,14 +127,14 @@ def test_every_answer_about_the_graph_can_be_rated(demo):
 def test_tables_of_experiments_have_three_seeded_runs(demo):
     graph = Dataset.objects.get(name="Demo graph")
 
-    removal = EXPERIMENT_REPORTS["removal"](graph).rows
+    removal = EXPERIMENT_REPORTS["removal"](graph).records
     assert [(row["n_removed"], row["n_runs"]) for row in removal] == [(n, 3) for n in range(4)]
     # Less of what is needed is cited, the fewer of it is shown; what is cited stays correct.
     recalls = [row["recall"] for row in removal]
     assert recalls == sorted(recalls, reverse=True)
     assert recalls[0] > recalls[-1]
     assert {row["correctness"] for row in removal} == {1.0}
-    assert 3 in [row["n_runs"] for row in EXPERIMENT_REPORTS["citations"](graph).rows]
+    assert 3 in [row["n_runs"] for row in EXPERIMENT_REPORTS["citations"](graph).records]
 
 
 def test_one_study_is_open_and_unrated_with_raters_enough_for_both_arms(demo):

@@ -88,9 +88,9 @@ def test_grids_samples_and_reports_are_without_it(graph: Dataset, question: Exam
     assert sample.n_total == 2
     own = Sample.objects.exclude(pk=sample.pk).get()
     assert list(examples_of(graph, own)) == [question.pk], "unless it is asked for"
-    [fact] = [row for row in statistics_report(graph).rows if row["name"] == "questions"]
+    [fact] = [row for row in statistics_report(graph).records if row["name"] == "questions"]
     assert fact["n"] == 2
-    assert max(row["n"] for row in graph_retrieval_report(graph).rows) == 2
+    assert max(row["n"] for row in graph_retrieval_report(graph).records) == 2
 
 
 def test_a_grid_of_the_same_setup_counts_without_its_answer(graph: Dataset, question: Example):

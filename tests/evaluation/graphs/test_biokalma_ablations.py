@@ -56,7 +56,7 @@ def test_recall_falls_with_knowledge_that_is_not_shown_and_correctness_does_not(
     answers = asked(dataset, list(dict.fromkeys([*REMOVALS, *BY_ACCURACY])))
 
     report = citations_report(dataset)
-    rows = {row["prompt"]: row for row in report.rows}
+    rows = {row["prompt"]: row for row in report.records}
     assert {row["n_answers"] for row in rows.values()} == {21}
     assert {row["correctness"] for row in rows.values()} == {1.0}
     for prompts in (REMOVALS, BY_ACCURACY):

@@ -19,7 +19,7 @@ def test_nearly_all_sub_graphs_that_are_found_are_those_the_authors_found(shared
 
     report = graph_retrieval_report(dataset)
 
-    here, imported = report.rows
+    here, imported = report.records
     counted = [here[f"n_{size}"] for size in (0, 1, 2, 3, "4_or_more")]
     published = [imported[f"n_{size}"] for size in (0, 1, 2, 3, "4_or_more")]
     assert published == [55, 375, 99, 12, 2]

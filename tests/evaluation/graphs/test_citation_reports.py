@@ -51,7 +51,7 @@ def figures(row, names=FIGURES + MACRO):
 
 
 def test_figures_as_the_paper_defines_them(cited):
-    cool, warm = citations_report(cited).rows
+    cool, warm = citations_report(cited).records
 
     # Correct of cited: c1 3 of 3, c2 1 of 3, c3 1 of 1, c4 1 of 1. Minimum sets of 2, 1, 0, ?.
     # Precise: c1 3 of 3, c2 0 of 3, c3 0 of 1; c4's set is not known. Hit: c1 2 of 2, c2 0 of 1.
@@ -78,7 +78,7 @@ def test_figures_as_the_paper_defines_them(cited):
 
 
 def test_figures_as_the_authors_code_computes_them(cited):
-    cool, warm = citations_report(cited, CitationChoices(Mode.AUTHORS_CODE)).rows
+    cool, warm = citations_report(cited, CitationChoices(Mode.AUTHORS_CODE)).records
 
     # Without the incomplete one 7 citations, 6 correct. Different members cited: c1 2 of 3
     # citations, c2 0 of 2, c3 0 of 1; recall as before.
@@ -101,7 +101,7 @@ def test_figures_as_the_authors_code_computes_them(cited):
 
 def test_rounds_2_to_6_leave_sets_without_rounds_out_and_say_so(cited):
     report = citations_report(cited, CitationChoices(rounds="later"))
-    cool, _ = report.rows
+    cool, _ = report.records
 
     # Of q1 only London counts: c1 cites it twice, 2 of 3, and hits 1 of 1. q2's set has no rounds.
     assert (cool["precision"], cool["recall"]) == pytest.approx((2 / 4, 1.0))
@@ -126,7 +126,7 @@ def test_what_is_left_out_is_counted(cited):
 @pytest.mark.parametrize("mode", list(Mode))
 def test_the_figures_are_those_of_the_metric_itself(cited, mode):
     answers = cited_answers(cited).at(cited_answers(cited).is_counted[mode].nonzero()[0])
-    for row in citations_report(cited, CitationChoices(mode)).rows:
+    for row in citations_report(cited, CitationChoices(mode)).records:
         table: Any = answers.of_setups([row["setup_id"]]).counts[mode].tolist()
         known: Any = [[None if math.isnan(n) else n for n in counts] for counts in table]
         counts = [CitationCounts(*each) for each in known]
@@ -137,7 +137,7 @@ def test_the_figures_are_those_of_the_metric_itself(cited, mode):
 
 
 def test_intervals_hold_their_figures_and_are_undefined_for_one_dialog(cited):
-    cool, warm = citations_report(cited).rows
+    cool, warm = citations_report(cited).records
 
     for name in FIGURES + MACRO:
         if name in ("f1", "macro_f1"):  # no share, and four dialogs are too few to resample
@@ -148,11 +148,11 @@ def test_intervals_hold_their_figures_and_are_undefined_for_one_dialog(cited):
 
 
 def test_one_setup_may_be_chosen(cited):
-    [cool, _] = citations_report(cited).rows
+    [cool, _] = citations_report(cited).records
 
     report = citations_report(cited, CitationChoices(setup=cool["setup"]))
 
-    [row] = report.rows
+    [row] = report.records
     assert figures(row) == figures(cool)
     assert f"setup {cool['setup']} only" in report.signature
     with pytest.raises(ChoiceError, match="No setup 'x' in cited; there are: small"):
@@ -196,7 +196,7 @@ def test_exported_and_imported_again_it_says_the_same(cited, tmp_path):
     for choices in (CitationChoices(), CitationChoices(Mode.AUTHORS_CODE, "later")):
         here, there = citations_report(cited, choices), citations_report(again, choices)
         assert there.signature == here.signature
-        assert [figures(row) for row in there.rows] == [figures(row) for row in here.rows]
+        assert [figures(row) for row in there.records] == [figures(row) for row in here.records]
 
 
 # --- where the modes differ -----------------------------------------------------------------
@@ -238,7 +238,7 @@ def test_alignment_is_over_pairs_and_over_answers(cited):
     )
 
     report = alignment_report(cited)
-    [row] = report.rows
+    [row] = report.records
 
     # c1 2 of 3, c3 0 of 1 (.5 is no yes); c2 has failed, c4 was not asked.
     assert (row["aligned"], row["macro_aligned"]) == pytest.approx((2 / 4, (2 / 3 + 0) / 2))
@@ -250,8 +250,8 @@ def test_alignment_is_over_pairs_and_over_answers(cited):
     assert row["run_signature"] == run.full_signature
     # Table 3 has it beside the citations.
     beside = citations_report(cited)
-    assert beside.rows[0]["aligned"] == row["aligned"]
-    assert beside.rows[1]["aligned"] is None
+    assert beside.records[0]["aligned"] == row["aligned"]
+    assert beside.records[1]["aligned"] is None
     assert f"alignment by {run.full_signature}" in beside.signature
 
 
@@ -267,7 +267,7 @@ def test_na_is_over_answers_with_something_removed(cited):
     score_answers(cited, "incompetence", scores, details, backend="lexical", signature="na")
 
     report = incompetence_report(cited)
-    [row] = report.rows
+    [row] = report.records
 
     # [NA] sentences: 1 of 2, 1 of 1, none. Removed: 1 of 1, 1 of 2, 0 of 1.
     assert (row["precision"], row["recall"]) == pytest.approx((2 / 3, 2 / 4))
@@ -280,7 +280,7 @@ def test_without_any_na_recall_and_f1_are_0_and_the_triples_are_counted(cited):
     removed = {"na_sentences": [], "removed": [{"text": "", "probability": 0.0}]}
     score_answers(cited, "incompetence", {"c1": 0.0}, {"c1": removed}, backend="lexical")
 
-    [row] = incompetence_report(cited).rows
+    [row] = incompetence_report(cited).records
 
     assert (row["precision"], row["recall"], row["f1"]) == (None, 0.0, 0.0)
     assert (row["n_na_sentences"], row["n_removed"], row["n_found"]) == (0, 1, 0)
@@ -293,7 +293,7 @@ def test_quality_is_a_mean_with_the_deviation_of_the_sample(cited):
     score_answers(cited, "fluency", scores, signature="a", model_name="org/small", **said)
     score_answers(cited, "coherence", {"c1": 1.0}, signature="b", model_name="large", **said)
 
-    coherence, cool, warm = quality_report(cited).rows
+    coherence, cool, warm = quality_report(cited).records
 
     # 3, 4, 5: mean 4, deviation sqrt((1 + 0 + 1) / 2) = 1; the failed one is no 0 and no 3.
     assert (cool["mean"], cool["deviation"], cool["n"], cool["n_failed"]) == (4.0, 1.0, 3, 1)
@@ -321,7 +321,7 @@ def test_the_command_prints_each_report(cited, capsys):
         ("quality", quality_report),
     ):
         found = json.loads(printed(capsys, name, "--dataset", "cited", "--format", "json"))
-        assert found == json.loads(json.dumps(report(cited)._asdict()))
+        assert found == json.loads(json.dumps(report(cited).as_json()))
         for format_key in ("table", "latex"):
             assert name in printed(capsys, name, "--dataset", "cited", "--format", format_key)
 
@@ -333,13 +333,13 @@ def test_mode_and_rounds_are_the_commands_choices(cited, capsys):
     )
 
     expected = citations_report(cited, CitationChoices(Mode.AUTHORS_CODE, "later"))
-    assert [float(row["recall"]) for row in rows] == [row["recall"] for row in expected.rows]
+    assert [float(row["recall"]) for row in rows] == [row["recall"] for row in expected.records]
     assert {row["signature"] for row in rows} == {expected.signature}
 
 
 def test_retrieval_is_of_sub_graphs_where_there_are_questions(cited, capsys, tmp_path):
     found = json.loads(printed(capsys, "retrieval", "--dataset", "cited", "--format", "json"))
-    assert found == json.loads(json.dumps(graph_retrieval_report(cited)._asdict()))
+    assert found == json.loads(json.dumps(graph_retrieval_report(cited).as_json()))
     import_rows(tmp_path, "plain", examples=[example_row()])
 
     plain = json.loads(printed(capsys, "retrieval", "--dataset", "plain", "--format", "json"))
@@ -376,7 +376,7 @@ def test_the_api_answers_what_the_command_prints(cited, rosa, tmp_path):
         ("quality", quality_report),
         ("retrieval", graph_retrieval_report),
     ):
-        assert asked(cited.slug, name).json() == json.loads(json.dumps(report(cited)._asdict()))
+        assert asked(cited.slug, name).json() == json.loads(json.dumps(report(cited).as_json()))
     said = asked(cited.slug, "citations", mode="authors_code", rounds="later").json()
     choices = CitationChoices(Mode.AUTHORS_CODE, "later")
     assert said["signature"] == citations_report(cited, choices).signature

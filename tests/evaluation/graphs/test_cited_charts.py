@@ -1,22 +1,49 @@
 """Charts of reports on cited answers: their legend, and what room they take."""
 
 import re
+from dataclasses import fields
+from typing import Any
 
 import pytest
 
 from evaluation.graphs.figures.citations import WIDTH, report_chart
+from evaluation.graphs.reports.citations import CitationCounts, CitationsRow
+from evaluation.graphs.reports.quality import QualityRow, judge_columns
+from evaluation.measures.citation import CitationFigures
+from evaluation.models import MetricRun
+from evaluation.reports.columns import UNKNOWN, Estimate
 from evaluation.reports.figures.builders import drawn
+from evaluation.reports.setups import setup_columns
+from generation.models import Setup
 from tests.charts import valid
+
+
+def of(setup):
+    return setup_columns(Setup(name=setup, model="small", prompt="graph-gold"))
 
 
 def citation_row(setup, **figures):
     found = {"correctness": 0.9, "precision": 0.5, "recall": 0.4, "f1": 0.44} | figures
-    row = {"setup": setup}
-    for name, value in found.items():
-        row |= {name: value, f"{name}_low": None, f"{name}_high": None}
-    return row
+    shares: dict[str, Any] = dict.fromkeys(CitationFigures._fields, UNKNOWN)
+    shares |= {name: Estimate(value) for name, value in found.items()}
+    return CitationsRow(of=of(setup), counts=NO_COUNTS, n_aligned_pairs=0, **shares)
 
 
+def quality_row(metric):
+    return QualityRow(
+        metric=metric,
+        of=of("small"),
+        by=judge_columns(MetricRun(metric=metric)),
+        is_own_judge=False,
+        n=1,
+        n_failed=0,
+        deviation=None,
+        n_not_asked=0,
+        mean=Estimate(4.0),
+    )
+
+
+NO_COUNTS = CitationCounts(**{field.name: 0 for field in fields(CitationCounts)})
 ROWS = [citation_row("small graph-gold"), citation_row("small graph-retrieved", recall=None)]
 
 
@@ -24,15 +51,7 @@ ROWS = [citation_row("small graph-gold"), citation_row("small graph-retrieved", 
     ("report", "rows", "names"),
     [
         ("citations", ROWS, ["Correctness", "Precision", "Recall", "F1"]),
-        (
-            "quality",
-            [
-                {"setup": "small", "metric": metric, "mean": 4.0, "mean_low": None}
-                | {"mean_high": None}
-                for metric in ("coherence", "fluency")
-            ],
-            ["Coherence", "Fluency"],
-        ),
+        ("quality", list(map(quality_row, ("coherence", "fluency"))), ["Coherence", "Fluency"]),
     ],
 )
 def test_a_file_names_each_figure_once_in_its_legend(report, rows, names):

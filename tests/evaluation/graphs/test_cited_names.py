@@ -72,8 +72,8 @@ def test_each_answer_counts_as_by_hand(named):
 
 
 def test_figures_are_of_these_counts(named):
-    [row] = citations_report(named).rows
-    [code] = citations_report(named, CitationChoices(Mode.AUTHORS_CODE)).rows
+    [row] = citations_report(named).records
+    [code] = citations_report(named, CitationChoices(Mode.AUTHORS_CODE)).records
 
     # Of 7 citations 4 are correct and 3 of them needed; 3 of 6 members are hit.
     assert (row["correctness"], row["precision"], row["recall"]) == pytest.approx(
@@ -107,7 +107,7 @@ def test_a_name_that_is_a_citation_is_a_pair_of_alignment(named):
     alone = {(key, 1): 0.9 for key in TEXTS if key != "other beside"}
     score_citations(named, alone)
 
-    [row] = alignment_report(named).rows
+    [row] = alignment_report(named).records
 
     assert (row["n_pairs"], row["n_answers"], row["n_not_asked"]) == (5, 5, 1)
 

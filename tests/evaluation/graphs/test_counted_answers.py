@@ -77,8 +77,8 @@ def twice(tmp_path_factory, module_database):
 def test_alignment_beside_the_citations_is_of_the_same_answers(twice):
     score_citations(twice, {("a1", 1): 0.9, ("a2", 1): 0.1, ("a3", 1): 0.1})
 
-    cool, _ = citations_report(twice).rows
-    [row] = alignment_report(twice).rows
+    cool, _ = citations_report(twice).records
+    [row] = alignment_report(twice).records
 
     # a1 alone: a2 answers its question again, and a3's graph is not known.
     assert (cool["aligned"], cool["n_aligned_pairs"], cool["n_answers"]) == (1.0, 1, 1)
@@ -91,7 +91,7 @@ def test_all_reports_leave_a_second_answer_out_and_count_it(twice):
     score_answers(twice, "incompetence", {"a1": 0.9, "a2": 0.9}, details, backend="lexical")
     score_answers(twice, "fluency", {"a1": 5.0, "a2": 1.0}, backend="language-model")
 
-    reports: list[Callable[[Dataset], Report]] = [
+    reports: list[Callable[[Dataset], Report[Any]]] = [
         citations_report,
         alignment_report,
         incompetence_report,
@@ -100,8 +100,8 @@ def test_all_reports_leave_a_second_answer_out_and_count_it(twice):
     for report in reports:
         found = report(twice)
         assert found.left_out["repeated_responses"] == 1, report
-        assert found.rows[0].get("n_answers", found.rows[0].get("n")) == 1, report
-    assert quality_report(twice).rows[0]["mean"] == 5.0
+        assert found.records[0].get("n_answers", found.records[0].get("n")) == 1, report
+    assert quality_report(twice).records[0]["mean"] == 5.0
 
 
 def test_what_is_left_out_is_that_of_the_chosen_setup(twice):
@@ -149,7 +149,7 @@ def test_an_interval_does_not_depend_on_which_setups_are_shown(cited, metric):
         [row] = [row for row in rows if row["setup"] == warm]
         return [row[f"{name}{end}"] for name in names for end in ("", "_low", "_high")]
 
-    assert ends(report(cited, warm).rows) == ends(report(cited).rows)
+    assert ends(report(cited, warm).records) == ends(report(cited).records)
 
 
 # --- rounds ---------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ def test_a_run_that_goes_on_speaks_for_nobody(cited):
     score_citations(cited, {("c1", 1): 0.1}, signature="on", state=RUNNING)
 
     assert newest_alignment(cited) == whole
-    assert citations_report(cited).rows[0]["aligned"] == 1.0
+    assert citations_report(cited).records[0]["aligned"] == 1.0
 
 
 def test_a_sample_speaks_where_no_run_is_whole_and_nothing_speaks_before_one_is_done(cited):
@@ -218,7 +218,7 @@ def test_each_answer_of_a_setup_has_one_place_in_alignment(cited):
     AutoScore.objects.filter(run=run, target__citation__number=3).update(is_assumed=True)
 
     report = alignment_report(cited)
-    [row] = report.rows
+    [row] = report.records
 
     # c1 has pairs, c2's has failed, c3 and c4 were not asked about.
     kinds = ("n_answers", "n_all_failed", "n_not_asked", "n_without_citations")
@@ -250,7 +250,7 @@ def test_quality_counts_what_was_not_judged(cited):
     score_answers(cited, "fluency", scores, backend="language-model")
 
     report = quality_report(cited)
-    [row] = report.rows
+    [row] = report.records
 
     assert (row["n"], row["n_failed"], row["n_not_asked"]) == (1, 1, 2)  # c3, c4
     assert report.left_out == {

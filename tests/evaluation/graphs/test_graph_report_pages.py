@@ -96,7 +96,7 @@ def test_every_figure_on_citations_is_the_reports(researcher, scored, mode, roun
     report = citations_report(scored, CitationChoices(mode, rounds))
     figures = ("aligned", "correctness", "precision", "recall", "f1")
     macro = tuple(f"macro_{name}" for name in figures[1:])
-    for row, on_page in zip(report.rows, cells(answer), strict=True):
+    for row, on_page in zip(report.records, cells(answer), strict=True):
         assert on_page[2:4] == [
             decimal(row["citations_per_answer"]),
             decimal(row["na_per_answer"]),
@@ -109,7 +109,7 @@ def test_every_figure_on_alignment_and_na_is_the_reports(researcher, scored):
     alignment = cells(researcher.get(address("report", scored, "alignment")))
     na = cells(researcher.get(address("report", scored, "incompetence")))
 
-    [row] = alignment_report(scored).rows
+    [row] = alignment_report(scored).records
     counts = (
         *("n_pairs", "n_answers", "n_without_citations", "n_not_asked", "n_failed"),
         *("n_truncated", "n_assumed", "n_incomplete", "n_not_scored"),
@@ -119,7 +119,7 @@ def test_every_figure_on_alignment_and_na_is_the_reports(researcher, scored):
         cell(row, "macro_aligned"),
         *(str(row[name]) for name in counts),
     ]
-    [row] = incompetence_report(scored).rows
+    [row] = incompetence_report(scored).records
     of_na = ("n_answers", "n_na_sentences", "n_removed", "n_failed")
     assert na[0][2:] == [
         *(cell(row, name) for name in ("precision", "recall", "f1")),
@@ -131,7 +131,7 @@ def test_every_figure_on_quality_and_retrieval_is_the_reports(researcher, scored
     [quality] = cells(researcher.get(address("report", scored, "quality")))
     retrieval = cells(researcher.get(address("report", scored, "retrieval")))
 
-    [row] = quality_report(scored).rows
+    [row] = quality_report(scored).records
     assert quality[3:] == [
         "integer × 3",
         decimal(row["mean"]),  # of two dialogs, so without an interval
@@ -141,7 +141,7 @@ def test_every_figure_on_quality_and_retrieval_is_the_reports(researcher, scored
         str(row["n_not_asked"]),
     ]
     assert "own judge" in quality[1]  # setup and judge are both called 'small'
-    rows = graph_retrieval_report(scored).rows
+    rows = graph_retrieval_report(scored).records
     assert [on_page[1:3] for on_page in retrieval] == [
         [cell(row, "precision"), cell(row, "recall")] for row in rows
     ]

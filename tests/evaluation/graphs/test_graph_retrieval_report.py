@@ -47,7 +47,7 @@ def dataset():
 
 
 def test_precision_and_recall_are_over_all_sub_graphs_worked_out_by_hand(dataset):
-    here, imported = graph_retrieval_report(dataset).rows
+    here, imported = graph_retrieval_report(dataset).records
 
     # Here: a 2 of 2 (gold 2), b 1 of 2 (gold 1), c 0 of 1 (gold 1): hits 3, retrieved 5, gold 4.
     assert (here["source"], here["n"], here["n_with_gold"]) == ("retrieved here", 4, 3)
@@ -77,7 +77,7 @@ def test_questions_that_are_alike_leave_an_interval_of_some_width():
     asked = "Did Ada Lovelace know Charles Babbage?"  # Q1 and Q2
     store_kg_questions(other, [question(key, asked, ["Q1", "Q3"]) for key in "abc"])
 
-    (row,) = graph_retrieval_report(other).rows
+    (row,) = graph_retrieval_report(other).records
 
     for name in ("precision", "recall"):
         ends = row[name], row[f"{name}_low"], row[f"{name}_high"]
@@ -145,7 +145,7 @@ def test_figures_without_any_known_gold_are_undefined(dataset):
     other = graph_of(GRAPH, "other")
     store_kg_questions(other, [question("x", "Who was Ada Lovelace?")])
 
-    (row,) = graph_retrieval_report(other).rows
+    (row,) = graph_retrieval_report(other).records
 
     assert row["n_with_gold"] == 0
     figures = ("precision", "precision_low", "precision_high", "recall", "recall_low")
@@ -156,7 +156,7 @@ def test_figures_without_any_known_gold_are_undefined(dataset):
 def test_a_dataset_without_questions_has_no_row():
     report = graph_retrieval_report(graph_of(GRAPH))
 
-    assert report.rows == []
+    assert report.records == []
     assert report.left_out["mentions"] == 0
 
 
@@ -176,7 +176,7 @@ def test_of_many_questions_a_seeded_sample_counts(dataset, monkeypatch):
     report = graph_retrieval_report(dataset)
 
     assert report.left_out["questions_outside_the_sample"] == 1
-    assert report.rows[0]["n"] == 3
+    assert report.records[0]["n"] == 3
     assert graph_retrieval_report(dataset) == report
 
 

@@ -64,7 +64,7 @@ def imported(folder, name, **rows):
 
 
 def of_kind(report, kind, *names):
-    return [tuple(row[name] for name in names) for row in report.rows if row["kind"] == kind]
+    return [tuple(row[name] for name in names) for row in report.records if row["kind"] == kind]
 
 
 # --- by hand --------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def of_kind(report, kind, *names):
 def test_facts_are_of_the_people_that_questions_name(lives):
     report = statistics_report(lives)
 
-    facts = {row["name"]: (row["n"], row.get("n_people")) for row in report.rows[:5]}
+    facts = {row["name"]: (row["n"], row.get("n_people")) for row in report.records[:5]}
     assert facts == {
         "questions": (3, None),
         "people": (3, 3),  # Ada, Hesiod, Livia
@@ -264,7 +264,7 @@ def test_downloads_are_the_report(researcher, lives):
 
 
 def test_command_and_api_give_the_same_report(researcher, lives):
-    report = statistics_report(lives)._asdict()
+    report = statistics_report(lives).as_json()
     url = f"/api/v1/datasets/{lives.slug}/reports/statistics/"
     printed = io.StringIO()
     call_command("report", "statistics", dataset="lives", format="json", stdout=printed)

@@ -1,6 +1,8 @@
 """How reports on graphs say what they count, and which setup a row is of."""
 
 from evaluation.graphs.templatetags.graphs import said_beside, told_apart
+from evaluation.reports.setups import setup_columns
+from generation.models import Setup
 
 
 def test_what_is_left_out_and_what_is_only_of_note_are_told_apart():
@@ -19,8 +21,8 @@ def test_what_is_left_out_and_what_is_only_of_note_are_told_apart():
 
 
 def test_beside_the_name_of_a_setup_stands_what_it_does_not_say():
-    row = {"model": "small", "prompt": "graph-gold", "prompt_title": "Graph, gold"}
+    setup = setup_columns(Setup(model="small", prompt="graph-gold"))
 
-    assert said_beside(row, "T 0.7") == "small · Graph, gold"
-    assert said_beside(row, "graph-gold T 0.7") == "small"
-    assert said_beside(row, "small T 0.7") == "Graph, gold"
+    assert said_beside(setup, "T 0.7") == "small · Graph, gold"
+    assert said_beside(setup, "graph-gold T 0.7") == "small"
+    assert said_beside(setup, "small T 0.7") == "Graph, gold"

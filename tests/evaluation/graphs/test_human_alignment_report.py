@@ -57,7 +57,7 @@ def test_table_6_by_hand(tmp_path):
     """
     found = human_alignment_report(rated(tmp_path))
 
-    one, everything = found.rows
+    one, everything = found.records
     assert (one["model"], everything["model"]) == ("one", None)
     assert (one["n_pairs"], one["n_scored"], one["n_agreed"], one["n_run"]) == (10, 9, 8, 9)
     assert one["human"] == pytest.approx(0.7)
@@ -79,7 +79,7 @@ def test_a_pair_with_one_vote_is_counted_not_reported(tmp_path):
 
     found = human_alignment_report(study)
 
-    assert found.rows[0]["n_pairs"] == 9
+    assert found.records[0]["n_pairs"] == 9
     assert found.left_out["pairs_without_two_votes"] == 1
 
 
@@ -89,7 +89,7 @@ def test_few_dialogs_leave_the_mean_of_votes_without_an_interval(tmp_path):
     for key in range(4, 10):
         Vote.objects.filter(target__response__key=f"one-{key}").delete()
 
-    [one, _] = human_alignment_report(study).rows
+    [one, _] = human_alignment_report(study).records
 
     assert (one["n_pairs"], one["human"]) == (4, 1.0)
     assert (one["human_low"], one["human_high"]) == (None, None)

@@ -1,5 +1,6 @@
 """Runs that cannot be compared as they are: left out of the tables, or marked in them."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,9 +11,10 @@ from evaluation.graphs.experiments.pages.progress import state_of
 from evaluation.graphs.experiments.pages.tables import TABLES, table_rows
 from evaluation.graphs.experiments.reports.accuracy import accuracy_report
 from evaluation.graphs.experiments.reports.citation_table import citation_table
-from evaluation.graphs.experiments.reports.costs import Cost, cost_row
+from evaluation.graphs.experiments.reports.costs import Cost, cost_columns
 from evaluation.graphs.experiments.reports.quality_table import quality_table
 from evaluation.graphs.experiments.reports.removal import removal_report
+from evaluation.reports.columns import UNKNOWN, Estimate
 from evaluation.reports.formats import write_report
 from generation.models import Experiment, ExperimentChunk, ExperimentSetup
 from tests.charts import valid
@@ -40,7 +42,7 @@ def of_state(prompt, mark, retrieval, said=None):
 
 def cell_of(dataset, key, row, name):
     [table_row] = table_rows(dataset, key, [row], "", [])
-    names = [column.name for group in TABLES[key] for column in group.columns]
+    names = [shown.name for shown in TABLES[key]]
     return table_row.cells[names.index(name)]
 
 
@@ -55,14 +57,14 @@ def test_steps_of_an_ablation_are_of_one_state_of_the_graph(tmp_path):
     report = removal_report(dataset)
 
     # The gold graph was asked of before it changed: it is no beginning of this line.
-    assert [row["n_removed"] for row in report.rows] == [1, 2]
+    assert [row["n_removed"] for row in report.records] == [1, 2]
     assert report.left_out["setups_of_another_state_of_the_graph"] == 1
 
     again = import_answers(
         tmp_path / "again", [*before, *of_state(GOLD, "new", "B"), *behind], "again"
     )
     report = removal_report(again)
-    assert [(row["n_removed"], row["graph_mark"]) for row in report.rows] == [
+    assert [(row["n_removed"], row["graph_mark"]) for row in report.records] == [
         (0, "new"),
         (1, "new"),
         (2, "new"),
@@ -80,7 +82,7 @@ def test_accuracy_is_of_one_state_of_the_graph_and_of_the_gold_entities(tmp_path
     report = accuracy_report(import_answers(tmp_path, rows))
 
     # Marks differ by design: that of the whole graph says nothing of gold entities.
-    assert [row["accuracy"] for row in report.rows] == [100, 80, 40]
+    assert [row["accuracy"] for row in report.records] == [100, 80, 40]
     assert report.left_out["setups_of_another_state_of_the_graph"] == 1
 
 
@@ -91,7 +93,7 @@ def test_marks_say_the_state_where_it_is_not_known_what_responses_were_made_with
 
     report = accuracy_report(import_answers(tmp_path, rows))
 
-    assert [row["accuracy"] for row in report.rows] == [100, 80, 40]
+    assert [row["accuracy"] for row in report.records] == [100, 80, 40]
 
 
 # --- short runs -----------------------------------------------------------------------------
@@ -111,12 +113,12 @@ def test_a_run_with_under_half_of_the_answers_is_left_out_of_an_ablation(tmp_pat
     dataset = four_questions(tmp_path, (4, 2, 1))  # of the largest: all, half, a quarter
 
     report = removal_report(dataset)
-    gold, one = report.rows
+    gold, one = report.records
 
     assert (one["n_runs"], one["seeds"], report.left_out["runs_with_few_answers"]) == (2, "1, 2", 1)
     assert (gold["n_common"], one["n_common"]) == (2, 2)
     assert one["n_answers"] == 2 * 2
-    assert cell_of(dataset, "removal", one, "n_common").text == "2"
+    assert cell_of(dataset, "removal", report.rows[1], "n_common").text == "2"
 
 
 def test_a_run_before_the_end_of_its_grid_is_left_out_of_an_ablation(tmp_path):
@@ -127,14 +129,14 @@ def test_a_run_before_the_end_of_its_grid_is_left_out_of_an_ablation(tmp_path):
     ExperimentChunk.objects.create(experiment=grid, setup=second, number=1, examples=[])
 
     report = removal_report(dataset)
-    assert [(row["seeds"], row["n_common"]) for row in report.rows] == [("1", 4), ("1", 4)]
+    assert [(row["seeds"], row["n_common"]) for row in report.records] == [("1", 4), ("1", 4)]
     assert report.left_out["runs_not_at_their_end"] == 1
 
     # Another grid has come to the end of the same run.
     done = Experiment.objects.create(dataset=dataset, name="done", grid={}, state="done")
     ExperimentSetup.objects.create(experiment=done, setup=second, position=0)
     report = removal_report(dataset)
-    assert [(row["n_runs"], row["n_common"]) for row in report.rows] == [(1, 3), (2, 3)]
+    assert [(row["n_runs"], row["n_common"]) for row in report.records] == [(1, 3), (2, 3)]
     assert report.left_out["runs_not_at_their_end"] == 0
 
 
@@ -144,7 +146,7 @@ def test_a_set_that_few_have_does_not_make_the_whole_graphs_run_the_measure(tmp_
 
     report = removal_report(import_answers(tmp_path, rows, more=["p1", "p2", "p3"]))
 
-    assert [row["n_common"] for row in report.rows] == [1, 1]
+    assert [row["n_common"] for row in report.records] == [1, 1]
     assert report.left_out["runs_with_few_answers"] == 0
 
 
@@ -164,13 +166,13 @@ def test_a_mean_over_fewer_runs_says_over_how_many(uneven):
     [row] = report.rows
 
     # Precision 1/2, 1/1, undefined: mean 3/4, deviation sqrt(2 (1/4)²) = .3536. Recall 1, 1, 0.
-    assert (row["precision"], row["precision_n_undefined"]) == (0.75, 1)
+    assert (row.precision.value, row.n_undefined("precision")) == (0.75, 1)
     cell = cell_of(uneven, "citations", row, "precision")
     assert (cell.text, cell.beside) == ("75.0", "(35.4) of 2 runs")
     recall = cell_of(uneven, "citations", row, "recall")
     assert (recall.text, recall.beside) == ("66.7", "(57.7)")
-    assert "0.750 (0.354), of 2 &" in write_report(report, "latex")
-    assert "0.667 (0.577) &" in write_report(report, "latex")
+    assert "75.0 (35.4), of 2 &" in write_report(report, "latex")
+    assert "66.7 (57.7) &" in write_report(report, "latex")
     assert said(row, "precision").startswith("75.0 (35.4)")
     assert said(row, "precision").endswith(", 2 runs")
     assert said(row, "recall").endswith(", 3 runs")
@@ -179,19 +181,19 @@ def test_a_mean_over_fewer_runs_says_over_how_many(uneven):
 def test_runs_of_different_size_are_called_so(uneven):
     [row] = citation_table(uneven).rows
 
-    assert (row["n_answers_least"], row["n_answers_most"], row["n_answers"]) == (1, 2, 4)
+    assert (row.n_answers_least, row.n_answers_most, row.counts.n_answers) == (1, 2, 4)
     [table_row] = table_rows(uneven, "citations", [row], "", [])
     assert "runs of different size" in table_row.tags
 
 
 def test_answers_that_alignment_did_not_score_are_counted(uneven):
-    assert citation_table(uneven).rows[0]["n_without_alignment"] is None  # nobody has scored
+    assert citation_table(uneven).records[0]["n_without_alignment"] is None  # nobody has scored
     score_citations(uneven, {("small-graph-retrieved-1-q2", 1): 0.9})
 
     [row] = citation_table(uneven).rows
 
     # The answer of run 2 has a citation and no score; the others without a score have none.
-    assert row["n_without_alignment"] == 1
+    assert row.n_without_alignment == 1
     [table_row] = table_rows(uneven, "citations", [row], "", [])
     assert "1 answer without alignment" in table_row.tags
     assert cell_of(uneven, "citations", row, "aligned").beside == "of 1 run"
@@ -205,11 +207,11 @@ def test_an_answer_from_a_graph_without_something_is_in_no_table_of_whole_graphs
     score_answers(dataset, "fluency", {"gpt-4-ours-1-q1": 1.0, "gpt-4-ours-1-q2": 5.0})
 
     for report in (citation_table(dataset), quality_table(dataset)):
-        [row] = report.rows
+        [row] = report.records
         assert (row["model"], row["n_answers"]) == ("gpt-4", 1)
         assert report.left_out["answers_with_removed_knowledge"] == 1  # the others are said to be
-    assert citation_table(dataset).rows[0]["recall"] == 1.0  # of q2 alone
-    assert quality_table(dataset).rows[0]["fluency"] == 5.0
+    assert citation_table(dataset).records[0]["recall"] == 1.0  # of q2 alone
+    assert quality_table(dataset).records[0]["fluency"] == 5.0
 
 
 # --- costs ----------------------------------------------------------------------------------
@@ -220,21 +222,22 @@ def cost(price, currency="EUR", n_without_seconds=0):
 
 
 def test_what_some_calls_cost_is_not_the_cost_of_a_row(uneven):
-    assert cost_row([cost(1.5), cost(2.0)])["price"] == 3.5
-    assert cost_row([cost(1.5), cost(2.0)])["seconds"] == 5.0
-    assert cost_row([cost(1.5), cost(2.0, "USD")])["price"] is None
-    some = cost_row([cost(1.5), cost(None, n_without_seconds=3)])
-    assert (some["price"], some["n_calls_without_price"]) == (None, 4)
-    assert (some["seconds"], some["n_calls_without_seconds"]) == (None, 3)
+    assert cost_columns([cost(1.5), cost(2.0)]).price == 3.5
+    assert cost_columns([cost(1.5), cost(2.0)]).seconds == 5.0
+    assert cost_columns([cost(1.5), cost(2.0, "USD")]).price is None
+    some = cost_columns([cost(1.5), cost(None, n_without_seconds=3)])
+    assert (some.price, some.n_calls_without_price) == (None, 4)
+    assert (some.seconds, some.n_calls_without_seconds) == (None, 3)
 
     [row] = citation_table(uneven).rows
     for name, below in (("price", "not of 4 calls"), ("seconds", "not of 3 calls")):
-        cell = cell_of(uneven, "citations", row | some, name)
+        cell = cell_of(uneven, "citations", replace(row, costs=some), name)
         assert (cell.text, cell.below) == ("—", below)
     # Where no call has a price there is nothing to tell apart.
-    free = cell_of(uneven, "citations", row | cost_row([cost(None)]), "price")
+    free = cell_of(uneven, "citations", replace(row, costs=cost_columns([cost(None)])), "price")
     assert (free.text, free.below) == ("—", "")
-    [table_row] = table_rows(uneven, "citations", [row | cost_row([cost(1.5)], 1)], "", [])
+    partly = replace(row, costs=cost_columns([cost(1.5)], 1))
+    [table_row] = table_rows(uneven, "citations", [partly], "", [])
     assert "costs of 2 runs" in table_row.tags
 
 
@@ -248,8 +251,8 @@ def test_table_4_reads_the_newest_run_that_is_done_and_step_2_says_which(uneven,
     sample = score_answers(
         uneven, "fluency", {key: 4.0}, signature="b", parameters={"n_sampled": 1}, **said_by
     )
-    assert quality_table(uneven).rows[0]["fluency"] == 4.0
-    assert quality_table(uneven).rows[0]["fluency_run"] == sample.pk
+    assert quality_table(uneven).records[0]["fluency"] == 4.0
+    assert quality_table(uneven).records[0]["fluency_run"] == sample.pk
 
     newest = score_answers(uneven, "fluency", {}, signature="c", state="running", **said_by)
 
@@ -264,17 +267,19 @@ def test_table_4_reads_the_newest_run_that_is_done_and_step_2_says_which(uneven,
     score_citations(uneven, {(key, 1): 0.9}, signature="s", parameters={"n_sampled": 1})
     read = {each.metric: run for each, run in state_of(uneven, "citations").scores}
     assert read == {"alignment": first}
-    assert citation_table(uneven).rows[0]["alignment_run"] == first.pk
+    assert citation_table(uneven).records[0]["alignment_run"] == first.pk
     assert newest.pk > sample.pk > whole.pk
 
 
 # --- figures 4 and 5 ------------------------------------------------------------------------
 
 
-def test_the_axis_has_the_steps_of_the_rows():
-    figure = {"f1": 0.5, "f1_low": None, "f1_high": None, "n_runs": 1}
-    said_of = {"family": "a", "label": "small (0.5)"}
-    rows = [said_of | figure | {"n_removed": n} for n in (0, 2, 5)]
+def test_the_axis_has_the_steps_of_the_rows(tmp_path):
+    row = removal_report(four_questions(tmp_path, (4,))).rows[0]
+    others = ("precision", "recall", "na_precision", "na_recall", "na_f1")
+    undefined: dict[str, Any] = dict.fromkeys(others, UNKNOWN)
+    alone = replace(row, f1=Estimate(0.5), **undefined)
+    rows = [replace(alone, n_removed=n) for n in (0, 2, 5)]
 
     [panel] = valid(experiment_picture("removal", rows))["concat"]
     x = panel["layer"][0]["encoding"]["x"]

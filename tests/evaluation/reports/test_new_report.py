@@ -92,7 +92,7 @@ def test_the_command_prints_it_in_every_format(dataset, capsys):
 def test_a_choice_that_means_nothing_is_refused(dataset):
     asked = ("report", "lengths", "--dataset", "pilot")
 
-    assert "argument --at-least: 0 is less than 1" in failure(*asked, "--at-least", "0")
+    assert "argument --at-least: found 0; expected 1 to 9" in failure(*asked, "--at-least", "0")
     assert failure(*asked, "--setup", "x") == "There is no setup 'x' here."
 
 

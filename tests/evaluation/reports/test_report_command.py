@@ -37,7 +37,7 @@ def printed(capsys, *arguments, study="pilot"):
 def test_as_json_it_prints_one_object_and_nothing_else(study, capsys):
     found = json.loads(printed(capsys, "--format", "json"))
 
-    assert found == json.loads(json.dumps(raters_report(study)._asdict()))
+    assert found == json.loads(json.dumps(raters_report(study).as_json()))
     assert list(found) == ["study", "report", "rows", "left_out", "signature"]
 
 
@@ -54,7 +54,7 @@ def test_the_choices_are_those_of_the_page(study, capsys, flag, choices):
     found = json.loads(printed(capsys, "--format", "json", flag))
 
     assert found["signature"] == raters_report(study, choices).signature
-    assert len(found["rows"]) == len(raters_report(study, choices).rows)
+    assert len(found["rows"]) == len(raters_report(study, choices).records)
 
 
 def test_as_csv_it_has_a_line_per_row_with_every_figure(study, capsys):

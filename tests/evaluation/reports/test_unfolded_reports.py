@@ -16,14 +16,15 @@ pytestmark = pytest.mark.once
     ],
     ids=["removal", "accuracy"],
 )
-def test_both_at_once_are_as_each_alone(own_cache_and_folder, tmp_path, module, report, rows):
+def test_the_report_is_the_same_with_the_runs_of_a_row(
+    own_cache_and_folder, tmp_path, module, report, rows
+):
     dataset = import_answers(tmp_path, rows())
     alone = report(dataset)
     row = alone.rows[1]
 
-    found, runs = module.with_run_rows(dataset, row["group"])
+    found, runs = module.with_run_rows(dataset, row.group.group)
 
     assert found == alone
-    assert runs == module.run_rows(dataset, row)
-    assert len(runs) == row["n_runs"]
+    assert [run.setup_ids for run in runs] == [[pk] for pk in row.setup_ids]
     assert module.with_run_rows(dataset, "none such") == (alone, [])

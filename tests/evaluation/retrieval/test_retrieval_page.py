@@ -82,7 +82,7 @@ def dataset(tmp_path):
 
 
 def by_k(report, name):
-    return [row[name] for row in report.rows]
+    return [row[name] for row in report.records]
 
 
 def page_of(client, dataset, **asked):
@@ -105,8 +105,8 @@ def test_recall_and_precision_are_means_over_examples_worked_out_by_hand(dataset
         [(1 + 0 + 1) / 3, (1 / 2 + 1 / 2 + 1) / 3, (1 / 3 + 1 / 3 + 2 / 3) / 3]
     )
     assert by_k(report, "k") == list(range(1, 11))
-    assert {(row["n"], row["n_dialogs"]) for row in report.rows} == {(3, 2)}
-    assert all(row["recall_low"] <= row["recall"] <= row["recall_high"] for row in report.rows)
+    assert {(row["n"], row["n_dialogs"]) for row in report.records} == {(3, 2)}
+    assert all(row["recall_low"] <= row["recall"] <= row["recall_high"] for row in report.records)
 
 
 def test_the_whole_dialog_finds_what_the_question_does_not_say(dataset):
@@ -130,7 +130,7 @@ def test_what_is_left_out_and_guessed_is_counted(dataset):
         "examples_without_golden_evidence": 1,
         "examples_outside_the_sample": 0,
     }
-    assert {row["n_guessed"] for row in report.rows} == {1}
+    assert {row["n_guessed"] for row in report.records} == {1}
     assert "query question" in report.signature
     assert "idf:okapi-epsilon|k1:1.5|b:0.75" in report.signature
 
@@ -140,7 +140,7 @@ def test_of_more_examples_a_sample_is_drawn_and_said(dataset, researcher, monkey
 
     report = retrieval_report(dataset, RetrievalChoices())
 
-    assert report.rows[0]["n"] == 2
+    assert report.records[0]["n"] == 2
     assert report.left_out["examples_outside_the_sample"] == 1
     assert report == retrieval_report(dataset, RetrievalChoices())
     assert "a seeded sample" in shown(page_of(researcher, dataset)).text
@@ -151,7 +151,7 @@ def test_without_golden_evidence_every_figure_is_undefined(tmp_path):
 
     report = retrieval_report(Dataset.objects.get(), RetrievalChoices())
 
-    assert {row["recall"] for row in report.rows} == {None}
+    assert {row["recall"] for row in report.records} == {None}
     assert recall_chart(report.rows) is None
 
 
@@ -383,7 +383,7 @@ def api(rosa, dataset):
 def test_command_and_api_answer_what_the_page_shows(dataset, printed, api, said, chosen):
     found = printed(*[part for name, value in said.items() for part in (f"--{name}", value)])
 
-    assert found == json.loads(json.dumps(retrieval_report(dataset, chosen)._asdict()))
+    assert found == json.loads(json.dumps(retrieval_report(dataset, chosen).as_json()))
     assert api(**said).json() == found
 
 
@@ -393,7 +393,7 @@ def test_command_and_api_answer_what_the_page_shows(dataset, printed, api, said,
         ([], "the following arguments are required: --dataset"),
         (["--study", "pilot"], "the following arguments are required: --dataset"),
         (["--dataset", "x"], "No dataset 'x'; there are: pilot"),
-        (["--dataset", "pilot", "--b", "2"], "argument --b: 2 is more than 1"),
+        (["--dataset", "pilot", "--b", "2"], "argument --b: found 2; expected 0 to 1"),
     ],
 )
 def test_a_mistake_is_one_clear_line_of_the_command(dataset, arguments, said):

@@ -299,7 +299,7 @@ def test_agreement_is_over_citations_by_hand(study):
     run = scored(study.dataset)
     done(study.dataset)  # Auto-AIS, which judges responses
 
-    [row] = agreement_report(study).rows
+    [row] = agreement_report(study).records
 
     assert (row["run"], row["question"], row["n"]) == (run.pk, "supports", 4)
     assert (row["assumed"], row["unscored"], row["failed"]) == (1, 0, 0)
@@ -325,7 +325,7 @@ def test_a_threshold_is_chosen_among_runs_over_citations_alone(study):
     done(study.dataset)
 
     assert [family.runs for family in families_of(study)] == [{run.pk}]
-    rows = calibration_report(study).rows
+    rows = calibration_report(study).records
     assert {row["metric"] for row in rows} == {"alignment"}
 
 
@@ -342,7 +342,7 @@ def test_citations_are_on_no_axis_and_beside_no_votes_on_responses(tmp_path, db)
     report = agreement_report(dataset.studies.get())
 
     assert runs == [of_responses]
-    assert [row["run"] for row in report.rows] == [of_responses.pk]
+    assert [row["run"] for row in report.records] == [of_responses.pk]
 
 
 # --- files ----------------------------------------------------------------------------------
@@ -350,7 +350,7 @@ def test_citations_are_on_no_axis_and_beside_no_votes_on_responses(tmp_path, db)
 
 def test_scores_of_citations_come_back_after_export_and_import(study, tmp_path):
     run = scored(study.dataset)
-    signature, before = run.full_signature, agreement_report(study).rows
+    signature, before = run.full_signature, agreement_report(study).records
     export_folder(study.dataset, study, tmp_path / "export")
     with (tmp_path / "export" / "scores.csv").open(encoding="utf-8", newline="") as file:
         written = [(row["response"], row["citation"]) for row in csv.DictReader(file)]
@@ -363,7 +363,7 @@ def test_scores_of_citations_come_back_after_export_and_import(study, tmp_path):
     assert (again.is_imported, again.signature) == (True, signature)
     assert scores_of(again) == pytest.approx(ALIGNED)
     assert outcome.study is not None
-    [row] = agreement_report(outcome.study).rows
+    [row] = agreement_report(outcome.study).records
     assert {name: row[name] for name in ("n", "accuracy", "recall")} == {
         name: before[0][name] for name in ("n", "accuracy", "recall")
     }

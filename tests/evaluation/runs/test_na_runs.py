@@ -59,12 +59,12 @@ def test_na_has_the_same_figures_after_export_and_import(tmp_path, db):
     assert again.is_imported
     assert {key: row.details for key, row in rows_of(again).items()} == kept
     figures = ("setup", "precision", "recall", "f1", "n_removed")
-    assert [tuple(row[name] for name in figures) for row in after.rows] == [
+    assert [tuple(row[name] for name in figures) for row in after.records] == [
         ("admits", 1, 1, 1, 2),
         ("hides", None, 0, 0, 1),
     ]
     of_run = {"metric_run", "setup_id", "scored_by", "judge"}
-    for row, was in zip(after.rows, before.rows, strict=True):
+    for row, was in zip(after.records, before.records, strict=True):
         assert {name: row[name] for name in row.keys() - of_run} == {
             name: was[name] for name in row.keys() - of_run
         }
@@ -79,5 +79,5 @@ def test_imported_scores_that_do_not_say_what_was_found_are_counted(tmp_path, db
 
     report = incompetence_report(dataset)
 
-    assert report.rows == []
+    assert report.records == []
     assert report.left_out["answers_without_details"] == 1

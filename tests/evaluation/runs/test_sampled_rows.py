@@ -74,7 +74,7 @@ def test_so_many_answers_of_each_row_are_judged(dataset):
         assert run.parameters["sampled_by"] == "row"
     assert {each.n_left for each in scoring(dataset, "quality")} == {15}
     assert "5 responses of each group of runs" in str(choices_in_words(runs[0]))
-    assert len(quality_table(dataset).rows) == 3
+    assert len(quality_table(dataset).records) == 3
 
 
 def test_of_a_row_with_fewer_answers_all_are_judged(dataset):

@@ -15,14 +15,14 @@ PAIR = scheme_of({"sensible": "yes_no", "specific": "yes_no"}, specific={"after"
 
 def only_row(study: Study, **choices: Any) -> Row:
     """Return the row of a report that has one."""
-    [row] = raters_report(study, Choices(**choices)).rows
+    [row] = raters_report(study, Choices(**choices)).records
     return row
 
 
 def row_of(study: Study, question: str, **choices: Any) -> Row:
     """Return the first row about a question."""
     return next(
-        r for r in raters_report(study, Choices(**choices)).rows if r["question"] == question
+        r for r in raters_report(study, Choices(**choices)).records if r["question"] == question
     )
 
 
@@ -76,9 +76,9 @@ def two_arms(
     return outcome.study
 
 
-def rows_by(report: Report, *names: str) -> dict[Any, Row]:
+def rows_by(report: Report[Any], *names: str) -> dict[Any, Row]:
     """Return the rows of a report by the value of one column, or by those of several."""
     return {
         row[names[0]] if len(names) == 1 else tuple(row[name] for name in names): row
-        for row in report.rows
+        for row in report.records
     }

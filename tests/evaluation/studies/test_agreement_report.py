@@ -42,7 +42,7 @@ EXACT = 1e-6
 
 
 def only_row(study: Study, **choices: Any) -> Row:
-    [row] = agreement_report(study, Choices(**choices)).rows
+    [row] = agreement_report(study, Choices(**choices)).records
     return row
 
 
@@ -85,7 +85,7 @@ def test_whatever_is_not_compared_is_counted(tmp_path):
     run.scores.filter(score=0.9).update(n_truncated=3)
 
     report = agreement_report(study)
-    row = report.rows[0]
+    row = report.records[0]
 
     # Compared a, b; c is undecided, d failed, e assumed, f has no score yet.
     assert (row["n"], row["accuracy"]) == (2, 1.0)
@@ -161,7 +161,7 @@ def test_runs_stand_side_by_side_and_one_without_scores_is_not_there(tmp_path):
     make_scores(other, {"a": 0.9, "b": 0.1})
     make_run(study.dataset, signature="auto_ais|third")
 
-    rows = agreement_report(study).rows
+    rows = agreement_report(study).records
 
     assert [(row["threshold"], row["accuracy"]) for row in rows] == [(0.5, 1.0), (0.95, 0.5)]
 
@@ -257,7 +257,7 @@ def assert_equals_scikit_learn(study: Study, folder: Path, cuts: dict[str, float
             word = {"yes": 1.0, "no": 0.0}.get(vote["answer"])
             answer = float(vote["answer"]) if word is None else word
             by_target[vote["question"], vote["response"]].append(answer)
-    rows = agreement_report(study).rows
+    rows = agreement_report(study).records
     for row in rows:
         cut = cuts.get(row["question"], 0.5)
         human, auto, score, rater_score = [], [], [], []

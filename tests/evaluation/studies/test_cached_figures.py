@@ -63,7 +63,7 @@ def test_they_are_those_of_each_report(study):
     figures = figures_of(study)
 
     for name, report in ((kind.key, kind.make) for kind in ON_PAGE):
-        assert figures[name] == json.loads(json.dumps(report(study, Choices())._asdict())), name
+        assert figures[name] == json.loads(json.dumps(report(study, Choices()).as_json())), name
     assert [row["setup"] for row in figures["by_setup"]["rows"]] == ["m · T 0.0"] * 2
     assert list(figures["curves"]) == [f"{MetricRun.objects.get().pk}/q"]
     overview = figures["overview"]

@@ -36,7 +36,7 @@ def test_it_scores_the_grid_and_prints_the_report(study, capsys):
     assert MetricRun.objects.count() == 4, "the second time nothing is missing"
     assert (first["report"], len(first["rows"])) == ("calibration", 5)
     assert (first["rows"][0]["n_candidates"], first["rows"][0]["n"]) == (4, 6)
-    assert first["rows"] == calibration_report(study).rows
+    assert first["rows"] == calibration_report(study).records
     assert chosen_of(calibration_report(study))["n"] == 6
     assert "Left out: " in table
     assert "candidates" in table

@@ -84,7 +84,7 @@ def rated(study: Study, answers_of) -> Study:
 def agreement(study: Study, run: MetricRun, question: str):
     [row] = [
         row
-        for row in agreement_report(study).rows
+        for row in agreement_report(study).records
         if (row["run"], row["question"]) == (run.pk, question)
     ]
     return row

@@ -23,7 +23,7 @@ def planted(tmp_path):
 
 
 def test_the_report_finds_just_what_was_planted(planted):
-    rows = {row["question"]: row for row in uncertainty_report(planted).rows if not row["setup"]}
+    rows = {row["question"]: row for row in uncertainty_report(planted).records if not row["setup"]}
 
     assert set(rows) == set(QUESTIONS)
     favoured = {question: row["favours"] for question, row in rows.items() if row["favours"]}

@@ -77,7 +77,7 @@ def test_a_nominal_question_has_majorities_and_shares_but_no_mean(tmp_path):
     scheme = scheme_of({"q": {"nominal": ["a", "b", "c"]}})
 
     report = raters_report(rated(tmp_path, votes(r="aab", s="abc"), scheme=scheme))
-    [row] = report.rows
+    [row] = report.records
 
     assert "mean" not in row
     assert row["undecided"] == 1
@@ -171,7 +171,7 @@ def behind(tmp_path):
 
 
 def specific_of(study, **choices):
-    rows = raters_report(study, Choices(**choices)).rows
+    rows = raters_report(study, Choices(**choices)).records
     [row] = (row for row in rows if (row["question"], row["arm"]) == ("specific", "separate"))
     return row
 
@@ -268,7 +268,7 @@ def test_a_response_that_most_of_its_raters_flagged_leaves_every_denominator(tmp
     two_of_three = flags(("a", "w1"), ("a", "w2"))
 
     report = raters_report(rated(tmp_path, votes(a="yyy", b="nnn", c="nnn"), flags=two_of_three))
-    [row] = report.rows
+    [row] = report.records
 
     assert (row["n"], row["mean"], row["n_votes"], row["share_yes"]) == (2, 0, 6, 0)
     assert report.left_out["flagged_responses"] == 1
@@ -279,7 +279,7 @@ def test_a_response_that_half_of_its_raters_flagged_stays(tmp_path):
         rated(tmp_path, votes(a="yyyy", b="nnnn"), flags=flags(("a", "w1"), ("a", "w2")))
     )
 
-    assert report.rows[0]["n"] == 2
+    assert report.records[0]["n"] == 2
     assert report.left_out["flagged_responses"] == 0
 
 
@@ -289,7 +289,7 @@ def test_who_flagged_without_voting_is_one_of_the_raters_of_that_response(tmp_pa
 
     report = raters_report(rated(tmp_path, votes(a="y-", b="nn"), flags=flagged))
 
-    assert report.rows[0]["n"] == 1
+    assert report.records[0]["n"] == 1
     assert report.left_out["flagged_responses"] == 1
 
 
@@ -301,7 +301,7 @@ def test_with_planned_raters_flags_need_more_than_half_of_those(tmp_path):
     )
 
     assert report.left_out["flagged_responses"] == 1  # b: 3 of 5
-    assert report.rows[0]["n"] == 1
+    assert report.records[0]["n"] == 1
 
 
 def test_flags_of_excluded_raters_count_as_little_as_their_votes(tmp_path):
@@ -356,7 +356,7 @@ def test_late_votes_whose_slot_was_gone_are_left_out_and_counted(tmp_path):
 
     report = raters_report(study)
 
-    assert (report.rows[0]["n_votes"], report.rows[0]["percent_agreement"]) == (2, 1)
+    assert (report.records[0]["n_votes"], report.records[0]["percent_agreement"]) == (2, 1)
     assert report.left_out["surplus_votes"] == 1
 
 
@@ -380,7 +380,7 @@ def test_a_response_with_several_rated_citations_is_one_rated_response(tmp_path)
 
     report = raters_report(study)
 
-    assert report.rows[0]["n"] == 4  # the response and three citations of it
+    assert report.records[0]["n"] == 4  # the response and three citations of it
     assert report.left_out["unrated_responses"] == 2
 
 

@@ -48,7 +48,7 @@ def ais(ais_imports) -> dict[str, Study]:
 
 
 def rows_of(study: Study, **choices: Any) -> dict[tuple[str, str | None], dict[str, Any]]:
-    rows = raters_report(study, Choices(**choices)).rows
+    rows = raters_report(study, Choices(**choices)).records
     return {(row["question"], row["setup"]): row for row in rows}
 
 
@@ -319,7 +319,7 @@ def test_for_two_raters_who_use_the_answers_alike_fleiss_equals_cohen(tmp_path):
         },
     )
 
-    [row] = raters_report(study).rows
+    [row] = raters_report(study).records
 
     assert first.count("y") == second.count("y")  # alike: 5 yes each
     assert row["fleiss_kappa"] == pytest.approx(cohen_kappa_score(list(first), list(second)))

@@ -26,7 +26,7 @@ def test_each_arm_has_rows_of_its_own(tmp_path):
     ]
     study = rated(tmp_path, votes(a="yy", b="yn"), more_votes=merged)
 
-    rows = raters_report(study).rows
+    rows = raters_report(study).records
 
     assert [(row["arm"], row["n"], row["mean"]) for row in rows] == [
         ("separate", 2, 1),
@@ -37,7 +37,7 @@ def test_each_arm_has_rows_of_its_own(tmp_path):
 def test_by_setup_there_is_a_row_for_each_setup(tmp_path):
     study = rated(tmp_path, votes(a="yy", b="nn", c="yy"), setups={"c": "model-b"})
 
-    rows = raters_report(study, Choices(by_setup=True)).rows
+    rows = raters_report(study, Choices(by_setup=True)).records
 
     assert [(row["setup"], row["n"], row["mean"]) for row in rows] == [
         ("model-a", 2, 1 / 2),
@@ -50,7 +50,7 @@ def test_setups_come_in_the_same_order_on_every_database(tmp_path):
     names = {"a": "beta", "b": "Alpha", "c": "_gamma", "d": "Ärger", "e": "alpha"}
     study = rated(tmp_path, votes(a="y", b="y", c="y", d="y", e="y"), setups=names)
 
-    rows = raters_report(study, Choices(by_setup=True)).rows
+    rows = raters_report(study, Choices(by_setup=True)).records
 
     assert [row["setup"] for row in rows] == ["Alpha", "_gamma", "alpha", "beta", "Ärger"]
 
@@ -143,7 +143,7 @@ def test_a_study_without_a_vote_has_a_report_without_rows(tmp_path):
 
     report = raters_report(Study.objects.get())
 
-    assert report.rows == []
+    assert report.records == []
     assert json.loads(write_report(report, "json"))["rows"] == []
     for format_key in ("csv", "latex", "table"):
         assert write_report(report, format_key)

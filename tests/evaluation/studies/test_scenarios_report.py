@@ -47,7 +47,7 @@ def test_one_arm_has_letters_too_and_setups_without_a_temperature_come_last(tmp_
     setups: dict[str, Any] = {"a": "plain", "b": WARM, "c": "another"}
     study = rated(tmp_path, votes(a="y", b="n", c="y"), setups=setups)
 
-    rows = scenarios_report(study).rows
+    rows = scenarios_report(study).records
 
     assert [(row["scenario"], row["setup"], row["temperature"]) for row in rows] == [
         ("A", "m · T 0.7", 0.7),
@@ -74,7 +74,7 @@ def test_one_setup_alone_keeps_its_letters(tmp_path):
         tmp_path / "s", {"a": ("y", "n"), "b": ("n", "y")}, setups={"a": COOL, "b": WARM}
     )
 
-    rows = scenarios_report(study, Choices(setup="m · T 0.7")).rows
+    rows = scenarios_report(study, Choices(setup="m · T 0.7")).records
 
     assert [(row["scenario"], row["mean"]) for row in rows] == [("C", 0.0), ("D", 1.0)]
 
@@ -86,7 +86,7 @@ def test_ordinal_questions_have_means_of_medians_and_nominal_ones_none(tmp_path)
         "b": {"stars": ["2", "3"], "kind": ["x", "y"]},
     }
 
-    stars, kind = scenarios_report(rated(tmp_path, answers, scheme=scheme)).rows
+    stars, kind = scenarios_report(rated(tmp_path, answers, scheme=scheme)).records
 
     assert stars["mean"] == pytest.approx((4 + 2.5) / 2)
     assert (kind["mean"], kind["undecided"], kind["n"]) == (None, 1, 2)

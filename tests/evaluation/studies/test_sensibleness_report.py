@@ -51,7 +51,7 @@ def run_of(study, built_on="", metric="sensible", dataset="", **more):
 
 
 def by_slice(study, **choices):
-    return {row["slice"]: row for row in sensibleness_report(study, Choices(**choices)).rows}
+    return {row["slice"]: row for row in sensibleness_report(study, Choices(**choices)).records}
 
 
 def test_errors_are_shares_of_the_whole_slice(study):
@@ -120,7 +120,7 @@ def test_what_may_have_stopped_early_has_no_rater_score_and_is_counted(study):
     report = sensibleness_report(study)
     agreement = agreement_report(study)
 
-    slices = [row for row in report.rows if row["slice"] != MEAN_OF_OTHERS]
+    slices = [row for row in report.records if row["slice"] != MEAN_OF_OTHERS]
     assert sum(row["n"] for row in slices) == len(full)
     assert report.left_out["items_outside_full_share"] == 7 - len(full)
     assert agreement.left_out["items_outside_full_share"] == 7 - len(full)
@@ -158,7 +158,7 @@ def test_without_another_slice_the_mean_is_undefined(study):
     run = run_of(study, built_on="third")
     make_scores(run, {"t1": 1.0})
 
-    [own, mean] = sensibleness_report(study, Choices(setup="third")).rows
+    [own, mean] = sensibleness_report(study, Choices(setup="third")).records
 
     assert (own["n"], own["error_rate"]) == (1, 0)
     assert (mean["n"], mean["mse"], mean["error_rate"]) == (0, None, None)
@@ -183,7 +183,7 @@ def test_what_has_no_score_is_counted_and_in_no_share(study):
     make_score(run, "c2", None, problem="no number: 'maybe'")
 
     report = sensibleness_report(study)
-    rows = {row["slice"]: row for row in report.rows}
+    rows = {row["slice"]: row for row in report.records}
 
     assert (rows["cool"]["n"], rows["cool"]["error_rate"]) == (2, 0)
     assert (rows["cool"]["failed"], rows["cool"]["unscored"]) == (1, 1)
@@ -198,7 +198,7 @@ def test_only_a_metric_called_like_the_question_is_held_against_it(study):
     for run in (other, specific, run_of(study)):
         make_scores(run, {"c1": 1.0})
 
-    rows = sensibleness_report(study).rows
+    rows = sensibleness_report(study).records
 
     assert {(row["metric"], row["question"]) for row in rows} == {
         ("sensible", "sensible"),
@@ -219,7 +219,7 @@ def test_a_study_without_such_a_question_has_no_rows(tmp_path):
     other = rated(tmp_path / "ais", {"r1": {"attributable": ["yes"]}})
     make_scores(make_run(other.dataset, metric="sensible"), {"r1": 1.0})
 
-    assert sensibleness_report(other).rows == []
+    assert sensibleness_report(other).records == []
 
 
 def test_the_command_prints_it(study, capsys):

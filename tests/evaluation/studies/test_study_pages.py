@@ -589,7 +589,7 @@ def test_the_report_is_downloaded_as_the_page_shows_it(researcher, pilot, query,
 
     assert answer["Content-Type"] == "application/json"
     assert 'filename="pilot-raters.json"' in answer["Content-Disposition"]
-    expected = raters_report(Study.objects.get(), choices)._asdict()
+    expected = raters_report(Study.objects.get(), choices).as_json()
     assert json.loads(answer.content) == json.loads(json.dumps(expected))
 
 

@@ -200,7 +200,7 @@ def test_the_started_run_gives_the_labels_that_were_recommended(researcher, tmp_
     assert (run.threshold, run.is_yes_at_threshold) == (0.75, True)
     assert labels == {key: key not in low for key in ANSWERS}
     n_right = sum(labels[key] == (answers[key] == "yyy") for key in ANSWERS)
-    [row] = [row for row in calibration_report(study).rows if row["kind"] == "chosen"]
+    [row] = [row for row in calibration_report(study).records if row["kind"] == "chosen"]
     assert row["flattering_accuracy"] == n_right / 24 == 0.5
 
 
@@ -296,7 +296,7 @@ def test_the_page_costs_the_same_for_two_and_for_ten_candidates(researcher, stud
 def test_the_api_answers_what_the_report_says(researcher, study):
     answer = researcher.get(f"/api/v1/studies/{study.slug}/reports/calibration/").json()
 
-    assert answer["rows"] == calibration_report(study).rows
+    assert answer["rows"] == calibration_report(study).records
 
 
 @pytest.mark.parametrize("button", ["score-grid", "start-chosen-run"])

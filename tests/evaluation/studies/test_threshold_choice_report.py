@@ -48,12 +48,12 @@ def _score(n: int) -> float:
 
 
 def chosen_of(report):
-    [row] = [row for row in report.rows if row["kind"] == "chosen"]
+    [row] = [row for row in report.records if row["kind"] == "chosen"]
     return row
 
 
 def candidates_of(report):
-    return {row["title"]: row for row in report.rows if row["kind"] == "candidate"}
+    return {row["title"]: row for row in report.records if row["kind"] == "candidate"}
 
 
 def test_candidates_are_cut_at_the_usual_threshold_over_the_same_responses(study):
@@ -101,7 +101,7 @@ def test_what_is_chosen_is_reported_on_other_dialogs_and_beside_the_flattering_f
 
 
 def test_the_report_agrees_with_the_one_on_agreement(study):
-    accuracies = {row["run"]: row["accuracy"] for row in agreement_report(study).rows}
+    accuracies = {row["run"]: row["accuracy"] for row in agreement_report(study).records}
 
     rows = candidates_of(calibration_report(study)).values()
 
@@ -170,7 +170,7 @@ def test_another_metric_has_only_its_threshold_chosen_on_its_own_scale(tmp_path)
     make_scores(of_judge, {key: 5.0 if n % 3 else 4.0 for n, key in enumerate(ANSWERS)})
 
     row = chosen_of(calibration_report(study))
-    agreement = agreement_report(study).rows[0]
+    agreement = agreement_report(study).records[0]
 
     # All scores are above 3; between 4 and 5 lies what tells them apart.
     assert (row["untuned_threshold"], row["untuned_accuracy"]) == (3.0, pytest.approx(16 / 24))
@@ -196,7 +196,7 @@ def test_a_metric_that_is_yes_at_its_threshold_is_cut_there(tmp_path):
     # At the usual .5 all are yes: 8 right. Between .5 and 1: 8 + 4. No to all, 16, cannot be said.
     assert (row["untuned_threshold"], row["untuned_accuracy"]) == (0.5, pytest.approx(8 / 24))
     assert (row["threshold"], row["flattering_accuracy"]) == (0.75, 0.5)
-    assert agreement_report(study).rows[0]["accuracy"] == row["untuned_accuracy"]
+    assert agreement_report(study).records[0]["accuracy"] == row["untuned_accuracy"]
 
 
 def test_a_run_chosen_on_these_votes_is_marked_as_flattered_here_alone(study):
@@ -205,7 +205,7 @@ def test_a_run_chosen_on_these_votes_is_marked_as_flattered_here_alone(study):
     for run in (chosen, other):
         make_score(run, "r00", 0.9)
 
-    flattered = {row["run"]: row["flattered"] for row in agreement_report(study).rows}
+    flattered = {row["run"]: row["flattered"] for row in agreement_report(study).records}
 
     assert flattered[chosen.pk] is True
     assert not any(value for run, value in flattered.items() if run != chosen.pk)

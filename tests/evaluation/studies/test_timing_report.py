@@ -84,7 +84,7 @@ def test_a_share_saved_in_every_dialog_is_saved_in_every_resample(tmp_path):
 def test_one_arm_has_a_time_and_nothing_saved(tmp_path):
     study = rated(tmp_path, votes(a="yy", b="yn"))
 
-    [row] = time_report(study).rows
+    [row] = time_report(study).records
 
     assert (row["arm"], row["n_judgements"], row["n_without_seconds"]) == ("separate", 4, 4)
     assert row["median_seconds"] is row["median_seconds_low"] is row["mean_seconds"] is None
@@ -104,7 +104,7 @@ def test_excluded_raters_flagged_responses_and_other_setups_have_no_time(tmp_pat
     )
 
     def median(**choices):
-        return time_report(study, Choices(**choices)).rows[0]["median_seconds"]
+        return time_report(study, Choices(**choices)).records[0]["median_seconds"]
 
     assert median() == 30  # 10 and 50
     assert median(setup="m · T 0.0") == 10
@@ -136,7 +136,7 @@ def test_the_effect_of_the_first_position_is_against_all_later_ones(tmp_path):
     # First: 2 of 2; later: 1 of 3.
     assert rows["q", None]["effect"] == pytest.approx(1 - 1 / 3)
     assert rows["q", None]["n_votes"] == 5
-    assert {row["order"] for row in report.rows} == {"unknown"}
+    assert {row["order"] for row in report.records} == {"unknown"}
     assert report.left_out["votes_without_position"] == 1
     assert ("p", None) not in rows  # nobody was asked
 
@@ -150,7 +150,7 @@ def test_ordinal_votes_have_mean_votes_and_nominal_ones_no_rows(tmp_path):
         study = two_arms(
             tmp_path / str(scale)[2:5], {"a": ("", "")}, scale=scale, better=None, more_votes=given
         )
-        return position_report(study).rows
+        return position_report(study).records
 
     assert [row.get("mean_vote") for row in rows({"ordinal": [1, 5]}, "4", "2")] == [4, 2, None]
     assert rows({"nominal": ["4", "2"]}, "4", "2") == []
@@ -161,7 +161,7 @@ def test_every_row_says_how_responses_were_ordered(tmp_path, order):
     dataset = material(tmp_path / "data", n_examples=3)
     study = opened(dataset, scheme="SSA", arms=["merged"], raters=5, response_order=order)
     rate_by_care(study)
-    here, times_here = position_report(study), time_report(study).rows
+    here, times_here = position_report(study), time_report(study).records
 
     export_folder(dataset, study, tmp_path / "out")
     forget(dataset)
@@ -169,8 +169,8 @@ def test_every_row_says_how_responses_were_ordered(tmp_path, order):
 
     assert again is not None
     assert {row["order"] for row in here.rows} == {order}
-    assert position_report(again).rows == here.rows
-    assert time_report(again).rows == times_here
+    assert position_report(again).records == here.rows
+    assert time_report(again).records == times_here
     assert times_here[0]["n_judgements"] == 3 * 2 * 5  # examples, setups, raters
 
 

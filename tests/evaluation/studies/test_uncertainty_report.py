@@ -134,7 +134,7 @@ def test_only_responses_rated_in_both_arms_are_compared(tmp_path):
 
     report = uncertainty_report(two_arms(tmp_path / "s", answers))
 
-    assert report.rows[0]["n"] == 1
+    assert report.records[0]["n"] == 1
     assert report.left_out["rated_in_one_arm"] == 2
 
 
@@ -144,14 +144,14 @@ def test_a_response_flagged_in_one_arm_is_left_out(tmp_path):
 
     report = uncertainty_report(study)
 
-    assert (report.rows[0]["n"], report.rows[0]["accuracy"]) == (1, 1.0)
+    assert (report.records[0]["n"], report.records[0]["accuracy"]) == (1, 1.0)
     assert report.left_out["flagged_responses"] == 1
 
 
 def test_a_study_of_one_arm_has_no_rows_and_says_why(tmp_path):
     report = uncertainty_report(rated(tmp_path, votes(a="yy")))
 
-    assert (report.rows, report.left_out["arms"]) == ([], 1)
+    assert (report.records, report.left_out["arms"]) == ([], 1)
 
 
 # --- direction ------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ def test_the_visible_contrast_counts_the_questions_that_are_tested(tmp_path):
     gains = {"cool": ("nn", "yn"), "warm": ("nn", "nn")}
     study = of_questions(tmp_path, one=(8, gains), two=(8, gains), none_better=(8, gains))
 
-    one, two, none_better = uncertainty_report(study).rows[:3]
+    one, two, none_better = uncertainty_report(study).records[:3]
 
     # T 0.0 gains 1/2 in each dialog; two questions of three have a better answer.
     assert one["helps"] == COOL_NAME
@@ -244,7 +244,7 @@ def test_of_two_setups_the_harmed_one_needs_no_test_of_its_own(tmp_path):
     loses = {"cool": ("yy", "yy"), "warm": ("yy", "nn")}
     study = of_questions(tmp_path, one=(12, loses), two=(6, loses))
 
-    one, two = uncertainty_report(study).rows[:2]
+    one, two = uncertainty_report(study).records[:2]
 
     # 2 of 2^12 patterns, and 2 of 2^6: .031 by Holm, though twice as much would be .062.
     assert 0.025 < two["direction_p_holm"] == two["direction_p"] < 0.037
@@ -318,7 +318,7 @@ def test_ordinal_votes_are_cut_in_the_middle_or_where_the_study_says(tmp_path):
         tmp_path / "l", answers, scale=scale, better=None, study={"cuts": {"q": 2.5}, "name": "l"}
     )
 
-    assert {row["label"] for row in uncertainty_report(middle).rows} == {"median above 3"}
+    assert {row["label"] for row in uncertainty_report(middle).records} == {"median above 3"}
     assert by_setup(low)[None]["label"] == "median above 2.5"
     # Cut at 3: a yes and yes, b on it, c no and no. At 2.5: b is a yes in both.
     assert (by_setup(middle)[None]["n"], by_setup(middle)[None]["n_left_out_undecided"]) == (2, 1)

@@ -1,33 +1,53 @@
 """Rows of the report on a trade-off, as the figure takes them."""
 
+from dataclasses import replace
 from typing import Any
 
-from evaluation.reports.base import Row
+from evaluation.reports.columns import UNKNOWN, Estimate
 from evaluation.tradeoffs.dots import dot_of
-from evaluation.tradeoffs.reports.tradeoff import setup_row
+from evaluation.tradeoffs.flattered import Marks
+from evaluation.tradeoffs.reports.tradeoff import ChosenColumns, TradeoffRow, dot_columns
 from generation.models import RERANKED, Setup
 
 
-def row(x: float | None, y: float | None, **more: Any) -> Row:
+def row(x: float | None, y: float | None, **more: Any) -> TradeoffRow:
     """Return the row of a golden prompt of a model at temperature 0, unless told otherwise.
 
     Args:
-        more: of the setup: model, temperature, prompt, settings; and figures.
+        more: of the setup: model, temperature, prompt, settings.
     """
-    usual = {"model": "PaLM 8B", "temperature": 0.0, "prompt": "golden", "settings": {}}
-    of_setup = {name: more.pop(name, value) for name, value in usual.items()}
+    of_setup = {"model": "PaLM 8B", "temperature": 0.0, "prompt": "golden", "settings": {}} | more
     name = " ".join(str(of_setup[key]) for key in ("model", "temperature", "prompt"))
     f1 = None if x is None or y is None or x + y == 0 else 2 * x * y / (x + y)
-    ends = {"attribution": x, "sensibleness": y, "f1": f1}
-    figures: Row = {"n": 100, "n_left_out": 0} | ends
-    for figure, value in ends.items():
-        figures[f"{figure}_low"] = None if value is None else max(0.0, value - 0.05)
-        figures[f"{figure}_high"] = None if value is None else min(1.0, value + 0.05)
-    return setup_row(dot_of(Setup(name=name, **of_setup))) | figures | more
+    return TradeoffRow(
+        of=dot_columns(dot_of(Setup(name=name, **of_setup))),
+        n=100,
+        n_left_out=0,
+        attribution_assumed=0,
+        sensibleness_assumed=0,
+        attribution=_around(x),
+        sensibleness=_around(y),
+        f1=_around(f1),
+        attribution_score=x,
+        sensibleness_score=y,
+        chosen=ChosenColumns(pool_size=None, chosen_by="", chosen_by_title="", marks=_UNMARKED),
+    )
 
 
-def aggregate(x: float, y: float, function: str = "sensible-first", **more: Any) -> Row:
+def aggregate(x: float, y: float, function: str = "sensible-first", **more: Any) -> TradeoffRow:
     """Return the row of an aggregate."""
     settings = {"function": function, "pool": ["a", "b"]}
-    more = {"settings": settings, "pool_size": 2, "chosen_by_title": "auto_ais"} | more
-    return row(x, y, prompt=RERANKED, **more)
+    made = row(x, y, prompt=RERANKED, **{"settings": settings} | more)
+    return replace(made, chosen=replace(made.chosen, pool_size=2, chosen_by_title="auto_ais"))
+
+
+_UNMARKED = Marks(
+    is_flattered_x=False, is_flattered_y=False, is_same_metric_x=False, is_same_metric_y=False
+)
+
+
+def _around(value: float | None) -> Estimate:
+    """Return a figure with an interval of 0.05 on both sides, as far as 0 and 1."""
+    if value is None:
+        return UNKNOWN
+    return Estimate(value, max(0.0, value - 0.05), min(1.0, value + 0.05))

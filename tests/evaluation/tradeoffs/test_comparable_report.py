@@ -19,7 +19,7 @@ OF_SMALL = dot("golden", SMALL), "1111000000", "1111000000"  # .4, .4
 def test_a_comparable_pair_has_its_move_and_what_makes_it_comparable():
     report = comparable_report(material_by_hand([GOLDEN, INSTRUCTED]))
 
-    [row] = report.rows
+    [row] = report.records
     assert (row["from_setup"], row["to_setup"]) == (
         GOLDEN[0].setup.name,
         INSTRUCTED[0].setup.name,
@@ -57,7 +57,7 @@ FAR = [
 def test_moves_are_classed_and_counted_by_reason():
     report = comparable_report(material_by_hand(FAR))
 
-    moves = [(row["model"], row["move"], row["why"]) for row in report.rows]
+    moves = [(row["model"], row["move"], row["why"]) for row in report.records]
     # As long: √2 · .8 both, so by name.
     assert moves == [
         (LARGE, "along", ""),
@@ -80,7 +80,7 @@ def test_a_move_both_along_and_across_is_a_clear_one():
     high = dot("one-shot", tokens=100), "1" * 36 + "0" * 4, "1" * 16 + "0" * 24
     report = comparable_report(material_by_hand([low, high, *FAR[2:4]]))
 
-    assert [row["move"] for row in report.rows] == ["across", "both"]  # 1.13 and .7 long
+    assert [row["move"] for row in report.records] == ["across", "both"]  # 1.13 and .7 long
     [everything, *_] = moves_by_reason(report.rows)
     assert everything == ("", 2, 0, 1, 1, 0)
     assert (everything.n_clear, everything.n_undefined, everything.share_along) == (2, 0, 0)
@@ -92,12 +92,12 @@ def test_of_very_many_pairs_the_rest_is_counted(monkeypatch):
 
     report = comparable_report(material_by_hand(FAR))
 
-    assert len(report.rows) == 2
+    assert len(report.records) == 2
     assert report.left_out["comparable_pairs_beyond_the_first"] == 3
 
 
 def test_without_comparable_setups_there_are_no_rows():
     report = comparable_report(material_by_hand([GOLDEN, OF_SMALL]))
 
-    assert report.rows == []
+    assert report.records == []
     assert moves_by_reason(report.rows)[0].share_along is None

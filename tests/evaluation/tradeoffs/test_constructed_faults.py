@@ -41,24 +41,24 @@ def test_pages_recover_what_models_were_made_to_do(tmp_path, constructed_models,
     report = tradeoff_report(material, View())
 
     # 72 of the grid, 21 of restricted context, an aggregate of each model and temperature.
-    assert len(report.rows) == 72 + 21 + 6
+    assert len(report.records) == 72 + 21 + 6
     n_right = 0
-    for row in report.rows:
+    for row in report.records:
         if row["cluster"]:
             middles = cluster_truths(row["model"], row["temperature"])
             point = row["attribution"], row["sensibleness"]
             nearest = min(middles, key=lambda place: math.dist(middles[place], point))
             n_right += nearest == row["cluster"]
     assert n_right >= 70  # of 72
-    order = [BAND_OF[row["model"], row["temperature"]] for row in bands(report.rows)]
+    order = [BAND_OF[band.model, band.temperature or 0.0] for band in bands(report.rows)]
     assert order == sorted(order)
-    effects = {row["effect"]: row for row in takeaways_report(material).rows if not row["of"]}
+    effects = {row["effect"]: row for row in takeaways_report(material).records if not row["of"]}
     for effect in ("history", "golden evidence", "size", "temperature", "re-ranking"):
         assert effects[effect]["f1_difference_low"] > 0, effect
-    small = max(row["f1"] for row in report.rows if row["model"] == SMALL)
+    small = max(row["f1"] for row in report.records if row["model"] == SMALL)
     large = [
         row["f1"]
-        for row in report.rows
+        for row in report.records
         if (row["model"], row["temperature"], row["cluster"]) == (LARGE, 0.0, "top right")
     ]
     assert small == pytest.approx(np.mean(large), abs=0.1)

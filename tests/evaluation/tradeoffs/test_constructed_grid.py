@@ -55,7 +55,7 @@ def test_lexical_and_heuristic_find_what_was_constructed(tmp_path, constructed_m
     np.testing.assert_array_equal(material.labels, wanted)
 
     held = []
-    for row in tradeoff_report(material, View()).rows:
+    for row in tradeoff_report(material, View()).records:
         attribution, sensibleness = chances[:, material.place(row["setup"])].mean(axis=1)
         held.append(row["attribution_low"] <= attribution <= row["attribution_high"])
         held.append(row["sensibleness_low"] <= sensibleness <= row["sensibleness_high"])

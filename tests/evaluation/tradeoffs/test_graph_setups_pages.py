@@ -40,7 +40,7 @@ def test_a_prompt_about_a_graph_is_in_no_cluster_and_has_a_number():
 
 
 def test_their_mark_is_a_pentagon():
-    look = glyph_of(row(0.5, 0.5, prompt="graph-gold"), palette_of([]))
+    look = glyph_of(row(0.5, 0.5, prompt="graph-gold").of, palette_of([]))
 
     assert look.path == SHAPES["pentagon"]
 

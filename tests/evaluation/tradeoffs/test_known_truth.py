@@ -8,7 +8,8 @@ import pytest
 
 from evaluation.measures.reranking import MAX_ATTRIBUTION, SENSIBLE_FIRST
 from evaluation.measures.tradeoff import WIDTH, attribution_from, f1_from, sensibleness_from
-from evaluation.statistics.intervals import Figure, share_from
+from evaluation.reports.estimates import USUAL_SEED
+from evaluation.statistics.intervals import Figure, bootstrap_intervals, share_from
 from evaluation.tradeoffs.recall_lines import curves_of
 from evaluation.tradeoffs.recalls import Recalls
 from evaluation.tradeoffs.reports.restricted import courses, restricted_report
@@ -44,8 +45,13 @@ def material():
 
 
 @pytest.fixture(scope="module")
-def rows(material):
-    return tradeoff_report(material, View()).rows
+def report(material):
+    return tradeoff_report(material, View())
+
+
+@pytest.fixture(scope="module")
+def rows(report):
+    return report.records
 
 
 def truths():
@@ -89,28 +95,28 @@ def test_the_middle_of_each_cluster_is_where_it_was_put(material):
                 figures.append(Figure(np.hstack(members), material.dialogs, mean))
                 wanted.append(value)
 
-    intervals = material.intervals(figures)
+    intervals = bootstrap_intervals(figures, material.n_dialogs, seed=USUAL_SEED)
 
     found = [low <= value <= high for (low, high), value in zip(intervals, wanted, strict=True)]
     assert len(found) == 6 * 4 * 2
     assert np.mean(found) >= 0.85  # of 95 % expected; those of one cluster go together
 
 
-def test_f1_bands_come_in_the_order_they_were_made_in(rows):
-    found = bands(rows)
+def test_f1_bands_come_in_the_order_they_were_made_in(report):
+    found = bands(report.rows)
 
-    assert [BAND_OF[row["model"], row["temperature"]] for row in found] == [0, 1, 1, 2, 2, 3]
-    assert {row["n"] for row in found} == {7}
-    for row in found:
-        band = BAND_OF[row["model"], row["temperature"]]
-        assert row["f1_mean"] == pytest.approx(BANDS[band], abs=0.04)
+    order = [BAND_OF[band.model, band.temperature or 0.0] for band in found]
+    assert order == [0, 1, 1, 2, 2, 3]
+    assert {band.n for band in found} == {7}
+    for band, place in zip(found, order, strict=True):
+        assert band.f1_mean == pytest.approx(BANDS[place], abs=0.04)
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say():
     found = defaultdict(list)
     wanted = truths()
     for seed in SEEDS:
-        for row in tradeoff_report(synthetic_material(60, seed), View()).rows:
+        for row in tradeoff_report(synthetic_material(60, seed), View()).records:
             truth = wanted[row["setup"]]
             found["f1"].append(holds(row, "f1", truth.f1))
             found["attribution"].append(holds(row, "attribution", truth.attribution))
@@ -135,7 +141,7 @@ def restricted_rows():
     """Return the rows of the report on restricted context of all grids."""
     materials = [synthetic_material(N, seed) for seed in RESTRICTED_SEEDS]
     reports = [restricted_report(each, curves_in(each), RECALLS) for each in materials]
-    return [row for report in reports for row in report.rows]
+    return [row for report in reports for row in report.records]
 
 
 def test_golden_evidence_in_restricted_context_moves_along_one_iso_f1_curve(
@@ -204,7 +210,8 @@ def test_re_ranking_gains_what_chances_say():
                     Figure(rows[:, [side, 2]], material.dialogs, share_from) for side in (0, 1)
                 ]
                 chances = expected([wanted[name] for name in names], function)
-                for interval, value in zip(material.intervals(figures), chances, strict=True):
+                intervals = bootstrap_intervals(figures, material.n_dialogs, seed=USUAL_SEED)
+                for interval, value in zip(intervals, chances, strict=True):
                     held += [] if math.isnan(value) else [interval.low <= value <= interval.high]
 
     assert len(held) == 8 * 2 * 3

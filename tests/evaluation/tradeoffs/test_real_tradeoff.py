@@ -67,9 +67,9 @@ def test_three_systems_stand_where_raters_put_them(shared, tmp_path):
 
     assert human.attribution.is_human
     assert human.sensibleness.is_human
-    assert {row["setup"] for row in report.rows} == set(wanted)
+    assert {row["setup"] for row in report.records} == set(wanted)
     assert set(wanted) == {"reference", "gpt-4o", "llama-3.1-405b-instruct"}
-    for row in report.rows:
+    for row in report.records:
         attribution, sensibleness, n = wanted[row["setup"]]
         assert row["attribution"] == pytest.approx(attribution)
         assert row["sensibleness"] == pytest.approx(sensibleness)

@@ -40,7 +40,7 @@ def run_recipe(*arguments: str) -> str:
 
 def stored(report) -> str:
     """Return the name of the aggregate in a report."""
-    [row] = [row for row in report.rows if row["kind"] == "aggregate"]
+    [row] = [row for row in report.records if row["kind"] == "aggregate"]
     return str(row["setup"])
 
 
@@ -214,7 +214,7 @@ def test_it_says_that_what_chose_also_judges_as_nothing_else_is_there(dataset):
     for side in ("attribution", "sensibleness"):
         assert f"{side.capitalize()} is chosen and judged by the same metric" in said
         assert f"Nothing else in this dataset judges {side}: name another metric" in said
-    for column in ("chosen", "judged", "flattered"):
+    for column in ("Chosen", "Judged", "Flattered"):
         assert column in said
 
 
@@ -351,8 +351,8 @@ def test_calls_that_were_not_made_are_not_counted(dataset):
     report = recipe_report(recipe, named_axes(dataset))
 
     # Five calls about three examples and four about one: 19 / 4.
-    assert [row["calls_made"] for row in report.rows[:5]] == [1, 2, 3, 4, 4.75]
-    assert [row["calls_made"] for row in report.rows[5:]] == [1, 1, 1, 1, 0.75, 4.75, None]
+    assert [row["calls_made"] for row in report.records[:5]] == [1, 2, 3, 4, 4.75]
+    assert [row["calls_made"] for row in report.records[5:]] == [1, 1, 1, 1, 0.75, 4.75, None]
 
 
 def test_recipes_that_differ_have_names_that_differ(dataset, monkeypatch):

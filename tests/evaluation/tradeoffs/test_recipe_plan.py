@@ -32,7 +32,7 @@ def test_k1_follows_from_the_recall_curve(dataset, recall, k1):
     plan = planned(dataset, recall=recall)
 
     assert plan.k1 == k1
-    assert [row["recall"] for row in plan.recall.rows[:3]] == pytest.approx([0.5, 0.75, 1.0])
+    assert [row["recall"] for row in plan.recall.records[:3]] == pytest.approx([0.5, 0.75, 1.0])
     assert not plan.problems
 
 
@@ -77,7 +77,7 @@ def test_recall_is_of_the_examples_asked_about(dataset):
 
     plan = planned(dataset, sample=sample)
 
-    assert [row["recall"] for row in plan.recall.rows[:2]] == [0, 1]
+    assert [row["recall"] for row in plan.recall.records[:2]] == [0, 1]
     assert plan.k1 == 2
     assert plan.why_k1.endswith("recall@2 is 100 % over 1 example with golden evidence")
     assert plan.n_examples == 1

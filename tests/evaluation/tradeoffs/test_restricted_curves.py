@@ -107,7 +107,7 @@ def test_prompts_of_an_earlier_rule_have_curves_of_their_own():
     assert others.golden[1.0] == found.golden[1.0]
     assert others.golden[0.8] == len(material.dots) - 2
     takeaways = takeaways_report(material, recalls=TYPED)
-    [top_k] = [row for row in takeaways.rows if row["effect"] == "top k"]
+    [top_k] = [row for row in takeaways.records if row["effect"] == "top k"]
     assert top_k["of"] == ""  # no parts: of today's pair alone
     assert takeaways.left_out["setups_of_earlier_rule"] == 2
 
@@ -138,7 +138,7 @@ def test_with_the_whole_dialog_one_setup_is_on_both_curves():
     assert len(curves.places) == 5
     report = restricted_report(material, curves, TYPED)
     assert "golden at dialog share 1 on both curves" in report.signature
-    assert report.rows[0]["top_1_attribution"] == pytest.approx(0.2)
+    assert report.records[0]["top_1_attribution"] == pytest.approx(0.2)
     assert not curves_for(restricted_material()).is_one_at_whole
 
 

@@ -194,7 +194,7 @@ def test_one_typed_recall_stands_beside_a_measured_one(researcher, scored):
     # Both are measured as 1.
     half = page_of(researcher, scored, recall_1="0.5")
     assert "Recall@1 0.5 (typed), recall@3 1 (measured by BM25)" in shown(half).text
-    assert half.context["report"].rows[1]["top_1_attribution"] == pytest.approx(0.3)
+    assert half.context["report"].rows[1].top_1_attribution.value == pytest.approx(0.3)
 
     below = page_of(researcher, scored, recall_k="0.6")
     page = shown(below)

@@ -1,11 +1,13 @@
 """Restricted context: which setups make the curves, the report by hand, and the lines."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from evaluation.reports.base import Report
+from evaluation.reports.columns import UNKNOWN, Estimate
 from evaluation.reports.formats import write_report
 from evaluation.tradeoffs.curve_recalls import measured_recalls
 from evaluation.tradeoffs.material import NO_RESPONSE, Material
@@ -72,7 +74,7 @@ def test_there_are_no_curves_of_what_nobody_asked(material):
 
 
 def test_a_row_for_each_share_worked_out_by_hand(material, curves):
-    whole, most, some = restricted_report(material, curves, TYPED).rows
+    whole, most, some = restricted_report(material, curves, TYPED).records
 
     assert [row["share"] for row in (whole, most, some)] == [1.0, 0.8, 0.4]
     assert figures(most, "golden_attribution", "golden_sensibleness") == {
@@ -102,7 +104,7 @@ def test_a_row_for_each_share_worked_out_by_hand(material, curves):
 
 
 def test_without_evidence_more_of_it_changes_nothing(material, curves):
-    whole = restricted_report(material, curves, TYPED).rows[0]
+    whole = restricted_report(material, curves, TYPED).records[0]
 
     assert whole["share_of_top_k"] == 1
     assert whole["delta_attribution"] == whole["delta_sensibleness"] == pytest.approx(0)
@@ -110,7 +112,7 @@ def test_without_evidence_more_of_it_changes_nothing(material, curves):
 
 def test_top_k_is_undefined_where_golden_is_not_measured(material, curves):
     # At .4, three passages take all of the evidence; golden at 0 is not among the setups.
-    some = restricted_report(material, curves, TYPED).rows[2]
+    some = restricted_report(material, curves, TYPED).records[2]
 
     assert some["share_of_top_k"] == 0
     assert some["golden_between"] is None
@@ -121,7 +123,7 @@ def test_top_k_is_undefined_where_golden_is_not_measured(material, curves):
 def test_golden_between_two_measured_shares_is_on_their_line(material, curves):
     # k 2 at .8: 1 - 2 · .2 = .6, half way between .4 and .8: (.7, .6). Three quarters of the way
     # from (0, .8): .525 and .65.
-    row = restricted_report(material, curves, TYPED._replace(k=2)).rows[1]
+    row = restricted_report(material, curves, TYPED._replace(k=2)).records[1]
 
     assert row["golden_between"] == "0.4 and 0.8"
     assert row["top_k_attribution"] == pytest.approx(0.525)
@@ -129,7 +131,7 @@ def test_golden_between_two_measured_shares_is_on_their_line(material, curves):
 
 
 def test_both_real_shares_stand_beside_the_one_asked(material, curves):
-    row = restricted_report(material, curves, TYPED).rows[1]
+    row = restricted_report(material, curves, TYPED).records[1]
 
     assert row["golden_dialog_share"] == row["non_evidence_dialog_share"] == pytest.approx(0.82)
     assert row["golden_evidence_share"] == pytest.approx(0.2)
@@ -141,9 +143,9 @@ def test_recall_that_nobody_knows_leaves_the_curves(material, curves):
 
     report = restricted_report(material, curves, unknown)
 
-    assert report.rows[1]["golden_attribution"] == 0.6
-    assert report.rows[1]["top_1_attribution"] is report.rows[1]["delta_f1"] is None
-    assert report.rows[1]["why"] == "recall is not known"
+    assert report.records[1]["golden_attribution"] == 0.6
+    assert report.records[1]["top_1_attribution"] is report.records[1]["delta_f1"] is None
+    assert report.records[1]["why"] == "recall is not known"
     assert "recall@1 not known, recall@3 not known" in report.signature
     assert not styles(lines_of(material, curves, unknown, True), "top-1-mark")
 
@@ -160,7 +162,7 @@ def test_every_choice_stands_in_the_signature_and_all_formats_can_be_written(mat
         assert said in report.signature
     other = restricted_report(material, curves, TYPED._replace(at_1=0.6))
     assert other.signature != report.signature
-    assert "delta attribution" in write_report(report, "latex")
+    assert "Top k $-$ top 1" in write_report(report, "latex")
     assert all(write_report(report, key) for key in ("csv", "json", "table"))
 
 
@@ -180,11 +182,11 @@ def test_what_has_no_label_or_no_partner_is_counted():
         "setups_without_values": 0,
         "setups_with_other_settings": 0,
     }
-    alone = report.rows[-1]
+    alone = report.records[-1]
     assert (alone["share"], alone["golden_attribution"]) == (0.2, 1.0)
     assert alone["non_evidence_f1"] is alone["top_1_f1"] is alone["share_of_top_k"] is None
-    assert report.rows[1]["golden_attribution"] == 0.75
-    assert (report.rows[1]["n"], report.rows[1]["n_non_evidence"]) == (4, 5)
+    assert report.records[1]["golden_attribution"] == 0.75
+    assert (report.records[1]["n"], report.records[1]["n_non_evidence"]) == (4, 5)
 
 
 def test_the_settings_with_the_most_shares_make_the_curves():
@@ -205,7 +207,7 @@ def test_what_is_mixed_is_over_the_examples_known_of_all():
     }
     material = restricted_material(labels)
 
-    row = restricted_report(material, curves_for(material), TYPED).rows[1]
+    row = restricted_report(material, curves_for(material), TYPED).records[1]
 
     # Each curve over its own: golden(.8) 1 of 1, next-best(.8) 2 of 5. On the one common example
     # all three are 1: top 1 and top 3 are 1. Each over its own, they would be .5 · 1 + .5 · .4 = .7
@@ -228,8 +230,8 @@ def test_mean_scores_are_another_figure_with_their_own_holes():
     report = restricted_report(material, curves, TYPED, by_score=True)
 
     # Scores are half of the labels: (.5 + .5 + .5 + 0) / 4.
-    assert report.rows[1]["golden_attribution"] == pytest.approx(1.5 / 4)
-    assert report.rows[2]["golden_attribution"] == pytest.approx(0.8 / 2)
+    assert report.records[1]["golden_attribution"] == pytest.approx(1.5 / 4)
+    assert report.records[2]["golden_attribution"] == pytest.approx(0.8 / 2)
     assert report.left_out["responses_without_both_values"] == 1
     assert "mean scores" in report.signature
     # Of labels, the five of golden(.4) are a setup without any.
@@ -249,23 +251,31 @@ def test_examples_that_one_curve_alone_answered_and_what_axes_leave_out_are_coun
     assert left_out["attribution_failed"] == 4
 
 
-def row_with(share, attribution, sensibleness):
-    """Return what directions are read from: both intervals, as (low, high)."""
-    row = {"share": share, "delta_attribution": 0.0}
-    for name, (low, high) in [("attribution", attribution), ("sensibleness", sensibleness)]:
-        row |= {f"delta_{name}_low": low, f"delta_{name}_high": high}
-    return row
-
-
-def test_directions_are_counted_by_intervals_without_0_below_the_whole_dialog():
-    rows = [
-        row_with(1.0, (0.1, 0.2), (0.1, 0.2)),  # no evidence is shown: not counted
-        row_with(0.9, (0.1, 0.3), (-0.3, -0.1)),
-        row_with(0.8, (0.1, 0.3), (-0.1, 0.1)),
-        row_with(0.7, (-0.1, 0.0), (0.1, 0.2)),  # 0 is in the interval
-        row_with(0.6, (-0.3, -0.1), (None, None)),
-        {"share": 0.5, "delta_attribution": None},
+def rows_with(material, curves, *directions):
+    """Return rows of a report that say these directions: share, and both intervals."""
+    row = restricted_report(material, curves, TYPED).rows[0]
+    return [
+        replace(
+            row,
+            share=share,
+            delta_attribution=Estimate(0.0, *attribution),
+            delta_sensibleness=Estimate(0.0, *sensibleness),
+        )
+        for share, attribution, sensibleness in directions
     ]
+
+
+def test_directions_are_counted_by_intervals_without_0_below_the_whole_dialog(material, curves):
+    rows = rows_with(
+        material,
+        curves,
+        (1.0, (0.1, 0.2), (0.1, 0.2)),  # no evidence is shown: not counted
+        (0.9, (0.1, 0.3), (-0.3, -0.1)),
+        (0.8, (0.1, 0.3), (-0.1, 0.1)),
+        (0.7, (-0.1, 0.0), (0.1, 0.2)),  # 0 is in the interval
+        (0.6, (-0.3, -0.1), (None, None)),
+    )
+    rows.append(replace(rows[0], share=0.5, delta_attribution=UNKNOWN))
 
     found = directions_of(Report("mill", "restricted", rows, {}, ""))
 

@@ -20,12 +20,12 @@ SMALL, MIDDLE, LARGE = "PaLM 8B", "PaLM 62B", "PaLM 540B"
 
 
 def row_of(report, effect, of=""):
-    [row] = [row for row in report.rows if (row["effect"], row["of"]) == (effect, of)]
+    [row] = [row for row in report.records if (row["effect"], row["of"]) == (effect, of)]
     return row
 
 
 def parts(report, effect):
-    return [row["of"] for row in report.rows if row["effect"] == effect]
+    return [row["of"] for row in report.records if row["effect"] == effect]
 
 
 # Each of 10 examples, its own dialog.
@@ -104,7 +104,7 @@ def test_effects_have_rows_for_their_parts():
         f"{MIDDLE} − {SMALL}",
         f"{LARGE} − {MIDDLE}",
     ]
-    differences = [row["f1_difference"] for row in report.rows if row["effect"] == "size"]
+    differences = [row["f1_difference"] for row in report.records if row["effect"] == "size"]
     assert differences == pytest.approx([0.2, 0.2, 0.2])  # neighbours: (.2 + .2) / 2
 
 
@@ -121,7 +121,7 @@ def test_of_three_sizes_the_ends_are_compared_too():
 def test_what_cannot_be_compared_says_why():
     report = takeaways_report(material_by_hand([GOLDEN]))
 
-    assert {row["effect"]: row["why"] for row in report.rows} == {
+    assert {row["effect"]: row["why"] for row in report.records} == {
         "history": "no pair of setups differs in history alone",
         "golden evidence": "no pair of setups differs in golden evidence alone",
         "size": "the names of models do not say two sizes: choose which is the larger",
@@ -133,8 +133,8 @@ def test_what_cannot_be_compared_says_why():
         "re-ranking, best of pool": "nothing is re-ranked yet",
         "small re-ranked": "nothing is re-ranked yet",
     }
-    assert all(row["f1_difference"] is None for row in report.rows)
-    assert [row["takeaway"] for row in report.rows] == [1, 1, 2, 2, 3, 4, 5, 6, 6, 6]
+    assert all(row["f1_difference"] is None for row in report.records)
+    assert [row["takeaway"] for row in report.records] == [1, 1, 2, 2, 3, 4, 5, 6, 6, 6]
     assert effects_chart(report.rows) is None
 
 
@@ -270,7 +270,7 @@ def test_the_report_is_json_and_has_the_columns_of_a_table():
 
     rows = json.loads(write_report(report, "json"))["rows"]
 
-    assert rows == report.rows
+    assert rows == report.records
     assert "golden evidence" in write_report(report, "latex")
     assert report.signature.startswith("takeaways | means over pairs | attribution auto_ais")
 

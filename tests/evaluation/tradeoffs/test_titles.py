@@ -90,4 +90,4 @@ def test_every_title_of_a_figure_writes_a_temperature_as_its_labels_do():
     assert pool_of(setups).title.startswith("L, T 0.0: ")
     assert RestrictedPair("L", 0.0, "random").said == "L, T 0.0, random non-evidence"
     runs = SeededRuns("a1", "f1", "L", "", 0.0, "golden", "", {}, tuple(setups))
-    assert runs.row["label"] == "L (0.0)"
+    assert runs.columns.label == "L (0.0)"

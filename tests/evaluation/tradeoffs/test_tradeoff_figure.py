@@ -48,6 +48,10 @@ def classes(found):
     return found.classes.split()
 
 
+def palette_for(rows):
+    return palette_of([each.of for each in rows])
+
+
 # --- the frame ------------------------------------------------------------------------------
 
 
@@ -127,31 +131,31 @@ def test_levels_are_tenths_and_finer_when_zoomed_in():
 
 def test_each_prompt_type_has_its_own_shape_or_a_dot_in_its_centre():
     rows = [row(0.5, 0.5, prompt=kind.key) for kind in TWELVE]
-    palette = palette_of(rows)
+    palette = palette_for(rows)
 
-    looks = [glyph_of(each, palette) for each in rows]
+    looks = [glyph_of(each.of, palette) for each in rows]
 
     assert len({(look.path, look.has_instructions) for look in looks}) == 12
     by_key = {kind.key: look for kind, look in zip(TWELVE, looks, strict=True)}
     assert by_key["golden"].path == SHAPES["diamond"]
     assert by_key["golden-instructions"] == by_key["golden"]._replace(has_instructions=True)
-    assert glyph_of(aggregate(0.5, 0.5), palette).path == SHAPES["star"]
+    assert glyph_of(aggregate(0.5, 0.5).of, palette).path == SHAPES["star"]
 
 
 def test_colour_is_the_model_from_small_to_large_and_light_a_higher_temperature():
     rows = [row(0.5, 0.5, model=m, temperature=t) for m in MODELS for t in (0.0, 0.7)]
-    palette = palette_of(rows)
+    palette = palette_for(rows)
 
-    found = [classes(glyph_of(each, palette)) for each in rows]
+    found = [classes(glyph_of(each.of, palette)) for each in rows]
 
     assert found == [[f"m{n}", fill] for n in (1, 2, 3) for fill in ("t0", "t7")]
 
 
 def test_models_beyond_five_share_a_colour():
     rows = [row(0.5, 0.5, model=f"own {n}B") for n in (1, 2, 3, 4, 5, 6, 7)]
-    palette = palette_of(rows)
+    palette = palette_for(rows)
 
-    found = [classes(glyph_of(each, palette))[0] for each in rows]
+    found = [classes(glyph_of(each.of, palette))[0] for each in rows]
 
     assert found == ["m0", "m0", "m1", "m2", "m3", "m4", "m5"]
 
@@ -160,7 +164,7 @@ def test_aggregates_have_the_colour_of_their_function():
     rows = [aggregate(0.5, 0.5, function) for function in ("max-attribution", "sensible-first")]
     rows += [aggregate(0.5, 0.5, "weighted"), aggregate(0.5, 0.5, "recipe-sensible-first")]
 
-    assert [classes(glyph_of(each, palette_of(rows)))[0] for each in rows] == [
+    assert [classes(glyph_of(each.of, palette_for(rows)))[0] for each in rows] == [
         "a1",
         "a2",
         "a3",
@@ -176,7 +180,7 @@ def test_aggregates_of_several_models_have_rings_in_the_colours_of_these():
     assert [classes(mark.glyph) for mark in marks[:2]] == [["a2", "t0"], ["a2", "t7"]]
     assert [entry.title for entry in figure_of(rows, View()).legend.models] == [*MODELS[:2]]
     # Where one model is seen, nothing is to be told apart.
-    of_one = figure_of(rows[:2], View(), palette=palette_of(rows)).marks
+    of_one = figure_of(rows[:2], View(), palette=palette_for(rows)).marks
     assert [mark.glyph.ring for mark in of_one] == ["", ""]
 
 
@@ -192,12 +196,12 @@ def test_an_aggregate_says_its_pool_what_chose_and_its_inferences():
 def test_restricted_context_of_one_model_has_colours_by_evidence():
     rows = [row(0.5, 0.5, prompt=f"restricted-{key}-0.5") for key in ("golden", "next-best")]
 
-    found = [glyph_of(each, palette_of(rows)) for each in rows]
+    found = [glyph_of(each.of, palette_for(rows)) for each in rows]
 
     assert [classes(each)[0] for each in found] == ["e1", "e2"]
     assert {each.path for each in found} == {SHAPES["small"]}
     two = [*rows, row(0.5, 0.5, model="PaLM 62B", prompt="restricted-golden-0.5")]
-    assert [classes(glyph_of(each, palette_of(two))) for each in two] == [
+    assert [classes(glyph_of(each.of, palette_for(two))) for each in two] == [
         ["m1", "t0"],
         ["m1", "t7"],
         ["m2", "t0"],
@@ -210,7 +214,8 @@ def test_a_legend_has_a_line_for_each_thing_there_is():
     ]
     rows += [row(0.5, 0.5, prompt=f"restricted-golden-{s}") for s in ("0.1", "0.2")]
 
-    found = legend_of([*rows, aggregate(0.9, 0.9)], palette_of(rows))
+    setups = [each.of for each in (*rows, aggregate(0.9, 0.9))]
+    found = legend_of(setups, palette_for(rows))
 
     assert [(entry.title, entry.n) for entry in found.models] == [("PaLM 8B", 6)]
     assert [entry.title for entry in found.temperatures] == ["T 0.0, solid", "T 0.7, light"]
@@ -228,7 +233,7 @@ def test_marks_beyond_the_window_and_without_figures_are_counted():
 
     found = figure_of(rows, View(x_from=0.6, y_from=0.6))
 
-    assert [mark.row["prompt"] for mark in found.marks] == ["random"]
+    assert [mark.row.of.prompt for mark in found.marks] == ["random"]
     assert (found.n_outside, found.n_undefined) == (1, 1)
 
 
@@ -356,7 +361,7 @@ def test_a_file_opens_in_each_format(format_key):
 
 
 def test_in_a_page_marks_are_links_that_say_where_they_stand():
-    found = figure_of([row(0.5, 0.25)], View(), address=lambda row: f"/own/?a=1&s={row['setup']}")
+    found = figure_of([row(0.5, 0.25)], View(), address=lambda row: f"/own/?a=1&s={row.of.setup}")
 
     text = render_to_string("evaluation/tradeoffs/_figure.svg", {"figure": found}).strip()
     root = ET.fromstring(text)

@@ -99,8 +99,8 @@ def test_the_table_as_csv_and_latex(page):
 
     assert [row["setup"] for row in rows] == sorted(NAMES)  # all have the same F1
     assert float(rows[0]["attribution"]) == pytest.approx(2 / 3)
-    assert "0.667 [0.044, 0.989]" in latex
-    assert r"Golden, instructions & PaLM 8B & 0 & 3" in latex
+    assert "66.7 [4.4, 98.9]" in latex
+    assert r"PaLM 8B & 0.0 & Golden, instructions & 1 & 3" in latex
 
 
 def test_command_and_api_say_what_is_wrong(dataset, api):

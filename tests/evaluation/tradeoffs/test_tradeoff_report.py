@@ -34,7 +34,7 @@ def report_of(dataset, view=USUAL, metric="auto_ais"):
 
 
 def by_setup(report):
-    return {each["setup"]: each for each in report.rows}
+    return {each["setup"]: each for each in report.records}
 
 
 def test_shares_and_f1_are_over_examples_known_to_both_axes(dataset):
@@ -74,7 +74,7 @@ def test_by_score_the_same_columns_hold_means_and_best_f1_stands_first(dataset):
     # of 2.1/3 and 1.8/3: 2 · 2.1 · 1.8 / (3 · 3.9) = 0.64615.
     report = report_of(dataset, View(by_score=True))
 
-    first = report.rows[0]
+    first = report.records[0]
     assert first["setup"] == NAMES[1]
     assert first["attribution"] == first["attribution_score"] == pytest.approx(2.1 / 3)
     assert first["f1"] == pytest.approx(0.64615, abs=1e-5)
@@ -88,8 +88,10 @@ def test_an_aggregate_says_who_chose_it_and_which_axis_that_flatters(dataset):
     # sensible: 0.6, 0.2, 0.4 → 1 of 3. F1 = 2 · 1 · 1/3 / (4/3) = 1/2.
     rerank(dataset, axes_in(dataset), NAMES, "max-attribution")
 
-    [found] = [each for each in report_of(dataset).rows if each["is_aggregate"]]
-    [judged] = [each for each in report_of(dataset, metric="second").rows if each["is_aggregate"]]
+    [found] = [each for each in report_of(dataset).records if each["is_aggregate"]]
+    [judged] = [
+        each for each in report_of(dataset, metric="second").records if each["is_aggregate"]
+    ]
 
     assert (found["n"], found["attribution"]) == (3, 1.0)
     assert found["f1"] == pytest.approx(1 / 2)
@@ -104,7 +106,7 @@ def test_an_aggregate_says_who_chose_it_and_which_axis_that_flatters(dataset):
 def test_a_view_shows_some_setups_and_counts_the_others(dataset):
     report = report_of(dataset, View(prompts=("golden",)))
 
-    assert [each["setup"] for each in report.rows] == [NAMES[0]]
+    assert [each["setup"] for each in report.records] == [NAMES[0]]
     assert report.left_out["setups_not_shown"] == 2
     assert report_of(dataset, View(models=NONE)).rows == []
 
@@ -158,13 +160,13 @@ def test_a_version_changes_with_what_methods_say(dataset, model, field, value):
 def test_aggregates_by_one_function_over_two_pools_name_theirs(dataset):
     axes = axes_in(dataset)
     rerank(dataset, axes, NAMES, "max-attribution")
-    titles = {row["prompt_title"] for row in report_of(dataset).rows if row["is_aggregate"]}
+    titles = {row["prompt_title"] for row in report_of(dataset).records if row["is_aggregate"]}
     assert titles == {"Max attribution"}
 
     rerank(dataset, axes, NAMES[:2], "max-attribution")
     rerank(dataset, axes, NAMES, "weighted", [0.5, 0.5])
     rerank(dataset, axes, NAMES, "weighted", [1, 0])
-    aggregates = [row for row in report_of(dataset).rows if row["is_aggregate"]]
+    aggregates = [row for row in report_of(dataset).records if row["is_aggregate"]]
 
     in_order = sorted(row["prompt_title"].partition(" #")[0] for row in aggregates)
     assert in_order == [
@@ -206,8 +208,8 @@ def test_bands_are_over_setups_with_history_and_golden_evidence():
 
     warm, cool = bands(rows)
 
-    assert (warm["temperature"], warm["n"]) == (0.7, 1)
-    assert warm["f1_mean"] == pytest.approx(1 / 3)
-    assert (cool["model"], cool["temperature"], cool["n"]) == ("PaLM 8B", 0.0, 2)
-    assert cool["f1_mean"] == pytest.approx(0.61)
-    assert (cool["f1_least"], cool["f1_most"]) == pytest.approx((0.5, 0.72))
+    assert (warm.temperature, warm.n) == (0.7, 1)
+    assert warm.f1_mean == pytest.approx(1 / 3)
+    assert (cool.model, cool.temperature, cool.n) == ("PaLM 8B", 0.0, 2)
+    assert cool.f1_mean == pytest.approx(0.61)
+    assert (cool.f1_least, cool.f1_most) == pytest.approx((0.5, 0.72))

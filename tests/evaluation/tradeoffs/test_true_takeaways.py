@@ -121,7 +121,7 @@ def reranked(seed):
 def takeaways():
     """Return, for each of the grids, the row over all pairs of each effect."""
     reports = [takeaways_report(reranked(seed), recalls=RECALLS) for seed in SEEDS]
-    return [{row["effect"]: row for row in report.rows if not row["of"]} for report in reports]
+    return [{row["effect"]: row for row in report.records if not row["of"]} for report in reports]
 
 
 def test_the_pairs_are_those_that_agree_in_everything_else(takeaways):

@@ -54,7 +54,7 @@ def test_choosing_by_a_noisy_metric_raises_it_more_and_the_page_warns(tmp_path, 
 
     gains, flattered, pages = {}, {}, {}
     for name, axes in (("true", true), ("noisy", noisy)):
-        rows = tradeoff_report(material_of(dataset, axes), View()).rows
+        rows = tradeoff_report(material_of(dataset, axes), View()).records
         [chosen] = [row for row in rows if row["setup"] == aggregate.name]
         singles = [row["attribution"] for row in rows if not row["is_aggregate"]]
         gains[name] = chosen["attribution"] - np.mean(singles)

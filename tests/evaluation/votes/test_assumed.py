@@ -69,7 +69,7 @@ def ssa(tmp_path) -> Study:
 
 
 def rows_of(report, question):
-    return {row["setup"]: row for row in report.rows if row["question"] == question}
+    return {row["setup"]: row for row in report.records if row["question"] == question}
 
 
 def figures(row):
@@ -109,7 +109,7 @@ def test_a_mean_counts_an_assumed_answer_as_a_no(ais):
 
 
 def test_the_interval_of_a_mean_has_the_dialogs_of_what_is_assumed(ais):
-    [row] = [row for row in raters_report(ais).rows if row["question"] == "attributable"]
+    [row] = [row for row in raters_report(ais).records if row["question"] == "attributable"]
 
     # Yes, no, yes, and three assumed: 2 of 6. Two raters agree everywhere, as far as they rated.
     assert figures(row) == (3, 3, pytest.approx(2 / 6))
@@ -130,7 +130,7 @@ def test_silence_is_not_sensible(ssa):
 def test_no_part_in_the_comparison_of_the_arms(ais):
     ais.arms.create(kind="merged")
 
-    assert {row["n"] for row in uncertainty_report(ais).rows} == {0}
+    assert {row["n"] for row in uncertainty_report(ais).records} == {0}
 
 
 def test_on_an_axis_of_raters_setups_that_showed_nothing_stand_at_0(tmp_path):
@@ -142,7 +142,7 @@ def test_on_an_axis_of_raters_setups_that_showed_nothing_stand_at_0(tmp_path):
         make_score(run, key, 0.9)
 
     material = material_of(study.dataset, named_axes(study.dataset, "attributable", "sensible"))
-    rows = {row["setup"]: row for row in tradeoff_report(material, View()).rows}
+    rows = {row["setup"]: row for row in tradeoff_report(material, View()).records}
 
     # The study has no votes on 'bare', and none of its setups is 'bare'.
     assert not study.setups.filter(name="bare").exists()
@@ -164,6 +164,6 @@ def test_what_is_exported_is_imported_with_the_same_figures(ais, tmp_path):
     again = import_path(tmp_path / "out", "again", "again").study
 
     assert again
-    assert [figures(row) for row in scenarios_report(again).rows] == [
-        figures(row) for row in scenarios_report(ais).rows
+    assert [figures(row) for row in scenarios_report(again).records] == [
+        figures(row) for row in scenarios_report(ais).records
     ]

@@ -302,7 +302,7 @@ def test_ids_codes_and_labels_that_look_like_formulas_come_back(tmp_path, text):
     assert lines[1].startswith(f"'{text},'{text},q,'{text}")  # a spreadsheet runs none of it
     vote = Vote.objects.get()
     assert (vote.target.response.key, vote.rater.code, vote.answer) == (text, text, 0)
-    assert raters_report(again).rows[0]["majority_" + text] == 1
+    assert raters_report(again).records[0]["majority_" + text] == 1
 
 
 def test_a_negative_ordinal_answer_comes_back(tmp_path):

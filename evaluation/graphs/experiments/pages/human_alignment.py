@@ -1,39 +1,26 @@
 """Human alignment as its page shows it: a dataset's studies, table 6, and the pairs behind it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db.models import Count, Exists, F, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from annotation.models import GoldAnswer, Rater, Study, Target, UnitTarget, Vote
 from annotation.services.alignment_studies import SCHEME
-from evaluation.graphs.experiments.pages.tables import Cell
-from evaluation.graphs.experiments.reports.human_alignment import Rated
+from evaluation.graphs.experiments.pages.tables import Cell, grouped
+from evaluation.graphs.experiments.reports.human_alignment import (
+    HumanAlignmentRow,
+    Rated,
+    RunOfPairs,
+)
 from evaluation.models import AutoScore, MetricRun
-from evaluation.reports.base import Row
-from evaluation.reports.numbers import coefficient, percent, points
+from evaluation.reports.columns import Estimate
+from evaluation.reports.rows import columns_of
 from generation.amounts import UNDEFINED
 from generation.models import Dataset
-
-Kind = Literal["count", "share", "coefficient", "points"]
-
-
-class Column(NamedTuple):
-    """One column of table 6, and which pairs its numbers lead to."""
-
-    name: str
-    title: str
-    kind: Kind
-    shown: str = "counted"  # of SHOWN
-
-
-class ColumnGroup(NamedTuple):
-    title: str
-    columns: tuple[Column, ...]
 
 
 class TableRow(NamedTuple):
@@ -61,34 +48,22 @@ class PairRow(NamedTuple):
     score: AutoScore | None
 
 
-TABLE = (
-    ColumnGroup(
-        "People",
-        (
-            Column("n_pairs", "Pairs", "count"),
-            Column("human", "Aligned", "share"),
-            Column("percent_agreement", "Agreement", "share", "differ"),
-            Column("alpha", "Alpha", "coefficient", "differ"),
-        ),
-    ),
-    ColumnGroup(
-        "Metric, same pairs",
-        (
-            Column("n_scored", "Pairs", "count", "scored"),
-            Column("automatic_same", "Aligned", "share", "scored"),
-            Column("gap_same", "Gap", "points", "scored"),
-            Column("accuracy", "Right", "share", "agreed"),
-        ),
-    ),
-    ColumnGroup(
-        "Metric, over its run",
-        (
-            Column("n_run", "Pairs", "count"),
-            Column("automatic", "Aligned", "share"),
-            Column("gap", "Gap", "points"),
-        ),
-    ),
-)
+# The columns of table 6, and which pairs their numbers lead to, of SHOWN.
+TABLE: Mapping[str, str] = {
+    "n_pairs": "counted",
+    "human": "counted",
+    "percent_agreement": "differ",
+    "alpha": "differ",
+    "n_scored": "scored",
+    "automatic_same": "scored",
+    "gap_same": "scored",
+    "accuracy": "agreed",
+    "n_run": "counted",
+    "automatic": "counted",
+    "gap": "counted",
+}
+COLUMNS = columns_of(HumanAlignmentRow)
+HEADER = grouped([COLUMNS[name] for name in TABLE])
 _OF_RUN = {"n_run", "automatic"}  # these lead to the scores of the run
 
 
@@ -126,7 +101,9 @@ def study_chosen(studies: Sequence[StudySoFar], slug: str) -> Study | None:
 # --- table 6 --------------------------------------------------------------------------------
 
 
-def table_rows(study: Study, rows: Sequence[Row], setups: Mapping[str, str]) -> list[TableRow]:
+def table_rows(
+    study: Study, rows: Sequence[HumanAlignmentRow], setups: Mapping[str, str]
+) -> list[TableRow]:
     """Return the rows of table 6.
 
     Args:
@@ -136,43 +113,32 @@ def table_rows(study: Study, rows: Sequence[Row], setups: Mapping[str, str]) -> 
     pairs = reverse("graphs:alignment-pairs", args=[study.dataset.slug, study.slug])
     made = []
     for row in rows:
-        of_model = {"model": row["model"]} if row["model"] is not None else {}
+        of_model = {"model": row.model} if row.model is not None else {}
         run = ""
-        if row.get("metric_run"):
-            chosen = setups.get(row["model"]) or ",".join(setups.values())
-            address = reverse("evaluation:run", args=[row["metric_run"]])
+        if isinstance(row.by, RunOfPairs):
+            chosen = setups.get(row.model or "") or ",".join(setups.values())
+            address = reverse("evaluation:run", args=[row.by.run.metric_run])
             run = f"{address}?{urlencode({'setup': chosen})}#scores"
         cells = [
-            _cell(column, row, run if column.name in _OF_RUN else _address(pairs, column, of_model))
-            for group in TABLE
-            for column in group.columns
+            _cell(name, row, run if name in _OF_RUN else _address(pairs, shown, of_model))
+            for name, shown in TABLE.items()
         ]
         url = f"{pairs}?{urlencode(of_model)}" if of_model else pairs
-        made.append(TableRow(row["label"], url, cells))
+        made.append(TableRow(row.label, url, cells))
     return made
 
 
-def _address(pairs: str, column: Column, of_model: Mapping[str, str]) -> str:
-    return f"{pairs}?{urlencode(dict(of_model) | {'shown': column.shown})}"
+def _address(pairs: str, shown: str, of_model: Mapping[str, str]) -> str:
+    return f"{pairs}?{urlencode(dict(of_model) | {'shown': shown})}"
 
 
-def _cell(column: Column, row: Row, url: str) -> Cell:
-    value = row.get(column.name)
-    if value is None:
+def _cell(name: str, row: HumanAlignmentRow, url: str) -> Cell:
+    value, format = row.value(name), COLUMNS[name].format
+    if not isinstance(value, Estimate):
+        return Cell(format.write(value), url=url if value else "")
+    if value.value is None:
         return Cell(UNDEFINED)
-    written = _WRITTEN[column.kind]
-    low, high = row.get(f"{column.name}_low"), row.get(f"{column.name}_high")
-    between = " to " if column.kind == "points" else "–"
-    below = "" if low is None or high is None else f"{written(low)}{between}{written(high)}"
-    return Cell(written(value), below=below, url=url if value or column.kind != "count" else "")
-
-
-_WRITTEN: Mapping[Kind, Callable[[Any], str]] = {
-    "count": lambda value: str(intcomma(value)),
-    "share": percent,
-    "coefficient": coefficient,
-    "points": lambda value: points(value / 100),
-}
+    return Cell(format.write(value.value), below=format.interval(value), url=url)
 
 
 # --- the pairs behind it --------------------------------------------------------------------

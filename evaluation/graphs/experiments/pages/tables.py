@@ -4,37 +4,43 @@ A row is a group of seeded runs, or one of its runs. A figure leads to the answe
 about, a score to the scores of its metric run; from both it is one step to an answer.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import Literal, NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.urls import reverse
 
 from evaluation.graphs.experiments.figures import group_names
+from evaluation.graphs.experiments.reports.accuracy import AccuracyRow
+from evaluation.graphs.experiments.reports.citation_table import CitationTableRow
+from evaluation.graphs.experiments.reports.quality_table import JudgedColumns, QualityTableRow
+from evaluation.graphs.experiments.reports.removal import RemovalRow
+from evaluation.graphs.experiments.reports.run_rows import OneRun, RowOfRuns
 from evaluation.graphs.forms.graph_reports import key_of
 from evaluation.graphs.reports.quality import QUALITIES
-from evaluation.reports.base import Row
-from evaluation.reports.numbers import decimal, percent, seconds
+from evaluation.reports.columns import Column, Estimate, Format
+from evaluation.reports.rows import columns_of
+from evaluation.reports.setups import SetupColumns
 from generation.amounts import UNDEFINED, money
 from generation.models import Dataset
 
-Kind = Literal["share", "score", "count", "decimal", "seconds", "price"]
+STEPS = ("removal", "accuracy")  # experiments whose rows are the steps of families
 
 
-class Column(NamedTuple):
-    """One column: a figure or count of the report, by name."""
+class Shown(NamedTuple):
+    """One column of the report that the page shows, and what its numbers lead to."""
 
     name: str
-    title: str
-    kind: Kind = "share"
     run: str = ""  # the column with the metric run that it leads to; "": to the answers
     of_run: Literal["scores", "failures"] = "scores"  # what of that run
 
 
 class ColumnGroup(NamedTuple):
     title: str
-    columns: tuple[Column, ...]
+    columns: Sequence[Column]
 
 
 class Cell(NamedTuple):
@@ -60,88 +66,86 @@ class TableRow(NamedTuple):
     runs: Sequence["TableRow"] = ()  # where they are unfolded
 
 
-_MICRO = (
-    Column("correctness", "Correct"),
-    Column("precision", "Precision"),
-    Column("recall", "Recall"),
-    Column("f1", "F1"),
-)
-_COUNTS = (Column("n_answers", "Answers", "count"), Column("n_citations", "Citations", "count"))
-_COSTS = ColumnGroup(
-    "Costs",
-    (
-        Column("n_calls", "Calls", "count"),
-        Column("prompt_tokens", "Tokens in", "count"),
-        Column("completion_tokens", "Tokens out", "count"),
-        Column("seconds", "Seconds", "seconds"),
-        Column("price", "Price", "price"),
-    ),
-)
-TABLES: Mapping[str, tuple[ColumnGroup, ...]] = {
+def _of_answers(*names: str) -> tuple[Shown, ...]:
+    return tuple(map(Shown, names))
+
+
+_MICRO = _of_answers("correctness", "precision", "recall", "f1")
+TABLES: Mapping[str, tuple[Shown, ...]] = {
     "citations": (
-        ColumnGroup("Counts", _COUNTS),
-        ColumnGroup("Alignment", (Column("aligned", "Aligned", run="alignment_run"),)),
-        ColumnGroup("Micro", _MICRO),
-        ColumnGroup(
-            "Macro",
-            (
-                Column("macro_precision", "Precision"),
-                Column("macro_recall", "Recall"),
-                Column("macro_f1", "F1"),
-            ),
-        ),
-        _COSTS,
+        *_of_answers("n_answers", "n_citations"),
+        Shown("aligned", "alignment_run"),
+        *_MICRO,
+        *_of_answers("macro_precision", "macro_recall", "macro_f1"),
+        *_of_answers("n_calls", "prompt_tokens", "completion_tokens", "seconds", "price"),
     ),
     "quality": (
-        ColumnGroup("Counts", (Column("n_answers", "Answers", "count"),)),
+        Shown("n_answers"),
         *(
-            ColumnGroup(
-                metric.capitalize(),
-                (
-                    Column(metric, "Mean", "score", f"{metric}_run"),
-                    Column(f"{metric}_n", "Scored", "count", f"{metric}_run"),
-                    Column(f"{metric}_n_failed", "Failed", "count", f"{metric}_run", "failures"),
-                ),
-            )
+            shown
             for metric in QUALITIES
+            for shown in (
+                Shown(metric, f"{metric}_run"),
+                Shown(f"{metric}_n", f"{metric}_run"),
+                Shown(f"{metric}_n_failed", f"{metric}_run", "failures"),
+            )
         ),
     ),
     "removal": (
-        ColumnGroup(
-            "Counts",
-            (
-                Column("n_answers", "Answers", "count"),
-                Column("n_common", "Questions", "count"),
-                Column("n_triples_removed", "Triples removed", "count"),
-            ),
-        ),
-        ColumnGroup("Citations, micro", _MICRO),
-        ColumnGroup(
-            "[NA]",
-            (
-                Column("na_precision", "Precision", run="na_run"),
-                Column("na_recall", "Recall", run="na_run"),
-                Column("na_f1", "F1", run="na_run"),
-                Column("n_asked_sentences", "Sentences", "count", "na_run"),
-                Column("n_asked_triples", "Triples", "count", "na_run"),
-            ),
+        *_of_answers("n_answers", "n_common", "n_triples_removed"),
+        *_MICRO,
+        *(
+            Shown(name, "na_run")
+            for name in (
+                "na_precision",
+                "na_recall",
+                "na_f1",
+                "n_asked_sentences",
+                "n_asked_triples",
+            )
         ),
     ),
-    "accuracy": (
-        ColumnGroup("Counts", (_COUNTS[0], Column("n_common", "Questions", "count"), _COUNTS[1])),
-        ColumnGroup("Shown sub-graphs", (Column("gold_share", "Gold"),)),
-        ColumnGroup("Citations, micro", _MICRO),
-    ),
+    "accuracy": (*_of_answers("n_answers", "n_common", "n_citations", "gold_share"), *_MICRO),
 }
-# What tells the rows of one family apart, in words.
-STEPS: Mapping[str, Callable[[Row], str]] = {
-    "removal": lambda row: f"{row['n_removed']} removed" if row["n_removed"] else "none removed",
-    "accuracy": lambda row: f"{row['accuracy']} % gold",
+_JUDGED = {
+    f"{metric}_{name}": column._replace(group=metric.capitalize())
+    for metric in QUALITIES
+    for name, column in columns_of(JudgedColumns).items()
 }
+COLUMNS: Mapping[str, Mapping[str, Column]] = {
+    "citations": columns_of(CitationTableRow),
+    "quality": columns_of(QualityTableRow) | _JUDGED,
+    "removal": columns_of(RemovalRow),
+    "accuracy": columns_of(AccuracyRow),
+}
+
+
+def header(key: str) -> list[ColumnGroup]:
+    """Return what stands above the columns of an experiment's table."""
+    return grouped([COLUMNS[key][shown.name] for shown in TABLES[key]])
+
+
+def grouped(columns: Sequence[Column]) -> list[ColumnGroup]:
+    """Return columns below the titles of their groups; those without one are counts."""
+    return [
+        ColumnGroup(title or "Counts", list(group))
+        for title, group in groupby(columns, attrgetter("group"))
+    ]
+
+
+def _step(row: RowOfRuns) -> str:
+    """Return what tells a row apart from the others of its family, in words."""
+    if isinstance(row, RemovalRow):
+        return f"{row.n_removed} removed" if row.n_removed else "none removed"
+    return f"{row.accuracy} % gold" if isinstance(row, AccuracyRow) else ""
 
 
 def table_rows(
-    dataset: Dataset, key: str, rows: Sequence[Row], unfolded: str, runs: Sequence[Row]
+    dataset: Dataset,
+    key: str,
+    rows: Sequence[RowOfRuns],
+    unfolded: str,
+    runs: Sequence[RowOfRuns],
 ) -> list[TableRow]:
     """Return the rows of an experiment's table.
 
@@ -149,59 +153,62 @@ def table_rows(
         unfolded: the group whose runs are shown; "": none.
         runs: a row of the report for each of them.
     """
-    names = [row["label"] for row in rows] if key in STEPS else group_names(rows)
+    names = [row.group.label for row in rows] if key in STEPS else group_names(rows)
     here = reverse("graphs:experiment", args=[dataset.slug, key])
     made = []
     for name, row in zip(names, rows, strict=True):
-        is_open = row["group"] == unfolded
-        query = "" if is_open else f"?{urlencode({'runs': row['group']})}"
+        group = row.group.group
+        is_open = group == unfolded
+        query = "" if is_open else f"?{urlencode({'runs': group})}"
         made.append(
             _table_row(dataset, key, row)._replace(
-                key=row["group"],
+                key=group,
                 name=name,
-                note=_note(key, row, name),
-                runs_url=f"{here}{query}#group-{row['group']}",
+                note=_note(row, name),
+                runs_url=f"{here}{query}#group-{group}",
                 runs=[_run_row(dataset, key, run) for run in runs] if is_open else (),
             )
         )
     return made
 
 
-def _run_row(dataset: Dataset, key: str, run: Row) -> TableRow:
-    row = _table_row(dataset, key, run | {"setup_ids": [run["setup_id"]]})
-    return row._replace(key=str(run["setup_id"]), name=_called(run), note=run["setup"])
+def _run_row(dataset: Dataset, key: str, run: RowOfRuns) -> TableRow:
+    row = _table_row(dataset, key, run)
+    if not isinstance(run.runs, OneRun):
+        return row
+    of = run.runs.of
+    return row._replace(key=str(of.setup_id), name=_called(of), note=of.setup)
 
 
-def _called(row: Row) -> str:
-    if row.get("seed") is not None:
-        return f"Seed {row['seed']}"
-    return f"Run {row['run']}" if row.get("run") else "One run"
+def _called(of: SetupColumns) -> str:
+    if of.seed is not None:
+        return f"Seed {of.seed}"
+    return f"Run {of.run}" if of.run else "One run"
 
 
-def _note(key: str, row: Row, name: str) -> str:
-    if key in STEPS:
-        return STEPS[key](row)
-    title = str(row.get("prompt_title") or "")
+def _note(row: RowOfRuns, name: str) -> str:
+    if step := _step(row):
+        return step
+    title = row.group.prompt_title
     return "" if title.lower() in name else title
 
 
-def _table_row(dataset: Dataset, key: str, row: Row) -> TableRow:
-    behind = f"?{urlencode({'setup': key_of(row['setup_ids']), 'experiment': key})}"
+def _table_row(dataset: Dataset, key: str, row: RowOfRuns) -> TableRow:
+    behind = f"?{urlencode({'setup': key_of(row.setup_ids), 'experiment': key})}"
     url = f"{reverse('graphs:answers', args=[dataset.slug])}{behind}"
-    columns = [column for group in TABLES[key] for column in group.columns]
-    cells = [_cell(column, row, url, behind) for column in columns]
-    return TableRow("", "", "", url, row["n_runs"], _tags(row), cells)
+    cells = [_cell(COLUMNS[key][shown.name], shown, row, url, behind) for shown in TABLES[key]]
+    return TableRow("", "", "", url, row.runs.n_runs, _tags(row), cells)
 
 
-def _tags(row: Row) -> list[str]:
+def _tags(row: RowOfRuns) -> list[str]:
     """Return what a reader has to know of a row, in a few words each."""
-    n_runs, n_without_calls = row["n_runs"], row.get("n_runs_without_calls") or 0
-    n_not_aligned = row.get("n_without_alignment") or 0
+    n_runs, n_without_calls = row.runs.n_runs, row.value("n_runs_without_calls") or 0
+    n_not_aligned = row.value("n_without_alignment") or 0
     answers = "answer" if n_not_aligned == 1 else "answers"
     said = {
-        "own judge": row.get("is_own_judge"),
-        "made-up sets": row.get("n_made_up_minimum"),
-        "runs of different size": row.get("n_answers_least") != row.get("n_answers_most"),
+        "own judge": row.value("is_own_judge"),
+        "made-up sets": row.value("n_made_up_minimum"),
+        "runs of different size": row.value("n_answers_least") != row.value("n_answers_most"),
         f"{intcomma(n_not_aligned)} {answers} without alignment": n_not_aligned,
         f"costs of {_runs(n_runs - n_without_calls)}": 0 < n_without_calls < n_runs,
     }
@@ -212,50 +219,39 @@ def _runs(n: int) -> str:
     return f"{n} run" if n == 1 else f"{n} runs"
 
 
-def _cell(column: Column, row: Row, url: str, behind: str) -> Cell:
+def _cell(column: Column, shown: Shown, row: RowOfRuns, url: str, behind: str) -> Cell:
     """Return a number and its way to what `behind` names; nothing is behind what is not there."""
-    value = row.get(column.name)
-    if value is None or (column.run and row.get(column.run) is None):
-        return Cell(UNDEFINED, below=_unknown(column, row))
-    if column.run:
-        url = _url_of_run(column, row[column.run], behind)
-    if column.kind == "count" and not value:
-        url = ""
-    text = _text(column.kind, value, row)
-    if column.kind not in _IN_WORDS:
-        return Cell(text, url=url)
-    written = _IN_WORDS[column.kind]
-    deviation, low, high = (row.get(f"{column.name}_{end}") for end in ("deviation", "low", "high"))
-    n_undefined = row.get(f"{column.name}_n_undefined")
+    value, run = row.value(shown.name), row.value(shown.run) if shown.run else None
+    estimate = value if isinstance(value, Estimate) else Estimate(value)
+    if estimate.value is None or (shown.run and run is None):
+        return Cell(UNDEFINED, below=_unknown(shown.name, row))
+    if run is not None:
+        url = _url_of_run(shown, run, behind)
+    if not isinstance(value, Estimate):
+        is_none = column.format is Format.COUNT and not value
+        return Cell(_text(column, shown.name, row), url="" if is_none else url)
+    deviation, n_undefined = row.deviation(shown.name), row.n_undefined(shown.name)
     parts = [
-        *([f"({written(deviation)})"] if deviation is not None else []),
-        *([f"of {_runs(row['n_runs'] - n_undefined)}"] if n_undefined else []),
+        *([f"({column.format.write(deviation)})"] if deviation is not None else []),
+        *([f"of {_runs(row.runs.n_runs - n_undefined)}"] if n_undefined else []),
     ]
-    below = "" if low is None or high is None else f"{written(low)}–{written(high)}"
+    text, below = column.format.write(value.value), column.format.interval(value)
     return Cell(text, " ".join(parts), below, url)
 
 
-def _unknown(column: Column, row: Row) -> str:
+def _unknown(name: str, row: RowOfRuns) -> str:
     """Return of how many calls a cost is not known, where it is of others."""
-    n = row.get(f"n_calls_without_{column.name}") or 0
+    n = row.value(f"n_calls_without_{name}") or 0
     calls = "call" if n == 1 else "calls"
-    return f"not of {intcomma(n)} {calls}" if 0 < n < (row.get("n_calls") or 0) else ""
+    return f"not of {intcomma(n)} {calls}" if 0 < n < (row.value("n_calls") or 0) else ""
 
 
-def _url_of_run(column: Column, run: int, behind: str) -> str:
-    if column.of_run == "failures":
+def _url_of_run(shown: Shown, run: int, behind: str) -> str:
+    if shown.of_run == "failures":
         return f"{reverse('evaluation:run-failures', args=[run])}{behind}"
     return f"{reverse('evaluation:run', args=[run])}{behind}#scores"
 
 
-_IN_WORDS: Mapping[str, Callable[[Any], str]] = {"share": percent, "score": decimal}
-
-
-def _text(kind: Kind, value: Any, row: Row) -> str:
-    if kind == "count":
-        return str(intcomma(value))
-    if kind == "seconds":
-        return seconds(value)
-    if kind == "price":
-        return money(value, row.get("currency", ""))
-    return _IN_WORDS[kind](value) if kind in _IN_WORDS else decimal(value)
+def _text(column: Column, name: str, row: RowOfRuns) -> str:
+    value = row.value(name)
+    return money(value, row.value("currency")) if name == "price" else column.format.write(value)

@@ -9,21 +9,24 @@ those with under half of the largest run's answers, are left out.
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from django.db.models import Exists, OuterRef
 
 from evaluation.graphs.experiments.reports.run_rows import (
+    RowOfRuns,
     answers_of,
     of_prompts_word,
     with_answers,
     without_setups,
 )
-from evaluation.graphs.reports.citations import citation_shares, counts_of
+from evaluation.graphs.reports.citations import CitationCounts, citation_counts, citation_shares
 from evaluation.graphs.reports.cited_answers import CitedAnswers, cited_answers
 from evaluation.measures.citation import Mode
-from evaluation.reports.base import LeftOut, Row
+from evaluation.reports.columns import Column, Format
+from evaluation.reports.rows import LeftOut, Row
 from evaluation.runs.seeded_setups import SeededRuns, grouped, kind_of
 from evaluation.statistics.intervals import Figure
 from generation.models import Dataset, Experiment, ExperimentChunk, ExperimentSetup
@@ -46,6 +49,28 @@ class Step(NamedTuple):
     n_common: int  # examples that every run of the family has answered
 
 
+@dataclass(frozen=True, kw_only=True)
+class StepCounts(Row):
+    """What is counted of some runs of a step."""
+
+    family: str
+    counts: CitationCounts
+    n_common: Annotated[int, Column("Questions", Format.COUNT)]
+    n_other_answers: int
+    n_made_up_minimum: int
+
+
+class RowOfStep(RowOfRuns):
+    """A row for the runs of a step, or for one of them."""
+
+    step: StepCounts
+
+    @property
+    def at(self) -> int:
+        """How many pieces of knowledge are removed, or the accuracy in per cent."""
+        raise NotImplementedError
+
+
 class Ablation(NamedTuple):
     """The families of a dataset, step by step, and their answers to the common examples."""
 
@@ -66,30 +91,20 @@ class Ablation(NamedTuple):
             found[pk] = {name: figures[name] for name in SHOWN}
         return found
 
-    def row(self, step: Step) -> Row:
-        """Return a row without its figures."""
-        return step.runs.row | {"family": step.runs.family} | self.counts(step, step.runs.ids)
-
-    def counts(self, step: Step, setups: list[int]) -> Row:
+    def counts(self, step: Step, setups: list[int]) -> StepCounts:
         """Return what is counted of some runs of a step."""
         here = answers_of(self.answers, setups)
-        return {
-            **counts_of(here, Mode.PAPER),
-            "n_common": step.n_common,
-            "n_other_answers": sum(self.n_other_answers[pk] for pk in setups),
-            "n_made_up_minimum": sum(each in here.made_up for each in here.examples.tolist()),
-        }
+        return StepCounts(
+            family=step.runs.family,
+            counts=citation_counts(here, Mode.PAPER),
+            n_common=step.n_common,
+            n_other_answers=sum(self.n_other_answers[pk] for pk in setups),
+            n_made_up_minimum=sum(each in here.made_up for each in here.examples.tolist()),
+        )
 
-    def step_of(self, row: Row) -> Step:
-        """Return the step of a row.
-
-        Raises:
-            LookupError: there is none any more.
-        """
-        for step in self.steps:
-            if step.runs.ids == row["setup_ids"]:
-                return step
-        raise LookupError(f"no step of the setups {row['setup_ids']}")
+    def step_of(self, group: str) -> Step | None:
+        """Return the step of a group of runs; None: there is none."""
+        return next((step for step in self.steps if step.runs.key == group), None)
 
 
 def ablation(dataset: Dataset, at: Callable[[PromptType], int | None], first: int) -> Ablation:

@@ -1,18 +1,33 @@
 """Figure 5: citations while gold sub-graphs make way for other questions' (KaLMA, 5.3)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
 
-from evaluation.graphs.experiments.reports.ablations import SAID, Ablation, ablation
+from evaluation.graphs.experiments.reports.ablations import (
+    SAID,
+    Ablation,
+    RowOfStep,
+    Step,
+    StepCounts,
+    ablation,
+)
 from evaluation.graphs.experiments.reports.run_rows import (
     MADE_WITH,
+    OneRun,
     answers_of,
     per_run,
     with_means,
 )
-from evaluation.graphs.reports.answer_figures import data_hash, need_graph, share_figure, signature
+from evaluation.graphs.reports.answer_figures import need_graph, share_figure
 from evaluation.graphs.reports.cited_answers import CitedAnswers
-from evaluation.reports.base import Report, Row
-from evaluation.reports.registry import NoChoices, ReportKind, columns
+from evaluation.reports.columns import Column, Estimate, Format
+from evaluation.reports.estimates import data_hash, signature_of
+from evaluation.reports.registry import NoChoices, ReportKind
+from evaluation.reports.rows import Report
+from evaluation.reports.setups import setup_columns
+from evaluation.runs.seeded_setups import GroupColumns
 from evaluation.statistics.intervals import Figure
 from generation.models import Dataset
 from generation.text.prompt_types import PromptType
@@ -20,51 +35,43 @@ from generation.text.prompt_types import PromptType
 REPORT = "accuracy"
 
 
-def accuracy_report(dataset: Dataset) -> Report:
+@dataclass(frozen=True, kw_only=True)
+class AccuracyRow(RowOfStep):
+    """Citations of the answers whose prompts show so many gold sub-graphs."""
+
+    accuracy: Annotated[int, Column("Accuracy, %", Format.COUNT)]  # as the prompt's name says
+    runs: GroupColumns | OneRun
+    step: StepCounts
+    n_subgraphs: int
+    n_gold_subgraphs: int
+    correctness: Annotated[Estimate, Column("Correct", Format.PERCENT, "Citations, micro")]
+    precision: Annotated[Estimate, Column("Precision", Format.PERCENT, "Citations, micro")]
+    recall: Annotated[Estimate, Column("Recall", Format.PERCENT, "Citations, micro")]
+    gold_share: Annotated[Estimate, Column("Gold", Format.PERCENT, "Shown sub-graphs")]
+    f1: Annotated[Estimate, Column("F1", Format.PERCENT, "Citations, micro")]
+    over_runs: Mapping[str, float | int | None]
+
+    @property
+    def at(self) -> int:
+        return self.accuracy
+
+
+def accuracy_report(dataset: Dataset) -> Report[AccuracyRow]:
     """Return a row for each group of seeded runs with a retrieval `accuracy` from 100 to 20.
 
     That is what the prompts' names say, in per cent; `gold_share` is measured: of the sub-graphs
-    that the answers were shown (`n_subgraphs`), those of gold entities. Figures as `rows` has
+    that the answers were shown (`n_subgraphs`), those of gold entities. Figures as `RowOfRuns` has
     them, those on citations micro. A family's rows are over the `n_common` examples that all of
     them have (see `ablations`); `n_other_answers` are left out for that.
 
     Raises:
         CannotReport: there is no graph.
     """
-    need_graph(dataset)
-    made = ablation(dataset, _at, first=100)
-    return _report(dataset, made, _figures(made))
+    return with_run_rows(dataset, "")[0]
 
 
-def _report(
-    dataset: Dataset, made: Ablation, figures: Mapping[int, Mapping[str, Figure]]
-) -> Report:
-    rows: list[Row] = [
-        {"accuracy": step.at} | made.row(step) | _subgraphs(made, step.runs.ids)
-        for step in made.steps
-    ]
-    of_rows = [[figures[pk] for pk in step.runs.ids] for step in made.steps]
-    return Report(
-        dataset.name,
-        REPORT,
-        with_means(rows, of_rows, made.answers.n_dialogs),
-        made.left_out,
-        signature(REPORT, *SAID, MADE_WITH, data=_hash(made)),
-    )
-
-
-def run_rows(dataset: Dataset, row: Row) -> list[Row]:
-    """Return a row for each run behind a row, with the figures its means are over.
-
-    Raises:
-        LookupError: the row is of another day: its setups are no step any more.
-    """
-    made = ablation(dataset, _at, first=100)
-    return _run_rows(made, _figures(made), row)
-
-
-def with_run_rows(dataset: Dataset, group: str) -> tuple[Report, list[Row]]:
-    """Return the report, and `run_rows` of a group of it: none where there is no such group.
+def with_run_rows(dataset: Dataset, group: str) -> tuple[Report[AccuracyRow], list[AccuracyRow]]:
+    """Return the report, and a row for each run of a group: none where there is no such group.
 
     Raises:
         CannotReport: there is no graph.
@@ -72,21 +79,44 @@ def with_run_rows(dataset: Dataset, group: str) -> tuple[Report, list[Row]]:
     need_graph(dataset)
     made = ablation(dataset, _at, first=100)
     figures = _figures(made)
-    report = _report(dataset, made, figures)
-    named = [row for row in report.rows if row["group"] == group]
-    return report, _run_rows(made, figures, named[0]) if named else []
-
-
-def _run_rows(made: Ablation, figures: Mapping[int, Mapping[str, Figure]], row: Row) -> list[Row]:
-    step = made.step_of(row)
-    rows = per_run(step.runs.setups, [figures[pk] for pk in step.runs.ids], made.answers.n_dialogs)
-    return [
-        {"accuracy": step.at}
-        | each
-        | made.counts(step, [each["setup_id"]])
-        | _subgraphs(made, [each["setup_id"]])
-        for each in rows
+    n_dialogs = made.answers.n_dialogs
+    planned = [
+        (
+            _row(made, step, step.runs.columns, step.runs.ids),
+            [figures[pk] for pk in step.runs.ids],
+        )
+        for step in made.steps
     ]
+    report = Report(
+        dataset.name,
+        REPORT,
+        with_means(planned, n_dialogs),
+        made.left_out,
+        signature_of(REPORT, *SAID, MADE_WITH, data=_hash(made)),
+    )
+    step = made.step_of(group)
+    setups = step.runs.setups if step else ()
+    alone = [
+        (_row(made, step, OneRun(of=setup_columns(setup)), [setup.pk]), figures[setup.pk])
+        for setup in setups
+        if step
+    ]
+    return report, per_run(alone, n_dialogs)
+
+
+def _row(
+    made: Ablation, step: Step, runs: GroupColumns | OneRun, setups: list[int]
+) -> Callable[..., AccuracyRow]:
+    """Return a row about some runs of a step, but for its figures."""
+    n_gold, n = answers_of(made.answers, setups).subgraphs.sum(axis=0).tolist()
+    return partial(
+        AccuracyRow,
+        accuracy=step.at,
+        runs=runs,
+        step=made.counts(step, setups),
+        n_subgraphs=n,
+        n_gold_subgraphs=n_gold,
+    )
 
 
 def compared_answers(dataset: Dataset) -> CitedAnswers:
@@ -108,11 +138,6 @@ def _figures(made: Ablation) -> Mapping[int, Mapping[str, Figure]]:
     return figures
 
 
-def _subgraphs(made: Ablation, setups: list[int]) -> Row:
-    n_gold, n = answers_of(made.answers, setups).subgraphs.sum(axis=0).tolist()
-    return {"n_subgraphs": n, "n_gold_subgraphs": n_gold}
-
-
 def _hash(made: Ablation) -> str:
     return data_hash([made.answers.data_hash, *map(tuple, made.answers.subgraphs.tolist())])
 
@@ -124,16 +149,5 @@ ACCURACY = ReportKind(
     about=Dataset,
     choices=NoChoices,
     make=lambda dataset, _: accuracy_report(dataset),
-    columns=columns(
-        "label",
-        "accuracy",
-        "gold_share",
-        "n_runs",
-        "n_answers",
-        "n_common",
-        "correctness",
-        "precision",
-        "recall",
-        "f1",
-    ),
+    rows=(AccuracyRow,),
 )

@@ -1,15 +1,18 @@
 """Table 3: citation quality and alignment by model and temperature, over seeded runs (KaLMA)."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, NamedTuple
 
-from evaluation.graphs.experiments.reports.costs import Cost, cost_of_runs, costs_of
+from evaluation.graphs.experiments.reports.costs import Cost, CostColumns, cost_of_runs, costs_of
 from evaluation.graphs.experiments.reports.run_rows import (
     MADE_WITH,
+    OneRun,
+    RowOfRuns,
     of_prompts_word,
     per_run,
     run_figures,
-    setups_of,
     with_answers,
     with_means,
 )
@@ -19,13 +22,22 @@ from evaluation.graphs.reports.alignment import (
     n_complete_citations,
     newest_alignment,
 )
-from evaluation.graphs.reports.answer_figures import data_hash, need_graph, signature
-from evaluation.graphs.reports.citations import USUAL, CitationChoices, counts_of, left_out_of
+from evaluation.graphs.reports.answer_figures import need_graph
+from evaluation.graphs.reports.citations import (
+    USUAL,
+    CitationChoices,
+    CitationCounts,
+    citation_counts,
+    left_out_of,
+)
 from evaluation.graphs.reports.cited_answers import CitedAnswers, cited_answers
 from evaluation.models import MetricRun
-from evaluation.reports.base import Report, Row
-from evaluation.reports.registry import Column, Format, NoChoices, ReportKind, columns
-from evaluation.runs.seeded_setups import seeded_runs
+from evaluation.reports.columns import Column, Estimate, Format
+from evaluation.reports.estimates import data_hash, signature_of
+from evaluation.reports.registry import NoChoices, ReportKind
+from evaluation.reports.rows import Report
+from evaluation.reports.setups import setup_columns
+from evaluation.runs.seeded_setups import GroupColumns, seeded_runs
 from evaluation.statistics.intervals import Figure
 from generation.models import Dataset
 
@@ -42,15 +54,53 @@ class _Material(NamedTuple):
     costs: Mapping[int, list[Cost]]
 
 
-def citation_table(dataset: Dataset, choices: CitationChoices = USUAL) -> Report:
+@dataclass(frozen=True, kw_only=True)
+class CitationTableRow(RowOfRuns):
+    """How well some runs cite, how much of it is aligned, and what they cost."""
+
+    runs: GroupColumns | OneRun
+    counts: CitationCounts
+    n_answers_least: int  # of a run
+    n_answers_most: int
+    n_unknown_graph: int
+    n_repeated: int
+    n_made_up_minimum: int
+    n_aligned_pairs: int
+    n_without_alignment: Annotated[int | None, Column("Without alignment", Format.COUNT)]
+    alignment_run: int | None
+    costs: CostColumns
+    correctness: Annotated[Estimate, Column("Correct", Format.PERCENT, "Micro")]
+    macro_correctness: Estimate
+    precision: Annotated[Estimate, Column("Precision", Format.PERCENT, "Micro")]
+    recall: Annotated[Estimate, Column("Recall", Format.PERCENT, "Micro")]
+    macro_precision: Annotated[Estimate, Column("Precision", Format.PERCENT, "Macro")]
+    macro_recall: Annotated[Estimate, Column("Recall", Format.PERCENT, "Macro")]
+    aligned: Annotated[Estimate, Column("Aligned", Format.PERCENT, "Alignment")]
+    macro_aligned: Estimate
+    f1: Annotated[Estimate, Column("F1", Format.PERCENT, "Micro")]
+    macro_f1: Annotated[Estimate, Column("F1", Format.PERCENT, "Macro")]
+    over_runs: Mapping[str, float | int | None]
+
+
+def citation_table(dataset: Dataset, choices: CitationChoices = USUAL) -> Report[CitationTableRow]:
     """Return a row for each group of seeded runs that were shown a whole graph.
 
-    Figures as `rows` has them: those of `citations_report`, and `aligned` and `macro_aligned` by
-    `newest_alignment`, which has no score of `n_without_alignment` answers that it could. Counts
-    are sums over the `n_runs`, of which one has `n_answers_least` and one `n_answers_most`; costs
-    are those of `cost_row`. Answers from whose graph knowledge was removed are left out. `graph`
-    says which one the answers were made with; "" where only the responses do. Of the `choices`
-    mode and rounds matter.
+    Figures as `RowOfRuns` has them: those of `citations_report`, and `aligned` and `macro_aligned`
+    by `newest_alignment`, which has no score of `n_without_alignment` answers that it could. Counts
+    are sums over the `n_runs`, of which one has `n_answers_least` and one `n_answers_most`. Answers
+    from whose graph knowledge was removed are left out. `graph` says which one the answers were
+    made with; "" where only the responses do. Of the `choices` mode and rounds matter.
+
+    Raises:
+        CannotReport: there is no graph.
+    """
+    return with_run_rows(dataset, "", choices)[0]
+
+
+def with_run_rows(
+    dataset: Dataset, group: str, choices: CitationChoices = USUAL
+) -> tuple[Report[CitationTableRow], list[CitationTableRow]]:
+    """Return the table, and a row for each run of a group: none where there is no such group.
 
     Raises:
         CannotReport: there is no graph.
@@ -61,29 +111,26 @@ def citation_table(dataset: Dataset, choices: CitationChoices = USUAL) -> Report
     every = seeded_runs(dataset)
     groups = with_answers(every, whole)
     made = _material(dataset, whole, [pk for group in groups for pk in group.ids], choices)
-    rows = with_means(
-        [group.row | _counts(made, group.ids, choices) for group in groups],
-        [[made.figures[pk] for pk in group.ids] for group in groups],
-        whole.n_dialogs,
-    )
+    planned = [
+        (_row(made, each.columns, each.ids, choices), [made.figures[pk] for pk in each.ids])
+        for each in groups
+    ]
     n_others = len(set(whole.setups.tolist()) - set(made.figures))
     of_any = whole.of_setups([pk for group in every for pk in group.ids])
-    return Report(
+    report = Report(
         dataset.name,
         REPORT,
-        rows,
+        with_means(planned, whole.n_dialogs),
         {**left_out_of(of_any, choices), "setups_of_ablations": n_others},
-        signature(REPORT, *choices.said, MADE_WITH, *_by(made), data=_data_hash(made)),
+        signature_of(REPORT, *choices.said, MADE_WITH, *_by(made), data=_data_hash(made)),
     )
-
-
-def run_rows(dataset: Dataset, row: Row, choices: CitationChoices = USUAL) -> list[Row]:
-    """Return a row for each run behind a row of the table, with the figures its means are over."""
-    setups = setups_of(dataset, row)
-    whole = counted_answers(dataset, choices)
-    made = _material(dataset, whole, [setup.pk for setup in setups], choices)
-    rows = per_run(setups, [made.figures[setup.pk] for setup in setups], whole.n_dialogs)
-    return [each | _counts(made, [each["setup_id"]], choices) for each in rows]
+    alone = [
+        (_row(made, OneRun(of=setup_columns(one)), [one.pk], choices), made.figures[one.pk])
+        for each in groups
+        if each.key == group
+        for one in each.setups
+    ]
+    return report, per_run(alone, whole.n_dialogs)
 
 
 def counted_answers(dataset: Dataset, choices: CitationChoices = USUAL) -> CitedAnswers:
@@ -106,25 +153,32 @@ def _material(
     )
 
 
-def _counts(made: _Material, setups: Collection[int], choices: CitationChoices) -> Row:
-    """Return what is counted of some runs, and what they cost."""
+def _row(
+    made: _Material,
+    runs: GroupColumns | OneRun,
+    setups: Collection[int],
+    choices: CitationChoices,
+) -> Callable[..., CitationTableRow]:
+    """Return a row about some runs, but for its figures: what is counted, and what they cost."""
     here = made.answers.of_setups(setups)
     left_out = here.left_out
     found = [each for each in made.aligned if int(made.answers.setups[each.place]) in set(setups)]
     n_pairs = sum(each.n for each in found)
     of_runs = [int((here.setups == pk).sum()) for pk in setups]
-    return {
-        **counts_of(here, choices.mode),
-        "n_answers_least": min(of_runs),
-        "n_answers_most": max(of_runs),
-        "n_unknown_graph": left_out["responses_without_a_known_graph"],
-        "n_repeated": left_out["repeated_responses"],
-        "n_made_up_minimum": sum(each in here.made_up for each in here.examples.tolist()),
-        "n_aligned_pairs": n_pairs,
-        "n_without_alignment": _n_without_alignment(made, here, found),
-        "alignment_run": made.alignment.pk if made.alignment and n_pairs else None,
-        **cost_of_runs(made.costs, setups),
-    }
+    return partial(
+        CitationTableRow,
+        runs=runs,
+        counts=citation_counts(here, choices.mode),
+        n_answers_least=min(of_runs),
+        n_answers_most=max(of_runs),
+        n_unknown_graph=left_out["responses_without_a_known_graph"],
+        n_repeated=left_out["repeated_responses"],
+        n_made_up_minimum=sum(each in here.made_up for each in here.examples.tolist()),
+        n_aligned_pairs=n_pairs,
+        n_without_alignment=_n_without_alignment(made, here, found),
+        alignment_run=made.alignment.pk if made.alignment and n_pairs else None,
+        costs=cost_of_runs(made.costs, setups),
+    )
 
 
 def _n_without_alignment(
@@ -158,25 +212,5 @@ CITATION_TABLE = ReportKind(
     about=Dataset,
     choices=NoChoices,
     make=lambda dataset, _: citation_table(dataset),
-    columns=columns(
-        "label",
-        "prompt_title",
-        "n_runs",
-        "n_answers",
-        "n_without_alignment",
-        "aligned",
-        "correctness",
-        "precision",
-        "recall",
-        "f1",
-        "macro_precision",
-        "macro_recall",
-        "macro_f1",
-        "n_calls",
-        "prompt_tokens",
-        "completion_tokens",
-        Column("seconds", Format.AS_GIVEN),
-        Column("price", Format.AS_GIVEN),
-        "currency",
-    ),
+    rows=(CitationTableRow,),
 )

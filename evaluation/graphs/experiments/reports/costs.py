@@ -6,11 +6,13 @@ Prices are those that the grid itself gave for the model, at the time it was ask
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
 
 from django.db.models import Count, Sum
 
-from evaluation.reports.base import Row
+from evaluation.reports.columns import Column, Format
+from evaluation.reports.rows import Row
 from generation.grids.grid_file import Price
 from generation.grids.progress import TOKENS_IN
 from generation.models import Call, Experiment
@@ -71,36 +73,52 @@ def costs_of(setups: Collection[int]) -> dict[int, list[Cost]]:
     return found
 
 
-def cost_row(costs: Iterable[Cost], n_runs_without_calls: int = 0) -> Row:
-    """Return the sums of some costs; everything is None where there was no call.
+@dataclass(frozen=True, kw_only=True)
+class CostColumns(Row):
+    """What some runs cost together; everything is None where there was no call.
 
     Seconds and price are None as well where a call has none (`n_calls_without_…`): a sum of the
     others would look like that of all. So is a price in several currencies: these are named.
     """
+
+    n_calls: Annotated[int | None, Column("Calls", Format.COUNT, "Costs")]
+    n_failed_calls: int | None
+    prompt_tokens: Annotated[int | None, Column("Tokens in", Format.COUNT, "Costs")]
+    completion_tokens: Annotated[int | None, Column("Tokens out", Format.COUNT, "Costs")]
+    seconds: Annotated[float | None, Column("Seconds", Format.SECONDS, "Costs")]
+    n_calls_without_seconds: int
+    price: Annotated[float | None, Column("Price", Format.DECIMAL, "Costs")]
+    currency: Annotated[str, Column("Currency", group="Costs")]
+    n_calls_without_price: int
+    n_runs_without_calls: int
+
+
+def cost_columns(costs: Iterable[Cost], n_runs_without_calls: int = 0) -> CostColumns:
+    """Return the sums of some costs."""
     found = list(costs)
     priced = [cost for cost in found if cost.price is not None]
     currencies = sorted({cost.currency for cost in priced})
     n_untimed = sum(cost.n_calls_without_seconds for cost in found)
     n_unpriced = sum(cost.n_calls for cost in found if cost.price is None)
     is_summable = len(currencies) == 1 and not n_unpriced
-    return {
-        "n_calls": _sum(cost.n_calls for cost in found),
-        "n_failed_calls": _sum(cost.n_failed_calls for cost in found),
-        "prompt_tokens": _sum(cost.prompt_tokens for cost in found),
-        "completion_tokens": _sum(cost.completion_tokens for cost in found),
-        "seconds": None if n_untimed else _sum(cost.seconds for cost in found),
-        "n_calls_without_seconds": n_untimed,
-        "price": _sum(cost.price for cost in priced) if is_summable else None,
-        "currency": ", ".join(currencies),
-        "n_calls_without_price": n_unpriced,
-        "n_runs_without_calls": n_runs_without_calls,
-    }
+    return CostColumns(
+        n_calls=_sum(cost.n_calls for cost in found),
+        n_failed_calls=_sum(cost.n_failed_calls for cost in found),
+        prompt_tokens=_sum(cost.prompt_tokens for cost in found),
+        completion_tokens=_sum(cost.completion_tokens for cost in found),
+        seconds=None if n_untimed else _sum(cost.seconds for cost in found),
+        n_calls_without_seconds=n_untimed,
+        price=_sum(cost.price for cost in priced) if is_summable else None,
+        currency=", ".join(currencies),
+        n_calls_without_price=n_unpriced,
+        n_runs_without_calls=n_runs_without_calls,
+    )
 
 
-def cost_of_runs(costs: Mapping[int, list[Cost]], setups: Collection[int]) -> Row:
+def cost_of_runs(costs: Mapping[int, list[Cost]], setups: Collection[int]) -> CostColumns:
     """Return what some setups cost together."""
     of_runs = [costs.get(pk, []) for pk in setups]
-    return cost_row((cost for of in of_runs for cost in of), sum(not of for of in of_runs))
+    return cost_columns((cost for of in of_runs for cost in of), sum(not of for of in of_runs))
 
 
 def _sum(values: Iterable[Any]) -> Any:

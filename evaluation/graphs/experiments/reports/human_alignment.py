@@ -1,18 +1,21 @@
 """Human against automatic alignment, over the same sentence-citation pairs (KaLMA, table 6)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from annotation.models import Study, Target, UnitTarget
 from annotation.schemes import load_scheme
-from evaluation.graphs.reports.alignment import newest_alignment, run_row
-from evaluation.graphs.reports.answer_figures import data_hash, signature, with_intervals
+from evaluation.graphs.reports.alignment import RunColumns, newest_alignment, run_columns
 from evaluation.models import AutoScore, MetricRun
-from evaluation.reports.base import USUAL, LeftOut, Report, Row, study_counts, votes_left_out
-from evaluation.reports.registry import CannotReport, NoChoices, ReportKind, columns
+from evaluation.reports.base import USUAL, study_counts, votes_left_out
+from evaluation.reports.columns import Column, Estimate, Format
+from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
+from evaluation.reports.registry import CannotReport, NoChoices, ReportKind
+from evaluation.reports.rows import LeftOut, Report, Row
 from evaluation.statistics import agreement
 from evaluation.statistics.intervals import Figure, Floats, share_from
 from evaluation.votes.counts import ArmCounts, Ints
@@ -21,6 +24,7 @@ from generation.models import Setup
 REPORT = "human_alignment"
 LEAST_VOTES = 2
 ALL_MODELS = "all models"
+SAME, WHOLE = "Metric, same pairs", "Metric, over its run"  # groups of columns
 
 
 class Rated(NamedTuple):
@@ -69,7 +73,44 @@ class RatedPairs(NamedTuple):
         return [each for each in self.rated if each.is_counted]
 
 
-def human_alignment_report(study: Study) -> Report:
+@dataclass(frozen=True, kw_only=True)
+class NoRun(Row):
+    """No run of alignment has come to its end: nothing is said of one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOfPairs(Row):
+    """The run that speaks for a study's dataset."""
+
+    run: RunColumns
+    run_n_sampled: int | None  # answers of each model that it drew; None: it is over all
+
+
+@dataclass(frozen=True, kw_only=True)
+class HumanAlignmentRow(Row):
+    """What people and a run say of the pairs of one model, or of all."""
+
+    study: str
+    label: Annotated[str, Column("Model")]
+    model: str | None  # None: all
+    n_pairs: Annotated[int, Column("Pairs", Format.COUNT, "People")]
+    n_votes: int
+    n_dialogs: int
+    n_scored: Annotated[int, Column("Pairs", Format.COUNT, SAME)]
+    n_agreed: int
+    n_run: Annotated[int, Column("Pairs", Format.COUNT, WHOLE)]
+    by: RunOfPairs | NoRun
+    human: Annotated[Estimate, Column("Aligned", Format.PERCENT, "People")]
+    percent_agreement: Annotated[Estimate, Column("Agreement", Format.PERCENT, "People")]
+    alpha: Annotated[Estimate, Column("Alpha", Format.COEFFICIENT, "People")]
+    automatic: Annotated[Estimate, Column("Aligned", Format.PERCENT, WHOLE)]
+    automatic_same: Annotated[Estimate, Column("Aligned", Format.PERCENT, SAME)]
+    gap: Annotated[Estimate, Column("Gap", Format.POINTS_OF_100, WHOLE)]
+    gap_same: Annotated[Estimate, Column("Gap", Format.POINTS_OF_100, SAME)]
+    accuracy: Annotated[Estimate, Column("Right", Format.PERCENT, SAME)]
+
+
+def human_alignment_report(study: Study) -> Report[HumanAlignmentRow]:
     """Return a row for each model of a study, and one over all (model None), over rated pairs.
 
     Of the pairs with two votes or more (`n_pairs`): `human`, the mean of their mean votes;
@@ -88,15 +129,18 @@ def human_alignment_report(study: Study) -> Report:
     pairs, scored, run = found.counted, found.scored, found.run
     names = sorted({each.dialog for each in pairs} | {each.dialog for each in scored})
     dialogs = {name: place for place, name in enumerate(names)}
-    of_run = run_row(run) | {"run_n_sampled": run.parameters.get("n_sampled")} if run else {}
-    rows: list[Row] = []
-    figures = []
-    for model in (*sorted(set(found.models.values())), None):
-        here = [each for each in pairs if model in (None, each.model)]
-        whole = [each for each in scored if model in (None, each.model)]
-        said = {"study": study.name, "label": model or ALL_MODELS, "model": model}
-        rows.append(said | _counts(here, whole) | of_run)
-        figures.append(_figures(here, whole, dialogs))
+    by = _run_columns(run)
+    planned = [
+        _planned(
+            partial(
+                HumanAlignmentRow, study=study.name, label=model or ALL_MODELS, model=model, by=by
+            ),
+            [each for each in pairs if model in (None, each.model)],
+            [each for each in scored if model in (None, each.model)],
+            dialogs,
+        )
+        for model in (*sorted(set(found.models.values())), None)
+    ]
     data = [
         found.counts.data_hash,
         *(each[1:] for each in found.rated),
@@ -110,9 +154,9 @@ def human_alignment_report(study: Study) -> Report:
     return Report(
         study.name,
         REPORT,
-        with_intervals(rows, figures, len(dialogs)),
+        list(with_estimates(planned, len(dialogs), is_cautious=True)),
         _left_out(study, found),
-        signature(REPORT, *choices, data=data_hash(data)),
+        signature_of(REPORT, *choices, data=data_hash(data)),
     )
 
 
@@ -196,16 +240,29 @@ def _scored(run: MetricRun | None, models: Mapping[int, str]) -> list[Scored]:
     ]
 
 
-def _counts(pairs: Sequence[Rated], scored: Sequence[Scored]) -> Row:
+def _run_columns(run: MetricRun | None) -> RunOfPairs | NoRun:
+    if run is None:
+        return NoRun()
+    return RunOfPairs(run=run_columns(run), run_n_sampled=run.parameters.get("n_sampled"))
+
+
+def _planned(
+    make: Callable[..., HumanAlignmentRow],
+    pairs: Sequence[Rated],
+    scored: Sequence[Scored],
+    dialogs: Mapping[str, int],
+) -> Planned[HumanAlignmentRow]:
     with_score = [each for each in pairs if each.is_aligned is not None]
-    return {
-        "n_pairs": len(pairs),
-        "n_votes": sum(sum(each.votes) for each in pairs),
-        "n_dialogs": len({each.dialog for each in pairs}),
-        "n_scored": len(with_score),
-        "n_agreed": sum(0 in each.votes for each in with_score),
-        "n_run": len(scored),
-    }
+    counted = partial(
+        make,
+        n_pairs=len(pairs),
+        n_votes=sum(sum(each.votes) for each in pairs),
+        n_dialogs=len({each.dialog for each in pairs}),
+        n_scored=len(with_score),
+        n_agreed=sum(0 in each.votes for each in with_score),
+        n_run=len(scored),
+    )
+    return Planned(counted, _figures(pairs, scored, dialogs))
 
 
 def _figures(
@@ -270,18 +327,5 @@ HUMAN_ALIGNMENT = ReportKind(
     about=Study,
     choices=NoChoices,
     make=lambda study, _: human_alignment_report(study),
-    columns=columns(
-        "label",
-        "n_pairs",
-        "human",
-        "percent_agreement",
-        "alpha",
-        "n_scored",
-        "automatic_same",
-        "gap_same",
-        "accuracy",
-        "n_run",
-        "automatic",
-        "gap",
-    ),
+    rows=(HumanAlignmentRow,),
 )

@@ -1,31 +1,40 @@
 """Table 4: text quality by model and temperature, over seeded runs (KaLMA, 5.1)."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from evaluation.graphs.experiments.reports.run_rows import REMOVED, removed_unsaid, setups_of
-from evaluation.graphs.experiments.reports.runs_read import runs_read
-from evaluation.graphs.reports.answer_figures import (
-    Counted,
-    counted_responses,
-    data_hash,
-    need_graph,
-    signature,
-    with_intervals,
+from evaluation.graphs.experiments.reports.run_rows import (
+    REMOVED,
+    OneRun,
+    RowOfRuns,
+    per_run,
+    removed_unsaid,
+    without_setups,
 )
-from evaluation.graphs.reports.quality import QUALITIES, QualityScore, judge_row, quality_scores
+from evaluation.graphs.experiments.reports.runs_read import runs_read
+from evaluation.graphs.reports.answer_figures import Counted, counted_responses, need_graph
+from evaluation.graphs.reports.quality import (
+    QUALITIES,
+    QualityScore,
+    judge_columns,
+    quality_scores,
+)
 from evaluation.models import MetricRun
-from evaluation.reports.base import Report, Row
-from evaluation.reports.registry import NoChoices, ReportKind, columns
-from evaluation.reports.setups import setup_row
+from evaluation.reports.columns import Column, Estimate, Format
+from evaluation.reports.estimates import data_hash, signature_of
+from evaluation.reports.registry import NoChoices, ReportKind
+from evaluation.reports.rows import Report, Row
+from evaluation.reports.setups import setup_columns
 from evaluation.runs.scores import setups_of_the_judge
-from evaluation.runs.seeded_setups import seeded_runs
+from evaluation.runs.seeded_setups import GroupColumns, seeded_runs
 from evaluation.statistics.intervals import Figure
 from evaluation.statistics.rater_answers import mean_from, mean_statistics
-from generation.models import Dataset, Setup
+from generation.models import Dataset
 
 REPORT = "quality_table"
 
@@ -40,57 +49,84 @@ class _Material(NamedTuple):
     judges_own: Mapping[int, set[int]]  # setups by run
 
 
-def quality_table(dataset: Dataset) -> Report:
+@dataclass(frozen=True, kw_only=True)
+class JudgedColumns(Row):
+    """What the run of one metric says of the answers of some runs."""
+
+    n: Annotated[int, Column("Scored", Format.COUNT)]  # answers with a score
+    n_failed: Annotated[int, Column("Failed", Format.COUNT)]
+    n_not_scored: int
+    is_own_judge: bool  # the judge wrote some of them
+    run: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class QualityTableRow(RowOfRuns):
+    """Text quality of the answers of some runs, means from 1 to 5."""
+
+    runs: GroupColumns | OneRun
+    n_answers: Annotated[int, Column("Answers", Format.COUNT)]
+    judged: Mapping[str, JudgedColumns]  # by metric
+    n_failed: Annotated[int, Column("Failed", Format.COUNT)]
+    judge: Annotated[str, Column("Judge")]
+    mode: Annotated[str, Column("Mode")]
+    is_own_judge: Annotated[bool, Column("Own judge")]
+    coherence: Annotated[Estimate, Column("Mean", Format.DECIMAL, "Coherence")]
+    consistency: Annotated[Estimate, Column("Mean", Format.DECIMAL, "Consistency")]
+    fluency: Annotated[Estimate, Column("Mean", Format.DECIMAL, "Fluency")]
+    relevance: Annotated[Estimate, Column("Mean", Format.DECIMAL, "Relevance")]
+    over_runs: Mapping[str, float | int | None]  # nothing: see `quality_table`
+
+
+def quality_table(dataset: Dataset) -> Report[QualityTableRow]:
     """Return a row for each group of seeded runs that were shown a whole graph.
 
-    `coherence`, `consistency`, `fluency` and `relevance` are means from 1 to 5 over the answers of
-    all runs of the group that have a score (`…_n`), each by one metric run: the newest that is
-    done, whatever its sample. `…_n_failed` answers have none and are never a
-    number, `…_n_not_scored` were not asked about. A mean over answers, not over runs, as a sample
-    need not hold as many answers of each; it has no deviation over runs.
-    `…_is_own_judge`: the judge wrote some of the answers.
+    `coherence`, `consistency`, `fluency` and `relevance` are means over the answers of all runs of
+    the group that have a score, each by one metric run: the newest that is done, whatever its
+    sample. A failed score is never a number. A mean over answers, not over runs, as a sample need
+    not hold as many answers of each; it has no deviation over runs.
+
+    Raises:
+        CannotReport: there is no graph.
+    """
+    return with_run_rows(dataset, "")[0]
+
+
+def with_run_rows(
+    dataset: Dataset, group: str
+) -> tuple[Report[QualityTableRow], list[QualityTableRow]]:
+    """Return the table, and a row for each run of a group: none where there is no such group.
 
     Raises:
         CannotReport: there is no graph.
     """
     need_graph(dataset)
     groups = seeded_runs(dataset)
-    made = _material(dataset, [pk for group in groups for pk in group.ids])
-    there = [
-        (group, setups)
-        for group in groups
-        if (setups := [setup for setup in group.setups if setup.pk in made.n_answers])
-    ]
-    rows: list[Row] = []
-    figures = []
-    for group, setups in there:
-        ids = [setup.pk for setup in setups]
-        rows.append(group._replace(setups=tuple(setups)).row | _counts(made, ids))
-        figures.append(_figures(made, ids))
-    kept = {setup.pk for _, setups in there for setup in setups}
+    made = _material(dataset, [pk for each in groups for pk in each.ids])
+    there = without_setups(groups, {pk for each in groups for pk in each.ids} - set(made.n_answers))
+    rows = [(_row(made, each.columns, each.ids), _figures(made, each.ids)) for each in there]
+    n_kept = len({pk for each in there for pk in each.ids} & set(made.counted.setups.values()))
     said = [f"{metric} by {run.full_signature}" for metric, run in made.runs.items()]
-    return Report(
+    report = Report(
         dataset.name,
         REPORT,
-        with_intervals(rows, figures, made.counted.n_dialogs),
+        per_run(rows, made.counted.n_dialogs),
         {
-            **made.counted.left_out([pk for group in groups for pk in group.ids]),
-            "setups_of_ablations": len(set(made.counted.setups.values()) - kept),
+            **made.counted.left_out([pk for each in groups for pk in each.ids]),
+            "setups_of_ablations": len(set(made.counted.setups.values())) - n_kept,
             "qualities_without_a_run": len(QUALITIES) - len(made.runs),
         },
-        signature(
+        signature_of(
             REPORT, "means over the answers of all runs, from 1 to 5", *said, data=_hash(made)
         ),
     )
-
-
-def run_rows(dataset: Dataset, row: Row) -> list[Row]:
-    """Return a row for each run behind a row of the table, with the same figures."""
-    setups: list[Setup] = setups_of(dataset, row)
-    made = _material(dataset, [setup.pk for setup in setups])
-    rows = [setup_row(setup) | {"n_runs": 1} | _counts(made, [setup.pk]) for setup in setups]
-    figures = [_figures(made, [setup.pk]) for setup in setups]
-    return with_intervals(rows, figures, made.counted.n_dialogs)
+    alone = [
+        (_row(made, OneRun(of=setup_columns(one)), [one.pk]), _figures(made, [one.pk]))
+        for each in there
+        if each.key == group
+        for one in each.setups
+    ]
+    return report, per_run(alone, made.counted.n_dialogs)
 
 
 def counted_answers(dataset: Dataset) -> Counted:
@@ -134,28 +170,37 @@ def _figures(made: _Material, setups: Collection[int]) -> dict[str, Figure]:
     return figures
 
 
-def _counts(made: _Material, setups: Collection[int]) -> Row:
+def _row(
+    made: _Material, runs: GroupColumns | OneRun, setups: Collection[int]
+) -> Callable[..., QualityTableRow]:
+    """Return a row about some runs, but for its figures."""
     n_answers = sum(made.n_answers.get(pk, 0) for pk in setups)
-    row: Row = {"n_answers": n_answers}
-    judges = []
-    for metric in QUALITIES:
-        scores = _of(made, metric, setups)
-        run = made.runs.get(metric)
-        n = sum(each.score is not None for each in scores)
-        row[f"{metric}_n"] = n
-        row[f"{metric}_n_failed"] = len(scores) - n
-        row[f"{metric}_n_not_scored"] = n_answers - len(scores)
-        is_own = run is not None and bool(made.judges_own[run.pk] & set(setups))
-        row[f"{metric}_is_own_judge"] = is_own
-        row[f"{metric}_run"] = run.pk if run and scores else None
-        if run and scores:
-            judges.append(judge_row(run))
-    return row | {
-        "n_failed": sum(row[f"{metric}_n_failed"] for metric in QUALITIES),
-        "judge": ", ".join(dict.fromkeys(each["judge"] for each in judges)),
-        "mode": ", ".join(dict.fromkeys(filter(None, (each["mode"] for each in judges)))),
-        "is_own_judge": any(row[f"{metric}_is_own_judge"] for metric in QUALITIES),
-    }
+    judged = {metric: _judged(made, metric, setups, n_answers) for metric in QUALITIES}
+    judges = [judge_columns(run) for metric, run in made.runs.items() if judged[metric].run]
+    return partial(
+        QualityTableRow,
+        runs=runs,
+        n_answers=n_answers,
+        judged=judged,
+        n_failed=sum(each.n_failed for each in judged.values()),
+        judge=", ".join(dict.fromkeys(each.judge for each in judges)),
+        mode=", ".join(dict.fromkeys(each.mode for each in judges if each.mode)),
+        is_own_judge=any(each.is_own_judge for each in judged.values()),
+    )
+
+
+def _judged(made: _Material, metric: str, setups: Collection[int], n_answers: int) -> JudgedColumns:
+    """Return how many of the answers of some runs have which score of a metric."""
+    scores = _of(made, metric, setups)
+    run = made.runs.get(metric)
+    n = sum(each.score is not None for each in scores)
+    return JudgedColumns(
+        n=n,
+        n_failed=len(scores) - n,
+        n_not_scored=n_answers - len(scores),
+        is_own_judge=run is not None and bool(made.judges_own[run.pk] & set(setups)),
+        run=run.pk if run and scores else None,
+    )
 
 
 def _hash(made: _Material) -> str:
@@ -171,18 +216,5 @@ QUALITY_TABLE = ReportKind(
     about=Dataset,
     choices=NoChoices,
     make=lambda dataset, _: quality_table(dataset),
-    columns=columns(
-        "label",
-        "prompt_title",
-        "n_runs",
-        "n_answers",
-        "coherence",
-        "consistency",
-        "fluency",
-        "relevance",
-        "n_failed",
-        "judge",
-        "mode",
-        "is_own_judge",
-    ),
+    rows=(QualityTableRow,),
 )

@@ -1,22 +1,33 @@
 """The report of each of KaLMA's experiments, by its key."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from annotation.models import Study
-from evaluation.graphs.experiments.reports.accuracy import accuracy_report
-from evaluation.graphs.experiments.reports.citation_table import citation_table
-from evaluation.graphs.experiments.reports.human_alignment import human_alignment_report
-from evaluation.graphs.experiments.reports.quality_table import quality_table
-from evaluation.graphs.experiments.reports.removal import removal_report
-from evaluation.reports.base import Report
+from evaluation.graphs.experiments.reports import accuracy, citation_table, quality_table, removal
+from evaluation.graphs.experiments.reports.human_alignment import (
+    HumanAlignmentRow,
+    human_alignment_report,
+)
+from evaluation.graphs.experiments.reports.run_rows import RowOfRuns
+from evaluation.reports.rows import Report
 from generation.models import Dataset
 
-# Of those about a dataset.
-EXPERIMENT_REPORTS: Mapping[str, Callable[[Dataset], Report]] = {
-    "citations": citation_table,
-    "quality": quality_table,
-    "removal": removal_report,
-    "accuracy": accuracy_report,
+# Of those about a dataset: the report, and a row for each run of the group of that key.
+WITH_RUN_ROWS: Mapping[
+    str, Callable[[Dataset, str], tuple[Report[RowOfRuns], Sequence[RowOfRuns]]]
+] = {
+    "citations": citation_table.with_run_rows,
+    "quality": quality_table.with_run_rows,
+    "removal": removal.with_run_rows,
+    "accuracy": accuracy.with_run_rows,
+}
+EXPERIMENT_REPORTS: Mapping[str, Callable[[Dataset], Report[RowOfRuns]]] = {
+    "citations": citation_table.citation_table,
+    "quality": quality_table.quality_table,
+    "removal": removal.removal_report,
+    "accuracy": accuracy.accuracy_report,
 }
 # Of those about a study that people rate.
-RATED_REPORTS: Mapping[str, Callable[[Study], Report]] = {"alignment": human_alignment_report}
+RATED_REPORTS: Mapping[str, Callable[[Study], Report[HumanAlignmentRow]]] = {
+    "alignment": human_alignment_report
+}

@@ -1,26 +1,45 @@
 """Table 5 and figure 4: citations and [NA] while pieces of knowledge are removed (KaLMA, 5.2)."""
 
 from collections import defaultdict
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, NamedTuple
 
-from evaluation.graphs.experiments.reports.ablations import SAID, Ablation, Step, ablation
-from evaluation.graphs.experiments.reports.run_rows import MADE_WITH, NOTHING, per_run, with_means
+from evaluation.graphs.experiments.reports.ablations import (
+    SAID,
+    Ablation,
+    RowOfStep,
+    Step,
+    StepCounts,
+    ablation,
+)
+from evaluation.graphs.experiments.reports.run_rows import (
+    MADE_WITH,
+    NOTHING,
+    OneRun,
+    per_run,
+    with_means,
+)
 from evaluation.graphs.experiments.reports.runs_read import runs_read
-from evaluation.graphs.reports.answer_figures import Counted, data_hash, need_graph, signature
+from evaluation.graphs.reports.answer_figures import Counted, need_graph
 from evaluation.graphs.reports.cited_answers import CitedAnswers
 from evaluation.graphs.reports.incompetence import (
     METRIC,
     NaAnswer,
+    incompetence_counts,
     is_failure,
     na_answers,
-    na_counts,
     na_figures,
     na_statistics,
 )
 from evaluation.models import MetricRun
-from evaluation.reports.base import Report, Row
-from evaluation.reports.registry import NoChoices, ReportKind, columns
+from evaluation.reports.columns import Column, Estimate, Format
+from evaluation.reports.estimates import data_hash, signature_of
+from evaluation.reports.registry import NoChoices, ReportKind
+from evaluation.reports.rows import Report
+from evaluation.reports.setups import setup_columns
+from evaluation.runs.seeded_setups import GroupColumns
 from evaluation.statistics.intervals import Figure
 from generation.json_length import JsonLength
 from generation.models import Dataset, Response
@@ -37,11 +56,42 @@ class _Material(NamedTuple):
     figures: Mapping[int, Mapping[str, Figure]]  # by setup
 
 
-def removal_report(dataset: Dataset) -> Report:
+@dataclass(frozen=True, kw_only=True)
+class RemovalRow(RowOfStep):
+    """Citations and [NA] of the answers from whose graphs so many members were removed."""
+
+    n_removed: Annotated[int, Column("Removed", Format.COUNT)]  # as the prompt's name says
+    runs: GroupColumns | OneRun
+    step: StepCounts
+    n_triples_removed: Annotated[int, Column("Triples removed", Format.COUNT)]
+    removed_per_answer: float | None
+    n_unknown_removed: int
+    n_na_answers: int
+    n_na_failed: int
+    n_asked_sentences: Annotated[int, Column("Sentences", Format.COUNT, "[NA]")]
+    n_right_sentences: int
+    n_asked_triples: Annotated[int, Column("Triples", Format.COUNT, "[NA]")]
+    n_found_triples: int
+    na_run: int | None
+    correctness: Annotated[Estimate, Column("Correct", Format.PERCENT, "Citations, micro")]
+    precision: Annotated[Estimate, Column("Precision", Format.PERCENT, "Citations, micro")]
+    recall: Annotated[Estimate, Column("Recall", Format.PERCENT, "Citations, micro")]
+    na_precision: Annotated[Estimate, Column("Precision", Format.PERCENT, "[NA]")]
+    na_recall: Annotated[Estimate, Column("Recall", Format.PERCENT, "[NA]")]
+    f1: Annotated[Estimate, Column("F1", Format.PERCENT, "Citations, micro")]
+    na_f1: Annotated[Estimate, Column("F1", Format.PERCENT, "[NA]")]
+    over_runs: Mapping[str, float | int | None]
+
+    @property
+    def at(self) -> int:
+        return self.n_removed
+
+
+def removal_report(dataset: Dataset) -> Report[RemovalRow]:
     """Return a row for each group of seeded runs from which `n_removed` members were removed.
 
     From 0, the gold graphs, as the prompts' names say it; `n_triples_removed` were, as some sets
-    have fewer. Figures as `rows` has them: those on citations, micro, and `na_precision`,
+    have fewer. Figures as `RowOfRuns` has them: those on citations, micro, and `na_precision`,
     `na_recall` and `na_f1` of the newest run of [NA] that is done, undefined where nothing was
     removed; of runs that admit nothing recall and F1 are 0. A family's rows are over the
     `n_common` examples that all of them have (see `ablations`); `n_other_answers` are left out for
@@ -50,67 +100,75 @@ def removal_report(dataset: Dataset) -> Report:
     Raises:
         CannotReport: there is no graph.
     """
-    need_graph(dataset)
-    return _report(dataset, _material(dataset))
+    return with_run_rows(dataset, "")[0]
 
 
-def _report(dataset: Dataset, material: _Material) -> Report:
-    steps = material.made.steps
-    said = [f"[NA] by {material.run.full_signature}"] if material.run and material.na else []
-    return Report(
-        dataset.name,
-        REPORT,
-        with_means(
-            [
-                {"n_removed": step.at} | material.made.row(step) | _removed(material, step.runs.ids)
-                for step in steps
-            ],
-            [[material.figures[pk] for pk in step.runs.ids] for step in steps],
-            material.made.answers.n_dialogs,
-        ),
-        material.made.left_out,
-        signature(REPORT, *SAID, MADE_WITH, *said, data=_hash(material)),
-    )
-
-
-def run_rows(dataset: Dataset, row: Row) -> list[Row]:
-    """Return a row for each run behind a row, with the figures its means are over.
-
-    Raises:
-        LookupError: the row is of another day: its setups are no step any more.
-    """
-    return _run_rows(_material(dataset), row)
-
-
-def with_run_rows(dataset: Dataset, group: str) -> tuple[Report, list[Row]]:
-    """Return the report, and `run_rows` of a group of it: none where there is no such group.
+def with_run_rows(dataset: Dataset, group: str) -> tuple[Report[RemovalRow], list[RemovalRow]]:
+    """Return the report, and a row for each run of a group: none where there is no such group.
 
     Raises:
         CannotReport: there is no graph.
     """
     need_graph(dataset)
     material = _material(dataset)
-    report = _report(dataset, material)
-    named = [row for row in report.rows if row["group"] == group]
-    return report, _run_rows(material, named[0]) if named else []
-
-
-def _run_rows(material: _Material, row: Row) -> list[Row]:
-    step = material.made.step_of(row)
-    figures = [material.figures[pk] for pk in step.runs.ids]
-    rows = per_run(step.runs.setups, figures, material.made.answers.n_dialogs)
-    return [
-        {"n_removed": step.at} | each | _of_run(material, step, each["setup_id"]) for each in rows
+    made, figures, n_dialogs = material.made, material.figures, material.made.answers.n_dialogs
+    planned = [
+        (
+            _row(material, step, step.runs.columns, step.runs.ids),
+            [figures[pk] for pk in step.runs.ids],
+        )
+        for step in made.steps
     ]
+    said = [f"[NA] by {material.run.full_signature}"] if material.run and material.na else []
+    report = Report(
+        dataset.name,
+        REPORT,
+        with_means(planned, n_dialogs),
+        made.left_out,
+        signature_of(REPORT, *SAID, MADE_WITH, *said, data=_hash(material)),
+    )
+    step = made.step_of(group)
+    alone = [
+        (_row(material, step, OneRun(of=setup_columns(setup)), [setup.pk]), figures[setup.pk])
+        for setup in (step.runs.setups if step else ())
+        if step
+    ]
+    return report, per_run(alone, n_dialogs)
+
+
+def _row(
+    material: _Material, step: Step, runs: GroupColumns | OneRun, setups: list[int]
+) -> Callable[..., RemovalRow]:
+    """Return a row about some runs of a step, but for its figures.
+
+    It says what was removed, and how much of it [NA] was asked about.
+    """
+    lengths = [n for pk in setups for n in material.n_removed.get(pk, ())]
+    known = [n for n in lengths if n is not None]
+    of_runs = [each for pk in setups for each in material.na.get(pk, ())]
+    scored = _scored(of_runs)
+    counts = incompetence_counts(na_statistics(scored, material.run.cut if material.run else 0.5))
+    return partial(
+        RemovalRow,
+        n_removed=step.at,
+        runs=runs,
+        step=material.made.counts(step, setups),
+        n_triples_removed=sum(known),
+        removed_per_answer=sum(known) / len(known) if known else None,
+        n_unknown_removed=len(lengths) - len(known),
+        n_na_answers=len(scored),
+        n_na_failed=sum(map(is_failure, of_runs)),
+        n_asked_sentences=counts.n_na_sentences,
+        n_right_sentences=counts.n_right_sentences,
+        n_asked_triples=counts.n_removed,
+        n_found_triples=counts.n_found,
+        na_run=material.run.pk if material.run and scored else None,
+    )
 
 
 def compared_answers(dataset: Dataset) -> CitedAnswers:
     """Return the answers that the figures are over, those of all rows."""
     return ablation(dataset, _at, first=0).answers
-
-
-def _of_run(material: _Material, step: Step, setup: int) -> Row:
-    return material.made.counts(step, [setup]) | _removed(material, [setup])
 
 
 def _at(kind: PromptType) -> int | None:
@@ -164,27 +222,6 @@ def _n_removed(made: Ablation) -> dict[int, list[int | None]]:
     return found
 
 
-def _removed(material: _Material, setups: list[int]) -> Row:
-    """Return what was removed for some setups, and how much of it [NA] was asked about."""
-    lengths = [n for pk in setups for n in material.n_removed.get(pk, ())]
-    known = [n for n in lengths if n is not None]
-    of_runs = [each for pk in setups for each in material.na.get(pk, ())]
-    scored = _scored(of_runs)
-    counts = na_counts(na_statistics(scored, material.run.cut if material.run else 0.5))
-    return {
-        "n_triples_removed": sum(known),
-        "removed_per_answer": sum(known) / len(known) if known else None,
-        "n_unknown_removed": len(lengths) - len(known),
-        "n_na_answers": len(scored),
-        "n_na_failed": sum(map(is_failure, of_runs)),
-        "n_asked_sentences": counts["n_na_sentences"],
-        "n_right_sentences": counts["n_right_sentences"],
-        "n_asked_triples": counts["n_removed"],
-        "n_found_triples": counts["n_found"],
-        "na_run": material.run.pk if material.run and scored else None,
-    }
-
-
 def _hash(material: _Material) -> str:
     said = [(each.key, *each[4:]) for of in material.na.values() for each in of]
     return data_hash([material.made.answers.data_hash, *said])
@@ -197,19 +234,5 @@ REMOVAL = ReportKind(
     about=Dataset,
     choices=NoChoices,
     make=lambda dataset, _: removal_report(dataset),
-    columns=columns(
-        "label",
-        "n_removed",
-        "n_runs",
-        "n_answers",
-        "n_common",
-        "n_triples_removed",
-        "correctness",
-        "precision",
-        "recall",
-        "f1",
-        "na_precision",
-        "na_recall",
-        "na_f1",
-    ),
+    rows=(RemovalRow,),
 )

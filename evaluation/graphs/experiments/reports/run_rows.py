@@ -1,19 +1,14 @@
-"""What the tables of experiments share: a row for the runs of a group, and a row for each run.
-
-A figure `x` of a row is the mean over the runs where it is defined; `x_n_undefined` says for how
-many it is not. `x_deviation` is that of the sample of runs (n - 1), None for fewer than two. F1 is
-that of the row's mean precision and mean recall, and has no deviation; that of [NA] is 0 where no
-run admits anything. `x_low` and `x_high` resample dialogs, each resample for all runs at once; of
-one run they are those of its own report.
-"""
+"""What the tables of experiments share: a row for the runs of a group, and a row for each run."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
 from evaluation.graphs.reports.alignment import Aligned, aligned_figures
-from evaluation.graphs.reports.answer_figures import data_hash, with_intervals
 from evaluation.graphs.reports.citations import citation_shares
 from evaluation.graphs.reports.cited_answers import CitedAnswers
 from evaluation.measures.citation import Mode
@@ -24,9 +19,11 @@ from evaluation.measures.seeded_runs import (
     na_f1_of_means,
     value_of,
 )
-from evaluation.reports.base import Row, number
-from evaluation.reports.setups import setup_row
-from evaluation.runs.seeded_setups import SeededRuns, kind_of
+from evaluation.reports.columns import Column, Estimate
+from evaluation.reports.estimates import Planned, data_hash, with_estimates
+from evaluation.reports.rows import Row, number
+from evaluation.reports.setups import SetupColumns
+from evaluation.runs.seeded_setups import GroupColumns, SeededRuns, kind_of
 from evaluation.statistics.intervals import Figure, share_from
 from generation.json_length import JsonLength
 from generation.models import Dataset, Response, Setup
@@ -44,10 +41,77 @@ NOTHING = Figure(np.zeros((0, 2)), np.zeros(0, np.int64), share_from)  # undefin
 Figures = Mapping[str, Figure]  # of one run, by name
 
 
-def setups_of(dataset: Dataset, row: Row) -> list[Setup]:
+@dataclass(frozen=True, kw_only=True)
+class OneRun(Row):
+    """What a row says of a single run, beside its figures."""
+
+    of: SetupColumns
+    n_runs: int = 1
+
+
+class RowOfRuns(Row):
+    """A row for the runs of a group, or for one of them.
+
+    A figure `x` is the mean over the runs where it is defined. F1 is that of the mean precision and
+    the mean recall; that of [NA] is 0 where no run admits anything. Intervals resample dialogs,
+    each resample for all runs at once; of one run they are those of its own report.
+    """
+
+    runs: GroupColumns | OneRun
+    # Of a group: `x_deviation`, that of the sample of runs (n - 1), None for fewer than two, and
+    # none for F1; `x_n_undefined`, for how many runs `x` is not defined.
+    over_runs: Mapping[str, float | int | None]
+
+    @property
+    def group(self) -> GroupColumns:
+        """What the row says of its group.
+
+        Raises:
+            TypeError: it is about one run.
+        """
+        if isinstance(self.runs, OneRun):
+            raise TypeError("a row about one run has no group")
+        return self.runs
+
+    @property
+    def setup_ids(self) -> list[int]:
+        return [self.runs.of.setup_id] if isinstance(self.runs, OneRun) else self.runs.setup_ids
+
+    def estimate(self, name: str) -> Estimate:
+        """Return a figure by name."""
+        found: Estimate = getattr(self, name)
+        return found
+
+    def deviation(self, name: str) -> float | None:
+        """Return how far runs differ in a figure."""
+        return self.over_runs.get(f"{name}_deviation")
+
+    def n_undefined(self, name: str) -> int:
+        """Return for how many runs a figure is not defined."""
+        return int(self.over_runs.get(f"{name}_n_undefined") or 0)
+
+    def text(self, name: str, column: Column) -> str:
+        """Return a mean with its deviation, as the paper prints it: '81.2 (1.3), of 2'."""
+        deviation, n_undefined = self.deviation(name), self.n_undefined(name)
+        over = f", of {self.runs.n_runs - n_undefined}" if n_undefined else ""
+        if deviation is None:
+            return super().text(name, column) + over
+        write = column.format.write
+        return f"{write(self.estimate(name).value)} ({write(deviation)}){over}"
+
+
+RowOf = TypeVar("RowOf", bound=RowOfRuns)
+
+
+def setups_of(dataset: Dataset, row: RowOfRuns) -> list[Setup]:
     """Return the setups behind a row of any table of experiments, in its order; one query."""
-    found = dataset.setups.in_bulk(row["setup_ids"])
-    return [found[pk] for pk in row["setup_ids"] if pk in found]
+    found = dataset.setups.in_bulk(row.setup_ids)
+    return [found[pk] for pk in row.setup_ids if pk in found]
+
+
+def row_of_group(rows: Sequence[RowOf], group: str) -> RowOf | None:
+    """Return the row of a group; None: there is none."""
+    return next((row for row in rows if row.group.group == group), None)
 
 
 def answers_of(answers: CitedAnswers, setups: Collection[int]) -> CitedAnswers:
@@ -125,22 +189,25 @@ def run_figures(
 
 
 def with_means(
-    rows: Sequence[Row], of_rows: Sequence[Sequence[Figures]], n_dialogs: int
-) -> list[Row]:
-    """Return rows with the figures of their runs.
+    planned: Sequence[tuple[Callable[..., RowOf], Sequence[Figures]]], n_dialogs: int
+) -> list[RowOf]:
+    """Return rows with the means of the figures of their runs.
 
     Args:
-        of_rows: the runs of each row, one at least; all have figures of the same names.
+        planned: what makes each row of its estimates, and the figures of its runs, one at least;
+            all have figures of the same names.
     """
-    joint = [_joint(runs, n_dialogs) for runs in of_rows]
-    made = with_intervals(rows, joint, n_dialogs)
-    return [row | _spread(runs) for row, runs in zip(made, of_rows, strict=True)]
+    joint = [
+        Planned(partial(make, over_runs=_spread(runs)), _joint(runs, n_dialogs))
+        for make, runs in planned
+    ]
+    return list(with_estimates(joint, n_dialogs, is_cautious=True))
 
 
-def per_run(setups: Sequence[Setup], runs: Sequence[Figures], n_dialogs: int) -> list[Row]:
+def per_run(planned: Sequence[tuple[Callable[..., RowOf], Figures]], n_dialogs: int) -> list[RowOf]:
     """Return a row for each run, with the figures that the mean is over."""
-    rows = [setup_row(setup) | {"n_runs": 1} for setup in setups]
-    return with_intervals(rows, runs, n_dialogs)
+    alone = [Planned(partial(make, over_runs={}), figures) for make, figures in planned]
+    return list(with_estimates(alone, n_dialogs, is_cautious=True))
 
 
 def _joint(runs: Sequence[Figures], n_dialogs: int) -> dict[str, Figure]:
@@ -150,15 +217,16 @@ def _joint(runs: Sequence[Figures], n_dialogs: int) -> dict[str, Figure]:
         return [run[name] for run in runs]
 
     joint = {name: mean_share(of(name), n_dialogs) for name in runs[0] if name not in F1_OF}
-    for name in runs[0].keys() & F1_OF.keys():
-        precision, recall, made_of = F1_OF[name]
+    for name, (precision, recall, made_of) in F1_OF.items():
+        if name not in runs[0]:
+            continue
         joint[name] = made_of(of(precision), of(recall), n_dialogs)
     return joint
 
 
-def _spread(runs: Sequence[Figures]) -> Row:
+def _spread(runs: Sequence[Figures]) -> dict[str, float | int | None]:
     """Return how far runs differ, and how many have no such figure."""
-    spread: Row = {}
+    spread: dict[str, float | int | None] = {}
     for name in runs[0]:
         values = [value_of(run[name]) for run in runs]
         if name not in F1_OF:

@@ -12,8 +12,8 @@ from accounts.http import SignedInRequest, render_page_or_fragment
 from annotation.models import Study
 from evaluation.graphs.experiments.forms.alignment_study import AlignmentStudyForm
 from evaluation.graphs.experiments.pages.human_alignment import (
+    HEADER,
     SHOWN,
-    TABLE,
     pair_rows,
     study_chosen,
     table_rows,
@@ -68,9 +68,9 @@ def context_of(
     setups = {model: key_of(of_model) for model, of_model in ids.items()}
     return context | {
         "found": found,
-        "header": TABLE,
+        "header": HEADER,
         "of_run": found.rows[-1],
-        "rows": table_rows(study, found.rows, setups) if found.rows[-1]["n_pairs"] else [],
+        "rows": table_rows(study, found.rows, setups) if found.rows[-1].n_pairs else [],
     }
 
 

@@ -169,7 +169,7 @@ def _first_form(dataset: Dataset, state: ExperimentState) -> StartForm | None:
     return StartForm(dataset, state.kind)
 
 
-def _report(request: SignedInRequest, dataset: Dataset, key: str) -> Report:
+def _report(request: SignedInRequest, dataset: Dataset, key: str) -> Report[Any]:
     """Return the report of an experiment for a file."""
     if key in EXPERIMENT_REPORTS:
         return EXPERIMENT_REPORTS[key](dataset)

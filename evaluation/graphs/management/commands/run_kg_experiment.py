@@ -331,7 +331,7 @@ def _print_plan(dataset: Dataset, grid: Grid | None, stdout: Any) -> None:
     print_plan(dataset, grid, stdout)
 
 
-def _report(dataset: Dataset, experiment: KGExperiment, study: Study | None) -> Report:
+def _report(dataset: Dataset, experiment: KGExperiment, study: Study | None) -> Report[Any]:
     try:
         if study:
             return RATED_REPORTS[experiment.key](study)

@@ -156,9 +156,9 @@ class Command(BaseCommand):
         if not large_golden(dataset, recipe.temperature):
             said.write("No model was asked with golden evidence: there is none to compare with.")
         report = recipe_report(recipe, axes, judging_axes)
-        for name in marked_in_any(report.rows, FLATTERED):
+        for name in marked_in_any([row.marks for row in report.rows], FLATTERED):
             said.write(LOOKS_BETTER.format(name.capitalize()))
-        for name in marked_in_any(report.rows, SAME_METRIC):
+        for name in marked_in_any([row.marks for row in report.rows], SAME_METRIC):
             said.write(ANOTHER_MODEL.format(name.capitalize()))
         for side, judge in judges.items():
             if judge is None:
@@ -215,7 +215,7 @@ def _lines(plan: RecipePlan) -> Iterator[str]:
     """Yield a plan: the recall curve, K1 and K2 with their reasons, and the calls."""
     if plan.recall:
         recalls = [f"{k}: {recall:.3f}" for k, recall in enumerate(recalls_of(plan.recall), 1)]
-        yield f"Recall@k, over {plan.recall.rows[0]['n']:,} examples: {', '.join(recalls)}"
+        yield f"Recall@k, over {plan.recall.rows[0].n:,} examples: {', '.join(recalls)}"
     if plan.k1 is not None:
         yield f"K1 = {plan.k1}: {plan.why_k1}."
     if plan.k2 is not None:

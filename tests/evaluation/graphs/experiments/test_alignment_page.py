@@ -147,7 +147,7 @@ def test_a_run_over_a_sample_is_called_so(researcher, tmp_path):
 
     page = shown(researcher.get(page_of(study.dataset)))
     assert "a sample of 5 answers of each model" in page.text
-    assert human_alignment_report(study).rows[0]["run_n_sampled"] == 5
+    assert human_alignment_report(study).records[0]["run_n_sampled"] == 5
 
 
 def test_without_a_run_what_is_automatic_is_a_dash(researcher, tmp_path):

@@ -1,6 +1,7 @@
 """The pages of KaLMA's experiments: states, tables, what a number leads to, and who may."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,8 +15,11 @@ from evaluation.graphs.experiments.figures import (
     whisker,
 )
 from evaluation.graphs.experiments.registry import EXPERIMENTS
+from evaluation.graphs.experiments.reports.accuracy import accuracy_report
 from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS
+from evaluation.graphs.experiments.reports.removal import removal_report
 from evaluation.models import MetricRun
+from evaluation.reports.columns import UNKNOWN, Estimate
 from evaluation.reports.figures.builders import drawn
 from evaluation.reports.formats import write_report
 from evaluation.reports.numbers import percent
@@ -84,7 +88,7 @@ def address_of_answer(dataset, key):
 
 def groups(page, report):
     """Return the rows of each group of the table of figures, cell by cell: words and address."""
-    parts = {row["group"]: page.part(f"group-{row['group']}") for row in report.rows}
+    parts = {row["group"]: page.part(f"group-{row['group']}") for row in report.records}
     return {key: [_figures(row) for row in part.cells] for key, part in parts.items()}
 
 
@@ -115,10 +119,10 @@ def test_table_3_has_the_means_deviations_and_intervals_of_the_report(researcher
     # The groups in the report's order, and nothing else.
     rows = [[text for text, _ in cells] for [cells] in table.values()]
     assert [row[1:] for row in page.table("Citation quality").rows] == rows
-    for row in report.rows:
+    for row in report.records:
         [cells] = table[row["group"]]
         assert [text for text, _ in cells[2:10]] == [figure(row, name) for name in figures + macro]
-    three = next(row for row in report.rows if row["n_runs"] == 3)
+    three = next(row for row in report.records if row["n_runs"] == 3)
     # Precision 2 of 3, 2 of 3 and 1 of 1: mean 7/9, deviation (n - 1) 1/3 / √3.
     precision, _ = table[three["group"]][0][4]
     assert precision.startswith("77.8 (19.2)")
@@ -128,7 +132,7 @@ def test_table_3_has_the_means_deviations_and_intervals_of_the_report(researcher
 @pytest.mark.parametrize("key", list(EXPERIMENT_REPORTS))
 def test_every_number_leads_to_answers_and_each_row_to_its_runs(researcher, seeded, key):
     report = EXPERIMENT_REPORTS[key](seeded)
-    row = max(report.rows, key=lambda row: row["n_runs"])
+    row = max(report.records, key=lambda row: row["n_runs"])
     here = address("experiment", seeded, key)
 
     unfolded = groups(shown(researcher.get(here, {"runs": row["group"]})), report)
@@ -148,7 +152,7 @@ def test_every_number_leads_to_answers_and_each_row_to_its_runs(researcher, seed
 
 def test_a_number_over_three_runs_leads_to_the_answers_of_all_three(researcher, seeded):
     report = EXPERIMENT_REPORTS["citations"](seeded)
-    [row] = [row for row in report.rows if row["n_runs"] == 3]
+    [row] = [row for row in report.records if row["n_runs"] == 3]
     page = shown(researcher.get(address("experiment", seeded, "citations")))
     [cells] = groups(page, report)[row["group"]]
     _, url = cells[4]
@@ -164,7 +168,7 @@ def test_a_number_over_three_runs_leads_to_the_answers_of_all_three(researcher, 
 
 def test_a_score_leads_to_the_scores_of_its_runs_alone(researcher, seeded):
     report = EXPERIMENT_REPORTS["quality"](seeded)
-    [row] = [row for row in report.rows if row["n_runs"] == 3]
+    [row] = [row for row in report.records if row["n_runs"] == 3]
     run = MetricRun.objects.get(dataset=seeded, metric="fluency")
     page = shown(researcher.get(address("experiment", seeded, "quality")))
     [cells] = groups(page, report)[row["group"]]
@@ -182,9 +186,9 @@ def test_what_is_not_defined_is_a_dash_and_leads_nowhere(researcher, seeded):
     report = EXPERIMENT_REPORTS["removal"](seeded)
     table = groups(shown(researcher.get(address("experiment", seeded, "removal"))), report)
 
-    [whole] = [row["group"] for row in report.rows if not row["n_removed"]]
+    [whole] = [row["group"] for row in report.records if not row["n_removed"]]
     assert table[whole][0][7:10] == [("—", "")] * 3  # [NA] of what lacks nothing
-    [minus] = [row["group"] for row in report.rows if row["n_removed"] == 1]
+    [minus] = [row["group"] for row in report.records if row["n_removed"] == 1]
     assert [text for text, _ in table[minus][0][7:10]] == ["100.0", "100.0", "100.0"]
 
 
@@ -214,8 +218,15 @@ def test_table_and_figure_come_as_files(researcher, seeded, key):
 
 
 def test_series_are_told_apart_by_more_than_colour(seeded):
-    rows = EXPERIMENT_REPORTS["removal"](seeded).rows
-    other = [row | {"family": "other", "label": "large (0)"} for row in rows]
+    rows = removal_report(seeded).rows
+    other = [
+        replace(
+            row,
+            runs=replace(row.group, label="large (0)"),
+            step=replace(row.step, family="other"),
+        )
+        for row in rows
+    ]
     spec = valid(experiment_charts("removal", [*rows, *other])["recall"])
 
     line, _, dot = spec["layer"]
@@ -225,40 +236,41 @@ def test_series_are_told_apart_by_more_than_colour(seeded):
     assert b"large (0)" in drawn(picture, "svg")
 
 
-def test_a_whisker_is_the_interval_or_with_too_few_dialogs_the_deviation():
-    row = {"recall": 0.5, "recall_deviation": 0.1}
+def test_a_whisker_is_the_interval_or_with_too_few_dialogs_the_deviation(seeded):
+    def ends(estimate, **over_runs):
+        made = replace(removal_report(seeded).rows[0], recall=estimate, over_runs=over_runs)
+        return list(whisker(made, "recall").values())[1:]
 
-    assert whisker(row | {"recall_low": 0.3, "recall_high": 0.6}, "recall") == {
-        "low": 30.0,
-        "high": 60.0,
-    }
-    assert whisker(row, "recall") == {"low": 40.0, "high": 60.0}
+    assert ends(Estimate(0.5, 0.3, 0.6), recall_deviation=0.1) == [30.0, 60.0]
+    assert ends(Estimate(0.5), recall_deviation=0.1) == [40.0, 60.0]
     # Within the axis: 50 % ± 60 points.
-    assert whisker(row | {"recall_deviation": 0.6}, "recall") == {"low": 0, "high": 100}
-    for undefined in ({"recall": 0.5}, {"recall_deviation": 0.1}):
-        assert whisker(undefined, "recall") == {"low": None, "high": None}
+    assert ends(Estimate(0.5), recall_deviation=0.6) == [0, 100]
+    assert ends(Estimate(0.5)) == ends(UNKNOWN, recall_deviation=0.1) == [None, None]
 
 
 def test_nothing_is_drawn_where_nothing_is_defined(seeded):
-    rows = [
-        row | dict.fromkeys(("correctness", "precision", "recall", "f1"))
-        for row in EXPERIMENT_REPORTS["accuracy"](seeded).rows
-    ]
+    undefined: dict[str, Any] = dict.fromkeys(("correctness", "precision", "recall", "f1"), UNKNOWN)
+    rows = [replace(row, **undefined) for row in accuracy_report(seeded).rows]
 
     assert experiment_charts("accuracy", rows) == {}
     assert experiment_picture("accuracy", rows) is None
 
 
-def test_groups_of_one_model_are_called_by_their_prompt_and_last_by_their_sign():
-    row = {"group": "a1", "label": "small (0.5)", "prompt_title": "Graph, gold"}
-    other = row | {"group": "b2", "prompt_title": "Graph, retrieved"}
+def test_groups_of_one_model_are_called_by_their_prompt_and_last_by_their_sign(seeded):
+    def of_group(key, title):
+        row = removal_report(seeded).rows[0]
+        group = replace(row.group, group=key, label="small (0.5)", prompt_title=title)
+        return replace(row, runs=group)
+
+    row = of_group("a1", "Graph, gold")
+    other = of_group("b2", "Graph, retrieved")
 
     assert group_names([row]) == ["small (0.5)"]
     assert group_names([row, other]) == [
         "small (0.5), graph, gold",
         "small (0.5), graph, retrieved",
     ]
-    same = other | {"group": "c3"}
+    same = of_group("c3", "Graph, retrieved")
     assert group_names([row, other, same])[1:] == [
         "small (0.5), graph, retrieved, b2",
         "small (0.5), graph, retrieved, c3",

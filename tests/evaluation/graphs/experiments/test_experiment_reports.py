@@ -41,7 +41,7 @@ def test_the_setups_of_a_grid_are_grouped_over_their_seeds(tmp_path):
     models = [{"name": "extractive", "price": {"input": 1.0, "output": 1.0}}]
     ask(started(dataset, grid_of(prompts=prompts, seeds=[1, 2], models=models)))
 
-    gold, one, two = removal_report(dataset).rows
+    gold, one, two = removal_report(dataset).records
 
     # At temperature 0 only what is removed depends on the seed.
     assert [(row["n_removed"], row["seeds"]) for row in (gold, one, two)] == [
@@ -53,13 +53,13 @@ def test_the_setups_of_a_grid_are_grouped_over_their_seeds(tmp_path):
     assert (gold["n_other_answers"], one["n_other_answers"]) == (1, 0)
     assert [row["n_triples_removed"] for row in (gold, one, two)] == [0, 2, 2]
     assert one["recall"] == 0.0  # what is not shown cannot be cited
-    whole, replaced = accuracy_report(dataset).rows
+    whole, replaced = accuracy_report(dataset).records
     assert (whole["accuracy"], whole["n_common"], whole["gold_share"]) == (100, 2, 1.0)
     # Of three sub-graphs only that of born can make way, for Lord Byron's: whoever else there is
     # is gold for family. So it is in each of two runs.
     assert (replaced["accuracy"], replaced["n_runs"]) == (20, 2)
     assert (replaced["n_gold_subgraphs"], replaced["n_subgraphs"]) == (2 * 2, 2 * 3)
-    [table] = table_3(dataset).rows
+    [table] = table_3(dataset).records
     assert (table["prompt"], table["n_calls"], table["n_failed_calls"]) == ("graph-gold", 2, 0)
     assert table["seconds"] > 0
     assert table["price"] == close((table["prompt_tokens"] + table["completion_tokens"]) / 1e6)
@@ -78,9 +78,9 @@ def test_a_row_names_the_usual_seed_too(tmp_path):
     )
 
     # At temperature 0 nothing is drawn but what is removed; seed 0 is usual, so settings lack it.
-    removed = {row["n_removed"]: row["seeds"] for row in removal_report(dataset).rows}
+    removed = {row["n_removed"]: row["seeds"] for row in removal_report(dataset).records}
     assert removed == {0: "", 1: "0, 1, 2"}
-    assert {row["temperature"]: row["seeds"] for row in table_3(dataset).rows} == {
+    assert {row["temperature"]: row["seeds"] for row in table_3(dataset).records} == {
         0.0: "",
         0.5: "0, 1",
     }
@@ -138,9 +138,9 @@ def test_every_format_prints_it_and_an_exported_dataset_says_the_same(tmp_path, 
     here, there = report(dataset), report(again)
 
     assert there.signature == here.signature
-    assert [row | {"setup_ids": []} for row in there.rows] == [
-        row | {"setup_ids": []} for row in here.rows
+    assert [row | {"setup_ids": []} for row in there.records] == [
+        row | {"setup_ids": []} for row in here.records
     ]
     for format_key in (*FORMATS, "table"):
         assert "small (0.5)" in write_report(here, format_key)
-    assert json.loads(write_report(here, "json"))["rows"] == here.rows
+    assert json.loads(write_report(here, "json"))["rows"] == here.records

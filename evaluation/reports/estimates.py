@@ -1,0 +1,112 @@
+"""Intervals and signatures of all reports: dialogs are resampled and named in one way."""
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from django.conf import settings
+
+from evaluation.reports.columns import Estimate
+from evaluation.reports.rows import Row, number
+from evaluation.statistics.intervals import METHOD, Figure, Interval, bootstrap_intervals
+
+N_RESAMPLES = 1000
+USUAL_SEED = 0  # of resamples; a study has one of its own
+BATCH_BYTES = 64 * 2**20  # of figures that wait for their intervals
+
+R = TypeVar("R", bound=Row)
+
+
+class Planned(NamedTuple, Generic[R]):
+    """A row without its estimates yet: their statistics by field, and what makes the row of them.
+
+    `make` takes them by name: a `functools.partial` of the row's type with all other fields.
+    """
+
+    make: Callable[..., R]
+    figures: Mapping[str, Figure]
+
+
+def with_estimates(
+    planned: Iterable[Planned[R]],
+    n_dialogs: int,
+    *,
+    seed: int = USUAL_SEED,
+    is_cautious: bool = False,
+) -> Iterator[R]:
+    """Yield the rows with their estimates.
+
+    Rows share the resampled dialogs, many at a time: drawing them is most of the work.
+
+    Args:
+        n_dialogs: that the figures' `dialogs` number.
+        is_cautious: figures over fewer than five dialogs have no bootstrap interval.
+    """
+    batch: list[Planned[R]] = []
+    n_bytes = 0
+
+    def made() -> Iterator[R]:
+        figures = [figure for row in batch for figure in row.figures.values()]
+        estimates = iter(estimates_of(figures, n_dialogs, seed=seed, is_cautious=is_cautious))
+        for row in batch:
+            yield row.make(**{name: next(estimates) for name in row.figures})
+
+    for row in planned:
+        batch.append(row)
+        n_bytes += sum(map(_n_bytes, row.figures.values()))
+        if n_bytes > BATCH_BYTES:
+            yield from made()
+            batch, n_bytes = [], 0
+    yield from made()
+
+
+def _n_bytes(figure: Figure) -> int:
+    """Return what a figure takes: its statistics, or their resamples where these are more."""
+    n_items, n_statistics = figure.statistics.shape
+    n_bytes: int = 8 * n_statistics * max(n_items, N_RESAMPLES)
+    return n_bytes
+
+
+def estimates_of(
+    figures: Sequence[Figure],
+    n_dialogs: int,
+    *,
+    seed: int = USUAL_SEED,
+    is_cautious: bool = False,
+) -> list[Estimate]:
+    """Return each figure with its interval; all resample the same dialogs."""
+    if not figures:
+        return []
+    intervals = bootstrap_intervals(
+        figures, n_dialogs, seed=seed, n_resamples=N_RESAMPLES, is_cautious=is_cautious
+    )
+    return [
+        estimate(figure.measure(figure.statistics.sum(axis=0)), interval)
+        for figure, interval in zip(figures, intervals, strict=True)
+    ]
+
+
+def estimate(value: Any, interval: Interval) -> Estimate:
+    """Return a figure and its interval as rows have them."""
+    return Estimate(number(value), number(interval.low), number(interval.high))
+
+
+def signature_of(
+    report: str, *said: str, data: str, method: str = METHOD, seed: int = USUAL_SEED
+) -> str:
+    """Return every choice that changes a report's numbers, with a hash of the data, in one line."""
+    parts = [
+        report,
+        *said,
+        f"{method}, {N_RESAMPLES} resamples, seed {seed}",
+        f"data {data}",
+        f"attest {settings.VERSION}",
+    ]
+    return " ".join(" | ".join(filter(None, parts)).split())
+
+
+def data_hash(rows: Collection[Any]) -> str:
+    """Return a hash of what figures are made from: 8 hexadecimal digits, whatever the order."""
+    content = json.dumps(sorted(map(repr, rows)), ensure_ascii=False)
+    return hashlib.sha256(content.encode()).hexdigest()[:8]
