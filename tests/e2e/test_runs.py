@@ -163,6 +163,6 @@ def test_what_bf16_flips_is_measured_on_the_page_of_a_run(page, sign_in, rosa, t
     expect(said).to_contain_text("The same in bf16")
     page.evaluate("window.sameDocument = true")
     expect(said).to_contain_text(
-        re.compile(r"Labels flipped against fp32: \d of \d responses"), timeout=ENDS_WITHIN
+        re.compile(r"Labels flipped against fp32:\s+\d of \d responses"), timeout=ENDS_WITHIN
     )
     assert page.evaluate("window.sameDocument"), "htmx should swap, not reload the page"
