@@ -1,26 +1,21 @@
-"""What every report shares: its shape, the choices of its reader, and figures with intervals."""
+"""What the reports on a study share: the choices of their reader, the votes that they count."""
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 import numpy as np
-from django.conf import settings
 from django.db.models import Count, Q
 
 from annotation.models import Arm, Rater, Study, Vote
 from annotation.schemes import Question, load_scheme
-from evaluation.reports.rows import LeftOut, Report, number
+from evaluation.reports.columns import Column, Format
+from evaluation.reports.estimates import signature_of
+from evaluation.reports.rows import LeftOut, Row
 from evaluation.statistics import rater_answers
-from evaluation.statistics.intervals import (
-    METHOD,
-    Figure,
-    Floats,
-    Measure,
-    bootstrap_intervals,
-    share_from,
-)
+from evaluation.statistics.intervals import Floats, Measure, share_from
 from evaluation.statistics.labels import label_rule
 from evaluation.votes.assumed import assumed_responses
 from evaluation.votes.counts import (
@@ -33,12 +28,6 @@ from evaluation.votes.counts import (
     unrated_responses,
 )
 from generation.choices.declaration import Choice
-
-N_RESAMPLES = 1000
-__all__ = ["LeftOut", "Report", "number"]  # until every report has typed rows
-BATCH_BYTES = 64 * 2**20  # of statistics that wait for their intervals
-
-Row = dict[str, Any]
 
 SetupName = Annotated[str, Choice("Setup", help="Name of the only setup that counts.")]
 
@@ -118,15 +107,13 @@ def signature(
     Args:
         has_labels: the report is made of yes and no, so that what counts as a yes is said.
     """
-    said = [
+    return signature_of(
         report,
         str(choices),
         *_of_study(study, has_labels=has_labels),
-        f"{METHOD}, {N_RESAMPLES} resamples, seed {study.seed}",
-        "data " + "+".join(of_arm.data_hash for of_arm in counts),
-        f"attest {settings.VERSION}",
-    ]
-    return " ".join(" | ".join(said).split())
+        data="+".join(of_arm.data_hash for of_arm in counts),
+        seed=study.seed,
+    )
 
 
 def _of_study(study: Study, *, has_labels: bool) -> Iterator[str]:
@@ -144,52 +131,15 @@ def _of_study(study: Study, *, has_labels: bool) -> Iterator[str]:
         yield f"stops when decided but for {100 * study.full_share:g} % of examples"
 
 
-class Planned(NamedTuple):
-    """A row without its figures yet: what stands before and after them, and their statistics."""
+@dataclass(frozen=True, kw_only=True)
+class RowOfQuestion(Row):
+    """A row about a question of a study, with its `scale`: means are written as that asks."""
 
-    before: Row
-    figures: Mapping[str, tuple[Floats, Measure]]  # name → one row of statistics per item
-    dialogs: Ints  # of the items
-    after: Row = {}
-
-
-def with_intervals(study: Study, planned: Iterable[Planned], n_dialogs: int) -> Iterator[Row]:
-    """Yield the rows with each figure and the two ends of its interval, by name.
-
-    Rows share the resampled dialogs, many at a time: drawing them is most of the work.
-    """
-    batch: list[Planned] = []
-    n_bytes = 0
-    for row in planned:
-        batch.append(row)
-        n_bytes += sum(statistics.nbytes for statistics, _ in row.figures.values())
-        if n_bytes > BATCH_BYTES:
-            yield from _batch_with_intervals(study, batch, n_dialogs)
-            batch, n_bytes = [], 0
-    yield from _batch_with_intervals(study, batch, n_dialogs)
-
-
-def _batch_with_intervals(study: Study, batch: Sequence[Planned], n_dialogs: int) -> Iterator[Row]:
-    intervals = iter(
-        bootstrap_intervals(
-            [
-                Figure(statistics, row.dialogs, measure)
-                for row in batch
-                for statistics, measure in row.figures.values()
-            ],
-            n_dialogs,
-            seed=study.seed,
-            n_resamples=N_RESAMPLES,
-        )
-    )
-    for row in batch:
-        figures: Row = {}
-        for name, (statistics, measure) in row.figures.items():
-            interval = next(intervals)
-            figures[name] = number(measure(statistics.sum(axis=0)))
-            figures[f"{name}_low"] = number(interval.low)
-            figures[f"{name}_high"] = number(interval.high)
-        yield row.before | figures | row.after
+    def text(self, name: str, column: Column) -> str:
+        """Return what a table of text says in a column: a mean of yes and no as percent."""
+        if column.format is Format.MEAN and self.value("scale") == "yes_no":
+            column = column._replace(format=Format.PERCENT)
+        return super().text(name, column)
 
 
 def item_values(question: Question, votes: Ints, raters: Ints) -> Floats | None:
@@ -211,7 +161,7 @@ def mean_measure(question: Question) -> Measure:
     return share_from if question.scale.kind == "yes_no" else rater_answers.mean_from
 
 
-def votes_left_out(study: Study, counts: Sequence[ArmCounts], choices: Choices) -> dict[str, int]:
+def votes_left_out(study: Study, counts: Sequence[ArmCounts], choices: Choices) -> LeftOut:
     """Return how many votes, items and raters every report of a study is without, by reason.
 
     Those of the chosen setup alone, where one is chosen; raters have none.

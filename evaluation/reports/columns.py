@@ -40,13 +40,17 @@ class Format(Enum):
     P_VALUE = "three digits without the leading zero"
     MSE = "a mean squared error, three digits without the leading zero"
     SECONDS = "seconds, or minutes where they are many"
+    THRESHOLD = "three digits"
     TEMPERATURE = "the digits that it has"
+    MEAN = "a mean of majorities, as percent of yes, or of medians, as points; see `RowOfQuestion`"
 
     @property
     def unit(self) -> str:
         """What stands behind the title of a column of a terminal or a paper: ', %'."""
         if self in (Format.POINTS, Format.POINTS_OF_100):
             return ", points"
+        if self is Format.MEAN:
+            return ", % or points"
         return ", %" if self is Format.PERCENT else ""
 
     def write(self, value: Any) -> str:
@@ -78,7 +82,9 @@ _WRITERS: dict[Format, Callable[[Any], str]] = {
     Format.P_VALUE: numbers.p_value,
     Format.MSE: numbers.mse,
     Format.SECONDS: numbers.seconds,
+    Format.THRESHOLD: lambda value: numbers.decimal(value, 3),
     Format.TEMPERATURE: numbers.temperature,
+    Format.MEAN: numbers.decimal,
 }
 
 

@@ -92,6 +92,15 @@ def estimate(value: Any, interval: Interval) -> Estimate:
     return Estimate(number(value), number(interval.low), number(interval.high))
 
 
+def estimates_in(figures: Mapping[str, float]) -> dict[str, Estimate]:
+    """Return figures by name, of a mapping where each x has its x_low and x_high."""
+    return {
+        name: Estimate(number(value), number(figures[low]), number(figures[f"{name}_high"]))
+        for name, value in figures.items()
+        if (low := f"{name}_low") in figures
+    }
+
+
 def signature_of(
     report: str, *said: str, data: str, method: str = METHOD, seed: int = USUAL_SEED
 ) -> str:

@@ -3,20 +3,21 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
-from evaluation.reports import registry
 from evaluation.reports.columns import Column, Format
 from evaluation.reports.registry import all_reports
-from evaluation.reports.rows import Record, Report, columns_of
+from evaluation.reports.rows import Report, columns_of
 from generation.amounts import UNDEFINED
 from generation.importers.spreadsheet import safe_cell
 
 NAME_WIDTH = 12  # signs of a terminal that a name has at least
+WIDTH = 200  # signs of a terminal that a table has; beyond that its cells are as wide as a word
 # Format → content type and file suffix.
 FORMATS = {
     "json": ("application/json", "json"),
@@ -72,7 +73,7 @@ def _latex(report: Report[Any]) -> str:
 
 def _table(report: Report[Any]) -> str:
     # Without markup: a name such as 'pilot [/x]' is no instruction.
-    console = Console(file=io.StringIO(), width=200, markup=False, emoji=False)
+    console = Console(file=io.StringIO(), width=10 * WIDTH, markup=False, emoji=False)
     columns, rows = _texts(report)
     table = Table(title=f"{report.study}: {report.report}")
     for column in columns:
@@ -83,6 +84,10 @@ def _table(report: Report[Any]) -> str:
         )
     for row in rows:
         table.add_row(*row)
+    if Measurement.get(console, console.options, table).maximum > WIDTH:
+        for drawn, cells in zip(table.columns, zip(*rows, strict=True), strict=True):
+            words = " ".join([str(drawn.header), *cells]).split()
+            drawn.width = max(drawn.min_width or 1, *map(cell_len, words))
     console.print(table)
     left_out = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in report.left_out.items())
     console.print(f"Left out: {left_out}", soft_wrap=True, highlight=False)
@@ -93,10 +98,8 @@ def _table(report: Report[Any]) -> str:
 
 def _texts(report: Report[Any]) -> tuple[list[Column], list[list[str]]]:
     """Return the columns that say anything in this report, and what each row says in them."""
-    kind = all_reports()[report.report]
-    if not kind.rows:
-        return _texts_of_records(report, kind.columns)
-    columns = {name: column for each in kind.rows for name, column in columns_of(each).items()}
+    row_types = all_reports()[report.report].rows
+    columns = {name: column for each in row_types for name, column in columns_of(each).items()}
     used = {
         name: column
         for name, column in columns.items()
@@ -104,41 +107,6 @@ def _texts(report: Report[Any]) -> tuple[list[Column], list[list[str]]]:
     }
     texts = [[row.text(*each) for each in used.items()] for row in report.rows]
     return list(used.values()), texts
-
-
-def _texts_of_records(
-    report: Report[Any], columns: Sequence[registry.Column]
-) -> tuple[list[Column], list[list[str]]]:
-    used = [
-        column
-        for column in columns
-        if any(row.get(column.name) not in (None, "") for row in report.records)
-    ]
-    texts = [[_cell(row, column) for column in used] for row in report.records]
-    return [Column(column.title, Format.COUNT) for column in used], texts
-
-
-def _cell(row: Record, column: registry.Column) -> str:
-    name, format = column
-    value = row.get(name)
-    if name == "alpha_level" and row.get("no_variation"):
-        return f"{value}, no variation"
-    if value in (None, ""):
-        return UNDEFINED
-    if not isinstance(value, float):
-        return str(value)
-    if format is registry.Format.AS_GIVEN:
-        return f"{value:g}"
-    if format is registry.Format.P_VALUE:
-        return "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
-    n_undefined = row.get(f"{name}_n_undefined")
-    over = f", of {row['n_runs'] - n_undefined}" if n_undefined else ""  # fewer than its runs
-    deviation = row.get(f"{name}_deviation")
-    if deviation is not None:  # over runs, as the paper prints it; the interval is in JSON and CSV
-        return f"{value:.3f} ({deviation:.3f}){over}"
-    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
-    interval = "" if low is None or high is None else f" [{low:.3f}, {high:.3f}]"
-    return f"{value:.3f}{interval}{over}"
 
 
 def _escaped(text: str) -> str:

@@ -5,7 +5,6 @@ A room that is an app registers its reports in its module `report_kinds`.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -31,30 +30,6 @@ class NotYet(Exception):
     """A report cannot be made before something else is done; the message says what."""
 
 
-class Format(Enum):
-    """How a terminal and LaTeX write the numbers of a column."""
-
-    FIGURE = "three digits, with the interval or the deviation"
-    AS_GIVEN = "the digits that it has"
-    P_VALUE = "three digits, without the leading zero"
-
-
-class Column(NamedTuple):
-    """A column that fits on a terminal and on a page; JSON and CSV hold every one."""
-
-    name: str  # of what a row holds
-    format: Format = Format.FIGURE
-
-    @property
-    def title(self) -> str:
-        return self.name.replace("_", " ")
-
-
-def columns(*named: str | Column) -> tuple[Column, ...]:
-    """Return columns of figures and words, and those whose format is said."""
-    return tuple(each if isinstance(each, Column) else Column(each) for each in named)
-
-
 @dataclass(frozen=True)
 class ReportKind(Generic[S, C]):
     """One report: what it is about, what its reader may choose, and how it is made."""
@@ -65,8 +40,7 @@ class ReportKind(Generic[S, C]):
     about: type[S]
     choices: type[C]  # a named tuple, see `generation.choices`
     make: Callable[[S, C], Report[Any]]
-    rows: tuple[type[Row], ...] = ()  # their types: what may be a row
-    columns: tuple[Column, ...] = ()
+    rows: tuple[type[Row], ...]  # their types: what may be a row
     usual: Callable[[S], C] | None = None  # choices about a subject; None: their defaults
     # Makes sure that choices are about something the subject has; raises ChoiceError.
     check: Callable[[S, C], None] | None = None

@@ -10,7 +10,7 @@ from evaluation.reports.columns import Column, Estimate
 
 LeftOut = dict[str, int]  # by reason
 Record = dict[str, Any]  # a row as JSON and CSV have it
-R = TypeVar("R", covariant=True)  # a type of rows
+R = TypeVar("R", bound="Row", covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,10 +54,8 @@ class Report(NamedTuple, Generic[R]):
         return self._asdict() | {"rows": self.records}
 
 
-def record(row: Any) -> Record:
+def record(row: Row) -> Record:
     """Return a row as JSON and CSV have it: a name and a plain value for each column."""
-    if isinstance(row, dict):  # until every report has typed rows
-        return row
     found: Record = {}
     for name, value in _values_of(row):
         if isinstance(value, Estimate):

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from evaluation.reports.columns import Column
-from evaluation.reports.rows import Record, Row
+from evaluation.reports.rows import Row
 from generation.grids.cells import USUAL_SETTINGS
 from generation.grids.prompts import PromptError, choices_of, draws
 from generation.models import Setup
@@ -16,21 +16,29 @@ from generation.text.temperatures import temperature_text
 BETWEEN_PARTS = " · "  # of a setup's name
 
 
-def short_names(rows: Sequence[Record]) -> dict[str, str]:
+class OfSetup(Protocol):
+    """What is about a setup, and says what that is."""
+
+    @property
+    def setup(self) -> str: ...  # its name
+    @property
+    def model(self) -> str: ...
+    @property
+    def temperature(self) -> float | None: ...
+
+
+def short_names(rows: Sequence[OfSetup]) -> dict[str, str]:
     """Return how tables call each setup: by what its name does not share with all others.
 
     Names of the parts 'model · T 0.0 · golden' that differ in the temperature are called 'T 0.0'.
-
-    Args:
-        rows: of a report, with setup, model and temperature.
     """
-    by_setup = {row["setup"]: row for row in rows if row.get("setup")}
-    temperatures = [row.get("temperature") for row in by_setup.values()]
-    is_alike = len({row.get("model") for row in by_setup.values()}) == 1
-    if is_alike and None not in temperatures and len(set(temperatures)) == len(temperatures) > 1:
-        return {
-            setup: f"T {temperature_text(row['temperature'])}" for setup, row in by_setup.items()
-        }
+    by_setup = {row.setup: row for row in rows}
+    temperatures = {
+        setup: row.temperature for setup, row in by_setup.items() if row.temperature is not None
+    }
+    is_alike = len({row.model for row in by_setup.values()}) == 1
+    if is_alike and len(set(temperatures.values())) == len(by_setup) > 1:
+        return {setup: f"T {temperature_text(each)}" for setup, each in temperatures.items()}
     parts = {setup: setup.split(BETWEEN_PARTS) for setup in by_setup}
     if len(parts) < 2 or len({len(of_setup) for of_setup in parts.values()}) > 1:
         return {setup: setup for setup in by_setup}

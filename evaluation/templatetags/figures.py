@@ -1,7 +1,7 @@
 """How figures are written on pages: undefined is a dash, an interval is a small band."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import template
@@ -39,37 +39,6 @@ for write in (
     register.filter(write)
 
 WIDTH, INSET = 74, 1  # of an interval band, in px
-DIRECTIONS = ("favours", "helps", "harms")
-BAR = 120  # width of a bar of shares, in px
-
-
-@register.filter
-def mean_vote(figure: float | None, scale: Scale) -> str:
-    """Return the mean of votes as their scale asks: percent of yes, or points."""
-    return percent(figure) if scale.kind == "yes_no" else decimal(figure)
-
-
-@register.filter
-def directions(row: dict[str, Any], short: Mapping[str, str]) -> str:
-    """Return what merging does to which setups, by a row of the report on uncertainty.
-
-    Args:
-        short: how setups are called here.
-    """
-
-    def called(names: str) -> str:
-        parts = [names] if names in short else names.split(", ")
-        return ", ".join(short.get(name, name) for name in parts)
-
-    return "; ".join(f"{word} {called(row[word])}" for word in DIRECTIONS if row.get(word))
-
-
-WRITERS: dict[str, Callable[[float | None], str]] = {
-    "percent": percent,
-    "points": points,
-    "coefficient": coefficient,
-    "mse": mse,
-}
 
 
 @register.filter
@@ -86,32 +55,9 @@ def with_none(lines: Sequence[Any]) -> list[str]:
 
 
 @register.filter
-def written(figure: float | None, kind: str) -> str:
-    """Return a figure as its kind is written: percent, points, coefficient or mse."""
-    return WRITERS[kind](figure)
-
-
-@register.filter
 def interval(estimate: Estimate, format: str) -> str:
     """Return the interval of an estimate as its format writes it: '81.0–91.2'; "" without one."""
     return Format[format.upper()].interval(estimate)
-
-
-@register.filter
-def range_of(row: Any, name: str) -> str:
-    """Return the interval of a figure of a row, as percent or as points: '81.0–91.2'."""
-    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
-    if low is None or high is None:
-        return ""
-    if name.startswith(("minus_", "shift", "effect", "optimism", "gain", "delta")):
-        return f"{points(low)} to {points(high)}"
-    return f"{percent(low)}–{percent(high)}"
-
-
-@register.filter
-def without_score(row: dict[str, Any]) -> int:
-    """Return how many of the rated targets a run has no score of its own for, for any reason."""
-    return int(row["unscored"] + row["failed"] + row["assumed"])
 
 
 @register.filter
@@ -176,18 +122,13 @@ def rows_in_words(kind: str) -> str:
 
 @register.inclusion_tag("evaluation/reports/_interval_bar.html")
 def interval_bar(
-    figure: float | None,
-    low: float | None,
-    high: float | None,
-    start: float = 0,
-    end: float = 1,
-    *,
-    is_on: bool = False,
+    estimate: Estimate, start: float = 0, end: float = 1, *, is_on: bool = False
 ) -> dict[str, Any]:
     """Draw a figure as a tick and its interval as a band, on a rail from `start` to `end`.
 
     `is_on` draws it in the accent: a test says that it is not by chance.
     """
+    figure, low, high = estimate
 
     def x(value: float) -> float:
         share = (min(max(value, start), end) - start) / (end - start)
@@ -207,56 +148,6 @@ def interval_bar(
 def answer_label(scale: Scale, answer: int) -> str:
     """Return the word for a stored answer."""
     return scale.label(answer)
-
-
-@register.inclusion_tag("evaluation/reports/_share_bar.html")
-def share_bar(row: dict[str, Any], scale: Scale) -> dict[str, Any]:
-    """Draw how the votes of a report row spread over the answers of its scale, in their order."""
-    segments, x = [], 0.0
-    for place, label in enumerate(scale.labels):
-        share = row[f"share_{label}"] or 0.0
-        tone = round(0.15 + 0.75 * place / (len(scale.labels) - 1), 2)
-        segments.append({"x": round(x, 1), "width": round(BAR * share, 1), "tone": tone})
-        x += BAR * share
-    return {"width": BAR, "segments": segments}
-
-
-@register.filter
-def spread(row: dict[str, Any], scale: Scale) -> str:
-    """Return how the votes of a report row spread over its answers, in words."""
-    return ", ".join(f"{label} {percent(row[f'share_{label}'], 0)} %" for label in scale.labels)
-
-
-@register.filter
-def majorities(row: dict[str, Any], scale: Scale) -> str:
-    """Return how many items have which majority, in words."""
-    return ", ".join(f"{label}: {row[f'majority_{label}']:,}" for label in scale.labels)
-
-
-@register.filter
-def n_of_mean(row: dict[str, Any] | None) -> int | str:
-    """Return how many items the mean of a row of the report on scenarios is over."""
-    if not row or not (row["n"] or row["n_assumed"]):
-        return UNDEFINED
-    n: int = row["n"] if row.get("n_mean") is None else row["n_mean"]
-    return n
-
-
-@register.filter
-def mean(row: dict[str, Any]) -> str:
-    """Return the mean of a report row as its scale asks: percent of yes, or points."""
-    return percent(row.get("mean")) if row["scale"] == "yes_no" else decimal(row.get("mean"))
-
-
-@register.filter
-def mean_range(row: dict[str, Any]) -> str:
-    """Return the interval of a report row's mean, as `mean` writes it."""
-    low, high = row.get("mean_low"), row.get("mean_high")
-    if low is None or high is None:
-        return ""
-    if row["scale"] == "yes_no":
-        return f"{percent(low)}–{percent(high)}"
-    return f"{decimal(low)}–{decimal(high)}"
 
 
 @register.filter

@@ -70,7 +70,7 @@ def test_ten_raters_rate_a_study_in_both_arms(page, sign_in, tmp_path):
     merged = votes.filter(arm__kind="merged")
     assert set(merged.values_list("position", flat=True)) == {1, 2}
     assert not votes.filter(seconds=None).exists()
-    assert {row["n"] for row in raters_report(study).rows} == {4}
+    assert {row.n for row in raters_report(study).rows} == {4}
 
 
 def test_two_raters_judge_every_citation_with_one_key_each(page, sign_in, tmp_path):
@@ -93,5 +93,5 @@ def test_two_raters_judge_every_citation_with_one_key_each(page, sign_in, tmp_pa
 
     [row] = raters_report(study).rows
     # One yes and one no for each of two responses × three citations: nobody agrees.
-    assert (row["n"], row["undecided"], row["percent_agreement"]) == (6, 6, 0.0)
+    assert (row.n, row.undecided, row.percent_agreement.value) == (6, 6, 0.0)
     assert not Assignment.objects.filter(submitted_at=None).exists()

@@ -12,7 +12,6 @@ from evaluation.graphs.reports.quality import QualityRow
 from evaluation.reports.columns import Estimate
 from evaluation.reports.figures.builders import as_vega_lite, inline, said, whisker
 from evaluation.reports.figures.themes import Spec
-from evaluation.reports.rows import record
 from evaluation.reports.setups import short_names
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def report_chart(report: str, rows: Sequence[DrawnRow], *, on_page: bool = False
 
 def row_names(rows: Sequence[DrawnRow]) -> list[str]:
     """Return what each row is called: its setup, in short, with judge and run where they differ."""
-    short = short_names([record(row.of) for row in rows if not isinstance(row, SourceRow)])
+    short = short_names([row.of for row in rows if not isinstance(row, SourceRow)])
     names = [row.source if isinstance(row, SourceRow) else short[row.of.setup] for row in rows]
     scored = [row for row in rows if isinstance(row, AlignmentRow | NaRow | QualityRow)]
     if not scored:

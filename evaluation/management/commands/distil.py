@@ -95,7 +95,7 @@ class Command(BaseCommand):
             run = requested_here(study.dataset, plan, rated)
             self.stderr.write(score_here(run, self.stderr))
             report = sensibleness_report(study)
-            rows = [row for row in report.rows if row["run"] in (run.pk, teacher.pk)]
+            rows = [row for row in report.rows if row.of_run.run in (run.pk, teacher.pk)]
             self.stdout.write(write_report(report._replace(rows=rows), "table"), ending="")
 
 

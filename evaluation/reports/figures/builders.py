@@ -5,10 +5,9 @@ colours comes beside it, so that one specification is drawn in a light page, in 
 vega-embed) and in a file (by vl-convert).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evaluation.reports.base import Row
 from evaluation.reports.columns import Estimate
 from evaluation.reports.figures.themes import Spec, file_theme
 from generation.amounts import UNDEFINED
@@ -34,18 +33,6 @@ def as_percent(share: float | None, factor: float = 100) -> float | None:
     return None if share is None else round(factor * share, 2)
 
 
-def interval_of(row: Row, name: str, factor: float = 100) -> Row:
-    """Return a figure, the ends of its interval and its words, multiplied for an axis."""
-    figure, low, high = (
-        as_percent(row.get(f"{name}{end}"), factor) for end in ("", "_low", "_high")
-    )
-    said = UNDEFINED if figure is None else f"{figure:.1f}"
-    if low is not None and high is not None:
-        said += f" [{low:.1f}, {high:.1f}]"
-    key = "accuracy" if name.startswith("ceiling") else name
-    return {key: figure, "low": low, "high": high, "said": said}
-
-
 def whisker(estimate: Estimate, factor: float = 100) -> dict[str, float | None]:
     """Return an estimate for an axis: 'value', 'low' and 'high', multiplied."""
     return {name: as_percent(end, factor) for name, end in estimate._asdict().items()}
@@ -59,7 +46,7 @@ def said(estimate: Estimate, factor: float = 100) -> str:
     return f"{value:.1f}" + ("" if low is None or high is None else f" [{low:.1f}, {high:.1f}]")
 
 
-def inline(values: Sequence[Row]) -> "alt.InlineData":
+def inline(values: Sequence[Mapping[str, Any]]) -> "alt.InlineData":
     import altair as alt
 
     return alt.InlineData(values=list(values))

@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from evaluation.reports.base import Row
-from evaluation.reports.figures.builders import as_percent, as_vega_lite, inline, interval_of
+from evaluation.reports.columns import Estimate
+from evaluation.reports.figures.builders import as_percent, as_vega_lite, inline, said, whisker
 from evaluation.reports.figures.themes import Spec
+from evaluation.studies.reports.agreement import AgreementRow, Confusion, Point
+from evaluation.studies.reports.ceilings import CEILINGS
+from evaluation.studies.reports.of_runs import RunColumns
+from evaluation.studies.reports.scenarios import ScenarioRow
+from evaluation.studies.reports.uncertainty import ShiftOfSetup
 
-CEILINGS = {
-    "ceiling_merged": "Ceiling: merged arm",
-    "ceiling_halves": "Ceiling: half against half",
-    "ceiling_rest": "Ceiling: one against the rest",
-}
 ROW_HEIGHT, HEAD_HEIGHT = 36, 46  # px, shared with the table beside the chart of accuracies
 WIDTH, SQUARE = 284, 190  # px, of the plots themselves
 LABEL_HEIGHT, PADDING_RIGHT = 16, 16  # px, of the words above baseline and ceiling
@@ -20,34 +20,30 @@ MOST_COLOURS = 5  # of a theme: more setups have a panel each
 PANELS_BESIDE = 3
 
 
-def accuracy_chart(rows: Sequence[Row], run: int | None, *, beside_table: bool = False) -> Spec:
+def accuracy_chart(
+    rows: Sequence[AgreementRow], chosen: AgreementRow, *, beside_table: bool = False
+) -> Spec:
     """Draw how often each metric says what people say: dot and whisker, baseline and ceilings.
 
     Args:
         rows: those of the report on agreement about one question, in the order of the table.
-        run: the chosen one, drawn in the accent.
+        chosen: one of them, drawn in the accent; baseline and ceilings are as it meets them.
         beside_table: without names, and each row as high as the table's: they stand there.
     """
     import altair as alt
 
-    rows = [row for row in rows if row["accuracy"] is not None]
+    names_of_runs = run_names([row.of_run for row in rows])
     metrics = [
-        interval_of(row, "accuracy")
-        | {
-            "name": name,
-            "style": "-on" if row["run"] == run else "",
-        }
-        for name, row in zip(run_names(rows), rows, strict=True)
+        _drawn(row.accuracy, name=name, style="-on" if row is chosen else "")
+        for name, row in zip(names_of_runs, rows, strict=True)
     ]
-    ceilings = ceilings_of(rows, run)
     humans = [
-        interval_of(row, key) | {"name": CEILINGS[key], "style": "-ceiling"}
-        for key, row in ceilings.items()
+        _drawn(chosen.ceilings.of(key), name=CEILINGS[key].name, style="-ceiling")
+        for key in chosen.ceilings.defined
     ]
     values = [*metrics, *humans]
-    chosen = chosen_row(rows, run)
-    baseline = as_percent(chosen.get("baseline"))
-    lows = [baseline, *(v for row in values for v in (row["low"], row["accuracy"]))]
+    baseline = as_percent(chosen.baseline.value)
+    lows = [baseline, *(v for row in values for v in (row["low"], row["value"]))]
     lowest = min((v for v in lows if v is not None), default=50.0)
     start = min(50.0, max(0.0, 10 * ((lowest - 2) // 10)))
     x = alt.Scale(domain=[start, 100], nice=False, zero=False)
@@ -56,7 +52,7 @@ def accuracy_chart(rows: Sequence[Row], run: int | None, *, beside_table: bool =
     y = alt.Y("name:N", sort=names, title=None, axis=axis)
 
     def at(field: str) -> "alt.X":
-        title = None if beside_table else f"Accuracy against {people_said(chosen)}, %"
+        title = None if beside_table else f"Accuracy against {people_said(chosen.label)}, %"
         return alt.X(f"{field}:Q", scale=x, title=title, axis=alt.Axis(tickCount=6))
 
     layers: list[Any] = []
@@ -67,16 +63,16 @@ def accuracy_chart(rows: Sequence[Row], run: int | None, *, beside_table: bool =
         )
     for row in reversed(humans):
         style = "ceiling" if row is main else "ceiling-other"
-        layers.append(alt.Chart(inline([row])).mark_rule(style=style).encode(x=at("accuracy")))
+        layers.append(alt.Chart(inline([row])).mark_rule(style=style).encode(x=at("value")))
     if baseline is not None:
         based = alt.Chart(inline([{"baseline": baseline}]))
         layers.append(based.mark_rule(style="baseline").encode(x=at("baseline")))
     for style in ("", "-on", "-ceiling"):
         of_style = [row for row in values if row["style"] == style]
         if of_style:
-            layers += _marks(alt.Chart(inline(of_style)), style, at, y, "accuracy")
+            layers += _marks(alt.Chart(inline(of_style)), style, at, y)
     references = [
-        ("human ceiling", main["accuracy"] if main else None, "ceiling-label"),
+        ("human ceiling", main["value"] if main else None, "ceiling-label"),
         ("majority label", baseline, "reference-label"),
     ]
     layers += _reference_labels(references, start, at)
@@ -91,28 +87,17 @@ def accuracy_chart(rows: Sequence[Row], run: int | None, *, beside_table: bool =
     return as_vega_lite(chart)
 
 
-def ceilings_of(rows: Sequence[Row], run: int | None) -> dict[str, Row]:
-    """Return the row that each defined ceiling is taken from: the chosen run's, else the first's.
+def people_said(label: str | None) -> str:
+    """Return what metrics are held against, in words: by default the human majority.
 
-    The first of them is the one to hold metrics against.
+    Args:
+        label: what makes a human yes, as a row says it.
     """
-    row = chosen_row(rows, run)
-    return {key: row for key in CEILINGS if row.get(key) is not None}
-
-
-def chosen_row(rows: Sequence[Row], run: int | None) -> Row:
-    """Return the row of the chosen run, else the first: baseline and ceilings are drawn from it."""
-    return next((row for row in rows if row["run"] == run), rows[0] if rows else {})
-
-
-def people_said(row: Row | None) -> str:
-    """Return what metrics are held against, in words: by default the human majority."""
-    label = row.get("label") if row else None
     is_plain = not label or label == MAJORITY
     return "the human majority" if is_plain else f"the human label ({label})"
 
 
-def roc_chart(points: Sequence[Row], chosen: Row | None) -> Spec:
+def roc_chart(points: Sequence[Point], chosen: AgreementRow) -> Spec:
     """Draw the ROC curve of a run; `chosen` is its row, for the point of its threshold."""
     import altair as alt
 
@@ -130,7 +115,7 @@ def roc_chart(points: Sequence[Row], chosen: Row | None) -> Spec:
         .mark_line(style="curve", interpolate="linear")
         .encode(x=x(), y=y, order="order:Q"),
     ]
-    at_threshold = threshold_point(chosen)
+    at_threshold = threshold_point(chosen.confusion, chosen.threshold)
     if at_threshold:
         layers.append(
             alt.Chart(inline([at_threshold]))
@@ -142,19 +127,17 @@ def roc_chart(points: Sequence[Row], chosen: Row | None) -> Spec:
     )
 
 
-def threshold_point(row: Row | None) -> Row | None:
+def threshold_point(of: Confusion, threshold: float) -> Point | None:
     """Return where a run's threshold lies on its ROC curve; None without human yeses or noes."""
-    if not row or None in (row["tp"], row["fn"], row["fp"], row["tn"]):
-        return None
-    n_yes, n_no = row["tp"] + row["fn"], row["fp"] + row["tn"]
+    n_yes, n_no = of.tp + of.fn, of.fp + of.tn
     if not n_yes or not n_no:
         return None
-    hit, false_alarm = row["tp"] / n_yes, row["fp"] / n_no
-    said = f"threshold {row['threshold']:g}: hits {hit:.0%}, false alarms {false_alarm:.0%}"
-    return {"hit": hit, "false_alarm": false_alarm, "said": said}
+    hit, false_alarm = of.tp / n_yes, of.fp / n_no
+    words = f"threshold {threshold:g}: hits {hit:.0%}, false alarms {false_alarm:.0%}"
+    return {"hit": hit, "false_alarm": false_alarm, "said": words}
 
 
-def calibration_chart(bins: Sequence[Row]) -> Spec:
+def calibration_chart(bins: Sequence[Point]) -> Spec:
     """Draw which share of responses people said yes to, by the score that a run gave."""
     import altair as alt
 
@@ -182,7 +165,7 @@ def calibration_chart(bins: Sequence[Row]) -> Spec:
     )
 
 
-def scenarios_chart(rows: Sequence[Row], setups: Mapping[str, str]) -> Spec:
+def scenarios_chart(rows: Sequence[ScenarioRow], setups: Mapping[str, str]) -> Spec:
     """Draw the mean of each question in each scenario: colour is the setup, shape the arm.
 
     With more setups than colours each has a panel of its own.
@@ -193,10 +176,15 @@ def scenarios_chart(rows: Sequence[Row], setups: Mapping[str, str]) -> Spec:
     """
     import altair as alt
 
-    is_share = all(row["scale"] == "yes_no" for row in rows)
+    is_share = all(row.scale == "yes_no" for row in rows)
     values = [
-        interval_of(row, "mean", 100 if is_share else 1)
-        | {"question": _words(row["question"]), "arm": row["arm"], "setup": setups[row["setup"]]}
+        _drawn(
+            row.mean,
+            100 if is_share else 1,
+            question=_words(row.question),
+            arm=row.arm,
+            setup=setups[row.setup],
+        )
         for row in rows
     ]
     arms = list(dict.fromkeys(row["arm"] for row in values))
@@ -213,7 +201,7 @@ def scenarios_chart(rows: Sequence[Row], setups: Mapping[str, str]) -> Spec:
     offset = alt.YOffset("line:N", sort=lines, scale=alt.Scale(paddingOuter=0.6))
     shape = alt.Shape("arm:N", sort=arms, title="Arm", scale=alt.Scale(range=["circle", "diamond"]))
     data = inline(values)
-    x = alt.X("mean:Q", title=title, scale=scale)
+    x = alt.X("value:Q", title=title, scale=scale)
     x_low = alt.X("low:Q", title=title, scale=scale)
     whiskers = alt.Chart(data).mark_rule(style="whisker").encode(x=x_low, x2="high")
     dots = alt.Chart(data).mark_point(style="dot", filled=True).encode(x=x, shape=shape)
@@ -238,24 +226,23 @@ def _panels(chart: Any, setups: Sequence[str]) -> Any:
     return chart.facet(facet=facet, columns=PANELS_BESIDE, spacing=36)
 
 
-def shifts_chart(rows: Sequence[Row], setups: Mapping[str, str]) -> Spec:
+def shifts_chart(rows: Sequence[ShiftOfSetup], setups: Mapping[str, str]) -> Spec:
     """Draw how far each question shifts from separate to merged, a panel for each setup.
 
     Args:
-        rows: those of the report on uncertainty that have a setup.
+        rows: those of the report on uncertainty that have a shift.
         setups: the short name of each setup.
     """
     import altair as alt
 
     values = [
-        interval_of(row, "shift")
-        | {
-            "question": _words(row["question"]),
-            "setup": setups[row["setup"]],
-            "is_significant": bool(row["is_significant"]),
-        }
+        _drawn(
+            row.shift,
+            question=_words(row.question),
+            setup=setups[row.setup],
+            is_significant=row.test.is_significant,
+        )
         for row in rows
-        if row["shift"] is not None
     ]
     questions = list(dict.fromkeys(row["question"] for row in values))
     names = list(dict.fromkeys(row["setup"] for row in values))
@@ -271,15 +258,15 @@ def shifts_chart(rows: Sequence[Row], setups: Mapping[str, str]) -> Spec:
     layers: list[Any] = [base.mark_rule(style="zero").encode(x=alt.datum(0, type="quantitative"))]
     for is_significant, style in ((False, ""), (True, "-on")):
         some = base.transform_filter(f"datum.is_significant === {str(is_significant).lower()}")
-        layers += _marks(some, style, at, y, "shift")
+        layers += _marks(some, style, at, y)
     panel = alt.layer(*layers).properties(width=260, height=26 * len(questions))
     description = "Shift of each question from separate to merged"
     return as_vega_lite(_panels(panel, names).properties(description=description))
 
 
-def run_names(rows: Sequence[Row]) -> list[str]:
+def run_names(runs: Sequence[RunColumns]) -> list[str]:
     """Return what each run is called: its title and model, with a number where these are alike."""
-    names = [", ".join(filter(None, (row["title"], row["model"]))) for row in rows]
+    names = [", ".join(filter(None, (run.title, run.model))) for run in runs]
     seen: dict[str, int] = {}
     unique = []
     for name in names:
@@ -292,7 +279,12 @@ def _words(key: str) -> str:
     return key.replace("_", " ").capitalize()
 
 
-def _marks(chart: Any, style: str, at: Any, y: Any, figure: str) -> list[Any]:
+def _drawn(estimate: Estimate, factor: float = 100, **about: Any) -> Point:
+    """Return an estimate for an axis, with its words and what it is about."""
+    return {**whisker(estimate, factor), "said": said(estimate, factor), **about}
+
+
+def _marks(chart: Any, style: str, at: Any, y: Any) -> list[Any]:
     """Return the layers of intervals with small caps and of the figures themselves."""
     import altair as alt
 
@@ -303,7 +295,7 @@ def _marks(chart: Any, style: str, at: Any, y: Any, figure: str) -> list[Any]:
         cap.encode(x=at("low"), y=y),
         cap.encode(x=at("high"), y=y),
         chart.mark_point(style=f"dot{style}", filled=True).encode(
-            x=at(figure), y=y, tooltip=alt.Tooltip("said:N")
+            x=at("value"), y=y, tooltip=alt.Tooltip("said:N")
         ),
     ]
 

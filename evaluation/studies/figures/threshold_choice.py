@@ -5,10 +5,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evaluation.reports.base import Row
-from evaluation.reports.figures.builders import as_percent, as_vega_lite, inline, interval_of
+from evaluation.reports.figures.builders import as_percent, as_vega_lite, inline, said, whisker
 from evaluation.reports.figures.themes import Spec
-from evaluation.studies.figures.charts import CEILINGS, LABEL_HEIGHT
+from evaluation.studies.figures.charts import LABEL_HEIGHT
+from evaluation.studies.reports.agreement import Point
+from evaluation.studies.reports.ceilings import CEILINGS
+from evaluation.studies.reports.threshold_choice import CandidateRow, ChosenRow
 
 if TYPE_CHECKING:
     import altair as alt
@@ -19,7 +21,7 @@ BESIDE = 0.16  # of a step, from one flavor to the next
 HYPOTHESES = {"whole": "Whole response", "mean": "Sentences, mean", "min": "Sentences, lowest"}
 
 
-def grid_chart(candidates: Sequence[Row], chosen: Row) -> Spec | None:
+def grid_chart(candidates: Sequence[CandidateRow], chosen: ChosenRow | None) -> Spec | None:
     """Draw the accuracy of each candidate at its usual threshold; None without any.
 
     Args:
@@ -28,14 +30,14 @@ def grid_chart(candidates: Sequence[Row], chosen: Row) -> Spec | None:
     """
     import altair as alt
 
-    rows = [row for row in candidates if row.get("accuracy") is not None and row["flavor"]]
-    if not rows:
+    rows = [row for row in candidates if row.accuracy.value is not None and row.flavor]
+    if not rows or chosen is None:
         return None
-    windows = sorted({row["window"] for row in rows})
+    windows = sorted({_window(row) for row in rows})
     values = _values(rows, windows)
     references = _references(chosen)
     start = _start([*values, *references])
-    drawn = {row["hypothesis"] for row in rows}
+    drawn = {row.hypothesis for row in rows}
     panels = {
         name: _panel([v for v in values if v["hypothesis"] == key], references, start, windows)
         for key, name in HYPOTHESES.items()
@@ -49,28 +51,31 @@ def grid_chart(candidates: Sequence[Row], chosen: Row) -> Spec | None:
     return as_vega_lite(chart.properties(description=description))
 
 
-def _values(rows: Sequence[Row], windows: Sequence[int]) -> list[Row]:
+def _window(row: CandidateRow) -> int:
+    return row.window or 0
+
+
+def _values(rows: Sequence[CandidateRow], windows: Sequence[int]) -> list[Point]:
     """Return what is drawn of each candidate; flavors stand side by side at their window."""
-    flavors = sorted({row["flavor"] for row in rows})
+    flavors = sorted({row.flavor or "" for row in rows})
     values = []
     for row in rows:
-        beside = BESIDE * (flavors.index(row["flavor"]) - (len(flavors) - 1) / 2)
-        figures = interval_of(row, "accuracy")
-        said = f"{row['flavor']}, K = {window_name(row['window'])}: {figures['said']} %"
+        beside = BESIDE * (flavors.index(row.flavor or "") - (len(flavors) - 1) / 2)
+        words = f"{row.flavor}, K = {window_name(_window(row))}: {said(row.accuracy)} %"
         values.append(
-            figures
-            | {
-                "place": windows.index(row["window"]) + beside,
-                "flavor": row["flavor"],
-                "hypothesis": row["hypothesis"],
-                "said": said,
+            {
+                **whisker(row.accuracy),
+                "place": windows.index(_window(row)) + beside,
+                "flavor": row.flavor,
+                "hypothesis": row.hypothesis,
+                "said": words,
             }
         )
     return values
 
 
 def _panel(
-    values: Sequence[Row], references: Sequence[Row], start: float, windows: Sequence[int]
+    values: Sequence[Point], references: Sequence[Point], start: float, windows: Sequence[int]
 ) -> Any:
     """Draw the candidates of one hypothesis."""
     import altair as alt
@@ -92,10 +97,10 @@ def _panel(
     base = alt.Chart(inline(values)).encode(x=x, color=colour)
     return alt.layer(
         *_across(references, start, y, width),
-        base.mark_line(style="line").encode(y=y("accuracy")),
+        base.mark_line(style="line").encode(y=y("value")),
         base.mark_rule(style="whisker").encode(y=y("low"), y2="high"),
         base.mark_point(style="dot", filled=True).encode(
-            y=y("accuracy"), shape=shape, tooltip="said:N"
+            y=y("value"), shape=shape, tooltip="said:N"
         ),
     ).properties(width=width, height=HEIGHT)
 
@@ -105,29 +110,29 @@ def window_name(window: int) -> str:
     return str(window) if window else "whole"
 
 
-def _references(chosen: Row) -> list[Row]:
+def _references(chosen: ChosenRow) -> list[Point]:
     """Return what people reach, and what always saying the same reaches: lines across the plot."""
-    lines: list[Row] = []
-    for key, name in CEILINGS.items():
-        if chosen.get(key) is not None:
-            words = f"{name[0].lower()}{name[1:]} {100 * chosen[key]:.1f}"
-            style = "ceiling-other" if lines else "ceiling"
-            lines.append(interval_of(chosen, key) | {"style": style, "words": words})
-    baseline = as_percent(chosen.get("baseline"))
+    lines: list[Point] = []
+    for key in chosen.ceilings.defined:
+        name, line = CEILINGS[key].name, whisker(chosen.ceilings.of(key))
+        words = f"{name[0].lower()}{name[1:]} {line['value']:.1f}"
+        style = "ceiling-other" if lines else "ceiling"
+        lines.append({**line, "style": style, "words": words})
+    baseline = as_percent(chosen.baseline.value)
     if baseline is not None:
         words = f"majority label {baseline:.1f}"
-        lines.append({"accuracy": baseline, "style": "baseline", "words": words})
+        lines.append({"value": baseline, "style": "baseline", "words": words})
     return lines
 
 
 def _start(values: Sequence[Mapping[str, Any]]) -> float:
     """Return where the axis begins: at 50 or, where something lies lower, at a ten below it."""
-    ends = [value.get(name) for value in values for name in ("low", "accuracy")]
+    ends = [value.get(name) for value in values for name in ("low", "value")]
     lowest = min((end for end in ends if end is not None), default=50.0)
     return min(50.0, max(0.0, 10 * ((lowest - 2) // 10)))
 
 
-def _across(references: Sequence[Row], start: float, y: Any, width: int) -> list[Any]:
+def _across(references: Sequence[Point], start: float, y: Any, width: int) -> list[Any]:
     """Return the lines across the plot, with their words to the right of it."""
     import altair as alt
 
@@ -140,18 +145,18 @@ def _across(references: Sequence[Row], start: float, y: Any, width: int) -> list
         style = "reference-label" if line["style"] == "baseline" else "ceiling-label"
         text = data.mark_text(style=style, align="left", baseline="middle")
         layers += [
-            data.mark_rule(style=line["style"]).encode(y=y("accuracy")),
+            data.mark_rule(style=line["style"]).encode(y=y("value")),
             text.encode(x=alt.value(width + 8), y=alt.value(top), text="words:N"),
         ]
     return layers
 
 
-def _tops(references: Sequence[Row], start: float) -> list[float]:
+def _tops(references: Sequence[Point], start: float) -> list[float]:
     """Return where the words of each line stand, in px from the top: beside it, if there is room.
 
     From above to below each is moved down as far as the one before it needs.
     """
-    heights = [HEIGHT * (100 - line["accuracy"]) / (100 - start) for line in references]
+    heights = [HEIGHT * (100 - line["value"]) / (100 - start) for line in references]
     tops = [0.0] * len(heights)
     free = -math.inf
     for place in sorted(range(len(heights)), key=heights.__getitem__):

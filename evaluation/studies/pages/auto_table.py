@@ -6,46 +6,45 @@ Nothing is computed here: a table holds the rows of the reports themselves.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from evaluation.reports.base import Row
-from evaluation.studies.figures.charts import (
-    CEILINGS,
-    MAJORITY,
-    ceilings_of,
-    people_said,
-    run_names,
-)
+from evaluation.reports.columns import Estimate, Format
+from evaluation.reports.numbers import percent
+from evaluation.reports.rows import columns_of
+from evaluation.studies.figures.charts import MAJORITY, people_said, run_names
 from evaluation.studies.pages.tables import in_order, n_said
+from evaluation.studies.reports.agreement import AgreementRow, Curves, Point
+from evaluation.studies.reports.ceilings import CEILINGS, CeilingColumns
 
-# The figures of a run, and how each is written.
-MEASURES = {
-    "accuracy": ("Accuracy", "percent"),
-    "baseline": ("Majority-label baseline", "percent"),
-    "balanced_accuracy": ("Balanced accuracy", "percent"),
-    "precision": ("Precision", "percent"),
-    "recall": ("Recall", "percent"),
-    "f1": ("F1", "percent"),
-    "kappa": ("Cohen’s kappa", "coefficient"),
-    "auc": ("ROC AUC", "coefficient"),
-    "spearman": ("Spearman, rater score", "coefficient"),
-    "mse": ("MSE, rater score", "mse"),
-}
-HOW = {
-    "ceiling_merged": "merged arm against separate arm",
-    "ceiling_halves": "half of the raters against the other half",
-    "ceiling_rest": "each rater against the rest",
-}
+# The figures of a run, in the order of their table.
+MEASURES = (
+    "accuracy",
+    "baseline",
+    "balanced_accuracy",
+    "precision",
+    "recall",
+    "f1",
+    "kappa",
+    "auc",
+    "spearman",
+    "mse",
+)
+COLUMNS = columns_of(AgreementRow)
 
 
 class Ceiling(NamedTuple):
     """How often people say what people say, one way of three."""
 
-    key: str
+    key: str  # of `CEILINGS`
     name: str
     how: str
-    figure: float
-    low: float | None
-    high: float | None
+    estimate: Estimate
     n: int | None  # items of the chosen run that it is over
+
+
+def ceilings_in(columns: CeilingColumns) -> list[Ceiling]:
+    """Return the ceilings that a row has; the first is the one to hold metrics against."""
+    return [
+        Ceiling(key, *CEILINGS[key], columns.of(key), columns.n(key)) for key in columns.defined
+    ]
 
 
 class Cell(NamedTuple):
@@ -57,13 +56,19 @@ class Cell(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """A figure of the chosen run, to be written as its kind is."""
+    """A figure of the chosen run, as its column writes it."""
 
     name: str
-    kind: str  # percent, points, coefficient or mse
-    figure: float | None
-    low: float | None
-    high: float | None
+    figure: str
+    interval: str
+
+
+class RunLine(NamedTuple):
+    """A run by name, its row, and how far it is from the first ceiling."""
+
+    name: str
+    row: AgreementRow
+    minus: Estimate | None  # None: there is no ceiling
 
 
 class AutoTable(NamedTuple):
@@ -71,55 +76,52 @@ class AutoTable(NamedTuple):
 
     questions: list[str]
     question: str
-    rows: list[tuple[str, Row]]  # by name, those with an accuracy
-    undefined: list[tuple[str, Row]]  # by name, those without, and why
-    chosen: Row | None
+    rows: list[RunLine]  # those with an accuracy
+    undefined: list[tuple[str, AgreementRow]]  # by name, those without, and why
+    chosen: AgreementRow | None
     title: str  # of the chosen run
     ceilings: list[Ceiling]
-    curve: Mapping[str, list[Row]]  # of the chosen run: roc, calibration
+    curve: Mapping[str, list[Point]]  # of the chosen run: roc, calibration
 
     @property
     def truth(self) -> str:
         """The arm whose majorities were compared with."""
-        return str(self.chosen["truth"]) if self.chosen else ""
+        return self.chosen.truth if self.chosen else ""
 
     @property
     def people(self) -> str:
         """What metrics are held against, in words."""
-        return people_said(self.chosen)
+        return people_said(self.chosen.label if self.chosen else None)
 
     @property
     def cut(self) -> str:
         """What makes a human yes, where that is not simply the majority."""
-        label = self.chosen.get("label") if self.chosen else None
-        return "" if not label or label == MAJORITY else str(label)
-
-    @property
-    def minus(self) -> str:
-        """The figure that says how far a metric is from the first ceiling; empty without one."""
-        return f"minus_{self.ceilings[0].key}" if self.ceilings else ""
+        label = self.chosen.label if self.chosen else None
+        return "" if not label or label == MAJORITY else label
 
     @property
     def n_said(self) -> str:
-        return n_said([row["n"] for _, row in self.rows], "response", "compared")
+        return n_said([line.row.n for line in self.rows], "response", "compared")
 
     @property
     def label(self) -> str:
         """What the chart of accuracies shows, in words."""
-        said = ", ".join(f"{name} {100 * row['accuracy']:.1f}" for name, row in self.rows[:6])
-        more = "".join(f", {c.name.lower()} {100 * c.figure:.1f}" for c in self.ceilings)
+        said = ", ".join(
+            f"{each.name} {percent(each.row.accuracy.value)}" for each in self.rows[:6]
+        )
+        more = "".join(f", {c.name.lower()} {percent(c.estimate.value)}" for c in self.ceilings)
         return f"Accuracy with 95 % intervals: {said}{more}; numbers in the tables beside"
 
     @property
     def confusion(self) -> list[tuple[str, list[Cell]]]:
         """The lines of the chosen run's confusion matrix."""
-        row = self.chosen
-        if row is None:
+        if self.chosen is None:
             return []
-        n_yes, n_no = row["tp"] + row["fn"], row["fp"] + row["tn"]
+        of = self.chosen.confusion
+        n_yes, n_no = of.tp + of.fn, of.fp + of.tn
         return [
-            ("human yes", [_cell(row["tp"], n_yes, True), _cell(row["fn"], n_yes, False)]),
-            ("human no", [_cell(row["fp"], n_no, False), _cell(row["tn"], n_no, True)]),
+            ("human yes", [_cell(of.tp, n_yes, True), _cell(of.fn, n_yes, False)]),
+            ("human no", [_cell(of.fp, n_no, False), _cell(of.tn, n_no, True)]),
         ]
 
     @property
@@ -128,16 +130,20 @@ class AutoTable(NamedTuple):
         row = self.chosen
         if row is None:
             return []
-        names = {f"minus_{c.key}": (f"− {c.name.lower()}", "points") for c in self.ceilings}
-        n_rater_score = row.get("n_rater_score", row["n"])
-        if n_rater_score != row["n"]:  # in studies that stop when decided
-            for key in ("spearman", "mse"):
-                name, kind = MEASURES[key]
-                names[key] = (f"{name} (n = {n_rater_score:,})", kind)
-        return [
-            Measure(name, kind, row[key], row[f"{key}_low"], row[f"{key}_high"])
-            for key, (name, kind) in (MEASURES | names).items()
+        found = []
+        for name in MEASURES:
+            title = COLUMNS[name].title
+            if name in ("spearman", "mse") and row.n_rater_score != row.n:
+                title += f" (n = {row.n_rater_score:,})"  # in studies that stop when decided
+            found.append(_measure(title, COLUMNS[name].format, getattr(row, name)))
+        return found + [
+            _measure(f"− {each.name.lower()}", Format.POINTS, row.ceilings.minus(each.key))
+            for each in self.ceilings
         ]
+
+
+def _measure(name: str, format: Format, estimate: Estimate) -> Measure:
+    return Measure(name, format.write(estimate.value), format.interval(estimate))
 
 
 def _cell(n: int, n_line: int, is_same: bool) -> Cell:
@@ -145,8 +151,8 @@ def _cell(n: int, n_line: int, is_same: bool) -> Cell:
 
 
 def auto_table(
-    rows: Sequence[Row],
-    curves: Mapping[str, Mapping[str, list[Row]]],
+    rows: Sequence[AgreementRow],
+    curves: Curves,
     question: str = "",
     run: int | None = None,
 ) -> AutoTable:
@@ -156,35 +162,28 @@ def auto_table(
         question: the asked one; without it attributable, else the first with a figure.
         run: the asked one; without it the newest with a figure.
     """
-    questions = in_order(row["question"] for row in rows)
+    questions = in_order(row.question for row in rows)
     if question not in questions:
-        defined = [row["question"] for row in rows if row["accuracy"] is not None]
+        defined = [row.question for row in rows if row.accuracy.value is not None]
         wanted = ("attributable", *defined, *questions)
         question = next((q for q in wanted if q in questions), "")
-    here = [row for row in rows if row["question"] == question]
-    named = list(zip(run_names(here), here, strict=True))
-    compared = [(name, row) for name, row in named if row["accuracy"] is not None]
-    newest = max(compared, key=lambda pair: pair[1]["run"], default=("", None))
-    title, chosen = next((pair for pair in compared if pair[1]["run"] == run), newest)
-    ceilings = ceilings_of([row for _, row in compared], chosen["run"] if chosen else None)
+    here = [row for row in rows if row.question == question]
+    named = list(zip(run_names([row.of_run for row in here]), here, strict=True))
+    compared = [(name, row) for name, row in named if row.accuracy.value is not None]
+    newest = max(compared, key=lambda pair: pair[1].of_run.run, default=("", None))
+    title, chosen = next((pair for pair in compared if pair[1].of_run.run == run), newest)
+    ceilings = ceilings_in(chosen.ceilings) if chosen else []
+    first = ceilings[0].key if ceilings else ""
     return AutoTable(
         questions,
         question,
-        compared,
-        [(name, row) for name, row in named if row["accuracy"] is None],
+        [
+            RunLine(name, row, row.ceilings.minus(first) if first else None)
+            for name, row in compared
+        ],
+        [(name, row) for name, row in named if row.accuracy.value is None],
         chosen,
         title,
-        [
-            Ceiling(
-                key,
-                CEILINGS[key],
-                HOW[key],
-                row[key],
-                row[f"{key}_low"],
-                row[f"{key}_high"],
-                row.get(f"{key}_n"),
-            )
-            for key, row in ceilings.items()
-        ],
-        curves.get(f"{chosen['run']}/{question}", {}) if chosen else {},
+        ceilings,
+        curves.get(f"{chosen.of_run.run}/{question}", {}) if chosen else {},
     )

@@ -1,9 +1,9 @@
 """What the figures on the page of a study are without, and why, in words."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from evaluation.reports.left_out import REASONS
+from evaluation.studies.reports.study import Figures
 
 # The sections of the page and the report that each is made from.
 SECTIONS = {
@@ -27,11 +27,11 @@ class LeftOut(NamedTuple):
     where: str
 
 
-def left_out_lines(figures: Mapping[str, Any]) -> list[LeftOut]:
+def left_out_lines(figures: Figures) -> list[LeftOut]:
     """Return what is left out: how many, of what, why, and in which sections; most first."""
     found: dict[tuple[str, int], list[str]] = {}
     for report, section in SECTIONS.items():
-        for name, n in figures[report]["left_out"].items():
+        for name, n in figures.reports[report].left_out.items():
             if name not in NOT_LEFT_OUT and (n or not _is_somewhere(name, figures)):
                 found.setdefault((name, n), []).append(section)
     lines = []
@@ -42,6 +42,6 @@ def left_out_lines(figures: Mapping[str, Any]) -> list[LeftOut]:
     return sorted(lines, key=lambda line: -line.n)
 
 
-def _is_somewhere(name: str, figures: Mapping[str, Any]) -> bool:
+def _is_somewhere(name: str, figures: Figures) -> bool:
     """Return whether any report leaves out some of these: then none says that it has none."""
-    return any(figures[report]["left_out"].get(name) for report in SECTIONS)
+    return any(figures.reports[report].left_out.get(name) for report in SECTIONS)

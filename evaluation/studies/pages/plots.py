@@ -1,13 +1,12 @@
 """The charts of a study's page: which there are, from its figures, as the page carries them."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
-from django.conf import settings
 from django.core.cache import cache
 
-from evaluation.reports.base import Row
+from evaluation.reports.code_version import CODE_VERSION
 from evaluation.reports.figures.themes import Spec, page_themes
 from evaluation.reports.setups import short_names
 from evaluation.studies.figures.charts import (
@@ -18,20 +17,23 @@ from evaluation.studies.figures.charts import (
     shifts_chart,
 )
 from evaluation.studies.pages.auto_table import AutoTable
+from evaluation.studies.reports.scenarios import ScenarioRow
+from evaluation.studies.reports.study import Figures
+from evaluation.studies.reports.uncertainty import ShiftOfSetup
 
 CHARTS = ("scenarios", "shifts", "accuracy", "roc", "calibration")
 KEPT_SECONDS = 24 * 3600
 MOST_LINES = 120  # of the chart of scenarios: beyond that only the table can be read
 
 
-def page_plots(figures: Mapping[str, Any], auto: AutoTable) -> dict[str, Any]:
+def page_plots(figures: Figures, auto: AutoTable) -> dict[str, Any]:
     """Return the specifications of all charts that there are, and the themes to draw them in.
 
     They are kept for the next visit: to build them takes longer than all the rest of the page.
     """
-    run = auto.chosen["run"] if auto.chosen else None
-    signatures = [figures[report]["signature"] for report in ("scenarios", "agreement")]
-    key = repr((settings.VERSION, figures["computed_at"], signatures, auto.question, run))
+    run = auto.chosen.of_run.run if auto.chosen else None
+    signatures = [figures.scenarios.signature, figures.agreement.signature]
+    key = repr((CODE_VERSION, figures.computed_at, signatures, auto.question, run))
     plots = cache.get_or_set(
         f"plots:{hashlib.sha256(key.encode()).hexdigest()}",
         lambda: _page_plots(figures, auto),
@@ -41,36 +43,34 @@ def page_plots(figures: Mapping[str, Any], auto: AutoTable) -> dict[str, Any]:
     return plots
 
 
-def _page_plots(figures: Mapping[str, Any], auto: AutoTable) -> dict[str, Any]:
+def _page_plots(figures: Figures, auto: AutoTable) -> dict[str, Any]:
     drawn = {name: chart(name, figures, auto, on_page=True) for name in CHARTS}
     charts = {name: spec for name, spec in drawn.items() if spec}
     return {"charts": charts, "themes": page_themes() if charts else {}}
 
 
-def chart(
-    name: str, figures: Mapping[str, Any], auto: AutoTable, *, on_page: bool = False
-) -> Spec | None:
+def chart(name: str, figures: Figures, auto: AutoTable, *, on_page: bool = False) -> Spec | None:
     """Return one of `CHARTS`; None where there is nothing to draw."""
     if name == "scenarios":
-        rows = _with_means(figures["scenarios"]["rows"])
-        return scenarios_chart(rows, short_names(figures["scenarios"]["rows"])) if rows else None
+        rows = _with_means(figures.scenarios.rows)
+        return scenarios_chart(rows, short_names(figures.scenarios.rows)) if rows else None
     if name == "shifts":
-        rows = [row for row in figures["uncertainty"]["rows"] if row.get("shift") is not None]
-        return shifts_chart(rows, short_names(rows)) if rows else None
+        of_setups = [row for row in figures.uncertainty.rows if isinstance(row, ShiftOfSetup)]
+        shifts = [row for row in of_setups if row.shift.value is not None]
+        return shifts_chart(shifts, short_names(shifts)) if shifts else None
     if auto.chosen is None:
         return None
     if name == "accuracy":
-        rows = [row for _, row in auto.rows]
-        return accuracy_chart(rows, auto.chosen["run"], beside_table=on_page)
+        return accuracy_chart([line.row for line in auto.rows], auto.chosen, beside_table=on_page)
     points = auto.curve.get(name)
     if not points:
         return None
     return roc_chart(points, auto.chosen) if name == "roc" else calibration_chart(points)
 
 
-def _with_means(rows: list[Row]) -> list[Row]:
+def _with_means(rows: Sequence[ScenarioRow]) -> list[ScenarioRow]:
     """Return the rows that have a mean, of the scale that most of them have; none if too many."""
-    defined = [row for row in rows if row["mean"] is not None]
-    scales = [row["scale"] for row in defined]
-    kept = [row for row in defined if row["scale"] == max(scales, key=scales.count)]
+    defined = [row for row in rows if row.mean.value is not None]
+    scales = [row.scale for row in defined]
+    kept = [row for row in defined if row.scale == max(scales, key=scales.count)]
     return kept if len(kept) <= MOST_LINES else []

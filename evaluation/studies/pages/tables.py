@@ -6,13 +6,23 @@ Nothing is computed here: a table holds the rows of the reports themselves.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from operator import itemgetter
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
-from evaluation.reports.base import Row
+from evaluation.reports.columns import UNKNOWN, Estimate
+from evaluation.reports.rows import Row
 from evaluation.reports.setups import short_names
 from evaluation.studies.figures.charts import MAJORITY
-from evaluation.studies.reports.sensibleness import MEAN_OF_OTHERS
+from evaluation.studies.reports.raters import RatersRow
+from evaluation.studies.reports.scenarios import ScenarioRow
+from evaluation.studies.reports.sensibleness import MEAN_OF_OTHERS, SensibleRow
+from evaluation.studies.reports.timing import (
+    MeanAtPosition,
+    PositionEffect,
+    PositionRow,
+    SavedTime,
+    TimeOfArm,
+)
+from evaluation.studies.reports.uncertainty import OverAllSetups, ShiftOfSetup, UncertaintyRow
 
 MOST_COLUMNS = 4  # scenarios beside each other; more of them lie under each other
 MOST_SETUPS_BESIDE = 2  # whose shifts stand in the line of their question
@@ -27,18 +37,41 @@ class Scenario(NamedTuple):
     arm: str
 
 
-class Line(NamedTuple):
-    """A line of a table: a question (or one of its setups), and a row of the report per column."""
+C = TypeVar("C")
+W = TypeVar("W", bound=Row)
+
+
+class Line(NamedTuple, Generic[C, W]):
+    """A line of a table: a question, a cell per column, and the row about it as a whole."""
 
     question: str
-    cells: list[Row | None]
+    cells: list[C | None]
+    row: W | None = None
+
+
+class ScenarioCell(NamedTuple):
+    """A row of the report on scenarios; of a question without a mean how its answers spread."""
+
+    row: ScenarioRow
+    spread: RatersRow | None
+
+    @property
+    def has_answers(self) -> bool:
+        return bool(self.row.n or self.row.n_assumed)
+
+
+class ScenarioLine(NamedTuple):
+    """A question, or one of its setups, with a cell per scenario."""
+
+    question: str
+    cells: list[ScenarioCell | None]
     setup: str = ""  # its short name, where a line is a setup of a question
-    row: Row | None = None  # the row about the question as a whole
 
     @property
     def undecided(self) -> int | None:
         """How many majorities are undecided; None where that leaves nothing out of a mean."""
-        counts = [cell["undecided"] for cell in self.cells if cell and cell["scale"] != "ordinal"]
+        rows = [cell.row for cell in self.cells if cell]
+        counts = [row.undecided for row in rows if row.scale != "ordinal"]
         return sum(counts) if counts else None
 
 
@@ -47,8 +80,8 @@ class ScenarioTable(NamedTuple):
 
     scenarios: list[Scenario]
     arms: list[str]
-    lines: list[Line]
-    groups: list[tuple[str, list[Line]]]  # question → a line per setup
+    lines: list[ScenarioLine]
+    groups: list[tuple[str, list[ScenarioLine]]]  # question → a line per setup
     scales: set[str]
     n_said: str
 
@@ -67,7 +100,7 @@ class ShiftTable(NamedTuple):
 
     short: Mapping[str, str]  # of setups
     scenarios: list[str]  # what is subtracted from what: 'B − A'
-    lines: list[Line]
+    lines: list[Line[ShiftOfSetup, OverAllSetups]]
     accuracy_from: float  # where the rail of accuracies begins
     most: float  # how far the rail of shifts goes to both sides
     n_said: str
@@ -79,7 +112,7 @@ class ShiftTable(NamedTuple):
     @property
     def is_of_majorities(self) -> bool:
         """Whether every question's label is simply the majority."""
-        labels = {line.row.get("label") for line in self.lines if line.row}
+        labels = {line.row.label for line in self.lines if line.row}
         return labels <= {None, "", MAJORITY}
 
     @property
@@ -94,7 +127,7 @@ class ShiftTable(NamedTuple):
     def tested(self) -> str:
         """Which questions Holm's correction is over: those with responses decided in both arms."""
         columns = zip(*(line.cells for line in self.lines), strict=True)
-        n_tested = {sum(bool(cell and cell["n"]) for cell in column) for column in columns}
+        n_tested = {sum(bool(cell and cell.n) for cell in column) for column in columns}
         n = len(self.lines)
         if n_tested == {n}:
             return f"the {n} questions" if n > 1 else "the one question"
@@ -121,33 +154,33 @@ class Saving(NamedTuple):
 class TimeTable(NamedTuple):
     """Seconds by arm, what merging saves, and the effect of the position."""
 
-    arms: list[Row]
-    saved: Row
+    arms: list[TimeOfArm]
+    saved: Estimate
     positions: list[int]
-    lines: list[Line]  # a cell per position, `row` with the effect
+    lines: list[Line[MeanAtPosition, PositionEffect]]
     order: str  # random, fixed or unknown
 
     @property
     def n(self) -> int:
-        return sum(row["n_judgements"] for row in self.arms)
+        return sum(row.n_judgements for row in self.arms)
 
     @property
     def is_timed(self) -> bool:
         return bool(self.timed)
 
     @property
-    def timed(self) -> list[Row]:
+    def timed(self) -> list[TimeOfArm]:
         """The arms in which seconds were recorded."""
-        return [row for row in self.arms if row["median_seconds"] is not None]
+        return [row for row in self.arms if row.median_seconds.value is not None]
 
     @property
     def untimed(self) -> list[str]:
-        return [row["arm"] for row in self.arms if row["median_seconds"] is None]
+        return [row.arm for row in self.arms if row.median_seconds.value is None]
 
     @property
     def saving(self) -> Saving | None:
         """What merging saves of the median; of a loss, how much more it takes."""
-        share, low, high = (self.saved.get(f"saved_share{end}") for end in ("", "_low", "_high"))
+        share, low, high = self.saved
         if share is None:
             return None
         if share >= 0:
@@ -156,84 +189,89 @@ class TimeTable(NamedTuple):
         return Saving(-share, low, high, "more")
 
 
-def scenario_table(rows: Sequence[Row], of_setups: Iterable[Row]) -> ScenarioTable:
+def scenario_table(rows: Sequence[ScenarioRow], of_setups: Iterable[RatersRow]) -> ScenarioTable:
     """Lay out the report on scenarios.
 
     Args:
         of_setups: the report on raters by setup, for the spread of answers without a mean.
     """
     short = short_names(rows)
-    spreads = {(row["question"], row["setup"], row["arm"]): row for row in of_setups}
+    spreads = {(row.question, row.setup, row.arm): row for row in of_setups}
     by_place = {}
     for row in rows:
-        place = row["question"], row["setup"], row["arm"]
-        by_place[place] = row | {"spread": spreads.get(place)}
+        place = row.question, row.setup, row.arm
+        by_place[place] = ScenarioCell(row, spreads.get(place))
     scenarios = list(
-        dict.fromkeys(
-            Scenario(row["scenario"], row["setup"], short[row["setup"]], row["arm"]) for row in rows
-        )
+        dict.fromkeys(Scenario(row.scenario, row.setup, short[row.setup], row.arm) for row in rows)
     )
-    arms = in_order(row["arm"] for row in rows)
-    questions = in_order(row["question"] for row in rows)
-    # Stored figures of before do not have `n_mean`.
-    counts = [row["n_mean" if "n_mean" in row else "n"] for row in rows if row["mean"] is not None]
+    arms = in_order(row.arm for row in rows)
+    questions = in_order(row.question for row in rows)
+    counts = [row.n_mean for row in rows if row.mean.value is not None]
     return ScenarioTable(
         scenarios,
         arms,
-        [Line(q, [by_place.get((q, s.setup, s.arm)) for s in scenarios]) for q in questions],
+        [
+            ScenarioLine(q, [by_place.get((q, s.setup, s.arm)) for s in scenarios])
+            for q in questions
+        ],
         [
             (
                 q,
                 [
-                    Line(q, [by_place.get((q, setup, arm)) for arm in arms], setup=name)
+                    ScenarioLine(q, [by_place.get((q, setup, arm)) for arm in arms], setup=name)
                     for setup, name in short.items()
                 ],
             )
             for q in questions
         ],
-        {row["scale"] for row in rows},
-        n_said(counts or [row["n"] for row in rows], "target", "per mean"),
+        {row.scale for row in rows},
+        n_said(counts or [row.n for row in rows], "target", "per mean"),
     )
 
 
-def shift_table(rows: Sequence[Row], scenarios: Sequence[Scenario]) -> ShiftTable:
+def shift_table(rows: Sequence[UncertaintyRow], scenarios: Sequence[Scenario]) -> ShiftTable:
     """Lay out the report on uncertainty.
 
     Args:
         scenarios: those of the scenario table, for their letters.
     """
-    short = short_names(rows)
+    shifts = [row for row in rows if isinstance(row, ShiftOfSetup)]
+    wholes = [row for row in rows if isinstance(row, OverAllSetups)]
+    short = short_names(shifts)
     letters = {(s.setup, s.arm): s.letter for s in scenarios}
-    wholes = [row for row in rows if row["setup"] is None]
-    by_place = {(row["question"], row["setup"]): row for row in rows}
-    ends = [row.get(end) for row in rows for end in ("shift_low", "shift_high")]
-    lows = [row["accuracy_low"] for row in wholes if row["accuracy_low"] is not None]
+    by_place = {(row.question, row.setup): row for row in shifts}
+    ends = [end for row in shifts for end in (row.shift.low, row.shift.high)]
+    lows = [row.accuracy.low for row in wholes if row.accuracy.low is not None]
     return ShiftTable(
         short,
         [f"{letters.get((s, 'merged'), '')} − {letters.get((s, 'separate'), '')}" for s in short],
         [
-            Line(q := row["question"], [by_place.get((q, setup)) for setup in short], row=row)
+            Line(row.question, [by_place.get((row.question, setup)) for setup in short], row)
             for row in wholes
         ],
         min(0.7, math.floor(10 * min(lows, default=0.7)) / 10),
         _rail(ends, 0.2),
-        n_said([row["n"] for row in wholes], "response", "decided in both arms"),
+        n_said([row.n for row in wholes], "response", "decided in both arms"),
     )
 
 
-def time_table(times: Sequence[Row], positions: Sequence[Row]) -> TimeTable:
+def time_table(
+    times: Sequence[TimeOfArm | SavedTime], positions: Sequence[PositionRow]
+) -> TimeTable:
     """Lay out the reports on time and position."""
-    places = sorted({row["position"] for row in positions if row["position"] is not None})
-    by_place = {(row["question"], row["position"]): row for row in positions}
+    means = [row for row in positions if isinstance(row, MeanAtPosition)]
+    effects = {row.question: row for row in positions if isinstance(row, PositionEffect)}
+    places = sorted({row.position for row in means})
+    by_place = {(row.question, row.position): row for row in means}
     return TimeTable(
-        [row for row in times if row["arm"] != "saved"],
-        next((row for row in times if row["arm"] == "saved"), {}),
+        [row for row in times if isinstance(row, TimeOfArm)],
+        next((row.saved_share for row in times if isinstance(row, SavedTime)), UNKNOWN),
         places,
         [
-            Line(q, [by_place.get((q, place)) for place in places], row=by_place.get((q, None)))
-            for q in in_order(row["question"] for row in positions)
+            Line(q, [by_place.get((q, place)) for place in places], effects.get(q))
+            for q in in_order(row.question for row in means)
         ],
-        next((row["order"] for row in positions), ""),
+        next((row.order for row in positions), ""),
     )
 
 
@@ -259,23 +297,22 @@ class SensibleTable(NamedTuple):
     """Table 1 of the paper for one run: its slices, and the mean over those it was not built on."""
 
     title: str
-    rows: list[Row]
-    mean: Row
+    rows: list[SensibleRow]
+    mean: SensibleRow
 
     @property
     def is_built_here(self) -> bool:
         """Whether one of the slices is what the prompt was built on."""
-        return any(row["built_on"] for row in self.rows)
+        return any(row.built_on for row in self.rows)
 
 
-def sensible_tables(rows: Sequence[Row]) -> list[SensibleTable]:
+def sensible_tables(rows: Sequence[SensibleRow]) -> list[SensibleTable]:
     """Return the rows run by run; runs without a single compared response are left out."""
     tables = []
-    for _, group in groupby(rows, itemgetter("run")):
+    for run, group in groupby(rows, lambda row: row.of_run):
         of_run = list(group)
-        title = f"{of_run[0]['title']}, {of_run[0]['model']}"
-        [mean] = [row for row in of_run if row["slice"] == MEAN_OF_OTHERS]
+        [mean] = [row for row in of_run if row.slice == MEAN_OF_OTHERS]
         slices = [row for row in of_run if row is not mean]
-        if any(row["n"] for row in slices):
-            tables.append(SensibleTable(title, slices, mean))
+        if any(row.n for row in slices):
+            tables.append(SensibleTable(f"{run.title}, {run.model}", slices, mean))
     return tables

@@ -4,27 +4,19 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from annotation.models import Study
 from evaluation.models import MetricRun
-from evaluation.reports.base import (
-    N_RESAMPLES,
-    USUAL,
-    Choices,
-    LeftOut,
-    Report,
-    Row,
-    number,
-    signature,
-    study_counts,
-    votes_left_out,
-)
-from evaluation.reports.registry import ReportKind, columns
+from evaluation.reports.base import USUAL, Choices, signature, study_counts, votes_left_out
+from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
+from evaluation.reports.estimates import N_RESAMPLES, estimates_in
+from evaluation.reports.registry import ReportKind
+from evaluation.reports.rows import LeftOut, Report, Row
 from evaluation.runs.item_scores import Scores, ScoresOf, runs_with_scores, scale_of, scores_of
-from evaluation.runs.progress import title_of
 from evaluation.statistics.human_auto import (
     MEASURES,
     Outcomes,
@@ -34,25 +26,78 @@ from evaluation.statistics.human_auto import (
     roc_points,
 )
 from evaluation.studies.disagreements.worklist import FALSE_ALARM, MISSED, Disagreement
+from evaluation.studies.reports.ceilings import CeilingColumns, ceiling_columns
 from evaluation.studies.reports.choices import check_choices, usual_choices
+from evaluation.studies.reports.of_runs import RunColumns, WithoutScore, run_columns, without_score
 from evaluation.votes.counts import ArmCounts, n_outside_full_share
 from evaluation.votes.people import People, people_of
 
-CEILINGS = ("merged", "halves", "rest")
 MOST_DISAGREEMENTS = 5  # that a page shows before somebody asks for all
 
-Curves = dict[str, dict[str, list[Any]]]  # "run/question" → "roc", "calibration" → points
+Point = dict[str, Any]  # of a curve, as charts draw it
+Curves = dict[str, dict[str, list[Point]]]  # "run/question" → "roc", "calibration"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confusion(Row):
+    """How many items a metric and people say yes or no to."""
+
+    tp: int
+    fn: int
+    fp: int
+    tn: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementRow(Row):
+    """How well one run repeats what people said to one question.
+
+    Of the rated targets `n` are compared; each of the others is unscored, failed, assumed or, with
+    a score, undecided.
+    """
+
+    of_run: RunColumns
+    question: Annotated[str, Column("Question")]
+    label: str | None  # what makes a human yes
+    truth: Annotated[str, Column("Truth")]  # the arm
+    threshold: float
+    n: Annotated[int, Column("n", Format.COUNT)]
+    n_human_yes: Annotated[int, Column("Human yes", Format.COUNT)]
+    # What mean squared error and Spearman are over: fewer where a study stops when decided.
+    n_rater_score: int
+    accuracy: Annotated[Estimate, Column("Accuracy", Format.PERCENT)] = UNKNOWN
+    balanced_accuracy: Annotated[Estimate, Column("Balanced accuracy", Format.PERCENT)] = UNKNOWN
+    precision: Annotated[Estimate, Column("Precision", Format.PERCENT)] = UNKNOWN
+    recall: Annotated[Estimate, Column("Recall", Format.PERCENT)] = UNKNOWN
+    f1: Annotated[Estimate, Column("F1", Format.PERCENT)] = UNKNOWN
+    kappa: Annotated[Estimate, Column("Cohen’s kappa", Format.COEFFICIENT)] = UNKNOWN
+    auc: Annotated[Estimate, Column("ROC AUC", Format.COEFFICIENT)] = UNKNOWN
+    mse: Annotated[Estimate, Column("MSE, rater score", Format.MSE)] = UNKNOWN
+    spearman: Annotated[Estimate, Column("Spearman, rater score", Format.COEFFICIENT)] = UNKNOWN
+    baseline: Annotated[Estimate, Column("Majority-label baseline", Format.PERCENT)] = UNKNOWN
+    ceilings: CeilingColumns
+    confusion: Confusion
+    undecided: int
+    without_score: WithoutScore
+    truncated: int
+    metric_scale: str | None  # '1–5'; None: 0 to 1
+    flattered: bool  # its threshold was chosen on these votes
+    why: Annotated[str | None, Column("Why")]  # nothing can be said
+
+
+class Disagreements(NamedTuple):
+    """Where a run and people differ on a question."""
+
+    n: int
+    n_compared: int
+    first: list[Disagreement]  # as `evaluation.studies.disagreements.worklist` orders them
 
 
 class Details(NamedTuple):
-    """What a page shows beside the rows, each by "run/question".
-
-    Of disagreements: how many (`n`) of how many compared, and the `first` of them as
-    `evaluation.studies.disagreements.worklist.worklist` orders them.
-    """
+    """What a page shows beside the rows, each by "run/question"."""
 
     curves: Curves
-    disagreements: dict[str, dict[str, Any]]
+    disagreements: dict[str, Disagreements]
 
 
 def agreement_report(
@@ -60,7 +105,7 @@ def agreement_report(
     choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
-) -> Report[Any]:
+) -> Report[AgreementRow]:
     """Return how well each run repeats what people said: a row per run × question.
 
     `counts` and `left_out` as for `raters_report`.
@@ -94,7 +139,7 @@ def agreement_with_details(
     *,
     with_details: bool = True,
     scores_of: ScoresOf = scores_of,
-) -> tuple[Report[Any], Details]:
+) -> tuple[Report[AgreementRow], Details]:
     """Return the report, the curves and the first disagreements, from one reading of the scores."""
     if counts is None:
         counts = study_counts(study, choices)
@@ -104,7 +149,7 @@ def agreement_with_details(
     said = signature(study, "agreement", choices, counts, has_labels=True)
     if of_arm is None:
         return Report(study.name, "agreement", [], left_out, said), Details({}, {})
-    rows: list[Row] = []
+    rows: list[AgreementRow] = []
     details = Details({}, {})
     digest = hashlib.sha256()
     missing: Counter[str] = Counter(unscored=0, failed=0, assumed_scores=0, truncated_pairs=0)
@@ -161,61 +206,41 @@ def _row(
     people: People,
     scores: Scores,
     outcomes: Outcomes,
-) -> Row:
-    """Return the row of one run and one question.
-
-    Of the rated targets `n` are compared; each of the others is unscored, failed, assumed or, with
-    a score, undecided. Ceilings are over the compared ones alone, so that a metric and its ceiling
-    are about the same items; `ceiling_*_n` of them take part.
-    """
+) -> AgreementRow:
+    """Return the row of one run and one question."""
     has_score = ~np.isnan(outcomes.score)
     is_compared = has_score & ~np.isnan(outcomes.human)
-    why = people.rule.why
-    row: Row = {
-        "run": run.pk,
-        "metric": run.metric,
-        "title": title_of(run),
-        "model": run.model_name or run.backend,
-        "run_signature": run.full_signature,
-        "question": people.question.key,
-        "label": people.rule.said or None,
-        "truth": of_arm.arm.kind,
-        "threshold": run.threshold,
-        "n": int(is_compared.sum()),
-        "n_human_yes": int((outcomes.human[is_compared] == 1).sum()),
-        # What mean squared error and Spearman are over: fewer where a study stops when decided.
-        "n_rater_score": int((is_compared & ~np.isnan(outcomes.rater_score)).sum()),
-    }
+    why, rated = people.rule.why, people.is_rated
     dialogs = of_arm.items.dialogs[is_compared]
     ceilings = {
         name: (statistics[is_compared], dialogs) for name, statistics in people.ceilings.items()
     }
-    figures = (
-        dict.fromkeys(_figure_names())
-        if why
-        else measures_with_intervals(
-            outcomes, seed=study.seed, n_resamples=N_RESAMPLES, ceilings=ceilings
+    estimates = {}
+    if not why:
+        estimates = estimates_in(
+            measures_with_intervals(
+                outcomes, seed=study.seed, n_resamples=N_RESAMPLES, ceilings=ceilings
+            )
         )
+    return AgreementRow(
+        of_run=run_columns(run),
+        question=people.question.key,
+        label=people.rule.said or None,
+        truth=of_arm.arm.kind,
+        threshold=run.threshold,
+        n=int(is_compared.sum()),
+        n_human_yes=int((outcomes.human[is_compared] == 1).sum()),
+        n_rater_score=int((is_compared & ~np.isnan(outcomes.rater_score)).sum()),
+        **{name: estimates.get(name, UNKNOWN) for name in MEASURES},
+        ceilings=ceiling_columns(estimates, people.ceilings, is_compared),
+        confusion=Confusion(**confusion(outcomes)),
+        undecided=0 if why else int((rated & has_score & np.isnan(outcomes.human)).sum()),
+        without_score=without_score(scores, rated),
+        truncated=int(scores.n_truncated[is_compared].sum()),
+        metric_scale=_scale_said(run),
+        flattered=study.slug in run.parameters.get("calibrated_on", []),
+        why=why or None,
     )
-    for name in _figure_names():
-        figure = figures.get(name)
-        row[name] = None if figure is None else number(figure)
-    for name in CEILINGS:
-        found = ceilings.get(name)
-        row[f"ceiling_{name}_n"] = None if found is None else int((found[0][:, 1] > 0).sum())
-    row |= confusion(outcomes)
-    rated = people.is_rated
-    row |= {
-        "undecided": 0 if why else int((rated & has_score & np.isnan(outcomes.human)).sum()),
-        "unscored": int((rated & ~scores.has_row).sum()),
-        "failed": int((rated & scores.is_failed).sum()),
-        "assumed": int((rated & scores.is_assumed).sum()),
-        "truncated": int(scores.n_truncated[is_compared].sum()),
-        "metric_scale": _scale_said(run),
-        "flattered": study.slug in run.parameters.get("calibrated_on", []),
-        "why": why or None,
-    }
-    return row
 
 
 def _scale_said(run: MetricRun) -> str | None:
@@ -224,17 +249,11 @@ def _scale_said(run: MetricRun) -> str | None:
     return None if (low, high) == (0, 1) else f"{low:g}–{high:g}"
 
 
-def _figure_names() -> list[str]:
-    """Return the names of all figures of a row, each with the ends of its interval."""
-    ceilings = [f"{kind}_{c}" for c in CEILINGS for kind in ("ceiling", "minus_ceiling")]
-    return [f"{name}{end}" for name in (*MEASURES, *ceilings) for end in ("", "_low", "_high")]
-
-
-def _curves_of(outcomes: Outcomes) -> dict[str, list[Any]]:
+def _curves_of(outcomes: Outcomes) -> dict[str, list[Point]]:
     return {"roc": _plain(roc_points(outcomes)), "calibration": _plain(calibration_bins(outcomes))}
 
 
-def _disagreements_of(of_arm: ArmCounts, people: People, outcomes: Outcomes) -> dict[str, Any]:
+def _disagreements_of(of_arm: ArmCounts, people: People, outcomes: Outcomes) -> Disagreements:
     """Return how many labels differ, and those with the closest votes, then the widest margin."""
     said_yes = outcomes.score > outcomes.threshold
     is_compared = ~np.isnan(outcomes.score) & ~np.isnan(outcomes.human)
@@ -254,13 +273,13 @@ def _disagreements_of(of_arm: ArmCounts, people: People, outcomes: Outcomes) -> 
             score=float(outcomes.score[differing[place]]),
             margin=float(margins[place]),
             n_between=int(votes[place].sum() - n_yes[place] - n_no[place]),
-        )._asdict()
+        )
         for place in order[:MOST_DISAGREEMENTS].tolist()
     ]
-    return {"n": len(differing), "n_compared": int(is_compared.sum()), "first": first}
+    return Disagreements(len(differing), int(is_compared.sum()), first)
 
 
-def _plain(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _plain(points: Sequence[Mapping[str, Any]]) -> list[Point]:
     """Return points as JSON knows them: undefined is None, and four digits are enough to draw."""
     return [
         {
@@ -282,27 +301,5 @@ AGREEMENT = ReportKind(
     make=agreement_report,
     usual=usual_choices,
     check=check_choices,
-    columns=columns(
-        "title",
-        "model",
-        "question",
-        "truth",
-        "n",
-        "n_human_yes",
-        "accuracy",
-        "balanced_accuracy",
-        "precision",
-        "recall",
-        "f1",
-        "kappa",
-        "auc",
-        "mse",
-        "spearman",
-        "baseline",
-        "ceiling_merged",
-        "minus_ceiling_merged",
-        "ceiling_halves",
-        "ceiling_rest",
-        "why",
-    ),
+    rows=(AgreementRow,),
 )

@@ -11,21 +11,22 @@ import logging
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from django.conf import settings
 from django.core.cache import cache
 from django.db.models import Count
 
 from annotation.models import Study, Vote
 from evaluation.models import AutoScore, MetricRun
-from evaluation.reports.base import Choices, Report
+from evaluation.reports.base import Choices
 from evaluation.reports.cached import OF_RUN, cached, votes_version
+from evaluation.reports.code_version import CODE_VERSION
 from evaluation.reports.registry import ReportKind
+from evaluation.reports.rows import Report
 from evaluation.studies.reports.study import Figures, study_figures
 from generation.models import Response
 
 logger = logging.getLogger(__name__)
 
-LAYOUT = 5  # of what is stored: whoever changes it lets all figures be made anew
+KEPT_SECONDS = 30 * 24 * 3600  # of a study that nobody looks at
 MOST_VOTES_AT_ONCE = 150_000  # computed while somebody waits
 LOCK_SECONDS = 300  # longer than any study takes; who died at it is waited for no longer
 
@@ -47,7 +48,7 @@ def stored_figures(study: Study, choices: Choices) -> Stored:
     """
     key, current = _key(study, choices), _version(study)
     version, figures = _read(key)
-    n_votes = figures["overview"]["n_votes"] if figures else _n_votes(study)
+    n_votes = figures.overview.n_votes if figures else _n_votes(study)
     is_large = n_votes > MOST_VOTES_AT_ONCE
     if version == current or is_large:
         return Stored(figures, version == current, is_large)
@@ -66,8 +67,12 @@ def as_on_page(kind: ReportKind[Study, Choices], study: Study, choices: Choices)
     stored = stored_figures(study, choices)
     if stored.figures is None or not stored.is_current:
         return kind.make(study, choices)
-    is_by_setup = kind.key == "raters" and choices.by_setup
-    return Report(**stored.figures["by_setup" if is_by_setup else kind.key])
+    return report_in(stored.figures, kind.key, choices)
+
+
+def report_in(figures: Figures, key: str, choices: Choices) -> Report[Any]:
+    """Return one of the reports among the figures of a study."""
+    return figures.by_setup if key == "raters" and choices.by_setup else figures.reports[key]
 
 
 def compute_and_store(study_id: int, choices: Choices) -> None:
@@ -105,25 +110,19 @@ def cached_of_study(study: Study, what: str, make: Callable[[], T]) -> T:
 def _compute(study: Study, choices: Choices, version: str) -> Figures:
     """Make and store figures under the version from before: what comes meanwhile makes it old."""
     figures = study_figures(study, choices)
-    content = json.dumps([version, figures], ensure_ascii=False, separators=(",", ":"))
-    cache.set(_key(study, choices), content, timeout=None)
-    logger.info("figures of study %s made in %s s", study.pk, figures["seconds"])
-    # As they will be read: what JSON makes of tuples is the same on every visit.
-    found: Figures = json.loads(content)[1]
-    return found
+    cache.set(_key(study, choices), (version, figures), KEPT_SECONDS)
+    logger.info("figures of study %s made in %s s", study.pk, figures.seconds)
+    return figures
 
 
 def _read(key: str) -> tuple[str, Figures | None]:
-    content = cache.get(key)
-    if content is None:
-        return "", None
-    version, figures = json.loads(content)
-    return version, figures
+    found: tuple[str, Figures | None] = cache.get(key, ("", None))
+    return found
 
 
 def _key(study: Study, choices: Choices) -> str:
     said = json.dumps(choices._replace(by_setup=False)._asdict())
-    return f"figures:{study.pk}:{hashlib.sha256(said.encode()).hexdigest()[:32]}"
+    return f"figures:{CODE_VERSION}:{study.pk}:{hashlib.sha256(said.encode()).hexdigest()[:32]}"
 
 
 def _lock(key: str) -> bool:
@@ -148,8 +147,6 @@ def _version(study: Study) -> str:
     runs = MetricRun.objects.filter(dataset=study.dataset_id).order_by("pk")
     scores = AutoScore.objects.filter(run__in=runs).order_by("run").values_list("run")
     parts: list[Any] = [
-        settings.VERSION,
-        LAYOUT,
         setups,
         votes_version(study),
         Response.objects.filter(setup__in=[setup[0] for setup in setups]).count(),

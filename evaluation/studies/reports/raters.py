@@ -1,10 +1,11 @@
 """The report on raters: what they said, and how far they agree."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,24 +16,56 @@ from annotation.voting import NO
 from evaluation.reports.base import (
     USUAL,
     Choices,
-    LeftOut,
-    Planned,
-    Report,
-    Row,
+    RowOfQuestion,
     item_values,
     mean_measure,
-    number,
     signature,
     study_counts,
     votes_left_out,
     with_assumed,
-    with_intervals,
 )
-from evaluation.reports.registry import ReportKind, columns
+from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
+from evaluation.reports.estimates import Planned, with_estimates
+from evaluation.reports.registry import ReportKind
+from evaluation.reports.rows import LeftOut, Report, number
 from evaluation.statistics import agreement, rater_answers
-from evaluation.statistics.intervals import Floats, Measure
+from evaluation.statistics.intervals import Figure, Floats, Measure
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.votes.counts import ArmCounts, Ints, n_outside_full_share, n_raters
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatersRow(RowOfQuestion):
+    """What raters said to one question in one arm, and how far they agree; see `raters_report`."""
+
+    question: Annotated[str, Column("Question")]
+    arm: Annotated[str, Column("Arm")]
+    setup: Annotated[str | None, Column("Setup")]  # None: all of them
+    scale: str
+    n: Annotated[int, Column("n", Format.COUNT)]
+    n_assumed: int
+    n_dialogs: int
+    n_votes: int
+    n_implied: int
+    undecided: Annotated[int, Column("Undecided", Format.COUNT)]
+    majorities: Mapping[str, int]  # majority_<label>: items
+    mean: Annotated[Estimate, Column("Mean", Format.MEAN)] = UNKNOWN
+    mean_after_gates: Estimate = UNKNOWN
+    percent_agreement: Annotated[Estimate, Column("Percent agreement", Format.PERCENT)]
+    fleiss_kappa: Annotated[Estimate, Column("Fleiss’ kappa", Format.COEFFICIENT)]
+    alpha: Annotated[Estimate, Column("Krippendorff’s alpha", Format.COEFFICIENT)]
+    alpha_level: Annotated[agreement.Level, Column("Level")]
+    alpha_items: int
+    fleiss_items: int
+    fleiss_votes_per_item: int
+    no_variation: bool
+    fleiss_no_variation: bool
+    shares: Mapping[str, float | None]  # share_<label>: of the votes compared
+
+    def text(self, name: str, column: Column) -> str:
+        """Return what a table of text says in a column; the level says why there is no alpha."""
+        said = super().text(name, column)
+        return f"{said}, no variation" if name == "alpha_level" and self.no_variation else said
 
 
 def raters_report(
@@ -40,7 +73,7 @@ def raters_report(
     choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
-) -> Report[Any]:
+) -> Report[RatersRow]:
     """Return what raters said and how far they agree: a row per arm × question (× setup).
 
     `counts` are those of `study_counts`, and `left_out` is of `votes_left_out`, when they were read
@@ -59,14 +92,14 @@ def raters_report(
     setups: dict[int | None, str | None] = {None: None}
     if choices.by_setup:  # sorted here: databases differ in the order of names
         setups = dict(sorted(_setups(study, choices), key=itemgetter(1)))
-    rows: list[Row] = []
+    rows: list[RatersRow] = []
     for of_arm in counts:
         planned = (
             _planned(study, of_arm, question, setup_id, choices, setup)
             for question in scheme.questions
             for setup_id, setup in setups.items()
         )
-        rows += with_intervals(study, planned, of_arm.all_dialogs.n)
+        rows += with_estimates(planned, of_arm.all_dialogs.n, seed=study.seed)
     left_out = _left_out(study, counts, rows, choices) | left_out
     return Report(study.name, "raters", rows, left_out, signature(study, "raters", choices, counts))
 
@@ -94,7 +127,7 @@ def _planned(
     setup_id: int | None,
     choices: Choices,
     setup: str | None,
-) -> Planned:
+) -> Planned[RatersRow]:
     """Return the row of one question over the items of a setup, or all of them."""
     votes = of_arm.votes[question.key]
     here = _of_setup(of_arm.items.setups, setup_id) & (votes.sum(axis=1) > 0)
@@ -108,65 +141,62 @@ def _planned(
     values = item_values(question, votes, n_raters(study, votes))
     level: agreement.Level = "ordinal" if question.scale.kind == "ordinal" else "nominal"
 
-    figures: dict[str, tuple[Floats, Measure]] = {}
+    dialogs = of_arm.all_dialogs
+    here_and_assumed = np.concatenate([dialogs.of_items[here], dialogs.of_assumed[assumed]])
+
+    def figure(statistics: Floats, measure: Measure) -> Figure:
+        """Return a figure of the items; what is assumed has no part in it."""
+        nothing = np.zeros((n_assumed, statistics.shape[1]))
+        return Figure(np.vstack([statistics, nothing]), here_and_assumed, measure)
+
+    figures: dict[str, Figure] = {}
+    of_mean = with_assumed(values, n_assumed)
+    if of_mean is not None:
+        mean = rater_answers.mean_statistics(of_mean)
+        figures["mean"] = Figure(mean, here_and_assumed, mean_measure(question))
     if values is not None and question.after:
         passed = _passed_gates(study, of_arm, question, here)
-        after_gates = np.where(passed, values, math.nan)
-        figures["mean_after_gates"] = (
-            rater_answers.mean_statistics(after_gates),
-            mean_measure(question),
-        )
-    figures["percent_agreement"] = (
-        agreement.percent_agreement_statistics(compared),
-        agreement.percent_agreement_from,
+        after_gates = rater_answers.mean_statistics(np.where(passed, values, math.nan))
+        figures["mean_after_gates"] = figure(after_gates, mean_measure(question))
+    figures["percent_agreement"] = figure(
+        agreement.percent_agreement_statistics(compared), agreement.percent_agreement_from
     )
-    figures["fleiss_kappa"] = (
-        agreement.fleiss_kappa_statistics(compared),
-        agreement.fleiss_kappa_from,
+    figures["fleiss_kappa"] = figure(
+        agreement.fleiss_kappa_statistics(compared), agreement.fleiss_kappa_from
     )
-    figures["alpha"] = (
+    figures["alpha"] = figure(
         agreement.krippendorff_alpha_statistics(compared),
         partial(agreement.krippendorff_alpha_from, level=level),
     )
-    figures = {
-        name: (np.vstack([statistics, np.zeros((n_assumed, statistics.shape[1]))]), measure)
-        for name, (statistics, measure) in figures.items()
-    }
-    of_mean = with_assumed(values, n_assumed)
-    if of_mean is not None:
-        mean = rater_answers.mean_statistics(of_mean), mean_measure(question)
-        figures = {"mean": mean} | figures
     fleiss_items = agreement.items_with_most_frequent_votes(compared)
-    shares = rater_answers.prevalence(compared)
-    before = {
-        "question": question.key,
-        "arm": of_arm.arm.kind,
-        "setup": setup,
-        "scale": question.scale.kind,
-        "n": len(votes),
-        "n_assumed": n_assumed,
-        "n_dialogs": len(np.unique(of_arm.items.dialogs[here])),
-        "n_votes": int(votes.sum()),
-        "n_implied": int(votes.sum() - given.sum() + behind.sum()),
-        "undecided": int(np.count_nonzero(majority == rater_answers.UNDECIDED)),
-    } | {
-        f"majority_{label}": int(np.count_nonzero(majority == column))
-        for column, label in enumerate(question.scale.labels)
-    }
-    after = {
-        "alpha_level": level,
-        "alpha_items": int(np.count_nonzero(compared.sum(axis=1) >= 2)),
-        "fleiss_items": int(fleiss_items.sum()),
-        "fleiss_votes_per_item": int(compared[fleiss_items].sum(axis=1).max(initial=0)),
-        "no_variation": agreement.has_no_variation(compared),
-        "fleiss_no_variation": agreement.has_no_variation(compared[fleiss_items]),
-    } | {
-        f"share_{label}": number(share)
-        for label, share in zip(question.scale.labels, shares, strict=True)
-    }
-    dialogs = of_arm.all_dialogs
-    here_and_assumed = np.concatenate([dialogs.of_items[here], dialogs.of_assumed[assumed]])
-    return Planned(before, figures, here_and_assumed, after)
+    labels, shares = question.scale.labels, rater_answers.prevalence(compared)
+    make = partial(
+        RatersRow,
+        question=question.key,
+        arm=of_arm.arm.kind,
+        setup=setup,
+        scale=question.scale.kind,
+        n=len(votes),
+        n_assumed=n_assumed,
+        n_dialogs=len(np.unique(of_arm.items.dialogs[here])),
+        n_votes=int(votes.sum()),
+        n_implied=int(votes.sum() - given.sum() + behind.sum()),
+        undecided=int(np.count_nonzero(majority == rater_answers.UNDECIDED)),
+        majorities={
+            f"majority_{label}": int(np.count_nonzero(majority == column))
+            for column, label in enumerate(labels)
+        },
+        alpha_level=level,
+        alpha_items=int(np.count_nonzero(compared.sum(axis=1) >= 2)),
+        fleiss_items=int(fleiss_items.sum()),
+        fleiss_votes_per_item=int(compared[fleiss_items].sum(axis=1).max(initial=0)),
+        no_variation=agreement.has_no_variation(compared),
+        fleiss_no_variation=agreement.has_no_variation(compared[fleiss_items]),
+        shares={
+            f"share_{label}": number(share) for label, share in zip(labels, shares, strict=True)
+        },
+    )
+    return Planned(make, figures)
 
 
 def _compared(question: Question, votes: Ints, given: Ints, behind: Ints, choices: Choices) -> Ints:
@@ -210,13 +240,13 @@ def _missing_behind_gates(of_arm: ArmCounts, study: Study) -> int:
 
 
 def _left_out(
-    study: Study, counts: Sequence[ArmCounts], rows: Sequence[Row], choices: Choices
-) -> dict[str, int]:
+    study: Study, counts: Sequence[ArmCounts], rows: Sequence[RatersRow], choices: Choices
+) -> LeftOut:
     """Return what this report is without, apart from what all reports are."""
     return {
         # Only yes/no questions have a mean of majorities, which these are missing from.
-        "undecided": sum(row["undecided"] for row in rows if row["scale"] == "yes_no"),
-        "implied_votes": 0 if choices.with_implied else sum(row["n_implied"] for row in rows),
+        "undecided": sum(row.undecided for row in rows if row.scale == "yes_no"),
+        "implied_votes": 0 if choices.with_implied else sum(row.n_implied for row in rows),
         "missing_behind_gates": sum(_missing_behind_gates(of_arm, study) for of_arm in counts),
         # Where a study stops when decided: rated items that agreement is not taken from.
         "items_outside_full_share": sum(n_outside_full_share(of_arm) for of_arm in counts),
@@ -232,16 +262,5 @@ RATERS = ReportKind(
     make=raters_report,
     usual=usual_choices,
     check=check_choices,
-    columns=columns(
-        "question",
-        "arm",
-        "setup",
-        "n",
-        "undecided",
-        "mean",
-        "percent_agreement",
-        "fleiss_kappa",
-        "alpha",
-        "alpha_level",
-    ),
+    rows=(RatersRow,),
 )

@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from string import ascii_uppercase
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 
@@ -12,23 +14,42 @@ from annotation.schemes import Question, load_scheme
 from evaluation.reports.base import (
     USUAL,
     Choices,
-    LeftOut,
-    Planned,
-    Report,
-    Row,
+    RowOfQuestion,
     item_values,
     mean_measure,
     signature,
     study_counts,
     votes_left_out,
     with_assumed,
-    with_intervals,
 )
-from evaluation.reports.registry import ReportKind, columns
+from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
+from evaluation.reports.estimates import Planned, with_estimates
+from evaluation.reports.registry import ReportKind
+from evaluation.reports.rows import LeftOut, Report
 from evaluation.statistics import rater_answers
+from evaluation.statistics.intervals import Figure
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.votes.counts import ArmCounts, n_raters
 from generation.models import Setup
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScenarioRow(RowOfQuestion):
+    """A question's single number for one setup in one arm; see `scenarios_report`."""
+
+    question: Annotated[str, Column("Question")]
+    scale: str
+    scenario: Annotated[str, Column("Scenario")]  # a letter
+    setup: Annotated[str, Column("Setup")]
+    model: str
+    temperature: float | None
+    arm: Annotated[str, Column("Arm")]
+    n: Annotated[int, Column("n", Format.COUNT)]
+    n_assumed: int
+    n_dialogs: int
+    undecided: Annotated[int, Column("Undecided", Format.COUNT)]
+    n_mean: Annotated[int, Column("n of mean", Format.COUNT)]  # none of a nominal question
+    mean: Annotated[Estimate, Column("Mean", Format.MEAN)] = UNKNOWN
 
 
 def scenarios_report(
@@ -36,7 +57,7 @@ def scenarios_report(
     choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
-) -> Report[Any]:
+) -> Report[ScenarioRow]:
     """Return question means by scenario: a row per question × setup × arm.
 
     An assumed answer (`n_assumed`) is a no in the mean, and in no other figure.
@@ -51,19 +72,18 @@ def scenarios_report(
     setups = setups_in_order(study)
     letters = scenario_letters(setups, [of_arm.arm.kind for of_arm in counts])
     questions = load_scheme(study.scheme).questions
-    rows: dict[tuple[str, str], Row] = {}
+    rows: dict[tuple[str, str], ScenarioRow] = {}
     for of_arm in counts:
-        for row in with_intervals(
-            study, _planned(study, of_arm, questions, setups, letters), of_arm.all_dialogs.n
-        ):
-            rows[row["question"], row["scenario"]] = row
+        planned = _planned(study, of_arm, questions, setups, letters)
+        for row in with_estimates(planned, of_arm.all_dialogs.n, seed=study.seed):
+            rows[row.question, row.scenario] = row
     in_order = [
         rows[question.key, letter]
         for question in questions
         for (setup, _), letter in letters.items()
         if choices.setup in ("", setup)
     ]
-    n_undecided = sum(row["undecided"] for row in in_order if row["scale"] == "yes_no")
+    n_undecided = sum(row.undecided for row in in_order if row.scale == "yes_no")
     left_out = {"undecided": n_undecided} | left_out
     return Report(
         study.name, "scenarios", in_order, left_out, signature(study, "scenarios", choices, counts)
@@ -96,7 +116,7 @@ def _planned(
     questions: Sequence[Question],
     setups: Sequence[Setup],
     letters: dict[tuple[str, str], str],
-) -> Iterator[Planned]:
+) -> Iterator[Planned[ScenarioRow]]:
     all_dialogs = of_arm.all_dialogs
     for question in questions:
         all_votes = of_arm.votes[question.key]
@@ -109,27 +129,27 @@ def _planned(
             assumed = is_assumed & (of_arm.assumed.setups == setup.pk)
             values = with_assumed(item_values(question, votes, raters), int(assumed.sum()))
             majority = rater_answers.majority_category(votes, raters)
-            before = {
-                "question": question.key,
-                "scale": question.scale.kind,
-                "scenario": letters[setup.name, of_arm.arm.kind],
-                "setup": setup.name,
-                "model": setup.model,
-                "temperature": setup.temperature,
-                "arm": of_arm.arm.kind,
-                "n": len(votes),
-                "n_assumed": int(assumed.sum()),
-                "n_dialogs": len(np.unique(of_arm.items.dialogs[here])),
-                "undecided": int(np.count_nonzero(majority == rater_answers.UNDECIDED)),
-                # Items that the mean is over: none of a nominal question.
-                "n_mean": 0 if values is None else int(np.count_nonzero(~np.isnan(values))),
-            }
+            make = partial(
+                ScenarioRow,
+                question=question.key,
+                scale=question.scale.kind,
+                scenario=letters[setup.name, of_arm.arm.kind],
+                setup=setup.name,
+                model=setup.model,
+                temperature=setup.temperature,
+                arm=of_arm.arm.kind,
+                n=len(votes),
+                n_assumed=int(assumed.sum()),
+                n_dialogs=len(np.unique(of_arm.items.dialogs[here])),
+                undecided=int(np.count_nonzero(majority == rater_answers.UNDECIDED)),
+                n_mean=0 if values is None else int(np.count_nonzero(~np.isnan(values))),
+            )
             dialogs = np.concatenate([all_dialogs.of_items[here], all_dialogs.of_assumed[assumed]])
-            if values is None:
-                yield Planned(before, {}, dialogs, dict.fromkeys(("mean", "mean_low", "mean_high")))
-            else:
-                mean = rater_answers.mean_statistics(values), mean_measure(question)
-                yield Planned(before, {"mean": mean}, dialogs)
+            figures = {}
+            if values is not None:
+                mean = rater_answers.mean_statistics(values)
+                figures["mean"] = Figure(mean, dialogs, mean_measure(question))
+            yield Planned(make, figures)
 
 
 SCENARIOS = ReportKind(
@@ -141,5 +161,5 @@ SCENARIOS = ReportKind(
     make=scenarios_report,
     usual=usual_choices,
     check=check_choices,
-    columns=columns("question", "scenario", "setup", "arm", "n", "undecided", "n_mean", "mean"),
+    rows=(ScenarioRow,),
 )

@@ -8,7 +8,9 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,30 +19,42 @@ from annotation.models import Study
 from annotation.schemes import Question, load_scheme
 from evaluation.measures.sensibleness import table_1
 from evaluation.models import MetricRun
-from evaluation.reports.base import (
-    USUAL,
-    Choices,
-    LeftOut,
-    Planned,
-    Report,
-    Row,
-    signature,
-    study_counts,
-    votes_left_out,
-    with_intervals,
-)
-from evaluation.reports.registry import ReportKind, columns
+from evaluation.reports.base import USUAL, Choices, signature, study_counts, votes_left_out
+from evaluation.reports.columns import Column, Estimate, Format
+from evaluation.reports.estimates import Planned, with_estimates
+from evaluation.reports.registry import ReportKind
+from evaluation.reports.rows import LeftOut, Report, Row
 from evaluation.runs.item_scores import Scores, ScoresOf, runs_with_scores, scores_of
-from evaluation.runs.progress import title_of
-from evaluation.statistics.intervals import Figure, Floats, Measure, ratio
+from evaluation.statistics.intervals import Figure, Floats, ratio
 from evaluation.studies.reports.choices import check_choices, usual_choices
+from evaluation.studies.reports.of_runs import RunColumns, WithoutScore, run_columns, without_score
 from evaluation.studies.reports.scenarios import setups_in_order
-from evaluation.votes.counts import ArmCounts, n_outside_full_share
+from evaluation.votes.counts import ArmCounts, Ints, n_outside_full_share
 from evaluation.votes.people import rater_scores_of, truth_of
 
 METRICS_LIKE_QUESTIONS = ("sensible", "specific")
 MEAN_OF_OTHERS = "mean of the others"
 MEASURES = ("mse", "missed", "false_alarm", "error_rate")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SensibleRow(Row):
+    """How far one run is from the raters on one slice, or on average over some."""
+
+    of_run: RunColumns
+    question: str
+    prompt: Annotated[str, Column("Prompt")]
+    threshold: float
+    slice: Annotated[str, Column("Slice")]  # a setup, or `MEAN_OF_OTHERS`
+    n_slices: int
+    built_on: Annotated[bool, Column("Built on it")]
+    n: Annotated[int, Column("n", Format.COUNT)]
+    n_human_yes: Annotated[int, Column("Human yes", Format.COUNT)]
+    mse: Annotated[Estimate, Column("MSE", Format.MSE)]
+    missed: Annotated[Estimate, Column("Missed", Format.PERCENT)]
+    false_alarm: Annotated[Estimate, Column("False alarm", Format.PERCENT)]
+    error_rate: Annotated[Estimate, Column("Error rate", Format.PERCENT)]
+    without_score: WithoutScore
 
 
 class _Slice(NamedTuple):
@@ -56,7 +70,7 @@ def sensibleness_report(
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
     scores_of: ScoresOf = scores_of,
-) -> Report[Any]:
+) -> Report[SensibleRow]:
     """Return how far each run is from the raters: a row per run × slice, and their mean below.
 
     The mean is over the slices that the run's prompt was not built on, each counting the same;
@@ -71,10 +85,10 @@ def sensibleness_report(
     missing: Counter[str] = Counter()
     of_arm = truth_of(choices.truth, counts)
     questions = {question.key: question for question in questions_with_metrics(study)}
-    rows: list[Row] = []
+    rows: list[SensibleRow] = []
     digest = hashlib.sha256()
     if of_arm is not None and questions:
-        planned: list[Planned] = []
+        planned: list[Planned[SensibleRow]] = []
         for run in runs_with_scores(study):
             if run.metric not in questions:
                 continue
@@ -85,16 +99,16 @@ def sensibleness_report(
             )
             digest.update(scores.given.tobytes())
             raters = rater_scores_of(study, questions[run.metric], of_arm)
-            without = _missing(scores, ~np.isnan(raters))
+            without = without_score(scores, ~np.isnan(raters))
             missing.update(
-                unscored=without["unscored"],
-                failed=without["failed"],
-                assumed_scores=without["assumed"],
+                unscored=without.unscored,
+                failed=without.failed,
+                assumed_scores=without.assumed,
             )
             slices = _slices(study, of_arm)
             planned += _rows_of(run, scores, raters, of_arm, slices, built_on)
         missing["items_outside_full_share"] = n_outside_full_share(of_arm)
-        rows = list(with_intervals(study, planned, of_arm.items.n_dialogs))
+        rows = list(with_estimates(planned, of_arm.items.n_dialogs, seed=study.seed))
         said += f" | scores {digest.hexdigest()[:16]}"
     return Report(study.name, "sensibleness", rows, dict(missing) | left_out, said)
 
@@ -119,15 +133,6 @@ def _built_on(run: MetricRun, study: Study) -> str:
     return str(run.parameters["built_on"]) if is_here else ""
 
 
-def _missing(scores: Scores, here: NDArray[np.bool_]) -> Row:
-    """Return how many of some items have no score, by reason."""
-    return {
-        "unscored": int((here & ~scores.has_row).sum()),
-        "failed": int((here & scores.is_failed).sum()),
-        "assumed": int((here & scores.is_assumed).sum()),
-    }
-
-
 def _rows_of(
     run: MetricRun,
     scores: Scores,
@@ -135,7 +140,7 @@ def _rows_of(
     of_arm: ArmCounts,
     slices: Sequence[_Slice],
     built_on: str,
-) -> Iterator[Planned]:
+) -> Iterator[Planned[SensibleRow]]:
     """Yield the rows of one run: its slices, then the mean over those not built on."""
     # A score above the cut is a yes: from the next number on.
     threshold = run.threshold if run.is_yes_at_threshold else math.nextafter(run.threshold, 2)
@@ -148,51 +153,55 @@ def _rows_of(
             figures["mse"] = figures["mse"]._replace(statistics=np.zeros((len(score), 2)))
         if each.name != built_on:
             others.append(figures)
-        yield Planned(
-            _before(run, each.name, score, raters, is_built_on=each.name == built_on),
-            {name: (figures[name].statistics, figures[name].measure) for name in MEASURES},
-            dialogs,
-            _missing(scores, each.here & ~np.isnan(raters)),
+        make = partial(
+            _row, run, scores, each.here, raters, name=each.name, is_built_on=each.name == built_on
         )
+        yield Planned(make, {name: figures[name] for name in MEASURES})
     is_other = np.zeros(len(raters), bool)
     for each in slices:
         is_other |= each.here & (each.name != built_on)
     yield Planned(
-        _before(run, MEAN_OF_OTHERS, np.where(is_other, scores.given, math.nan), raters)
-        | {"n_slices": len(others)},
-        {name: _mean_of([each[name] for each in others], len(raters)) for name in MEASURES},
-        dialogs,
-        _missing(scores, is_other & ~np.isnan(raters)),
+        partial(_row, run, scores, is_other, raters, name=MEAN_OF_OTHERS, n_slices=len(others)),
+        {name: _mean_of([each[name] for each in others], dialogs) for name in MEASURES},
     )
 
 
-def _before(
-    run: MetricRun, name: str, score: Floats, raters: Floats, *, is_built_on: bool = False
-) -> Row:
-    is_compared = ~np.isnan(score) & ~np.isnan(raters)
-    return {
-        "run": run.pk,
-        "metric": run.metric,
-        "title": title_of(run),
-        "model": run.model_name or run.backend,
-        "run_signature": run.full_signature,
-        "question": run.metric,
-        "prompt": run.parameters.get("prompt", ""),
-        "threshold": run.threshold,
-        "slice": name,
-        "n_slices": 1,
-        "built_on": is_built_on,
-        "n": int(is_compared.sum()),
-        "n_human_yes": int((raters[is_compared] >= 0.5).sum()),
-    }
+def _row(
+    run: MetricRun,
+    scores: Scores,
+    here: NDArray[np.bool_],
+    raters: Floats,
+    *,
+    name: str,
+    n_slices: int = 1,
+    is_built_on: bool = False,
+    **estimates: Any,
+) -> SensibleRow:
+    """Return the row of one run over some items."""
+    is_rated = here & ~np.isnan(raters)
+    is_compared = is_rated & ~np.isnan(scores.given)
+    return SensibleRow(
+        of_run=run_columns(run),
+        question=run.metric,
+        prompt=run.parameters.get("prompt", ""),
+        threshold=run.threshold,
+        slice=name,
+        n_slices=n_slices,
+        built_on=is_built_on,
+        n=int(is_compared.sum()),
+        n_human_yes=int((raters[is_compared] >= 0.5).sum()),
+        **estimates,
+        without_score=without_score(scores, is_rated),
+    )
 
 
-def _mean_of(figures: Sequence[Figure], n_items: int) -> tuple[Floats, Measure]:
-    """Return statistics and measure of the mean of some figures, each counting the same."""
+def _mean_of(figures: Sequence[Figure], dialogs: Ints) -> Figure:
+    """Return the mean of some figures, each counting the same; undefined without any."""
     if len(figures) == 1:
-        return figures[0].statistics, figures[0].measure
-    nothing = np.zeros((n_items, 2))  # without any, the mean is undefined
-    return np.hstack([figure.statistics for figure in figures] or [nothing]), _mean_over_slices
+        return figures[0]
+    nothing = np.zeros((len(dialogs), 2))
+    statistics = np.hstack([figure.statistics for figure in figures] or [nothing])
+    return Figure(statistics, dialogs, _mean_over_slices)
 
 
 def _mean_over_slices(sums: Floats) -> Floats:
@@ -215,19 +224,5 @@ SENSIBLENESS = ReportKind(
     make=sensibleness_report,
     usual=usual_choices,
     check=check_choices,
-    columns=columns(
-        "title",
-        "model",
-        "prompt",
-        "slice",
-        "built_on",
-        "n",
-        "n_human_yes",
-        "mse",
-        "missed",
-        "false_alarm",
-        "error_rate",
-        "failed",
-        "unscored",
-    ),
+    rows=(SensibleRow,),
 )

@@ -1,40 +1,97 @@
 """Every report on a study at once, from one reading of its votes: what its page shows."""
 
 import time
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Q
 from django.utils import timezone
 
 from annotation.models import Rater, Study, Vote
 from evaluation.reports.base import Choices, study_counts, votes_left_out
+from evaluation.reports.rows import Report
 from evaluation.runs.item_scores import scores_once
-from evaluation.studies.reports.agreement import AGREEMENT, agreement_with_details
-from evaluation.studies.reports.raters import RATERS, raters_report
-from evaluation.studies.reports.scenarios import SCENARIOS, scenarios_report, setups_in_order
+from evaluation.studies.reports.agreement import (
+    AGREEMENT,
+    AgreementRow,
+    Details,
+    agreement_with_details,
+)
+from evaluation.studies.reports.raters import RATERS, RatersRow, raters_report
+from evaluation.studies.reports.scenarios import (
+    SCENARIOS,
+    ScenarioRow,
+    scenarios_report,
+    setups_in_order,
+)
 from evaluation.studies.reports.sensibleness import (
     METRICS_LIKE_QUESTIONS,
     SENSIBLENESS,
+    SensibleRow,
     sensibleness_report,
 )
-from evaluation.studies.reports.timing import POSITION, TIME, position_report, time_report
-from evaluation.studies.reports.uncertainty import UNCERTAINTY, uncertainty_report
+from evaluation.studies.reports.timing import (
+    POSITION,
+    TIME,
+    PositionRow,
+    SavedTime,
+    TimeOfArm,
+    position_report,
+    time_report,
+)
+from evaluation.studies.reports.uncertainty import (
+    UNCERTAINTY,
+    UncertaintyRow,
+    uncertainty_report,
+)
 from generation.models import Response
 
 # In the order of the page of a study.
 ON_PAGE = (RATERS, SCENARIOS, UNCERTAINTY, AGREEMENT, SENSIBLENESS, TIME, POSITION)
 
-Figures = dict[str, Any]
+
+class Overview(NamedTuple):
+    """How large a study is, whatever a reader chooses to count."""
+
+    n_votes: int
+    n_implied: int
+    n_simulated_votes: int
+    n_raters: int
+    n_excluded: int
+    n_simulated: int
+    n_responses: int
+    n_examples: int
+    n_dialogs: int
+    n_unstated: int  # responses whose evidence the file does not give
+    arms: list[str]
+    setups: list[str]
+    seed: int
+
+
+class Figures(NamedTuple):
+    """All figures of a study: each report, and what a page shows beside them."""
+
+    overview: Overview
+    raters: Report[RatersRow]
+    by_setup: Report[RatersRow]  # the same with a row per setup
+    scenarios: Report[ScenarioRow]
+    uncertainty: Report[UncertaintyRow]
+    time: Report[TimeOfArm | SavedTime]
+    position: Report[PositionRow]
+    agreement: Report[AgreementRow]
+    sensibleness: Report[SensibleRow]
+    details: Details  # of the agreement
+    computed_at: datetime
+    seconds: float  # that it took
+
+    @property
+    def reports(self) -> dict[str, Report[Any]]:
+        """The reports by key, in the order of the page of a study."""
+        return {kind.key: getattr(self, kind.key) for kind in ON_PAGE}
 
 
 def study_figures(study: Study, choices: Choices) -> Figures:
-    """Return all figures of a study as JSON knows them.
-
-    A report is its fields as a mapping: `raters`, `by_setup` (the same with a row per setup),
-    `scenarios`, `uncertainty`, `time`, `position`, `agreement`, `sensibleness`. Beside them
-    `overview`, `curves` and `disagreements` (as in `agreement.Details`), `computed_at`, and the
-    `seconds` that it took.
-    """
+    """Return all figures of a study."""
     began = time.perf_counter()
     choices = choices._replace(by_setup=False)
     counts = study_counts(study, choices)
@@ -42,47 +99,43 @@ def study_figures(study: Study, choices: Choices) -> Figures:
     given = (study, choices, counts, left_out)
     scores_of = scores_once(METRICS_LIKE_QUESTIONS)
     agreement, details = agreement_with_details(*given, scores_of=scores_of)
-    by_setup = raters_report(study, choices._replace(by_setup=True), counts, left_out)
-    return {
-        "overview": _overview(study),
-        "raters": raters_report(*given)._asdict(),
-        "by_setup": by_setup._asdict(),
-        "scenarios": scenarios_report(*given)._asdict(),
-        "uncertainty": uncertainty_report(*given)._asdict(),
-        "time": time_report(*given)._asdict(),
-        "position": position_report(*given)._asdict(),
-        "agreement": agreement._asdict(),
-        "sensibleness": sensibleness_report(*given, scores_of)._asdict(),
-        **details._asdict(),
-        "computed_at": timezone.now().isoformat(),
-        "seconds": round(time.perf_counter() - began, 3),
-    }
+    return Figures(
+        overview=_overview(study),
+        raters=raters_report(*given),
+        by_setup=raters_report(study, choices._replace(by_setup=True), counts, left_out),
+        scenarios=scenarios_report(*given),
+        uncertainty=uncertainty_report(*given),
+        time=time_report(*given),
+        position=position_report(*given),
+        agreement=agreement,
+        sensibleness=sensibleness_report(*given, scores_of),
+        details=details,
+        computed_at=timezone.now(),
+        seconds=round(time.perf_counter() - began, 3),
+    )
 
 
-def _overview(study: Study) -> Figures:
-    """Return how large a study is, whatever a reader chooses to count."""
+def _overview(study: Study) -> Overview:
     votes = Vote.objects.filter(arm__in=list(study.arms.values_list("pk", flat=True)))
     responses = Response.objects.of_benchmark().filter(setup__in=study.setups.all())
-    return (
-        votes.aggregate(
+    return Overview(
+        **votes.aggregate(
             n_votes=Count("pk"),
             n_implied=Count("pk", filter=Q(is_implied=True)),
             n_simulated_votes=Count("pk", filter=Q(rater__is_simulated=True)),
-        )
-        | Rater.objects.filter(study=study).aggregate(
+        ),
+        **Rater.objects.filter(study=study).aggregate(
             n_raters=Count("pk"),
             n_excluded=Count("pk", filter=Q(is_excluded=True)),
             n_simulated=Count("pk", filter=Q(is_simulated=True)),
-        )
-        | responses.aggregate(
+        ),
+        **responses.aggregate(
             n_responses=Count("pk"),
             n_examples=Count("example", distinct=True),
             n_dialogs=Count("example__dialog", distinct=True),
             n_unstated=Count("pk", filter=Q(is_evidence_stated=False)),
-        )
-        | {
-            "arms": [arm.kind for arm in study.arms.all()],
-            "setups": [setup.name for setup in setups_in_order(study)],
-            "seed": study.seed,
-        }
+        ),
+        arms=[arm.kind for arm in study.arms.all()],
+        setups=[setup.name for setup in setups_in_order(study)],
+        seed=study.seed,
     )

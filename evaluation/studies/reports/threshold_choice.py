@@ -6,9 +6,9 @@ figure that comes of choosing and reporting on the same ones.
 """
 
 import hashlib
-import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -16,24 +16,16 @@ import numpy as np
 from annotation.models import Study
 from annotation.schemes import load_scheme
 from evaluation.models import MetricRun
-from evaluation.reports.base import (
-    N_RESAMPLES,
-    USUAL,
-    Choices,
-    LeftOut,
-    Report,
-    Row,
-    number,
-    signature,
-    study_counts,
-    votes_left_out,
-)
-from evaluation.reports.registry import ReportKind, columns
+from evaluation.reports.base import USUAL, Choices, signature, study_counts, votes_left_out
+from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
+from evaluation.reports.estimates import N_RESAMPLES, estimates_in, estimates_of
+from evaluation.reports.registry import ReportKind
+from evaluation.reports.rows import LeftOut, Report, Row, number
 from evaluation.runs.families import USUAL as USUAL_CHOICES
 from evaluation.runs.families import Candidate, Family, families_of
 from evaluation.runs.item_scores import Scores, scale_of, scores_of_runs
 from evaluation.statistics.human_auto import Bools, balanced_accuracy_from, cells
-from evaluation.statistics.intervals import Figure, Floats, bootstrap_intervals, share_from
+from evaluation.statistics.intervals import Figure, Floats, share_from
 from evaluation.statistics.rank_measures import auc
 from evaluation.statistics.threshold_choice import (
     N_FOLDS,
@@ -45,8 +37,9 @@ from evaluation.statistics.threshold_choice import (
     nested,
 )
 from evaluation.statistics.uncertainty import accuracy_statistics
-from evaluation.studies.reports.agreement import CEILINGS
+from evaluation.studies.reports.ceilings import CeilingColumns, ceiling_columns
 from evaluation.studies.reports.choices import check_choices, usual_choices
+from evaluation.studies.reports.of_runs import WithoutScore, without_score
 from evaluation.votes.counts import ArmCounts
 from evaluation.votes.people import People, people_of
 from generation.choices.declaration import Choice as Declared
@@ -55,7 +48,94 @@ from generation.choices.declaration import ChoiceError, check_known
 NAME = "calibration"
 LEAST_SHARE = 0.5  # of the scores of the fullest candidate: with fewer one would cost the others
 CANDIDATE, CHOSEN = "candidate", "chosen"
-FIGURES = [
+
+
+@dataclass(frozen=True, kw_only=True)
+class FamilyColumns(Row):
+    """What rows are about: a family of candidates on a question."""
+
+    question: Annotated[str, Column("Question")]
+    label: str | None  # what makes a human yes
+    truth: str  # the arm
+    family: Annotated[str, Column("Family")]  # key
+    metric: str
+    model: str | None
+    evidence: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidateRow(Row):
+    """One way to score, cut at its usual threshold, and how it fared in the choice."""
+
+    about: FamilyColumns
+    kind: Annotated[str, Column("Kind")] = CANDIDATE
+    title: Annotated[str, Column("Title")]
+    run: int
+    flavor: str | None
+    window: int | None
+    hypothesis: str | None
+    run_signature: str
+    threshold: Annotated[float, Column("Threshold", Format.THRESHOLD)]  # its usual one
+    without_score: WithoutScore
+    truncated: int
+    n: Annotated[int | None, Column("n", Format.COUNT)] = None
+    auc: float | None = None
+    accuracy: Annotated[Estimate, Column("Accuracy", Format.PERCENT)] = UNKNOWN
+    balanced_accuracy: Estimate = UNKNOWN
+    n_lacking: Annotated[int | None, Column("Lacking", Format.COUNT)] = None
+    best_threshold: Annotated[float | None, Column("Best threshold", Format.THRESHOLD)] = None
+    best_accuracy: Annotated[float | None, Column("Best accuracy", Format.PERCENT)] = None
+    n_chosen: Annotated[int | None, Column("Folds", Format.COUNT)] = None  # that chose it
+    is_recommended: bool = False
+    why: Annotated[str | None, Column("Why")] = None  # it takes no part
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen(Row):
+    """A candidate with a threshold; None: nothing could be chosen."""
+
+    title: str | None
+    run: int | None
+    threshold: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenRow(Row):
+    """What was chosen among candidates: on other dialogs, on the same, and without choosing.
+
+    The intervals say how sure the figures are of the dialogs, with the choices as they were made.
+    """
+
+    about: FamilyColumns
+    kind: Annotated[str, Column("Kind")] = CHOSEN
+    n: Annotated[int, Column("n", Format.COUNT)]
+    n_human_yes: int
+    n_dialogs: int
+    n_candidates: Annotated[int, Column("Candidates", Format.COUNT)]
+    n_folds: int | None
+    title: Annotated[str | None, Column("Title")]
+    run: int | None
+    threshold: Annotated[float | None, Column("Threshold", Format.THRESHOLD)]
+    others: Mapping[str, Chosen]  # flattering_…, untuned_…
+    lowest_threshold: float | None
+    highest_threshold: float | None
+    accuracy: Annotated[Estimate, Column("Accuracy", Format.PERCENT)] = UNKNOWN
+    balanced_accuracy: Estimate = UNKNOWN
+    flattering_accuracy: Annotated[Estimate, Column("Flattering accuracy", Format.PERCENT)] = (
+        UNKNOWN
+    )
+    flattering_balanced_accuracy: Estimate = UNKNOWN
+    untuned_accuracy: Annotated[Estimate, Column("Untuned accuracy", Format.PERCENT)] = UNKNOWN
+    untuned_balanced_accuracy: Estimate = UNKNOWN
+    optimism: Annotated[Estimate, Column("Optimism", Format.POINTS)] = UNKNOWN
+    gain: Estimate = UNKNOWN
+    baseline: Annotated[Estimate, Column("Majority label", Format.PERCENT)] = UNKNOWN
+    ceilings: CeilingColumns
+    why: Annotated[str | None, Column("Why")]  # nothing could be chosen
+    n_not_scored_by_all: int
+
+
+FIGURES = (
     *(
         f"{prefix}{name}"
         for prefix in ("", "flattering_", "untuned_")
@@ -64,8 +144,8 @@ FIGURES = [
     "optimism",
     "gain",
     "baseline",
-    *(f"{kind}_{ceiling}" for ceiling in CEILINGS for kind in ("ceiling", "minus_ceiling")),
-]
+)
+CalibrationRow = CandidateRow | ChosenRow
 
 
 class _Entry(NamedTuple):
@@ -83,7 +163,7 @@ def calibration_report(
     question: str = "",
     model: str = "",
     family: Family | None = None,
-) -> Report[Any]:
+) -> Report[CalibrationRow]:
     """Return the candidates of each family on each question, and what choosing among them gives.
 
     Args:
@@ -98,7 +178,7 @@ def calibration_report(
     missing: Counter[str] = Counter(
         undecided=0, unscored=0, failed=0, assumed_scores=0, not_scored_by_all=0
     )
-    rows: list[Row] = []
+    rows: list[CalibrationRow] = []
     digest = hashlib.sha256()
     families = [family] if family else families_of(study)
     for each in families:
@@ -108,7 +188,9 @@ def calibration_report(
             _add_to(digest, entries)
             for asked in people:
                 rows += _rows(study, of_arm, each, entries, asked)
-    missing["not_scored_by_all"] = sum(row.get("n_not_scored_by_all", 0) for row in rows)
+    missing["not_scored_by_all"] = sum(
+        row.n_not_scored_by_all for row in rows if isinstance(row, ChosenRow)
+    )
     n_undecided = sum(int((each.is_rated & np.isnan(each.labels)).sum()) for each in people)
     missing["undecided"] = n_undecided
     left_out: LeftOut = dict(missing) | votes_left_out(study, counts, choices)
@@ -139,11 +221,12 @@ def _why_left_out(run: MetricRun, n: int, most: int) -> str:
 
 def _rows(
     study: Study, of_arm: ArmCounts, family: Family, entries: Sequence[_Entry], people: People
-) -> list[Row]:
+) -> list[CalibrationRow]:
     """Return the rows of a family on one question: one of what was chosen, then the candidates."""
+    about = _about(of_arm, family, people)
     taking_part = [each for each in entries if not each.why]
     if not taking_part:
-        return [_row(of_arm, family, each, people) | {"why": each.why} for each in entries]
+        return [_candidate_row(about, each, people) for each in entries]
     scores = np.array([each.scores.given for each in taking_part])
     cuts = [_untuned_threshold(each.candidate) for each in taking_part]
     usual = next((n for n, e in enumerate(taking_part) if e.candidate.choices == USUAL_CHOICES), 0)
@@ -165,54 +248,61 @@ def _rows(
     # Decided, and scored by some of the candidates: it is compared if by all of them.
     is_wanted = ~np.isnan(people.labels) & ~np.isnan(scores).all(axis=0)
     is_lacking = is_wanted & np.isnan(scores)
-    rows = [
-        _chosen_row(study, of_arm, family, candidates, people, found, is_compared)
-        | {"n_not_scored_by_all": int(is_lacking.any(axis=0).sum())}
+    n_lacking_any = int(is_lacking.any(axis=0).sum())
+    rows: list[CalibrationRow] = [
+        _chosen_row(study, of_arm, about, candidates, people, found, is_compared, n_lacking_any)
     ]
     figures = iter(_candidate_figures(study, of_arm, scores, says_yes, people, is_compared))
     number_of = 0
     for each in entries:
-        row = _row(of_arm, family, each, people)
         if each.why:
-            rows.append(row | {"why": each.why})
+            rows.append(_candidate_row(about, each, people))
             continue
         place = _place_in(found, number_of, scores, is_yes_at, people, is_compared)
         n_lacking = int(is_lacking[number_of].sum())
-        rows.append(row | next(figures) | {"n_lacking": n_lacking} | place)
+        rows.append(
+            _candidate_row(about, each, people, **next(figures), n_lacking=n_lacking, **place)
+        )
         number_of += 1
     return rows
 
 
-def _row(of_arm: ArmCounts, family: Family, entry: _Entry, people: People) -> Row:
-    """Return what a candidate is, and how many of the rated targets it has no score for."""
+def _about(of_arm: ArmCounts, family: Family, people: People) -> FamilyColumns:
+    return FamilyColumns(
+        question=people.question.key,
+        label=people.rule.said or None,
+        truth=of_arm.arm.kind,
+        family=family.key,
+        metric=family.metric,
+        model=family.model or None,
+        evidence=family.evidence or None,
+    )
+
+
+def _candidate_row(
+    about: FamilyColumns, entry: _Entry, people: People, **of_choice: Any
+) -> CandidateRow:
+    """Return what a candidate is, and how many of the rated targets it has no score for.
+
+    Args:
+        of_choice: fields of one that takes part.
+    """
     choices = entry.candidate.choices
     run, rated = entry.candidate.run, people.is_rated
-    return _heading(of_arm, family, people) | {
-        "kind": CANDIDATE,
-        "title": entry.candidate.name,
-        "run": run.pk,
-        "flavor": choices.flavor if choices else None,
-        "window": choices.window if choices else None,
-        "hypothesis": choices.hypothesis if choices else None,
-        "run_signature": run.full_signature,
-        "threshold": _untuned_threshold(entry.candidate),
-        "unscored": int((rated & ~entry.scores.has_row).sum()),
-        "failed": int((rated & entry.scores.is_failed).sum()),
-        "assumed": int((rated & entry.scores.is_assumed).sum()),
-        "truncated": int(entry.scores.n_truncated[rated].sum()),
-    }
-
-
-def _heading(of_arm: ArmCounts, family: Family, people: People) -> Row:
-    return {
-        "question": people.question.key,
-        "label": people.rule.said or None,
-        "truth": of_arm.arm.kind,
-        "family": family.key,
-        "metric": family.metric,
-        "model": family.model or None,
-        "evidence": family.evidence or None,
-    }
+    return CandidateRow(
+        about=about,
+        title=entry.candidate.name,
+        run=run.pk,
+        flavor=choices.flavor if choices else None,
+        window=choices.window if choices else None,
+        hypothesis=choices.hypothesis if choices else None,
+        run_signature=run.full_signature,
+        threshold=_untuned_threshold(entry.candidate),
+        without_score=without_score(entry.scores, rated),
+        truncated=int(entry.scores.n_truncated[rated].sum()),
+        why=entry.why or None,
+        **of_choice,
+    )
 
 
 def _candidate_figures(
@@ -222,28 +312,22 @@ def _candidate_figures(
     says_yes: Bools,
     people: People,
     is_compared: Bools,
-) -> list[Row]:
-    """Return how good each candidate is at its usual threshold, all over the same items."""
+) -> Iterator[dict[str, Any]]:
+    """Yield how good each candidate is at its usual threshold, all over the same items."""
     human, dialogs = people.labels[is_compared], of_arm.items.dialogs[is_compared]
     figures = []
     for labels in says_yes[:, is_compared].astype(np.float64):
         figures.append(Figure(accuracy_statistics(human, labels), dialogs, share_from))
         by_cell = cells(human == 1, labels == 1)
         figures.append(Figure(by_cell, dialogs, balanced_accuracy_from))
-    ends = bootstrap_intervals(
-        figures, of_arm.items.n_dialogs, seed=study.seed, n_resamples=N_RESAMPLES
-    )
-    rows: list[Row] = [
-        {"n": len(human), "auc": number(auc(human == 1, given))} for given in scores[:, is_compared]
-    ]
-    for place, (figure, interval) in enumerate(zip(figures, ends, strict=True)):
-        name = ("accuracy", "balanced_accuracy")[place % 2]
-        rows[place // 2] |= {
-            name: number(figure.measure(figure.statistics.sum(axis=0))),
-            f"{name}_low": number(interval.low),
-            f"{name}_high": number(interval.high),
+    estimates = iter(estimates_of(figures, of_arm.items.n_dialogs, seed=study.seed))
+    for given in scores[:, is_compared]:
+        yield {
+            "n": len(human),
+            "auc": number(auc(human == 1, given)),
+            "accuracy": next(estimates),
+            "balanced_accuracy": next(estimates),
         }
-    return rows
 
 
 def _place_in(
@@ -253,10 +337,10 @@ def _place_in(
     is_yes_at: bool,
     people: People,
     is_compared: Bools,
-) -> Row:
+) -> dict[str, Any]:
     """Return how a candidate fared in the choice: its best threshold, and how often it won."""
     if found.recommended is None:
-        return {"best_threshold": None, "best_accuracy": None, "n_chosen": None, "why": None}
+        return {}
     threshold = found.fitted[candidate].threshold
     labels = labels_at(scores[candidate, is_compared], threshold, is_yes_at)
     return {
@@ -264,61 +348,65 @@ def _place_in(
         "best_accuracy": float((labels == (people.labels[is_compared] == 1)).mean()),
         "n_chosen": found.n_chosen[candidate],
         "is_recommended": candidate == found.recommended.candidate,
-        "why": None,
     }
 
 
 def _chosen_row(
     study: Study,
     of_arm: ArmCounts,
-    family: Family,
+    about: FamilyColumns,
     candidates: Sequence[Candidate],
     people: People,
     found: Nested,
     is_compared: Bools,
-) -> Row:
+    n_not_scored_by_all: int,
+) -> ChosenRow:
     """Return how good choosing is: on other dialogs, on the same, and without it."""
-    row = _heading(of_arm, family, people) | {
-        "kind": CHOSEN,
-        "n": int(is_compared.sum()),
-        "n_human_yes": int((people.labels[is_compared] == 1).sum()),
-        "n_dialogs": found.n_dialogs,
-        "n_candidates": len(candidates),
-        "n_folds": len(found.by_fold) or None,
-    }
-    for prefix, choice in (
-        ("", found.recommended),
-        ("flattering_", found.flattering),
-        ("untuned_", found.untuned),
-    ):
-        candidate = candidates[choice.candidate] if choice else None
-        row[f"{prefix}title"] = candidate.name if candidate else None
-        row[f"{prefix}run"] = candidate.run.pk if candidate else None
-        row[f"{prefix}threshold"] = choice.threshold if choice else None
     cuts = [choice.threshold for choice in found.by_fold]
-    row |= {
-        "lowest_threshold": min(cuts, default=None),
-        "highest_threshold": max(cuts, default=None),
-    }
     why = people.rule.why or found.why
-    figures: dict[str, float] = {}
+    estimates = {}
     if not why:
-        figures = calibration_figures(
-            found,
-            people.labels,
-            of_arm.items.dialogs,
-            of_arm.items.n_dialogs,
-            seed=study.seed,
-            n_resamples=N_RESAMPLES,
-            ceilings=people.ceilings,
+        estimates = estimates_in(
+            calibration_figures(
+                found,
+                people.labels,
+                of_arm.items.dialogs,
+                of_arm.items.n_dialogs,
+                seed=study.seed,
+                n_resamples=N_RESAMPLES,
+                ceilings=people.ceilings,
+            )
         )
-    for name in (f"{figure}{end}" for figure in FIGURES for end in ("", "_low", "_high")):
-        row[name] = number(figures.get(name, math.nan))
-    for name in CEILINGS:
-        statistics = people.ceilings.get(name)
-        n = None if statistics is None else int((statistics[is_compared, 1] > 0).sum())
-        row[f"ceiling_{name}_n"] = n
-    return row | {"why": why or None}
+    figures: dict[str, Any] = {name: estimates.get(name, UNKNOWN) for name in FIGURES}
+    recommended = _chosen(candidates, found.recommended)
+    return ChosenRow(
+        about=about,
+        n=int(is_compared.sum()),
+        n_human_yes=int((people.labels[is_compared] == 1).sum()),
+        n_dialogs=found.n_dialogs,
+        n_candidates=len(candidates),
+        n_folds=len(found.by_fold) or None,
+        title=recommended.title,
+        run=recommended.run,
+        threshold=recommended.threshold,
+        others={
+            "flattering": _chosen(candidates, found.flattering),
+            "untuned": _chosen(candidates, found.untuned),
+        },
+        lowest_threshold=min(cuts, default=None),
+        highest_threshold=max(cuts, default=None),
+        **figures,
+        ceilings=ceiling_columns(estimates, people.ceilings, is_compared),
+        why=why or None,
+        n_not_scored_by_all=n_not_scored_by_all,
+    )
+
+
+def _chosen(candidates: Sequence[Candidate], choice: Choice | None) -> Chosen:
+    if choice is None:
+        return Chosen(title=None, run=None, threshold=None)
+    candidate = candidates[choice.candidate]
+    return Chosen(title=candidate.name, run=candidate.run.pk, threshold=choice.threshold)
 
 
 def _untuned_threshold(candidate: Candidate) -> float:
@@ -372,7 +460,7 @@ def _check(study: Study, choices: CalibrationChoices) -> None:
         raise ChoiceError("model", f"No scores by a model {choices.model!r}; there are: {there}.")
 
 
-def _chosen_report(study: Study, choices: CalibrationChoices) -> Report[Any]:
+def _chosen_report(study: Study, choices: CalibrationChoices) -> Report[CalibrationRow]:
     counted, question, model = choices
     return calibration_report(study, counted, question=question, model=model)
 
@@ -386,25 +474,5 @@ CALIBRATION = ReportKind(
     make=_chosen_report,
     usual=_usual,
     check=_check,
-    columns=columns(
-        "question",
-        "family",
-        "kind",
-        "title",
-        "n_candidates",
-        "threshold",
-        "n",
-        "n_lacking",
-        "accuracy",
-        "best_threshold",
-        "best_accuracy",
-        "n_chosen",
-        "flattering_accuracy",
-        "optimism",
-        "untuned_accuracy",
-        "baseline",
-        "ceiling_merged",
-        "ceiling_halves",
-        "why",
-    ),
+    rows=(ChosenRow, CandidateRow),
 )

@@ -2,35 +2,52 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from django.db.models import Count, Max, QuerySet, Sum
 
 from annotation.models import Arm, Study, Vote
 from annotation.schemes import Question, load_scheme
-from evaluation.reports.base import (
-    N_RESAMPLES,
-    USUAL,
-    Choices,
-    LeftOut,
-    Planned,
-    Report,
-    Row,
-    number,
-    signature,
-    study_counts,
-    votes_left_out,
-    with_intervals,
-)
-from evaluation.reports.registry import ReportKind, columns
+from evaluation.reports.base import USUAL, Choices, signature, study_counts, votes_left_out
+from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
+from evaluation.reports.estimates import N_RESAMPLES, Planned, estimate, with_estimates
+from evaluation.reports.registry import ReportKind
+from evaluation.reports.rows import LeftOut, Report, Row
 from evaluation.statistics import rater_answers
-from evaluation.statistics.intervals import Floats, percentile_interval
+from evaluation.statistics.intervals import Figure, Floats, percentile_interval
 from evaluation.statistics.timing import medians
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.votes.counts import ArmCounts, Ints, counted_votes
 
 SAVED = "saved"  # the row of both arms together
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgements(Row):
+    """Whose judgements are timed, and how many there are."""
+
+    arm: Annotated[str, Column("Arm")]
+    n_judgements: Annotated[int, Column("Judgements", Format.COUNT)]
+    n_without_seconds: Annotated[int, Column("Without a time", Format.COUNT)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeOfArm(Judgements):
+    """Seconds per response in one arm."""
+
+    mean_seconds: Annotated[Estimate, Column("Mean", Format.SECONDS)]
+    median_seconds: Annotated[Estimate, Column("Median", Format.SECONDS)] = UNKNOWN
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedTime(Judgements):
+    """The share of the median time that merging saves."""
+
+    arm: Annotated[str, Column("Arm")] = SAVED
+    saved_share: Annotated[Estimate, Column("Saved", Format.PERCENT)]
 
 
 class Times(NamedTuple):
@@ -46,7 +63,7 @@ def time_report(
     choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
-) -> Report[Any]:
+) -> Report[TimeOfArm | SavedTime]:
     """Return the seconds per response in each arm, and the share that merging saves of them.
 
     `counts` and `left_out` as for `raters_report`. A judgement is one rater's answers to one target
@@ -58,9 +75,10 @@ def time_report(
         left_out = votes_left_out(study, counts, choices)
     names = sorted({name for of_arm in counts for name in of_arm.items.dialog_names})
     times = {of_arm.arm.kind: _times(of_arm, names, choices) for of_arm in counts}
-    rows = list(with_intervals(study, _planned_means(times), len(names)))
+    means = with_estimates(_planned_means(times), len(names), seed=study.seed)
+    arms: list[TimeOfArm] = []
     resampled: dict[str, Floats] = {}
-    for row, (arm, of_arm) in zip(rows, times.items(), strict=True):
+    for row, (arm, of_arm) in zip(means, times.items(), strict=True):
         found = medians(
             of_arm.seconds,
             of_arm.dialogs,
@@ -69,9 +87,11 @@ def time_report(
             n_resamples=N_RESAMPLES,
         )
         resampled[arm] = found.resampled
-        row |= _figure("median_seconds", found.found, found.resampled, _n_dialogs(of_arm))
+        median = _estimate(found.found, found.resampled, _n_dialogs(of_arm))
+        arms.append(replace(row, median_seconds=median))
+    rows: list[TimeOfArm | SavedTime] = [*arms]
     if len(times) == 2:
-        rows.append(_saved(rows, times, resampled))
+        rows.append(_saved(arms, times, resampled))
     left_out = {"judgements_without_seconds": sum(t.n_without for t in times.values())} | left_out
     return Report(study.name, "time", rows, left_out, signature(study, "time", choices, counts))
 
@@ -120,48 +140,69 @@ def _items_of(of_arm: ArmCounts, targets: Ints) -> tuple[Ints, Any]:
     return order[place[is_item]], is_item
 
 
-def _planned_means(times: Mapping[str, Times]) -> Iterator[Planned]:
+def _planned_means(times: Mapping[str, Times]) -> Iterator[Planned[TimeOfArm]]:
     for arm, of_arm in times.items():
-        before = {
-            "arm": arm,
-            "n_judgements": len(of_arm.seconds) + of_arm.n_without,
-            "n_without_seconds": of_arm.n_without,
-        }
-        mean = {
-            "mean_seconds": (rater_answers.mean_statistics(of_arm.seconds), rater_answers.mean_from)
-        }
-        yield Planned(before, mean, of_arm.dialogs)
+        make = partial(
+            TimeOfArm,
+            arm=arm,
+            n_judgements=len(of_arm.seconds) + of_arm.n_without,
+            n_without_seconds=of_arm.n_without,
+        )
+        mean = rater_answers.mean_statistics(of_arm.seconds)
+        yield Planned(make, {"mean_seconds": Figure(mean, of_arm.dialogs, rater_answers.mean_from)})
 
 
-def _saved(rows: Sequence[Row], times: Mapping[str, Times], resampled: Mapping[str, Floats]) -> Row:
+def _saved(
+    rows: Sequence[TimeOfArm], times: Mapping[str, Times], resampled: Mapping[str, Floats]
+) -> SavedTime:
     """Return the share of the median time that merging saves, from the same resampled dialogs."""
-    median = {row["arm"]: row["median_seconds"] for row in rows}
+    median = {row.arm: row.median_seconds.value for row in rows}
     separate, merged = median[Arm.Kind.SEPARATE], median[Arm.Kind.MERGED]
     share = math.nan if not separate or merged is None else 1 - merged / separate
     with np.errstate(divide="ignore", invalid="ignore"):  # a median may be 0: undefined
         shares = 1 - resampled[Arm.Kind.MERGED] / resampled[Arm.Kind.SEPARATE]
     both = np.concatenate([of_arm.dialogs for of_arm in times.values()])
-    return {
-        "arm": SAVED,
-        "n_judgements": sum(row["n_judgements"] for row in rows),
-        "n_without_seconds": sum(row["n_without_seconds"] for row in rows),
-    } | _figure("saved_share", share, shares, len(np.unique(both)))
+    return SavedTime(
+        n_judgements=sum(row.n_judgements for row in rows),
+        n_without_seconds=sum(row.n_without_seconds for row in rows),
+        saved_share=_estimate(share, shares, len(np.unique(both))),
+    )
 
 
 def _n_dialogs(times: Times) -> int:
     return len(np.unique(times.dialogs))
 
 
-def _figure(name: str, found: float, resampled: Floats, n_dialogs: int) -> Row:
-    interval = percentile_interval(resampled, n_dialogs)
-    return {
-        name: number(found),
-        f"{name}_low": number(interval.low),
-        f"{name}_high": number(interval.high),
-    }
+def _estimate(found: float, resampled: Floats, n_dialogs: int) -> Estimate:
+    return estimate(found, percentile_interval(resampled, n_dialogs))
 
 
 # --- position -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanAtPosition(Row):
+    """The mean vote on a question at one place of the merged form."""
+
+    question: Annotated[str, Column("Question")]
+    order: Annotated[str, Column("Order")]  # random, fixed or unknown
+    position: Annotated[int, Column("Position", Format.COUNT)]  # from 1
+    n_votes: Annotated[int, Column("Votes", Format.COUNT)]
+    mean_vote: Annotated[float, Column("Mean vote", Format.DECIMAL)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PositionEffect(Row):
+    """What the first place does to the votes on a question: first − later."""
+
+    question: Annotated[str, Column("Question")]
+    order: Annotated[str, Column("Order")]
+    position: Annotated[None, Column("Position", Format.COUNT)] = None
+    n_votes: Annotated[int, Column("Votes", Format.COUNT)]
+    effect: Annotated[Estimate, Column("First − later", Format.SIGNED)]
+
+
+PositionRow = MeanAtPosition | PositionEffect
 
 
 def position_report(
@@ -169,7 +210,7 @@ def position_report(
     choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
-) -> Report[Any]:
+) -> Report[PositionRow]:
     """Return mean votes by position in the merged arm: rows per question × position.
 
     `counts` and `left_out` as for `raters_report`. The row without a position has the `effect`:
@@ -180,7 +221,7 @@ def position_report(
         counts = study_counts(study, choices)
     if left_out is None:
         left_out = votes_left_out(study, counts, choices)
-    rows: list[Row] = []
+    rows: list[PositionRow] = []
     n_without = 0
     for of_arm in counts:
         if of_arm.arm.kind == Arm.Kind.MERGED:
@@ -192,7 +233,7 @@ def position_report(
                 if question.scale.kind != "nominal"
                 for row in _positions_of(study, question, by_place)
             )
-            rows = list(with_intervals(study, planned, of_arm.items.n_dialogs))
+            rows = list(with_estimates(planned, of_arm.items.n_dialogs, seed=study.seed))
     left_out = {"votes_without_position": n_without} | left_out
     said = signature(study, "position", choices, counts)
     return Report(study.name, "position", rows, left_out, said)
@@ -232,28 +273,35 @@ def _by_place(of_arm: ArmCounts, choices: Choices) -> _ByPlace:
     )
 
 
-def _positions_of(study: Study, question: Question, by_place: _ByPlace) -> Iterator[Planned]:
+def _positions_of(
+    study: Study, question: Question, by_place: _ByPlace
+) -> Iterator[Planned[PositionRow]]:
     here = (by_place.questions == question.key) & (by_place.positions > 0)
     positions, n_votes, sums = (
         column[here] for column in (by_place.positions, by_place.n_votes, by_place.sums)
     )
-    shared = {"question": question.key, "order": _order(study)}
+    order = _order(study)
     for position in np.unique(positions).tolist():
         at = positions == position
         n = int(n_votes[at].sum())
-        yield Planned(
-            shared | {"position": position, "n_votes": n, "mean_vote": int(sums[at].sum()) / n},
-            {},
-            by_place.dialogs[here][at],
+        make = partial(
+            MeanAtPosition,
+            question=question.key,
+            order=order,
+            position=position,
+            n_votes=n,
+            mean_vote=int(sums[at].sum()) / n,
         )
+        yield Planned(make, {})
     if len(np.unique(positions)) < 2:
         return
     is_first = positions == 1
     statistics = np.column_stack(
         [sums * is_first, n_votes * is_first, sums * ~is_first, n_votes * ~is_first]
     ).astype(np.float64)
-    before = shared | {"position": None, "n_votes": int(n_votes.sum())}
-    yield Planned(before, {"effect": (statistics, _effect_from)}, by_place.dialogs[here])
+    effect = partial(PositionEffect, question=question.key, order=order, n_votes=int(n_votes.sum()))
+    figure = Figure(statistics, by_place.dialogs[here], _effect_from)
+    yield Planned(effect, {"effect": figure})
 
 
 def _effect_from(sums: Floats) -> Floats:
@@ -281,9 +329,7 @@ TIME = ReportKind(
     make=time_report,
     usual=usual_choices,
     check=check_choices,
-    columns=columns(
-        "arm", "n_judgements", "n_without_seconds", "median_seconds", "mean_seconds", "saved_share"
-    ),
+    rows=(TimeOfArm, SavedTime),
 )
 
 
@@ -296,5 +342,5 @@ POSITION = ReportKind(
     make=position_report,
     usual=usual_choices,
     check=check_choices,
-    columns=columns("question", "order", "position", "n_votes", "mean_vote", "effect"),
+    rows=(MeanAtPosition, PositionEffect),
 )

@@ -2,29 +2,22 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotation.models import Arm, Study
 from annotation.schemes import Question, load_scheme
-from evaluation.reports.base import (
-    USUAL,
-    Choices,
-    LeftOut,
-    Planned,
-    Report,
-    Row,
-    number,
-    signature,
-    study_counts,
-    votes_left_out,
-    with_intervals,
-)
-from evaluation.reports.registry import Column, Format, ReportKind, columns
+from evaluation.reports.base import USUAL, Choices, signature, study_counts, votes_left_out
+from evaluation.reports.columns import Column, Estimate, Format
+from evaluation.reports.estimates import Planned, with_estimates
+from evaluation.reports.registry import ReportKind
+from evaluation.reports.rows import LeftOut, Report, Row, number
 from evaluation.statistics import rater_answers
-from evaluation.statistics.intervals import share_from
+from evaluation.statistics.intervals import Figure, share_from
 from evaluation.statistics.labels import label_rule
 from evaluation.statistics.uncertainty import (
     accuracy_statistics,
@@ -44,6 +37,64 @@ Bools = NDArray[np.bool_]
 
 LEVEL = 0.05  # of every test, after Holm's correction
 DIGITS = 9  # shifts that differ by less are equal: sums of the same numbers in another order
+
+
+@dataclass(frozen=True, kw_only=True)
+class Direction(Row):
+    """Which setups merging favours, helps or harms on a question, and the first of the tests."""
+
+    favours: Annotated[str | None, Column("Favours")] = None  # names
+    helps: Annotated[str | None, Column("Helps")] = None
+    harms: Annotated[str | None, Column("Harms")] = None
+    direction_setup: str | None = None
+    direction_shift: float | None = None
+    direction_p: float | None = None
+    direction_p_holm: Annotated[float | None, Column("Direction: p, Holm", Format.P_VALUE)] = None
+    visible_direction: Annotated[float | None, Column("Direction: visible", Format.POINTS)] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverAllSetups(Row):
+    """How far merged labels repeat separate ones on a question."""
+
+    question: Annotated[str, Column("Question")]
+    label: str | None  # what makes a yes
+    setup: Annotated[None, Column("Setup")] = None
+    n: Annotated[int, Column("n", Format.COUNT)]
+    n_left_out_undecided: int
+    why: Annotated[str | None, Column("Why")]  # nothing can be said
+    accuracy: Annotated[Estimate, Column("Accuracy", Format.PERCENT)]
+    disagreement: Annotated[Estimate, Column("Disagreement", Format.PERCENT)]
+    direction: Direction = Direction()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShiftTest(Row):
+    """McNemar's exact test of a shift, by Holm over the questions that have pairs."""
+
+    p: Annotated[float | None, Column("p", Format.P_VALUE)] = None
+    p_holm: Annotated[float | None, Column("p, Holm", Format.P_VALUE)] = None
+    is_significant: bool = False
+    visible_shift: Annotated[float | None, Column("Visible shift", Format.POINTS)] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShiftOfSetup(Row):
+    """How far merging shifts the labels of one setup on a question."""
+
+    question: Annotated[str, Column("Question")]
+    label: str | None
+    setup: Annotated[str, Column("Setup")]
+    model: str
+    temperature: float | None
+    n: Annotated[int, Column("n", Format.COUNT)]
+    n_up: Annotated[int, Column("Up", Format.COUNT)]
+    n_down: Annotated[int, Column("Down", Format.COUNT)]
+    shift: Annotated[Estimate, Column("Shift", Format.POINTS)]
+    test: ShiftTest = ShiftTest()
+
+
+UncertaintyRow = OverAllSetups | ShiftOfSetup
 
 
 class _Shifts(NamedTuple):
@@ -79,7 +130,7 @@ def uncertainty_report(
     choices: Choices = USUAL,
     counts: Sequence[ArmCounts] | None = None,
     left_out: LeftOut | None = None,
-) -> Report[Any]:
+) -> Report[UncertaintyRow]:
     """Return how far the arms differ: a row per question, then one per question × setup.
 
     `counts` and `left_out` as for `raters_report`. No rows where a study has one arm. Rows over
@@ -98,17 +149,32 @@ def uncertainty_report(
     questions = load_scheme(study.scheme).questions
     pairs = {question.key: pairs_of(study, question, arms) for question in questions}
     n_dialogs = arms[Arm.Kind.SEPARATE].items.n_dialogs
-    planned = [
-        *(_over_all_setups(study, question, pairs[question.key]) for question in questions),
-        *(_of_setup(study, q, s, pairs[q.key]) for q in questions for s in setups),
+    overall = list(
+        with_estimates(
+            (_over_all_setups(study, each, pairs[each.key]) for each in questions),
+            n_dialogs,
+            seed=study.seed,
+        )
+    )
+    of_setups = list(
+        with_estimates(
+            (_of_setup(study, each, s, pairs[each.key]) for each in questions for s in setups),
+            n_dialogs,
+            seed=study.seed,
+        )
+    )
+    directions = _directions(study, questions, pairs, setups)
+    rows: list[UncertaintyRow] = [
+        replace(row, direction=of_row) for row, of_row in zip(overall, directions, strict=True)
     ]
-    rows = list(with_intervals(study, planned, n_dialogs))
-    overall, of_setups = rows[: len(questions)], rows[len(questions) :]
-    _add_directions(study, overall, questions, pairs, setups)
-    for setup in setups:
-        _add_tests([row for row in of_setups if row["setup"] == setup.name])
+    tests = {
+        (row.question, row.setup): test
+        for setup in setups
+        for row, test in _with_tests([row for row in of_setups if row.setup == setup.name])
+    }
+    rows += [replace(row, test=tests[row.question, row.setup]) for row in of_setups]
     left_out = {
-        "undecided": sum(row["n_left_out_undecided"] for row in overall),
+        "undecided": sum(row.n_left_out_undecided for row in overall),
         "rated_in_one_arm": _n_rated_in_one_arm(arms),
     } | left_out
     return Report(study.name, "uncertainty", rows, left_out, said)
@@ -122,30 +188,32 @@ def _n_rated_in_one_arm(arms: Mapping[str, ArmCounts]) -> int:
 # --- over all setups ------------------------------------------------------------------------
 
 
-def _over_all_setups(study: Study, question: Question, pairs: Pairs) -> Planned:
+def _over_all_setups(study: Study, question: Question, pairs: Pairs) -> Planned[OverAllSetups]:
     rule = label_rule(question, study.settings)
     same = accuracy_statistics(pairs.separate, pairs.merged)
     differ = np.column_stack([same[:, 1] - same[:, 0], same[:, 1]])
-    before = {
-        "question": question.key,
-        "label": rule.said or None,
-        "setup": None,
-        "n": int(pairs.is_decided.sum()),
-        "n_left_out_undecided": 0 if rule.why else int((pairs.is_rated & ~pairs.is_decided).sum()),
-        "why": rule.why or None,
+    make = partial(
+        OverAllSetups,
+        question=question.key,
+        label=rule.said or None,
+        n=int(pairs.is_decided.sum()),
+        n_left_out_undecided=0 if rule.why else int((pairs.is_rated & ~pairs.is_decided).sum()),
+        why=rule.why or None,
+    )
+    figures = {
+        "accuracy": Figure(same, pairs.dialogs, share_from),
+        "disagreement": Figure(differ, pairs.dialogs, share_from),
     }
-    figures = {"accuracy": (same, share_from), "disagreement": (differ, share_from)}
-    return Planned(before, figures, pairs.dialogs)
+    return Planned(make, figures)
 
 
-def _add_directions(
+def _directions(
     study: Study,
-    rows: Sequence[Row],
     questions: Sequence[Question],
     pairs: Mapping[str, Pairs],
     setups: Sequence[Setup],
-) -> None:
-    """Add to each question's row which setups merging favours, helps or harms.
+) -> list[Direction]:
+    """Return which setups merging favours, helps or harms on each question.
 
     The smallest p-value of a question is corrected by Holm over the questions. Where it is
     significant, another setup counts too when its own p-value, times all tested questions, is;
@@ -158,20 +226,28 @@ def _add_directions(
         for question, each in zip(questions, shifts, strict=True)
     ]
     smallest = [found[0].p if found else math.nan for found in tests]
-    for row, of_row, found, p in zip(rows, shifts, tests, holm(smallest), strict=True):
+    found_ones = []
+    for of_question, found, p in zip(shifts, tests, holm(smallest), strict=True):
+        if not found:
+            found_ones.append(Direction())
+            continue
+        first = found[0]
         significant = {
             test.setup
             for place, test in enumerate(found)
-            if p < LEVEL and (place == 0 or of_row.n_tests == 1 or n_tested * test.p < LEVEL)
+            if p < LEVEL and (place == 0 or of_question.n_tests == 1 or n_tested * test.p < LEVEL)
         }
-        first = found[0] if found else None
-        row |= _outcomes(of_row, significant) | {
-            "direction_setup": first.setup.name if first else None,
-            "direction_shift": number(of_row.contrast(first.setup)) if first else None,
-            "direction_p": number(first.p) if first else None,
-            "direction_p_holm": number(p),
-            "visible_direction": number(first.visible) if first else None,
-        }
+        found_ones.append(
+            Direction(
+                **_outcomes(of_question, significant),
+                direction_setup=first.setup.name,
+                direction_shift=number(of_question.contrast(first.setup)),
+                direction_p=number(first.p),
+                direction_p_holm=number(p),
+                visible_direction=number(first.visible),
+            )
+        )
+    return found_ones
 
 
 def _shifts(question: Question, pairs: Pairs, setups: Sequence[Setup]) -> _Shifts:
@@ -208,7 +284,7 @@ def _tests(study: Study, pairs: Pairs, shifts: _Shifts, n_questions: int) -> lis
     return sorted(tested, key=order)
 
 
-def _outcomes(shifts: _Shifts, significant: Collection[Setup]) -> Row:
+def _outcomes(shifts: _Shifts, significant: Collection[Setup]) -> dict[str, str | None]:
     """Return the names of the setups that merging favours, helps or harms; None for nobody.
 
     All of them have a significant contrast. Favoured: the setup shifts to better, the mean of the
@@ -246,36 +322,41 @@ def _rated_by_setup(pairs: Pairs, setups: Sequence[Setup]) -> Iterator[tuple[Set
 # --- by setup -------------------------------------------------------------------------------
 
 
-def _of_setup(study: Study, question: Question, setup: Setup, pairs: Pairs) -> Planned:
+def _of_setup(
+    study: Study, question: Question, setup: Setup, pairs: Pairs
+) -> Planned[ShiftOfSetup]:
     here = (pairs.setups == setup.pk) & pairs.is_decided
     separate, merged = pairs.separate[here], pairs.merged[here]
-    before = {
-        "question": question.key,
-        "label": label_rule(question, study.settings).said or None,
-        "setup": setup.name,
-        "model": setup.model,
-        "temperature": setup.temperature,
-        "n": int(here.sum()),
-        "n_up": int((merged > separate).sum()),
-        "n_down": int((merged < separate).sum()),
-    }
+    make = partial(
+        ShiftOfSetup,
+        question=question.key,
+        label=label_rule(question, study.settings).said or None,
+        setup=setup.name,
+        model=setup.model,
+        temperature=setup.temperature,
+        n=int(here.sum()),
+        n_up=int((merged > separate).sum()),
+        n_down=int((merged < separate).sum()),
+    )
     shift = rater_answers.mean_statistics(merged - separate)
-    return Planned(before, {"shift": (shift, rater_answers.mean_from)}, pairs.dialogs[here])
+    return Planned(make, {"shift": Figure(shift, pairs.dialogs[here], rater_answers.mean_from)})
 
 
-def _add_tests(rows: Sequence[Row]) -> None:
-    """Add McNemar's exact test to one setup's rows, by Holm over the questions that have pairs."""
-    p_values = [mcnemar_p(row["n_up"], row["n_down"]) if row["n"] else math.nan for row in rows]
-    n_tests = sum(row["n"] > 0 for row in rows)
+def _with_tests(rows: Sequence[ShiftOfSetup]) -> Iterator[tuple[ShiftOfSetup, ShiftTest]]:
+    """Yield one setup's rows with McNemar's exact test of each."""
+    p_values = [mcnemar_p(row.n_up, row.n_down) if row.n else math.nan for row in rows]
+    n_tests = sum(row.n > 0 for row in rows)
     for row, p, p_holm in zip(rows, p_values, holm(p_values), strict=True):
-        n_discordant = row["n_up"] + row["n_down"]
-        visible = visible_shift(row["n"], n_discordant, LEVEL / max(1, n_tests))
-        row |= {
-            "p": number(p),
-            "p_holm": number(p_holm),
-            "is_significant": p_holm < LEVEL,
-            "visible_shift": number(visible),
-        }
+        visible = visible_shift(row.n, row.n_up + row.n_down, LEVEL / max(1, n_tests))
+        yield (
+            row,
+            ShiftTest(
+                p=number(p),
+                p_holm=number(p_holm),
+                is_significant=p_holm < LEVEL,
+                visible_shift=number(visible),
+            ),
+        )
 
 
 UNCERTAINTY = ReportKind(
@@ -287,23 +368,5 @@ UNCERTAINTY = ReportKind(
     make=uncertainty_report,
     usual=usual_choices,
     check=check_choices,
-    columns=columns(
-        "question",
-        "setup",
-        "n",
-        "accuracy",
-        "disagreement",
-        "n_up",
-        "n_down",
-        "shift",
-        Column("p", Format.P_VALUE),
-        Column("p_holm", Format.P_VALUE),
-        "visible_shift",
-        "favours",
-        "helps",
-        "harms",
-        Column("direction_p_holm", Format.P_VALUE),
-        "visible_direction",
-        "why",
-    ),
+    rows=(OverAllSetups, ShiftOfSetup),
 )

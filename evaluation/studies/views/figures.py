@@ -25,6 +25,8 @@ def figure(request: SignedInRequest, slug: str, name: str, format_key: str) -> H
     figures = last_figures(study, form.choices).figures
     if figures is None:
         return come_back_later()
-    rows, curves = figures["agreement"]["rows"], figures["curves"]
-    spec = chart(name, figures, auto_table(rows, curves, form.chosen_question, form.chosen_run))
+    auto = auto_table(
+        figures.agreement.rows, figures.details.curves, form.chosen_question, form.chosen_run
+    )
+    spec = chart(name, figures, auto)
     return figure_file(spec, format_key, f"{study.slug}-{name}")

@@ -1,6 +1,5 @@
 """A study's report, and everything of it to take away."""
 
-from datetime import datetime
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -18,12 +17,12 @@ from annotation.schemes import load_scheme
 from annotation.services.studies import StudyError
 from annotation.study_progress import arm_progress, was_rated
 from evaluation.models import MetricRun
-from evaluation.reports.base import Choices, Report
+from evaluation.reports.base import Choices
 from evaluation.reports.downloads import report_file
 from evaluation.reports.formats import FORMATS
+from evaluation.reports.rows import Report
 from evaluation.runs.views.runs import progress_of_study
 from evaluation.studies.disagreements.cases import cases
-from evaluation.studies.disagreements.worklist import Disagreement
 from evaluation.studies.forms.reports import ReportChoicesForm
 from evaluation.studies.pages.auto_table import AutoTable, auto_table
 from evaluation.studies.pages.left_out import left_out_lines
@@ -35,7 +34,8 @@ from evaluation.studies.pages.tables import (
     shift_table,
     time_table,
 )
-from evaluation.studies.reports.study import ON_PAGE
+from evaluation.studies.reports.cached_figures import report_in
+from evaluation.studies.reports.study import ON_PAGE, Figures
 from evaluation.studies.services.studies import delete_study as delete
 from evaluation.studies.views.asking import come_back_later, last_figures
 from evaluation.votes.export import export_zip
@@ -53,9 +53,10 @@ def study(request: SignedInRequest, slug: str) -> HttpResponse:
     found = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
     form = ReportChoicesForm(request.GET, study=found)
     stored = last_figures(found, form.choices)
-    figures: dict[str, Any] = stored.figures or {}
+    figures = stored.figures
     seen = request.headers.get("Figures-Of")
-    if seen and not stored.is_current and seen == figures.get("computed_at", "never"):
+    there = figures.computed_at.isoformat() if figures else "never"
+    if seen and not stored.is_current and seen == there:
         return HttpResponse(status=204)  # nothing new for a page that waits
     context: dict[str, Any] = {
         "study": found,
@@ -77,32 +78,30 @@ def study(request: SignedInRequest, slug: str) -> HttpResponse:
     )
 
 
-def _sections(study: Study, form: ReportChoicesForm, figures: dict[str, Any]) -> dict[str, Any]:
+def _sections(study: Study, form: ReportChoicesForm, figures: Figures) -> dict[str, Any]:
     """Return what the sections of the page need."""
-    scenarios = scenario_table(figures["scenarios"]["rows"], figures["by_setup"]["rows"])
+    scenarios = scenario_table(figures.scenarios.rows, figures.by_setup.rows)
     auto = auto_table(
-        figures["agreement"]["rows"], figures["curves"], form.chosen_question, form.chosen_run
+        figures.agreement.rows, figures.details.curves, form.chosen_question, form.chosen_run
     )
     plots = page_plots(figures, auto)
-    computed_at = datetime.fromisoformat(figures["computed_at"])
     return {
         "scenarios": scenarios,
-        "merged": shift_table(figures["uncertainty"]["rows"], scenarios.scenarios),
-        "sensible": sensible_tables(figures["sensibleness"]["rows"]),
-        "times": time_table(figures["time"]["rows"], figures["position"]["rows"]),
+        "merged": shift_table(figures.uncertainty.rows, scenarios.scenarios),
+        "sensible": sensible_tables(figures.sensibleness.rows),
+        "times": time_table(figures.time.rows, figures.position.rows),
         "auto": auto,
         "plots": plots,
         "charts": plots["charts"],
         "time_reports": ("time", "position"),
         "agreement_n": n_said(
-            [row["alpha_items"] for row in figures["raters"]["rows"]],
+            [row.alpha_items for row in figures.raters.rows],
             "item",
             "with two votes or more",
         ),
         "left_out": left_out_lines(figures),
-        "signatures": [(name, figures[name]["signature"]) for name in KINDS],
-        "computed_at": computed_at,
-        "is_of_today": computed_at.date() == timezone.now().date(),
+        "signatures": [(key, report.signature) for key, report in figures.reports.items()],
+        "is_of_today": figures.computed_at.date() == timezone.now().date(),
         "done": None if study.is_imported else _done(study),
         "progress": progress_of_study(study),
     } | _disagreements(study, form, auto, figures)
@@ -147,15 +146,15 @@ def _done(study: Study) -> dict[str, Any]:
 
 
 def _disagreements(
-    study: Study, form: ReportChoicesForm, auto: AutoTable, figures: dict[str, Any]
+    study: Study, form: ReportChoicesForm, auto: AutoTable, figures: Figures
 ) -> dict[str, Any]:
     """Return the disagreements of the chosen run with the closest votes."""
     question = load_scheme(study.scheme).question(auto.question)
-    run = MetricRun.objects.filter(pk=auto.chosen["run"]).first() if auto.chosen else None
+    run = auto.chosen and MetricRun.objects.filter(pk=auto.chosen.of_run.run).first()
     if not run or not question:
         return {"work": None}
-    work = figures["disagreements"][f"{run.pk}/{question.key}"]
-    shown = {row["target"]: Disagreement(**row) for row in work["first"][:CASES_SHOWN]}
+    work = figures.details.disagreements[f"{run.pk}/{question.key}"]
+    shown = {each.target: each for each in work.first[:CASES_SHOWN]}
     return {
         "work": work,
         "run": run,
@@ -192,7 +191,7 @@ def _report(study: Study, name: str, choices: Choices) -> Report[Any] | None:
         return KINDS[name].make(study, choices)
     if stored.figures is None:
         return None
-    return Report(**stored.figures["by_setup" if choices.by_setup else name])
+    return report_in(stored.figures, name, choices)
 
 
 @require_safe

@@ -13,9 +13,9 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
 from annotation.models import Study, Vote
 from evaluation.models import MetricRun
-from evaluation.reports.base import Report
 from evaluation.reports.downloads import figure_file, report_file
 from evaluation.reports.figures.themes import Spec, page_themes
+from evaluation.reports.rows import Report
 from evaluation.runs.families import Family, grid
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import responses_of_study
@@ -26,7 +26,7 @@ from evaluation.studies.figures.threshold_choice import grid_chart
 from evaluation.studies.forms.threshold_choice import CalibrationForm
 from evaluation.studies.pages.threshold_choice import CalibrationTable, calibration_table
 from evaluation.studies.reports.cached_figures import MOST_VOTES_AT_ONCE, cached_of_study, is_large
-from evaluation.studies.reports.threshold_choice import calibration_report
+from evaluation.studies.reports.threshold_choice import CalibrationRow, calibration_report
 
 STATE = MetricRun.State
 MOST_RUNS = 200  # that one address asks about
@@ -113,8 +113,9 @@ def start_chosen_run(request: SignedInRequest, slug: str) -> HttpResponse:
     form = _posted(request, study)
     _, table = _found(study, form)
     family, chosen = form.chosen_family, table.chosen
-    metric = next((c.metric for c in family.candidates if c.run.pk == chosen.get("run")), None)
-    if metric is None or not family.can_start:
+    run = chosen and chosen.run
+    metric = next((c.metric for c in family.candidates if c.run.pk == run), None)
+    if chosen is None or metric is None or not family.can_start:
         messages.error(request, "Nothing was chosen that a run could be started with.")
         return redirect(_address(study, form))
     if (request.POST.get("run"), request.POST.get("threshold")) != table.shown_choice:
@@ -126,7 +127,7 @@ def start_chosen_run(request: SignedInRequest, slug: str) -> HttpResponse:
         return redirect(_address(study, form))
     if not _is_usable(request, family):
         return redirect(_address(study, form))
-    plan = family.plan(metric, chosen["threshold"], on=study.slug)
+    plan = family.plan(metric, chosen.threshold, on=study.slug)
     if plan.signature in family.taken:
         messages.error(request, "That run is there, by another revision of the model: delete it.")
         return redirect(_address(study, form))
@@ -141,7 +142,7 @@ def _is_usable(request: SignedInRequest, family: Family) -> bool:
     return not problem
 
 
-def _found(study: Study, form: CalibrationForm) -> tuple[Report[Any], CalibrationTable]:
+def _found(study: Study, form: CalibrationForm) -> tuple[Report[CalibrationRow], CalibrationTable]:
     """Return the report on the chosen question and family, and how a page lays it out."""
     family, question, choices = form.chosen_family, form.chosen_question, form.choices
     report = cached_of_study(
@@ -170,7 +171,7 @@ def _grid(study: Study, form: CalibrationForm) -> dict[str, Any]:
 
 
 def _chart(table: CalibrationTable) -> Spec | None:
-    return grid_chart([row for _, row in table.candidates], table.chosen)
+    return grid_chart(table.candidates, table.chosen)
 
 
 def _small(slug: str) -> Study:

@@ -15,9 +15,9 @@ from evaluation.graphs.reports.incompetence import incompetence_report
 from evaluation.graphs.reports.quality import quality_report
 from evaluation.measures.authors_citation import Difference
 from evaluation.measures.citation import Mode
+from evaluation.reports.columns import Estimate, Format
 from evaluation.reports.formats import write_report
 from evaluation.reports.numbers import decimal, percent
-from evaluation.templatetags.figures import range_of
 from generation.models import Response
 from tests.conftest import person
 from tests.evaluation.hand_cited import import_cited, score_answers, score_citations
@@ -78,9 +78,16 @@ def listed(answer):
     return [name.split("? ")[1].split()[0] for name in table.column("Answer to")]
 
 
+def interval(row, name):
+    """Return the interval of a figure of a record as percent; "" without one."""
+    return Format.PERCENT.interval(
+        Estimate(*(row[f"{name}{end}"] for end in ("", "_low", "_high")))
+    )
+
+
 def cell(row, name):
     """Return a figure with its interval as a cell has them."""
-    return f"{percent(row[name])} {range_of(row, name)}".strip()
+    return f"{percent(row[name])} {interval(row, name)}".strip()
 
 
 # --- every figure is the report's -----------------------------------------------------------

@@ -2,12 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.urls import reverse
 
+from evaluation.reports.columns import UNKNOWN, Estimate
 from evaluation.reports.figures.builders import drawn
 from evaluation.reports.figures.themes import DARK, LIGHT, file_theme, page_themes
 from evaluation.studies.figures.charts import (
@@ -21,6 +23,17 @@ from evaluation.studies.figures.charts import (
 )
 from evaluation.studies.figures.threshold_choice import grid_chart
 from evaluation.studies.pages.plots import CHARTS
+from evaluation.studies.reports.agreement import AgreementRow, Confusion
+from evaluation.studies.reports.ceilings import CeilingColumns
+from evaluation.studies.reports.of_runs import RunColumns, WithoutScore
+from evaluation.studies.reports.scenarios import ScenarioRow
+from evaluation.studies.reports.threshold_choice import (
+    CandidateRow,
+    Chosen,
+    ChosenRow,
+    FamilyColumns,
+)
+from evaluation.studies.reports.uncertainty import ShiftOfSetup, ShiftTest
 from tests.charts import valid
 from tests.evaluation.makers_of_scores import disputed, make_run, make_scores
 from tests.evaluation.studies.hand_made import COOL, WARM, two_arms
@@ -29,44 +42,138 @@ from tests.shown import shown
 MAGIC = {"svg": b"<svg", "pdf": b"%PDF-", "png": b"\x89PNG\r\n\x1a\n"}
 
 
-def figure(name, value, margin=0.05):
-    return {name: value, f"{name}_low": value - margin, f"{name}_high": value + margin}
+def estimate(value, margin=0.05):
+    return Estimate(value, value - margin, value + margin)
 
 
-def run_row(run=1, accuracy=0.8, **more):
-    row = {"run": run, "title": "Auto-AIS, v3", "model": "lexical", "threshold": 0.5}
-    row |= {"tp": 6, "fn": 2, "fp": 1, "tn": 3, "ceiling_merged": None, "ceiling_rest": None}
-    row |= figure("accuracy", accuracy) | figure("baseline", 0.6) | figure("ceiling_halves", 0.9)
-    return row | more
+def agreement_row(run=1, **more):
+    row = AgreementRow(
+        of_run=run_called(run),
+        question="q",
+        label=None,
+        truth="separate",
+        threshold=0.5,
+        n=12,
+        n_human_yes=8,
+        n_rater_score=12,
+        accuracy=estimate(0.8),
+        baseline=estimate(0.6),
+        ceilings=CeilingColumns(ceiling_halves=estimate(0.9)),
+        confusion=Confusion(tp=6, fn=2, fp=1, tn=3),
+        undecided=0,
+        without_score=WithoutScore(unscored=0, failed=0, assumed=0),
+        truncated=0,
+        metric_scale=None,
+        flattered=False,
+        why=None,
+    )
+    return replace(row, **more)
 
 
-def mean_row(question, setup, arm, mean=0.5):
-    row = {"question": question, "setup": setup, "arm": arm, "scale": "yes_no"}
-    return row | figure("mean", mean)
+def run_called(run, title="Auto-AIS, v3", model="lexical"):
+    return RunColumns(run=run, metric="auto_ais", title=title, model=model, run_signature="")
+
+
+def accuracy_of(*rows, chosen=-1, **options):
+    """Return the chart of some rows; the last of them is the chosen one."""
+    return accuracy_chart(rows, rows[chosen], **options)
+
+
+def mean_row(question, setup, arm):
+    return ScenarioRow(
+        question=question,
+        scale="yes_no",
+        scenario="A",
+        setup=setup,
+        model="m",
+        temperature=None,
+        arm=arm,
+        n=4,
+        n_assumed=0,
+        n_dialogs=4,
+        undecided=0,
+        n_mean=4,
+        mean=estimate(0.5),
+    )
 
 
 def shift_row(question, setup, shift, is_significant):
-    row = {"question": question, "setup": setup, "is_significant": is_significant}
-    return row | figure("shift", shift)
+    return ShiftOfSetup(
+        question=question,
+        label=None,
+        setup=setup,
+        model="m",
+        temperature=None,
+        n=4,
+        n_up=1,
+        n_down=0,
+        shift=estimate(shift),
+        test=ShiftTest(is_significant=is_significant),
+    )
 
 
-def grid_rows(*hypotheses):
-    return [
-        figure("accuracy", 0.7) | {"flavor": flavor, "window": window, "hypothesis": hypothesis}
+ABOUT = FamilyColumns(
+    question="q",
+    label=None,
+    truth="separate",
+    family="f",
+    metric="auto_ais",
+    model=None,
+    evidence=None,
+)
+
+
+def grid_of(*hypotheses):
+    """Return the chart of a calibration with candidates of some hypotheses."""
+    nothing = Chosen(title=None, run=None, threshold=None)
+    chosen = ChosenRow(
+        about=ABOUT,
+        n=12,
+        n_human_yes=8,
+        n_dialogs=4,
+        n_candidates=4,
+        n_folds=2,
+        title=None,
+        run=None,
+        threshold=None,
+        others={"flattering": nothing, "untuned": nothing},
+        lowest_threshold=None,
+        highest_threshold=None,
+        baseline=estimate(0.6),
+        ceilings=CeilingColumns(ceiling_halves=estimate(0.9)),
+        why=None,
+        n_not_scored_by_all=0,
+    )
+    candidates = [
+        CandidateRow(
+            about=ABOUT,
+            title="",
+            run=1,
+            flavor=flavor,
+            window=window,
+            hypothesis=hypothesis,
+            run_signature="",
+            threshold=0.5,
+            without_score=WithoutScore(unscored=0, failed=0, assumed=0),
+            truncated=0,
+            accuracy=estimate(0.7),
+        )
         for hypothesis in hypotheses
         for flavor in ("v1", "v3")
         for window in (0, 2)
     ]
+    return grid_chart(candidates, chosen) or {}
 
 
 SHORT = {"cool": "T 0.0", "warm": "T 0.7"}
 SPECS = {
-    "accuracy": lambda: accuracy_chart([run_row(1), run_row(2, 0.7)], 2),
-    "accuracy beside its table": lambda: accuracy_chart([run_row()], 1, beside_table=True),
-    "grid": lambda: grid_chart(grid_rows("whole"), run_row()) or {},
-    "grid of two hypotheses": lambda: grid_chart(grid_rows("whole", "mean"), run_row()) or {},
+    "accuracy": lambda: accuracy_of(agreement_row(1), agreement_row(2, accuracy=estimate(0.7))),
+    "accuracy beside its table": lambda: accuracy_of(agreement_row(), beside_table=True),
+    "grid": lambda: grid_of("whole"),
+    "grid of two hypotheses": lambda: grid_of("whole", "mean"),
     "roc": lambda: roc_chart(
-        [{"false_alarm": x, "hit": x**0.5, "threshold": 1 - x} for x in (0.0, 0.5, 1.0)], run_row()
+        [{"false_alarm": x, "hit": x**0.5, "threshold": 1 - x} for x in (0.0, 0.5, 1.0)],
+        agreement_row(),
     ),
     "calibration": lambda: calibration_chart(
         [{"score": 0.3, "share_yes": 0.25, "n": 4, "low": 0.05, "high": 0.7}]
@@ -142,25 +249,25 @@ def test_the_tokens_of_charts_are_those_of_the_stylesheet():
 
 
 def test_accuracies_are_drawn_in_percent_with_their_intervals():
-    rows = values(accuracy_chart([run_row(1, 0.7)], 1))
+    rows = values(accuracy_of(agreement_row(1, accuracy=estimate(0.7))))
 
-    assert {"accuracy": 70.0, "low": 65.0, "high": 75.0, "said": "70.0 [65.0, 75.0]"}.items() <= (
+    assert {"value": 70.0, "low": 65.0, "high": 75.0, "said": "70.0 [65.0, 75.0]"}.items() <= (
         next(row for row in rows if row.get("name") == "Auto-AIS, v3, lexical").items()
     )
     assert next(row for row in rows if row.get("name") == "Ceiling: half against half")
 
 
 def test_a_figure_without_an_interval_or_a_ceiling_is_drawn_all_the_same():
-    bare = dict.fromkeys(("accuracy_low", "accuracy_high", "baseline", "ceiling_halves"))
+    bare = {"accuracy": Estimate(0.8), "baseline": UNKNOWN, "ceilings": CeilingColumns()}
 
-    spec = accuracy_chart([run_row(**bare)], None)
+    spec = accuracy_of(agreement_row(**bare))
 
     assert drawn(valid(spec), "svg")
 
 
 def test_the_axis_says_what_makes_a_human_yes():
     def axis(label):
-        return json.dumps(accuracy_chart([run_row(label=label)], 1))
+        return json.dumps(accuracy_of(agreement_row(label=label)))
 
     assert "Accuracy against the human majority, %" in axis("majority")
     assert "Accuracy against the human label (median above 2.5), %" in axis("median above 2.5")
@@ -168,8 +275,8 @@ def test_the_axis_says_what_makes_a_human_yes():
 
 def test_words_above_close_references_do_not_meet():
     # Baseline 88, ceiling 90: side by side they would lie on each other.
-    svg = drawn(accuracy_chart([run_row(1), run_row(2)], 2), "svg").decode()
-    close = drawn(accuracy_chart([run_row(1, **figure("baseline", 0.88))], 1), "svg").decode()
+    svg = drawn(accuracy_of(agreement_row(1), agreement_row(2)), "svg").decode()
+    close = drawn(accuracy_of(agreement_row(baseline=estimate(0.88))), "svg").decode()
 
     for text in (svg, close):
         found = re.findall(
@@ -179,7 +286,7 @@ def test_words_above_close_references_do_not_meet():
 
 
 def test_the_baseline_is_one_line_from_top_to_bottom():
-    rows = values(accuracy_chart([run_row(1), run_row(2, **figure("baseline", 0.7))], 2))
+    rows = values(accuracy_of(agreement_row(1), agreement_row(2, baseline=estimate(0.7))))
 
     assert [row["baseline"] for row in rows if "baseline" in row] == [70.0]
 
@@ -202,17 +309,16 @@ def test_more_setups_than_colours_have_a_panel_each():
 
 def test_the_point_of_the_threshold_is_hits_and_false_alarms():
     # 6 of 8 human yeses are hit, 1 of 4 human noes is a false alarm.
-    point = threshold_point(run_row()) or {}
+    point = threshold_point(Confusion(tp=6, fn=2, fp=1, tn=3), 0.5) or {}
 
     assert (point["hit"], point["false_alarm"]) == (0.75, 0.25)
-    assert threshold_point(run_row(fp=0, tn=0)) is None
-    assert threshold_point(None) is None
+    assert threshold_point(Confusion(tp=6, fn=2, fp=0, tn=0), 0.5) is None
 
 
 def test_runs_that_are_called_alike_are_numbered():
-    rows = [run_row(1), run_row(2), run_row(3, title="RougeL", model="")]
+    runs = [run_called(1), run_called(2), run_called(3, title="RougeL", model="")]
 
-    assert run_names(rows) == [
+    assert run_names(runs) == [
         "Auto-AIS, v3, lexical (1)",
         "Auto-AIS, v3, lexical (2)",
         "RougeL",

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Annotated, NamedTuple
 
@@ -13,14 +14,23 @@ from drf_spectacular.generators import SchemaGenerator
 from accounts.services import create_api_token
 from evaluation.reports import registry
 from evaluation.reports.api import report_addresses
-from evaluation.reports.base import Report
-from evaluation.reports.registry import Column, Format, ReportKind, columns
+from evaluation.reports.columns import Column, Format
+from evaluation.reports.registry import ReportKind
+from evaluation.reports.rows import Report, Row
 from generation.choices.declaration import Choice, ChoiceError
 from generation.models import Dataset
 from tests.evaluation.commands import failure
 from tests.evaluation.pages import make_pilot
 
 pytestmark = pytest.mark.once
+
+
+@dataclass(frozen=True, kw_only=True)
+class LengthRow(Row):
+    setup: Annotated[str, Column("Setup")]
+    n: Annotated[int, Column("Long enough", Format.COUNT)]
+    share: Annotated[float, Column("Share", Format.PERCENT)]
+    price: float = 0.5
 
 
 class LengthChoices(NamedTuple):
@@ -34,7 +44,7 @@ def lengths_report(dataset, choices):
     for setup in dataset.setups.order_by("name"):
         lengths = [len(response.text.split()) for response in setup.responses.all()]
         n = sum(length >= choices.at_least for length in lengths)
-        rows.append({"setup": setup.name, "n": n, "share": n / len(lengths), "price": 0.5})
+        rows.append(LengthRow(setup=setup.name, n=n, share=n / len(lengths)))
     return Report(dataset.name, "lengths", rows, {"empty": 0}, f"lengths | {choices.at_least}")
 
 
@@ -51,7 +61,7 @@ LENGTHS = ReportKind(
     choices=LengthChoices,
     make=lengths_report,
     check=check,
-    columns=columns("setup", "n", "share", Column("price", Format.AS_GIVEN)),
+    rows=(LengthRow,),
 )
 
 
@@ -85,7 +95,7 @@ def test_the_command_prints_it_in_every_format(dataset, capsys):
     assert found["signature"] == "lengths | 2"
     assert [row["price"] for row in found["rows"]] == [0.5] * dataset.setups.count()
     assert "study,setup,n,share,price,left_out,signature" in printed(capsys, "--format", "csv")
-    assert "setup & n & share & price" in printed(capsys, "--format", "latex")
+    assert r"Setup & Long enough & Share, \% \\" in printed(capsys, "--format", "latex")
     assert "pilot: lengths" in printed(capsys)
 
 

@@ -90,7 +90,7 @@ def test_as_latex_it_is_a_table_that_escapes_what_latex_reads(tmp_path, capsys):
     assert lines[-1] == r"\end{tabular}"
     escaped = r"50\% \& more\_of \$x\textasciicircum{}2\$ \#1 \{a\} \textasciitilde{}"
     assert escaped + r" \textbackslash{}b" in out
-    assert "0.333" in out  # one agreeing pair of three
+    assert " 33.3 " in out  # one agreeing pair of three
 
 
 def test_as_latex_a_name_is_one_line_that_prints_in_every_font(tmp_path, capsys):
@@ -110,7 +110,7 @@ def test_as_a_table_it_shows_figures_left_out_and_signature(study, capsys):
     out = printed(capsys)
 
     assert "pilot: raters" in out
-    assert "0.500" in out  # one of two pairs agrees
+    assert "50.0" in out  # one of two pairs agrees
     assert "Left out: undecided 1" in out
     assert raters_report(study).signature in out
 
@@ -172,7 +172,7 @@ def test_every_report_is_printed_as_its_function_returns_it(both_arms, capsys, n
 
     found = json.loads(printed_report(capsys, name, "--format", "json"))
 
-    assert found == json.loads(json.dumps(report._asdict()))
+    assert found == json.loads(json.dumps(report.as_json()))
     assert (found["report"], found["study"]) == (name, "both")
     assert found["rows"]
     assert "NaN" not in json.dumps(found)
@@ -241,9 +241,9 @@ def test_an_agreement_table_names_model_truth_and_what_has_a_figure(both_arms, c
     head = printed_report(capsys, "agreement", "--format", "latex").splitlines()[4]
 
     names = head.removesuffix(r" \\").split(" & ")
-    assert names[:4] == ["title", "model", "question", "truth"]
-    assert {"precision", "recall", "ceiling halves", "ceiling rest"} < set(names)
-    assert "why" not in names
+    assert names[:4] == ["Metric", "Model", "Question", "Truth"]
+    assert {r"Precision, \%", r"Recall, \%", r"Ceiling: halves, \%"} < set(names)
+    assert "Why" not in names
 
 
 def test_an_unknown_setup_is_told_which_there_are(both_arms):

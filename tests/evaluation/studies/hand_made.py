@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.models import Study
-from evaluation.reports.base import Choices, Report, Row
+from evaluation.reports.base import Choices
+from evaluation.reports.rows import Record, Report
 from evaluation.studies.reports.raters import raters_report
 from tests.makers import example_row, import_rows, response_row, scheme_of, vote_row
 
@@ -13,13 +14,13 @@ FIVE_STARS = {"ordinal": [1, 5]}
 PAIR = scheme_of({"sensible": "yes_no", "specific": "yes_no"}, specific={"after": ["sensible"]})
 
 
-def only_row(study: Study, **choices: Any) -> Row:
+def only_row(study: Study, **choices: Any) -> Record:
     """Return the row of a report that has one."""
     [row] = raters_report(study, Choices(**choices)).records
     return row
 
 
-def row_of(study: Study, question: str, **choices: Any) -> Row:
+def row_of(study: Study, question: str, **choices: Any) -> Record:
     """Return the first row about a question."""
     return next(
         r for r in raters_report(study, Choices(**choices)).records if r["question"] == question
@@ -48,7 +49,7 @@ def two_arms(
     better: str | None = "yes",
     scale: Any = "yes_no",
     dialogs: Mapping[str, str] | None = None,
-    more_votes: Sequence[Row] = (),
+    more_votes: Sequence[Record] = (),
     **rows: Any,
 ) -> Study:
     """Import votes on one question `q`: response → those of the separate and of the merged arm.
@@ -76,7 +77,7 @@ def two_arms(
     return outcome.study
 
 
-def rows_by(report: Report[Any], *names: str) -> dict[Any, Row]:
+def rows_by(report: Report[Any], *names: str) -> dict[Any, Record]:
     """Return the rows of a report by the value of one column, or by those of several."""
     return {
         row[names[0]] if len(names) == 1 else tuple(row[name] for name in names): row

@@ -24,8 +24,9 @@ from sklearn.metrics import (
 from annotation.models import Study
 from annotation.schemes import load_scheme
 from evaluation.models import MetricRun
-from evaluation.reports.base import Choices, Row
-from evaluation.studies.disagreements.worklist import Disagreement, disagreements
+from evaluation.reports.base import Choices
+from evaluation.reports.rows import Record
+from evaluation.studies.disagreements.worklist import disagreements
 from evaluation.studies.reports.agreement import agreement_report, agreement_with_details, curves
 from evaluation.studies.reports.scenarios import scenarios_report
 from evaluation.studies.reports.timing import position_report, time_report
@@ -41,7 +42,7 @@ pytestmark = pytest.mark.once
 EXACT = 1e-6
 
 
-def only_row(study: Study, **choices: Any) -> Row:
+def only_row(study: Study, **choices: Any) -> Record:
     [row] = agreement_report(study, Choices(**choices)).records
     return row
 
@@ -230,8 +231,8 @@ def test_the_first_disagreements_are_those_of_the_worklist(tmp_path):
     [found] = agreement_with_details(study, Choices())[1].disagreements.values()
 
     expected = disagreements(study, run, question, Choices())
-    assert (found["n"], found["n_compared"], len(expected)) == (6, 7, 6)
-    assert [Disagreement(**row) for row in found["first"]] == expected[:5]
+    assert (found.n, found.n_compared, len(expected)) == (6, 7, 6)
+    assert found.first == expected[:5]
 
 
 # --- against scikit-learn -------------------------------------------------------------------
@@ -335,7 +336,7 @@ def test_an_export_gives_the_same_rows_of_every_report_where_it_is_imported(tmp_
         agreement_report,
     )
 
-    def rows(study: Study) -> list[list[Row]]:
+    def rows(study: Study) -> list[list[Record]]:
         """Return all rows without what names a run here alone."""
         return [
             [
@@ -344,7 +345,7 @@ def test_an_export_gives_the_same_rows_of_every_report_where_it_is_imported(tmp_
                     for name, value in row.items()
                     if name not in ("run", "title", "model")
                 }
-                for row in report(study).rows
+                for row in report(study).records
             ]
             for report in reports
         ]

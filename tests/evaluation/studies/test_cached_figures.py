@@ -1,6 +1,5 @@
 """Figures that are kept: they are those of the reports, and any change makes new ones."""
 
-import json
 from typing import Any
 
 import pytest
@@ -47,7 +46,7 @@ def figures_of(study: Study, **choices: Any) -> Figures:
 def made_at(study: Study, **choices: Any) -> str:
     """Return when the figures that a visit shows were made; they must be current."""
     assert stored_figures(study, Choices(**choices)).is_current
-    return str(figures_of(study, **choices)["computed_at"])
+    return figures_of(study, **choices).computed_at.isoformat()
 
 
 def assert_made_anew(study: Study, before: str) -> None:
@@ -63,13 +62,13 @@ def test_they_are_those_of_each_report(study):
     figures = figures_of(study)
 
     for name, report in ((kind.key, kind.make) for kind in ON_PAGE):
-        assert figures[name] == json.loads(json.dumps(report(study, Choices()).as_json())), name
-    assert [row["setup"] for row in figures["by_setup"]["rows"]] == ["m · T 0.0"] * 2
-    assert list(figures["curves"]) == [f"{MetricRun.objects.get().pk}/q"]
-    overview = figures["overview"]
-    assert (overview["n_votes"], overview["n_raters"], overview["n_responses"]) == (12, 6, 2)
-    assert (overview["arms"], overview["setups"]) == (["separate", "merged"], ["m · T 0.0"])
-    assert figures["seconds"] > 0
+        assert figures.reports[name] == report(study, Choices()), name
+    assert [row.setup for row in figures.by_setup.rows] == ["m · T 0.0"] * 2
+    assert list(figures.details.curves) == [f"{MetricRun.objects.get().pk}/q"]
+    overview = figures.overview
+    assert (overview.n_votes, overview.n_raters, overview.n_responses) == (12, 6, 2)
+    assert (overview.arms, overview.setups) == (["separate", "merged"], ["m · T 0.0"])
+    assert figures.seconds > 0
 
 
 def test_all_figures_cost_as_many_statements_for_a_large_study(tmp_path):
@@ -96,7 +95,7 @@ def test_other_choices_have_figures_of_their_own(study):
 
     merged = figures_of(study, truth="merged")
 
-    assert merged["agreement"]["rows"][0]["truth"] == "merged"
+    assert merged.agreement.rows[0].truth == "merged"
     assert made_at(study) == first
     assert made_at(study, by_setup=True) == first  # both are among the figures
 
@@ -224,7 +223,7 @@ def test_a_large_study_is_computed_by_the_task_while_the_last_figures_are_shown(
     assert stored_figures(study, Choices()) == (first, False, True)
 
     compute_figures(study.pk, Choices()._asdict())
-    assert made_at(study) != first["computed_at"]
+    assert made_at(study) != first.computed_at.isoformat()
 
 
 def test_current_figures_are_not_made_again(study):
@@ -245,7 +244,7 @@ def test_while_somebody_makes_them_nobody_else_does(study, tmp_path):
 
     assert stored_figures(study, Choices()) == (before, False, False)
     cache.delete(f"{key}:lock")
-    assert made_at(study) != before["computed_at"]
+    assert made_at(study) != before.computed_at.isoformat()
 
 
 def test_without_any_figures_nobody_waits_for_another(study):

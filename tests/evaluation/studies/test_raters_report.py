@@ -79,7 +79,7 @@ def test_a_nominal_question_has_majorities_and_shares_but_no_mean(tmp_path):
     report = raters_report(rated(tmp_path, votes(r="aab", s="abc"), scheme=scheme))
     [row] = report.records
 
-    assert "mean" not in row
+    assert row["mean"] is None
     assert row["undecided"] == 1
     assert [row[f"majority_{label}"] for label in "abc"] == [1, 0, 0]
     assert [row[f"share_{label}"] for label in "abc"] == pytest.approx([3 / 6, 2 / 6, 1 / 6])
@@ -241,7 +241,7 @@ def test_the_mean_after_gates_is_over_items_whose_gate_has_a_majority_yes(gated)
     row = row_of(gated, "specific")
 
     assert row["mean_after_gates"] == pytest.approx(1 / 2)  # a yes, b no; c was not sensible
-    assert "mean_after_gates" not in row_of(gated, "sensible")
+    assert row_of(gated, "sensible")["mean_after_gates"] is None
 
 
 def test_an_item_that_nobody_was_asked_the_gate_about_has_not_passed_it(tmp_path):
@@ -338,14 +338,14 @@ def test_excluded_raters_are_left_out_unless_the_switch_counts_them(tmp_path):
 
     without, with_them = raters_report(study), raters_report(study, Choices(with_excluded=True))
 
-    assert (without.rows[0]["n"], without.rows[0]["n_votes"]) == (2, 4)
-    assert without.rows[0]["percent_agreement"] == 1
+    assert (without.records[0]["n"], without.records[0]["n_votes"]) == (2, 4)
+    assert without.records[0]["percent_agreement"] == 1
     assert without.left_out["excluded_raters"] == 1
     assert without.left_out["excluded_votes"] == 3
     assert without.left_out["unrated_responses"] == 1
     assert "excluded raters left out" in without.signature
-    assert (with_them.rows[0]["n"], with_them.rows[0]["n_votes"]) == (3, 7)
-    assert with_them.rows[0]["percent_agreement"] == pytest.approx(2 / 6)
+    assert (with_them.records[0]["n"], with_them.records[0]["n_votes"]) == (3, 7)
+    assert with_them.records[0]["percent_agreement"] == pytest.approx(2 / 6)
     assert with_them.left_out["excluded_votes"] == with_them.left_out["excluded_raters"] == 0
     assert "excluded raters counted" in with_them.signature
 

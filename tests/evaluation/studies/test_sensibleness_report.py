@@ -1,6 +1,7 @@
 """Table 1 by hand: errors against rater scores, slice by slice, and the mean of the others."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from django.core.management import call_command
@@ -101,10 +102,10 @@ def test_a_setup_of_another_dataset_that_is_called_the_same_is_another_slice(stu
     MetricRun.objects.update(parameters=SsaPrompt("own", "I. ###", "warm", "pilot").parameters)
     here = sensibleness_report(study)
 
-    assert not any(row["built_on"] for row in elsewhere.rows)
+    assert not any(row.built_on for row in elsewhere.rows)
     # cool .5, third 0, warm 1 (both labels differ); without warm (.5 + 0) / 2
-    assert [r.rows[-1]["n_slices"] for r in (elsewhere, here)] == [3, 2]
-    assert [r.rows[-1]["error_rate"] for r in (elsewhere, here)] == pytest.approx([0.5, 0.25])
+    assert [r.rows[-1].n_slices for r in (elsewhere, here)] == [3, 2]
+    assert [r.rows[-1].error_rate.value for r in (elsewhere, here)] == pytest.approx([0.5, 0.25])
     assert elsewhere.signature != here.signature
 
 
@@ -124,14 +125,14 @@ def test_what_may_have_stopped_early_has_no_rater_score_and_is_counted(study):
     assert sum(row["n"] for row in slices) == len(full)
     assert report.left_out["items_outside_full_share"] == 7 - len(full)
     assert agreement.left_out["items_outside_full_share"] == 7 - len(full)
-    [row] = [row for row in agreement.rows if row["question"] == "sensible"]
+    [row] = [row for row in agreement.rows if row.question == "sensible"]
     # The one of third has two votes of different answers: undecided, compared with nothing.
     n_rater_score = len(set(full) - {"t1"})
-    assert (row["n"], row["n_rater_score"]) == (6, n_rater_score)
+    assert (row.n, row.n_rater_score) == (6, n_rater_score)
     names = [measure.name for measure in auto_table([row], {}).measures]
     assert f"MSE, rater score (n = {n_rater_score})" in names
     assert f"Spearman, rater score (n = {n_rater_score})" in names
-    same = auto_table([row | {"n_rater_score": 6}], {})
+    same = auto_table([replace(row, n_rater_score=6)], {})
     assert not any("(n =" in measure.name for measure in same.measures)
 
 

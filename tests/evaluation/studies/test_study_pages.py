@@ -5,6 +5,7 @@ import io
 import json
 import re
 import zipfile
+from typing import NamedTuple
 
 import pytest
 from django.urls import reverse
@@ -13,15 +14,18 @@ from accounts.models import User
 from annotation.models import Rater, Study, Vote
 from evaluation.models import AutoScore
 from evaluation.reports.base import Choices
+from evaluation.reports.columns import Estimate
 from evaluation.reports.numbers import p_value, percent
 from evaluation.reports.setups import short_names
 from evaluation.studies.pages.tables import Saving, time_table
 from evaluation.studies.reports import cached_figures
 from evaluation.studies.reports.raters import raters_report
 from evaluation.studies.reports.study import ON_PAGE
+from evaluation.studies.reports.timing import SavedTime
+from evaluation.studies.reports.uncertainty import Direction
 from evaluation.studies.tasks import compute_figures
+from evaluation.studies.templatetags.studies import directions
 from evaluation.studies.views import asking
-from evaluation.templatetags.figures import directions
 from generation.models import Response
 from tests.annotation.makers import material, planned
 from tests.evaluation.makers_of_scores import disputed, make_run, make_scores
@@ -223,7 +227,8 @@ def test_time_is_saved_lost_or_not_known(researcher, tmp_path, separate, merged,
 
 
 def test_an_interval_of_lost_time_is_turned_with_its_figure():
-    row = {"arm": "saved", "saved_share": -1.4, "saved_share_low": -1.61, "saved_share_high": -1.13}
+    saved = Estimate(-1.4, -1.61, -1.13)
+    row = SavedTime(n_judgements=4, n_without_seconds=0, saved_share=saved)
 
     assert time_table([row], []).saving == Saving(1.4, 1.13, 1.61, "more")
 
@@ -543,8 +548,14 @@ def test_only_the_report_on_raters_has_rows_by_setup(researcher, pilot):
 # --- words ----------------------------------------------------------------------------------
 
 
+class Setup(NamedTuple):
+    setup: str
+    model: str
+    temperature: float
+
+
 def setup_rows(*temperatures):
-    return [{"setup": f"m {t}", "model": "m", "temperature": t} for t in temperatures]
+    return [Setup(f"m {t}", "m", t) for t in temperatures]
 
 
 @pytest.mark.parametrize(
@@ -560,17 +571,17 @@ def test_temperatures_that_differ_are_called_differently(temperatures, expected)
 
 
 @pytest.mark.parametrize(
-    ("row", "expected"),
+    ("direction", "expected"),
     [
-        ({"favours": "cool"}, "favours T 0.0"),
-        ({"helps": "cool"}, "helps T 0.0"),
-        ({"favours": None, "harms": "warm, hot"}, "harms T 0.7, hot"),
-        ({"favours": "cool", "harms": "warm"}, "favours T 0.0; harms T 0.7"),
-        ({}, ""),
+        (Direction(favours="cool"), "favours T 0.0"),
+        (Direction(helps="cool"), "helps T 0.0"),
+        (Direction(harms="warm, hot"), "harms T 0.7, hot"),
+        (Direction(favours="cool", harms="warm"), "favours T 0.0; harms T 0.7"),
+        (Direction(), ""),
     ],
 )
-def test_what_merging_does_to_a_setup_is_one_phrase(row, expected):
-    assert directions(row, {"cool": "T 0.0", "warm": "T 0.7"}) == expected
+def test_what_merging_does_to_a_setup_is_one_phrase(direction, expected):
+    assert directions(direction, {"cool": "T 0.0", "warm": "T 0.7"}) == expected
 
 
 def test_small_p_values_and_negative_percents_are_written_as_in_papers():

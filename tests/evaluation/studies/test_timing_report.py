@@ -168,8 +168,8 @@ def test_every_row_says_how_responses_were_ordered(tmp_path, order):
     again = import_path(tmp_path / "out", "again").study
 
     assert again is not None
-    assert {row["order"] for row in here.rows} == {order}
-    assert position_report(again).records == here.rows
+    assert {row.order for row in here.rows} == {order}
+    assert position_report(again).rows == here.rows
     assert time_report(again).records == times_here
     assert times_here[0]["n_judgements"] == 3 * 2 * 5  # examples, setups, raters
 

@@ -7,7 +7,8 @@ import pytest
 
 from annotation.models import Study
 from annotation.ordering import share_is_drawn
-from evaluation.reports.base import Choices, Row
+from evaluation.reports.base import Choices
+from evaluation.reports.rows import Record
 from evaluation.studies.reports.uncertainty import uncertainty_report
 from tests.evaluation.studies.hand_made import COOL, WARM, rows_by, two_arms, votes
 from tests.makers import (
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.once
 COOL_NAME, WARM_NAME = "m · T 0.0", "m · T 0.7"
 
 
-def by_setup(study: Study, **choices: Any) -> dict[str | None, Row]:
+def by_setup(study: Study, **choices: Any) -> dict[str | None, Record]:
     """Return the rows of a study with one question by setup; None is the row over all."""
     return rows_by(uncertainty_report(study, Choices(**choices)), "setup")
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.reports.base import Report
 from evaluation.reports.columns import UNKNOWN, Estimate
 from evaluation.reports.formats import write_report
+from evaluation.reports.rows import Report
 from evaluation.tradeoffs.curve_recalls import measured_recalls
 from evaluation.tradeoffs.material import NO_RESPONSE, Material
 from evaluation.tradeoffs.recall_lines import (

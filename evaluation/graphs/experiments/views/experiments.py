@@ -24,9 +24,9 @@ from evaluation.graphs.experiments.pages.results import figures_of
 from evaluation.graphs.experiments.registry import EXPERIMENTS
 from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS, RATED_REPORTS
 from evaluation.graphs.experiments.views import alignment
-from evaluation.reports.base import Report
 from evaluation.reports.downloads import report_file
 from evaluation.reports.registry import CannotReport
+from evaluation.reports.rows import Report
 from evaluation.runs.services.runs import RunError
 from evaluation.runs.tasks import send_run
 from generation.choices.declaration import ChoiceError

@@ -19,11 +19,10 @@ from evaluation.graphs.experiments.reports.accuracy import accuracy_report
 from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS
 from evaluation.graphs.experiments.reports.removal import removal_report
 from evaluation.models import MetricRun
-from evaluation.reports.columns import UNKNOWN, Estimate
+from evaluation.reports.columns import UNKNOWN, Estimate, Format
 from evaluation.reports.figures.builders import drawn
 from evaluation.reports.formats import write_report
 from evaluation.reports.numbers import percent
-from evaluation.templatetags.figures import range_of
 from generation.models import Experiment, KGQuestion
 from tests.charts import valid
 from tests.evaluation.hand_ablated import RUNS, answers, import_answers, setup, three_runs
@@ -96,6 +95,13 @@ def _figures(row):
     return [(cell.text, next(iter(cell.addresses), "")) for cell in row[1:]]
 
 
+def interval(row, name):
+    """Return the interval of a figure of a record as percent; "" without one."""
+    return Format.PERCENT.interval(
+        Estimate(*(row[f"{name}{end}"] for end in ("", "_low", "_high")))
+    )
+
+
 def figure(row, name):
     """Return a figure with its deviation and its interval as a cell has them."""
     deviation = row.get(f"{name}_deviation")
@@ -103,7 +109,7 @@ def figure(row, name):
     n = row["n_runs"] - row.get(f"{name}_n_undefined", 0)
     if 0 < n < row["n_runs"]:
         beside = f"{beside} of {n} run{'' if n == 1 else 's'}".strip()
-    return " ".join(filter(None, (percent(row[name]), beside, range_of(row, name))))
+    return " ".join(filter(None, (percent(row[name]), beside, interval(row, name))))
 
 
 # --- tables ---------------------------------------------------------------------------------

@@ -1,0 +1,84 @@
+"""How often people say what people say: what a metric is held against."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
+from evaluation.reports.rows import Row
+from evaluation.statistics.human_auto import Bools
+from evaluation.statistics.intervals import Floats
+
+
+class Way(NamedTuple):
+    """One way to hold people against people, in words."""
+
+    name: str
+    how: str
+
+
+# The first that a study has is the one to hold metrics against.
+CEILINGS = {
+    "merged": Way("Ceiling: merged arm", "merged arm against separate arm"),
+    "halves": Way("Ceiling: half against half", "half of the raters against the other half"),
+    "rest": Way("Ceiling: one against the rest", "each rater against the rest"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CeilingColumns(Row):
+    """Each ceiling, the accuracy of the row − that, and over how many items; None: there is none.
+
+    Over the compared items alone, so that a metric and its ceiling are about the same.
+    """
+
+    ceiling_merged: Annotated[Estimate, Column("Merged arm", Format.PERCENT, "Ceiling")] = UNKNOWN
+    minus_ceiling_merged: Annotated[
+        Estimate, Column("Minus the merged arm", Format.POINTS, "Ceiling")
+    ] = UNKNOWN
+    ceiling_halves: Annotated[Estimate, Column("Halves", Format.PERCENT, "Ceiling")] = UNKNOWN
+    minus_ceiling_halves: Estimate = UNKNOWN
+    ceiling_rest: Annotated[Estimate, Column("Rest", Format.PERCENT, "Ceiling")] = UNKNOWN
+    minus_ceiling_rest: Estimate = UNKNOWN
+    ceiling_merged_n: int | None = None
+    ceiling_halves_n: int | None = None
+    ceiling_rest_n: int | None = None
+
+    def of(self, name: str) -> Estimate:
+        """Return one of `CEILINGS`."""
+        found: Estimate = getattr(self, f"ceiling_{name}")
+        return found
+
+    def minus(self, name: str) -> Estimate:
+        """Return the accuracy of the row − one of `CEILINGS`."""
+        found: Estimate = getattr(self, f"minus_ceiling_{name}")
+        return found
+
+    def n(self, name: str) -> int | None:
+        """Return how many items one of `CEILINGS` is over."""
+        found: int | None = getattr(self, f"ceiling_{name}_n")
+        return found
+
+    @property
+    def defined(self) -> list[str]:
+        """The ones that there are, in the order of `CEILINGS`."""
+        return [name for name in CEILINGS if self.of(name).value is not None]
+
+
+def ceiling_columns(
+    estimates: Mapping[str, Estimate], statistics: Mapping[str, Floats], is_compared: Bools
+) -> CeilingColumns:
+    """Return the columns of the ceilings.
+
+    Args:
+        estimates: of a row, with 'ceiling_<name>' and 'minus_ceiling_<name>'; some may be missing.
+        statistics: by name, of all items (n_items, 2); the second is whether it has a ceiling.
+        is_compared: which items the row is over.
+    """
+    names = [f"{kind}_{name}" for name in CEILINGS for kind in ("ceiling", "minus_ceiling")]
+    columns: dict[str, Any] = {name: estimates.get(name, UNKNOWN) for name in names}
+    for name, of_items in statistics.items():
+        columns[f"ceiling_{name}_n"] = int(np.count_nonzero(of_items[is_compared, 1] > 0))
+    return CeilingColumns(**columns)

@@ -1,0 +1,79 @@
+"""How rows of a study's reports are written on its page."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+
+from annotation.schemes import Scale
+from evaluation.reports.columns import Format
+from evaluation.reports.numbers import decimal, percent
+from evaluation.studies.reports.raters import RatersRow
+from evaluation.studies.reports.uncertainty import Direction
+
+register = template.Library()
+
+BAR = 120  # width of a bar of shares, in px
+
+
+@register.filter
+def mean_vote(figure: float | None, scale: Scale) -> str:
+    """Return the mean of votes as their scale asks: percent of yes, or points."""
+    return percent(figure) if scale.kind == "yes_no" else decimal(figure)
+
+
+@register.filter
+def directions(found: Direction, short: Mapping[str, str]) -> str:
+    """Return what merging does to which setups, of a row of the report on uncertainty.
+
+    Args:
+        short: how setups are called here.
+    """
+
+    def called(names: str) -> str:
+        parts = [names] if names in short else names.split(", ")
+        return ", ".join(short.get(name, name) for name in parts)
+
+    said = {"favours": found.favours, "helps": found.helps, "harms": found.harms}
+    return "; ".join(f"{word} {called(names)}" for word, names in said.items() if names)
+
+
+@register.inclusion_tag("evaluation/reports/_share_bar.html")
+def share_bar(row: RatersRow, scale: Scale) -> dict[str, Any]:
+    """Draw how the votes of a report row spread over the answers of its scale, in their order."""
+    segments, x = [], 0.0
+    for place, label in enumerate(scale.labels):
+        share = row.shares[f"share_{label}"] or 0.0
+        tone = round(0.15 + 0.75 * place / (len(scale.labels) - 1), 2)
+        segments.append({"x": round(x, 1), "width": round(BAR * share, 1), "tone": tone})
+        x += BAR * share
+    return {"width": BAR, "segments": segments}
+
+
+@register.filter
+def spread(row: RatersRow, scale: Scale) -> str:
+    """Return how the votes of a report row spread over its answers, in words."""
+    shares = [(label, row.shares[f"share_{label}"]) for label in scale.labels]
+    return ", ".join(f"{label} {percent(share, 0)} %" for label, share in shares)
+
+
+@register.filter
+def majorities(row: RatersRow, scale: Scale) -> str:
+    """Return how many items have which majority, in words."""
+    return ", ".join(f"{label}: {row.majorities[f'majority_{label}']:,}" for label in scale.labels)
+
+
+@register.filter
+def mean(row: RatersRow) -> str:
+    """Return the mean of a report row as its scale asks: percent of yes, or points."""
+    return _format_of_mean(row).write(row.mean.value)
+
+
+@register.filter
+def mean_range(row: RatersRow) -> str:
+    """Return the interval of a report row's mean, as `mean` writes it."""
+    return _format_of_mean(row).interval(row.mean)
+
+
+def _format_of_mean(row: RatersRow) -> Format:
+    return Format.PERCENT if row.scale == "yes_no" else Format.DECIMAL
