@@ -1,15 +1,36 @@
 """Addresses of the pages that need all three apps; they come before the other apps' own."""
 
-from django.urls import path
+from collections.abc import Iterator
 
+from django.urls import URLPattern, path
+
+from annotation.models import Study
 from evaluation.exchange import views as imports
 from evaluation.jobs import views as jobs
 from evaluation.material import views as material
+from evaluation.reports import views as reports
 from evaluation.retrieval import views as retrieval
 from evaluation.runs.views import checkpoints, runs
 from evaluation.runs.views import jobs as new_jobs
 from evaluation.studies.views import disagreements, figures, studies
 from evaluation.studies.views import threshold_choice as calibration
+from generation.models import Dataset
+
+
+def report_pages() -> Iterator[URLPattern]:
+    """Yield the addresses of the pages of reports, on studies and on datasets."""
+    for where, about in (("studies", Study), ("data", Dataset)):
+        of, subject = about._meta.model_name, {"about": about}
+        each = f"{where}/<slug:slug>/reports"
+        yield path(f"{each}/", reports.reports, subject, name=f"reports-of-{of}")
+        yield path(f"{each}/<slug:report>/", reports.report, subject, name=f"report-of-{of}")
+        yield path(
+            f"{each}/<slug:report>.<slug:format_key>",
+            reports.download,
+            subject,
+            name=f"report-file-of-{of}",
+        )
+
 
 app_name = "evaluation"
 urlpatterns = [
@@ -110,4 +131,5 @@ urlpatterns = [
         studies.download_report,
         name="report",
     ),
+    *report_pages(),
 ]

@@ -4,6 +4,8 @@ from django.urls import path
 
 from evaluation.graphs.experiments.views import alignment, experiments
 from evaluation.graphs.views import browse, made_up, pull, questions, reports, statistics
+from evaluation.reports.views import download
+from generation.models import Dataset
 
 app_name = "graphs"
 urlpatterns = [
@@ -21,7 +23,10 @@ urlpatterns = [
     path("<slug:slug>/ask/", questions.ask, name="ask"),
     path("<slug:slug>/reports/<slug:report>/", reports.report, name="report"),
     path(
-        "<slug:slug>/reports/<slug:report>.<slug:format_key>", reports.download, name="report-file"
+        "<slug:slug>/reports/<slug:report>.<slug:format_key>",
+        download,
+        {"about": Dataset},
+        name="report-file",
     ),
     path("<slug:slug>/answers/", reports.answers, name="answers"),
     path("<slug:slug>/differences/", reports.differences, name="differences"),

@@ -9,6 +9,7 @@ from evaluation.reports.figures.themes import Spec
 from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.registry import CannotReport, NotYet
 from evaluation.reports.rows import R, Report
+from generation.choices.declaration import ChoiceError
 
 
 def report_file(
@@ -31,7 +32,7 @@ def report_file(
         raise Http404(f"Formats: {', '.join(sorted(known))}.")
     try:
         report = make()
-    except (CannotReport, NotYet) as error:
+    except (ChoiceError, CannotReport, NotYet) as error:
         raise Http404(str(error)) from error
     if chart and format_key in CONTENT_TYPES:
         return figure_file(chart(report.rows), format_key, name)

@@ -23,6 +23,7 @@ FORMATS = {
     "json": ("application/json", "json"),
     "csv": ("text/csv; charset=utf-8", "csv"),
     "latex": ("text/plain; charset=utf-8", "tex"),
+    "markdown": ("text/markdown; charset=utf-8", "md"),
 }
 
 
@@ -32,7 +33,14 @@ def write_report(report: Report[Any], format_key: str) -> str:
     Raises:
         KeyError: not one of `FORMATS` or 'table'.
     """
-    return {"json": _json, "csv": _csv, "latex": _latex, "table": _table}[format_key](report)
+    writers = {
+        "json": _json,
+        "csv": _csv,
+        "latex": _latex,
+        "markdown": _markdown,
+        "table": _table,
+    }
+    return writers[format_key](report)
 
 
 def _json(report: Report[Any]) -> str:
@@ -56,7 +64,7 @@ def _csv(report: Report[Any]) -> str:
 
 def _latex(report: Report[Any]) -> str:
     """A booktabs table of the short columns, each figure with its interval."""
-    columns, rows = _texts(report)
+    columns, rows = texts_of(report)
     lines = [
         f"% {_in_one_line(report.signature)}",
         "% left out: " + ", ".join(f"{name} {n}" for name, n in report.left_out.items()),
@@ -71,10 +79,35 @@ def _latex(report: Report[Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _markdown(report: Report[Any]) -> str:
+    """A table as GitHub and other readers of Markdown know it, and the signature below."""
+    columns, rows = texts_of(report)
+    alike = [":--" if column.format is Format.TEXT else "--:" for column in columns]
+    lines = [[column.heading for column in columns], alike, *rows]
+    left_out = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in report.left_out.items())
+    return "\n".join(
+        [
+            *(f"| {' | '.join(map(_in_a_cell, line))} |" for line in lines),
+            "",
+            f"Left out: {left_out}",
+            "",
+            f"`{_in_one_line(report.signature)}`",
+            "",
+        ]
+    )
+
+
+def _in_a_cell(text: str) -> str:
+    """Return text that Markdown prints as it is, in one cell."""
+    for character in "\\|*_`<[":
+        text = text.replace(character, f"\\{character}")
+    return _in_one_line(text)
+
+
 def _table(report: Report[Any]) -> str:
     # Without markup: a name such as 'pilot [/x]' is no instruction.
     console = Console(file=io.StringIO(), width=10 * WIDTH, markup=False, emoji=False)
-    columns, rows = _texts(report)
+    columns, rows = texts_of(report)
     table = Table(title=f"{report.study}: {report.report}")
     for column in columns:
         heading = f"{column.group}\n{column.title}" if column.group else column.title
@@ -96,7 +129,7 @@ def _table(report: Report[Any]) -> str:
     return console.file.getvalue()
 
 
-def _texts(report: Report[Any]) -> tuple[list[Column], list[list[str]]]:
+def texts_of(report: Report[Any]) -> tuple[list[Column], list[list[str]]]:
     """Return the columns that say anything in this report, and what each row says in them."""
     row_types = all_reports()[report.report].rows
     columns = {name: column for each in row_types for name, column in columns_of(each).items()}

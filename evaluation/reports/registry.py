@@ -3,7 +3,7 @@
 A room that is an app registers its reports in its module `report_kinds`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -11,6 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from django.utils.module_loading import autodiscover_modules
 
 from annotation.models import Study
+from evaluation.reports.figures.themes import Spec
 from evaluation.reports.rows import Report, Row
 from generation.choices.declaration import C, made, values_of
 from generation.models import Dataset
@@ -44,7 +45,9 @@ class ReportKind(Generic[S, C]):
     usual: Callable[[S], C] | None = None  # choices about a subject; None: their defaults
     # Makes sure that choices are about something the subject has; raises ChoiceError.
     check: Callable[[S, C], None] | None = None
-    cached: Callable[[S, C], Report[Any]] | None = None  # the same, as pages show it
+    # Does what `make` needs and pages do not wait for; without it `make` may say NotYet.
+    prepare: Callable[[S, C], None] | None = None
+    figure: Callable[[Sequence[Any]], Spec | None] | None = None  # drawn from the rows
 
     def chosen(self, subject: S, given: Mapping[str, Any]) -> C:
         """Return the choices that were given about a subject, the others as usual.

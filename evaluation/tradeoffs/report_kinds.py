@@ -1,6 +1,9 @@
 """The reports on a trade-off."""
 
+from dataclasses import replace
+
 from evaluation.reports.registry import register
+from evaluation.tradeoffs.figures.recipe import recipe_chart
 from evaluation.tradeoffs.reports.comparable import COMPARABLE
 from evaluation.tradeoffs.reports.recipe import RECIPE
 from evaluation.tradeoffs.reports.reranking import RERANKING
@@ -8,4 +11,5 @@ from evaluation.tradeoffs.reports.restricted import RESTRICTED
 from evaluation.tradeoffs.reports.takeaways import TAKEAWAYS
 from evaluation.tradeoffs.reports.tradeoff import TRADEOFF
 
-register(TRADEOFF, TAKEAWAYS, COMPARABLE, RESTRICTED, RERANKING, RECIPE)
+register(TRADEOFF, TAKEAWAYS, COMPARABLE, RESTRICTED, RERANKING)
+register(replace(RECIPE, figure=recipe_chart))

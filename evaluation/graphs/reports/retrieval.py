@@ -3,17 +3,13 @@
 from typing import Annotated, NamedTuple
 
 from evaluation.graphs.reports.cached_retrieval import cached_graph_retrieval
-from evaluation.graphs.reports.graph_retrieval import SourceRow, graph_retrieval_report
+from evaluation.graphs.reports.graph_retrieval import SourceRow
 from evaluation.reports.registry import CannotReport, ReportKind
 from evaluation.reports.rows import Report
-from evaluation.retrieval.report import (
-    RecallRow,
-    RetrievalChoices,
-    report_if_indexed,
-    retrieval_report,
-)
+from evaluation.retrieval.report import RecallRow, RetrievalChoices, report_if_indexed
 from generation.choices.declaration import Choice
 from generation.models import Dataset, KGQuestion
+from generation.retrieval.dataset_index import index_of
 
 PASSAGES, GRAPHS = "passages", "graphs"
 
@@ -44,23 +40,16 @@ def _has_questions(dataset: Dataset) -> bool:
 
 
 def _report(dataset: Dataset, choices: Choices) -> Report[RecallRow] | Report[SourceRow]:
-    """Return the report; passages are indexed now where they are not."""
-    if choices.of == PASSAGES:
-        return retrieval_report(dataset, choices.ranking)
-    _need_questions(dataset)
-    return graph_retrieval_report(dataset)
-
-
-def _cached_report(dataset: Dataset, choices: Choices) -> Report[RecallRow] | Report[SourceRow]:
     if choices.of == PASSAGES:
         return report_if_indexed(dataset, choices.ranking)
-    _need_questions(dataset)
+    if not _has_questions(dataset):
+        raise CannotReport(f"{dataset.name} has no questions about a knowledge graph.")
     return cached_graph_retrieval(dataset)
 
 
-def _need_questions(dataset: Dataset) -> None:
-    if not _has_questions(dataset):
-        raise CannotReport(f"{dataset.name} has no questions about a knowledge graph.")
+def _index_passages(dataset: Dataset, choices: Choices) -> None:
+    if choices.of == PASSAGES:
+        index_of(dataset.pk, choices.ranking.bm25)
 
 
 RETRIEVAL = ReportKind(
@@ -71,6 +60,6 @@ RETRIEVAL = ReportKind(
     choices=Choices,
     make=_report,
     usual=usual_choices,
-    cached=_cached_report,
+    prepare=_index_passages,
     rows=(SourceRow, RecallRow),
 )

@@ -1,7 +1,6 @@
 """Reports on cited answers: figures, what is behind them, and where the modes differ."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -39,7 +38,6 @@ from evaluation.graphs.reports.cited_answers import cited_answers
 from evaluation.graphs.reports.graph_retrieval import SourceRow
 from evaluation.graphs.reports.incompetence import incompetence_report
 from evaluation.graphs.reports.quality import quality_report
-from evaluation.reports.downloads import report_file
 from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.registry import CannotReport
 from evaluation.reports.rows import Report
@@ -88,20 +86,6 @@ def report(request: SignedInRequest, slug: str, report: str) -> HttpResponse:
             context["plots"] = {"charts": {"figures": spec}, "themes": page_themes()}
     page, fragment = "evaluation/graphs/report.html", "evaluation/graphs/_report.html"
     return render_page_or_fragment(request, page=page, fragment=fragment, context=context)
-
-
-@require_safe
-@allowed(Role.RESEARCHER)
-def download(request: SignedInRequest, slug: str, report: str, format_key: str) -> HttpResponse:
-    """Download a report (CSV, LaTeX, JSON) or its figure (SVG, PDF, PNG)."""
-    dataset = _dataset(slug, report)
-    form = CitationChoicesForm(request.GET)
-    return report_file(
-        lambda: _made(dataset, report, form),
-        format_key,
-        f"{slug}-{report}",
-        partial(report_chart, report),
-    )
 
 
 @require_safe

@@ -39,6 +39,8 @@ class Command(BaseCommand):
         subject = _named(kind, options[_about(kind)])
         try:
             choices = kind.chosen(subject, given_from(kind.choices, options))
+            if kind.prepare:
+                kind.prepare(subject, choices)
             made = kind.make(subject, choices)
         except (ChoiceError, CannotReport) as error:
             raise CommandError(str(error)) from error

@@ -4,7 +4,7 @@ from typing import Annotated, NamedTuple
 
 from evaluation.tradeoffs.axes import Axes, axes_of, find, named_axes
 from evaluation.tradeoffs.cached import cached_material
-from evaluation.tradeoffs.material import Material, material_of
+from evaluation.tradeoffs.material import Material
 from generation.choices.declaration import Choice, ChoiceError
 from generation.models import Dataset
 
@@ -67,10 +67,5 @@ def judging_axes(dataset: Dataset, choosing: Axes, judges: JudgeChoices) -> Axes
 
 
 def material_on(dataset: Dataset, choices: AxesChoices) -> Material:
-    """Return the material of the chosen axes, read anew."""
-    return material_of(dataset, chosen_axes(dataset, choices))
-
-
-def cached_material_on(dataset: Dataset, choices: AxesChoices) -> Material:
     """Return the material of the chosen axes, from the cache if nothing has changed since."""
     return cached_material(dataset, chosen_axes(dataset, choices))

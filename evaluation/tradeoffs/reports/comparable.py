@@ -28,7 +28,7 @@ from evaluation.statistics.intervals import Interval, Measure
 from evaluation.tradeoffs.cached import cached_on_axes
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.pairs import REASONS, ComparablePair, comparable_pairs
-from evaluation.tradeoffs.reports.axes_choices import AxesChoices, cached_material_on, material_on
+from evaluation.tradeoffs.reports.axes_choices import AxesChoices, material_on
 from evaluation.tradeoffs.titles import setup_title
 from generation.models import Dataset
 
@@ -201,7 +201,6 @@ COMPARABLE = ReportKind(
     lede="How pairs of comparable setups move against the curves of equal F1.",
     about=Dataset,
     choices=AxesChoices,
-    make=lambda dataset, chosen: comparable_report(material_on(dataset, chosen)),
-    cached=lambda dataset, chosen: cached_comparable(cached_material_on(dataset, chosen)),
+    make=lambda dataset, chosen: cached_comparable(material_on(dataset, chosen)),
     rows=(ComparableRow,),
 )

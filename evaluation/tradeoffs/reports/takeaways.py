@@ -42,7 +42,7 @@ from evaluation.tradeoffs.recall_lines import (
     restricted_pairs,
 )
 from evaluation.tradeoffs.recalls import USUAL_K, Recalls
-from evaluation.tradeoffs.reports.axes_choices import AxesChoices, cached_material_on, material_on
+from evaluation.tradeoffs.reports.axes_choices import AxesChoices, material_on
 from generation.models import Dataset
 from generation.retrieval.dataset_index import can_wait_for_index
 
@@ -252,7 +252,6 @@ TAKEAWAYS = ReportKind(
     lede="What changes of a setup do to F1, attribution and sensibleness.",
     about=Dataset,
     choices=AxesChoices,
-    make=lambda dataset, chosen: takeaways_report(material_on(dataset, chosen)),
-    cached=lambda dataset, chosen: cached_takeaways(cached_material_on(dataset, chosen)),
+    make=lambda dataset, chosen: cached_takeaways(material_on(dataset, chosen)),
     rows=(EffectRow,),
 )

@@ -19,7 +19,6 @@ from evaluation.tradeoffs.material import NO_RESPONSE, Material
 from evaluation.tradeoffs.reports.axes_choices import (
     AxesChoices,
     ByScore,
-    cached_material_on,
     material_on,
 )
 from evaluation.tradeoffs.titles import setup_title
@@ -269,6 +268,5 @@ TRADEOFF = ReportKind(
     about=Dataset,
     choices=TradeoffChoices,
     make=lambda dataset, chosen: _in_view(material_on(dataset, chosen.axes), chosen),
-    cached=lambda dataset, chosen: _in_view(cached_material_on(dataset, chosen.axes), chosen),
     rows=(TradeoffRow,),
 )

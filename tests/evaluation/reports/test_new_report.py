@@ -9,20 +9,24 @@ from typing import Annotated, NamedTuple
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.urls import include, path, reverse
 from drf_spectacular.generators import SchemaGenerator
 
 from accounts.services import create_api_token
 from evaluation.reports import registry
 from evaluation.reports.api import report_addresses
 from evaluation.reports.columns import Column, Format
+from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.rows import Report, Row
 from generation.choices.declaration import Choice, ChoiceError
 from generation.models import Dataset
 from tests.evaluation.commands import failure
 from tests.evaluation.pages import make_pilot
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
+PAGE, FILE = "evaluation:report-of-dataset", "evaluation:report-file-of-dataset"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +77,8 @@ def dataset(tmp_path, settings, monkeypatch):
     addresses = ModuleType("addresses_with_lengths")
     vars(addresses)["urlpatterns"] = list(report_addresses())
     monkeypatch.setitem(sys.modules, addresses.__name__, addresses)
+    pages = include("config.urls")
+    vars(addresses)["urlpatterns"].append(path("", pages))
     settings.ROOT_URLCONF = addresses.__name__
     make_pilot(tmp_path)
     yield Dataset.objects.get()
@@ -133,3 +139,75 @@ def test_the_document_of_the_api_has_it_with_its_choices(dataset):
         "default": 1,
     }
     assert by_name["at_least"]["description"] == "Words that count."
+
+
+def test_the_page_shows_it_with_its_choices_and_its_files(dataset, rosa, client_for):
+    address = reverse(PAGE, args=[dataset.slug, "lengths"])
+
+    page = shown(client_for(rosa).get(address, {"at_least": 3}))
+
+    table = page.table("Lengths")
+    assert table.columns == ["Setup", "Long enough", "Share, %"]
+    assert table.column("Setup") == sorted(dataset.setups.values_list("name", flat=True))
+    assert page.fields["at_least"] == "3"
+    for format_key in FORMATS:
+        file = reverse(FILE, args=[dataset.slug, "lengths", format_key])
+        assert f"{file}?at_least=3" in page.addresses
+        answer = client_for(rosa).get(file, {"at_least": 3})
+        assert answer.text == write_report(lengths_report(dataset, LengthChoices(3)), format_key)
+    assert "How many words responses have." in page.text
+    assert "Signature" in page.text
+
+
+def test_every_report_is_a_tab_and_a_line_of_the_list(dataset, rosa, client_for):
+    page = shown(
+        client_for(rosa).get(reverse("evaluation:reports-of-dataset", args=[dataset.slug]))
+    )
+
+    for kind in registry.reports_about(Dataset):
+        assert reverse(PAGE, args=[dataset.slug, kind.key]) in page.addresses
+        assert kind.lede in page.text
+
+
+def test_the_page_says_what_is_wrong_with_a_choice(dataset, rosa, client_for):
+    address = reverse(PAGE, args=[dataset.slug, "lengths"])
+
+    unknown = shown(client_for(rosa).get(address, {"setup": "x"}))
+    assert "There is no setup 'x' here." in unknown.text
+    outside = shown(client_for(rosa).get(address, {"at_least": 10}))
+    assert "less than or equal to 9. The usual one is taken." in outside.text
+    assert outside.table("Lengths").rows
+
+
+def test_a_report_that_there_is_not_names_those_that_there_are(dataset, rosa, client_for):
+    address = reverse(PAGE, args=[dataset.slug, "length"])
+    file = reverse(FILE, args=[dataset.slug, "lengths", "gif"])
+
+    assert client_for(rosa).get(address).status_code == 404
+    assert client_for(rosa).get(file).status_code == 404
+
+
+@pytest.mark.parametrize("of", ["study", "dataset"])
+def test_pages_of_reports_are_for_researchers(of, rachel, adam, client_for):
+    for user in (rachel, adam):
+        answer = client_for(user).get(reverse(f"evaluation:reports-of-{of}", args=["x"]))
+        assert answer.status_code == (403 if user is rachel else 404)
+
+
+def test_a_line_of_markdown_is_one_line_whatever_a_name_holds(dataset):
+    row = LengthRow(setup="a | b\nc*", n=1200, share=0.25)
+
+    said = write_report(Report("pilot", "lengths", [row], {"empty": 2}, "lengths | 1"), "markdown")
+
+    assert said == "\n".join(
+        [
+            "| Setup | Long enough | Share, % |",
+            "| :-- | --: | --: |",
+            r"| a \| b c\* | 1,200 | 25.0 |",
+            "",
+            "Left out: empty 2",
+            "",
+            "`lengths | 1`",
+            "",
+        ]
+    )

@@ -1,0 +1,57 @@
+"""A report as the table of a page: heads in groups, and cells as their columns write them."""
+
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from evaluation.reports.columns import Format
+from evaluation.reports.formats import texts_of
+from evaluation.reports.rows import Report
+
+
+class Head(NamedTuple):
+    """What stands above one column, or above a group of them."""
+
+    title: str
+    n_columns: int
+    is_number: bool
+
+
+class Cell(NamedTuple):
+    """What stands in a cell: a figure, and its interval or deviation beside it."""
+
+    text: str
+    beside: str
+    is_number: bool
+
+
+class PageTable(NamedTuple):
+    """The columns of a report that say anything, and its rows."""
+
+    groups: list[Head]  # empty: no column stands in a group
+    heads: list[Head]
+    lines: list[list[Cell]]
+
+
+def page_table(report: Report[Any]) -> PageTable:
+    """Return a report as a page shows it."""
+    columns, texts = texts_of(report)
+    groups = []
+    for title, found in groupby(columns, lambda column: column.group):
+        of_group = list(found)
+        groups.append(Head(title, len(of_group), of_group[0].format is not Format.TEXT))
+    heads = [
+        Head(f"{column.title}{column.format.unit}", 1, column.format is not Format.TEXT)
+        for column in columns
+    ]
+    lines = [
+        [_cell(text, is_number=head.is_number) for text, head in zip(row, heads, strict=True)]
+        for row in texts
+    ]
+    return PageTable(groups if any(group.title for group in groups) else [], heads, lines)
+
+
+def _cell(text: str, *, is_number: bool) -> Cell:
+    if not is_number:
+        return Cell(text, "", is_number)
+    figure, _, beside = text.partition(" ")
+    return Cell(figure, beside, is_number)

@@ -1,0 +1,121 @@
+"""The page of every declared report: what may be chosen, the figure, the table and the files."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from accounts.access import Role, allowed
+from accounts.http import SignedInRequest, render_page_or_fragment
+from annotation.models import Study
+from evaluation.reports.downloads import report_file
+from evaluation.reports.figures.builders import CONTENT_TYPES
+from evaluation.reports.figures.themes import page_themes
+from evaluation.reports.formats import FORMATS
+from evaluation.reports.page_table import page_table
+from evaluation.reports.registry import CannotReport, NotYet, ReportKind, reports_about
+from evaluation.reports.rows import Report
+from generation.choices.declaration import ChoiceError, values_of
+from generation.choices.forms import ChoicesForm
+from generation.models import Dataset
+
+About = type[Dataset] | type[Study]
+Kind = ReportKind[Any, Any]
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def reports(request: SignedInRequest, slug: str, about: About) -> HttpResponse:
+    """List the reports on a study or a dataset."""
+    subject = _subject(about, slug)
+    return render(request, "evaluation/reports/reports.html", _of_subject(subject))
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def report(request: SignedInRequest, slug: str, report: str, about: About) -> HttpResponse:
+    """Show one report with the choices of the address."""
+    subject, kind = _subject(about, slug), _kind(about, report)
+    form = _form(request, subject, kind)
+    context = _of_subject(subject) | {"kind": kind, "form": form, "plots": {}}
+    try:
+        choices = kind.chosen(subject, form.given)
+        found = kind.make(subject, choices)
+    except (ChoiceError, CannotReport, NotYet) as error:
+        context["problem"] = str(error)
+    else:
+        usual = _usual(subject, kind)
+        said = {name: v for name, v in values_of(choices).items() if v != usual[name]}
+        context |= {
+            "found": found,
+            "table": page_table(found),
+            "address": f"?{urlencode(said)}" if said else "",
+            "formats": list(FORMATS),
+        }
+        if kind.figure and (spec := kind.figure(found.rows)):
+            context["plots"] = {"charts": {"figures": spec}, "themes": page_themes()}
+            context["picture_formats"] = list(CONTENT_TYPES)
+    return render_page_or_fragment(
+        request,
+        page="evaluation/reports/report.html",
+        fragment="evaluation/reports/_report.html",
+        context=context,
+    )
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def download(
+    request: SignedInRequest, slug: str, report: str, format_key: str, about: About
+) -> HttpResponse:
+    """Download a report with the choices of the address, as a table or as its figure."""
+    subject, kind = _subject(about, slug), _kind(about, report)
+    given = _form(request, subject, kind).given
+
+    def made() -> Report[Any]:
+        return kind.make(subject, kind.chosen(subject, given))
+
+    return report_file(made, format_key, f"{slug}-{report}", kind.figure)
+
+
+def _subject(about: About, slug: str) -> Dataset | Study:
+    if about is Study:
+        return get_object_or_404(Study, slug=slug)
+    return get_object_or_404(Dataset, slug=slug)
+
+
+def _kind(about: About, key: str) -> Kind:
+    """Return the report of a key.
+
+    Raises:
+        Http404: there is none about such a thing.
+    """
+    kinds = {kind.key: kind for kind in reports_about(about)}
+    if key not in kinds:
+        raise Http404(f"There is no report {key!r}; there are: {', '.join(kinds)}.")
+    return kinds[key]
+
+
+def _of_subject(subject: Dataset | Study) -> dict[str, Any]:
+    """Return what pages say of what they are about, with the reports on it."""
+    return {
+        "subject": subject,
+        "of": subject._meta.model_name,
+        "kinds": reports_about(type(subject)),
+    }
+
+
+def _usual(subject: Dataset | Study, kind: Kind) -> dict[str, Any]:
+    return values_of(kind.usual(subject) if kind.usual else kind.choices())
+
+
+def _form(request: SignedInRequest, subject: Dataset | Study, kind: Kind) -> ChoicesForm[Any]:
+    """Return the choices of the address; where it says nothing, those that are usual here."""
+    usual = {
+        name: value
+        for name, value in _usual(subject, kind).items()
+        if value not in (None, False, True)
+    }
+    return ChoicesForm(kind.choices, usual | request.GET.dict())
