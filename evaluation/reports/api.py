@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 from accounts.api import refuse_unknown
 from annotation.models import Study
 from evaluation.reports.registry import CannotReport, NotYet, ReportKind, reports_about
+from evaluation.reports.rows import columns_of
 from generation.choices.declaration import ChoiceError, fields_of
 from generation.choices.serializers import given_in, serializer_of
 from generation.models import Dataset
@@ -81,6 +82,13 @@ class _NoSuchReport(APIView):
         raise NotFound(f"There is no report {report!r}; there are: {', '.join(self.keys)}.")
 
 
+def _columns_said(declared: ReportKind[Any, Any]) -> str:
+    """Return what the columns that tables show are called, by the names that rows have."""
+    columns = {name: each for row in declared.rows for name, each in columns_of(row).items()}
+    said = ", ".join(f"`{name}` ({column.heading})" for name, column in columns.items())
+    return f"Of rows, tables show {said}."
+
+
 def _view_of(declared: ReportKind[Any, Any], plural: str) -> Any:
     """Return the view of one report, as the document of the API describes it."""
 
@@ -89,7 +97,8 @@ def _view_of(declared: ReportKind[Any, Any], plural: str) -> Any:
 
         @extend_schema(
             operation_id=f"{plural}_report_{declared.key}",
-            description=f"{declared.lede} The same as `manage.py report {declared.key}`.",
+            description=f"{declared.lede} The same as `manage.py report {declared.key}`.\n\n"
+            + _columns_said(declared),
             parameters=[serializer_of(declared.choices)] if fields_of(declared.choices) else [],
             responses=ReportSerializer,
         )

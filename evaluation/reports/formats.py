@@ -11,7 +11,6 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from evaluation.reports.columns import Column, Format
-from evaluation.reports.registry import all_reports
 from evaluation.reports.rows import Report, columns_of
 from generation.amounts import UNDEFINED
 from generation.importers.spreadsheet import safe_cell
@@ -131,7 +130,7 @@ def _table(report: Report[Any]) -> str:
 
 def texts_of(report: Report[Any]) -> tuple[list[Column], list[list[str]]]:
     """Return the columns that say anything in this report, and what each row says in them."""
-    row_types = all_reports()[report.report].rows
+    row_types = dict.fromkeys(map(type, report.rows))
     columns = {name: column for each in row_types for name, column in columns_of(each).items()}
     used = {
         name: column

@@ -32,8 +32,13 @@ class PageTable(NamedTuple):
     lines: list[list[Cell]]
 
 
-def page_table(report: Report[Any]) -> PageTable:
-    """Return a report as a page shows it."""
+def page_tables(report: Report[Any]) -> list[PageTable]:
+    """Return a report as a page shows it: a table for each type of rows, in their order."""
+    by_type = groupby(report.rows, type)
+    return [_table(report._replace(rows=list(rows))) for _, rows in by_type]
+
+
+def _table(report: Report[Any]) -> PageTable:
     columns, texts = texts_of(report)
     groups = []
     for title, found in groupby(columns, lambda column: column.group):

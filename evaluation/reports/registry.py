@@ -11,8 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from django.utils.module_loading import autodiscover_modules
 
 from annotation.models import Study
-from evaluation.reports.figures.themes import Spec
-from evaluation.reports.rows import Report, Row
+from evaluation.reports.rows import Report, Row, columns_of
 from generation.choices.declaration import C, made, values_of
 from generation.models import Dataset
 
@@ -47,7 +46,7 @@ class ReportKind(Generic[S, C]):
     check: Callable[[S, C], None] | None = None
     # Does what `make` needs and pages do not wait for; without it `make` may say NotYet.
     prepare: Callable[[S, C], None] | None = None
-    figure: Callable[[Sequence[Any]], Spec | None] | None = None  # drawn from the rows
+    figure: Callable[[Sequence[Any]], dict[str, Any] | None] | None = None  # Vega-Lite, of rows
 
     def chosen(self, subject: S, given: Mapping[str, Any]) -> C:
         """Return the choices that were given about a subject, the others as usual.
@@ -66,8 +65,17 @@ _registered: dict[str, ReportKind[Any, Any]] = {}
 
 
 def register(*kinds: ReportKind[Any, Any]) -> None:
-    """Let these reports be asked for."""
-    _registered.update({kind.key: kind for kind in kinds})
+    """Let these reports be asked for.
+
+    Raises:
+        ValueError: a row shows nothing, or two of its columns are called the same.
+    """
+    for kind in kinds:
+        for row_type in kind.rows:
+            headings = [column.heading for column in columns_of(row_type).values()]
+            if len(set(headings)) < max(1, len(headings)):
+                raise ValueError(f"{row_type.__name__} has no columns, or one twice: {headings}")
+        _registered[kind.key] = kind
 
 
 @cache

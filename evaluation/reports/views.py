@@ -14,7 +14,7 @@ from evaluation.reports.downloads import report_file
 from evaluation.reports.figures.builders import CONTENT_TYPES
 from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.formats import FORMATS
-from evaluation.reports.page_table import page_table
+from evaluation.reports.page_table import page_tables
 from evaluation.reports.registry import CannotReport, NotYet, ReportKind, reports_about
 from evaluation.reports.rows import Report
 from generation.choices.declaration import ChoiceError, values_of
@@ -50,7 +50,7 @@ def report(request: SignedInRequest, slug: str, report: str, about: About) -> Ht
         said = {name: v for name, v in values_of(choices).items() if v != usual[name]}
         context |= {
             "found": found,
-            "table": page_table(found),
+            "tables": page_tables(found),
             "address": f"?{urlencode(said)}" if said else "",
             "formats": list(FORMATS),
         }

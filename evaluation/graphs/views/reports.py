@@ -53,6 +53,8 @@ TITLES = {
     "retrieval": "Retrieval of sub-graphs",
     "quality": "Text quality",
 }
+# What files of reports without choices are asked for with.
+ADDRESSES = {"alignment": "", "incompetence": "", "quality": "", "retrieval": "?of=graphs"}
 # The metric that a run is started with, where a report needs one.
 METRICS = {"alignment": "alignment", "incompetence": "incompetence", "quality": "coherence"}
 
@@ -68,7 +70,7 @@ def report(request: SignedInRequest, slug: str, report: str) -> HttpResponse:
         "here": report,
         "title": TITLES[report],
         "form": form,
-        "address": form.address if report == "citations" else "",
+        "address": ADDRESSES.get(report, form.address),
         "plots": {},
         "table": f"evaluation/graphs/_report_{report}.html",
     }

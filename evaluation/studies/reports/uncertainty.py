@@ -50,7 +50,7 @@ class Direction(Row):
     direction_shift: float | None = None
     direction_p: float | None = None
     direction_p_holm: Annotated[float | None, Column("Direction: p, Holm", Format.P_VALUE)] = None
-    visible_direction: Annotated[float | None, Column("Direction: visible", Format.POINTS)] = None
+    visible_direction: Annotated[float | None, Column("Direction: shift ±", Format.PERCENT)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ class ShiftTest(Row):
     p: Annotated[float | None, Column("p", Format.P_VALUE)] = None
     p_holm: Annotated[float | None, Column("p, Holm", Format.P_VALUE)] = None
     is_significant: bool = False
-    visible_shift: Annotated[float | None, Column("Visible shift", Format.POINTS)] = None
+    visible_shift: Annotated[float | None, Column("Visible shift ±", Format.PERCENT)] = None
 
 
 @dataclass(frozen=True, kw_only=True)

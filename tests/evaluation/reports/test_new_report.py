@@ -2,7 +2,7 @@
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Annotated, NamedTuple
 
@@ -132,6 +132,7 @@ def test_the_document_of_the_api_has_it_with_its_choices(dataset):
 
     by_name = {each["name"]: each for each in operation["parameters"]}
     assert operation["description"].startswith("How many words responses have.")
+    assert "`n` (Long enough), `share` (Share, %)." in operation["description"]
     assert by_name["at_least"]["schema"] == {
         "type": "integer",
         "maximum": 9,
@@ -139,6 +140,16 @@ def test_the_document_of_the_api_has_it_with_its_choices(dataset):
         "default": 1,
     }
     assert by_name["at_least"]["description"] == "Words that count."
+
+
+def test_two_columns_of_a_row_are_not_called_the_same():
+    @dataclass(frozen=True, kw_only=True)
+    class Twice(Row):
+        n: Annotated[int, Column("Words", Format.COUNT)]
+        n_all: Annotated[int, Column("Words", Format.COUNT)]
+
+    with pytest.raises(ValueError, match="Twice has no columns, or one twice"):
+        registry.register(replace(LENGTHS, rows=(Twice,)))
 
 
 def test_the_page_shows_it_with_its_choices_and_its_files(dataset, rosa, client_for):
