@@ -139,6 +139,19 @@ def figures_of(mixing: Mixing) -> Mapping[str, Measure]:
     return figures
 
 
+def weights_of(mixing: Mixing) -> Mapping[str, tuple[float, ...]]:
+    """Return how the shares of the four setups are added up, by the beginning of a figure's name.
+
+    As they stand side by side: golden(s), non-evidence(s), golden below and above s'. NaN where a
+    recall or golden(s') is not known.
+    """
+    at_1, at_k, above = mixing
+    top_1 = (at_1, 1 - at_1, 0.0, 0.0)
+    top_k = (0.0, 1 - at_k, at_k * (1 - above), at_k * above)
+    difference = tuple(k - one for k, one in zip(top_k, top_1, strict=True))
+    return {"top_1": top_1, "top_k": top_k, "delta": difference}
+
+
 def _figure(sums: Floats, mixing: Mixing, point: PointFrom, share: Measure) -> Floats:
     return share(point(sums, mixing))
 

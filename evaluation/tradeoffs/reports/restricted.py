@@ -1,18 +1,25 @@
 """The report on restricted context: what evidence costs in dialog, and more passages in both."""
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from evaluation.measures.recall_mixing import Course, course_of, figures_of, point_from
+from evaluation.measures.recall_mixing import (
+    Course,
+    course_of,
+    figures_of,
+    point_from,
+    weights_of,
+)
 from evaluation.measures.tradeoff import WIDTH, attribution_from, f1_from, sensibleness_from
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import CannotReport, ReportKind
 from evaluation.reports.rows import LeftOut, Report, Row, number
-from evaluation.statistics.intervals import Figure, Floats, share_from
+from evaluation.statistics.intervals import MIX_METHOD, Figure, Floats, MixOfShares, share_from
 from evaluation.tradeoffs.curve_recalls import typed_or_measured
 from evaluation.tradeoffs.dots import Dot
 from evaluation.tradeoffs.material import NO_RESPONSE, Material, material_of
@@ -106,6 +113,8 @@ def restricted_report(
         recalls.said,
         "mean scores" if by_score else "shares labelled yes",
     ]
+    if not by_score:
+        said.append(f"what is mixed: {MIX_METHOD}")
     if curves.is_one_at_whole:
         said.append("golden at dialog share 1 on both curves")
     return Report(
@@ -200,7 +209,7 @@ def _planned(
         golden_setup=golden.setup.name if golden else None,
         non_evidence_setup=other.setup.name if other else None,
     )
-    return Planned(make, figures | _mixed_figures(mixed, material))
+    return Planned(make, figures | _mixed_figures(mixed, material, by_score=by_score))
 
 
 def _figures_of_setup(
@@ -219,15 +228,26 @@ def _figures_of_setup(
     return shares | {"f1": Figure(statistics, dialogs, f1_from)}
 
 
-def _mixed_figures(mixed: Mixed | None, material: Material) -> dict[str, Figure]:
-    """Return what is mixed, as far as it is measured."""
+def _mixed_figures(mixed: Mixed | None, material: Material, *, by_score: bool) -> dict[str, Figure]:
+    """Return what is mixed, as far as it is measured: sums of shares where it is of labels."""
     if mixed is None:
         return {}
-    return {
+    figures = {
         name: Figure(mixed.statistics, material.dialogs, measure)
         for name, measure in figures_of(mixed.mixing).items()
         if mixed.golden_between is not None or name.startswith("top_1")
     }
+    if by_score:
+        return figures
+    for mix, weights in weights_of(mixed.mixing).items():
+        counted = [(place, weight) for place, weight in enumerate(weights) if weight]
+        measure = MixOfShares(tuple(weight for _, weight in counted))
+        for column, share in enumerate(("attribution", "sensibleness")):
+            name = f"{mix}_{share}"
+            if name in figures and not math.isnan(sum(weights)):
+                own = [WIDTH * place + each for place, _ in counted for each in (column, WIDTH - 1)]
+                figures[name] = Figure(mixed.statistics[:, own], material.dialogs, measure)
+    return figures
 
 
 def _real(dot: Dot | None, name: str) -> float | None:
