@@ -19,16 +19,26 @@ def zipped(text: str, year: int) -> Answer:
 
 
 def test_a_planted_byte_is_found_and_shown():
-    before = {"/a": page("first\n5 votes\nlast"), "/b": page("same")}
-    after = {"/a": page("first\n6 votes\nlast"), "/b": page("same")}
+    before = {"/a": page("<b>first<p>5 votes<i>last"), "/b": page("same")}
+    after = {"/a": page("<b>first<p>6 votes<i>last"), "/b": page("same")}
 
     outcome = compare(before, after)
 
     (found,) = outcome.different
     assert found.address == "/a"
-    assert {"-5 votes", "+6 votes"} <= set(found.lines)
+    assert {"-<p>5 votes", "+<p>6 votes"} <= set(found.lines)
     assert outcome.equal == ["/b"]
     assert not outcome.is_same
+
+
+def test_of_a_page_only_white_space_that_is_seen_counts():
+    before = {"/a": page('<p id="a">one two</p><p>'), "/b": page("<b>one</b> two")}
+    after = {"/a": page('<p\n  id="a" >one\n  two</p>\n\n<p>'), "/b": page("<b>one</b>two")}
+
+    outcome = compare(before, after)
+
+    assert outcome.equal == ["/a"]
+    assert [each.address for each in outcome.different] == ["/b"]
 
 
 def test_a_header_a_status_and_a_lost_address_are_differences():

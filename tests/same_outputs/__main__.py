@@ -37,7 +37,7 @@ def main() -> int:
         answers, others = (Collection(each.collected) for each in (one, other))
         outcome = compare(answers, others, allowed_differences(ALLOWED))
         faults = [address for address, answer in others.items() if answer.status >= 500]
-        _print(outcome, len(answers), len(others), faults)
+        _print(outcome, len(answers), len(others), faults, options.most)
     return 0 if outcome.is_same else 1
 
 
@@ -46,6 +46,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("commit", help="the one that says what is right")
     parser.add_argument("other", nargs="?", help="default: the working tree as it stands")
     parser.add_argument("--only", choices=["demo"], help="the demo's data alone; quicker")
+    parser.add_argument(
+        "--most", type=int, default=MOST_PRINTED, help="differences that are printed"
+    )
     return parser.parse_args()
 
 
@@ -70,13 +73,15 @@ def _collect(*both: Checkout) -> None:
         raise SystemExit("Answers could not be collected; the error stands above.")
 
 
-def _print(outcome: Outcome, n_before: int, n_after: int, faults: list[str]) -> None:
-    for difference in outcome.different[:MOST_PRINTED]:
+def _print(
+    outcome: Outcome, n_before: int, n_after: int, faults: list[str], most: int = MOST_PRINTED
+) -> None:
+    for difference in outcome.different[:most]:
         _say(f"\n{difference.address}", *difference.lines)
-    _say_left(len(outcome.different))
-    _say_some("Only before:", outcome.only_before)
-    _say_some("Only after:", outcome.only_after)
-    _say_some("Errors of the server after:", faults)
+    _say_left(len(outcome.different), most)
+    _say_some("Only before:", outcome.only_before, most)
+    _say_some("Only after:", outcome.only_after, most)
+    _say_some("Errors of the server after:", faults, most)
     _say_unused(outcome.unused)
     n_allowed, n_different = len(outcome.allowed), len(outcome.different)
     _say(
@@ -87,15 +92,15 @@ def _print(outcome: Outcome, n_before: int, n_after: int, faults: list[str]) -> 
     )
 
 
-def _say_some(title: str, addresses: list[str]) -> None:
+def _say_some(title: str, addresses: list[str], most: int) -> None:
     if addresses:
-        _say(f"\n{title}", *addresses[:MOST_PRINTED])
-        _say_left(len(addresses))
+        _say(f"\n{title}", *addresses[:most])
+        _say_left(len(addresses), most)
 
 
-def _say_left(n: int) -> None:
-    if n > MOST_PRINTED:
-        _say(f"... and {n - MOST_PRINTED:,} more")
+def _say_left(n: int, most: int) -> None:
+    if n > most:
+        _say(f"... and {n - most:,} more")
 
 
 def _say_unused(unused: Iterable[Allowed]) -> None:

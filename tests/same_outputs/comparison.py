@@ -2,7 +2,8 @@
 
 Only what is drawn anew for each request or each commit is masked: CSRF tokens, session ids and
 nonces, and the hashes of static files and of commits. A zip file is compared by its members, since
-it also holds the moment of packing. The library that draws PDF files numbers and orders their
+it also holds the moment of packing. Pages are compared as browsers read them: white space is one
+space, and none between two tags. The library that draws PDF files numbers and orders their
 objects at random: their lines are compared in alphabetical order, without these numbers.
 """
 
@@ -109,9 +110,17 @@ def _masked(answer: Answer) -> Answer:
         body = _unpacked(body)
     elif body.startswith(b"%PDF-"):
         body = _in_order(body)
+    elif answer.headers.get("Content-Type", "").startswith("text/html"):
+        body = _as_read(body)
     for pattern in MASKED:
         body = pattern.sub(b"(masked)", body)
     return answer._replace(body=body)
+
+
+def _as_read(page: bytes) -> bytes:
+    """Return a page with a line for each tag, and no more white space than it shows."""
+    in_one_line = b" ".join(page.split()).replace(b"> <", b"><").replace(b" >", b">")
+    return in_one_line.replace(b"<", b"\n<")
 
 
 def _unpacked(body: bytes) -> bytes:
