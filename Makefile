@@ -80,8 +80,8 @@ bench: install-dev # every benchmark's table of ratios
 		name=$${file%.py}; echo "$$name"; $(PY) -m "benchmarks.$${name##*/}" || exit 1; \
 	done
 
-lint: install-dev # ruff: rules and format
-	@$(PY) -m ruff check . && $(PY) -m ruff format --check .
+lint: install-dev # ruff: rules and format; lines of templates
+	@$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m tests.template_lines
 
 types: install-dev # mypy --strict
 	@$(PY) -m mypy .
