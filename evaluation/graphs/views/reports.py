@@ -1,6 +1,6 @@
 """Reports on cited answers: figures, what is behind them, and where the modes differ."""
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -21,7 +21,6 @@ from evaluation.graphs.forms.graph_reports import (
     DifferenceFilter,
 )
 from evaluation.graphs.named_answers import answers_of_experiment
-from evaluation.graphs.reports.alignment import alignment_report
 from evaluation.graphs.reports.answer_figures import need_graph
 from evaluation.graphs.reports.answers_behind import (
     REASON_SENTENCES,
@@ -29,32 +28,20 @@ from evaluation.graphs.reports.answers_behind import (
     both_modes,
     differing_answers,
 )
-from evaluation.graphs.reports.cached_retrieval import cached_graph_retrieval
-from evaluation.graphs.reports.citations import (
-    CitationsRow,
-    citations_report,
-)
+from evaluation.graphs.reports.citations import CitationsRow
 from evaluation.graphs.reports.cited_answers import cited_answers
 from evaluation.graphs.reports.graph_retrieval import SourceRow
-from evaluation.graphs.reports.incompetence import incompetence_report
-from evaluation.graphs.reports.quality import quality_report
 from evaluation.reports.figures.themes import page_themes
-from evaluation.reports.registry import CannotReport
+from evaluation.reports.registry import CannotReport, ReportKind, all_reports
 from evaluation.reports.rows import Report
 from evaluation.runs.named_answers import experiment_of
 from evaluation.runs.seeded_setups import grouped
 from generation.models import Dataset
 
 PER_PAGE = 25
-TITLES = {
-    "citations": "Citations",
-    "alignment": "Alignment",
-    "incompetence": "[NA]",
-    "retrieval": "Retrieval of sub-graphs",
-    "quality": "Text quality",
-}
-# What files of reports without choices are asked for with.
-ADDRESSES = {"alignment": "", "incompetence": "", "quality": "", "retrieval": "?of=graphs"}
+SHOWN = ("citations", "alignment", "incompetence", "retrieval", "quality")  # have a tab
+# What the page of a report without choices asks for.
+GIVEN = {"retrieval": {"of": "graphs"}}
 # The metric that a run is started with, where a report needs one.
 METRICS = {"alignment": "alignment", "incompetence": "incompetence", "quality": "coherence"}
 
@@ -63,14 +50,20 @@ METRICS = {"alignment": "alignment", "incompetence": "incompetence", "quality": 
 @allowed(Role.RESEARCHER)
 def report(request: SignedInRequest, slug: str, report: str) -> HttpResponse:
     """Show one report on the answers about a graph, in a chart and a table."""
-    dataset = _dataset(slug, report)
+    if report not in SHOWN:
+        raise Http404(f"Reports: {', '.join(SHOWN)}.")
+    dataset, kind = get_object_or_404(Dataset, slug=slug), all_reports()[report]
     form = CitationChoicesForm(request.GET)
+    given, address = form.given, form.address
+    if report != "citations":
+        given = GIVEN.get(report, {})
+        address = f"?{urlencode(given)}" if given else ""
     context: dict[str, Any] = {
         "dataset": dataset,
         "here": report,
-        "title": TITLES[report],
+        "title": kind.title,
         "form": form,
-        "address": ADDRESSES.get(report, form.address),
+        "address": address,
         "plots": {},
         "table": f"evaluation/graphs/_report_{report}.html",
     }
@@ -78,14 +71,11 @@ def report(request: SignedInRequest, slug: str, report: str) -> HttpResponse:
         query = urlencode({"metric": metric, "over": f"dataset:{dataset.slug}"})
         context["start_url"] = f"{reverse('evaluation:start-run')}?{query}"
     try:
-        found = _made(dataset, report, form)
+        need_graph(dataset)
     except CannotReport as exc:
         context["problem"] = str(exc)
     else:
-        named = list(zip(row_names(found.rows), found.rows, strict=True))
-        context |= {"found": found, "rows": named} | _states(dataset, found)
-        if spec := report_chart(report, found.rows, on_page=True):
-            context["plots"] = {"charts": {"figures": spec}, "themes": page_themes()}
+        context |= _figures(dataset, kind, given)
     page, fragment = "evaluation/graphs/report.html", "evaluation/graphs/_report.html"
     return render_page_or_fragment(request, page=page, fragment=fragment, context=context)
 
@@ -148,34 +138,24 @@ def differences(request: SignedInRequest, slug: str) -> HttpResponse:
     return render_page_or_fragment(request, page=template, fragment=fragment, context=context)
 
 
-def _dataset(slug: str, report: str) -> Dataset:
-    """Return the dataset of an address whose report there is."""
-    if report not in TITLES:
-        raise Http404(f"Reports: {', '.join(TITLES)}.")
-    return get_object_or_404(Dataset, slug=slug)
+def _figures(
+    dataset: Dataset, kind: ReportKind[Dataset, Any], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the rows of a report by name, and their figure; without any, what there is instead."""
+    try:
+        found: Report[DrawnRow] = kind.make(dataset, kind.chosen(dataset, given))
+    except CannotReport:
+        return _states(dataset, [])
+    named = list(zip(row_names(found.rows), found.rows, strict=True))
+    shown = {"found": found, "rows": named, **_states(dataset, found.rows)}
+    if spec := report_chart(kind.key, found.rows, on_page=True):
+        shown["plots"] = {"charts": {"figures": spec}, "themes": page_themes()}
+    return shown
 
 
-def _made(dataset: Dataset, report: str, form: CitationChoicesForm) -> Report[DrawnRow]:
-    """Return a report on a dataset.
-
-    Raises:
-        CannotReport: there is no graph.
-    """
-    need_graph(dataset)
-    if report == "citations":
-        return citations_report(dataset, form.chosen)
-    made: dict[str, Callable[[Dataset], Report[DrawnRow]]] = {
-        "alignment": alignment_report,
-        "incompetence": incompetence_report,
-        "retrieval": cached_graph_retrieval,
-        "quality": quality_report,
-    }
-    return made[report](dataset)
-
-
-def _states(dataset: Dataset, found: Report[DrawnRow]) -> dict[str, bool]:
+def _states(dataset: Dataset, rows: Sequence[DrawnRow]) -> dict[str, Any]:
     """Return what a page says where figures are missing: which of their sources there are."""
-    if rows := found.rows:
+    if rows:
         cited = [row for row in rows if isinstance(row, CitationsRow)]
         return {
             "has_minimum": any(row.counts.n_with_minimum for row in cited),

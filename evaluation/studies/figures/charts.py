@@ -8,7 +8,7 @@ from evaluation.reports.figures.builders import as_percent, as_vega_lite, inline
 from evaluation.reports.figures.themes import Spec
 from evaluation.studies.reports.agreement import AgreementRow, Confusion, Point
 from evaluation.studies.reports.ceilings import CEILINGS
-from evaluation.studies.reports.of_runs import RunColumns
+from evaluation.studies.reports.run_columns import RunColumns
 from evaluation.studies.reports.scenarios import ScenarioRow
 from evaluation.studies.reports.uncertainty import ShiftOfSetup
 

@@ -28,7 +28,12 @@ from evaluation.statistics.human_auto import (
 from evaluation.studies.disagreements.worklist import FALSE_ALARM, MISSED, Disagreement
 from evaluation.studies.reports.ceilings import CeilingColumns, ceiling_columns
 from evaluation.studies.reports.choices import check_choices, usual_choices
-from evaluation.studies.reports.of_runs import RunColumns, WithoutScore, run_columns, without_score
+from evaluation.studies.reports.run_columns import (
+    RunColumns,
+    WithoutScore,
+    run_columns,
+    without_score,
+)
 from evaluation.votes.counts import ArmCounts, n_outside_full_share
 from evaluation.votes.people import People, people_of
 

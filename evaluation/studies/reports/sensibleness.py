@@ -27,7 +27,12 @@ from evaluation.reports.rows import LeftOut, Report, Row
 from evaluation.runs.item_scores import Scores, ScoresOf, runs_with_scores, scores_of
 from evaluation.statistics.intervals import Figure, Floats, ratio
 from evaluation.studies.reports.choices import check_choices, usual_choices
-from evaluation.studies.reports.of_runs import RunColumns, WithoutScore, run_columns, without_score
+from evaluation.studies.reports.run_columns import (
+    RunColumns,
+    WithoutScore,
+    run_columns,
+    without_score,
+)
 from evaluation.studies.reports.scenarios import setups_in_order
 from evaluation.votes.counts import ArmCounts, Ints, n_outside_full_share
 from evaluation.votes.people import rater_scores_of, truth_of

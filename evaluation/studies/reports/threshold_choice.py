@@ -39,7 +39,7 @@ from evaluation.statistics.threshold_choice import (
 from evaluation.statistics.uncertainty import accuracy_statistics
 from evaluation.studies.reports.ceilings import CeilingColumns, ceiling_columns
 from evaluation.studies.reports.choices import check_choices, usual_choices
-from evaluation.studies.reports.of_runs import WithoutScore, without_score
+from evaluation.studies.reports.run_columns import WithoutScore, without_score
 from evaluation.votes.counts import ArmCounts
 from evaluation.votes.people import People, people_of
 from generation.choices.declaration import Choice as Declared

@@ -25,7 +25,7 @@ from evaluation.studies.figures.threshold_choice import grid_chart
 from evaluation.studies.pages.plots import CHARTS
 from evaluation.studies.reports.agreement import AgreementRow, Confusion
 from evaluation.studies.reports.ceilings import CeilingColumns
-from evaluation.studies.reports.of_runs import RunColumns, WithoutScore
+from evaluation.studies.reports.run_columns import RunColumns, WithoutScore
 from evaluation.studies.reports.scenarios import ScenarioRow
 from evaluation.studies.reports.threshold_choice import (
     CandidateRow,
