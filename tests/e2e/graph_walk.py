@@ -166,6 +166,9 @@ def _scored(folder: Path) -> Iterator[tuple[str, str]]:
     score_answers(dataset, "fluency", {"c1": 4.0, "c3": SCRIPT}, **said)
     for name in REPORTS:
         yield f"report {name}, scored", reverse("graphs:report", args=[dataset.slug, name])
+    yield "list of reports", reverse("evaluation:reports-of-dataset", args=[dataset.slug])
+    for name in ("citations", "retrieval", "recipe"):  # a figure, choices, nothing to report
+        yield f"page of {name}", reverse("evaluation:report-of-dataset", args=[dataset.slug, name])
     yield "answers", reverse("graphs:answers", args=[dataset.slug])
     yield "differences", reverse("graphs:differences", args=[dataset.slug])
     answered = dataset.examples.get(key="q1")
