@@ -171,7 +171,8 @@ def figures(data_set: DataSet) -> dict[str, Any]:
 
     from annotation.models import Study
     from evaluation.models import MetricRun
-    from evaluation.studies.reports.threshold_choice import CHOSEN, calibration_report
+    from evaluation.studies.reports.calibration_rows import CHOSEN
+    from evaluation.studies.reports.threshold_choice import calibration_report
 
     report = io.StringIO()
     call_command("report", "agreement", study=data_set.name, format="json", stdout=report)

@@ -9,8 +9,8 @@ from evaluation.reports.figures.builders import as_percent, as_vega_lite, inline
 from evaluation.reports.figures.themes import Spec
 from evaluation.studies.figures.charts import LABEL_HEIGHT
 from evaluation.studies.reports.agreement import Point
+from evaluation.studies.reports.calibration_rows import CandidateRow, ChosenRow
 from evaluation.studies.reports.ceilings import CEILINGS
-from evaluation.studies.reports.threshold_choice import CandidateRow, ChosenRow
 
 if TYPE_CHECKING:
     import altair as alt

@@ -7,7 +7,7 @@ from evaluation.reports.numbers import percent
 from evaluation.studies.figures.charts import people_said
 from evaluation.studies.pages.auto_table import Ceiling, ceilings_in
 from evaluation.studies.pages.tables import n_said
-from evaluation.studies.reports.threshold_choice import CalibrationRow, CandidateRow, ChosenRow
+from evaluation.studies.reports.calibration_rows import CalibrationRow, CandidateRow, ChosenRow
 
 
 class CalibrationTable(NamedTuple):

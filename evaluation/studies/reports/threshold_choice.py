@@ -7,8 +7,7 @@ figure that comes of choosing and reporting on the same ones.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -17,10 +16,10 @@ from annotation.models import Study
 from annotation.schemes import load_scheme
 from evaluation.models import MetricRun
 from evaluation.reports.base import USUAL, Choices, signature, study_counts, votes_left_out
-from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
+from evaluation.reports.columns import UNKNOWN
 from evaluation.reports.estimates import N_RESAMPLES, estimates_in, estimates_of
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.rows import LeftOut, Report, Row, number
+from evaluation.reports.rows import LeftOut, Report, number
 from evaluation.runs.families import USUAL as USUAL_CHOICES
 from evaluation.runs.families import Candidate, Family, families_of
 from evaluation.runs.item_scores import Scores, scale_of, scores_of_runs
@@ -37,9 +36,17 @@ from evaluation.statistics.threshold_choice import (
     nested,
 )
 from evaluation.statistics.uncertainty import accuracy_statistics
-from evaluation.studies.reports.ceilings import CeilingColumns, ceiling_columns
+from evaluation.studies.reports.calibration_rows import (
+    FIGURES,
+    CalibrationRow,
+    CandidateRow,
+    Chosen,
+    ChosenRow,
+    FamilyColumns,
+)
+from evaluation.studies.reports.ceilings import ceiling_columns
 from evaluation.studies.reports.choices import check_choices, usual_choices
-from evaluation.studies.reports.run_columns import WithoutScore, without_score
+from evaluation.studies.reports.run_columns import without_score
 from evaluation.votes.counts import ArmCounts
 from evaluation.votes.people import People, people_of
 from generation.choices.declaration import Choice as Declared
@@ -47,105 +54,6 @@ from generation.choices.declaration import ChoiceError, check_known
 
 NAME = "calibration"
 LEAST_SHARE = 0.5  # of the scores of the fullest candidate: with fewer one would cost the others
-CANDIDATE, CHOSEN = "candidate", "chosen"
-
-
-@dataclass(frozen=True, kw_only=True)
-class FamilyColumns(Row):
-    """What rows are about: a family of candidates on a question."""
-
-    question: Annotated[str, Column("Question")]
-    label: str | None  # what makes a human yes
-    truth: str  # the arm
-    family: Annotated[str, Column("Family")]  # key
-    metric: str
-    model: str | None
-    evidence: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class CandidateRow(Row):
-    """One way to score, cut at its usual threshold, and how it fared in the choice."""
-
-    about: FamilyColumns
-    kind: Annotated[str, Column("Kind")] = CANDIDATE
-    title: Annotated[str, Column("Title")]
-    run: int
-    flavor: str | None
-    window: int | None
-    hypothesis: str | None
-    run_signature: str
-    threshold: Annotated[float, Column("Threshold", Format.THRESHOLD)]  # its usual one
-    without_score: WithoutScore
-    truncated: int
-    n: Annotated[int | None, Column("n", Format.COUNT)] = None
-    auc: float | None = None
-    accuracy: Annotated[Estimate, Column("Accuracy", Format.PERCENT)] = UNKNOWN
-    balanced_accuracy: Estimate = UNKNOWN
-    n_lacking: Annotated[int | None, Column("Lacking", Format.COUNT)] = None
-    best_threshold: Annotated[float | None, Column("Best threshold", Format.THRESHOLD)] = None
-    best_accuracy: Annotated[float | None, Column("Best accuracy", Format.PERCENT)] = None
-    n_chosen: Annotated[int | None, Column("Folds", Format.COUNT)] = None  # that chose it
-    is_recommended: bool = False
-    why: Annotated[str | None, Column("Why")] = None  # it takes no part
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chosen(Row):
-    """A candidate with a threshold; None: nothing could be chosen."""
-
-    title: str | None
-    run: int | None
-    threshold: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChosenRow(Row):
-    """What was chosen among candidates: on other dialogs, on the same, and without choosing.
-
-    The intervals say how sure the figures are of the dialogs, with the choices as they were made.
-    """
-
-    about: FamilyColumns
-    kind: Annotated[str, Column("Kind")] = CHOSEN
-    n: Annotated[int, Column("n", Format.COUNT)]
-    n_human_yes: int
-    n_dialogs: int
-    n_candidates: Annotated[int, Column("Candidates", Format.COUNT)]
-    n_folds: int | None
-    title: Annotated[str | None, Column("Title")]
-    run: int | None
-    threshold: Annotated[float | None, Column("Threshold", Format.THRESHOLD)]
-    others: Mapping[str, Chosen]  # flattering_…, untuned_…
-    lowest_threshold: float | None
-    highest_threshold: float | None
-    accuracy: Annotated[Estimate, Column("Accuracy", Format.PERCENT)] = UNKNOWN
-    balanced_accuracy: Estimate = UNKNOWN
-    flattering_accuracy: Annotated[Estimate, Column("Flattering accuracy", Format.PERCENT)] = (
-        UNKNOWN
-    )
-    flattering_balanced_accuracy: Estimate = UNKNOWN
-    untuned_accuracy: Annotated[Estimate, Column("Untuned accuracy", Format.PERCENT)] = UNKNOWN
-    untuned_balanced_accuracy: Estimate = UNKNOWN
-    optimism: Annotated[Estimate, Column("Optimism", Format.POINTS)] = UNKNOWN
-    gain: Estimate = UNKNOWN
-    baseline: Annotated[Estimate, Column("Majority label", Format.PERCENT)] = UNKNOWN
-    ceilings: CeilingColumns
-    why: Annotated[str | None, Column("Why")]  # nothing could be chosen
-    n_not_scored_by_all: int
-
-
-FIGURES = (
-    *(
-        f"{prefix}{name}"
-        for prefix in ("", "flattering_", "untuned_")
-        for name in ("accuracy", "balanced_accuracy")
-    ),
-    "optimism",
-    "gain",
-    "baseline",
-)
-CalibrationRow = CandidateRow | ChosenRow
 
 
 class _Entry(NamedTuple):

@@ -26,7 +26,8 @@ from evaluation.studies.figures.threshold_choice import grid_chart
 from evaluation.studies.forms.threshold_choice import CalibrationForm
 from evaluation.studies.pages.threshold_choice import CalibrationTable, calibration_table
 from evaluation.studies.reports.cached_figures import MOST_VOTES_AT_ONCE, cached_of_study, is_large
-from evaluation.studies.reports.threshold_choice import CalibrationRow, calibration_report
+from evaluation.studies.reports.calibration_rows import CalibrationRow
+from evaluation.studies.reports.threshold_choice import calibration_report
 
 STATE = MetricRun.State
 MOST_RUNS = 200  # that one address asks about

@@ -24,15 +24,15 @@ from evaluation.studies.figures.charts import (
 from evaluation.studies.figures.threshold_choice import grid_chart
 from evaluation.studies.pages.plots import CHARTS
 from evaluation.studies.reports.agreement import AgreementRow, Confusion
-from evaluation.studies.reports.ceilings import CeilingColumns
-from evaluation.studies.reports.run_columns import RunColumns, WithoutScore
-from evaluation.studies.reports.scenarios import ScenarioRow
-from evaluation.studies.reports.threshold_choice import (
+from evaluation.studies.reports.calibration_rows import (
     CandidateRow,
     Chosen,
     ChosenRow,
     FamilyColumns,
 )
+from evaluation.studies.reports.ceilings import CeilingColumns
+from evaluation.studies.reports.run_columns import RunColumns, WithoutScore
+from evaluation.studies.reports.scenarios import ScenarioRow
 from evaluation.studies.reports.uncertainty import ShiftOfSetup, ShiftTest
 from tests.charts import valid
 from tests.evaluation.makers_of_scores import disputed, make_run, make_scores

@@ -25,7 +25,7 @@ from evaluation.graphs.experiments.reports.run_rows import (
 from evaluation.graphs.reports.citations import CitationCounts, citation_counts, citation_shares
 from evaluation.graphs.reports.cited_answers import CitedAnswers, cited_answers
 from evaluation.measures.citation import Mode
-from evaluation.reports.columns import Column, Format
+from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.rows import LeftOut, Row
 from evaluation.runs.seeded_setups import SeededRuns, grouped, kind_of
 from evaluation.statistics.intervals import Figure
@@ -47,6 +47,14 @@ class Step(NamedTuple):
     at: int  # how many pieces of knowledge are removed, or the accuracy in per cent
     runs: SeededRuns
     n_common: int  # examples that every run of the family has answered
+
+
+# How citations over all answers are shown, step by step.
+_CITATIONS = "Citations, micro"
+MicroCorrect = Annotated[Estimate, Column("Correct", Format.PERCENT, _CITATIONS)]
+MicroPrecision = Annotated[Estimate, Column("Precision", Format.PERCENT, _CITATIONS)]
+MicroRecall = Annotated[Estimate, Column("Recall", Format.PERCENT, _CITATIONS)]
+MicroF1 = Annotated[Estimate, Column("F1", Format.PERCENT, _CITATIONS)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,10 @@ from typing import Annotated
 from evaluation.graphs.experiments.reports.ablations import (
     SAID,
     Ablation,
+    MicroCorrect,
+    MicroF1,
+    MicroPrecision,
+    MicroRecall,
     RowOfStep,
     Step,
     StepCounts,
@@ -44,11 +48,11 @@ class AccuracyRow(RowOfStep):
     step: StepCounts
     n_subgraphs: int
     n_gold_subgraphs: int
-    correctness: Annotated[Estimate, Column("Correct", Format.PERCENT, "Citations, micro")]
-    precision: Annotated[Estimate, Column("Precision", Format.PERCENT, "Citations, micro")]
-    recall: Annotated[Estimate, Column("Recall", Format.PERCENT, "Citations, micro")]
+    correctness: MicroCorrect
+    precision: MicroPrecision
+    recall: MicroRecall
     gold_share: Annotated[Estimate, Column("Gold", Format.PERCENT, "Shown sub-graphs")]
-    f1: Annotated[Estimate, Column("F1", Format.PERCENT, "Citations, micro")]
+    f1: MicroF1
     over_runs: Mapping[str, float | int | None]
 
     @property

@@ -9,6 +9,10 @@ from typing import Annotated, NamedTuple
 from evaluation.graphs.experiments.reports.ablations import (
     SAID,
     Ablation,
+    MicroCorrect,
+    MicroF1,
+    MicroPrecision,
+    MicroRecall,
     RowOfStep,
     Step,
     StepCounts,
@@ -73,12 +77,12 @@ class RemovalRow(RowOfStep):
     n_asked_triples: Annotated[int, Column("Triples", Format.COUNT, "[NA]")]
     n_found_triples: int
     na_run: int | None
-    correctness: Annotated[Estimate, Column("Correct", Format.PERCENT, "Citations, micro")]
-    precision: Annotated[Estimate, Column("Precision", Format.PERCENT, "Citations, micro")]
-    recall: Annotated[Estimate, Column("Recall", Format.PERCENT, "Citations, micro")]
+    correctness: MicroCorrect
+    precision: MicroPrecision
+    recall: MicroRecall
     na_precision: Annotated[Estimate, Column("Precision", Format.PERCENT, "[NA]")]
     na_recall: Annotated[Estimate, Column("Recall", Format.PERCENT, "[NA]")]
-    f1: Annotated[Estimate, Column("F1", Format.PERCENT, "Citations, micro")]
+    f1: MicroF1
     na_f1: Annotated[Estimate, Column("F1", Format.PERCENT, "[NA]")]
     over_runs: Mapping[str, float | int | None]
 

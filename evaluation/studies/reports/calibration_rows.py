@@ -1,0 +1,110 @@
+"""The rows of the report on calibration: what was chosen, and the candidates for it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
+from evaluation.reports.rows import Row
+from evaluation.studies.reports.ceilings import CeilingColumns
+from evaluation.studies.reports.run_columns import WithoutScore
+
+CANDIDATE, CHOSEN = "candidate", "chosen"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FamilyColumns(Row):
+    """What rows are about: a family of candidates on a question."""
+
+    question: Annotated[str, Column("Question")]
+    label: str | None  # what makes a human yes
+    truth: str  # the arm
+    family: Annotated[str, Column("Family")]  # key
+    metric: str
+    model: str | None
+    evidence: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidateRow(Row):
+    """One way to score, cut at its usual threshold, and how it fared in the choice."""
+
+    about: FamilyColumns
+    kind: Annotated[str, Column("Kind")] = CANDIDATE
+    title: Annotated[str, Column("Title")]
+    run: int
+    flavor: str | None
+    window: int | None
+    hypothesis: str | None
+    run_signature: str
+    threshold: Annotated[float, Column("Threshold", Format.THRESHOLD)]  # its usual one
+    without_score: WithoutScore
+    truncated: int
+    n: Annotated[int | None, Column("n", Format.COUNT)] = None
+    auc: float | None = None
+    accuracy: Annotated[Estimate, Column("Accuracy", Format.PERCENT)] = UNKNOWN
+    balanced_accuracy: Estimate = UNKNOWN
+    n_lacking: Annotated[int | None, Column("Lacking", Format.COUNT)] = None
+    best_threshold: Annotated[float | None, Column("Best threshold", Format.THRESHOLD)] = None
+    best_accuracy: Annotated[float | None, Column("Best accuracy", Format.PERCENT)] = None
+    n_chosen: Annotated[int | None, Column("Folds", Format.COUNT)] = None  # that chose it
+    is_recommended: bool = False
+    why: Annotated[str | None, Column("Why")] = None  # it takes no part
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen(Row):
+    """A candidate with a threshold; None: nothing could be chosen."""
+
+    title: str | None
+    run: int | None
+    threshold: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenRow(Row):
+    """What was chosen among candidates: on other dialogs, on the same, and without choosing.
+
+    The intervals say how sure the figures are of the dialogs, with the choices as they were made.
+    """
+
+    about: FamilyColumns
+    kind: Annotated[str, Column("Kind")] = CHOSEN
+    n: Annotated[int, Column("n", Format.COUNT)]
+    n_human_yes: int
+    n_dialogs: int
+    n_candidates: Annotated[int, Column("Candidates", Format.COUNT)]
+    n_folds: int | None
+    title: Annotated[str | None, Column("Title")]
+    run: int | None
+    threshold: Annotated[float | None, Column("Threshold", Format.THRESHOLD)]
+    others: Mapping[str, Chosen]  # flattering_…, untuned_…
+    lowest_threshold: float | None
+    highest_threshold: float | None
+    accuracy: Annotated[Estimate, Column("Accuracy", Format.PERCENT)] = UNKNOWN
+    balanced_accuracy: Estimate = UNKNOWN
+    flattering_accuracy: Annotated[Estimate, Column("Flattering accuracy", Format.PERCENT)] = (
+        UNKNOWN
+    )
+    flattering_balanced_accuracy: Estimate = UNKNOWN
+    untuned_accuracy: Annotated[Estimate, Column("Untuned accuracy", Format.PERCENT)] = UNKNOWN
+    untuned_balanced_accuracy: Estimate = UNKNOWN
+    optimism: Annotated[Estimate, Column("Optimism", Format.POINTS)] = UNKNOWN
+    gain: Estimate = UNKNOWN
+    baseline: Annotated[Estimate, Column("Majority label", Format.PERCENT)] = UNKNOWN
+    ceilings: CeilingColumns
+    why: Annotated[str | None, Column("Why")]  # nothing could be chosen
+    n_not_scored_by_all: int
+
+
+FIGURES = (
+    *(
+        f"{prefix}{name}"
+        for prefix in ("", "flattering_", "untuned_")
+        for name in ("accuracy", "balanced_accuracy")
+    ),
+    "optimism",
+    "gain",
+    "baseline",
+)
+CalibrationRow = CandidateRow | ChosenRow
