@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 from accounts.api import refuse_unknown
 from annotation.models import Study
 from evaluation.reports.registry import CannotReport, NotYet, ReportKind, reports_about
-from evaluation.reports.rows import columns_of
+from evaluation.reports.report import columns_of
 from generation.choices.declaration import ChoiceError, fields_of
 from generation.choices.serializers import given_in, serializer_of
 from generation.models import Dataset

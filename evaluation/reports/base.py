@@ -13,7 +13,7 @@ from annotation.models import Arm, Rater, Study, Vote
 from annotation.schemes import Question, load_scheme
 from evaluation.reports.columns import Column, Format
 from evaluation.reports.estimates import signature_of
-from evaluation.reports.rows import LeftOut, Row
+from evaluation.reports.report import LeftOut, Row
 from evaluation.statistics import rater_answers
 from evaluation.statistics.intervals import Floats, Measure, share_from
 from evaluation.statistics.labels import label_rule

@@ -8,7 +8,7 @@ from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
 from evaluation.reports.figures.themes import Spec
 from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.registry import CannotReport, NotYet
-from evaluation.reports.rows import R, Report
+from evaluation.reports.report import R, Report
 from generation.choices.declaration import ChoiceError
 
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from django.conf import settings
 
 from evaluation.reports.columns import Estimate
-from evaluation.reports.rows import Row, number
+from evaluation.reports.report import Row, number
 from evaluation.statistics.intervals import METHOD, Figure, Interval, bootstrap_intervals
 
 N_RESAMPLES = 1000

@@ -11,7 +11,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from evaluation.reports.columns import Column, Format
-from evaluation.reports.rows import Report, columns_of
+from evaluation.reports.report import Report, columns_of
 from generation.amounts import UNDEFINED
 from generation.importers.spreadsheet import safe_cell
 

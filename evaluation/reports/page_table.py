@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from evaluation.reports.columns import Format
 from evaluation.reports.formats import texts_of
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 
 
 class Head(NamedTuple):

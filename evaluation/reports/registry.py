@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from django.utils.module_loading import autodiscover_modules
 
 from annotation.models import Study
-from evaluation.reports.rows import Report, Row, columns_of
+from evaluation.reports.report import Report, Row, columns_of
 from generation.choices.declaration import C, made, values_of
 from generation.models import Dataset
 

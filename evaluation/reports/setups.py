@@ -6,7 +6,7 @@ from itertools import compress
 from typing import Annotated, Any, Protocol
 
 from evaluation.reports.columns import Column
-from evaluation.reports.rows import Row
+from evaluation.reports.report import Row
 from generation.grids.cells import USUAL_SETTINGS
 from generation.grids.prompts import PromptError, choices_of, draws
 from generation.models import Setup

@@ -16,7 +16,7 @@ from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.formats import FORMATS
 from evaluation.reports.page_table import page_tables
 from evaluation.reports.registry import CannotReport, NotYet, ReportKind, reports_about
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from generation.choices.declaration import ChoiceError, values_of
 from generation.choices.forms import ChoicesForm
 from generation.models import Dataset

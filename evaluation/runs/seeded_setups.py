@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 from evaluation.reports.columns import Column, Format
-from evaluation.reports.rows import Row
+from evaluation.reports.report import Row
 from evaluation.reports.setups import seed_of, setup_columns
 from generation.importers.setups import origin_of, setup_content
 from generation.models import Dataset, Setup

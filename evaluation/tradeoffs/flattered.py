@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from evaluation.measures.reranking import MAX_ATTRIBUTION
-from evaluation.reports.rows import Row
+from evaluation.reports.report import Row
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.dots import Dot
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from evaluation.measures.tradeoff import statistics_of
 from evaluation.reports.estimates import N_RESAMPLES, USUAL_SEED, signature_of
-from evaluation.reports.rows import LeftOut
+from evaluation.reports.report import LeftOut
 from evaluation.statistics.intervals import (
     Floats,
     Interval,

@@ -6,7 +6,7 @@ from heapq import nsmallest
 from typing import NamedTuple
 
 from evaluation.measures.recipe import highest, items_that_fit, smallest_k
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from evaluation.retrieval.report import RecallRow, RetrievalChoices, retrieval_report
 from generation.draws import random_key
 from generation.grids.grid_file import Query

@@ -22,7 +22,7 @@ from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.rows import LeftOut, Report, Row
+from evaluation.reports.report import LeftOut, Report, Row
 from evaluation.reports.setups import SetupColumns, setup_columns
 from evaluation.runs.progress import title_of
 from evaluation.statistics.intervals import Figure, share_from

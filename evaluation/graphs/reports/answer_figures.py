@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import SetupName
 from evaluation.reports.registry import CannotReport
-from evaluation.reports.rows import LeftOut
+from evaluation.reports.report import LeftOut
 from evaluation.statistics.intervals import Figure, share_from
 from evaluation.votes.counts import Ints
 from generation.choices.declaration import ChoiceError

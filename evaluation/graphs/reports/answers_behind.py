@@ -8,7 +8,7 @@ from evaluation.graphs.reports.citations import CitationChoices, CitationsRow, c
 from evaluation.graphs.reports.cited_answers import REASONS, CitedAnswers, Rounds
 from evaluation.measures.authors_citation import Difference
 from evaluation.measures.citation import CitationCounts, CitationFigures, Mode, citation_statistics
-from evaluation.reports.rows import number
+from evaluation.reports.report import number
 from generation.models import Dataset, Response
 
 # Why an answer is counted differently, in a sentence.

@@ -4,7 +4,7 @@ from django.db.models import Count, Max
 
 from evaluation.graphs.reports.graph_retrieval import SourceRow, graph_retrieval_report
 from evaluation.reports.cached import cached
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from generation.models import Dataset, KGQuestion
 from generation.retrieval.subgraphs import SubgraphRetriever
 

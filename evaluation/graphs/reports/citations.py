@@ -16,7 +16,7 @@ from evaluation.reports.base import SetupName
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.rows import LeftOut, Report, Row
+from evaluation.reports.report import LeftOut, Report, Row
 from evaluation.reports.setups import SetupColumns, setup_columns
 from evaluation.statistics.intervals import Figure
 from generation.choices.declaration import Choice

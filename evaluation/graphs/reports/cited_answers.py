@@ -22,7 +22,7 @@ from evaluation.measures.authors_citation import (
 from evaluation.measures.citation import CitationCounts, Mode, citation_statistics, count_citations
 from evaluation.reports.cached import cached
 from evaluation.reports.estimates import data_hash
-from evaluation.reports.rows import LeftOut
+from evaluation.reports.report import LeftOut
 from evaluation.statistics.intervals import Floats
 from evaluation.votes.counts import Ints
 from generation.models import Dataset, KGQuestion, MinimumTriple, QuestionEntity

@@ -14,7 +14,7 @@ from django.conf import settings
 from evaluation.graphs.reports.answer_figures import share_figure
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
-from evaluation.reports.rows import LeftOut, Report, Row
+from evaluation.reports.report import LeftOut, Report, Row
 from evaluation.statistics.intervals import SHARE_METHOD, Figure
 from generation.draws import random_key
 from generation.lots import lots

@@ -24,7 +24,7 @@ from evaluation.measures.biographies import (
 from evaluation.reports.columns import Column, Format
 from evaluation.reports.estimates import data_hash
 from evaluation.reports.registry import NoChoices, ReportKind
-from evaluation.reports.rows import LeftOut, Report, Row
+from evaluation.reports.report import LeftOut, Report, Row
 from generation.models import Dataset, Entity, KGQuestion, QuestionEntity, Triple
 
 # What is counted by value, and what the number of its different values is called.

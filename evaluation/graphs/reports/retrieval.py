@@ -5,7 +5,7 @@ from typing import Annotated, NamedTuple
 from evaluation.graphs.reports.cached_retrieval import cached_graph_retrieval
 from evaluation.graphs.reports.graph_retrieval import SourceRow
 from evaluation.reports.registry import CannotReport, ReportKind
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from evaluation.retrieval.report import RecallRow, RetrievalChoices, report_if_indexed
 from generation.choices.declaration import Choice
 from generation.models import Dataset, KGQuestion

@@ -9,7 +9,7 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 
 from evaluation.graphs.pages.cited_answer import CitedFact
 from evaluation.measures.citation import Verdict
-from evaluation.reports.rows import LeftOut
+from evaluation.reports.report import LeftOut
 from evaluation.reports.setups import SetupColumns
 from generation.models import Dataset, KGQuestion
 

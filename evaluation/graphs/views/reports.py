@@ -33,7 +33,7 @@ from evaluation.graphs.reports.cited_answers import cited_answers
 from evaluation.graphs.reports.graph_retrieval import SourceRow
 from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.registry import CannotReport, ReportKind, all_reports
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from evaluation.runs.named_answers import experiment_of
 from evaluation.runs.seeded_setups import grouped
 from generation.models import Dataset

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from evaluation.reports.columns import Estimate, Format
 from evaluation.reports.numbers import percent
-from evaluation.reports.rows import columns_of
+from evaluation.reports.report import columns_of
 from evaluation.studies.figures.charts import MAJORITY, people_said, run_names
 from evaluation.studies.pages.tables import in_order, n_said
 from evaluation.studies.reports.agreement import AgreementRow, Curves, Point

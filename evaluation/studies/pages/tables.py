@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Generic, NamedTuple, TypeVar
 
 from evaluation.reports.columns import UNKNOWN, Estimate
-from evaluation.reports.rows import Row
+from evaluation.reports.report import Row
 from evaluation.reports.setups import short_names
 from evaluation.studies.figures.charts import MAJORITY
 from evaluation.studies.reports.raters import RatersRow

@@ -15,7 +15,7 @@ from evaluation.reports.base import USUAL, Choices, signature, study_counts, vot
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import N_RESAMPLES, estimates_in
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.rows import LeftOut, Report, Row
+from evaluation.reports.report import LeftOut, Report, Row
 from evaluation.runs.item_scores import Scores, ScoresOf, runs_with_scores, scale_of, scores_of
 from evaluation.statistics.human_auto import (
     MEASURES,

@@ -20,7 +20,7 @@ from evaluation.reports.base import Choices
 from evaluation.reports.cached import OF_RUN, cached, votes_version
 from evaluation.reports.code_version import CODE_VERSION
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from evaluation.studies.reports.study import Figures, study_figures
 from generation.models import Response
 

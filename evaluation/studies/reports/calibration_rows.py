@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
-from evaluation.reports.rows import Row
+from evaluation.reports.report import Row
 from evaluation.studies.reports.ceilings import CeilingColumns
 from evaluation.studies.reports.run_columns import WithoutScore
 

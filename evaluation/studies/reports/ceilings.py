@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
-from evaluation.reports.rows import Row
+from evaluation.reports.report import Row
 from evaluation.statistics.human_auto import Bools
 from evaluation.statistics.intervals import Floats
 

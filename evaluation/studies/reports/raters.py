@@ -27,7 +27,7 @@ from evaluation.reports.base import (
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.rows import LeftOut, Report, number
+from evaluation.reports.report import LeftOut, Report, number
 from evaluation.statistics import agreement, rater_answers
 from evaluation.statistics.intervals import Figure, Floats, Measure
 from evaluation.studies.reports.choices import check_choices, usual_choices

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from evaluation.models import MetricRun
 from evaluation.reports.columns import Column
-from evaluation.reports.rows import Row
+from evaluation.reports.report import Row
 from evaluation.runs.item_scores import Scores
 from evaluation.runs.progress import title_of
 from evaluation.statistics.human_auto import Bools

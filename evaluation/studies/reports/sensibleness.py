@@ -23,7 +23,7 @@ from evaluation.reports.base import USUAL, Choices, signature, study_counts, vot
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.rows import LeftOut, Report, Row
+from evaluation.reports.report import LeftOut, Report, Row
 from evaluation.runs.item_scores import Scores, ScoresOf, runs_with_scores, scores_of
 from evaluation.statistics.intervals import Figure, Floats, ratio
 from evaluation.studies.reports.choices import check_choices, usual_choices

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Rater, Study, Vote
 from evaluation.reports.base import Choices, study_counts, votes_left_out
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from evaluation.runs.item_scores import scores_once
 from evaluation.studies.reports.agreement import (
     AGREEMENT,

@@ -19,7 +19,7 @@ from evaluation.reports.base import USUAL, Choices, signature, study_counts, vot
 from evaluation.reports.columns import UNKNOWN
 from evaluation.reports.estimates import N_RESAMPLES, estimates_in, estimates_of
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.rows import LeftOut, Report, number
+from evaluation.reports.report import LeftOut, Report, number
 from evaluation.runs.families import USUAL as USUAL_CHOICES
 from evaluation.runs.families import Candidate, Family, families_of
 from evaluation.runs.item_scores import Scores, scale_of, scores_of_runs

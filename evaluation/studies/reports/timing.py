@@ -15,7 +15,7 @@ from evaluation.reports.base import USUAL, Choices, signature, study_counts, vot
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import N_RESAMPLES, Planned, estimate, with_estimates
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.rows import LeftOut, Report, Row
+from evaluation.reports.report import LeftOut, Report, Row
 from evaluation.statistics import rater_answers
 from evaluation.statistics.intervals import Figure, Floats, percentile_interval
 from evaluation.statistics.timing import medians

@@ -15,7 +15,7 @@ from evaluation.reports.base import USUAL, Choices, signature, study_counts, vot
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.rows import LeftOut, Report, Row, number
+from evaluation.reports.report import LeftOut, Report, Row, number
 from evaluation.statistics import rater_answers
 from evaluation.statistics.intervals import Figure, share_from
 from evaluation.statistics.labels import label_rule

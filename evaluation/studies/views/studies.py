@@ -20,7 +20,7 @@ from evaluation.models import MetricRun
 from evaluation.reports.base import Choices
 from evaluation.reports.downloads import report_file
 from evaluation.reports.formats import FORMATS
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from evaluation.runs.views.runs import progress_of_study
 from evaluation.studies.disagreements.cases import cases
 from evaluation.studies.forms.reports import ReportChoicesForm

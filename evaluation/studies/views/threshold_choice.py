@@ -15,7 +15,7 @@ from annotation.models import Study, Vote
 from evaluation.models import MetricRun
 from evaluation.reports.downloads import figure_file, report_file
 from evaluation.reports.figures.themes import Spec, page_themes
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from evaluation.runs.families import Family, grid
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import responses_of_study

@@ -3,7 +3,7 @@
 from typing import Any
 
 from evaluation.reports.figures.themes import page_themes
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from evaluation.tradeoffs.figures.recipe import recipe_chart
 from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, marked_in_any
 from evaluation.tradeoffs.recipe_stages import RecipeState, state_of

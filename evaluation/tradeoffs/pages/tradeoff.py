@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from evaluation.reports.columns import Estimate
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from evaluation.tradeoffs.axes import Axes, Axis
 from evaluation.tradeoffs.cached import cached_recalls
 from evaluation.tradeoffs.figure_choice import SWITCHES, FigureChoice

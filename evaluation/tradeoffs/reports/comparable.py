@@ -23,7 +23,7 @@ from evaluation.measures.tradeoff_effects import (
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import estimate
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.rows import LeftOut, Report, Row, number
+from evaluation.reports.report import LeftOut, Report, Row, number
 from evaluation.statistics.intervals import Interval, Measure
 from evaluation.tradeoffs.cached import cached_on_axes
 from evaluation.tradeoffs.material import Material

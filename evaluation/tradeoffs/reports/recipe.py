@@ -15,7 +15,7 @@ from evaluation.measures.tradeoff_effects import f1_difference, pair_statistics
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import CannotReport, ReportKind
-from evaluation.reports.rows import LeftOut, Report, Row, number
+from evaluation.reports.report import LeftOut, Report, Row, number
 from evaluation.statistics.intervals import Figure, Floats, Measure, share_from
 from evaluation.tradeoffs.axes import Axes, axes_of
 from evaluation.tradeoffs.flattered import NO_MARKS, Marks, marks_of, short_of

@@ -18,7 +18,7 @@ from evaluation.measures.tradeoff_effects import (
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import CannotReport, ReportKind
-from evaluation.reports.rows import Report, Row
+from evaluation.reports.report import Report, Row
 from evaluation.statistics.intervals import Figure, Floats, Measure, share_from
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.choices import chosen_responses

@@ -18,7 +18,7 @@ from evaluation.measures.tradeoff import WIDTH, attribution_from, f1_from, sensi
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import CannotReport, ReportKind
-from evaluation.reports.rows import LeftOut, Report, Row, number
+from evaluation.reports.report import LeftOut, Report, Row, number
 from evaluation.statistics.intervals import MIX_METHOD, Figure, Floats, MixOfShares, share_from
 from evaluation.tradeoffs.curve_recalls import typed_or_measured
 from evaluation.tradeoffs.dots import Dot

@@ -28,7 +28,7 @@ from evaluation.measures.tradeoff_effects import (
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.rows import LeftOut, Report, Row, number
+from evaluation.reports.report import LeftOut, Report, Row, number
 from evaluation.statistics.intervals import Figure, Floats, Measure
 from evaluation.tradeoffs.cached import cached_on_axes
 from evaluation.tradeoffs.curve_recalls import measured_recalls

@@ -10,7 +10,7 @@ from evaluation.measures.tradeoff import attribution_from, f1_from, sensibleness
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.rows import LeftOut, Report, Row, number
+from evaluation.reports.report import LeftOut, Report, Row, number
 from evaluation.statistics.intervals import Figure, Measure, share_from
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.dots import CLUSTER_TITLES, TOP_RIGHT, Dot

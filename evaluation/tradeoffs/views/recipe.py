@@ -16,7 +16,7 @@ from evaluation.measures.reranking import SENSIBLE_FIRST
 from evaluation.reports.downloads import report_file
 from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.registry import CannotReport
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from evaluation.retrieval.figure import recall_chart
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.services.runs import request_metric_run

@@ -13,7 +13,7 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
 from evaluation.reports.downloads import report_file
 from evaluation.reports.registry import CannotReport
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, Marks, marked_in_any
 from evaluation.tradeoffs.forms.reranking import FunctionForm, RerankingForm

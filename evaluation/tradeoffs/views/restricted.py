@@ -14,7 +14,7 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
 from evaluation.reports.downloads import report_file
 from evaluation.reports.registry import CannotReport
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from evaluation.retrieval.report import MOST_K
 from evaluation.tradeoffs.figures.tradeoff import Figure, figure_of
 from evaluation.tradeoffs.forms.axes import AxesForm

@@ -12,7 +12,7 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
 from evaluation.reports.downloads import report_file
 from evaluation.reports.figures.themes import page_themes
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.cached import cached_material
 from evaluation.tradeoffs.figures.effects import effects_chart

@@ -8,7 +8,7 @@ import pytest
 from evaluation.graphs.experiments.reports import accuracy, removal
 from evaluation.graphs.experiments.reports.accuracy import accuracy_report
 from evaluation.graphs.experiments.reports.removal import removal_report
-from evaluation.reports.rows import record
+from evaluation.reports.report import record
 from tests.evaluation.hand_ablated import (
     accuracy_rows,
     answers,

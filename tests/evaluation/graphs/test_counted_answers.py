@@ -14,7 +14,7 @@ from evaluation.graphs.reports.incompetence import incompetence_report
 from evaluation.graphs.reports.quality import quality_report
 from evaluation.measures.citation import Mode
 from evaluation.models import AutoScore, MetricRun
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from generation.models import Dataset
 from tests.evaluation.hand_cited import (
     ADA,

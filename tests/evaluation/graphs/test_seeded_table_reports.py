@@ -10,7 +10,7 @@ from evaluation.graphs.experiments.reports.citation_table import citation_table 
 from evaluation.graphs.experiments.reports.quality_table import quality_table as table_4
 from evaluation.graphs.reports.citations import CitationChoices, citations_report
 from evaluation.measures.citation import Mode
-from evaluation.reports.rows import record
+from evaluation.reports.report import record
 from generation.models import Call, Experiment, KGQuestion, Response
 from tests.evaluation.hand_ablated import RUNS, answers, close, import_answers, setup, three_runs
 from tests.evaluation.hand_cited import CHESS, LONDON, WRITER, score_answers, score_citations

@@ -18,7 +18,7 @@ from evaluation.reports.api import report_addresses
 from evaluation.reports.columns import Column, Format
 from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.rows import Report, Row
+from evaluation.reports.report import Report, Row
 from generation.choices.declaration import Choice, ChoiceError
 from generation.models import Dataset
 from tests.evaluation.commands import failure

@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.models import Study
 from evaluation.reports.base import Choices
-from evaluation.reports.rows import Record, Report
+from evaluation.reports.report import Record, Report
 from evaluation.studies.reports.raters import raters_report
 from tests.makers import example_row, import_rows, response_row, scheme_of, vote_row
 

@@ -25,7 +25,7 @@ from annotation.models import Study
 from annotation.schemes import load_scheme
 from evaluation.models import MetricRun
 from evaluation.reports.base import Choices
-from evaluation.reports.rows import Record
+from evaluation.reports.report import Record
 from evaluation.studies.disagreements.worklist import disagreements
 from evaluation.studies.reports.agreement import agreement_report, agreement_with_details, curves
 from evaluation.studies.reports.scenarios import scenarios_report

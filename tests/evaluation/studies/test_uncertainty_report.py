@@ -8,7 +8,7 @@ import pytest
 from annotation.models import Study
 from annotation.ordering import share_is_drawn
 from evaluation.reports.base import Choices
-from evaluation.reports.rows import Record
+from evaluation.reports.report import Record
 from evaluation.studies.reports.uncertainty import uncertainty_report
 from tests.evaluation.studies.hand_made import COOL, WARM, rows_by, two_arms, votes
 from tests.makers import (

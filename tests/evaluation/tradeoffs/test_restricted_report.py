@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.reports.columns import UNKNOWN, Estimate
 from evaluation.reports.formats import write_report
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from evaluation.tradeoffs.curve_recalls import measured_recalls
 from evaluation.tradeoffs.material import NO_RESPONSE, Material
 from evaluation.tradeoffs.recall_lines import (

@@ -22,7 +22,7 @@ from evaluation.graphs.experiments.reports.run_rows import OneRun, RowOfRuns
 from evaluation.graphs.forms.graph_reports import key_of
 from evaluation.graphs.reports.quality import QUALITIES
 from evaluation.reports.columns import Column, Estimate, Format
-from evaluation.reports.rows import columns_of
+from evaluation.reports.report import columns_of
 from evaluation.reports.setups import SetupColumns
 from generation.amounts import UNDEFINED, money
 from generation.models import Dataset

@@ -26,7 +26,7 @@ from evaluation.graphs.reports.citations import CitationCounts, citation_counts,
 from evaluation.graphs.reports.cited_answers import CitedAnswers, cited_answers
 from evaluation.measures.citation import Mode
 from evaluation.reports.columns import Column, Estimate, Format
-from evaluation.reports.rows import LeftOut, Row
+from evaluation.reports.report import LeftOut, Row
 from evaluation.runs.seeded_setups import SeededRuns, grouped, kind_of
 from evaluation.statistics.intervals import Figure
 from generation.models import Dataset, Experiment, ExperimentChunk, ExperimentSetup

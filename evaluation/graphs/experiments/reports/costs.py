@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 from django.db.models import Count, Sum
 
 from evaluation.reports.columns import Column, Format
-from evaluation.reports.rows import Row
+from evaluation.reports.report import Row
 from generation.grids.grid_file import Price
 from generation.grids.progress import TOKENS_IN
 from generation.models import Call, Experiment

@@ -15,7 +15,7 @@ from evaluation.reports.base import USUAL, study_counts, votes_left_out
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
 from evaluation.reports.registry import CannotReport, NoChoices, ReportKind
-from evaluation.reports.rows import LeftOut, Report, Row
+from evaluation.reports.report import LeftOut, Report, Row
 from evaluation.statistics import agreement
 from evaluation.statistics.intervals import Figure, Floats, share_from
 from evaluation.votes.counts import ArmCounts, Ints

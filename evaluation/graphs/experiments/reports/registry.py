@@ -9,7 +9,7 @@ from evaluation.graphs.experiments.reports.human_alignment import (
     human_alignment_report,
 )
 from evaluation.graphs.experiments.reports.run_rows import RowOfRuns
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from generation.models import Dataset
 
 # Of those about a dataset: the report, and a row for each run of the group of that key.

@@ -41,7 +41,7 @@ from evaluation.models import MetricRun
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import data_hash, signature_of
 from evaluation.reports.registry import NoChoices, ReportKind
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from evaluation.reports.setups import setup_columns
 from evaluation.runs.seeded_setups import GroupColumns
 from evaluation.statistics.intervals import Figure

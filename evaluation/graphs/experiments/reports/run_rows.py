@@ -21,7 +21,7 @@ from evaluation.measures.seeded_runs import (
 )
 from evaluation.reports.columns import Column, Estimate
 from evaluation.reports.estimates import Planned, data_hash, with_estimates
-from evaluation.reports.rows import Row, number
+from evaluation.reports.report import Row, number
 from evaluation.reports.setups import SetupColumns
 from evaluation.runs.seeded_setups import GroupColumns, SeededRuns, kind_of
 from evaluation.statistics.intervals import Figure, share_from

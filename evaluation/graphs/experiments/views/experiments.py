@@ -26,7 +26,7 @@ from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS, R
 from evaluation.graphs.experiments.views import alignment
 from evaluation.reports.downloads import report_file
 from evaluation.reports.registry import CannotReport
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from evaluation.runs.services.runs import RunError
 from evaluation.runs.tasks import send_run
 from generation.choices.declaration import ChoiceError

@@ -31,7 +31,7 @@ from evaluation.graphs.experiments.services import (
 )
 from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.registry import CannotReport
-from evaluation.reports.rows import Report
+from evaluation.reports.report import Report
 from evaluation.runs.choices import MOST_SAMPLED
 from evaluation.runs.command import requested_here, score_here
 from evaluation.runs.model_checks import why_unusable
