@@ -1,0 +1,14 @@
+"""The page of a study, as somebody asks for it."""
+
+from typing import Any
+
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Study
+
+
+def page_of(client: Client, study: Study | None, **asked: Any) -> Any:
+    """Return the page of a study, with choices in its address."""
+    assert study is not None
+    return client.get(reverse("evaluation:study", args=[study.slug]), asked)
