@@ -67,17 +67,20 @@ def review(page: Page) -> None:
     """Keep the first with a member taken out, edit the second, drop the third: all by keys."""
     page.get_by_role("link", name="Review").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Artemisia Gentileschi")
+    page.wait_for_load_state()  # with its keys
     last = page.get_by_role("row").filter(has=page.get_by_role("checkbox")).last
     last.get_by_role("checkbox").focus()
     page.keyboard.press("Space")
     page.keyboard.press("k")
     expect(page.get_by_text("entry 2 of 4")).to_be_visible()
+    page.wait_for_load_state()
 
     page.keyboard.press("e")
     page.keyboard.type("Who taught Artemisia?")
     page.keyboard.press("Escape")
     page.keyboard.press("k")
     expect(page.get_by_text("entry 3 of 4")).to_be_visible()
+    page.wait_for_load_state()
 
     page.keyboard.press("d")
     page.keyboard.press("Enter")

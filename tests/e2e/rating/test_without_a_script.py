@@ -77,8 +77,8 @@ def test_what_is_lost_at_submit_keeps_all_answers_without_a_script(
     plain_page.get_by_role("button", name="Submit").click()
     expect(plain_page.get_by_text("What you filled in is kept")).to_be_visible()
     sign_in_by_keys(plain_page, rater)
-    expect(plain_page.get_by_role("heading", name="You are signed in")).to_be_visible()
-    plain_page.keyboard.press("Enter")  # the focus is on the one button
+    expect(plain_page.get_by_role("button", name="Send it again")).to_be_focused()
+    plain_page.keyboard.press("Enter")
 
     expect(plain_page).not_to_have_url(here)
     expect(plain_page.locator("#relevant-1")).to_be_visible()  # of the next unit
