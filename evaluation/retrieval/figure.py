@@ -3,7 +3,15 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from evaluation.reports.figures.builders import as_vega_lite, inline, said, whisker
+from evaluation.reports.figures.builders import (
+    FigureAxis,
+    as_vega_lite,
+    inline,
+    lines,
+    said,
+    series,
+    whisker,
+)
 from evaluation.reports.figures.themes import Spec
 from evaluation.retrieval.report import RecallRow
 
@@ -43,25 +51,11 @@ def recall_chart(rows: Sequence[RecallRow], k1: int | None = None) -> Spec | Non
     across = alt.Scale(domain=[ks[0] - 0.5, ks[-1] + 0.5], nice=False, zero=False)
     axis = alt.Axis(values=ks, format="d", grid=False)
     x = alt.X("place:Q", scale=across, title="Passages looked at, k", axis=axis)
-
-    def y(field: str) -> "alt.Y":
-        scale = alt.Scale(domain=[0, 100], nice=False)
-        return alt.Y(f"{field}:Q", scale=scale, title="Mean, %", axis=alt.Axis(tickCount=6))
-
-    names = alt.Scale(domain=list(MEASURES))
-    legend = alt.Legend(orient="top", direction="horizontal")
-    colour = alt.Color("measure:N", scale=names, title=None, legend=legend)
-    shape = alt.Shape("measure:N", scale=names, title=None, legend=legend)
-    base = alt.Chart(inline(values)).encode(x=x, color=colour)
-    layers: list[Any] = _marked(k1, x) if k1 in ks else []
-    chart = alt.layer(
-        *layers,
-        base.mark_line(style="line").encode(y=y("value")),
-        base.mark_rule(style="whisker").encode(y=y("low"), y2="high"),
-        base.mark_point(style="dot", filled=True).encode(
-            y=y("value"), shape=shape, tooltip="said:N"
-        ),
-    )
+    told = series("measure", MEASURES)
+    base = alt.Chart(inline(values)).encode(x=x, color=told["color"])
+    mean = FigureAxis("y", "Mean, %", (0, 100))
+    marked = _marked(k1, x) if k1 in ks else []
+    chart = alt.layer(*marked, *lines(base, mean, shape=told["shape"]))
     description = "Recall and precision by k with 95 % intervals"
     return as_vega_lite(chart.properties(width=WIDTH, height=HEIGHT, description=description))
 

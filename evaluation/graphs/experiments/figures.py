@@ -7,18 +7,15 @@ undefined is not drawn: a line is interrupted there.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from evaluation.graphs.experiments.reports.ablations import RowOfStep
 from evaluation.graphs.experiments.reports.run_rows import RowOfRuns
 from evaluation.graphs.figures.citations import MOST_ROWS, dots
 from evaluation.reports.figures import builders
-from evaluation.reports.figures.builders import as_vega_lite, inline
+from evaluation.reports.figures.builders import FigureAxis, as_vega_lite, inline, sized
 from evaluation.reports.figures.themes import Spec
 from evaluation.runs.seeded_setups import GroupColumns
-
-if TYPE_CHECKING:
-    import altair as alt
 
 PANEL_WIDTH, PANEL_HEIGHT = 220, 170  # px, of a plot itself; on a page it is as wide as its room
 MOST_SERIES = 10
@@ -99,7 +96,7 @@ def experiment_charts(key: str, rows: Sequence[RowOfRuns]) -> dict[str, Spec]:
     """
     if key in LINES:
         return {
-            figure: _fitted(panel)
+            figure: as_vega_lite(sized(panel, PANEL_WIDTH, on_page=True))
             for figure, panel in _panels(LINES[key], _steps(rows)).items()
             if panel is not None
         }
@@ -116,10 +113,10 @@ def experiment_picture(key: str, rows: Sequence[RowOfRuns]) -> Spec | None:
     panels = [panel for panel in _panels(LINES[key], _steps(rows)).values() if panel is not None]
     if not panels:
         return None
-    sized = [panel.properties(width=PANEL_WIDTH) for panel in panels]
-    columns = 3 if len(sized) in (3, 5, 6) else 2
-    chart = alt.concat(*sized, columns=columns, spacing=36)
-    return as_vega_lite(chart.properties(description=f"{LINES[key].title}, {len(sized)} panels"))
+    columns = 3 if len(panels) in (3, 5, 6) else 2
+    wide = [sized(panel, PANEL_WIDTH, on_page=False) for panel in panels]
+    chart = alt.concat(*wide, columns=columns, spacing=36)
+    return as_vega_lite(chart.properties(description=f"{LINES[key].title}, {len(panels)} panels"))
 
 
 def group_names(rows: Sequence[RowOfRuns]) -> list[str]:
@@ -221,32 +218,20 @@ def _panel(lines: Lines, rows: Sequence[RowOfStep], figure: str) -> Any:
         reverse=lines.is_reversed,
     )
     axis = alt.Axis(values=steps, format="d", grid=False)
-    up = alt.Scale(domain=[0, 100], nice=False)
-
-    def y(field: str) -> "alt.Y":
-        return alt.Y(f"{field}:Q", scale=up, title=None, axis=alt.Axis(tickCount=5))
-
-    legend = None if len(series) == 1 else _legend(series)
-    of_series = alt.Scale(domain=series)  # the same for both: one legend
     dashes = alt.Scale(domain=series, range=_dashes(len(series)))
-    shape = alt.Shape("series:N", scale=of_series, title=None, legend=legend)
-    base = alt.Chart(inline(points)).encode(
-        x=alt.X("x:Q", scale=across, title=lines.title, axis=axis),
-        color=alt.Color("series:N", scale=of_series, title=None, legend=legend),
-    )
-    layers: list[Any] = [
-        base.mark_line(style="line").encode(
-            y=y("value"),
-            strokeDash=alt.StrokeDash("series:N", scale=dashes, legend=None),
-            order="x:Q",
+    columns = 2 if max(map(len, series)) <= SHORT_NAME else 1
+    told = builders.series("series", series, columns=columns, labelLimit=280)
+    if len(series) == 1:
+        told = {name: channel.legend(None) for name, channel in told.items()}
+    layers = builders.lines(
+        alt.Chart(inline(points)).encode(
+            x=alt.X("x:Q", scale=across, title=lines.title, axis=axis), color=told["color"]
         ),
-        base.transform_filter("datum.low !== null")
-        .mark_rule(style="whisker")
-        .encode(y=y("low"), y2="high"),
-        base.transform_filter("datum.value !== null")
-        .mark_point(style="dot", filled=True)
-        .encode(y=y("value"), shape=shape, tooltip="said:N"),
-    ]
+        FigureAxis("y", None, (0, 100), n_ticks=5),
+        shape=told["shape"],
+        strokeDash=alt.StrokeDash("series:N", scale=dashes, legend=None),
+        order="x:Q",
+    )
     title = alt.Title(lines.panels[figure], anchor="start", offset=8)
     description = f"{lines.panels[figure]} by {lines.title.lower()}, {len(series)} series"
     return alt.layer(*layers).properties(height=PANEL_HEIGHT, title=title, description=description)
@@ -283,19 +268,3 @@ def _room(rows: Sequence[RowOfStep]) -> float:
 
 def _dashes(n: int) -> list[list[int]]:
     return [DASHES[place % len(DASHES)] for place in range(n)]
-
-
-def _legend(series: Sequence[str]) -> "alt.Legend":
-    """Return a legend of two columns; of one where a name is long."""
-    import altair as alt
-
-    columns = 2 if max(map(len, series)) <= SHORT_NAME else 1
-    return alt.Legend(orient="top", direction="horizontal", columns=columns, labelLimit=280)
-
-
-def _fitted(panel: Any) -> Spec:
-    """Return a panel that is as wide as its room."""
-    import altair as alt
-
-    fit = alt.AutoSizeParams(type="fit-x", contains="padding")
-    return as_vega_lite(panel.properties(width="container", autosize=fit))

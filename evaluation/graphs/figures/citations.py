@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation.graphs.reports.alignment import AlignmentRow
 from evaluation.graphs.reports.citations import CitationsRow
@@ -10,12 +10,18 @@ from evaluation.graphs.reports.graph_retrieval import SourceRow
 from evaluation.graphs.reports.incompetence import NaRow
 from evaluation.graphs.reports.quality import QualityRow
 from evaluation.reports.columns import Estimate
-from evaluation.reports.figures.builders import as_vega_lite, inline, said, whisker
+from evaluation.reports.figures.builders import (
+    FigureAxis,
+    as_vega_lite,
+    inline,
+    measured,
+    points,
+    said,
+    series,
+    sized,
+)
 from evaluation.reports.figures.themes import Spec
 from evaluation.reports.setups import short_names
-
-if TYPE_CHECKING:
-    import altair as alt
 
 WIDTH = 480  # px, of the plot itself in a file; on a page it is as wide as its room
 LINE, LEAST, AROUND = 12, 30, 12  # px: of a figure, of a setup, and between two setups
@@ -45,11 +51,12 @@ def report_chart(report: str, rows: Sequence[DrawnRow], *, on_page: bool = False
     Args:
         on_page: as wide as the room that the page has for it; else as a file has it.
     """
+    names, domain = row_names(rows), (1.0, 5.0) if report == "quality" else (0.0, 100.0)
     if report == "quality":
-        points, domain = _points(rows[: 4 * MOST_ROWS], row_names(rows), 1, ""), [1, 5]
+        values = _values(rows[: 4 * MOST_ROWS], names, 1, "")
     else:
-        points, domain = _points(rows[:MOST_ROWS], row_names(rows), 100, " %"), [0, 100]
-    return dots(points, TITLES[report], domain, on_page=on_page) if points else None
+        values = _values(rows[:MOST_ROWS], names, 100, " %")
+    return dots(values, TITLES[report], domain, on_page=on_page) if values else None
 
 
 def row_names(rows: Sequence[DrawnRow]) -> list[str]:
@@ -69,12 +76,11 @@ def row_names(rows: Sequence[DrawnRow]) -> list[str]:
     ]
 
 
-def _points(
+def _values(
     rows: Sequence[DrawnRow], names: Sequence[str], factor: float, unit: str
 ) -> list[dict[str, Any]]:
     return [
-        {"name": name, "figure": figure}
-        | whisker(estimate, factor)
+        measured(estimate, factor, name=name, figure=figure)
         | {"said": f"{name}, {figure.lower()}: {said(estimate, factor)}{unit}"}
         for name, row in zip(names, rows, strict=False)
         for figure, estimate in _figures(row).items()
@@ -99,46 +105,29 @@ def _figures(row: DrawnRow) -> dict[str, Estimate]:
 
 
 def dots(
-    points: Sequence[dict[str, Any]], title: str, domain: Sequence[float], *, on_page: bool
+    values: Sequence[dict[str, Any]], title: str, domain: tuple[float, float], *, on_page: bool
 ) -> Spec:
     """Draw points with their whiskers: a band for each name, a line in it for each figure.
 
     Args:
-        points: each with `name`, `figure`, `value`, `low`, `high` (None: no whisker) and `said`.
+        values: each with `name`, `figure`, `value`, `low`, `high` (None: no whisker) and `said`.
     """
     import altair as alt
 
-    names = list(dict.fromkeys(point["name"] for point in points))
-    figures = list(dict.fromkeys(point["figure"] for point in points))
-    scale = alt.Scale(domain=list(domain), nice=False, zero=False)
-
-    def x(field: str) -> "alt.X":
-        return alt.X(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5))
-
+    names = list(dict.fromkeys(value["name"] for value in values))
+    figures = list(dict.fromkeys(value["figure"] for value in values))
     room = "containerSize()[0]"  # px
     columns = alt.ExprRef(f"{room} < {NARROW} ? 2 : 4") if on_page else 4
     names_limit = alt.ExprRef(f"min(260, {room} * 0.42)") if on_page else 260
     names_axis = alt.Axis(labelLimit=names_limit, labelExpr=TWO_LINES)
-    legend = alt.Legend(orient="top", direction="horizontal", columns=columns)
-    of_figures = alt.Scale(domain=figures)  # the same for both: one legend
-    encoded: dict[str, Any] = {
-        "y": alt.Y("name:N", sort=names, title=None, axis=names_axis),
-        "yOffset": alt.YOffset("figure:N", sort=figures, scale=alt.Scale(paddingOuter=0.6)),
-        "color": alt.Color("figure:N", scale=of_figures, title=None, legend=legend),
-    }
-    shape = alt.Shape("figure:N", scale=of_figures, title=None, legend=legend)
-    base = alt.Chart(inline(points)).encode(**encoded)
-    with_interval = base.transform_filter("datum.low !== null")
-    layers: list[Any] = [
-        with_interval.mark_rule(style="whisker").encode(x=x("low"), x2="high"),
-        base.mark_point(style="dot", filled=True).encode(
-            x=x("value"), shape=shape, tooltip="said:N"
-        ),
-    ]
+    told = series("figure", figures, columns=columns)
+    base = alt.Chart(inline(values)).encode(
+        y=alt.Y("name:N", sort=names, title=None, axis=names_axis),
+        yOffset=alt.YOffset("figure:N", sort=figures, scale=alt.Scale(paddingOuter=0.6)),
+        color=told["color"],
+    )
+    layers = points(base, FigureAxis("x", title, domain, n_ticks=5), shape=told["shape"])
     height = len(names) * max(LEAST, LINE * len(figures) + AROUND)
     description = f"{', '.join(figures)} of {len(names)} setups, with 95 % intervals"
     chart = alt.layer(*layers).properties(height=height, description=description)
-    if on_page:
-        fit = alt.AutoSizeParams(type="fit-x", contains="padding")
-        return as_vega_lite(chart.properties(width="container", autosize=fit))
-    return as_vega_lite(chart.properties(width=WIDTH))
+    return as_vega_lite(sized(chart, WIDTH, on_page=on_page))

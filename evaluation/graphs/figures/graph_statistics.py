@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from evaluation.graphs.reports.graph_statistics import CenturyRow, StatisticRow, ValueRow
-from evaluation.reports.figures.builders import as_vega_lite, inline
+from evaluation.reports.figures.builders import as_vega_lite, inline, sized
 from evaluation.reports.figures.themes import Spec
 
 WIDTH, HEIGHT = 560, 220  # px, of the plot itself in a file; on a page it is as wide as its room
@@ -33,12 +33,7 @@ def statistics_chart(
     if not (centuries if figure == ERAS else values):
         return None
     chart = _centuries(centuries) if figure == ERAS else _values(figure, values, on_page=on_page)
-    if on_page:
-        import altair as alt
-
-        fit = alt.AutoSizeParams(type="fit-x", contains="padding")
-        return as_vega_lite(chart.properties(width="container", autosize=fit))
-    return as_vega_lite(chart.properties(width=WIDTH))
+    return as_vega_lite(sized(chart, WIDTH, on_page=on_page))
 
 
 def _centuries(rows: Sequence[CenturyRow]) -> Any:

@@ -3,10 +3,14 @@
 A specification holds marks and data and names its colours by style; the theme that makes them
 colours comes beside it, so that one specification is drawn in a light page, in a dark page (by
 vega-embed) and in a file (by vl-convert).
+
+    across = FigureAxis("x", "Accuracy, %", domain=(0, 100))
+    chart = alt.Chart(inline([measured(row.accuracy, name=row.name) for row in rows]))
+    alt.layer(*points(chart.encode(y="name:N"), across))
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evaluation.reports.columns import Estimate
 from evaluation.reports.figures.themes import Spec, file_theme
@@ -46,10 +50,126 @@ def said(estimate: Estimate, factor: float = 100) -> str:
     return f"{value:.1f}" + ("" if low is None or high is None else f" [{low:.1f}, {high:.1f}]")
 
 
+def measured(estimate: Estimate, factor: float = 100, **about: Any) -> dict[str, Any]:
+    """Return an estimate for an axis, with its words (`said`) and what it is about."""
+    return {**whisker(estimate, factor), "said": said(estimate, factor), **about}
+
+
 def inline(values: Sequence[Mapping[str, Any]]) -> "alt.InlineData":
     import altair as alt
 
     return alt.InlineData(values=list(values))
+
+
+# --- points with whiskers, lines, bands ---------------------------------------------------------
+
+
+class FigureAxis(NamedTuple):
+    """The axis on which the figures of a chart are read, of rows as `measured` makes them."""
+
+    side: Literal["x", "y"]
+    title: str | None
+    domain: tuple[float, float] | None = None  # None: as far as the figures go
+    n_ticks: int = 6
+    number_format: str = ""
+
+    def at(self, field: str = "value") -> dict[str, Any]:
+        """Return the encoding of one field: 'value', 'low' or 'high'."""
+        import altair as alt
+
+        scale = alt.Scale(zero=False)
+        if self.domain:
+            scale = alt.Scale(domain=list(self.domain), nice=False, zero=False)
+        format_: dict[str, Any] = {"format": self.number_format} if self.number_format else {}
+        axis = alt.Axis(tickCount=self.n_ticks, **format_)
+        channel = alt.X if self.side == "x" else alt.Y
+        return {self.side: channel(f"{field}:Q", title=self.title, scale=scale, axis=axis)}
+
+    def ends(self) -> dict[str, Any]:
+        """Return the encoding of an interval."""
+        return {**self.at("low"), f"{self.side}2": "high"}
+
+
+def points(
+    chart: Any, axis: FigureAxis, style: str = "", *, caps: bool = False, **encoded: Any
+) -> list[Any]:
+    """Return the layers of points with their whiskers.
+
+    Args:
+        chart: of rows as `measured` makes them, with the other axis encoded.
+        style: of the theme, behind 'dot' and 'whisker': '', '-on' or '-ceiling'.
+        caps: whether whiskers end in a short stroke.
+        encoded: of the points alone, such as their shape.
+    """
+    known = chart.transform_filter("datum.low !== null")
+    line = f"whisker{style}"
+    layers = [known.mark_rule(style=line).encode(**axis.ends())]
+    if caps:
+        cap = known.mark_point(style=line, shape="stroke", angle=90, size=64, filled=False)
+        layers += [cap.encode(**axis.at("low")), cap.encode(**axis.at("high"))]
+    dot = chart.transform_filter("datum.value !== null").mark_point(
+        style=f"dot{style}", filled=True
+    )
+    return [*layers, dot.encode(**axis.at(), tooltip="said:N", **encoded)]
+
+
+def lines(chart: Any, axis: FigureAxis, *, shape: Any, **encoded: Any) -> list[Any]:
+    """Return the layers of lines from point to point, with whiskers; a gap where one is missing.
+
+    Args:
+        chart: of rows as `measured` makes them, with the other axis and the colours encoded.
+        encoded: of the lines alone, such as their dashes.
+    """
+    line = chart.mark_line(style="line").encode(**axis.at(), **encoded)
+    return [line, *points(chart, axis, shape=shape)]
+
+
+def line_in_band(chart: Any, axis: FigureAxis) -> list[Any]:
+    """Return the layers of the one curve of a chart, its interval a band around it."""
+    return [
+        chart.mark_area(style="band", line=False).encode(**axis.ends()),
+        chart.mark_line(style="curve", interpolate="linear").encode(**axis.at()),
+        chart.mark_point(style="dot-on", filled=True).encode(**axis.at(), tooltip="said:N"),
+    ]
+
+
+def series(
+    field: str, names: Sequence[str], title: str | None = None, **legend_room: Any
+) -> dict[str, Any]:
+    """Return colours and shapes that tell series apart, with one legend for both above the plot.
+
+    Args:
+        names: of all series, in their order.
+        legend_room: of the legend: its `columns`, `labelLimit`.
+    """
+    import altair as alt
+
+    legend = alt.Legend(orient="top", direction="horizontal", **legend_room)
+    told: dict[str, Any] = {"scale": alt.Scale(domain=list(names)), "title": title}
+    return {
+        "color": alt.Color(f"{field}:N", legend=legend, **told),
+        "shape": alt.Shape(f"{field}:N", legend=legend, **told),
+    }
+
+
+def zero_line(chart: Any, axis: FigureAxis) -> Any:
+    """Return the layer of a line where figures change their sign."""
+    import altair as alt
+
+    return chart.mark_rule(style="zero").encode(**{axis.side: alt.datum(0, type="quantitative")})
+
+
+def sized(chart: Any, width: int, *, on_page: bool) -> Any:
+    """Return a chart as wide as the room that a page has for it, or in a file's width, in px."""
+    import altair as alt
+
+    if not on_page:
+        return chart.properties(width=width)
+    fit = alt.AutoSizeParams(type="fit-x", contains="padding")
+    return chart.properties(width="container", autosize=fit)
+
+
+# --- files --------------------------------------------------------------------------------------
 
 
 def drawn(spec: Spec, format_key: str) -> bytes:

@@ -3,9 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from evaluation.reports.columns import Estimate
-from evaluation.reports.figures.builders import as_percent, as_vega_lite, inline, said, whisker
+from evaluation.reports.figures.builders import (
+    FigureAxis,
+    as_percent,
+    as_vega_lite,
+    inline,
+    measured,
+    points,
+    zero_line,
+)
 from evaluation.reports.figures.themes import Spec
+from evaluation.runs.names import distinct_names
 from evaluation.studies.reports.agreement import AgreementRow, Confusion, Point
 from evaluation.studies.reports.ceilings import CEILINGS
 from evaluation.studies.reports.run_columns import RunColumns
@@ -34,11 +42,11 @@ def accuracy_chart(
 
     names_of_runs = run_names([row.of_run for row in rows])
     metrics = [
-        _drawn(row.accuracy, name=name, style="-on" if row is chosen else "")
+        measured(row.accuracy, name=name, style="-on" if row is chosen else "")
         for name, row in zip(names_of_runs, rows, strict=True)
     ]
     humans = [
-        _drawn(chosen.ceilings.of(key), name=CEILINGS[key].name, style="-ceiling")
+        measured(chosen.ceilings.of(key), name=CEILINGS[key].name, style="-ceiling")
         for key in chosen.ceilings.defined
     ]
     values = [*metrics, *humans]
@@ -46,36 +54,29 @@ def accuracy_chart(
     lows = [baseline, *(v for row in values for v in (row["low"], row["value"]))]
     lowest = min((v for v in lows if v is not None), default=50.0)
     start = min(50.0, max(0.0, 10 * ((lowest - 2) // 10)))
-    x = alt.Scale(domain=[start, 100], nice=False, zero=False)
+    title = None if beside_table else f"Accuracy against {people_said(chosen.label)}, %"
+    accuracy = FigureAxis("x", title, (start, 100))
     names = [row["name"] for row in values]
-    axis = None if beside_table else alt.Axis()
-    y = alt.Y("name:N", sort=names, title=None, axis=axis)
-
-    def at(field: str) -> "alt.X":
-        title = None if beside_table else f"Accuracy against {people_said(chosen.label)}, %"
-        return alt.X(f"{field}:Q", scale=x, title=title, axis=alt.Axis(tickCount=6))
-
+    y = alt.Y("name:N", sort=names, title=None, axis=None if beside_table else alt.Axis())
     layers: list[Any] = []
     main = next(iter(humans), None)
     if main and main["low"] is not None:
-        layers.append(
-            alt.Chart(inline([main])).mark_rect(style="band").encode(x=at("low"), x2="high")
-        )
+        layers.append(alt.Chart(inline([main])).mark_rect(style="band").encode(**accuracy.ends()))
     for row in reversed(humans):
         style = "ceiling" if row is main else "ceiling-other"
-        layers.append(alt.Chart(inline([row])).mark_rule(style=style).encode(x=at("value")))
+        layers.append(alt.Chart(inline([row])).mark_rule(style=style).encode(**accuracy.at()))
     if baseline is not None:
-        based = alt.Chart(inline([{"baseline": baseline}]))
-        layers.append(based.mark_rule(style="baseline").encode(x=at("baseline")))
+        based = alt.Chart(inline([{"value": baseline}]))
+        layers.append(based.mark_rule(style="baseline").encode(**accuracy.at()))
     for style in ("", "-on", "-ceiling"):
         of_style = [row for row in values if row["style"] == style]
         if of_style:
-            layers += _marks(alt.Chart(inline(of_style)), style, at, y)
+            layers += points(alt.Chart(inline(of_style)).encode(y=y), accuracy, style, caps=True)
     references = [
         ("human ceiling", main["value"] if main else None, "ceiling-label"),
         ("majority label", baseline, "reference-label"),
     ]
-    layers += _reference_labels(references, start, at)
+    layers += _reference_labels(references, start, accuracy)
     chart = alt.layer(*layers).properties(
         width=WIDTH,
         height=ROW_HEIGHT * len(values),
@@ -142,23 +143,22 @@ def calibration_chart(bins: Sequence[Point]) -> Spec:
     import altair as alt
 
     values = [
-        row | {"said": f"score {row['score']:.2f}: yes {row['share_yes']:.0%} of {row['n']}"}
+        {
+            "score": row["score"],
+            "value": row["share_yes"],
+            "low": row["low"],
+            "high": row["high"],
+            "said": f"score {row['score']:.2f}: yes {row['share_yes']:.0%} of {row['n']}",
+        }
         for row in bins
     ]
     unit = alt.Scale(domain=[0, 1], nice=False)
-    axis = alt.Axis(tickCount=5)
-    x = alt.X("score:Q", scale=unit, title="Mean score of the bin", axis=axis)
-
-    def y(field: str) -> "alt.Y":
-        return alt.Y(f"{field}:Q", scale=unit, title="Human yes, share", axis=axis)
-
-    even = [{"score": 0.0, "share_yes": 0.0}, {"score": 1.0, "share_yes": 1.0}]
+    x = alt.X("score:Q", scale=unit, title="Mean score of the bin", axis=alt.Axis(tickCount=5))
+    share = FigureAxis("y", "Human yes, share", (0, 1), n_ticks=5)
+    even = alt.Chart(inline([{"score": end, "value": end} for end in (0.0, 1.0)])).encode(x=x)
     layers = [
-        alt.Chart(inline(even)).mark_line(style="baseline").encode(x=x, y=y("share_yes")),
-        alt.Chart(inline(values)).mark_rule(style="whisker").encode(x=x, y=y("low"), y2="high"),
-        alt.Chart(inline(values))
-        .mark_point(style="dot", filled=True)
-        .encode(x=x, y=y("share_yes"), tooltip="said:N"),
+        even.mark_line(style="baseline").encode(**share.at()),
+        *points(alt.Chart(inline(values)).encode(x=x), share),
     ]
     return as_vega_lite(
         alt.layer(*layers).properties(width=SQUARE, height=SQUARE, description="Calibration")
@@ -178,7 +178,7 @@ def scenarios_chart(rows: Sequence[ScenarioRow], setups: Mapping[str, str]) -> S
 
     is_share = all(row.scale == "yes_no" for row in rows)
     values = [
-        _drawn(
+        measured(
             row.mean,
             100 if is_share else 1,
             question=_words(row.question),
@@ -193,25 +193,16 @@ def scenarios_chart(rows: Sequence[ScenarioRow], setups: Mapping[str, str]) -> S
     has_panels = len(names) > MOST_COLOURS
     n_lines = len(arms) * (1 if has_panels else len(names))
     title = "Mean of majority votes, %" if is_share else "Mean of medians"
-    scale = alt.Scale(domain=[0, 100]) if is_share else alt.Scale(zero=False)
     lines = arms if has_panels else [f"{setup}, {arm}" for setup in names for arm in arms]
     for row in values:
         row["line"] = row["arm"] if has_panels else f"{row['setup']}, {row['arm']}"
     y = alt.Y("question:N", sort=questions, title=None)
     offset = alt.YOffset("line:N", sort=lines, scale=alt.Scale(paddingOuter=0.6))
     shape = alt.Shape("arm:N", sort=arms, title="Arm", scale=alt.Scale(range=["circle", "diamond"]))
-    data = inline(values)
-    x = alt.X("value:Q", title=title, scale=scale)
-    x_low = alt.X("low:Q", title=title, scale=scale)
-    whiskers = alt.Chart(data).mark_rule(style="whisker").encode(x=x_low, x2="high")
-    dots = alt.Chart(data).mark_point(style="dot", filled=True).encode(x=x, shape=shape)
+    base = alt.Chart(inline(values)).encode(y=y, yOffset=offset)
     if not has_panels:
-        colour = alt.Color("setup:N", sort=names, title="Setup")
-        whiskers, dots = whiskers.encode(color=colour), dots.encode(color=colour)
-    layers = [
-        whiskers.encode(y=y, yOffset=offset),
-        dots.encode(y=y, yOffset=offset, tooltip="said:N"),
-    ]
+        base = base.encode(color=alt.Color("setup:N", sort=names, title="Setup"))
+    layers = points(base, FigureAxis("x", title, (0, 100) if is_share else None), shape=shape)
     height = len(questions) * max(30, 11 * n_lines + 10)
     chart = alt.layer(*layers).properties(width=200 if has_panels else 420, height=height)
     drawn = _panels(chart, names) if has_panels else chart
@@ -236,7 +227,7 @@ def shifts_chart(rows: Sequence[ShiftOfSetup], setups: Mapping[str, str]) -> Spe
     import altair as alt
 
     values = [
-        _drawn(
+        measured(
             row.shift,
             question=_words(row.question),
             setup=setups[row.setup],
@@ -248,60 +239,31 @@ def shifts_chart(rows: Sequence[ShiftOfSetup], setups: Mapping[str, str]) -> Spe
     names = list(dict.fromkeys(row["setup"] for row in values))
     ends = [abs(v) for row in values for v in (row["low"], row["high"]) if v is not None]
     most = 5 * (max([10.0, *ends]) // 5 + 1)
-    scale = alt.Scale(domain=[-most, most], nice=False)
-    y = alt.Y("question:N", sort=questions, title=None)
-
-    def at(field: str) -> "alt.X":
-        return alt.X(f"{field}:Q", title="Merged − separate, points", scale=scale)
-
+    shift = FigureAxis("x", "Merged − separate, points", (-most, most))
     base = alt.Chart(inline(values))
-    layers: list[Any] = [base.mark_rule(style="zero").encode(x=alt.datum(0, type="quantitative"))]
+    named = base.encode(y=alt.Y("question:N", sort=questions, title=None))
+    layers: list[Any] = [zero_line(base, shift)]
     for is_significant, style in ((False, ""), (True, "-on")):
-        some = base.transform_filter(f"datum.is_significant === {str(is_significant).lower()}")
-        layers += _marks(some, style, at, y)
+        some = named.transform_filter(f"datum.is_significant === {str(is_significant).lower()}")
+        layers += points(some, shift, style, caps=True)
     panel = alt.layer(*layers).properties(width=260, height=26 * len(questions))
     description = "Shift of each question from separate to merged"
     return as_vega_lite(_panels(panel, names).properties(description=description))
 
 
 def run_names(runs: Sequence[RunColumns]) -> list[str]:
-    """Return what each run is called: its title and model, with a number where these are alike."""
-    names = [", ".join(filter(None, (run.title, run.model))) for run in runs]
-    seen: dict[str, int] = {}
-    unique = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        unique.append(name if names.count(name) == 1 else f"{name} ({seen[name]})")
-    return unique
+    """Return what each run is called: its title and model, with what tells it apart."""
+    return distinct_names(
+        [(", ".join(filter(None, (run.title, run.model))), run.run_signature) for run in runs]
+    )
 
 
 def _words(key: str) -> str:
     return key.replace("_", " ").capitalize()
 
 
-def _drawn(estimate: Estimate, factor: float = 100, **about: Any) -> Point:
-    """Return an estimate for an axis, with its words and what it is about."""
-    return {**whisker(estimate, factor), "said": said(estimate, factor), **about}
-
-
-def _marks(chart: Any, style: str, at: Any, y: Any) -> list[Any]:
-    """Return the layers of intervals with small caps and of the figures themselves."""
-    import altair as alt
-
-    line = f"whisker{style}"
-    cap = chart.mark_point(style=line, shape="stroke", angle=90, size=64, filled=False)
-    return [
-        chart.mark_rule(style=line).encode(x=at("low"), x2="high", y=y),
-        cap.encode(x=at("low"), y=y),
-        cap.encode(x=at("high"), y=y),
-        chart.mark_point(style=f"dot{style}", filled=True).encode(
-            x=at("value"), y=y, tooltip=alt.Tooltip("said:N")
-        ),
-    ]
-
-
 def _reference_labels(
-    references: Sequence[tuple[str, float | None, str]], start: float, at: Any
+    references: Sequence[tuple[str, float | None, str]], start: float, accuracy: FigureAxis
 ) -> list[Any]:
     """Return the words above the lines of references, each in a row of its own.
 
@@ -317,8 +279,10 @@ def _reference_labels(
             if not 0.35 <= share <= 0.7:
                 align = "left" if share < 0.5 else "right"
             layers.append(
-                alt.Chart(inline([{"figure": figure, "words": f"{words} {figure:.1f}"}]))
+                alt.Chart(inline([{"value": figure, "words": f"{words} {figure:.1f}"}]))
                 .mark_text(style=style, align=align, baseline="bottom")
-                .encode(x=at("figure"), y=alt.value(LABEL_HEIGHT * (place - 2) + 2), text="words:N")
+                .encode(
+                    **accuracy.at(), y=alt.value(LABEL_HEIGHT * (place - 2) + 2), text="words:N"
+                )
             )
     return layers

@@ -3,17 +3,23 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evaluation.reports.figures.builders import as_percent, as_vega_lite, inline, said, whisker
+from evaluation.reports.figures.builders import (
+    FigureAxis,
+    as_percent,
+    as_vega_lite,
+    inline,
+    lines,
+    said,
+    series,
+    whisker,
+)
 from evaluation.reports.figures.themes import Spec
 from evaluation.studies.figures.charts import LABEL_HEIGHT
 from evaluation.studies.reports.agreement import Point
 from evaluation.studies.reports.calibration_rows import CandidateRow, ChosenRow
 from evaluation.studies.reports.ceilings import CEILINGS
-
-if TYPE_CHECKING:
-    import altair as alt
 
 HEIGHT = 250  # px, of the plot itself
 STEP = 84  # px, from one window to the next
@@ -81,27 +87,15 @@ def _panel(
     import altair as alt
 
     width = STEP * max(2, len(windows))
-    y_scale = alt.Scale(domain=[start, 100], nice=False, zero=False)
-
-    def y(field: str) -> "alt.Y":
-        return alt.Y(f"{field}:Q", scale=y_scale, title="Accuracy, %", axis=alt.Axis(tickCount=6))
-
+    accuracy = FigureAxis("y", "Accuracy, %", (start, 100))
     names = json.dumps([window_name(window) for window in windows])
     axis = alt.Axis(values=list(range(len(windows))), labelExpr=f"{names}[datum.value]", grid=False)
     x_scale = alt.Scale(domain=[-0.5, len(windows) - 0.5], nice=False, zero=False)
     x = alt.X("place:Q", scale=x_scale, title="Window K, sentences", axis=axis)
-    legend = alt.Legend(orient="top", direction="horizontal")
-    flavors = alt.Scale(domain=sorted({value["flavor"] for value in values}))  # for one legend
-    colour = alt.Color("flavor:N", scale=flavors, title="Flavor", legend=legend)
-    shape = alt.Shape("flavor:N", scale=flavors, title="Flavor", legend=legend)
-    base = alt.Chart(inline(values)).encode(x=x, color=colour)
+    told = series("flavor", sorted({value["flavor"] for value in values}), "Flavor")
+    base = alt.Chart(inline(values)).encode(x=x, color=told["color"])
     return alt.layer(
-        *_across(references, start, y, width),
-        base.mark_line(style="line").encode(y=y("value")),
-        base.mark_rule(style="whisker").encode(y=y("low"), y2="high"),
-        base.mark_point(style="dot", filled=True).encode(
-            y=y("value"), shape=shape, tooltip="said:N"
-        ),
+        *_across(references, start, accuracy, width), *lines(base, accuracy, shape=told["shape"])
     ).properties(width=width, height=HEIGHT)
 
 
@@ -132,7 +126,9 @@ def _start(values: Sequence[Mapping[str, Any]]) -> float:
     return min(50.0, max(0.0, 10 * ((lowest - 2) // 10)))
 
 
-def _across(references: Sequence[Point], start: float, y: Any, width: int) -> list[Any]:
+def _across(
+    references: Sequence[Point], start: float, accuracy: FigureAxis, width: int
+) -> list[Any]:
     """Return the lines across the plot, with their words to the right of it."""
     import altair as alt
 
@@ -141,11 +137,11 @@ def _across(references: Sequence[Point], start: float, y: Any, width: int) -> li
         data = alt.Chart(inline([line]))
         is_main = line["style"] == "ceiling"
         if is_main and line["low"] is not None:
-            layers.append(data.mark_rect(style="band").encode(y=y("low"), y2="high"))
+            layers.append(data.mark_rect(style="band").encode(**accuracy.ends()))
         style = "reference-label" if line["style"] == "baseline" else "ceiling-label"
         text = data.mark_text(style=style, align="left", baseline="middle")
         layers += [
-            data.mark_rule(style=line["style"]).encode(y=y("value")),
+            data.mark_rule(style=line["style"]).encode(**accuracy.at()),
             text.encode(x=alt.value(width + 8), y=alt.value(top), text="words:N"),
         ]
     return layers

@@ -1,6 +1,5 @@
 """Forms of the worklist: which disagreements to show, and what is decided about one."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from urllib.parse import urlencode
 
@@ -11,6 +10,7 @@ from annotation.schemes import Question, Scheme, load_scheme
 from evaluation.models import MetricRun
 from evaluation.reports.base import Choices
 from evaluation.runs.judged import is_about
+from evaluation.runs.names import distinct_names
 from evaluation.studies.disagreements.cases import run_name
 from evaluation.studies.disagreements.worklist import FALSE_ALARM, MISSED, Disagreement
 from evaluation.votes.judgements import UNDECIDABLE
@@ -96,13 +96,9 @@ class WorklistForm(forms.Form):
 
 
 def _run_names(runs: Mapping[str, MetricRun]) -> list[tuple[str, str]]:
-    """Return what each run is called; those that share a name say their signature too."""
-    names = {pk: run_name(run) for pk, run in runs.items()}
-    n_named = Counter(names.values())
-    return [
-        (pk, name if n_named[name] == 1 else f"{name} ({runs[pk].signature})")
-        for pk, name in names.items()
-    ]
+    """Return what each run is called, with what tells those apart that share a name."""
+    named = [(run_name(run), run.full_signature) for run in runs.values()]
+    return list(zip(runs, distinct_names(named), strict=True))
 
 
 def _usual_run(runs: Mapping[str, MetricRun]) -> str:

@@ -1,15 +1,18 @@
 """The chart of takeaways: what each change of setup does to F1, with its interval."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evaluation.reports.figures.builders import as_vega_lite, inline
+from evaluation.reports.figures.builders import (
+    FigureAxis,
+    as_vega_lite,
+    inline,
+    points,
+    zero_line,
+)
 from evaluation.reports.figures.themes import Spec
 from evaluation.tradeoffs.effects import BEST_OF_POOL
 from evaluation.tradeoffs.reports.takeaways import EffectRow
-
-if TYPE_CHECKING:
-    import altair as alt
 
 WIDTH, ROW_HEIGHT = 180, 30  # px, of the plot itself; with its names it fits a phone
 STEP = 0.1  # an axis ends at a multiple of it
@@ -24,22 +27,11 @@ def effects_chart(rows: Sequence[EffectRow]) -> Spec | None:
     if not shown:
         return None
     ends = [end for row in shown for end in row.f1_difference if end is not None]
-    domain = [STEP * (min(0.0, *ends) // STEP), STEP * (max(0.0, *ends) // STEP + 1)]
-    across = alt.Scale(domain=domain, nice=False)
-    names = [_name(row) for row in shown]
-    y = alt.Y("effect:N", sort=names, title=None)
-
-    def x(field: str) -> "alt.X":
-        axis = alt.Axis(tickCount=5, format="+.1f")
-        return alt.X(f"{field}:Q", scale=across, title="Difference of F1", axis=axis)
-
+    domain = STEP * (min(0.0, *ends) // STEP), STEP * (max(0.0, *ends) // STEP + 1)
+    axis = FigureAxis("x", "Difference of F1", domain, n_ticks=5, number_format="+.1f")
     base = alt.Chart(inline([_value(row) for row in shown]))
-    layers: list[Any] = [
-        base.mark_rule(style="zero").encode(x=alt.datum(0, type="quantitative")),
-        base.mark_rule(style="whisker").encode(x=x("low"), x2="high", y=y),
-        base.mark_point(style="dot", filled=True).encode(x=x("f1"), y=y, tooltip="said:N"),
-    ]
-    chart = alt.layer(*layers).properties(
+    named = base.encode(y=alt.Y("effect:N", sort=[_name(row) for row in shown], title=None))
+    chart = alt.layer(zero_line(base, axis), *points(named, axis)).properties(
         width=WIDTH,
         height=ROW_HEIGHT * len(shown),
         description="Effects on F1 with 95 % intervals",
@@ -56,4 +48,4 @@ def _value(row: EffectRow) -> dict[str, Any]:
     said = f"{row.compared}: {f1:+.3f}"
     if low is not None and high is not None:
         said += f" [{low:+.3f}, {high:+.3f}]"
-    return {"effect": _name(row), "f1": f1, "low": low, "high": high, "said": said}
+    return {"effect": _name(row), "value": f1, "low": low, "high": high, "said": said}

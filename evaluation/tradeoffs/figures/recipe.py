@@ -2,14 +2,18 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evaluation.reports.figures.builders import as_vega_lite, inline, said, whisker
+from evaluation.reports.figures.builders import (
+    FigureAxis,
+    as_vega_lite,
+    inline,
+    line_in_band,
+    said,
+    whisker,
+)
 from evaluation.reports.figures.themes import Spec
 from evaluation.tradeoffs.reports.recipe import RecipeRow
-
-if TYPE_CHECKING:
-    import altair as alt
 
 WIDTH, HEIGHT = 520, 280  # px, of the plot itself
 FEW_CALLS = 12  # an axis has a number for each of them
@@ -36,30 +40,19 @@ def recipe_chart(rows: Sequence[RecipeRow]) -> Spec | None:
     )
     axis = alt.Axis(format="d", grid=False, **counts)
     x = alt.X("at:Q", scale=across, title="Calls per example", axis=axis)
-
-    def y(field: str) -> "alt.Y":
-        scale = alt.Scale(domain=[lowest, highest], nice=False, zero=False)
-        return alt.Y(f"{field}:Q", scale=scale, title="F1, %", axis=alt.Axis(tickCount=6))
-
-    drawn = alt.Chart(inline(curve)).encode(x=x)
-    layers: list[Any] = [
-        drawn.mark_area(style="band", line=False).encode(y=y("low"), y2="high"),
-        drawn.mark_line(style="curve", interpolate="linear").encode(y=y("value")),
-        drawn.mark_point(style="dot-on", filled=True).encode(y=y("value"), tooltip="said:N"),
-    ]
+    figures = FigureAxis("y", "F1, %", (lowest, highest))
+    layers = line_in_band(alt.Chart(inline(curve)).encode(x=x), figures)
     if single:
-        alone = alt.Chart(inline(single)).encode(x=x)
-        layers.insert(
-            1, alone.mark_point(style="dot", filled=False).encode(y=y("value"), tooltip="said:N")
-        )
+        alone = alt.Chart(inline(single)).mark_point(style="dot", filled=False)
+        layers.insert(1, alone.encode(x=x, **figures.at(), tooltip="said:N"))
     if large:
         reference = alt.Chart(inline(large))
         layers += [
-            reference.mark_rule(style="baseline").encode(y=y("value")),
+            reference.mark_rule(style="baseline").encode(**figures.at()),
             reference.mark_text(
                 style="reference-label", align="right", baseline="bottom", dy=-4, dx=-4
             ).encode(
-                x=alt.value(WIDTH), y=y("value"), text=alt.value(LARGE_LABEL), tooltip="said:N"
+                x=alt.value(WIDTH), **figures.at(), text=alt.value(LARGE_LABEL), tooltip="said:N"
             ),
         ]
     description = f"F1 by calls per example, from 1 to {n_calls}, with 95 % intervals"

@@ -16,7 +16,6 @@ from evaluation.studies.figures.charts import (
     accuracy_chart,
     calibration_chart,
     roc_chart,
-    run_names,
     scenarios_chart,
     shifts_chart,
     threshold_point,
@@ -288,7 +287,7 @@ def test_words_above_close_references_do_not_meet():
 def test_the_baseline_is_one_line_from_top_to_bottom():
     rows = values(accuracy_of(agreement_row(1), agreement_row(2, baseline=estimate(0.7))))
 
-    assert [row["baseline"] for row in rows if "baseline" in row] == [70.0]
+    assert [row for row in rows if "name" not in row and "words" not in row] == [{"value": 70.0}]
 
 
 def test_more_setups_than_colours_have_a_panel_each():
@@ -313,16 +312,6 @@ def test_the_point_of_the_threshold_is_hits_and_false_alarms():
 
     assert (point["hit"], point["false_alarm"]) == (0.75, 0.25)
     assert threshold_point(Confusion(tp=6, fn=2, fp=0, tn=0), 0.5) is None
-
-
-def test_runs_that_are_called_alike_are_numbered():
-    runs = [run_called(1), run_called(2), run_called(3, title="RougeL", model="")]
-
-    assert run_names(runs) == [
-        "Auto-AIS, v3, lexical (1)",
-        "Auto-AIS, v3, lexical (2)",
-        "RougeL",
-    ]
 
 
 # --- downloads ------------------------------------------------------------------------------
