@@ -101,6 +101,11 @@ class Column(NamedTuple):
         title = f"{self.group}: {self.title.lower()}" if self.group else self.title
         return f"{title}{self.format.unit}"
 
+    @property
+    def heading_in_group(self) -> str:
+        """What stands above the column where the title of its group stands above that."""
+        return f"{self.title}{self.format.unit}"
+
     def write(self, value: Any) -> str:
         """Return what a table of text says of a value: '97.2 [95.0, 98.1]'."""
         if not isinstance(value, Estimate):

@@ -4,7 +4,7 @@ import pytest
 
 from annotation.models import Study, Vote
 from annotation.planning import plan_units
-from annotation.services.alignment_studies import request_alignment_study
+from annotation.services.alignment_studies import PairDraw, request_alignment_study
 from annotation.services.studies import StudyError, extend_study, open_study
 from evaluation.graphs.experiments.reports.human_alignment import human_alignment_report
 from generation.models import Citation
@@ -21,18 +21,18 @@ def keys(study: Study) -> set[str]:
 
 def test_a_larger_sample_of_pairs_of_each_model_contains_the_smaller(tmp_path):
     dataset = pairs_of(tmp_path, models=("one", "two"))
-    few = keys(request_alignment_study(dataset, "few", n_pairs=3, seed=7))
-    more = keys(request_alignment_study(dataset, "more", n_pairs=6, seed=7))
+    few = keys(request_alignment_study(dataset, "few", draw=PairDraw(3, 7)))
+    more = keys(request_alignment_study(dataset, "more", draw=PairDraw(6, 7)))
 
     assert sorted(key[:3] for key in few) == ["one"] * 3 + ["two"] * 3
     assert few < more
     assert len(more) == 12
-    assert keys(request_alignment_study(dataset, "other", n_pairs=3, seed=8)) != few
+    assert keys(request_alignment_study(dataset, "other", draw=PairDraw(3, 8))) != few
 
 
 def test_a_running_study_grows_to_the_larger_sample(tmp_path):
     dataset = pairs_of(tmp_path)
-    study = request_alignment_study(dataset, "few", raters=rater_users(2), n_pairs=3)
+    study = request_alignment_study(dataset, "few", raters=rater_users(2), draw=PairDraw(3))
     open_study(study, researcher())
 
     assert extend_study(study, researcher(), n_sampled=5) == 2
@@ -40,11 +40,11 @@ def test_a_running_study_grows_to_the_larger_sample(tmp_path):
 
 def test_asking_again_is_the_same_study_and_other_choices_are_refused(tmp_path):
     dataset = pairs_of(tmp_path)
-    study = request_alignment_study(dataset, "few", n_pairs=3)
+    study = request_alignment_study(dataset, "few", draw=PairDraw(3))
 
-    assert request_alignment_study(dataset, "few", n_pairs=3) == study
+    assert request_alignment_study(dataset, "few", draw=PairDraw(3)) == study
     with pytest.raises(StudyError, match="named 'few' already"):
-        request_alignment_study(dataset, "few", n_pairs=4)
+        request_alignment_study(dataset, "few", draw=PairDraw(4))
     with pytest.raises(StudyError, match="No responses of three; there are those of: one"):
         request_alignment_study(dataset, "no", ["three"])
 

@@ -161,6 +161,21 @@ def uneven(tmp_path):
     return import_answers(tmp_path, [*rows, *answers({"q2": "[NA]"}, setup(seed=3))])
 
 
+def test_as_latex_figures_stand_below_micro_and_macro_as_in_the_papers_table_3(uneven):
+    lines = write_report(citation_table(uneven), "latex").splitlines()
+
+    above, rules, titles = lines[lines.index(r"\toprule") + 1 :][:3]
+    assert r"\multicolumn{4}{c}{Micro} & \multicolumn{3}{c}{Macro} " in above
+    names = titles.removesuffix(r" \\").split(" & ")
+    first = names.index(r"Correct, \%") + 1
+    micro, macro = f"{first}-{first + 3}", f"{first + 4}-{first + 6}"
+    assert rules.startswith(rf"\cmidrule(lr){{{micro}}} \cmidrule(lr){{{macro}}}")
+    assert names[first - 1 : first + 6] == [
+        *(rf"{name}, \%" for name in ("Correct", "Precision", "Recall", "F1")),
+        *(rf"{name}, \%" for name in ("Precision", "Recall", "F1")),
+    ]
+
+
 def test_a_mean_over_fewer_runs_says_over_how_many(uneven):
     report = citation_table(uneven)
     [row] = report.rows
