@@ -138,6 +138,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "accounts.access.roles",
             ],
+            "builtins": ["accounts.templatetags.components"],
         },
     }
 ]

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection
+from typing import Annotated, NamedTuple
 
 from django.db import transaction
 
@@ -10,11 +11,39 @@ from annotation.guidelines import default_guideline
 from annotation.models import Arm, Study
 from annotation.schemes import built_in_schemes
 from annotation.services.studies import StudyError, StudyPlan, create_study
+from generation.choices.declaration import Choice
+from generation.limits import LARGEST_SEED, MOST_SAMPLED
 from generation.models import Dataset, Setup
 from generation.text.prompt_types import lacks_knowledge
 
 SCHEME = "ALIGNMENT"
-N_PAIRS, N_RATERS, SEED = 100, 2, 13
+N_RATERS = 2
+
+
+class PairDraw(NamedTuple):
+    """Which pairs are rated; what is usual is as in the paper."""
+
+    n_pairs: Annotated[
+        int,
+        Choice(
+            "Pairs of each model",
+            help="A sentence and one of its citations. A model with fewer has all of them rated.",
+            low=1,
+            high=MOST_SAMPLED,
+        ),
+    ] = 100
+    seed: Annotated[
+        int,
+        Choice(
+            "Seed of the draw",
+            help="A larger draw of a seed holds the smaller one.",
+            low=0,
+            high=LARGEST_SEED,
+        ),
+    ] = 13
+
+
+USUAL_DRAW = PairDraw()
 
 
 @transaction.atomic
@@ -25,10 +54,9 @@ def request_alignment_study(
     raters: Collection[User] = (),
     user: User | None = None,
     *,
-    n_pairs: int = N_PAIRS,
-    seed: int = SEED,
+    draw: PairDraw = USUAL_DRAW,
 ) -> Study:
-    """Return the planned study of `n_pairs` pairs of each model, made if it is not there.
+    """Return the planned study of pairs of each model, made if it is not there.
 
     Responses of one model under all its setups are one pool, ablations aside. Raters may be added
     later, before or after the study opens; asking again under the same name with the same choices
@@ -49,7 +77,7 @@ def request_alignment_study(
     same = Study.objects.filter(name=name, dataset=dataset).first()
     if (
         same
-        and (same.scheme, same.n_sampled, same.seed) == (scheme, n_pairs, seed)
+        and (same.scheme, same.n_sampled, same.seed) == (scheme, draw.n_pairs, draw.seed)
         and set(same.setups.all()) == set(chosen)
     ):
         return same
@@ -60,8 +88,8 @@ def request_alignment_study(
         chosen,
         arms=(Arm.Kind.SEPARATE,),
         raters_per_unit=N_RATERS,
-        seed=seed,
-        n_sampled=n_pairs,
+        seed=draw.seed,
+        n_sampled=draw.n_pairs,
     )
     return create_study(plan, default_guideline(SCHEME), raters, user)
 

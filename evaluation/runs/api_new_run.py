@@ -9,10 +9,11 @@ from rest_framework.exceptions import ValidationError
 from accounts.api import NameField, StrictSerializer
 from annotation.models import Study
 from evaluation.metrics.registry import METRICS
-from evaluation.runs.choices import all_options, model_called, plan_of, sample_of
+from evaluation.runs.choices import RunChoices, all_options, model_called, plan_of, sample_of
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.plan import RunPlan, responses_of_study
 from generation.choices.declaration import ChoiceError
+from generation.choices.serializers import serializer_fields
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response
 
@@ -31,23 +32,10 @@ class NewRunSerializer(StrictSerializer):
     precision = serializers.CharField(
         default="", allow_blank=True, help_text="fp32 or bf16. Default: the backend's first."
     )
-    evidence = serializers.ChoiceField(
-        EvidenceChoice.choices,
-        required=False,
-        help_text="Of a metric that looks at evidence. Default: the study's choice, or shown.",
-    )
-    threshold = serializers.FloatField(required=False, help_text="Default: the metric's own.")
-    sample = serializers.IntegerField(
-        required=False,
-        min_value=0,
-        help_text="So many responses of each model, drawn. 0: all. Default: as usual for the "
-        "metric.",
-    )
-    seed = serializers.IntegerField(default=0, min_value=0, help_text="Of the draw.")
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Return the fields, with the metrics and every option of one."""
-        fields = super().get_fields()
+        """Return the fields, with the metrics, what is chosen of any, and every option of one."""
+        fields = super().get_fields() | serializer_fields(RunChoices)
         metric = serializers.ChoiceField(list(METRICS), default=next(iter(METRICS)))
         fields = {
             "study": fields.pop("study"),

@@ -10,7 +10,7 @@ field, the API under its name, the command behind `--`.
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from evaluation.backends.registry import BACKENDS
 from evaluation.metrics.auto_ssa import SsaPrompt
@@ -18,14 +18,53 @@ from evaluation.metrics.base import AutoMetric, Option
 from evaluation.metrics.registry import METRICS
 from evaluation.runs.plan import RunPlan
 from evaluation.runs.prompts import PROMPTED, prompts_for
-from generation.choices.declaration import ChoiceError
+from generation.choices.declaration import Choice, ChoiceError
 from generation.evidence import EvidenceChoice
-from generation.limits import LARGEST_SEED
+from generation.limits import LARGEST_SEED, MOST_SAMPLED
 from generation.model_specs import ModelSpec
 from generation.models import Checkpoint
 
-MOST_SAMPLED = 1_000_000  # responses of each model
 PROMPT = "prompt"  # the option of metrics that searches build prompts for
+
+
+class RunChoices(NamedTuple):
+    """What is chosen about a run of any metric, beside its model and the metric's own options."""
+
+    evidence: Annotated[
+        str,
+        Choice(
+            "Evidence",
+            {
+                EvidenceChoice.SHOWN.value: "Shown: what the model was given",
+                EvidenceChoice.GOLDEN.value: "Golden: whatever it was given",
+                EvidenceChoice.RETRIEVED.value: "Retrieved: what a search finds",
+            },
+            help="Of a metric that looks at evidence.",
+            usual="the study's choice, or shown",
+        ),
+    ] = ""
+    threshold: Annotated[
+        float | None, Choice("Threshold", help="Which score is a yes.", usual="the metric's own")
+    ] = None
+    sample: Annotated[
+        int | None,
+        Choice(
+            "Responses of each model",
+            help="Drawn by the seed; 0: all.",
+            low=0,
+            high=MOST_SAMPLED,
+            usual="as usual for the metric, mostly all",
+        ),
+    ] = None
+    seed: Annotated[
+        int,
+        Choice(
+            "Seed of the draw",
+            help="Of the responses that are drawn.",
+            low=0,
+            high=LARGEST_SEED,
+        ),
+    ] = 0
 
 
 class SharedOption(NamedTuple):

@@ -1,6 +1,6 @@
 """Declared choices as arguments of a command."""
 
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -8,7 +8,7 @@ from generation.choices.declaration import Field, fields_of
 
 
 def add_arguments(
-    parser: ArgumentParser,
+    parser: Any,
     declared: type[tuple[Any, ...]],
     *,
     called: Mapping[str, str] | None = None,
@@ -16,18 +16,19 @@ def add_arguments(
     """Let each choice be given; what is not given is as usual.
 
     Args:
+        parser: of a command, or a group of its arguments.
         called: what the command calls a choice, where that is not its name.
     """
     for field in fields_of(declared):
         name = (called or {}).get(field.name, field.name)
         flag, help = f"--{name.replace('_', '-')}", field.help.replace("%", "%%")
         if field.kind is bool:
-            parser.add_argument(flag, dest=field.name, action="store_true", help=help)
+            parser.add_argument(flag, dest=name, action="store_true", help=help)
             continue
         has_default = not field.choice.usual and field.default != ""
         parser.add_argument(
             flag,
-            dest=field.name,
+            dest=name,
             choices=list(field.choice.values) or None,
             type=_reader(field),
             metavar=None if field.choice.values else "N" if field.kind is not str else "NAME",
@@ -35,9 +36,15 @@ def add_arguments(
         )
 
 
-def given_from(declared: type[tuple[Any, ...]], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the choices that a command was given, by name."""
-    said = {field.name: options.get(field.name) for field in fields_of(declared)}
+def given_from(
+    declared: type[tuple[Any, ...]],
+    options: Mapping[str, Any],
+    *,
+    called: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return the choices that a command was given, by name; `called` as in `add_arguments`."""
+    names = {field.name: field.name for field in fields_of(declared)} | dict(called or {})
+    said = {name: options.get(of_command) for name, of_command in names.items()}
     return {name: value for name, value in said.items() if value is not None}
 
 

@@ -53,24 +53,35 @@ class ChoicesForm(forms.Form, Generic[C]):
         return f"?{urlencode(said)}" if said else ""
 
 
-def posted_fields(declared: type[tuple[Any, ...]]) -> dict[str, forms.Field]:
-    """Return the fields of a form that is posted: filled with what is usual, and needed."""
+def posted_fields(
+    declared: type[tuple[Any, ...]], known: Mapping[str, Collection[str]] | None = None
+) -> dict[str, forms.Field]:
+    """Return the fields of a form that is posted: filled with what is usual, and needed.
+
+    Args:
+        known: values of choices that depend on what is chosen about, by name.
+    """
     found = {}
     for field in fields_of(declared):
-        found[field.name] = form_field(field)
+        found[field.name] = form_field(field, (known or {}).get(field.name))
         found[field.name].initial = field.default
         found[field.name].required = field.is_needed
     return found
 
 
 def form_field(field: Field, known: Collection[str] | None = None) -> forms.Field:
-    """Return the field of a form for one choice; `known` are its values, where there are some."""
+    """Return the field of a form for one choice.
+
+    Args:
+        known: its values, where they are not declared; a mapping has each in words.
+    """
     choice = field.choice
     said: dict[str, Any] = {"label": choice.label, "help_text": choice.help, "required": False}
     if field.kind is bool:
         return forms.BooleanField(**said)
     if known is not None:
-        return forms.ChoiceField(choices=[(value, value) for value in known], **said)
+        words = known if isinstance(known, Mapping) else dict(zip(known, known, strict=True))
+        return forms.ChoiceField(choices=list(words.items()), **said)
     if choice.values:
         return forms.ChoiceField(choices=list(choice.values.items()), **said)
     if field.kind is str:

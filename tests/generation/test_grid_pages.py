@@ -104,7 +104,7 @@ def test_a_grid_that_is_being_planned_is_asked_again(researcher, dataset):
     assert "Progress planning" in page.headings
     assert "Counting calls and tokens" in figures_of(page, experiment)
     assert f'hx-get="{address("progress", experiment)}" hx-trigger="every 2s"' in answer.text
-    assert '<noscript><meta http-equiv="refresh"' in answer.text
+    assert '<meta http-equiv="refresh"' in answer.text
     assert buttons_of(page, experiment) == ["cancel"]
 
 

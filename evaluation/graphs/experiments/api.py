@@ -10,14 +10,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
-from accounts.api import refuse_unknown
+from accounts.api import StrictSerializer, refuse_unknown
 from accounts.models import User
 from annotation.models import Study
 from evaluation.graphs.experiments import services
 from evaluation.graphs.experiments.pages.human_alignment import studies_of, study_chosen
-from evaluation.graphs.experiments.registry import EXPERIMENTS, WHOLE, KGExperiment
+from evaluation.graphs.experiments.registry import EXPERIMENTS, KGExperiment
 from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS, RATED_REPORTS
-from evaluation.graphs.experiments.services import USUAL_CURRENCY, ExperimentPlan, ScoringPlan
+from evaluation.graphs.experiments.services import ExperimentPlan, ScoringPlan
 from evaluation.models import MetricRun
 from evaluation.reports.api import Conflict, ReportSerializer
 from evaluation.reports.registry import CannotReport
@@ -29,11 +29,8 @@ from evaluation.runs.services.runs import RunError
 from evaluation.runs.tasks import send_run
 from generation.api_grids import GridSerializer
 from generation.choices.declaration import ChoiceError
-from generation.grids.grid_file import (
-    USUAL_MAX_TOKENS_WITH_GRAPH,
-    GridError,
-    of_data,
-)
+from generation.choices.serializers import serializer_fields
+from generation.grids.grid_file import GridError, of_data
 from generation.grids.progress import experiment_progress
 from generation.models import Dataset, Experiment
 from generation.services.experiments import ExperimentError
@@ -81,18 +78,7 @@ class KGExperimentSerializer(serializers.Serializer[Any]):
     scoring = MetricStateSerializer(many=True)
 
 
-class _Strict(serializers.Serializer[Any]):
-    """Refuses a field that nobody reads, so that no choice is lost to a slip."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        unknown = {name for name in data if name not in self.fields} if type(data) is dict else ()
-        if unknown:
-            message = f"There is no such field; there are: {', '.join(self.fields)}."
-            raise ValidationError({name: [message] for name in unknown})
-        return super().to_internal_value(data)
-
-
-class StartExperimentSerializer(_Strict):
+class StartExperimentSerializer(StrictSerializer):
     """Which models are asked, and how. What is left out is as in the paper."""
 
     models = serializers.ListField(
@@ -102,14 +88,10 @@ class StartExperimentSerializer(_Strict):
     )
     temperatures = serializers.ListField(child=serializers.FloatField(), default=[])
     seeds = serializers.ListField(child=serializers.IntegerField(), default=[])
-    sample = serializers.CharField(
-        default="", allow_blank=True, help_text="Name of a sample; empty: all questions."
-    )
-    graph = serializers.ChoiceField(
-        list(WHOLE), default="retrieved", help_text="Of citations and quality: what is shown."
-    )
-    max_tokens = serializers.IntegerField(default=USUAL_MAX_TOKENS_WITH_GRAPH)
-    currency = serializers.CharField(default=USUAL_CURRENCY)
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return the fields, with one for every choice about an experiment."""
+        return super().get_fields() | serializer_fields(ExperimentPlan)
 
     def plan_of(self, experiment: KGExperiment) -> ExperimentPlan:
         """Return what is asked in one experiment.
@@ -123,7 +105,7 @@ class StartExperimentSerializer(_Strict):
         return ExperimentPlan(experiment.key, **{**said, **lists, "models": models})
 
 
-class ScoreExperimentSerializer(_Strict):
+class ScoreExperimentSerializer(StrictSerializer):
     """Which model scores the answers of an experiment."""
 
     model = serializers.CharField(
@@ -133,10 +115,10 @@ class ScoreExperimentSerializer(_Strict):
         "metric asks first, if that needs no model.",
     )
     precision = serializers.CharField(default="", allow_blank=True)
-    n_judged = serializers.IntegerField(
-        default=None, allow_null=True, min_value=0, help_text="Answers of each row; 0: all."
-    )
-    seed = serializers.IntegerField(default=0, min_value=0, help_text="Of the draw.")
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return the fields, with one for every choice about the draw."""
+        return super().get_fields() | serializer_fields(ScoringPlan)
 
     def plan_of(self, experiment: KGExperiment) -> ScoringPlan:
         """Return who scores one experiment.
@@ -233,8 +215,7 @@ class ScoreExperiment(APIView):
             plan = asked.plan_of(experiment)
             runs = services.request_scoring(dataset, experiment.key, plan, _who(request))
         except ChoiceError as error:
-            field = {"sample": "n_judged"}.get(error.field, error.field)
-            raise ValidationError({field: [str(error)]}) from error
+            raise ValidationError({error.field: [str(error)]}) from error
         except RunError as error:
             raise Conflict(str(error)) from error
         for run in runs:

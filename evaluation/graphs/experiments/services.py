@@ -4,7 +4,7 @@ Nothing here sends work to a queue: whoever asks sends the grid, or the runs' `c
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -17,10 +17,17 @@ from evaluation.runs.choices import plan_of
 from evaluation.runs.plan import RunPlan, spec_of, with_sample_of
 from evaluation.runs.progress import RunProgress, run_progress
 from evaluation.runs.services.runs import RunError, n_without_score, request_metric_run
-from generation.choices.declaration import ChoiceError
-from generation.grids.grid_file import USUAL_MAX_TOKENS_WITH_GRAPH, Grid, GridModel, of_data
+from generation.choices.declaration import Choice, ChoiceError
+from generation.grids.grid_file import (
+    LONGEST_CURRENCY,
+    MOST_TOKENS,
+    USUAL_MAX_TOKENS_WITH_GRAPH,
+    Grid,
+    GridModel,
+    of_data,
+)
 from generation.grids.question_graphs import askable
-from generation.limits import LONGEST_NAME
+from generation.limits import LARGEST_SEED, LONGEST_NAME, MOST_SAMPLED
 from generation.model_specs import ModelSpec
 from generation.models import (
     IS_ASKED,
@@ -35,7 +42,11 @@ from generation.services.rows import digest
 from generation.text.prompt_types import Graph, lacks_knowledge
 
 _HASH = 8  # characters of a grid's name
-USUAL_CURRENCY = "USD"
+GRAPHS: Mapping[Graph, str] = {
+    "retrieved": "Retrieved here, as in the paper",
+    "imported": "As imported, where the import names a list",
+    "gold": "Gold, where it is known",
+}
 
 
 class ExperimentPlan(NamedTuple):
@@ -45,10 +56,17 @@ class ExperimentPlan(NamedTuple):
     models: tuple[GridModel, ...]
     temperatures: tuple[float, ...] = ()
     seeds: tuple[int, ...] = ()
-    sample: str = ""  # a name; "" for every question of the dataset
-    graph: Graph = "retrieved"  # of an experiment that has the choice
-    max_tokens: int = USUAL_MAX_TOKENS_WITH_GRAPH  # of an answer
-    currency: str = USUAL_CURRENCY
+    sample: Annotated[
+        str,
+        Choice("Questions", help="Name of a sample; empty: all questions.", longest=LONGEST_NAME),
+    ] = ""
+    graph: Annotated[
+        Graph, Choice("Graph shown", GRAPHS, help="Of citations and quality: what is shown.")
+    ] = "retrieved"
+    max_tokens: Annotated[
+        int, Choice("New tokens at most", help="Of an answer.", low=1, high=MOST_TOKENS)
+    ] = USUAL_MAX_TOKENS_WITH_GRAPH
+    currency: Annotated[str, Choice("Currency of the prices", longest=LONGEST_CURRENCY)] = "USD"
 
 
 class ScoringPlan(NamedTuple):
@@ -56,8 +74,14 @@ class ScoringPlan(NamedTuple):
 
     spec: ModelSpec | None = None  # None: what each metric asks first
     precision: str = ""
-    n_judged: int | None = None  # answers of each row; None: as the experiment has it, 0: all
-    seed: int = 0  # of the draw
+    n_judged: Annotated[
+        int | None,
+        Choice("Answers of each row", help="Drawn by the seed. 0: all.", low=0, high=MOST_SAMPLED),
+    ] = None  # as the experiment has it
+    seed: Annotated[
+        int,
+        Choice("Seed of the draw", help="Of the answers that are drawn.", low=0, high=LARGEST_SEED),
+    ] = 0
 
 
 class Scoring(NamedTuple):

@@ -11,27 +11,23 @@ from evaluation.metrics.auto_ssa import SsaPrompt
 from evaluation.metrics.base import AutoMetric, Option
 from evaluation.metrics.registry import METRICS
 from evaluation.runs.choices import (
-    MOST_SAMPLED,
     PROMPT,
+    RunChoices,
     model_called,
     models_for,
     plan_of,
     precisions_of,
+    sample_of,
 )
 from evaluation.runs.plan import RunPlan, responses_of_study
 from evaluation.runs.prompts import prompts_for
 from generation.choices.declaration import ChoiceError
+from generation.choices.forms import posted_fields
 from generation.evidence import EvidenceChoice
-from generation.limits import LARGEST_SEED
 from generation.models import Dataset, Response
 
 FIRST = next(iter(METRICS))
 PRECISIONS = {"fp32": "fp32, the reference", "bf16": "bf16, quicker on most machines"}
-EVIDENCE = [
-    (EvidenceChoice.SHOWN.value, "Shown: what the model was given"),
-    (EvidenceChoice.GOLDEN.value, "Golden: whatever it was given"),
-    (EvidenceChoice.RETRIEVED.value, "Retrieved: what a search finds"),
-]
 OF_EVERY_METRIC = ("over", "evidence")  # what is kept when another metric is chosen
 
 
@@ -58,19 +54,11 @@ class NewRunForm(forms.Form):
         prompts = prompts_for(self.kind.key)
         if len(prompts) > 1:
             self.fields[PROMPT] = _prompt(prompts)
-        if self.kind.needs_evidence:
-            self.fields["evidence"] = forms.ChoiceField(label="Evidence", choices=EVIDENCE)
+        self.fields |= posted_fields(RunChoices)
         self.fields["threshold"] = _threshold(self.kind)
-        self.fields["sample"] = forms.IntegerField(
-            label="Responses of each model",
-            required=False,
-            min_value=1,
-            max_value=MOST_SAMPLED,
-            help_text="Empty: all.",
-        )
-        self.fields["seed"] = forms.IntegerField(
-            label="Seed of the draw", min_value=0, max_value=LARGEST_SEED
-        )
+        self.fields["evidence"].required = True
+        if not self.kind.needs_evidence:
+            del self.fields["evidence"]
 
     def _add_precision(self, data: Mapping[str, Any]) -> None:
         """Add the field where there is something to choose, or where something is wrong."""
@@ -132,7 +120,7 @@ class NewRunForm(forms.Form):
             precision=cleaned.get("precision", ""),
             evidence=cleaned.get("evidence", ""),
             threshold=cleaned["threshold"],
-            n_sampled=cleaned["sample"],
+            n_sampled=sample_of(self.kind.key, cleaned["sample"]),
             seed=cleaned["seed"],
         )
 

@@ -25,6 +25,7 @@ EXAMPLE = """examples:
   manage.py filter_qrecc qrecc --off exact-match --off short-evidence --name long
   manage.py filter_qrecc qrecc --sample 0 --format json
 """
+CALLED = {"size": "sample"}  # what the command calls a choice
 _WIDTH = 44  # of the column of filters
 
 
@@ -43,7 +44,7 @@ class Command(BaseCommand):
             metavar="FILTER",
             help="leave a filter out; may be given again: " + ", ".join(FILTER_KEYS),
         )
-        add_arguments(parser, SampleChoices, called={"size": "sample"})
+        add_arguments(parser, SampleChoices, called=CALLED)
         parser.add_argument("--format", choices=["table", "json"], default="table")
 
     def handle(self, **options: Any) -> None:
@@ -71,7 +72,7 @@ def _dataset(name: str) -> Dataset:
 def _choices(options: dict[str, Any]) -> SampleChoices:
     """Return what the options ask for."""
     on = [key for key in FILTER_KEYS if key not in options["off"]]
-    return chosen_sample(on, given_from(SampleChoices, options))
+    return chosen_sample(on, given_from(SampleChoices, options, called=CALLED))
 
 
 def _filtered(sample: Sample, stderr: Any) -> Sample:

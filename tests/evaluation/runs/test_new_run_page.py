@@ -146,7 +146,7 @@ def test_the_same_choices_again_are_the_same_run(researcher, dataset):
         {"model": "nowhere"},
         {"model": "/etc"},
         {"metric": "auto_x"},
-        {"sample": "0"},
+        {"sample": "-1"},
         {"seed": "-1"},
         {"precision": "bf16"},
         {"flavor": "v4"},

@@ -131,7 +131,10 @@ def test_what_failed_is_said_with_its_reason_and_can_be_retried(tmp_path):
             ["--dataset", "mill", "--precision", "int8"],
             "--precision: 'int8': Lexical overlap",
         ),
-        (["--dataset", "mill", "--sample", "-1"], "--sample: -1: expected a whole number from 1"),
+        (
+            ["--dataset", "mill", "--sample", "-1"],
+            "argument --sample: found -1; expected 0 to 1000000",
+        ),
         ([], "one of the arguments --study --dataset is required"),
         (["--dataset", "mill", "--flavor", "v4"], "invalid choice: 'v4'"),
     ],

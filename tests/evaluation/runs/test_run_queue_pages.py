@@ -105,7 +105,7 @@ def test_a_running_run_says_how_far_it_is_and_is_asked_again(researcher, dataset
     # One passage of two sentences is one window, so 5 pairs in 10 seconds; 7 more take 14.
     assert row.facts == {"Rate": "0.5 pairs a second", "Ready in": "about 14 s", "Failed": "0"}
     assert f'hx-get="{address("run-progress", run)}" hx-trigger="every 2s"' in answer.text
-    assert '<noscript><meta http-equiv="refresh"' in answer.text
+    assert '<meta http-equiv="refresh"' in answer.text
 
 
 def test_what_is_polled_ends_with_an_event_that_the_queue_waits_for(researcher, dataset):

@@ -8,15 +8,15 @@ from accounts.models import User
 from annotation.forms.setup import RatersField, accounts_of_raters, explained
 from annotation.models import Study
 from annotation.services.alignment_studies import (
-    N_PAIRS,
     N_RATERS,
-    SEED,
+    PairDraw,
     models_of,
     request_alignment_study,
 )
 from annotation.services.studies import StudyError
-from evaluation.runs.choices import MOST_SAMPLED
-from generation.limits import LARGEST_SEED, LONGEST_NAME
+from generation.choices.declaration import made
+from generation.choices.forms import posted_fields
+from generation.limits import LONGEST_NAME
 from generation.models import Dataset
 
 
@@ -29,20 +29,6 @@ class AlignmentStudyForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose one or more."},
     )
-    n_pairs = forms.IntegerField(
-        label="Pairs of each model",
-        min_value=1,
-        max_value=MOST_SAMPLED,
-        initial=N_PAIRS,
-        help_text="A sentence and one of its citations. A model with fewer has all of them rated.",
-    )
-    seed = forms.IntegerField(
-        label="Seed of the draw",
-        min_value=0,
-        max_value=LARGEST_SEED,
-        initial=SEED,
-        help_text="A larger draw of a seed holds the smaller one.",
-    )
     raters = RatersField(
         User.objects.none(),
         label="Raters",
@@ -53,6 +39,7 @@ class AlignmentStudyForm(forms.Form):
     def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.dataset = dataset
+        self.fields |= posted_fields(PairDraw)
         there = models_of(dataset)
         self.fields["name"].initial = _free_name(dataset)
         self.fields["models"].choices = [  # type: ignore[attr-defined]
@@ -77,8 +64,7 @@ class AlignmentStudyForm(forms.Form):
                 said["models"],
                 said["raters"],
                 user,
-                n_pairs=said["n_pairs"],
-                seed=said["seed"],
+                draw=made(PairDraw, said),
             )
         except StudyError as error:
             self.add_error("name", str(error))

@@ -5,38 +5,24 @@ from typing import Any, NamedTuple
 from django import forms
 
 from evaluation.backends.registry import BACKENDS
-from evaluation.graphs.experiments.registry import WHOLE, KGExperiment
+from evaluation.graphs.experiments.registry import KGExperiment
 from evaluation.graphs.experiments.services import (
-    USUAL_CURRENCY,
+    GRAPHS,
     ExperimentPlan,
     ScoringPlan,
     grid_of,
     scoring_plans,
 )
 from evaluation.metrics.registry import METRICS
-from evaluation.runs.choices import MOST_SAMPLED, model_called, models_for, precisions_of
+from evaluation.runs.choices import model_called, models_for, precisions_of
 from evaluation.runs.model_checks import why_unusable
 from generation.choices.declaration import ChoiceError
+from generation.choices.forms import posted_fields
 from generation.forms.model_fields import ModelsForm
 from generation.forms.number_lists import numbers, whole_numbers
-from generation.grids.grid_file import (
-    HIGHEST_TEMPERATURE,
-    LONGEST_CURRENCY,
-    MOST_TOKENS,
-    USUAL_MAX_TOKENS_WITH_GRAPH,
-    GridError,
-    GridModel,
-    Price,
-)
+from generation.grids.grid_file import HIGHEST_TEMPERATURE, GridError, GridModel, Price
 from generation.grids.question_graphs import askable
-from generation.limits import LARGEST_SEED
 from generation.models import Checkpoint, Dataset, Sample
-
-GRAPHS = {
-    "retrieved": "Retrieved here, as in the paper",
-    "imported": "As imported, where the import names a list",
-    "gold": "Gold, where it is known",
-}
 
 
 def listed(values: tuple[float, ...]) -> str:
@@ -48,23 +34,8 @@ class StartForm(ModelsForm):
     """Which models are asked in an experiment, and how. What is as in the paper stands there."""
 
     models = forms.MultipleChoiceField(label="Models", widget=forms.CheckboxSelectMultiple)
-    currency = forms.CharField(
-        label="Currency of the prices",
-        max_length=LONGEST_CURRENCY,
-        initial=USUAL_CURRENCY,
-        widget=forms.TextInput(attrs={"autocapitalize": "none", "autocomplete": "off"}),
-    )
-    graph = forms.ChoiceField(label="Graph shown", initial="retrieved")
     temperatures = numbers("Temperatures", f"Between commas, each 0 to {HIGHEST_TEMPERATURE:g}.")
     seeds = whole_numbers("Seeds", "Between commas. One run each; rows are means over runs.")
-    sample = forms.ChoiceField(label="Questions", required=False)
-    max_tokens = forms.IntegerField(
-        label="New tokens at most",
-        min_value=1,
-        max_value=MOST_TOKENS,
-        initial=USUAL_MAX_TOKENS_WITH_GRAPH,
-        help_text="Of an answer.",
-    )
 
     def __init__(
         self, dataset: Dataset, experiment: KGExperiment, *args: Any, **kwargs: Any
@@ -72,27 +43,25 @@ class StartForm(ModelsForm):
         super().__init__(*args, **kwargs)
         self.dataset, self.experiment = dataset, experiment
         self.add_models()
-        ready = dataset.samples.filter(state=Sample.State.READY).order_by("name")
-        self.fields["sample"].choices = [  # type: ignore[attr-defined]
-            ("", f"All of {dataset.name}"),
-            *((name, f"Sample {name}") for name in ready.values_list("name", flat=True)),
-        ]
-        self._offer_graphs()
+        self.fields |= posted_fields(ExperimentPlan, self._known())
+        self.fields["currency"].widget.attrs |= {"autocapitalize": "none", "autocomplete": "off"}
+        if not experiment.has_choice_of_graph:
+            del self.fields["graph"]
         self.fields["models"].initial = [model.name for model in self.offered[:1]]
         self.fields["temperatures"].initial = listed(experiment.temperatures)
         self.fields["seeds"].initial = listed(experiment.seeds)
         if not self.has_prices:
             del self.fields["currency"]
 
-    def _offer_graphs(self) -> None:
-        """Offer the graphs that some question has, where the experiment has the choice."""
-        if not self.experiment.has_choice_of_graph:
-            del self.fields["graph"]
-            return
+    def _known(self) -> dict[str, dict[str, str]]:
+        """Return the samples there are, and the graphs that some question has, in words."""
+        ready = self.dataset.samples.filter(state=Sample.State.READY).order_by("name")
+        samples = {name: f"Sample {name}" for name in ready.values_list("name", flat=True)}
         there = askable(self.dataset.pk)
-        self.fields["graph"].choices = [  # type: ignore[attr-defined]
-            (graph, GRAPHS[graph]) for graph in WHOLE if there[graph]
-        ]
+        return {
+            "sample": {"": f"All of {self.dataset.name}"} | samples,
+            "graph": {graph: words for graph, words in GRAPHS.items() if there[graph]},
+        }
 
     def clean(self) -> dict[str, Any]:
         """Read the choices together: what a grid cannot be made of is said at its field."""
@@ -147,16 +116,6 @@ class ScoreForm(forms.Form):
     """Which model scores the answers of an experiment: entailment, or a judge."""
 
     model = forms.ChoiceField(label="Model")
-    n_judged = forms.IntegerField(
-        label="Answers of each row",
-        required=False,
-        min_value=1,
-        max_value=MOST_SAMPLED,
-        help_text="Drawn by the seed. Empty: all.",
-    )
-    seed = forms.IntegerField(
-        label="Seed of the draw", min_value=0, max_value=LARGEST_SEED, initial=0
-    )
 
     def __init__(self, experiment: KGExperiment, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -167,9 +126,8 @@ class ScoreForm(forms.Form):
         self.fields["model"].choices = [  # type: ignore[attr-defined]
             (key, offered.title) for key, offered in self._offered.items()
         ]
-        if experiment.n_judged is None:
-            del self.fields["n_judged"], self.fields["seed"]
-        else:
+        if experiment.n_judged is not None:
+            self.fields |= posted_fields(ScoringPlan)
             self.fields["n_judged"].initial = experiment.n_judged
 
     @property
@@ -205,7 +163,7 @@ class ScoreForm(forms.Form):
         plan = ScoringPlan(model_called(name), precision)
         if "n_judged" not in self.fields:
             return plan
-        return plan._replace(n_judged=cleaned["n_judged"] or 0, seed=cleaned["seed"])
+        return plan._replace(n_judged=cleaned["n_judged"], seed=cleaned["seed"])
 
     def plan(self) -> ScoringPlan:
         """Return what a valid form says."""

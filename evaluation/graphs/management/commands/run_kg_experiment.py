@@ -16,12 +16,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.management.commands.create_study import raters_called
 from annotation.models import Study
-from annotation.services.alignment_studies import N_PAIRS, SEED, request_alignment_study
+from annotation.services.alignment_studies import PairDraw, request_alignment_study
 from annotation.services.studies import StudyError
-from evaluation.graphs.experiments.registry import EXPERIMENTS, WHOLE, KGExperiment
+from evaluation.graphs.experiments.registry import EXPERIMENTS, KGExperiment
 from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS, RATED_REPORTS
 from evaluation.graphs.experiments.services import (
-    USUAL_CURRENCY,
     ExperimentPlan,
     ScoringPlan,
     answers_of,
@@ -32,23 +31,22 @@ from evaluation.graphs.experiments.services import (
 from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.registry import CannotReport
 from evaluation.reports.report import Report
-from evaluation.runs.choices import MOST_SAMPLED
 from evaluation.runs.command import requested_here, score_here
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.model_options import add_model_arguments, spec_from
 from evaluation.runs.plan import RunPlan
 from evaluation.runs.services.runs import RunError, retry_failed
-from generation.choices.declaration import ChoiceError
+from generation.choices.arguments import add_arguments, given_from
+from generation.choices.declaration import ChoiceError, made
 from generation.grids.grid_file import (
     MOST_PRICE,
     PRECISIONS,
-    USUAL_MAX_TOKENS_WITH_GRAPH,
     Grid,
     GridError,
     GridModel,
     Price,
 )
-from generation.limits import LARGEST_SEED, LONGEST_NAME
+from generation.limits import LONGEST_NAME
 from generation.management.asking import ask_grid, dataset_named, print_plan
 from generation.models import Dataset
 
@@ -63,6 +61,10 @@ EXAMPLE = """examples:
   manage.py run_kg_experiment alignment --dataset biokalma --study "rated pairs"
 """
 
+# What the command calls the choices of two draws.
+JUDGED = {"n_judged": "judged", "seed": "draw_seed"}
+PAIRS = {"n_pairs": "pairs", "seed": "pair_seed"}
+
 
 class Command(BaseCommand):
     help = __doc__
@@ -74,10 +76,8 @@ class Command(BaseCommand):
         parser.add_argument("--dataset", required=True, help="name of a dataset")
         _add_asking(parser.add_argument_group("asking"))
         add_model_arguments(parser)  # that scores: entailment, or a judge of text quality
-        parser.add_argument(
-            "--judged", type=int, metavar="N", help="quality: answers of each row (100); 0: all"
-        )
-        parser.add_argument("--draw-seed", type=int, default=0, help="quality: of these answers")
+        quality = parser.add_argument_group("text quality")
+        add_arguments(quality, ScoringPlan, called=JUDGED)
         _add_rating(parser.add_argument_group("human alignment"))
         parser.add_argument(
             "--retry-failed", action="store_true", help="ask and score again what has failed"
@@ -150,20 +150,7 @@ def _add_asking(group: Any) -> None:
     group.add_argument(
         "--seeds", nargs="+", type=int, default=[], metavar="N", help="one run each; default: 0 1 2"
     )
-    group.add_argument("--sample", default="", help="name of a sample; default: all questions")
-    group.add_argument(
-        "--graph",
-        choices=list(WHOLE),
-        default="retrieved",
-        help="citations, quality: whose sub-graphs are shown (default: those retrieved here)",
-    )
-    group.add_argument(
-        "--max-tokens",
-        type=int,
-        metavar="N",
-        default=USUAL_MAX_TOKENS_WITH_GRAPH,
-        help=f"of an answer, at most; default: {USUAL_MAX_TOKENS_WITH_GRAPH}",
-    )
+    add_arguments(group, ExperimentPlan)
     group.add_argument(
         "--price",
         nargs=3,
@@ -172,7 +159,6 @@ def _add_asking(group: Any) -> None:
         metavar=("MODEL", "INPUT", "OUTPUT"),
         help="of a million tokens; once for each model",
     )
-    group.add_argument("--currency", default=USUAL_CURRENCY, help="of the prices")
     group.add_argument(
         "--dry-run", action="store_true", help="say what would be asked, and write nothing"
     )
@@ -184,12 +170,9 @@ def _add_rating(group: Any) -> None:
         "--new-study", metavar="NAME", help="to plan; --models: whose pairs (default: all)"
     )
     group.add_argument(
-        "--pairs", type=int, default=N_PAIRS, metavar="N", help=f"of each model ({N_PAIRS})"
-    )
-    group.add_argument("--pair-seed", type=int, default=SEED, help=f"of the draw ({SEED})")
-    group.add_argument(
         "--raters", nargs="+", default=[], help="rater codes or user names, or 'all'"
     )
+    add_arguments(group, PairDraw, called=PAIRS)
 
 
 # --- what the options say -------------------------------------------------------------------
@@ -205,10 +188,6 @@ def _grid(dataset: Dataset, experiment: KGExperiment, options: Mapping[str, Any]
         return None
     if not experiment.has_grid:
         raise CommandError(f"--models: {experiment.title} is about answers there are.")
-    if options["graph"] != "retrieved" and not experiment.has_choice_of_graph:
-        raise CommandError(f"--graph: {experiment.title} starts from the gold sub-graphs.")
-    if lacking := why_not(dataset, experiment, options["graph"]):
-        raise CommandError(lacking[0])
     prices = _prices(options)
     plan = ExperimentPlan(
         experiment.key,
@@ -218,11 +197,12 @@ def _grid(dataset: Dataset, experiment: KGExperiment, options: Mapping[str, Any]
         ),
         tuple(options["temperatures"]),
         tuple(options["seeds"]),
-        options["sample"],
-        options["graph"],
-        options["max_tokens"],
-        options["currency"],
+        **given_from(ExperimentPlan, options),
     )
+    if plan.graph != "retrieved" and not experiment.has_choice_of_graph:
+        raise CommandError(f"--graph: {experiment.title} starts from the gold sub-graphs.")
+    if lacking := why_not(dataset, experiment, plan.graph):
+        raise CommandError(lacking[0])
     try:
         return grid_of(dataset, plan)
     except GridError as error:
@@ -261,7 +241,7 @@ def _scoring(experiment: KGExperiment, options: Mapping[str, Any]) -> list[RunPl
         if spec is None and not (experiment.metrics and experiment.has_grid):
             return []
         choices = ScoringPlan(
-            spec, options["precision"] or "", options["judged"], options["draw_seed"]
+            spec, options["precision"] or "", **given_from(ScoringPlan, options, called=JUDGED)
         )
         plans = scoring_plans(experiment.key, choices)
     except ChoiceError as error:
@@ -306,18 +286,13 @@ def _planned_study(dataset: Dataset, experiment: KGExperiment, options: Mapping[
         raise CommandError("--new-study: it has no table yet; leave --study out.")
     if not 1 <= len(name) <= LONGEST_NAME:
         raise CommandError(f"--new-study: found {len(name)} characters; expected 1 to 100.")
-    for option, low, high in (("pairs", 1, MOST_SAMPLED), ("pair_seed", 0, LARGEST_SEED)):
-        if not low <= options[option] <= high:
-            said = f"found {options[option]}; expected {low} to {high}"
-            raise CommandError(f"--{option.replace('_', '-')}: {said}.")
     try:
         study = request_alignment_study(
             dataset,
             name,
             options["models"],
             raters_called(options["raters"]),
-            n_pairs=options["pairs"],
-            seed=options["pair_seed"],
+            draw=made(PairDraw, given_from(PairDraw, options, called=PAIRS)),
         )
     except StudyError as error:
         raise CommandError(f"{error}\nNothing was made.") from error

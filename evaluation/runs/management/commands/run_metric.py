@@ -11,13 +11,14 @@ from django.db.models import Q
 
 from annotation.models import Study
 from evaluation.metrics.registry import METRICS
-from evaluation.runs.choices import plan_of, sample_of
+from evaluation.runs.choices import RunChoices, plan_of, sample_of
 from evaluation.runs.command import requested_here, score_here
 from evaluation.runs.metric_options import add_metric_options, metric_options_from
 from evaluation.runs.model_options import add_model_arguments, spec_from
 from evaluation.runs.plan import RunPlan, responses_of_study
 from evaluation.runs.services.runs import retry_failed
-from generation.choices.declaration import ChoiceError
+from generation.choices.arguments import add_arguments, given_from
+from generation.choices.declaration import ChoiceError, made
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset
 
@@ -41,14 +42,7 @@ class Command(BaseCommand):
         what.add_argument("--dataset", help="name of a dataset: all its responses")
         add_model_arguments(parser)
         add_metric_options(parser)
-        parser.add_argument(
-            "--evidence", choices=EvidenceChoice.values, help="default: the study's, else shown"
-        )
-        parser.add_argument("--threshold", type=float, help="default: the metric's own")
-        parser.add_argument(
-            "--sample", type=int, metavar="N", help="responses of each model, drawn; 0: all"
-        )
-        parser.add_argument("--seed", type=int, default=0, help="of the draw")
+        add_arguments(parser, RunChoices)
         parser.add_argument(
             "--retry-failed", action="store_true", help="score again what has failed before"
         )
@@ -92,14 +86,15 @@ def _plan(study: Study | None, options: dict[str, Any]) -> RunPlan:
         ChoiceError: a mistake in them.
     """
     metric = options["metric"]
+    chosen = made(RunChoices, given_from(RunChoices, options))
     return plan_of(
         metric,
         spec_from(options),
         options=metric_options_from(options),
         precision=options["precision"] or "",
-        evidence=options["evidence"] or "",
+        evidence=chosen.evidence,
         usual_evidence=study.evidence_choice if study else EvidenceChoice.SHOWN,
-        threshold=options["threshold"],
-        n_sampled=sample_of(metric, options["sample"]),
-        seed=options["seed"],
+        threshold=chosen.threshold,
+        n_sampled=sample_of(metric, chosen.sample),
+        seed=chosen.seed,
     )

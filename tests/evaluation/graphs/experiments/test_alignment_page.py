@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Study
-from annotation.services.alignment_studies import models_of, request_alignment_study
+from annotation.services.alignment_studies import PairDraw, models_of, request_alignment_study
 from evaluation.graphs.experiments.reports.human_alignment import human_alignment_report
 from evaluation.models import MetricRun
 from evaluation.reports.formats import write_report
@@ -88,7 +88,7 @@ def test_a_study_is_planned_from_the_page_and_only_once(researcher, tmp_path):
 )
 def test_a_refused_study_is_said_and_not_made(researcher, tmp_path, wrong, said):
     dataset = pairs_of(tmp_path)
-    request_alignment_study(dataset, "Taken", n_pairs=2)
+    request_alignment_study(dataset, "Taken", draw=PairDraw(2))
     form = {"name": "New", "models": ["one"], "n_pairs": 3, "seed": 7} | wrong
 
     answer = researcher.post(address("request-alignment-study", dataset), form)
@@ -164,7 +164,7 @@ def test_without_a_run_what_is_automatic_is_a_dash(researcher, tmp_path):
 
 def test_the_table_comes_as_files_of_the_chosen_study(researcher, tmp_path):
     study = rated(tmp_path)
-    empty = request_alignment_study(study.dataset, "empty", n_pairs=2)
+    empty = request_alignment_study(study.dataset, "empty", draw=PairDraw(2))
 
     for chosen in (study, empty):
         report = human_alignment_report(chosen)

@@ -101,7 +101,7 @@ def test_a_graph_is_offered_where_a_question_has_it(tmp_path):
 def test_the_judge_of_quality_is_asked_about_100_answers_of_each_model(graph, judge):
     shown = ScoreForm(EXPERIMENTS["quality"])
     form = ScoreForm(EXPERIMENTS["quality"], {"model": "judge|fp32", "n_judged": 100, "seed": 0})
-    of_all = ScoreForm(EXPERIMENTS["quality"], {"model": "judge|fp32", "n_judged": "", "seed": 3})
+    of_all = ScoreForm(EXPERIMENTS["quality"], {"model": "judge|fp32", "n_judged": 0, "seed": 3})
 
     assert (shown["n_judged"].value(), shown["model"].label) == (100, "Judge")
     assert form.is_valid(), form.errors
