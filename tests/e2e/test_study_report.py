@@ -34,15 +34,16 @@ def test_a_filter_and_a_run_are_chosen_and_stay_in_the_address(report):
     expect(auto).to_contain_text("what the majority of the merged arm says")
 
     # The newest run says no to everything, the older one yes: as the merged arm does.
-    expect(auto.get_by_role("link", name="lexical (1)")).to_have_attribute("aria-current", "true")
-    auto.get_by_role("link", name="lexical (2)").click()
-    expect(auto.get_by_role("heading", name="lexical (2)")).to_be_visible()
+    expect(auto.get_by_role("link", name="lexical (new)")).to_have_attribute("aria-current", "true")
+    auto.get_by_role("link", name="lexical (old)").click()
+    expect(auto.get_by_role("heading", name="lexical (old)")).to_be_visible()
     expect(report).to_have_url(re.compile(r"truth=merged.*run=\d+"))
-    expect(auto.get_by_role("table", name="Confusion matrix")).to_contain_text("human yes6100 %")
+    confusion = auto.get_by_role("table", name="Confusion matrix")
+    expect(confusion.get_by_role("row", name="human yes 6 100 % 0 0 %")).to_be_visible()
     assert report.evaluate("window.sameDocument"), "htmx should swap, not reload the page"
 
     report.reload()
-    expect(auto.get_by_role("heading", name="lexical (2)")).to_be_visible()
+    expect(auto.get_by_role("heading", name="lexical (old)")).to_be_visible()
     expect(report.get_by_label("Truth")).to_have_value("merged")
 
 

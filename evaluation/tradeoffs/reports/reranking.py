@@ -140,10 +140,10 @@ class AggregateRow(Row):
     f1: Annotated[Estimate, Column("F1", Format.PERCENT)]
     gain_attribution_mean: Estimate
     gain_sensibleness_mean: Estimate
-    gain_f1_mean: Annotated[Estimate, Column("Gain over the mean", Format.POINTS)]
+    gain_f1_mean: Annotated[Estimate, Column("F1 over chance", Format.POINTS)]
     gain_attribution_best: Estimate = UNKNOWN
     gain_sensibleness_best: Estimate = UNKNOWN
-    gain_f1_best: Annotated[Estimate, Column("Gain over the best", Format.POINTS)] = UNKNOWN
+    gain_f1_best: Annotated[Estimate, Column("F1 over the best single", Format.POINTS)] = UNKNOWN
     n_unknown: int
     n_pairs_mean: int
     n_pairs_best: int | None = None  # None: no single setup has an F1

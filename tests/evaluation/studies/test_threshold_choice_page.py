@@ -15,7 +15,7 @@ from tests.evaluation.metric_runs import work
 from tests.evaluation.studies.hand_made import votes
 from tests.evaluation.studies.test_threshold_choice_report import ANSWERS, candidate
 from tests.makers import rated, scheme_of, statements
-from tests.shown import shown
+from tests.shown import markup, shown
 
 pytestmark = pytest.mark.once
 
@@ -121,7 +121,7 @@ def test_what_is_missing_of_the_grid_is_asked_for_once(researcher, study):
     assert "240 scores to go" in page.part("grid-progress").text
     assert "Score what is missing" not in page.text
 
-    [polled] = re.findall(r'hx-get="([^"]*/progress/[^"]*)" hx-trigger="every 2s"', begun.text)
+    [polled] = re.findall(r'hx-get="([^"]*/progress/[^"]*)" hx-trigger="every 2s"', markup(begun))
     polled = polled.replace("&amp;", "&")
     first, *others = runs.order_by("pk")
     work(first)

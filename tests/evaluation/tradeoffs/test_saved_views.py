@@ -7,6 +7,7 @@ from evaluation.models import SavedView
 from evaluation.tradeoffs.forms.saved_views import SavedViewForm
 from evaluation.tradeoffs.services.saved_views import delete_view, save_view
 from tests.makers import example_row, import_rows, response_row
+from tests.shown import markup
 
 pytestmark = pytest.mark.once
 
@@ -48,13 +49,13 @@ def test_a_view_is_saved_shown_and_deleted_on_the_page(dataset, rosa, client_for
 
     saved = client.post(save, {"name": "Ours", "address": "figure=2&labels=1"})
     assert saved.headers["Location"] == f"{here}?figure=2&labels=1"
-    page = client.get(f"{here}?figure=2&labels=1").content.decode()
+    page = markup(client.get(f"{here}?figure=2&labels=1"))
     assert "Saved as “Ours”." in page
     assert f'href="{here}?figure=2&amp;labels=1" aria-current="page"><bdi>Ours</bdi></a>' in page
 
     refused = client.post(save, {"name": "Ours", "address": "x_from=0.5"})
     assert refused.status_code == 422
-    page = refused.content.decode()
+    page = markup(refused)
     assert "There is another view of this name." in page
     # What was typed and seen is still there.
     assert 'value="Ours"' in page

@@ -15,7 +15,7 @@ from tests.makers import (
     rated,
     statements,
 )
-from tests.shown import shown
+from tests.shown import markup, shown
 
 pytestmark = pytest.mark.once
 
@@ -62,7 +62,7 @@ def test_evidence_without_a_window_scrolls_in_its_case(researcher, tmp_path):
     answer = page_of(researcher, study)
     assert n_panes(answer) == [1, 1, 1]
     pane = 'tabindex="0" role="group" aria-label="Evidence of response r-'
-    assert answer.text.count(pane) == 3
+    assert markup(answer).count(pane) == 3
 
 
 def test_question_and_run_are_chosen_in_the_address(researcher, tmp_path):

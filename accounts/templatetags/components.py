@@ -1,0 +1,23 @@
+"""Parts that pages are built of. Every template has them without loading them."""
+
+from django import template
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+
+@register.simple_block_tag(end_name="endempty")
+def empty(content: str, title: str, url: str = "", action: str = "") -> SafeString:
+    """Return the state of a page or list with nothing in it: what is missing, and what to do."""
+    given = {"title": title, "text": content, "url": url, "action": action}
+    return render_to_string("_empty.html", given)
+
+
+@register.simple_block_tag(end_name="endcallout")
+def callout(
+    content: str, level: str = "info", title: str = "", url: str = "", action: str = ""
+) -> SafeString:
+    """Return a message that stands out. `level` is Django's: info, success, warning or error."""
+    given = {"text": content, "level": level, "title": title, "url": url, "action": action}
+    return render_to_string("_callout.html", given)
