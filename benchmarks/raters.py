@@ -97,7 +97,8 @@ def set_up(folder: Path, n_units: int, n_raters: int) -> tuple[str, list[str]]:
     from accounts.access import Role
     from accounts.models import User
     from annotation.schemes import built_in_schemes
-    from annotation.services.studies import StudyPlan, create_study, open_study
+    from annotation.services.studies import create_study, open_study
+    from annotation.study_plan import StudyPlan
     from generation.models import Dataset
 
     call_command("migrate", verbosity=0)

@@ -8,6 +8,8 @@ from accounts.models import User
 from annotation.forms.setup import RatersField, SetupsField, accounts_of_raters, setups_of
 from annotation.models import Rater, Study
 from annotation.planning import GroupNeed
+from annotation.study_plan import StudyPlan
+from generation.choices.forms import posted_fields
 from generation.models import Setup
 
 
@@ -53,7 +55,6 @@ class ExtendForm(forms.Form):
     """What to add to a running study; without a choice, what came to its dataset since."""
 
     setups = SetupsField(Setup.objects.none(), label="Further setups", required=False)
-    n_sampled = forms.IntegerField(label="Size of the sample", required=False, min_value=1)
     is_confirmed = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
@@ -62,13 +63,10 @@ class ExtendForm(forms.Form):
         fields["setups"].queryset = setups_of(study.dataset).exclude(
             pk__in=study.setups.values("pk")
         )
-        if study.n_sampled is None:
-            del fields["n_sampled"]
-        else:
-            fields["n_sampled"].widget.attrs["placeholder"] = str(study.n_sampled)
-            fields[
-                "n_sampled"
-            ].help_text = f"{study.n_sampled:,} now. A larger sample holds the smaller one."
+        if study.n_sampled is not None:
+            sample = fields["n_sampled"] = posted_fields(StudyPlan)["n_sampled"]
+            sample.widget.attrs["placeholder"] = str(study.n_sampled)
+            sample.help_text = f"{study.n_sampled:,} now. A larger sample holds the smaller one."
 
     def choice(self) -> dict[str, Any]:
         """Return what a valid form adds, as `extend_study` takes it."""

@@ -6,8 +6,6 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
 
 from accounts.access import Role
 from accounts.models import User
@@ -19,9 +17,10 @@ from annotation.schemes import (
     load_scheme,
     read_scheme,
 )
-from annotation.services.studies import StudyError, StudyPlan, scheme_to_rate_by
-from generation.evidence import EvidenceChoice
-from generation.limits import LARGEST_SEED
+from annotation.services.studies import StudyError, scheme_to_rate_by
+from annotation.study_plan import StudyPlan, usual_raters_per_unit
+from generation.choices.declaration import fields_of
+from generation.choices.forms import explained, posted_fields
 from generation.models import Dataset, Example, Setup
 
 OWN_SCHEME = "own"
@@ -31,32 +30,9 @@ ARMS_OF: Mapping[str, tuple[str, ...]] = {
     "merged": (Arm.Kind.MERGED,),
     BOTH: (Arm.Kind.SEPARATE, Arm.Kind.MERGED),
 }
-SAME_AS_COLUMN = (
-    "name",
-    "n_sampled",
-    "evidence_choice",
-    "raters_per_unit",
-    "merged_layout",
-    "response_order",
-    "mixing",
-    "may_meet_both_arms",
-    "seed",
-    "lease_minutes",
-    "stops_when_decided",
-    "introduction",
-)
-MOST_RATERS_PER_UNIT = 99
 LONGEST_SCHEME = 200_000  # characters
-LONGEST_LEASE = 24 * 60  # minutes
-
-LAYOUT = Study.MergedLayout
-ORDER = Study.ResponseOrder
-MIXING = Study.Mixing
-
-
-def explained(label: str, hint: str) -> SafeString:
-    """Return the label of a choice with one line on what it means."""
-    return format_html('<span>{} <span class="hint">{}</span></span>', label, hint)
+IN_ORDER = ("name", "setups", "n_sampled", "scheme", "own_scheme", "evidence_choice", "arms")
+CHOICES = tuple(field.name for field in fields_of(StudyPlan))
 
 
 class SchemeSelect(forms.RadioSelect):
@@ -126,39 +102,6 @@ class StudyForm(forms.Form):
     setups = SetupsField(
         Setup.objects.none(), label="Setups", error_messages={"required": "Choose one or more."}
     )
-    n_sampled = forms.IntegerField(label="Sample", required=False, min_value=1)
-    evidence_choice = forms.ChoiceField(
-        label="Evidence",
-        required=False,
-        initial=EvidenceChoice.SHOWN,
-        widget=forms.RadioSelect,
-        choices=[
-            (
-                EvidenceChoice.SHOWN.value,
-                explained(
-                    "Shown",
-                    "What the model was given. A response made without evidence is not rated where "
-                    "the scheme needs some: it counts as not attributable.",
-                ),
-            ),
-            (
-                EvidenceChoice.GOLDEN.value,
-                explained(
-                    "Golden",
-                    "The example's golden passages, or the sub-graphs of its gold entities, "
-                    "whatever the model was given.",
-                ),
-            ),
-            (
-                EvidenceChoice.RETRIEVED.value,
-                explained(
-                    "Retrieved",
-                    "What a search (BM25) finds for dialog and response among the dataset's "
-                    "passages. Responses with different finds are not merged.",
-                ),
-            ),
-        ],
-    )
     scheme = forms.ChoiceField(label="Questions", required=False, initial="AIS")
     own_scheme = forms.CharField(
         label="The scheme as JSON",
@@ -191,109 +134,6 @@ class StudyForm(forms.Form):
             (BOTH, explained("Both", "To see what comparing does to the answers.")),
         ],
     )
-    raters_per_unit = forms.IntegerField(
-        label="Raters per unit",
-        required=False,
-        min_value=1,
-        max_value=MOST_RATERS_PER_UNIT,
-        widget=forms.NumberInput(attrs={"placeholder": "5"}),
-        help_text="Odd, so that there is a majority. Left empty: 5, or 2 for citations.",
-    )
-    merged_layout = forms.ChoiceField(
-        label="Merged layout",
-        required=False,
-        initial=LAYOUT.SIDE_BY_SIDE,
-        widget=forms.RadioSelect,
-        choices=[
-            (
-                LAYOUT.SIDE_BY_SIDE.value,
-                explained("Side by side", "One table: a question is answered for all responses."),
-            ),
-            (
-                LAYOUT.IN_TURN.value,
-                explained("In turn", "One response in full, then the next, under one dialog."),
-            ),
-        ],
-    )
-    response_order = forms.ChoiceField(
-        label="Order of responses",
-        required=False,
-        initial=ORDER.RANDOM,
-        widget=forms.RadioSelect,
-        choices=[
-            (
-                ORDER.RANDOM.value,
-                explained("Random for each rater", "No setup gains by its place."),
-            ),
-            (
-                ORDER.FIXED.value,
-                explained(
-                    "Fixed, by setup",
-                    "The same for everybody, lowest temperature first. This mixes position with "
-                    "setup; the published study of merged rating did so.",
-                ),
-            ),
-        ],
-    )
-    mixing = forms.ChoiceField(
-        label="Who meets which arm",
-        required=False,
-        initial=MIXING.ORDER,
-        widget=forms.RadioSelect,
-        choices=[
-            (
-                MIXING.ORDER.value,
-                explained(
-                    "Both arms for everybody", "In random order, with different examples in each."
-                ),
-            ),
-            (
-                MIXING.RATERS.value,
-                explained("One arm for each rater", "Drawn by the seed, in equal parts."),
-            ),
-        ],
-    )
-    may_meet_both_arms = forms.BooleanField(
-        label="A rater may judge one response in both arms",
-        required=False,
-        help_text="Needs half as many raters; the second judgement knows the first.",
-    )
-    seed = forms.IntegerField(
-        label="Seed",
-        required=False,
-        initial=13,
-        min_value=0,
-        max_value=LARGEST_SEED,
-        help_text="Fixes sample, orders and groups, so that they can be told again.",
-    )
-    lease_minutes = forms.IntegerField(
-        label="Minutes that a unit stays reserved",
-        required=False,
-        initial=30,
-        min_value=1,
-        max_value=LONGEST_LEASE,
-        help_text="Every answer begins them anew; then the unit goes to the next rater.",
-    )
-    stops_when_decided = forms.BooleanField(
-        label="Stop asking when the majority is decided",
-        required=False,
-        help_text="About a third fewer votes with five raters, and the same majorities.",
-    )
-    full_percent = forms.IntegerField(
-        label="Percent of the examples that get all raters all the same",
-        required=False,
-        initial=25,
-        min_value=0,
-        max_value=100,
-        help_text="Agreement and rater scores are taken from these alone.",
-    )
-    introduction = forms.CharField(
-        label="Introduction for raters",
-        required=False,
-        max_length=5000,
-        widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="What raters read before they begin: what it is for, how long it takes, the pay.",
-    )
     all_raters = forms.BooleanField(label="Everybody with the rater role", required=False)
     raters = RatersField(User.objects.none(), label="Raters", required=False)
 
@@ -304,7 +144,11 @@ class StudyForm(forms.Form):
             kwargs.setdefault("initial", _initial(study))
         super().__init__(*args, **kwargs)
         self.dataset, self.study = dataset, study
+        self.fields |= posted_fields(StudyPlan)
+        self.order_fields(IN_ORDER)
         fields: Any = self.fields
+        for name in CHOICES:
+            fields[name].required = False
         setups = setups_of(dataset)
         fields["setups"].queryset = setups
         if len(setups) == 1:
@@ -313,10 +157,6 @@ class StudyForm(forms.Form):
         with_responses = of_dataset.filter(responses__isnull=False)
         self.n_examples = with_responses.distinct().count()
         fields["n_sampled"].widget.attrs["placeholder"] = f"all {self.n_examples:,}"
-        fields["n_sampled"].help_text = (
-            f"How many of the {self.n_examples:,} with responses, drawn by the seed; of a scheme "
-            "about citations: how many sentence-citation pairs of each model. Left empty: all."
-        )
         schemes = {key: load_scheme(data) for key, data in built_in_schemes().items()}
         fields["scheme"].widget = SchemeSelect(schemes)
         fields["scheme"].choices = [
@@ -368,8 +208,8 @@ class StudyForm(forms.Form):
         if scheme.target == "response" and n_sampled > self.n_examples:
             self.add_error("n_sampled", f"The dataset has {self.n_examples:,} with responses.")
         if "raters_per_unit" not in self.errors:
-            default = 2 if scheme.target == "citation" else 5
-            cleaned["raters_per_unit"] = cleaned.get("raters_per_unit") or default
+            usual = usual_raters_per_unit(scheme)
+            cleaned["raters_per_unit"] = cleaned.get("raters_per_unit") or usual
             if scheme.target == "response" and cleaned["raters_per_unit"] % 2 == 0:
                 self.add_error("raters_per_unit", "Choose an odd number: an even one can be split.")
 
@@ -386,18 +226,7 @@ class StudyForm(forms.Form):
             scheme=chosen["data"],
             setups=list(chosen["setups"]),
             arms=ARMS_OF[chosen["arms"]],
-            raters_per_unit=chosen["raters_per_unit"],
-            evidence_choice=chosen["evidence_choice"],
-            merged_layout=chosen["merged_layout"],
-            response_order=chosen["response_order"],
-            mixing=chosen["mixing"],
-            may_meet_both_arms=chosen["may_meet_both_arms"],
-            seed=chosen["seed"],
-            lease_minutes=chosen["lease_minutes"],
-            stops_when_decided=chosen["stops_when_decided"],
-            full_share=chosen["full_percent"] / 100,
-            n_sampled=chosen["n_sampled"],
-            introduction=chosen["introduction"],
+            **{name: chosen[name] for name in CHOICES},
         )
 
     def chosen_raters(self) -> list[User]:
@@ -416,10 +245,9 @@ def _initial(study: Study) -> dict[str, Any]:
     kinds = tuple(arm.kind for arm in study.arms.all())
     key = study.scheme["key"]
     is_built_in = built_in_schemes().get(key) == study.scheme
-    return {name: getattr(study, name) for name in SAME_AS_COLUMN} | {
+    return {name: getattr(study, name) for name in ("name", *CHOICES)} | {
         "setups": list(study.setups.all()),
         "scheme": key if is_built_in else OWN_SCHEME,
         "own_scheme": "" if is_built_in else json.dumps(study.scheme, indent=2, ensure_ascii=False),
         "arms": next((name for name, arms in ARMS_OF.items() if set(arms) == set(kinds)), BOTH),
-        "full_percent": round(100 * study.full_share),
     }

@@ -10,7 +10,8 @@ from accounts.models import User
 from annotation.guidelines import default_guideline
 from annotation.models import Arm, Study
 from annotation.schemes import built_in_schemes
-from annotation.services.studies import StudyError, StudyPlan, create_study
+from annotation.services.studies import StudyError, create_study
+from annotation.study_plan import StudyPlan
 from generation.choices.declaration import Choice
 from generation.limits import LARGEST_SEED, MOST_SAMPLED
 from generation.models import Dataset, Setup

@@ -1,7 +1,7 @@
 """Writes of researchers: planning a study, opening and closing it, letting it grow."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 from django.db import transaction
 
@@ -18,36 +18,14 @@ from annotation.services.units import (
     store_plan,
 )
 from annotation.stranded_slots import stranded
-from generation.evidence import EvidenceChoice
-from generation.models import Dataset, Setup
+from annotation.study_plan import StudyPlan
+from generation.models import Setup
 from generation.services.citations import store_cited_facts
 from generation.services.datasets import free_slug
 
 
 class StudyError(ValueError):
     """Something that cannot be done to a study, said so that a page can show it."""
-
-
-class StudyPlan(NamedTuple):
-    """Everything that a researcher decides about a study before it opens."""
-
-    name: str
-    dataset: Dataset
-    scheme: Mapping[str, Any]
-    setups: Sequence[Setup]
-    arms: Sequence[str] = (Arm.Kind.SEPARATE,)
-    raters_per_unit: int = 5
-    evidence_choice: str = EvidenceChoice.SHOWN
-    merged_layout: str = Study.MergedLayout.SIDE_BY_SIDE
-    response_order: str = Study.ResponseOrder.RANDOM
-    mixing: str = Study.Mixing.ORDER
-    may_meet_both_arms: bool = False
-    seed: int = 13
-    lease_minutes: int = 30
-    stops_when_decided: bool = False
-    full_share: float = 0.25
-    n_sampled: int | None = None
-    introduction: str = ""
 
 
 def scheme_to_rate_by(data: Mapping[str, Any]) -> Scheme:

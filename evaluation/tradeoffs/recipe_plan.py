@@ -3,13 +3,14 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import nsmallest
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from evaluation.measures.recipe import highest, items_that_fit, smallest_k
 from evaluation.reports.report import Report
 from evaluation.retrieval.report import RecallRow, RetrievalChoices, retrieval_report
+from generation.choices.declaration import Choice
 from generation.draws import random_key
-from generation.grids.grid_file import Query
+from generation.grids.grid_file import HIGHEST_TEMPERATURE, MOST_TOKENS, QUERIES, Query
 from generation.grids.material import materials
 from generation.grids.plan import examples_of
 from generation.grids.recipe import n_calls
@@ -29,15 +30,51 @@ TOGETHER = 200  # examples
 
 
 class RecipeChoices(NamedTuple):
-    """What a researcher may choose about K1 and K2; either follows from the rest or is typed."""
+    """What a researcher may choose; K1 and K2 follow from the rest, or are typed."""
 
-    recall: float = USUAL_RECALL  # the target, in (0, 1]
-    k1: int | None = None
-    budget: int | None = None  # tokens of a whole prompt at most
-    k2: int | None = None
+    recall: Annotated[
+        float,
+        Choice(
+            "Recall to reach",
+            help="K1 is the smallest k whose recall@k reaches it.",
+            low=0.01,
+            high=1,
+        ),
+    ] = USUAL_RECALL
+    k1: Annotated[
+        int | None,
+        Choice(
+            "K1",
+            help="Passages that are looked at.",
+            low=1,
+            high=MOST_FACTS,
+            usual="from recall",
+        ),
+    ] = None
+    budget: Annotated[
+        int | None,
+        Choice(
+            "Tokens of a prompt at most",
+            help="K2 is how many average passages then have room.",
+            low=1,
+            high=MOST_TOKENS,
+            usual="no limit",
+        ),
+    ] = None
+    k2: Annotated[
+        int | None,
+        Choice(
+            "K2",
+            help="Passages in a prompt at most.",
+            low=1,
+            high=MOST_FACTS,
+            usual="from the budget",
+        ),
+    ] = None
     sample: Sample | None = None  # None: all examples
-    query: Query = "question"
-    has_instructions: bool = False
+    query: Annotated[Query, Choice("Searched by", QUERIES)] = "question"
+    temperature: Annotated[float, Choice("Temperature", low=0, high=HIGHEST_TEMPERATURE)] = 0.0
+    has_instructions: Annotated[bool, Choice("Instructions in every prompt")] = False
 
 
 class TokenMeans(NamedTuple):

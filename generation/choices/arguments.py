@@ -54,7 +54,7 @@ def _reader(field: Field) -> Callable[[str], Any]:
     def read(text: str) -> Any:
         value = field.kind(text)
         if not field.choice.allows(value):
-            raise ArgumentTypeError(f"found {text}; expected {field.choice.bounds}")
+            raise ArgumentTypeError(f"found {text[:80]}; expected {field.choice.bounds}")
         return value
 
     read.__name__ = field.kind.__name__

@@ -28,6 +28,7 @@ class Choice(NamedTuple):
 
     label: str
     values: Mapping[str, str] = {}  # that it may have → in words; none: any of its type
+    explained: Mapping[str, str] = {}  # what each of them means, in a line
     help: str = ""
     low: float | None = None  # of a number
     high: float | None = None
@@ -35,13 +36,17 @@ class Choice(NamedTuple):
     usual: str = ""  # what is usual, in words, where that depends on what is chosen about
 
     def allows(self, value: Any) -> bool:
-        """Return whether a number is within the bounds; NaN is not."""
+        """Return whether a value is within the bounds; NaN is not."""
+        if isinstance(value, str):
+            return self.longest is None or len(value) <= self.longest
         low, high = self.low, self.high
         return (low is None or value >= low) and (high is None or value <= high)
 
     @property
     def bounds(self) -> str:
-        """What a number may be: '0 to 10', '1 or more'."""
+        """What a value may be: '0 to 10', '1 or more', 'at most 20 characters'."""
+        if self.longest is not None:
+            return f"at most {self.longest:,} characters"
         if self.high is None:
             return f"{self.low} or more"
         return f"{self.high} or less" if self.low is None else f"{self.low} to {self.high}"

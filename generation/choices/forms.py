@@ -5,8 +5,12 @@ from typing import Any, Generic
 from urllib.parse import urlencode
 
 from django import forms
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from generation.choices.declaration import C, Field, fields_of, made, unusual
+
+LONGEST_LINE = 500  # characters; a longer text is written in several lines
 
 
 class ChoicesForm(forms.Form, Generic[C]):
@@ -58,6 +62,8 @@ def posted_fields(
 ) -> dict[str, forms.Field]:
     """Return the fields of a form that is posted: filled with what is usual, and needed.
 
+    A number of which words say what is usual may be left empty, and its help says so.
+
     Args:
         known: values of choices that depend on what is chosen about, by name.
     """
@@ -66,7 +72,15 @@ def posted_fields(
         found[field.name] = form_field(field, (known or {}).get(field.name))
         found[field.name].initial = field.default
         found[field.name].required = field.is_needed
+        if field.choice.usual and field.kind is not str:
+            found[field.name].initial, found[field.name].required = None, False
+            found[field.name].help_text += f" Empty: {field.choice.usual}."
     return found
+
+
+def explained(label: str, line: str) -> SafeString:
+    """Return the label of a value with one line on what it means."""
+    return format_html('<span>{} <span class="hint">{}</span></span>', label, line)
 
 
 def form_field(field: Field, known: Collection[str] | None = None) -> forms.Field:
@@ -82,10 +96,17 @@ def form_field(field: Field, known: Collection[str] | None = None) -> forms.Fiel
     if known is not None:
         words = known if isinstance(known, Mapping) else dict(zip(known, known, strict=True))
         return forms.ChoiceField(choices=list(words.items()), **said)
+    if choice.explained:
+        told = [
+            (key, explained(words, choice.explained[key])) for key, words in choice.values.items()
+        ]
+        return forms.ChoiceField(choices=told, widget=forms.RadioSelect, **said)
     if choice.values:
         return forms.ChoiceField(choices=list(choice.values.items()), **said)
     if field.kind is str:
-        return forms.CharField(max_length=choice.longest, **said)
+        is_long = (choice.longest or 0) > LONGEST_LINE
+        widget = forms.Textarea(attrs={"rows": 4}) if is_long else forms.TextInput()
+        return forms.CharField(max_length=choice.longest, widget=widget, **said)
     number: type[Any] = forms.IntegerField if field.kind is int else forms.FloatField
     found: forms.Field = number(min_value=choice.low, max_value=choice.high, **said)
     return found

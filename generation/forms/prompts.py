@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from generation.grids.grid_file import MOST_TOKENS
 from generation.grids.previews import PREVIEWED, RESTRICTED
 from generation.grids.prompts import PromptChoices
 from generation.text.dialog_prompts import POSITIONS
@@ -30,7 +31,7 @@ class PromptPreviewForm(forms.Form):
         label="Evidence", choices=[(place, place.replace("-", " ")) for place in POSITIONS]
     )
     budget = forms.IntegerField(
-        label="At most tokens", required=False, min_value=1, max_value=1_000_000
+        label="At most tokens", required=False, min_value=1, max_value=MOST_TOKENS
     )
 
     def __init__(self, data: Mapping[str, Any]) -> None:

@@ -5,17 +5,18 @@ Nothing here sends work to a queue: `generation.tasks.send` does.
 
 import json
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
+from generation.choices.declaration import Choice
 from generation.filters import Cascade, Filters
-from generation.grids.grid_file import Grid, GridModel, Precision
+from generation.grids.grid_file import HIGHEST_TEMPERATURE, Grid, GridModel, Precision
 from generation.grids.question_graphs import QuestionGraphs
-from generation.limits import LONGEST_NAME
+from generation.limits import LARGEST_SEED, LONGEST_NAME
 from generation.models import (
     ASKED,
     Dataset,
@@ -54,8 +55,16 @@ class AskedOf(NamedTuple):
 
     model: str
     precision: Precision = "fp32"
-    temperature: float = 0.0
-    seed: int = 0
+    temperature: Annotated[
+        float,
+        Choice(
+            "Temperature",
+            help="0: the most likely token each time.",
+            low=0,
+            high=HIGHEST_TEMPERATURE,
+        ),
+    ] = 0.0
+    seed: Annotated[int, Choice("Seed", help="Of what is drawn.", low=0, high=LARGEST_SEED)] = 0
 
 
 def key_of(question: str) -> str:

@@ -12,7 +12,8 @@ from annotation.models import Assignment, Rater, Study
 from annotation.schemes import Scheme, built_in_schemes, load_scheme
 from annotation.services.claiming import claim_next_unit
 from annotation.services.rating import JudgedTarget, Outcome, submit_votes
-from annotation.services.studies import StudyPlan, create_study, open_study
+from annotation.services.studies import create_study, open_study
+from annotation.study_plan import StudyPlan
 from annotation.voting import with_implied
 from generation.models import Dataset
 from tests.makers import example_row, import_rows, response_row, statements

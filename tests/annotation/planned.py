@@ -7,7 +7,8 @@ from accounts.access import Role
 from accounts.models import User
 from annotation.models import Study
 from annotation.schemes import built_in_schemes
-from annotation.services.studies import StudyPlan, create_study, open_study
+from annotation.services.studies import create_study, open_study
+from annotation.study_plan import StudyPlan
 from generation.models import Dataset, Setup
 from tests.conftest import person
 from tests.makers import example_row, import_rows, response_row

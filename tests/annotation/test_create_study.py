@@ -96,7 +96,7 @@ def test_a_scheme_of_ones_own_comes_from_a_file(dataset, tmp_path):
         (["--dataset", "mills", "--raters-per-unit", "4"], "expected an odd number"),
         (["--dataset", "mills", "--raters-per-unit", "0"], "--raters-per-unit: found 0"),
         (["--dataset", "mills", "--sample", "0"], "--sample: found 0; expected 1 or more"),
-        (["--dataset", "mills", "--full-share", "2"], "--full-share: found 2.0; expected 0 to 1"),
+        (["--dataset", "mills", "--full-share", "2"], "--full-share: found 2; expected 0 to 1"),
         (["--dataset", "mills", "--lease-minutes", "0"], "--lease-minutes: found 0"),
         (["--dataset", "mills", "--seed", "-1"], "--seed: found -1"),
         (

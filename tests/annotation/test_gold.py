@@ -20,11 +20,11 @@ from annotation.services.rating import (
 )
 from annotation.services.studies import (
     StudyError,
-    StudyPlan,
     add_raters,
     change_study,
     open_study,
 )
+from annotation.study_plan import StudyPlan
 from evaluation.reports.base import Choices
 from evaluation.studies.reports.raters import raters_report
 from evaluation.votes.export import export_folder

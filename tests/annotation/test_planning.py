@@ -18,7 +18,8 @@ from annotation.planning import (
     plan_units,
     rater_needs,
 )
-from annotation.services.studies import StudyError, StudyPlan, create_study, open_study
+from annotation.services.studies import StudyError, create_study, open_study
+from annotation.study_plan import StudyPlan
 from tests.annotation.makers import material, opened, planned, researcher
 from tests.graph_material import SHOWN, hathaways
 from tests.makers import example_row, response_row, scheme_of, statements

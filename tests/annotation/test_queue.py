@@ -20,7 +20,6 @@ from annotation.services.rating import (
 )
 from annotation.services.studies import (
     StudyError,
-    StudyPlan,
     add_raters,
     change_study,
     close_study,
@@ -29,6 +28,7 @@ from annotation.services.studies import (
     pause_study,
     release_units,
 )
+from annotation.study_plan import StudyPlan
 from tests.annotation.makers import (
     claimed,
     judged,

@@ -11,14 +11,19 @@ from django.db import transaction
 from accounts.models import User
 from annotation.forms.setup import accounts_of_raters
 from annotation.guidelines import default_guideline
-from annotation.models import Arm, Study
+from annotation.models import Arm
 from annotation.planning import rater_needs
 from annotation.schemes import built_in_schemes, load_scheme, read_scheme
-from annotation.services.studies import StudyError, StudyPlan, create_study, open_study
-from generation.evidence import EvidenceChoice
-from generation.limits import LARGEST_SEED
+from annotation.services.studies import StudyError, create_study, open_study
+from annotation.study_plan import StudyPlan, usual_raters_per_unit
+from generation.choices.arguments import add_arguments, given_from
 from generation.models import Dataset, Setup
 
+CALLED = {
+    "evidence_choice": "evidence",
+    "n_sampled": "sample",
+    "stops_when_decided": "stop_when_decided",
+}
 EXAMPLE = """example:
   manage.py create_study "Pilot, AIS" --dataset pilot --arms separate merged --raters all
   manage.py create_study "Pilot, SSA" --dataset pilot --scheme SSA --setups "large T 0.0" --open
@@ -41,43 +46,9 @@ class Command(BaseCommand):
             "--arms", nargs="+", default=[Arm.Kind.SEPARATE.value], choices=Arm.Kind.values
         )
         parser.add_argument(
-            "--raters-per-unit", type=int, help="odd (default: 5, or 2 for citations)"
-        )
-        parser.add_argument(
             "--raters", nargs="+", default=[], help="rater codes or user names, or 'all'"
         )
-        parser.add_argument(
-            "--sample",
-            type=int,
-            help="examples to draw; of a scheme about citations: sentence-citation pairs of each "
-            "model (default: all)",
-        )
-        parser.add_argument("--seed", type=int, default=13)
-        parser.add_argument(
-            "--evidence", default=EvidenceChoice.SHOWN, choices=EvidenceChoice.values
-        )
-        parser.add_argument(
-            "--merged-layout",
-            default=Study.MergedLayout.SIDE_BY_SIDE,
-            choices=Study.MergedLayout.values,
-        )
-        parser.add_argument(
-            "--response-order",
-            default=Study.ResponseOrder.RANDOM,
-            choices=Study.ResponseOrder.values,
-        )
-        parser.add_argument("--mixing", default=Study.Mixing.ORDER, choices=Study.Mixing.values)
-        parser.add_argument(
-            "--may-meet-both-arms", action="store_true", help="one rater, one response, both arms"
-        )
-        parser.add_argument("--lease-minutes", type=int, default=30)
-        parser.add_argument(
-            "--stop-when-decided", action="store_true", help="ask no more once majorities are set"
-        )
-        parser.add_argument(
-            "--full-share", type=float, default=0.25, help="of examples that get all raters"
-        )
-        parser.add_argument("--introduction", default="", help="what raters read at first")
+        add_arguments(parser, StudyPlan, called=CALLED)
         parser.add_argument("--open", action="store_true", help="open it at once")
 
     def handle(self, *, name: str, open: bool, **options: Any) -> None:
@@ -117,38 +88,16 @@ def _scheme(key: str, path: Path | None) -> Mapping[str, Any]:
 def _plan(name: str, scheme: Mapping[str, Any], options: Mapping[str, Any]) -> StudyPlan:
     """Return the plan that the options describe, with what the page checks too."""
     dataset = _dataset(options["dataset"])
-    is_of_citations = scheme.get("target") == "citation"
     if not name.strip() or len(name) > 100:
         raise CommandError(f"name: found {len(name)} characters; expected 1 to 100")
-    for option, low, high in (
-        ("sample", 1, None),
-        ("seed", 0, LARGEST_SEED),
-        ("raters_per_unit", 1, 99),
-        ("lease_minutes", 1, 24 * 60),
-        ("full_share", 0, 1),
-    ):
-        given = options[option]
-        if given is not None and (given < low or (high is not None and given > high)):
-            wanted = f"{low} to {high}" if high is not None else f"{low} or more"
-            raise CommandError(f"--{option.replace('_', '-')}: found {given}; expected {wanted}")
+    usual = {"raters_per_unit": usual_raters_per_unit(load_scheme(scheme))}
     return StudyPlan(
         name=name.strip(),
         dataset=dataset,
         scheme=scheme,
         setups=_setups(dataset, options["setups"]),
         arms=[kind for kind in (Arm.Kind.SEPARATE, Arm.Kind.MERGED) if kind in options["arms"]],
-        raters_per_unit=options["raters_per_unit"] or (2 if is_of_citations else 5),
-        evidence_choice=options["evidence"],
-        merged_layout=options["merged_layout"],
-        response_order=options["response_order"],
-        mixing=options["mixing"],
-        may_meet_both_arms=options["may_meet_both_arms"],
-        seed=options["seed"],
-        lease_minutes=options["lease_minutes"],
-        stops_when_decided=options["stop_when_decided"],
-        full_share=options["full_share"],
-        n_sampled=options["sample"],
-        introduction=options["introduction"],
+        **(usual | given_from(StudyPlan, options, called=CALLED)),
     )
 
 

@@ -22,9 +22,7 @@ from evaluation.graphs.construction.services.entries_check import (
 from evaluation.graphs.forms.endpoint import EndpointForm
 from generation.forms.offered_models import offered_models
 from generation.importers.errors import DatasetError, TooLargeError
-from generation.limits import LARGEST_SEED
 from generation.models import ConstructedDataset, ConstructionEntry
-from generation.models.constructions import LAST_ROUND
 from generation.services.constructions import Review, review_state
 from generation.text.constructed_questions import LONGEST_QUESTION
 from generation.text.flat_graph import Triple
@@ -126,29 +124,12 @@ def _not_too_large(file: "UploadedFile[bytes] | None") -> "UploadedFile[bytes] |
 class ConstructionForm(EndpointForm):
     """What a new construction asks, and whom."""
 
+    declared = ConstructionPlan
+
     name = forms.CharField(
         label="Name", max_length=100, widget=forms.TextInput(attrs={"autocomplete": "off"})
     )
     model = forms.ChoiceField(label="Model", help_text="It writes paragraphs and questions.")
-    precision = forms.ChoiceField(
-        label="Precision",
-        choices=[("fp32", "fp32"), ("bf16", "bf16")],
-        help_text="Of a model that runs here.",
-    )
-    n_rounds = forms.IntegerField(
-        label="Rounds",
-        min_value=1,
-        max_value=LAST_ROUND,
-        initial=LAST_ROUND,
-        help_text="The first annotates the paragraph; each later one brings in a triple.",
-    )
-    seed = forms.IntegerField(
-        label="Seed",
-        min_value=0,
-        max_value=LARGEST_SEED,
-        initial=13,
-        help_text="Of the triples that are brought in.",
-    )
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -4,9 +4,9 @@ from typing import Any
 
 from django import forms
 
+from generation.choices.forms import posted_fields
 from generation.forms.offered_models import offered_models
-from generation.grids.grid_file import HIGHEST_TEMPERATURE, PRECISIONS
-from generation.limits import LARGEST_SEED
+from generation.grids.grid_file import PRECISIONS
 from generation.services.asked_questions import LONGEST_QUESTION, AskedOf
 
 
@@ -20,20 +20,10 @@ class AskForm(forms.Form):
         help_text="Names of entities as the graph has them, as a label or an alias.",
     )
     model = forms.ChoiceField(label="Model")
-    temperature = forms.FloatField(
-        label="Temperature",
-        min_value=0,
-        max_value=HIGHEST_TEMPERATURE,
-        initial=0,
-        widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="0: the most likely token each time.",
-    )
-    seed = forms.IntegerField(
-        label="Seed", min_value=0, max_value=LARGEST_SEED, initial=0, help_text="Of what is drawn."
-    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields |= posted_fields(AskedOf)
         self._offered = {
             f"{model.name}|{precision}": (model, precision)
             for model in offered_models()

@@ -14,6 +14,8 @@ _LONGEST_TEXT = 1_000_000  # characters of all names together
 class PullForm(EndpointForm):
     """A new pull: into which graph, from where, and what."""
 
+    declared = PullPlan
+
     dataset = forms.CharField(
         label="Dataset",
         max_length=100,
@@ -28,16 +30,6 @@ class PullForm(EndpointForm):
         f"endpoint spells them; at most {MOST_NAMES:,}. All namesakes come, "
         f"up to {MOST_NAMESAKES} of a name.",
         widget=forms.Textarea(attrs={**PLAIN, "rows": 8}),
-    )
-    with_missing = forms.BooleanField(
-        label="Entities that its questions list, and the graph lacks",
-        required=False,
-        help_text="By qid: gold and retrieved ones of imported questions.",
-    )
-    with_mentions = forms.BooleanField(
-        label="Names that spaCy reads in its questions, and the graph lacks",
-        required=False,
-        help_text="By name, as the installed model finds them in the text.",
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:

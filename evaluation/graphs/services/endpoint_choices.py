@@ -1,11 +1,27 @@
 """What is chosen about a SPARQL endpoint wherever one is asked: checked before anything is made."""
 
+from typing import Annotated
+
 from evaluation.jobs.services import JobError
+from generation.choices.declaration import Choice
 from generation.retrieval.endpoint_addresses import EndpointError, check_endpoint
 from generation.retrieval.wikibase import ENTITIES, LANGUAGE
 
-LONGEST_ADDRESS = 500  # characters
-LONGEST_LANGUAGE = 20
+EndpointAddress = Annotated[
+    str,
+    Choice("Endpoint", help="SPARQL, http or https. Its graph has Wikidata’s shape.", longest=500),
+]
+StartOfEntities = Annotated[
+    str,
+    Choice("Entities begin with", help="The address of an entity, without its qid.", longest=200),
+]
+Language = Annotated[str, Choice("Language", help="Of names and relations.", longest=20)]
+PRIVATE = Choice(
+    "The endpoint may be in our own network",
+    help="Local and private addresses are refused otherwise. Allowed is this one alone, and not "
+    "where it may send on to.",
+)
+AllowPrivate = Annotated[bool, PRIVATE]
 
 
 def checked_endpoint(endpoint: str, entities: str, language: str, *, allow_private: bool) -> str:
@@ -19,15 +35,14 @@ def checked_endpoint(endpoint: str, entities: str, language: str, *, allow_priva
     Raises:
         JobError: a choice that cannot be used, in the order language, entities, endpoint.
     """
-    if not LANGUAGE.fullmatch(language) or len(language) > LONGEST_LANGUAGE:
-        found = repr(language[:LONGEST_LANGUAGE])
-        raise JobError(f"Found {found}; expected the code of a language, as in en.", "language")
+    if not LANGUAGE.fullmatch(language):
+        raise JobError(
+            f"Found {language!r}; expected the code of a language, as in en.", "language"
+        )
     is_iri = entities.startswith(("http://", "https://")) and entities[-1] in "/#"
     if not is_iri or set(entities) & set('<>"{}|^`\\ ') or not entities.isprintable():
         raise JobError(f"Found {entities[:80]!r}; expected as in {ENTITIES}", "entities")
     endpoint = endpoint.strip()
-    if len(endpoint) > LONGEST_ADDRESS:
-        raise JobError(f"Expected an address of at most {LONGEST_ADDRESS} characters.", "endpoint")
     try:
         check_endpoint(endpoint, allow_private=allow_private)
     except EndpointError as error:

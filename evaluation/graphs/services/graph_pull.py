@@ -8,17 +8,24 @@ already stays as it is.
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count
 
 from accounts.models import User
-from evaluation.graphs.services.endpoint_choices import checked_endpoint
+from evaluation.graphs.services.endpoint_choices import (
+    AllowPrivate,
+    EndpointAddress,
+    Language,
+    StartOfEntities,
+    checked_endpoint,
+)
 from evaluation.jobs.services import Hold, JobError, request_job
 from evaluation.models import Job
 from evaluation.runs.scoring import user_questions
+from generation.choices.declaration import Choice
 from generation.importers.json_text import unstorable_character
 from generation.limits import LONGEST_ENTITY_NAME
 from generation.lots import lots
@@ -59,12 +66,24 @@ class PullPlan(NamedTuple):
 
     dataset: str  # its name; one that is not there yet is made
     names: tuple[str, ...] = ()  # labels, aliases or qids, as Q42 or <E12>
-    with_missing: bool = False  # also the qids of its questions that the graph lacks
-    with_mentions: bool = False  # also the names in its questions that the graph lacks
-    endpoint: str = WIKIDATA
-    allow_private: bool = False  # an admin lets the endpoint be in a network of one's own
-    language: str = "en"
-    entities: str = ENTITIES  # how addresses of entities begin
+    with_missing: Annotated[
+        bool,
+        Choice(
+            "Entities that its questions list, and the graph lacks",
+            help="By qid: gold and retrieved ones of imported questions.",
+        ),
+    ] = False
+    with_mentions: Annotated[
+        bool,
+        Choice(
+            "Names that spaCy reads in its questions, and the graph lacks",
+            help="By name, as the installed model finds them in the text.",
+        ),
+    ] = False
+    endpoint: EndpointAddress = WIKIDATA
+    allow_private: AllowPrivate = False
+    language: Language = "en"
+    entities: StartOfEntities = ENTITIES
 
 
 class Step(NamedTuple):

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from evaluation.graphs.forms.graph_pull import PullForm
+from evaluation.graphs.services.endpoint_choices import PRIVATE
 from evaluation.graphs.services.graph_pull import dataset_named, missing_qids, request_pull
 from evaluation.jobs.services import JobError
 from evaluation.jobs.tasks import send_job
@@ -17,7 +18,7 @@ from generation.models import Dataset
 from generation.retrieval.endpoint_addresses import NotPublicError
 
 PULLS_SHOWN = 10
-TICK = f"Is it yours? Tick “{PullForm.base_fields['allow_private'].label}” below."
+TICK = f"Is it yours? Tick “{PRIVATE.label}” below."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

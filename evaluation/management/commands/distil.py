@@ -21,6 +21,7 @@ from evaluation.runs.choices import plan_of
 from evaluation.runs.command import requested_here, score_here
 from evaluation.runs.services.distillation import DistillationPlan, request_distillation
 from evaluation.studies.reports.sensibleness import sensibleness_report
+from generation.choices.arguments import add_arguments, given_from
 from generation.model_specs import ModelSpec
 from generation.models import Checkpoint, Response
 
@@ -29,7 +30,6 @@ EXAMPLE = """examples:
   manage.py distil --signature "sensible|qwen|prompt:paper@1a2b3c4d|t>=:0.5|v:1" \\
       --base minilm --name small-sensible --epochs 5 --learning-rate 3e-5 --batch-size 32
 """
-_USUAL = DistillationPlan._field_defaults
 
 
 class Command(BaseCommand):
@@ -44,10 +44,7 @@ class Command(BaseCommand):
         parser.add_argument("--dataset", help="of the run, where several have its signature")
         parser.add_argument("--base", required=True, help="an encoder: a folder, or a listed model")
         parser.add_argument("--name", required=True, help="of the new model")
-        parser.add_argument("--epochs", type=int, default=_USUAL["epochs"])
-        parser.add_argument("--learning-rate", type=float, default=_USUAL["learning_rate"])
-        parser.add_argument("--batch-size", type=int, default=_USUAL["batch_size"])
-        parser.add_argument("--seed", type=int, default=0, help="of the parts, order and weights")
+        add_arguments(parser, DistillationPlan)
 
     def handle(self, **options: Any) -> None:
         run = _run(options)
@@ -55,7 +52,7 @@ class Command(BaseCommand):
             run,
             _base(options["base"]),
             options["name"],
-            **{name: options[name] for name in _USUAL},
+            **given_from(DistillationPlan, options),
         )
         try:
             job = request_distillation(plan, None)

@@ -9,30 +9,21 @@ from evaluation.jobs.services import JobError
 from evaluation.models import MetricRun
 from evaluation.runs.job_pages import encoders, language_models, slices, teachers
 from evaluation.runs.services.distillation import (
-    LARGEST_LEARNING_RATE,
-    SMALLEST_LEARNING_RATE,
     Data,
     DistillationPlan,
     check_run,
     data_of,
 )
 from evaluation.runs.services.prompt_search import SearchPlan, Slice, slice_of
-from generation.limits import LARGEST_SEED
+from generation.choices.forms import posted_fields
 from generation.models import Checkpoint
 
 _PLAIN = {"autocapitalize": "none", "autocomplete": "off"}
-_USUAL = DistillationPlan._field_defaults
 
 
 def _name(label: str, help_text: str) -> forms.CharField:
     return forms.CharField(
         label=label, max_length=60, help_text=help_text, widget=forms.TextInput(attrs=_PLAIN)
-    )
-
-
-def _seed(help_text: str) -> forms.IntegerField:
-    return forms.IntegerField(
-        label="Seed", min_value=0, max_value=LARGEST_SEED, initial=0, help_text=help_text
     )
 
 
@@ -46,16 +37,10 @@ class SearchForm(forms.Form):
         Checkpoint.objects.none(), label="Language model", to_field_name="name", empty_label=None
     )
     name = _name("Name of the prompt", "Runs and signatures call it so.")
-    n_examples = forms.IntegerField(
-        label="Examples",
-        min_value=2,
-        required=False,
-        help_text="The first so many in seeded order. Empty: all.",
-    )
-    seed = _seed("Of the order in which examples are tried.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields |= posted_fields(SearchPlan)
         self.fields["model"].queryset = language_models()  # type: ignore[attr-defined]
         self.fields["slice"].choices = [  # type: ignore[attr-defined]
             (f"{study.slug}/{question}/{setup}", f"{study.name}, {question}: {setup}")
@@ -79,8 +64,8 @@ class SearchForm(forms.Form):
             metric=question,
             spec=chosen["model"].spec(),
             name=chosen["name"],
-            seed=chosen["seed"],
             n_examples=chosen["n_examples"],
+            seed=chosen["seed"],
         )
 
     def planned(self) -> Slice | None:
@@ -109,24 +94,10 @@ class DistillationForm(forms.Form):
         help_text="To begin with. Its output is replaced by a new one.",
     )
     name = _name("Name of the new model", "Runs and signatures call it so.")
-    epochs = forms.IntegerField(
-        label="Epochs", min_value=1, max_value=100, initial=_USUAL["epochs"]
-    )
-    learning_rate = forms.FloatField(
-        label="Learning rate",
-        min_value=SMALLEST_LEARNING_RATE,
-        max_value=LARGEST_LEARNING_RATE,
-        initial=_USUAL["learning_rate"],
-        widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="The highest; it rises over a tenth of the batches, then falls to 0.",
-    )
-    batch_size = forms.IntegerField(
-        label="Batch size", min_value=1, max_value=1024, initial=_USUAL["batch_size"]
-    )
-    seed = _seed("Of the held-out dialogs, the order and the new output.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields |= posted_fields(DistillationPlan)
         self.fields["run"].queryset = teachers()  # type: ignore[attr-defined]
         self.fields["run"].label_from_instance = _run_in_words  # type: ignore[attr-defined]
         self.fields["base"].queryset = encoders()  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -27,6 +27,8 @@ from evaluation.models import AutoScore, Job, MetricRun
 from evaluation.runs.scoring import material_of
 from evaluation.runs.services.prompt_search import check_name
 from generation.backends.registry import LANGUAGE_MODELS
+from generation.choices.declaration import Choice
+from generation.limits import LARGEST_SEED
 from generation.model_specs import BackendError, ModelSpec
 from generation.models import Checkpoint, Example
 from generation.services.checkpoints import pin_revision
@@ -34,7 +36,6 @@ from generation.services.checkpoints import pin_revision
 FEWEST_LESSONS = 10
 HELD_OUT = 0.1  # of the dialogs
 READ_TOGETHER = 2000
-SMALLEST_LEARNING_RATE, LARGEST_LEARNING_RATE = 1e-7, 0.1
 
 
 class DistillationPlan(NamedTuple):
@@ -43,10 +44,26 @@ class DistillationPlan(NamedTuple):
     run: MetricRun  # whose scores are taught
     base: ModelSpec  # the encoder to begin with: its name, location and revision
     name: str  # of the new model
-    epochs: int = 3
-    learning_rate: float = 5e-5
-    batch_size: int = 16
-    seed: int = 0
+    epochs: Annotated[int, Choice("Epochs", low=1, high=100)] = 3
+    learning_rate: Annotated[
+        float,
+        Choice(
+            "Learning rate",
+            help="The highest; it rises over a tenth of the batches, then falls to 0.",
+            low=1e-7,
+            high=0.1,
+        ),
+    ] = 5e-5
+    batch_size: Annotated[int, Choice("Batch size", low=1, high=1024)] = 16
+    seed: Annotated[
+        int,
+        Choice(
+            "Seed",
+            help="Of the held-out dialogs, the order and the new output.",
+            low=0,
+            high=LARGEST_SEED,
+        ),
+    ] = 0
 
 
 class Data(NamedTuple):
@@ -72,7 +89,6 @@ def request_distillation(plan: DistillationPlan, user: User | None) -> Job:
     """
     check_name(plan.name, BACKENDS)
     check_run(plan.run)
-    check_recipe(plan)
     if Checkpoint.objects.filter(name=plan.name).exists():
         raise JobError(f"There already is a model named {plan.name}.", "name")
     data = data_of(plan.run, plan.seed)
@@ -125,24 +141,6 @@ def check_run(run: MetricRun) -> None:
         )
     if run.state == MetricRun.State.RUNNING:
         raise JobError(f"Run {run.pk} is going on: wait for its end, or cancel it.", "run")
-
-
-def check_recipe(plan: DistillationPlan) -> None:
-    """Refuse numbers that no model can be trained with.
-
-    Raises:
-        JobError: see there.
-    """
-    if not 1 <= plan.epochs <= 100:
-        raise JobError(f"{plan.epochs} epochs: expected 1 to 100.", "epochs")
-    if not SMALLEST_LEARNING_RATE <= plan.learning_rate <= LARGEST_LEARNING_RATE:
-        raise JobError(
-            f"Learning rate {plan.learning_rate:g}: expected {SMALLEST_LEARNING_RATE:g} to "
-            f"{LARGEST_LEARNING_RATE:g}.",
-            "learning_rate",
-        )
-    if not 1 <= plan.batch_size <= 1024:
-        raise JobError(f"Batches of {plan.batch_size}: expected 1 to 1024.", "batch_size")
 
 
 def data_of(run: MetricRun, seed: int) -> Data:

@@ -6,7 +6,7 @@ Attribution/fluency paper, 5.2; the rules are in `evaluation.measures.prompt_sea
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,8 @@ from evaluation.runs.scoring import material_of
 from evaluation.statistics.labels import label_rule
 from generation.backends.problems import storable
 from generation.backends.registry import LANGUAGE_MODELS
+from generation.choices.declaration import Choice
+from generation.limits import LARGEST_SEED
 from generation.model_specs import BackendError, ModelSpec
 from generation.models import Response, Setup
 from generation.services.checkpoints import pin_revision, with_leave
@@ -46,8 +48,19 @@ class SearchPlan(NamedTuple):
     metric: str  # 'sensible' or 'specific', which is also the question
     spec: ModelSpec
     name: str  # of the prompt
-    seed: int = 0  # of the order of examples
-    n_examples: int | None = None  # the first so many in that order; None: all
+    n_examples: Annotated[
+        int | None,
+        Choice(
+            "Examples",
+            help="The first so many in seeded order.",
+            low=FEWEST_EXAMPLES,
+            usual="all",
+        ),
+    ] = None
+    seed: Annotated[
+        int,
+        Choice("Seed", help="Of the order in which examples are tried.", low=0, high=LARGEST_SEED),
+    ] = 0
 
 
 class Slice(NamedTuple):

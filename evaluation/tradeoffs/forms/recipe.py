@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django import forms
 
 from evaluation.tradeoffs.axes import Axes
-from evaluation.tradeoffs.recipe_plan import USUAL_RECALL, RecipeChoices, RecipePlan
+from evaluation.tradeoffs.recipe_plan import RecipeChoices, RecipePlan
 from evaluation.tradeoffs.recipes import Recipe, newest_aggregate, responses_to_score
 from evaluation.tradeoffs.scorers import (
     SIDES,
@@ -19,11 +19,10 @@ from evaluation.tradeoffs.scorers import (
     scorer_among,
     scorers_of,
 )
+from generation.choices.declaration import made, values_of
+from generation.choices.forms import posted_fields
 from generation.forms.offered_models import offered_models
 from generation.grids.grid_file import (
-    HIGHEST_TEMPERATURE,
-    MOST_TOKENS,
-    QUERIES,
     Grid,
     GridError,
     Retrieval,
@@ -31,7 +30,6 @@ from generation.grids.grid_file import (
 from generation.grids.recipe import recipe_grid
 from generation.limits import LONGEST_NAME
 from generation.models import Dataset, Experiment, Sample
-from generation.text.prompt_types import MOST_FACTS
 
 USUAL_BUDGET = 1024  # tokens
 JUDGE = "judge_"  # before the names of the sides
@@ -42,7 +40,6 @@ TITLES = {
     "judge_sensibleness": "Sensibleness judged by",
 }
 _PLAIN = {"autocapitalize": "none", "autocomplete": "off"}
-_ANY = {"step": "any"}
 
 
 class RecipeForm(forms.Form):
@@ -50,42 +47,6 @@ class RecipeForm(forms.Form):
 
     model = forms.ChoiceField(label="Model")
     sample = forms.ChoiceField(label="Examples", required=False)
-    recall = forms.FloatField(
-        label="Recall to reach",
-        min_value=0.01,
-        max_value=1,
-        widget=forms.NumberInput(attrs=_ANY),
-        help_text="K1 is the smallest k whose recall@k reaches it.",
-    )
-    k1 = forms.IntegerField(
-        label="K1",
-        required=False,
-        min_value=1,
-        max_value=MOST_FACTS,
-        help_text="Passages that are looked at. Empty: from recall.",
-    )
-    budget = forms.IntegerField(
-        label="Tokens of a prompt at most",
-        required=False,
-        min_value=1,
-        max_value=MOST_TOKENS,
-        help_text="K2 is how many average passages then have room. Empty: no limit.",
-    )
-    k2 = forms.IntegerField(
-        label="K2",
-        required=False,
-        min_value=1,
-        max_value=MOST_FACTS,
-        help_text="Passages in a prompt at most. Empty: from the budget.",
-    )
-    query = forms.ChoiceField(label="Searched by", choices=list(QUERIES.items()))
-    temperature = forms.FloatField(
-        label="Temperature",
-        min_value=0,
-        max_value=HIGHEST_TEMPERATURE,
-        widget=forms.NumberInput(attrs=_ANY),
-    )
-    has_instructions = forms.BooleanField(label="Instructions in every prompt", required=False)
     name = forms.CharField(
         label="Name of the grid",
         max_length=LONGEST_NAME,
@@ -94,6 +55,7 @@ class RecipeForm(forms.Form):
 
     def __init__(self, data: Mapping[str, Any], *, dataset: Dataset) -> None:
         super().__init__(data)
+        self.fields |= posted_fields(RecipeChoices)
         self.models = offered_models()
         ready = dataset.samples.filter(state=Sample.State.READY).order_by("name")
         self._samples = {sample.name: sample for sample in ready}
@@ -111,16 +73,8 @@ class RecipeForm(forms.Form):
     def choices(self) -> RecipeChoices:
         """What K1 and K2 follow from; as usual where something is missing or wrong."""
         self.is_valid()
-        said = self.cleaned_data
-        return RecipeChoices(
-            recall=said.get("recall") or USUAL_RECALL,
-            k1=said.get("k1"),
-            budget=said.get("budget"),
-            k2=said.get("k2"),
-            sample=self._samples.get(said.get("sample", "")),
-            query=said.get("query") or RecipeChoices().query,
-            has_instructions=bool(said.get("has_instructions")),
-        )
+        sample = self._samples.get(self.cleaned_data.get("sample", ""))
+        return made(RecipeChoices, self.cleaned_data | {"sample": sample})
 
     def grid(self, plan: RecipePlan) -> Grid | None:
         """Return the grid of a valid form; None: its errors say what is wrong."""
@@ -161,10 +115,7 @@ def first_choices(dataset: Dataset) -> dict[str, Any]:
     models = offered_models()
     return {
         "model": models[0].name if models else "",
-        "recall": USUAL_RECALL,
-        "budget": USUAL_BUDGET,
-        "query": RecipeChoices().query,
-        "temperature": 0,
+        **values_of(RecipeChoices(budget=USUAL_BUDGET)),
         "name": _free_name(dataset),
     }
 

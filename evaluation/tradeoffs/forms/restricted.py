@@ -15,7 +15,9 @@ from evaluation.tradeoffs.recall_lines import (
     RestrictedPair,
 )
 from evaluation.tradeoffs.recalls import USUAL_K, Recalls
-from generation.choices.declaration import ChoiceError
+from evaluation.tradeoffs.reports.restricted import RestrictedChoices
+from generation.choices.declaration import ChoiceError, fields_of
+from generation.choices.forms import form_field
 from generation.grids.cells import models_there
 from generation.grids.grid_file import Grid, GridError
 from generation.grids.restricted import USUAL_EVIDENCE, restricted_grid
@@ -23,9 +25,10 @@ from generation.limits import LONGEST_NAME
 from generation.model_sizes import by_size
 from generation.models import Dataset, Sample
 from generation.models import Experiment as Grids
-from generation.text.prompt_types import MOST_FACTS, SHARES
+from generation.text.prompt_types import SHARES
 
 SCORE = "score"  # of `measure`
+NUMBERS = ("k", "recall_1", "recall_k")
 KINDS = {"next-best": "Next-best by BM25", "random": "Random"}
 
 
@@ -41,12 +44,11 @@ class RestrictedForm(forms.Form):
         choices=[("label", "Share labelled yes"), (SCORE, "Mean score")],
         required=False,
     )
-    k = forms.IntegerField(label="k", min_value=2, max_value=MOST_FACTS, required=False)
-    recall_1 = forms.FloatField(label="Recall@1", min_value=0, max_value=1, required=False)
-    recall_k = forms.FloatField(label="Recall@k", min_value=0, max_value=1, required=False)
 
     def __init__(self, data: Mapping[str, Any], *, pairs: Sequence[RestrictedPair]) -> None:
         super().__init__(data)
+        declared = {field.name: form_field(field) for field in fields_of(RestrictedChoices)}
+        self.fields |= {name: declared[name] for name in NUMBERS}
         self.pairs = pairs
         field = self.fields["pair"]
         assert isinstance(field, forms.ChoiceField)

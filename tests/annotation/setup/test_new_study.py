@@ -79,7 +79,7 @@ def test_every_choice_of_the_form_is_kept(researcher, dataset, raters):
         may_meet_both_arms="on",
         lease_minutes=10,
         stops_when_decided="on",
-        full_percent=40,
+        full_share=0.4,
         introduction="An hour or two.",
         raters=[raters[0].pk, raters[3].pk],
     )
@@ -125,7 +125,7 @@ def test_citations_are_rated_by_two_in_the_separate_arm(researcher, dataset):
         ({"raters_per_unit": 0}, "greater than or equal to 1"),
         ({"n_sampled": 5}, "has 4 with responses"),
         ({"lease_minutes": 0}, "greater than or equal to 1"),
-        ({"full_percent": 101}, "less than or equal to 100"),
+        ({"full_share": 1.01}, "less than or equal to 1"),
         ({"scheme": "XYZ"}, "XYZ is not one of"),
         ({"setups": [999]}, "999 is not one of"),
         ({"raters": [999]}, "999 is not one of"),

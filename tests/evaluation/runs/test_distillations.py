@@ -186,9 +186,6 @@ def test_what_cannot_be_distilled_is_refused_in_one_line(run, dataset, encoder):
         (plan(ais, encoder), "is of auto_ais by lexical; expected one of sensible or specific"),
         (plan(run, encoder, name="taken"), "There already is a model named taken"),
         (plan(run, encoder, name="lexical"), "is the name of"),
-        (plan(run, encoder, epochs=0), "0 epochs: expected 1 to 100"),
-        (plan(run, encoder, learning_rate=2.0), "Learning rate 2"),
-        (plan(run, encoder, batch_size=0), "Batches of 0"),
     ]
     for wanted, said in cases:
         with pytest.raises(JobError, match=said):

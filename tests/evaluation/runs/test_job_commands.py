@@ -105,6 +105,9 @@ def test_distil_trains_lists_and_prints_table_1(tmp_path, told_model, settings):
     assert small.scores.count() == small.scores.exclude(score=None).count() == 12
     assert said.count("mean of the others") == 2  # of the small model and of its teacher
     assert failure("distil", "--run", "0", "--base", "x", "--name", "y").startswith("There is no")
+    assert "argument --epochs: found 0; expected 1 to 100" in failure(
+        "distil", "--run", "0", "--base", "x", "--name", "y", "--epochs", "0"
+    )
     assert "neither a folder nor a listed model (small)" in failure(
         *("distil", "--signature", run.signature, "--base", "/lost", "--name", "y")
     )

@@ -384,8 +384,15 @@ def test_without_a_large_model_it_says_so(tmp_path):
     [
         (["nowhere", "--model=extractive"], "No dataset 'nowhere'; there are: valley"),
         (["valley", "--model=x", "--k1=1"], "expected one of extractive"),
-        (["valley", "--model=extractive", "--k1=0"], "--k1 0: expected a whole number from 1 on."),
-        (["valley", "--model=extractive", "--recall=2"], "--recall 2: expected a share"),
+        (["valley", "--model=extractive", "--k1=0"], "argument --k1: found 0; expected 1 to 20"),
+        (
+            ["valley", "--model=extractive", "--recall=2"],
+            "argument --recall: found 2; expected 0.01 to 1",
+        ),
+        (
+            ["valley", "--model=extractive", "--k1=2", "--recall=0.9"],
+            "--k1: expected --k1 or --recall, not both.",
+        ),
         (["valley", "--model=extractive", "--k1=9"], "--k1: Found 9; there are 7 passages"),
         (["valley", "--model=extractive", "--sample=s"], "No sample 's' of valley is ready"),
         (["valley", "--model=extractive", "--attribution=x"], "--attribution: no axis 'x'"),

@@ -29,7 +29,8 @@ from accounts.services import create_user, record
 from annotation.guidelines import default_guideline
 from annotation.models import Arm, Study
 from annotation.schemes import built_in_schemes, load_scheme
-from annotation.services.studies import StudyPlan, create_study, open_study
+from annotation.services.studies import create_study, open_study
+from annotation.study_plan import StudyPlan
 from evaluation.exchange.import_plan import plan_import
 from evaluation.exchange.interchange import import_dataset
 from evaluation.exchange.simulation import (

@@ -6,19 +6,26 @@ endpoint, model or worker, nothing is lost and nothing is done twice.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Q
 
 from accounts.models import User
 from evaluation.graphs.construction.services.rounds import write_questions
-from evaluation.graphs.services.endpoint_choices import checked_endpoint
+from evaluation.graphs.services.endpoint_choices import (
+    AllowPrivate,
+    EndpointAddress,
+    Language,
+    StartOfEntities,
+    checked_endpoint,
+)
 from evaluation.graphs.services.graph_pull import user_agent
 from evaluation.jobs.services import Hold, JobError, delete_job, repeat_job, request_job, resume_job
 from evaluation.models import Job
+from generation.choices.declaration import Choice
 from generation.grids.cells import spec_named
-from generation.grids.grid_file import GridError, Precision
+from generation.grids.grid_file import HIGHEST_TEMPERATURE, PRECISIONS, GridError, Precision
 from generation.importers.entries import EntryRecord, is_complete_name
 from generation.importers.json_text import unstorable_character
 from generation.limits import LARGEST_SEED, LONGEST_NAME
@@ -43,7 +50,6 @@ from generation.services.construction_entries import (
 from generation.services.constructions import ConstructionError, delete
 
 ENTRIES_TOGETHER = 10  # looked up by the same queries
-HOTTEST = 2.0
 GONE = "This construction is gone: delete its job."
 
 
@@ -56,15 +62,41 @@ class ConstructionPlan(NamedTuple):
     file: str  # its name
     relations: Mapping[str, Relation]  # by every spelling
     model: str  # a listed one, or one that is always there
-    endpoint: str = WIKIDATA
-    allow_private: bool = False  # an admin lets the endpoint be in a network of one's own
-    language: str = "en"
-    entities: str = ENTITIES  # how addresses of entities begin
-    precision: Precision = "fp32"
-    temperature: float = 0.1  # as KaLMA's code has it
+    endpoint: EndpointAddress = WIKIDATA
+    allow_private: AllowPrivate = False
+    language: Language = "en"
+    entities: StartOfEntities = ENTITIES
+    precision: Annotated[
+        Precision,
+        Choice(
+            "Precision",
+            {precision: precision for precision in PRECISIONS},
+            help="Of a model that runs here.",
+        ),
+    ] = "fp32"
+    temperature: Annotated[
+        float,
+        Choice(
+            "Temperature",
+            help="0: the most likely token each time; KaLMA’s code has 0.1.",
+            low=0,
+            high=HIGHEST_TEMPERATURE,
+        ),
+    ] = 0.1
     max_tokens: int = 700  # of one completion
-    n_rounds: int = LAST_ROUND
-    seed: int = 13
+    n_rounds: Annotated[
+        int,
+        Choice(
+            "Rounds",
+            help="The first annotates the paragraph; each later one brings in a triple.",
+            low=1,
+            high=LAST_ROUND,
+        ),
+    ] = LAST_ROUND
+    seed: Annotated[
+        int,
+        Choice("Seed", help="Of the triples that are brought in.", low=0, high=LARGEST_SEED),
+    ] = 13
 
 
 # --- asked for ------------------------------------------------------------------------------
@@ -190,12 +222,6 @@ def _checked(plan: ConstructionPlan) -> ConstructionPlan:
         raise JobError(f"Expected a name of up to {LONGEST_NAME} characters.", "name")
     if not plan.entries:
         raise JobError("Found no entries; expected one or more.", "entries")
-    if not 1 <= plan.n_rounds <= LAST_ROUND:
-        raise JobError(f"Found {plan.n_rounds} rounds; expected 1 to {LAST_ROUND}.", "n_rounds")
-    if not 0 <= plan.seed <= LARGEST_SEED:
-        raise JobError(f"Found {plan.seed}; expected 0 to {LARGEST_SEED:,}.", "seed")
-    if not 0 <= plan.temperature <= HOTTEST:
-        raise JobError(f"Found {plan.temperature:g}; expected 0 to {HOTTEST:g}.", "temperature")
     try:
         spec_named(plan.model, plan.precision)
     except GridError as error:

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from accounts.models import User
-from annotation.forms.setup import RatersField, accounts_of_raters, explained
+from annotation.forms.setup import RatersField, accounts_of_raters
 from annotation.models import Study
 from annotation.services.alignment_studies import (
     N_RATERS,
@@ -15,7 +15,7 @@ from annotation.services.alignment_studies import (
 )
 from annotation.services.studies import StudyError
 from generation.choices.declaration import made
-from generation.choices.forms import posted_fields
+from generation.choices.forms import explained, posted_fields
 from generation.limits import LONGEST_NAME
 from generation.models import Dataset
 

@@ -27,6 +27,7 @@ from evaluation.graphs.construction.services.entries_check import EntriesCheck, 
 from evaluation.jobs.command import do_here
 from evaluation.jobs.services import JobError
 from evaluation.votes.export import export_folder
+from generation.choices.arguments import add_arguments, given_from
 from generation.importers.entries import LIMITS
 from generation.importers.errors import DatasetError
 from generation.models import ConstructedDataset, Construction, Dataset
@@ -36,6 +37,7 @@ UNIT = "entries and calls"
 PROBLEMS_SHOWN = 20
 Style = ConstructedDataset.Style
 BOTH = "both"
+CALLED = {"n_rounds": "rounds"}
 EXAMPLE = """examples:
   manage.py build_kg_dataset entries.csv --name painters --model gpt --dry-run
   manage.py build_kg_dataset entries.csv --name painters --model gpt
@@ -52,35 +54,15 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
-        usual = ConstructionPlan._field_defaults
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
         parser.add_argument("entries", type=Path, help="a CSV, TSV or JSON Lines file")
         parser.add_argument("--name", required=True, help="of the construction")
         parser.add_argument("--model", required=True, help="a listed model")
-        parser.add_argument("--precision", default=usual["precision"], help="fp32 or bf16")
         parser.add_argument(
             "--relations", type=Path, help="JSON: which properties stand for a relation"
         )
-        parser.add_argument("--endpoint", default=usual["endpoint"], help="default: %(default)s")
-        parser.add_argument(
-            "--allow-private",
-            action="store_true",
-            help="the endpoint may have a local or private address",
-        )
-        parser.add_argument("--language", default=usual["language"], help="default: %(default)s")
-        parser.add_argument(
-            "--entities",
-            default=usual["entities"],
-            help="how addresses of entities begin; default: %(default)s",
-        )
-        parser.add_argument(
-            "--rounds", type=int, default=usual["n_rounds"], help="default: %(default)s"
-        )
-        parser.add_argument("--seed", type=int, default=usual["seed"], help="default: %(default)s")
-        parser.add_argument(
-            "--temperature", type=float, default=usual["temperature"], help="default: %(default)s"
-        )
+        add_arguments(parser, ConstructionPlan, called=CALLED)
         parser.add_argument(
             "--dry-run", action="store_true", help="check the entries, ask and write nothing"
         )
@@ -111,7 +93,7 @@ class Command(BaseCommand):
         try:
             job = request_construction(plan, None)
         except JobError as error:
-            option = f"--{_option(error.field)}: " if error.field else ""
+            option = f"--{error.field.replace('_', '-')}: " if error.field else ""
             raise CommandError(f"{option}{error}\nNothing was asked.") from error
         try:
             do_here(job, f"Constructing {job.name}", UNIT, self.stderr)
@@ -196,19 +178,15 @@ def _read(entries: Path, relations: Path | None) -> EntriesCheck:
 
 
 def _plan(check: EntriesCheck, options: Mapping[str, Any]) -> ConstructionPlan:
-    names = ("name", "model", "precision", "endpoint", "allow_private", "language", "entities")
     return ConstructionPlan(
-        **{name: options[name] for name in (*names, "seed", "temperature")},
-        n_rounds=options["rounds"],
+        name=options["name"],
+        model=options["model"],
+        **given_from(ConstructionPlan, options, called=CALLED),
         entries=check.entries,
         entries_hash=check.content_hash,
         file=check.file,
         relations=check.relations,
     )
-
-
-def _option(field: str) -> str:
-    return {"n_rounds": "rounds"}.get(field, field.replace("_", "-"))
 
 
 def _export(made: Mapping[str, Dataset], folder: Path) -> None:

@@ -15,8 +15,10 @@ from evaluation.graphs.services.graph_pull import PullPlan, request_pull
 from evaluation.jobs.command import do_here
 from evaluation.jobs.services import JobError
 from evaluation.models import Job
+from generation.choices.arguments import add_arguments, given_from
 
 MOST_BYTES = 10_000_000  # of a file of names
+CALLED = {"with_missing": "missing", "with_mentions": "mentions"}
 EXAMPLE = """examples:
   manage.py pull_graph painters "Artemisia Gentileschi" Q367360
   manage.py pull_graph biokalma --missing
@@ -29,45 +31,18 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
-        usual = PullPlan._field_defaults
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
         parser.add_argument("dataset", help="name or slug of one to add to, or a new name")
         parser.add_argument("name", nargs="*", help="labels, aliases or qids, as Q42 or '<E12>'")
         parser.add_argument("--names", type=Path, help="a text file with more of them, one a line")
-        parser.add_argument(
-            "--missing",
-            action="store_true",
-            help="also the entities that the dataset's questions name and its graph lacks",
-        )
-        parser.add_argument(
-            "--mentions",
-            action="store_true",
-            help="also the names that the installed spaCy model finds in its questions",
-        )
-        parser.add_argument("--endpoint", default=usual["endpoint"], help="default: %(default)s")
-        parser.add_argument(
-            "--entities",
-            default=usual["entities"],
-            help="how addresses of entities begin; default: %(default)s",
-        )
-        parser.add_argument("--language", default=usual["language"], help="default: %(default)s")
-        parser.add_argument(
-            "--allow-private",
-            action="store_true",
-            help="the endpoint may have a local or private address",
-        )
+        add_arguments(parser, PullPlan, called=CALLED)
 
     def handle(self, **options: Any) -> None:
         plan = PullPlan(
             dataset=options["dataset"],
             names=(*options["name"], *_lines(options["names"])),
-            with_missing=options["missing"],
-            with_mentions=options["mentions"],
-            endpoint=options["endpoint"],
-            allow_private=options["allow_private"],
-            language=options["language"],
-            entities=options["entities"],
+            **given_from(PullPlan, options, called=CALLED),
         )
         try:
             job = request_pull(plan, None)

@@ -20,6 +20,7 @@ from evaluation.runs.model_options import add_model_arguments, spec_from
 from evaluation.runs.prompts import PROMPTED
 from evaluation.runs.services.prompt_search import SearchPlan, request_prompt_search, slice_of
 from generation.amounts import UNDEFINED
+from generation.choices.arguments import add_arguments, given_from
 from generation.choices.declaration import ChoiceError
 from generation.model_specs import ModelSpec
 
@@ -40,10 +41,7 @@ class Command(BaseCommand):
         parser.add_argument("--setup", required=True, help="the slice: name of one of its setups")
         parser.add_argument("--metric", choices=PROMPTED, default=PROMPTED[0])
         parser.add_argument("--name", required=True, help="of the prompt that is found")
-        parser.add_argument("--seed", type=int, default=0, help="of the order of examples")
-        parser.add_argument(
-            "--n-examples", type=int, help="the first so many in that order; default: all"
-        )
+        add_arguments(parser, SearchPlan)
         add_model_arguments(parser)
 
     def handle(self, **options: Any) -> None:
@@ -87,8 +85,6 @@ def _plan(options: dict[str, Any]) -> SearchPlan:
     if study is None:
         names = ", ".join(Study.objects.values_list("name", flat=True)[:10]) or "none yet"
         raise CommandError(f"No study {options['study']!r}; there are: {names}")
-    if options["n_examples"] is not None and options["n_examples"] < 2:
-        raise CommandError(f"--n-examples {options['n_examples']}: expected 2 or more")
     spec = spec_from(options)
     if spec is None:
         raise ChoiceError("model", "A prompt is for a language model: name one.")
@@ -98,8 +94,7 @@ def _plan(options: dict[str, Any]) -> SearchPlan:
         metric=options["metric"],
         spec=_in_precision(spec, options["precision"]),
         name=options["name"],
-        seed=options["seed"],
-        n_examples=options["n_examples"],
+        **given_from(SearchPlan, options),
     )
 
 

@@ -19,7 +19,6 @@ from evaluation.runs.services.runs import retry_failed
 from evaluation.tradeoffs.axes import Axes, Axis, of_run
 from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, marked_in_any
 from evaluation.tradeoffs.recipe_plan import (
-    USUAL_RECALL,
     RecipeChoices,
     RecipePlan,
     plan_recipe,
@@ -37,9 +36,10 @@ from evaluation.tradeoffs.scorers import (
     scorer_called,
 )
 from evaluation.tradeoffs.services.reranking import RerankingError, rerank
+from generation.choices.arguments import add_arguments, given_from
 from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
-from generation.grids.grid_file import QUERIES, Grid, GridError, Retrieval
+from generation.grids.grid_file import Grid, GridError, Retrieval
 from generation.grids.recipe import recipe_grid
 from generation.management.asking import ask_grid, dataset_named, print_plan, with_name
 from generation.models import Dataset, Sample
@@ -50,6 +50,7 @@ EXAMPLE = """examples:
   manage.py run_recipe pilot --model qwen-0.5b --k1 5 --k2 2 --attribution auto_ais/deberta-nli \\
       --flavor v1 --window 0 --judge-attribution run-12
 """
+CALLED = {"has_instructions": "instructions"}
 LOOKS_BETTER = "{0} is chosen and judged by the same metric: it looks better than it is."
 NOTHING_ELSE = (
     "Nothing else in this dataset judges {0}: name another metric or raters, "
@@ -69,19 +70,8 @@ class Command(BaseCommand):
         parser.epilog = EXAMPLE
         parser.add_argument("dataset", help="name of a dataset")
         parser.add_argument("--model", required=True, help="a listed model, or extractive")
-        k1 = parser.add_mutually_exclusive_group()
-        k1.add_argument(
-            "--recall", type=float, metavar="R", help=f"K1 reaches it (default: {USUAL_RECALL})"
-        )
-        k1.add_argument("--k1", type=int, metavar="N", help="items that are looked at")
-        parser.add_argument("--budget", type=int, metavar="N", help="tokens of a prompt at most")
-        parser.add_argument(
-            "--k2", type=int, metavar="N", help="items in a prompt at most; default: what fits"
-        )
         parser.add_argument("--sample", default="", help="name of a sample; default: all examples")
-        parser.add_argument("--temperature", type=float, default=0.0)
-        parser.add_argument("--instructions", action="store_true", help="in every prompt")
-        parser.add_argument("--query", choices=QUERIES, default="question", help="searched by")
+        add_arguments(parser, RecipeChoices, called=CALLED)
         parser.add_argument("--name", default="", help="of the grid; default: its choices")
         for side in SIDES:
             parser.add_argument(
@@ -127,7 +117,7 @@ class Command(BaseCommand):
             said.write(
                 f"{side.capitalize()} by {scorer.title}{'' if scorer.axis else ', a new run'}."
             )
-        grid = _grid(dataset, plan, options)
+        grid = _grid(dataset, plan, choices, options)
         if options["dry_run"]:
             print_plan(dataset, grid, said)
             return
@@ -185,21 +175,11 @@ class Command(BaseCommand):
 
 
 def _choices(dataset: Dataset, options: dict[str, Any]) -> RecipeChoices:
-    for name in ("k1", "k2", "budget"):
-        if options[name] is not None and options[name] < 1:
-            raise CommandError(f"--{name} {options[name]}: expected a whole number from 1 on.")
-    recall = USUAL_RECALL if options["recall"] is None else options["recall"]
-    if not 0 < recall <= 1:
-        raise CommandError(f"--recall {recall:g}: expected a share above 0, 1 at most.")
-    return RecipeChoices(
-        recall=recall,
-        k1=options["k1"],
-        budget=options["budget"],
-        k2=options["k2"],
-        sample=_sample(dataset, options["sample"]) if options["sample"] else None,
-        query=options["query"],
-        has_instructions=options["instructions"],
-    )
+    given = given_from(RecipeChoices, options, called=CALLED)
+    if {"recall", "k1"} <= given.keys():
+        raise CommandError("--k1: expected --k1 or --recall, not both.")
+    sample = _sample(dataset, options["sample"]) if options["sample"] else None
+    return RecipeChoices(**given, sample=sample)
 
 
 def _sample(dataset: Dataset, name: str) -> Sample:
@@ -297,7 +277,9 @@ def _called(
         raise CommandError(f"--{option}: {error}\nNothing was asked.") from error
 
 
-def _grid(dataset: Dataset, plan: RecipePlan, options: dict[str, Any]) -> Grid:
+def _grid(
+    dataset: Dataset, plan: RecipePlan, choices: RecipeChoices, options: dict[str, Any]
+) -> Grid:
     if plan.k1 is None or plan.k2 is None:
         raise ValueError("a plan without K1 or K2 has problems, and no grid")
     try:
@@ -307,10 +289,10 @@ def _grid(dataset: Dataset, plan: RecipePlan, options: dict[str, Any]) -> Grid:
             plan.k1,
             plan.k2,
             sample=options["sample"],
-            budget=options["budget"],
-            temperature=options["temperature"],
-            has_instructions=options["instructions"],
-            retrieval=Retrieval(query=options["query"]),
+            budget=choices.budget,
+            temperature=choices.temperature,
+            has_instructions=choices.has_instructions,
+            retrieval=Retrieval(query=choices.query),
         )
         if options["name"]:
             return grid

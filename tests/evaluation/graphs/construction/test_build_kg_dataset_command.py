@@ -117,7 +117,7 @@ def test_what_cannot_be_used_is_said_in_a_line(writer, tmp_path):
     def refused(*more: object, of: Path = file) -> str:
         return failure(*arguments(of, "http://127.0.0.1:1/", *more))
 
-    assert "--rounds: Found 7 rounds; expected 1 to 6." in refused("--rounds", 7)
+    assert "argument --rounds: found 7; expected 1 to 6" in refused("--rounds", 7)
     assert "--model: " in refused("--model", "nobody")
     assert "No such file" in refused(of=tmp_path / "none.csv")
     assert "say what to --publish" in refused("--export", tmp_path / "new")

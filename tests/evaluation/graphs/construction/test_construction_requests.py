@@ -45,10 +45,6 @@ def writer():
     [
         ({"name": " "}, "name"),
         ({"entries": ()}, "entries"),
-        ({"n_rounds": 7}, "n_rounds"),
-        ({"n_rounds": 0}, "n_rounds"),
-        ({"temperature": -0.1}, "temperature"),
-        ({"seed": -1}, "seed"),
         ({"model": "nobody"}, "model"),
         ({"language": "English"}, "language"),
         ({"entities": "wd:"}, "entities"),

@@ -110,6 +110,7 @@ class TestNew:
             "name": "Bards",
             "model": "small",
             "precision": "fp32",
+            "temperature": "0.1",
             "n_rounds": "2",
             "seed": "7",
             "endpoint": "https://query.wikidata.org/sparql",

@@ -1,0 +1,155 @@
+"""Everything that a researcher decides about a study before it opens, declared once."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
+
+from annotation.models import Arm, Study
+from annotation.schemes import Scheme
+from generation.choices.declaration import Choice
+from generation.evidence import EvidenceChoice
+from generation.limits import LARGEST_SEED
+from generation.models import Dataset, Setup
+
+LAYOUT, ORDER, MIXING = Study.MergedLayout, Study.ResponseOrder, Study.Mixing
+
+
+class StudyPlan(NamedTuple):
+    """A study before it opens; what is not chosen is as usual."""
+
+    name: str
+    dataset: Dataset
+    scheme: Mapping[str, Any]
+    setups: Sequence[Setup]
+    arms: Sequence[str] = (Arm.Kind.SEPARATE,)
+    n_sampled: Annotated[
+        int | None,
+        Choice(
+            "Sample",
+            help="Examples, drawn by the seed; of a scheme about citations: sentence-citation "
+            "pairs of each model.",
+            low=1,
+            usual="all",
+        ),
+    ] = None
+    evidence_choice: Annotated[
+        str,
+        Choice(
+            "Evidence",
+            {
+                EvidenceChoice.SHOWN.value: "Shown",
+                EvidenceChoice.GOLDEN.value: "Golden",
+                EvidenceChoice.RETRIEVED.value: "Retrieved",
+            },
+            explained={
+                EvidenceChoice.SHOWN.value: "What the model was given. A response made without "
+                "evidence is not rated where the scheme needs some: it counts as not "
+                "attributable.",
+                EvidenceChoice.GOLDEN.value: "The example's golden passages, or the sub-graphs of "
+                "its gold entities, whatever the model was given.",
+                EvidenceChoice.RETRIEVED.value: "What a search (BM25) finds for dialog and "
+                "response among the dataset's passages. Responses with different finds are not "
+                "merged.",
+            },
+        ),
+    ] = EvidenceChoice.SHOWN.value
+    raters_per_unit: Annotated[
+        int,
+        Choice(
+            "Raters per unit",
+            help="Odd, so that there is a majority.",
+            low=1,
+            high=99,
+            usual="5, or 2 for citations",
+        ),
+    ] = 5
+    merged_layout: Annotated[
+        str,
+        Choice(
+            "Merged layout",
+            {LAYOUT.SIDE_BY_SIDE.value: "Side by side", LAYOUT.IN_TURN.value: "In turn"},
+            explained={
+                LAYOUT.SIDE_BY_SIDE.value: "One table: a question is answered for all responses.",
+                LAYOUT.IN_TURN.value: "One response in full, then the next, under one dialog.",
+            },
+        ),
+    ] = LAYOUT.SIDE_BY_SIDE.value
+    response_order: Annotated[
+        str,
+        Choice(
+            "Order of responses",
+            {ORDER.RANDOM.value: "Random for each rater", ORDER.FIXED.value: "Fixed, by setup"},
+            explained={
+                ORDER.RANDOM.value: "No setup gains by its place.",
+                ORDER.FIXED.value: "The same for everybody, lowest temperature first. This mixes "
+                "position with setup; the published study of merged rating did so.",
+            },
+        ),
+    ] = ORDER.RANDOM.value
+    mixing: Annotated[
+        str,
+        Choice(
+            "Who meets which arm",
+            {
+                MIXING.ORDER.value: "Both arms for everybody",
+                MIXING.RATERS.value: "One arm for each rater",
+            },
+            explained={
+                MIXING.ORDER.value: "In random order, with different examples in each.",
+                MIXING.RATERS.value: "Drawn by the seed, in equal parts.",
+            },
+        ),
+    ] = MIXING.ORDER.value
+    may_meet_both_arms: Annotated[
+        bool,
+        Choice(
+            "A rater may judge one response in both arms",
+            help="Needs half as many raters; the second judgement knows the first.",
+        ),
+    ] = False
+    seed: Annotated[
+        int,
+        Choice(
+            "Seed",
+            help="Fixes sample, orders and groups, so that they can be told again.",
+            low=0,
+            high=LARGEST_SEED,
+        ),
+    ] = 13
+    lease_minutes: Annotated[
+        int,
+        Choice(
+            "Minutes that a unit stays reserved",
+            help="Every answer begins them anew; then the unit goes to the next rater.",
+            low=1,
+            high=24 * 60,
+        ),
+    ] = 30
+    stops_when_decided: Annotated[
+        bool,
+        Choice(
+            "Stop asking when the majority is decided",
+            help="About a third fewer votes with five raters, and the same majorities.",
+        ),
+    ] = False
+    full_share: Annotated[
+        float,
+        Choice(
+            "Share of the examples that get all raters all the same",
+            help="Agreement and rater scores are taken from these alone.",
+            low=0,
+            high=1,
+        ),
+    ] = 0.25
+    introduction: Annotated[
+        str,
+        Choice(
+            "Introduction for raters",
+            help="What raters read before they begin: what it is for, how long it takes, the pay.",
+            longest=5000,
+        ),
+    ] = ""
+
+
+def usual_raters_per_unit(scheme: Scheme) -> int:
+    """Return N where nobody chooses it."""
+    return 2 if scheme.target == "citation" else StudyPlan._field_defaults["raters_per_unit"]
