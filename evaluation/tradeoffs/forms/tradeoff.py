@@ -10,7 +10,7 @@ from django.utils.functional import cached_property
 from evaluation.retrieval.report import MOST_K
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.figure_choice import FILTERS, SWITCHES, ZOOM, FigureChoice
-from evaluation.tradeoffs.figures.frame import EDGE, SMALLEST_WINDOW
+from evaluation.tradeoffs.figures.tradeoff.frame import EDGE, SMALLEST_WINDOW
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.view import FIGURES, View, largest, models_of, smallest, zoomed
 

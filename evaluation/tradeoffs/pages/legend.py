@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from evaluation.tradeoffs.dots import Dot
 from evaluation.tradeoffs.figure_choice import FILTERS, Filter
-from evaluation.tradeoffs.figures.glyphs import Entry, Glyph, Palette, legend_of
+from evaluation.tradeoffs.figures.tradeoff.glyphs import Entry, Glyph, Palette, legend_of
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.reports.tradeoff import dot_columns
 from evaluation.tradeoffs.view import NOT_SAID, View, prompt_key, prompt_title

@@ -11,7 +11,7 @@ from evaluation.reports.estimates import N_RESAMPLES, USUAL_SEED
 from evaluation.statistics.intervals import METHOD
 from evaluation.tradeoffs.axes import Axis
 from evaluation.tradeoffs.dots import Dot
-from evaluation.tradeoffs.figures.tradeoff import Figure
+from evaluation.tradeoffs.figures.tradeoff.figure import Figure
 from evaluation.tradeoffs.flattered import (
     FLATTERED,
     SAME_METRIC,

@@ -10,8 +10,9 @@ from accounts.http import SignedInRequest
 from evaluation.reports.downloads import attachment, report_file
 from evaluation.reports.figures.builders import CONTENT_TYPES
 from evaluation.tradeoffs.cached import cached_material
-from evaluation.tradeoffs.figures.glyphs import palette_of
-from evaluation.tradeoffs.figures.svg_files import (
+from evaluation.tradeoffs.figures.tradeoff.figure import Figure, figure_of
+from evaluation.tradeoffs.figures.tradeoff.glyphs import palette_of
+from evaluation.tradeoffs.figures.tradeoff.svg_files import (
     converted,
     file_size,
     file_style,
@@ -19,7 +20,6 @@ from evaluation.tradeoffs.figures.svg_files import (
     titled,
     well_formed,
 )
-from evaluation.tradeoffs.figures.tradeoff import Figure, figure_of
 from evaluation.tradeoffs.forms.axes import AxesForm
 from evaluation.tradeoffs.forms.tradeoff import TradeoffForm
 from evaluation.tradeoffs.material import Material

@@ -16,7 +16,7 @@ from evaluation.reports.downloads import report_file
 from evaluation.reports.registry import CannotReport
 from evaluation.reports.report import Report
 from evaluation.retrieval.report import MOST_K
-from evaluation.tradeoffs.figures.tradeoff import Figure, figure_of
+from evaluation.tradeoffs.figures.tradeoff.figure import Figure, figure_of
 from evaluation.tradeoffs.forms.axes import AxesForm
 from evaluation.tradeoffs.forms.restricted import PlanRestrictedForm, RestrictedForm, query_string
 from evaluation.tradeoffs.material import Material, material_of

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from evaluation.tradeoffs.dots import dot_of
-from evaluation.tradeoffs.figures.glyphs import SHAPES, glyph_of, palette_of
+from evaluation.tradeoffs.figures.tradeoff.glyphs import SHAPES, glyph_of, palette_of
 from evaluation.tradeoffs.pairs import pairs_differing_in
 from generation.models import Setup
 from tests.evaluation.tradeoffs.imported_setups import LARGE, SMALL, imported

@@ -10,7 +10,8 @@ from django.conf import settings
 from django.template.loader import render_to_string
 
 from evaluation.reports.figures.free_places import Box, Text, first_free, least_covering
-from evaluation.tradeoffs.figures.frame import (
+from evaluation.tradeoffs.figures.tradeoff.figure import PADDING, figure_of
+from evaluation.tradeoffs.figures.tradeoff.frame import (
     PLOT,
     Window,
     curves,
@@ -19,8 +20,8 @@ from evaluation.tradeoffs.figures.frame import (
     ticks,
     window_of,
 )
-from evaluation.tradeoffs.figures.glyphs import SHAPES, glyph_of, legend_of, palette_of
-from evaluation.tradeoffs.figures.svg_files import (
+from evaluation.tradeoffs.figures.tradeoff.glyphs import SHAPES, glyph_of, legend_of, palette_of
+from evaluation.tradeoffs.figures.tradeoff.svg_files import (
     converted,
     file_size,
     file_style,
@@ -28,7 +29,6 @@ from evaluation.tradeoffs.figures.svg_files import (
     titled,
     well_formed,
 )
-from evaluation.tradeoffs.figures.tradeoff import PADDING, figure_of
 from evaluation.tradeoffs.view import View
 from generation.text.prompt_types import TWELVE
 from tests.evaluation.tradeoffs.rows_of_tradeoffs import aggregate, row

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.services import create_api_token
-from evaluation.tradeoffs.figures.tradeoff import figure_of
+from evaluation.tradeoffs.figures.tradeoff.figure import figure_of
 from evaluation.tradeoffs.material import material_of
 from evaluation.tradeoffs.pages.methods import methods_paragraph
 from evaluation.tradeoffs.recall_lines import Line

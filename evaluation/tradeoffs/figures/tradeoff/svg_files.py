@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from evaluation.reports.figures.free_places import Text
 from evaluation.reports.figures.themes import FILE_FONT, LIGHT
-from evaluation.tradeoffs.figures.glyphs import SHAPES, Entry, Glyph
-from evaluation.tradeoffs.figures.tradeoff import Figure
+from evaluation.tradeoffs.figures.tradeoff.figure import Figure
+from evaluation.tradeoffs.figures.tradeoff.glyphs import SHAPES, Entry, Glyph
 
 LEGEND_GAP = 26  # between the figure and its legend
 LINE, GROUP = 19, 12  # height of a line of the legend; space before a group

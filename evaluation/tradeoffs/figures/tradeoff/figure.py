@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from evaluation.reports.figures.free_places import Box, Text, around, first_free, least_covering
 from evaluation.reports.numbers import decimal
-from evaluation.tradeoffs.figures.frame import (
+from evaluation.tradeoffs.figures.tradeoff.frame import (
     HEIGHT,
     PLOT,
     SMALLEST_WINDOW,
@@ -23,7 +23,7 @@ from evaluation.tradeoffs.figures.frame import (
     ticks,
     window_of,
 )
-from evaluation.tradeoffs.figures.glyphs import (
+from evaluation.tradeoffs.figures.tradeoff.glyphs import (
     Glyph,
     Legend,
     Palette,
