@@ -8,8 +8,9 @@ from evaluation.reports.report import Report
 from evaluation.tradeoffs.axes import Axes, Axis
 from evaluation.tradeoffs.cached import cached_recalls
 from evaluation.tradeoffs.figure_choice import SWITCHES, FigureChoice
-from evaluation.tradeoffs.figures.tradeoff.figure import Figure, chosen_of, figure_of
+from evaluation.tradeoffs.figures.tradeoff.figure import Figure, figure_of
 from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, glyph_of, palette_of, with_rings
+from evaluation.tradeoffs.figures.tradeoff.marks import chosen_of
 from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, chooser_of, sides_marked
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.pages.legend import Group, legend_groups, short_names, short_title

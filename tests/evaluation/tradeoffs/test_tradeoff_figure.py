@@ -10,7 +10,8 @@ from django.conf import settings
 from django.template.loader import render_to_string
 
 from evaluation.reports.figures.free_places import Box, Text, first_free, least_covering
-from evaluation.tradeoffs.figures.tradeoff.figure import PADDING, figure_of
+from evaluation.tradeoffs.figures.tradeoff.clusters import PADDING
+from evaluation.tradeoffs.figures.tradeoff.figure import figure_of
 from evaluation.tradeoffs.figures.tradeoff.frame import (
     PLOT,
     Window,

@@ -8,14 +8,13 @@ from evaluation.reports.figures.free_places import Text
 from evaluation.reports.figures.themes import FILE_FONT, LIGHT
 from evaluation.tradeoffs.figures.tradeoff.figure import Figure
 from evaluation.tradeoffs.figures.tradeoff.glyphs import SHAPES, Entry, Glyph
+from evaluation.tradeoffs.figures.tradeoff.lines import RING_TITLES
 
 LEGEND_GAP = 26  # between the figure and its legend
 LINE, GROUP = 19, 12  # height of a line of the legend; space before a group
 SYMBOL = 22  # width that a mark takes before its text
 LONGEST_TITLE = 95  # characters of an axis title; what is longer is cut
-# Rings on lines of simulated retrieval: where a retriever with that recall would stand.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-RING_LABELS = {"top-1-mark": "At recall@1", "top-k-mark": "At recall@k"}
 
 
 class LegendLine(NamedTuple):
@@ -59,7 +58,7 @@ def _groups(figure: Figure) -> Iterator[tuple[str, list[_Entry]]]:
     there = {line.style for line in figure.lines}
     of_lines += [
         (title, Glyph(SHAPES["small"], f"line line--{style}"), "")
-        for style, title in RING_LABELS.items()
+        for style, title in RING_TITLES.items()
         if style in there
     ]
     groups: list[tuple[str, list[_Entry]]] = [

@@ -1,0 +1,73 @@
+"""Boxes around the marks of each cluster of setups, with a title where there is room."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from evaluation.reports.figures.free_places import Box, Text, least_covering
+from evaluation.tradeoffs.figures.tradeoff.frame import PLOT
+from evaluation.tradeoffs.figures.tradeoff.marks import Mark
+
+PADDING = 16  # between marks and the box of their cluster
+
+
+class Cluster(NamedTuple):
+    """The box around the marks of one cluster."""
+
+    key: str
+    box: Box
+    label: Text | None
+
+    @property
+    def width(self) -> float:
+        return round(self.box.right - self.box.left, 1)
+
+    @property
+    def height(self) -> float:
+        return round(self.box.bottom - self.box.top, 1)
+
+
+def clusters_of(marks: Sequence[Mark], taken: list[Box]) -> Iterator[Cluster]:
+    """Yield the boxes around the marks of each cluster; their labels are added to what is taken."""
+    found: dict[str, list[Mark]] = {}
+    for mark in marks:
+        if mark.row.of.cluster:
+            found.setdefault(mark.row.of.cluster, []).append(mark)
+    boxes = {
+        key: Box(
+            max(min(mark.x for mark in some) - PADDING, PLOT.left + 2),
+            max(min(mark.y for mark in some) - PADDING, PLOT.top + 2),
+            min(max(mark.x for mark in some) + PADDING, PLOT.right - 2),
+            min(max(mark.y for mark in some) + PADDING, PLOT.bottom - 2),
+        )
+        for key, some in found.items()
+    }
+    for key, box in sorted(boxes.items(), key=lambda item: -item[1].bottom):
+        others = [each for name, each in boxes.items() if name != key]
+        title = found[key][0].row.of.cluster_title
+        label = least_covering(_around_box(box, title), [*taken, *others], PLOT)
+        if label:
+            taken.append(label.box)
+        yield Cluster(key, Box(*(round(edge, 1) for edge in box)), label)
+    taken.extend(edge for box in boxes.values() for edge in _edges(box))
+
+
+def _edges(box: Box) -> Iterator[Box]:
+    """Yield the four sides of a box, as what nothing should cover."""
+    yield Box(box.left, box.top - 1, box.right, box.top + 1)
+    yield Box(box.left, box.bottom - 1, box.right, box.bottom + 1)
+    yield Box(box.left - 1, box.top, box.left + 1, box.bottom)
+    yield Box(box.right - 1, box.top, box.right + 1, box.bottom)
+
+
+def _around_box(box: Box, title: str) -> Iterator[Text]:
+    """Yield where a box may have its title, the usual place below its left end first."""
+    below, above = box.bottom + 13, box.top - 6
+    yield Text(box.left + 7, below, title)
+    yield Text(box.right - 7, below, title, "end")
+    yield Text(box.left + 7, above, title)
+    yield Text(box.right - 7, above, title, "end")
+    for y in (box.bottom - 6, box.top + 14):
+        yield Text(box.right + 6, y, title)
+        yield Text(box.left - 6, y, title, "end")
+    yield Text(box.left + 7, box.bottom - 5, title)
+    yield Text(box.left + 7, box.top + 14, title)

@@ -1,0 +1,149 @@
+"""Setups in their places, with the whiskers of their intervals and labels that cover nothing."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from evaluation.reports.figures.free_places import Box, Text, first_free
+from evaluation.reports.numbers import decimal
+from evaluation.tradeoffs.figures.tradeoff.frame import PLOT, Window
+from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, Palette, glyph_of
+from evaluation.tradeoffs.reports.tradeoff import TradeoffRow
+from generation.text.temperatures import temperature_text
+
+HALF_MARK = 6.5  # of a mark's square
+LABEL_SIZE = 11.5  # of the text beside a mark
+
+
+class Mark(NamedTuple):
+    """One setup in its place."""
+
+    row: TradeoffRow
+    x: float
+    y: float
+    glyph: Glyph
+    said: str  # name and figures, for who does not see it
+    whiskers: str = ""  # path of its intervals
+    colour: str = ""  # class of these
+    label: Text | None = None
+    leader: str = ""  # path from the mark to a label that stands apart
+    href: str = ""
+
+    @property
+    def model(self) -> str:
+        return self.row.of.model
+
+    @property
+    def temperature(self) -> str:
+        """As views call it."""
+        temperature = self.row.of.temperature
+        return "none" if temperature is None else f"{temperature:g}"
+
+    @property
+    def prompt(self) -> str:
+        """The prompt or, of an aggregate, the function, as views call it."""
+        return self.row.of.function or self.row.of.prompt_family
+
+
+def mark_of(
+    row: TradeoffRow,
+    point: tuple[float, float],
+    window: Window,
+    palette: Palette,
+    with_intervals: bool,
+    address: Callable[[TradeoffRow], str] | None,
+) -> Mark:
+    """Return a setup in its place, without a label."""
+    glyph = glyph_of(row.of, palette)
+    x, y = window.x(point[0]), window.y(point[1])
+    return Mark(
+        row,
+        round(x, 1),
+        round(y, 1),
+        glyph,
+        said=said_of(row),
+        whiskers=_whiskers(row, x, y, window) if with_intervals else "",
+        colour=glyph.classes.split()[0],
+        href=address(row) if address else "",
+    )
+
+
+def said_of(row: TradeoffRow) -> str:
+    """Return what a setup is and where it stands, in one line."""
+    of, share = row.of, row.of.dialog_share
+    temperature = "" if of.temperature is None else f"T {temperature_text(of.temperature)}"
+    of_dialog = f"dialog share {share:.2f}" if of.is_restricted and share is not None else ""
+    chosen = f"chosen in each example {chosen_of(row)}" if of.is_aggregate else ""
+    name = ", ".join(filter(None, [of.prompt_title, of.model, temperature, of_dialog, chosen]))
+    estimates = (row.attribution, row.sensibleness, row.f1)
+    attribution, sensibleness, f1 = (decimal(each.value, 3) for each in estimates)
+    return (
+        f"{name}: attribution {attribution}, sensibleness {sensibleness}, F1 {f1}, "
+        f"{row.n:,} examples"
+    )
+
+
+def chosen_of(row: TradeoffRow) -> str:
+    """Return what an aggregate takes: its pool, what chose, and its inferences."""
+    title, size, n_calls = row.chosen.chosen_by_title, row.chosen.pool_size, row.of.n_calls
+    by = f" by {title}" if title else ""
+    pool = "1 setup" if size == 1 else f"{size or 'unknown'} setups"
+    calls = "1 inference" if n_calls == 1 else f"{n_calls:,} inferences"
+    return f"from {pool}{by}, {calls} per example"
+
+
+def _whiskers(row: TradeoffRow, x: float, y: float, window: Window) -> str:
+    """Return the path of both intervals, as far as the window shows them; "" without any."""
+    parts = []
+    _, low, high = row.attribution
+    if low is not None and high is not None:
+        start, end = window.x(max(low, window.x_from)), window.x(min(high, window.x_to))
+        parts.append(f"M{start:.1f} {y:.1f}H{end:.1f}")
+    _, low, high = row.sensibleness
+    if low is not None and high is not None:
+        start, end = window.y(max(low, window.y_from)), window.y(min(high, window.y_to))
+        parts.append(f"M{x:.1f} {start:.1f}V{end:.1f}")
+    return "".join(parts)
+
+
+# --- labels ---------------------------------------------------------------------------------
+
+
+def labelled(marks: Sequence[Mark], taken: list[Box]) -> list[Mark]:
+    """Return the marks with labels that cover nothing; one without room for it has none."""
+    done = []
+    for mark in marks:
+        label = first_free(_beside(mark), taken, PLOT)
+        if label:
+            taken.append(label.box)
+        done.append(mark._replace(label=label, leader=_leader(mark, label) if label else ""))
+    return done
+
+
+def _beside(mark: Mark) -> Iterator[Text]:
+    """Yield places for a label: right, left, above, below, then further away."""
+    text = mark.row.of.label
+    x, y = mark.x, mark.y + 4
+    yield Text(x + 9, y, text, "start", LABEL_SIZE)
+    yield Text(x - 9, y, text, "end", LABEL_SIZE)
+    yield Text(x, y - 13, text, "middle", LABEL_SIZE)
+    yield Text(x, y + 14, text, "middle", LABEL_SIZE)
+    for distance in (16, 30, 44, 58, 72):
+        for up in (-distance, distance):
+            yield Text(x + 12, y + up, text, "start", LABEL_SIZE)
+            yield Text(x - 12, y + up, text, "end", LABEL_SIZE)
+        yield Text(x + distance, y + distance / 4, text, "start", LABEL_SIZE)
+        yield Text(x - distance, y - distance / 4, text, "end", LABEL_SIZE)
+
+
+def _leader(mark: Mark, label: Text) -> str:
+    """Return a line to a label that is not next to its mark."""
+    box = label.box
+    x = min(max(mark.x, box.left), box.right)
+    y = min(max(mark.y, box.top), box.bottom)
+    away = math.hypot(x - mark.x, y - mark.y)
+    if away <= 2 * HALF_MARK:
+        return ""
+    start = HALF_MARK / away
+    from_x, from_y = mark.x + start * (x - mark.x), mark.y + start * (y - mark.y)
+    return f"M{from_x:.1f} {from_y:.1f}L{x:.1f} {y:.1f}"
