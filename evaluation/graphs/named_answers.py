@@ -5,7 +5,6 @@ from functools import partial
 
 from evaluation.graphs.experiments.registry import EXPERIMENTS
 from evaluation.graphs.experiments.reports import accuracy, citation_table, removal
-from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS
 from evaluation.graphs.reports.cited_answers import CitedAnswers, cited_answers
 from evaluation.runs.named_answers import Experiment, register
 from generation.models import Dataset
@@ -33,5 +32,6 @@ def _responses(key: str, dataset: Dataset, setups: Collection[int]) -> list[int]
     return found
 
 
-for _key in EXPERIMENT_REPORTS:
-    register(_key, Experiment(EXPERIMENTS[_key].title, partial(_responses, _key)))
+for _key, _kind in EXPERIMENTS.items():
+    if _kind.has_grid:
+        register(_key, Experiment(_kind.title, partial(_responses, _key)))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from evaluation.graphs.experiments.figures import experiment_picture
 from evaluation.graphs.experiments.reports.accuracy import ACCURACY
 from evaluation.graphs.experiments.reports.citation_table import CITATION_TABLE
 from evaluation.graphs.experiments.reports.human_alignment import HUMAN_ALIGNMENT
@@ -33,4 +34,11 @@ register(replace(RETRIEVAL, figure=_retrieval_chart))
 for kind in (CITATIONS, ALIGNMENT, INCOMPETENCE, QUALITY):
     register(replace(kind, figure=partial(report_chart, kind.key)))
 register(STATISTICS)
-register(CITATION_TABLE, QUALITY_TABLE, REMOVAL, ACCURACY, HUMAN_ALIGNMENT)
+for key, of_experiment in (
+    ("citations", CITATION_TABLE),
+    ("quality", QUALITY_TABLE),
+    ("removal", REMOVAL),
+    ("accuracy", ACCURACY),
+):
+    register(replace(of_experiment, figure=partial(experiment_picture, key)))
+register(HUMAN_ALIGNMENT)

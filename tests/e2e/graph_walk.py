@@ -7,7 +7,6 @@ from typing import Any
 from django.urls import reverse
 
 from evaluation.graphs.experiments.registry import EXPERIMENTS
-from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS
 from evaluation.graphs.experiments.services import ExperimentPlan, request
 from generation.grids.grid_file import GridModel
 from generation.models import Checkpoint, Dataset, KGQuestion
@@ -20,6 +19,10 @@ from tests.construction_material import (
     add_failed,
     add_left_out,
     make_construction,
+)
+from tests.evaluation.graphs.experiments.experiment_reports import (
+    OVER_A_GRAPH,
+    experiment_report,
 )
 from tests.evaluation.hand_ablated import import_answers
 from tests.evaluation.hand_cited import import_cited, score_answers, score_citations
@@ -205,10 +208,11 @@ def _experiments(folder: Path, bare: Dataset) -> Iterator[tuple[str, str]]:
     work(experiment)
     KGQuestion.objects.filter(example__dataset=dataset).update(is_minimum_made_up=True)
     yield "experiments, made up", reverse("graphs:experiments", args=[dataset.slug])
-    for key, report in EXPERIMENT_REPORTS.items():
-        groups = [row["group"] for row in report(dataset).records]
+    for key in OVER_A_GRAPH:
+        rows = experiment_report(key, dataset).records
+        groups = [row["group"] for row in rows]
         yield f"experiment {key}, unfolded", f"{page(dataset, key)}?runs={groups[0]}"
-    setups = ",".join(str(pk) for pk in report(dataset).records[0]["setup_ids"])
+    setups = ",".join(str(pk) for pk in rows[0]["setup_ids"])
     here = reverse("graphs:answers", args=[dataset.slug])
     yield "answers of seeded runs", f"{here}?setup={setups}&experiment={key}"
     study = rated(folder / "rated")

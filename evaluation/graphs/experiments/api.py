@@ -16,11 +16,10 @@ from annotation.models import Study
 from evaluation.graphs.experiments import services
 from evaluation.graphs.experiments.pages.human_alignment import studies_of, study_chosen
 from evaluation.graphs.experiments.registry import EXPERIMENTS, KGExperiment
-from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS, RATED_REPORTS
 from evaluation.graphs.experiments.services import ExperimentPlan, ScoringPlan
 from evaluation.models import MetricRun
 from evaluation.reports.api import Conflict, ReportSerializer
-from evaluation.reports.registry import CannotReport
+from evaluation.reports.registry import CannotReport, all_reports
 from evaluation.runs.api import RunSerializer
 from evaluation.runs.choices import model_called
 from evaluation.runs.model_checks import why_unusable
@@ -157,11 +156,12 @@ class ExperimentReport(APIView):
     def get(self, request: Request, slug: str, key: str) -> Answer:
         dataset, experiment = _named(slug, key)
         refuse_unknown(request, () if experiment.has_grid else ("study",))
+        kind = all_reports()[experiment.report]
+        study = None
+        if not experiment.has_grid:
+            study = _study(dataset, request.query_params.get("study", ""))
         try:
-            if experiment.key in RATED_REPORTS:
-                study = _study(dataset, request.query_params.get("study", ""))
-                return Answer(RATED_REPORTS[experiment.key](study).as_json())
-            return Answer(EXPERIMENT_REPORTS[experiment.key](dataset).as_json())
+            return Answer(kind.make(study or dataset, kind.choices()).as_json())
         except CannotReport as error:
             raise NotFound(str(error)) from error
 

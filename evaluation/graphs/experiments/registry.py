@@ -31,6 +31,7 @@ class KGExperiment(NamedTuple):
     title: str
     lede: str
     source: str
+    report: str  # key of its report; about a dataset, or of human alignment about a study
     prompts: tuple[str, ...]  # keys of types; none: it asks nothing of its own
     temperatures: tuple[float, ...]
     seeds: tuple[int, ...]
@@ -61,6 +62,7 @@ _ALL = (
         "Correctness, precision, recall and alignment of citations, and what answers cost, by "
         "model and temperature: means of three seeded runs.",
         "KaLMA, table 3",
+        "citation_table",
         (WHOLE["retrieved"],),
         SEVERAL_TEMPERATURES,
         SEEDS,
@@ -71,6 +73,7 @@ _ALL = (
         "Text quality",
         "Coherence, consistency, fluency and relevance from 1 to 5, by a language model as judge.",
         "KaLMA, table 4",
+        "quality_table",
         (WHOLE["retrieved"],),
         SEVERAL_TEMPERATURES,
         SEEDS,
@@ -84,6 +87,7 @@ _ALL = (
         "Citation quality and [NA] when 0 to 3 pieces of needed knowledge are taken out of the "
         "graph shown.",
         "KaLMA, table 5 and figure 4",
+        "removal",
         (WHOLE["gold"], *(f"graph-gold-minus-{n}" for n in (1, 2, 3))),
         ONE_TEMPERATURE,
         SEEDS,
@@ -95,6 +99,7 @@ _ALL = (
         "Retrieval accuracy",
         "Citation quality when 0 to 80 % of the sub-graphs shown are replaced by wrong ones.",
         "KaLMA, figure 5",
+        "accuracy",
         (WHOLE["gold"], *(f"graph-accuracy-{percent}" for percent in (80, 60, 40, 20))),
         ONE_TEMPERATURE,
         SEEDS,
@@ -107,6 +112,7 @@ _ALL = (
         "Whether sentences say what their citations claim, by two people and by the automatic "
         "metric over the same pairs.",
         "KaLMA, table 6",
+        "human_alignment",
         (),
         (),
         (),

@@ -15,7 +15,6 @@ from annotation.models import Study, Vote
 from annotation.planning import NO_EVIDENCE, plan_units, rater_needs
 from annotation.services.claiming import claim_next_unit
 from evaluation.exchange.management.commands.load_demo import sign_ins
-from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS
 from evaluation.graphs.pages.cited_answer import judged_answers
 from evaluation.graphs.reports.alignment import alignment_report
 from evaluation.graphs.reports.citations import citations_report
@@ -25,6 +24,7 @@ from evaluation.measures.citation import Verdict
 from generation.evidence import graphs_of
 from generation.models import Dataset, Example, Response
 from tests.annotation.makers import planned
+from tests.evaluation.graphs.experiments.experiment_reports import experiment_report
 
 pytestmark = pytest.mark.once
 
@@ -127,14 +127,14 @@ def test_every_answer_about_the_graph_can_be_rated(demo):
 def test_tables_of_experiments_have_three_seeded_runs(demo):
     graph = Dataset.objects.get(name="Demo graph")
 
-    removal = EXPERIMENT_REPORTS["removal"](graph).records
+    removal = experiment_report("removal", graph).records
     assert [(row["n_removed"], row["n_runs"]) for row in removal] == [(n, 3) for n in range(4)]
     # Less of what is needed is cited, the fewer of it is shown; what is cited stays correct.
     recalls = [row["recall"] for row in removal]
     assert recalls == sorted(recalls, reverse=True)
     assert recalls[0] > recalls[-1]
     assert {row["correctness"] for row in removal} == {1.0}
-    assert 3 in [row["n_runs"] for row in EXPERIMENT_REPORTS["citations"](graph).records]
+    assert 3 in [row["n_runs"] for row in experiment_report("citations", graph).records]
 
 
 def test_one_study_is_open_and_unrated_with_raters_enough_for_both_arms(demo):

@@ -1,13 +1,26 @@
 """What has come of an experiment: its table, one group unfolded into its runs, and its charts."""
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from evaluation.graphs.experiments.figures import experiment_charts
 from evaluation.graphs.experiments.pages.tables import header, table_rows
-from evaluation.graphs.experiments.reports.registry import WITH_RUN_ROWS
+from evaluation.graphs.experiments.reports import accuracy, citation_table, quality_table, removal
+from evaluation.graphs.experiments.reports.run_rows import RowOfRuns
 from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.registry import CannotReport
+from evaluation.reports.report import Report
 from generation.models import Dataset
+
+# The report of an experiment, and a row for each run of the group of that key.
+WITH_RUN_ROWS: Mapping[
+    str, Callable[[Dataset, str], tuple[Report[RowOfRuns], Sequence[RowOfRuns]]]
+] = {
+    "citations": citation_table.with_run_rows,
+    "quality": quality_table.with_run_rows,
+    "removal": removal.with_run_rows,
+    "accuracy": accuracy.with_run_rows,
+}
 
 
 def figures_of(dataset: Dataset, key: str, unfolded: str) -> dict[str, Any]:

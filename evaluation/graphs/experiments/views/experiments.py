@@ -1,6 +1,5 @@
 """KaLMA's experiments over a graph: which there are, and each in its steps: ask, score, read."""
 
-from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -10,8 +9,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
+from annotation.models import Study
 from evaluation.graphs.experiments import services
-from evaluation.graphs.experiments.figures import experiment_picture
 from evaluation.graphs.experiments.forms.alignment_study import AlignmentStudyForm
 from evaluation.graphs.experiments.forms.experiment import ScoreForm, StartForm
 from evaluation.graphs.experiments.pages.progress import (
@@ -22,10 +21,9 @@ from evaluation.graphs.experiments.pages.progress import (
 )
 from evaluation.graphs.experiments.pages.results import figures_of
 from evaluation.graphs.experiments.registry import EXPERIMENTS
-from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS, RATED_REPORTS
 from evaluation.graphs.experiments.views import alignment
 from evaluation.reports.downloads import report_file
-from evaluation.reports.registry import CannotReport
+from evaluation.reports.registry import CannotReport, all_reports
 from evaluation.reports.report import Report
 from evaluation.runs.services.runs import RunError
 from evaluation.runs.tasks import send_run
@@ -120,9 +118,12 @@ def download_experiment(
     That of human alignment is about the study of the address, or the newest.
     """
     dataset = _dataset(slug, key)
-    picture = partial(experiment_picture, key) if key in EXPERIMENT_REPORTS else None
-    made = partial(_report, request, dataset, key)
-    return report_file(made, format_key, f"{slug}-{key}", picture)
+    kind = all_reports()[EXPERIMENTS[key].report]
+
+    def made() -> Report[Any]:
+        return kind.make(_subject(request, dataset, key), kind.choices())
+
+    return report_file(made, format_key, f"{slug}-{key}", kind.figure)
 
 
 def _show(
@@ -149,7 +150,7 @@ def _show(
         "can_make_up": "minimum sets" in state.kind.needs,
         "plots": {},
     }
-    if key in EXPERIMENT_REPORTS:
+    if state.kind.has_grid:
         context |= figures_of(dataset, key, request.GET.get("runs", ""))
     else:
         context |= alignment.context_of(request, dataset, state, study_form)
@@ -169,15 +170,19 @@ def _first_form(dataset: Dataset, state: ExperimentState) -> StartForm | None:
     return StartForm(dataset, state.kind)
 
 
-def _report(request: SignedInRequest, dataset: Dataset, key: str) -> Report[Any]:
-    """Return the report of an experiment for a file."""
-    if key in EXPERIMENT_REPORTS:
-        return EXPERIMENT_REPORTS[key](dataset)
+def _subject(request: SignedInRequest, dataset: Dataset, key: str) -> Dataset | Study:
+    """Return what the report of an experiment is about.
+
+    Raises:
+        CannotReport: it is about a study, and there is none.
+    """
+    if EXPERIMENTS[key].has_grid:
+        return dataset
     state = state_of(dataset, key)
     study = alignment.study_of(dataset, state, request.GET.get("study", ""))
     if study is None:
         raise CannotReport("There is no study of alignment yet.")
-    return RATED_REPORTS[key](study)
+    return study
 
 
 def _dataset(slug: str, key: str) -> Dataset:

@@ -19,7 +19,6 @@ from annotation.models import Study
 from annotation.services.alignment_studies import PairDraw, request_alignment_study
 from annotation.services.studies import StudyError
 from evaluation.graphs.experiments.registry import EXPERIMENTS, KGExperiment
-from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS, RATED_REPORTS
 from evaluation.graphs.experiments.services import (
     ExperimentPlan,
     ScoringPlan,
@@ -29,7 +28,7 @@ from evaluation.graphs.experiments.services import (
     why_not,
 )
 from evaluation.reports.formats import FORMATS, write_report
-from evaluation.reports.registry import CannotReport
+from evaluation.reports.registry import CannotReport, all_reports
 from evaluation.reports.report import Report
 from evaluation.runs.command import requested_here, score_here
 from evaluation.runs.model_checks import why_unusable
@@ -307,9 +306,8 @@ def _print_plan(dataset: Dataset, grid: Grid | None, stdout: Any) -> None:
 
 
 def _report(dataset: Dataset, experiment: KGExperiment, study: Study | None) -> Report[Any]:
+    kind = all_reports()[experiment.report]
     try:
-        if study:
-            return RATED_REPORTS[experiment.key](study)
-        return EXPERIMENT_REPORTS[experiment.key](dataset)
+        return kind.make(study or dataset, kind.choices())
     except CannotReport as error:
         raise CommandError(str(error)) from error

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS
 from generation.models import Dataset
+from tests.evaluation.graphs.experiments.experiment_reports import OVER_A_GRAPH, experiment_report
 from tests.evaluation.hand_ablated import RUNS, answers, setup, three_runs
 from tests.evaluation.hand_cited import score_answers, score_citations
 from tests.shown import shown
@@ -84,10 +84,10 @@ def keys_of(researcher, dataset: Dataset, url: str) -> list[str]:
     return [keys[each] for each in shown(researcher.get(url)).addresses if each in keys]
 
 
-@pytest.mark.parametrize("key", list(EXPERIMENT_REPORTS))
+@pytest.mark.parametrize("key", OVER_A_GRAPH)
 def test_as_many_answers_are_listed_as_a_row_counts(researcher, uneven, key):
     """Each row, and each of its runs: neither q3 of a whole graph nor a second answer is there."""
-    for row in EXPERIMENT_REPORTS[key](uneven).records:
+    for row in experiment_report(key, uneven).records:
         whole, *runs = urls_of(researcher, uneven, key, row["group"])
         [of_whole] = [url for url in whole if "/answers/" in url]
         listed = keys_of(researcher, uneven, of_whole)
@@ -104,7 +104,7 @@ def test_as_many_answers_are_listed_as_a_row_counts(researcher, uneven, key):
 
 
 def test_only_the_questions_that_all_rows_have_are_listed(researcher, uneven):
-    [whole] = [r for r in EXPERIMENT_REPORTS["removal"](uneven).records if not r["n_removed"]]
+    [whole] = [r for r in experiment_report("removal", uneven).records if not r["n_removed"]]
     [[*urls], *_] = urls_of(researcher, uneven, "removal", whole["group"])
     [url] = [url for url in urls if "/answers/" in url]
 
@@ -116,7 +116,7 @@ def test_only_the_questions_that_all_rows_have_are_listed(researcher, uneven):
 
 
 def test_a_mean_score_leads_to_the_scores_it_is_over_and_failed_to_failures(researcher, uneven):
-    rows = EXPERIMENT_REPORTS["quality"](uneven).records
+    rows = experiment_report("quality", uneven).records
     [row] = [row for row in rows if row["n_runs"] == 3]
     urls = urls_of(researcher, uneven, "quality", row["group"])[0]
 
@@ -135,7 +135,7 @@ def test_a_mean_score_leads_to_the_scores_it_is_over_and_failed_to_failures(rese
     [("citations", "alignment_run", "n_aligned_pairs"), ("removal", "na_run", "n_na_answers")],
 )
 def test_aligned_and_na_lead_to_what_they_are_over(researcher, uneven, key, figure, n):
-    rows = [row for row in EXPERIMENT_REPORTS[key](uneven).records if row[figure]]
+    rows = [row for row in experiment_report(key, uneven).records if row[figure]]
     assert rows
     for row in rows:
         urls = urls_of(researcher, uneven, key, row["group"])[0]

@@ -16,7 +16,6 @@ from evaluation.graphs.experiments.figures import (
 )
 from evaluation.graphs.experiments.registry import EXPERIMENTS
 from evaluation.graphs.experiments.reports.accuracy import accuracy_report
-from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS
 from evaluation.graphs.experiments.reports.removal import removal_report
 from evaluation.models import MetricRun
 from evaluation.reports.columns import UNKNOWN, Estimate, Format
@@ -25,6 +24,7 @@ from evaluation.reports.formats import write_report
 from evaluation.reports.numbers import percent
 from generation.models import Experiment, KGQuestion
 from tests.charts import valid
+from tests.evaluation.graphs.experiments.experiment_reports import OVER_A_GRAPH, experiment_report
 from tests.evaluation.hand_ablated import RUNS, answers, import_answers, setup, three_runs
 from tests.evaluation.hand_cited import score_answers, score_citations
 from tests.makers import example_row, import_rows, statements
@@ -118,7 +118,7 @@ def figure(row, name):
 def test_table_3_has_the_means_deviations_and_intervals_of_the_report(researcher, seeded):
     page = shown(researcher.get(address("experiment", seeded, "citations")))
 
-    report = EXPERIMENT_REPORTS["citations"](seeded)
+    report = experiment_report("citations", seeded)
     figures = ("aligned", "correctness", "precision", "recall", "f1")
     macro = ("macro_precision", "macro_recall", "macro_f1")
     table = groups(page, report)
@@ -135,9 +135,9 @@ def test_table_3_has_the_means_deviations_and_intervals_of_the_report(researcher
     assert report.signature in page.text
 
 
-@pytest.mark.parametrize("key", list(EXPERIMENT_REPORTS))
+@pytest.mark.parametrize("key", OVER_A_GRAPH)
 def test_every_number_leads_to_answers_and_each_row_to_its_runs(researcher, seeded, key):
-    report = EXPERIMENT_REPORTS[key](seeded)
+    report = experiment_report(key, seeded)
     row = max(report.records, key=lambda row: row["n_runs"])
     here = address("experiment", seeded, key)
 
@@ -157,7 +157,7 @@ def test_every_number_leads_to_answers_and_each_row_to_its_runs(researcher, seed
 
 
 def test_a_number_over_three_runs_leads_to_the_answers_of_all_three(researcher, seeded):
-    report = EXPERIMENT_REPORTS["citations"](seeded)
+    report = experiment_report("citations", seeded)
     [row] = [row for row in report.records if row["n_runs"] == 3]
     page = shown(researcher.get(address("experiment", seeded, "citations")))
     [cells] = groups(page, report)[row["group"]]
@@ -173,7 +173,7 @@ def test_a_number_over_three_runs_leads_to_the_answers_of_all_three(researcher, 
 
 
 def test_a_score_leads_to_the_scores_of_its_runs_alone(researcher, seeded):
-    report = EXPERIMENT_REPORTS["quality"](seeded)
+    report = experiment_report("quality", seeded)
     [row] = [row for row in report.records if row["n_runs"] == 3]
     run = MetricRun.objects.get(dataset=seeded, metric="fluency")
     page = shown(researcher.get(address("experiment", seeded, "quality")))
@@ -189,7 +189,7 @@ def test_a_score_leads_to_the_scores_of_its_runs_alone(researcher, seeded):
 
 
 def test_what_is_not_defined_is_a_dash_and_leads_nowhere(researcher, seeded):
-    report = EXPERIMENT_REPORTS["removal"](seeded)
+    report = experiment_report("removal", seeded)
     table = groups(shown(researcher.get(address("experiment", seeded, "removal"))), report)
 
     [whole] = [row["group"] for row in report.records if not row["n_removed"]]
@@ -212,9 +212,9 @@ def test_the_pictures_hold_the_tables_figures(researcher, seeded):
     assert "small (0.5), pieces of knowledge removed 1: 33.3" in points[1]["said"]
 
 
-@pytest.mark.parametrize("key", list(EXPERIMENT_REPORTS))
+@pytest.mark.parametrize("key", OVER_A_GRAPH)
 def test_table_and_figure_come_as_files(researcher, seeded, key):
-    report = EXPERIMENT_REPORTS[key](seeded)
+    report = experiment_report(key, seeded)
     for format_key in ("csv", "latex", "json"):
         answer = researcher.get(address("experiment-file", seeded, key, format_key))
         assert answer.text == write_report(report, format_key)
@@ -412,7 +412,7 @@ def test_what_there_is_not_is_not_found(researcher, seeded):
         assert researcher.get(file).status_code == 404
 
 
-@pytest.mark.parametrize("key", [*EXPERIMENT_REPORTS, ""])
+@pytest.mark.parametrize("key", [*OVER_A_GRAPH, ""])
 def test_more_runs_and_answers_cost_no_more_queries(researcher, seeded, tmp_path, key):
     many = [
         row

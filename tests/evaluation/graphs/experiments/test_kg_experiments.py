@@ -3,7 +3,6 @@
 import pytest
 
 from evaluation.graphs.experiments.registry import EXPERIMENTS
-from evaluation.graphs.experiments.reports.registry import EXPERIMENT_REPORTS
 from evaluation.graphs.experiments.services import (
     ExperimentPlan,
     ScoringPlan,
@@ -16,11 +15,12 @@ from evaluation.graphs.experiments.services import (
     why_not,
 )
 from evaluation.models import MetricRun
+from evaluation.reports.registry import all_reports
 from evaluation.runs.services.runs import RunError
 from generation.choices.declaration import ChoiceError
 from generation.grids.grid_file import GridError, GridModel, Price
 from generation.model_specs import ModelSpec
-from generation.models import Checkpoint, Experiment
+from generation.models import Checkpoint, Dataset, Experiment
 from generation.services.experiments import ExperimentError
 from generation.text.prompt_types import prompt_type
 from tests.evaluation.metric_runs import mill, work
@@ -66,7 +66,7 @@ def test_every_experiment_asks_prompts_there_are_and_has_a_report(experiment):
     kinds = [prompt_type(key) for key in experiment.prompts]
 
     assert all(kind.graph for kind in kinds)
-    assert (experiment.key in EXPERIMENT_REPORTS) == experiment.has_grid
+    assert (all_reports()[experiment.report].about is Dataset) == experiment.has_grid
 
 
 def test_it_is_asked_as_the_paper_has_it_unless_somebody_chooses(graph):
