@@ -1,11 +1,25 @@
-"""The reports on a study."""
+"""The reports on a study, as its page shows them, with their figures."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
+from evaluation.reports.figures.themes import Spec
 from evaluation.reports.registry import register
+from evaluation.studies.figures.charts import scenarios_chart, shifts_chart
+from evaluation.studies.figures.timing import position_chart, time_chart
 from evaluation.studies.reports.cached_figures import as_on_page
 from evaluation.studies.reports.study import ON_PAGE
 from evaluation.studies.reports.threshold_choice import CALIBRATION
 
-register(*(replace(kind, make=partial(as_on_page, kind)) for kind in ON_PAGE), CALIBRATION)
+FIGURES: Mapping[str, Callable[[Sequence[Any]], Spec | None]] = {
+    "scenarios": scenarios_chart,
+    "uncertainty": shifts_chart,
+    "time": time_chart,
+    "position": position_chart,
+}
+
+for kind in ON_PAGE:
+    register(replace(kind, make=partial(as_on_page, kind), figure=FIGURES.get(kind.key)))
+register(CALIBRATION)

@@ -42,17 +42,21 @@ def whisker(estimate: Estimate, factor: float = 100) -> dict[str, float | None]:
     return {name: as_percent(end, factor) for name, end in estimate._asdict().items()}
 
 
-def said(estimate: Estimate, factor: float = 100) -> str:
+def said(estimate: Estimate, factor: float = 100, n_digits: int = 1) -> str:
     """Return an estimate in words: '81.0 [75.2, 86.1]'."""
-    value, low, high = whisker(estimate, factor).values()
+    value, *ends = (
+        None if end is None else f"{end:.{n_digits}f}" for end in whisker(estimate, factor).values()
+    )
     if value is None:
         return UNDEFINED
-    return f"{value:.1f}" + ("" if low is None or high is None else f" [{low:.1f}, {high:.1f}]")
+    return value if None in ends else f"{value} [{', '.join(map(str, ends))}]"
 
 
-def measured(estimate: Estimate, factor: float = 100, **about: Any) -> dict[str, Any]:
+def measured(
+    estimate: Estimate, factor: float = 100, *, n_digits: int = 1, **about: Any
+) -> dict[str, Any]:
     """Return an estimate for an axis, with its words (`said`) and what it is about."""
-    return {**whisker(estimate, factor), "said": said(estimate, factor), **about}
+    return {**whisker(estimate, factor), "said": said(estimate, factor, n_digits), **about}
 
 
 def inline(values: Sequence[Mapping[str, Any]]) -> "alt.InlineData":

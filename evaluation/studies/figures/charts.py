@@ -1,6 +1,6 @@
 """The charts of a study: scenarios, shifts, accuracies, ROC curve, calibration."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from evaluation.reports.figures.builders import (
@@ -13,12 +13,13 @@ from evaluation.reports.figures.builders import (
     zero_line,
 )
 from evaluation.reports.figures.themes import Spec
+from evaluation.reports.setups import short_names
 from evaluation.runs.names import distinct_names
 from evaluation.studies.reports.agreement import AgreementRow, Confusion, Point
 from evaluation.studies.reports.ceilings import CEILINGS
 from evaluation.studies.reports.run_columns import RunColumns
 from evaluation.studies.reports.scenarios import ScenarioRow
-from evaluation.studies.reports.uncertainty import ShiftOfSetup
+from evaluation.studies.reports.uncertainty import ShiftOfSetup, UncertaintyRow
 
 ROW_HEIGHT, HEAD_HEIGHT = 36, 46  # px, shared with the table beside the chart of accuracies
 WIDTH, SQUARE = 284, 190  # px, of the plots themselves
@@ -26,6 +27,7 @@ LABEL_HEIGHT, PADDING_RIGHT = 16, 16  # px, of the words above baseline and ceil
 MAJORITY = "majority"  # the label of a question whose yes is simply that of the most raters
 MOST_COLOURS = 5  # of a theme: more setups have a panel each
 PANELS_BESIDE = 3
+MOST_LINES = 120  # of the chart of scenarios: beyond that only the table can be read
 
 
 def accuracy_chart(
@@ -165,17 +167,20 @@ def calibration_chart(bins: Sequence[Point]) -> Spec:
     )
 
 
-def scenarios_chart(rows: Sequence[ScenarioRow], setups: Mapping[str, str]) -> Spec:
+def scenarios_chart(rows: Sequence[ScenarioRow]) -> Spec | None:
     """Draw the mean of each question in each scenario: colour is the setup, shape the arm.
 
-    With more setups than colours each has a panel of its own.
-
-    Args:
-        rows: those of the report on scenarios whose mean is defined and whose scale is one.
-        setups: the short name of each setup.
+    Of the report's rows those that have a mean, of the scale that most of them have. With more
+    setups than colours each has a panel of its own. None where no mean is defined, or so many are
+    that only the table can be read.
     """
     import altair as alt
 
+    setups, defined = short_names(rows), [row for row in rows if row.mean.value is not None]
+    scales = [row.scale for row in defined]
+    rows = [row for row in defined if row.scale == max(scales, key=scales.count)]
+    if not rows or len(rows) > MOST_LINES:
+        return None
     is_share = all(row.scale == "yes_no" for row in rows)
     values = [
         measured(
@@ -217,15 +222,18 @@ def _panels(chart: Any, setups: Sequence[str]) -> Any:
     return chart.facet(facet=facet, columns=PANELS_BESIDE, spacing=36)
 
 
-def shifts_chart(rows: Sequence[ShiftOfSetup], setups: Mapping[str, str]) -> Spec:
+def shifts_chart(rows: Sequence[UncertaintyRow]) -> Spec | None:
     """Draw how far each question shifts from separate to merged, a panel for each setup.
 
-    Args:
-        rows: those of the report on uncertainty that have a shift.
-        setups: the short name of each setup.
+    None where no shift is defined.
     """
     import altair as alt
 
+    of_setups = [row for row in rows if isinstance(row, ShiftOfSetup)]
+    shifts = [row for row in of_setups if row.shift.value is not None]
+    if not shifts:
+        return None
+    setups = short_names(shifts)
     values = [
         measured(
             row.shift,
@@ -233,7 +241,7 @@ def shifts_chart(rows: Sequence[ShiftOfSetup], setups: Mapping[str, str]) -> Spe
             setup=setups[row.setup],
             is_significant=row.test.is_significant,
         )
-        for row in rows
+        for row in shifts
     ]
     questions = list(dict.fromkeys(row["question"] for row in values))
     names = list(dict.fromkeys(row["setup"] for row in values))

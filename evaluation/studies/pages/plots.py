@@ -1,14 +1,12 @@
 """The charts of a study's page: which there are, from its figures, as the page carries them."""
 
 import hashlib
-from collections.abc import Sequence
 from typing import Any
 
 from django.core.cache import cache
 
 from evaluation.reports.code_version import CODE_VERSION
 from evaluation.reports.figures.themes import Spec, page_themes
-from evaluation.reports.setups import short_names
 from evaluation.studies.figures.charts import (
     accuracy_chart,
     calibration_chart,
@@ -17,13 +15,10 @@ from evaluation.studies.figures.charts import (
     shifts_chart,
 )
 from evaluation.studies.pages.auto_table import AutoTable
-from evaluation.studies.reports.scenarios import ScenarioRow
 from evaluation.studies.reports.study import Figures
-from evaluation.studies.reports.uncertainty import ShiftOfSetup
 
 CHARTS = ("scenarios", "shifts", "accuracy", "roc", "calibration")
 KEPT_SECONDS = 24 * 3600
-MOST_LINES = 120  # of the chart of scenarios: beyond that only the table can be read
 
 
 def page_plots(figures: Figures, auto: AutoTable) -> dict[str, Any]:
@@ -52,12 +47,9 @@ def _page_plots(figures: Figures, auto: AutoTable) -> dict[str, Any]:
 def chart(name: str, figures: Figures, auto: AutoTable, *, on_page: bool = False) -> Spec | None:
     """Return one of `CHARTS`; None where there is nothing to draw."""
     if name == "scenarios":
-        rows = _with_means(figures.scenarios.rows)
-        return scenarios_chart(rows, short_names(figures.scenarios.rows)) if rows else None
+        return scenarios_chart(figures.scenarios.rows)
     if name == "shifts":
-        of_setups = [row for row in figures.uncertainty.rows if isinstance(row, ShiftOfSetup)]
-        shifts = [row for row in of_setups if row.shift.value is not None]
-        return shifts_chart(shifts, short_names(shifts)) if shifts else None
+        return shifts_chart(figures.uncertainty.rows)
     if auto.chosen is None:
         return None
     if name == "accuracy":
@@ -66,11 +58,3 @@ def chart(name: str, figures: Figures, auto: AutoTable, *, on_page: bool = False
     if not points:
         return None
     return roc_chart(points, auto.chosen) if name == "roc" else calibration_chart(points)
-
-
-def _with_means(rows: Sequence[ScenarioRow]) -> list[ScenarioRow]:
-    """Return the rows that have a mean, of the scale that most of them have; none if too many."""
-    defined = [row for row in rows if row.mean.value is not None]
-    scales = [row.scale for row in defined]
-    kept = [row for row in defined if row.scale == max(scales, key=scales.count)]
-    return kept if len(kept) <= MOST_LINES else []

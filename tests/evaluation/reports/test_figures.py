@@ -21,6 +21,7 @@ from evaluation.studies.figures.charts import (
     threshold_point,
 )
 from evaluation.studies.figures.threshold_choice import grid_chart
+from evaluation.studies.figures.timing import position_chart, time_chart
 from evaluation.studies.pages.plots import CHARTS
 from evaluation.studies.reports.agreement import AgreementRow, Confusion
 from evaluation.studies.reports.calibration_rows import (
@@ -32,6 +33,7 @@ from evaluation.studies.reports.calibration_rows import (
 from evaluation.studies.reports.ceilings import CeilingColumns
 from evaluation.studies.reports.run_columns import RunColumns, WithoutScore
 from evaluation.studies.reports.scenarios import ScenarioRow
+from evaluation.studies.reports.timing import PositionEffect, SavedTime, TimeOfArm
 from evaluation.studies.reports.uncertainty import ShiftOfSetup, ShiftTest
 from tests.charts import valid
 from tests.evaluation.makers_of_scores import disputed, make_run, make_scores
@@ -111,6 +113,20 @@ def shift_row(question, setup, shift, is_significant):
     )
 
 
+def time_row(arm, median, mean):
+    return TimeOfArm(
+        arm=arm,
+        n_judgements=10,
+        n_without_seconds=0,
+        median_seconds=estimate(median, 5),
+        mean_seconds=estimate(mean, 5),
+    )
+
+
+def position_row(question, effect):
+    return PositionEffect(question=question, order="random", n_votes=30, effect=estimate(effect))
+
+
 ABOUT = FamilyColumns(
     question="q",
     label=None,
@@ -164,7 +180,6 @@ def grid_of(*hypotheses):
     return grid_chart(candidates, chosen) or {}
 
 
-SHORT = {"cool": "T 0.0", "warm": "T 0.7"}
 SPECS = {
     "accuracy": lambda: accuracy_of(agreement_row(1), agreement_row(2, accuracy=estimate(0.7))),
     "accuracy beside its table": lambda: accuracy_of(agreement_row(), beside_table=True),
@@ -181,14 +196,15 @@ SPECS = {
         [
             mean_row(q, setup, arm)
             for q in "ab"
-            for setup in SHORT
+            for setup in ("cool", "warm")
             for arm in ("separate", "merged")
-        ],
-        SHORT,
+        ]
     ),
     "shifts": lambda: shifts_chart(
-        [shift_row("a", "cool", 0.1, True), shift_row("a", "warm", -0.02, False)], SHORT
+        [shift_row("a", "cool", 0.1, True), shift_row("a", "warm", -0.02, False)]
     ),
+    "time": lambda: time_chart([time_row("separate", 40, 52), time_row("merged", 25, 31)]),
+    "position": lambda: position_chart([position_row("attributable", 0.083)]),
 }
 each_spec = pytest.mark.parametrize("make", SPECS.values(), ids=SPECS)
 
@@ -291,19 +307,41 @@ def test_the_baseline_is_one_line_from_top_to_bottom():
 
 
 def test_more_setups_than_colours_have_a_panel_each():
-    setups = {f"s{n}": f"T 0.{n}" for n in range(6)}
+    setups = [f"s{n}" for n in range(6)]
 
     def spec(names):
         rows = [mean_row(q, s, arm) for q in "ab" for s in names for arm in ("separate", "merged")]
-        return scenarios_chart(rows, setups)
+        return scenarios_chart(rows)
 
-    few, many = spec(list(setups)[:5]), spec(setups)
+    few, many = spec(setups[:5]), spec(setups)
     assert "color" in json.dumps(few)
     assert "facet" not in few
     assert "color" not in json.dumps(many)
     assert many["columns"] == 3
     svg = drawn(many, "svg").decode()
-    assert all(name in svg for name in setups.values())
+    assert all(name in svg for name in setups)
+
+
+def test_times_are_drawn_in_seconds_and_effects_with_two_digits():
+    """In their own units: 40 s is 40, and a first place that costs .08 of a vote is −0.08."""
+    times = values(SPECS["time"]())
+    [effect] = values(position_chart([position_row("attributable", -0.083)]))
+
+    assert [(row["arm"], row["measure"], row["value"]) for row in times] == [
+        ("Separate", "Median", 40.0),
+        ("Separate", "Mean", 52.0),
+        ("Merged", "Median", 25.0),
+        ("Merged", "Mean", 31.0),
+    ]
+    assert effect["said"] == "-0.08 [-0.13, -0.03]"
+
+
+def test_without_a_time_or_an_effect_nothing_is_drawn():
+    saved = SavedTime(n_judgements=0, n_without_seconds=0, saved_share=UNKNOWN)
+
+    assert time_chart([saved]) is None
+    assert time_chart([replace(time_row("merged", 1, 1), median_seconds=UNKNOWN)]) is not None
+    assert position_chart([replace(position_row("q", 0), effect=UNKNOWN)]) is None
 
 
 def test_the_point_of_the_threshold_is_hits_and_false_alarms():

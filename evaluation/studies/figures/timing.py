@@ -1,0 +1,63 @@
+"""The charts of time and of position: seconds in each arm, and what the first place is worth."""
+
+from collections.abc import Sequence
+
+from evaluation.reports.figures.builders import (
+    FigureAxis,
+    as_vega_lite,
+    inline,
+    measured,
+    points,
+    series,
+    zero_line,
+)
+from evaluation.reports.figures.themes import Spec
+from evaluation.studies.reports.timing import PositionEffect, PositionRow, SavedTime, TimeOfArm
+
+WIDTH, ROW_HEIGHT = 420, 44  # px, of the plot itself and of a row of it
+MEASURES = ("Median", "Mean")
+
+
+def time_chart(rows: Sequence[TimeOfArm | SavedTime]) -> Spec | None:
+    """Draw the median and the mean of the seconds per response in each arm; None without any."""
+    import altair as alt
+
+    of_arms = [row for row in rows if isinstance(row, TimeOfArm)]
+    values = [
+        measured(estimate, 1, arm=row.arm.capitalize(), measure=measure)
+        for row in of_arms
+        for measure, estimate in zip(MEASURES, (row.median_seconds, row.mean_seconds), strict=True)
+        if estimate.value is not None
+    ]
+    if not values:
+        return None
+    arms = list(dict.fromkeys(row["arm"] for row in values))
+    told = series("measure", MEASURES)
+    base = alt.Chart(inline(values)).encode(
+        y=alt.Y("arm:N", sort=arms, title=None),
+        yOffset=alt.YOffset("measure:N", sort=list(MEASURES)),
+        color=told["color"],
+    )
+    chart = alt.layer(*points(base, FigureAxis("x", "Seconds per response"), shape=told["shape"]))
+    drawn = chart.properties(width=WIDTH, height=ROW_HEIGHT * len(arms))
+    return as_vega_lite(drawn.properties(description="Seconds per response in each arm"))
+
+
+def position_chart(rows: Sequence[PositionRow]) -> Spec | None:
+    """Draw what the first place does to the mean vote on each question; None without any effect."""
+    import altair as alt
+
+    effects = [row for row in rows if isinstance(row, PositionEffect)]
+    values = [
+        measured(row.effect, 1, n_digits=2, question=row.question.replace("_", " ").capitalize())
+        for row in effects
+        if row.effect.value is not None
+    ]
+    if not values:
+        return None
+    questions = [row["question"] for row in values]
+    base = alt.Chart(inline(values)).encode(y=alt.Y("question:N", sort=questions, title=None))
+    effect = FigureAxis("x", "Mean vote at the first place − at later ones")
+    chart = alt.layer(zero_line(base, effect), *points(base, effect, caps=True))
+    drawn = chart.properties(width=WIDTH, height=ROW_HEIGHT * len(questions) / 2)
+    return as_vega_lite(drawn.properties(description="Effect of the position on each question"))
