@@ -1,8 +1,8 @@
 """Requests and answers as the views of this site know them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -35,6 +35,12 @@ def render_page_or_fragment(
     response = render(request, fragment if wants_fragment else page, context, status=status)
     patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request"])
     return response
+
+
+def query_string(choices: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str:
+    """Return choices as the end of an address, with a ? before; "" where there are none."""
+    said = urlencode(choices if isinstance(choices, Mapping) else list(choices))
+    return f"?{said}" if said else ""
 
 
 def is_from_htmx(request: HttpRequest) -> bool:

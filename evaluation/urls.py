@@ -42,6 +42,7 @@ urlpatterns = [
     path("data/<slug:slug>/export/", studies.export_dataset, name="export-dataset"),
     path("data/<slug:slug>/delete/", material.delete_dataset, name="delete-dataset"),
     path("data/<slug:slug>/retrieval/", retrieval.retrieval, name="retrieval"),
+    path("data/<slug:slug>/retrieval/missed/", retrieval.missed_examples, name="missed-examples"),
     path("data/<slug:slug>/retrieval/index", retrieval.index_passages, name="index-passages"),
     path(
         "data/<slug:slug>/retrieval.<slug:format_key>",

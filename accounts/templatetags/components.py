@@ -21,3 +21,17 @@ def callout(
     """Return a message that stands out. `level` is Django's: info, success, warning or error."""
     given = {"text": content, "level": level, "title": title, "url": url, "action": action}
     return render_to_string("_callout.html", given)
+
+
+@register.simple_block_tag(end_name="endfilters")
+def filters(content: str, here: str, target: str, label: str) -> SafeString:
+    """Return the bar of what a page shows; a change of a field swaps `target` for what is chosen.
+
+    Args:
+        content: labels with their fields.
+        here: the address of the page, without what is chosen.
+        target: a CSS selector, such as "#figures".
+        label: of the bar, for who cannot see it.
+    """
+    given = {"content": content, "here": here, "target": target, "label": label}
+    return render_to_string("_filters.html", given)

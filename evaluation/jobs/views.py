@@ -7,12 +7,11 @@ from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import trigger_client_event
 
 from accounts.access import Role, allowed, roles_of
-from accounts.http import SignedInRequest
+from accounts.http import SignedInRequest, query_string
 from evaluation.jobs import services
 from evaluation.jobs.kinds import delete, kind_of, resume
 from evaluation.jobs.services import GOING_ON, JobError
@@ -59,7 +58,7 @@ def _start_url(job: Job) -> str:
     chosen = {"metric": job.parameters["metric"], **run_choices(job)}
     if job.study:
         chosen["over"] = f"study:{job.study.slug}"
-    return f"{reverse('evaluation:start-run')}?{urlencode(chosen)}"
+    return f"{reverse('evaluation:start-run')}{query_string(chosen)}"
 
 
 @require_safe

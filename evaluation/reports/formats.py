@@ -21,10 +21,10 @@ NAME_WIDTH = 12  # signs of a terminal that a name has at least
 WIDTH = 200  # signs of a terminal that a table has; beyond that its cells are as wide as a word
 # Format → content type and file suffix.
 FORMATS = {
-    "json": ("application/json", "json"),
     "csv": ("text/csv; charset=utf-8", "csv"),
     "latex": ("text/plain; charset=utf-8", "tex"),
     "markdown": ("text/markdown; charset=utf-8", "md"),
+    "json": ("application/json", "json"),
 }
 
 
@@ -68,7 +68,8 @@ def _latex(report: Report[Any]) -> str:
 
     Columns of one group stand below its title, as 'Micro' and 'Macro' do in KaLMA's table 3.
     """
-    columns, rows = texts_of(report)
+    used, rows = texts_of(report)
+    columns = list(used.values())
     alignment = "".join("l" if column.format is Format.TEXT else "r" for column in columns)
     lines = [
         f"% {_in_one_line(report.signature)}",
@@ -101,7 +102,8 @@ def _titles_of_groups(columns: Sequence[Column]) -> list[str]:
 
 def _markdown(report: Report[Any]) -> str:
     """A table as GitHub and other readers of Markdown know it, and the signature below."""
-    columns, rows = texts_of(report)
+    used, rows = texts_of(report)
+    columns = list(used.values())
     alike = [":--" if column.format is Format.TEXT else "--:" for column in columns]
     lines = [[column.heading for column in columns], alike, *rows]
     left_out = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in report.left_out.items())
@@ -127,7 +129,8 @@ def _in_a_cell(text: str) -> str:
 def _table(report: Report[Any]) -> str:
     # Without markup: a name such as 'pilot [/x]' is no instruction.
     console = Console(file=io.StringIO(), width=10 * WIDTH, markup=False, emoji=False)
-    columns, rows = texts_of(report)
+    used, rows = texts_of(report)
+    columns = list(used.values())
     table = Table(title=f"{report.study}: {report.report}")
     for column in columns:
         heading = f"{column.group}\n{column.title}" if column.group else column.title
@@ -149,8 +152,8 @@ def _table(report: Report[Any]) -> str:
     return console.file.getvalue()
 
 
-def texts_of(report: Report[Any]) -> tuple[list[Column], list[list[str]]]:
-    """Return the columns that say anything in this report, and what each row says in them.
+def texts_of(report: Report[Any]) -> tuple[dict[str, Column], list[list[str]]]:
+    """Return the columns that say anything, by name, and what each row says in them.
 
     Those of one group stand together, where the first of them stands.
     """
@@ -167,7 +170,7 @@ def texts_of(report: Report[Any]) -> tuple[list[Column], list[list[str]]]:
         if any(row.text(name, column) != UNDEFINED for row in report.rows)
     }
     texts = [[row.text(*each) for each in used.items()] for row in report.rows]
-    return list(used.values()), texts
+    return used, texts
 
 
 def _escaped(text: str) -> str:

@@ -1,11 +1,13 @@
 """A report as the table of a page: heads in groups, and cells as their columns write them."""
 
+from collections.abc import Callable, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from evaluation.reports.columns import Format
 from evaluation.reports.formats import texts_of
 from evaluation.reports.report import Report
+from generation.amounts import UNDEFINED
 
 
 class Head(NamedTuple):
@@ -22,6 +24,7 @@ class Cell(NamedTuple):
     text: str
     beside: str
     is_number: bool
+    address: str  # of what is behind it; "" for nothing
 
 
 class PageTable(NamedTuple):
@@ -32,14 +35,21 @@ class PageTable(NamedTuple):
     lines: list[list[Cell]]
 
 
-def page_tables(report: Report[Any]) -> list[PageTable]:
-    """Return a report as a page shows it: a table for each type of rows, in their order."""
+def page_tables(
+    report: Report[Any], leads: Mapping[str, Callable[[Any], str]] | None = None
+) -> list[PageTable]:
+    """Return a report as a page shows it: a table for each type of rows, in their order.
+
+    Args:
+        leads: column → the address of what is behind it, of a row; "" for none.
+    """
     by_type = groupby(report.rows, type)
-    return [_table(report._replace(rows=list(rows))) for _, rows in by_type]
+    return [_table(report._replace(rows=list(rows)), leads or {}) for _, rows in by_type]
 
 
-def _table(report: Report[Any]) -> PageTable:
-    columns, texts = texts_of(report)
+def _table(report: Report[Any], leads: Mapping[str, Callable[[Any], str]]) -> PageTable:
+    used, texts = texts_of(report)
+    columns = list(used.values())
     groups = []
     for title, found in groupby(columns, lambda column: column.group):
         of_group = list(found)
@@ -48,15 +58,17 @@ def _table(report: Report[Any]) -> PageTable:
         Head(f"{column.title}{column.format.unit}", 1, column.format is not Format.TEXT)
         for column in columns
     ]
+    leading = [leads.get(name) for name in used]
     lines = [
-        [_cell(text, is_number=head.is_number) for text, head in zip(row, heads, strict=True)]
-        for row in texts
+        [
+            _cell(text, lead(row) if lead else "", is_number=head.is_number)
+            for text, head, lead in zip(said, heads, leading, strict=True)
+        ]
+        for row, said in zip(report.rows, texts, strict=True)
     ]
     return PageTable(groups if any(group.title for group in groups) else [], heads, lines)
 
 
-def _cell(text: str, *, is_number: bool) -> Cell:
-    if not is_number:
-        return Cell(text, "", is_number)
-    figure, _, beside = text.partition(" ")
-    return Cell(figure, beside, is_number)
+def _cell(text: str, address: str, *, is_number: bool) -> Cell:
+    figure, _, beside = text.partition(" ") if is_number else (text, "", "")
+    return Cell(figure, beside, is_number, address if figure != UNDEFINED else "")

@@ -4,7 +4,7 @@ A room that is an app registers its reports in its module `report_kinds`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -47,6 +47,8 @@ class ReportKind(Generic[S, C]):
     # Does what `make` needs and pages do not wait for; without it `make` may say NotYet.
     prepare: Callable[[S, C], None] | None = None
     figure: Callable[[Sequence[Any]], dict[str, Any] | None] | None = None  # Vega-Lite, of rows
+    # Column → the address of what is behind it, of a subject, the choices and a row; "" for none.
+    leads: Mapping[str, Callable[[S, C, Any], str]] = field(default_factory=dict)
 
     def chosen(self, subject: S, given: Mapping[str, Any]) -> C:
         """Return the choices that were given about a subject, the others as usual.
@@ -68,9 +70,13 @@ def register(*kinds: ReportKind[Any, Any]) -> None:
     """Let these reports be asked for.
 
     Raises:
-        ValueError: a row shows nothing, or two of its columns are called the same.
+        ValueError: a row shows nothing, two of its columns are called the same, or what is no
+            column leads somewhere.
     """
     for kind in kinds:
+        shown = {name for row_type in kind.rows for name in columns_of(row_type)}
+        if unknown := kind.leads.keys() - shown:
+            raise ValueError(f"{kind.key} has no column {', '.join(sorted(unknown))}")
         for row_type in kind.rows:
             headings = [column.heading for column in columns_of(row_type).values()]
             if len(set(headings)) < max(1, len(headings)):

@@ -1,19 +1,17 @@
 """The page of every declared report: what may be chosen, the figure, the table and the files."""
 
+from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from accounts.access import Role, allowed
-from accounts.http import SignedInRequest, render_page_or_fragment
+from accounts.http import SignedInRequest, query_string, render_page_or_fragment
 from annotation.models import Study
 from evaluation.reports.downloads import report_file
-from evaluation.reports.figures.builders import CONTENT_TYPES
 from evaluation.reports.figures.themes import page_themes
-from evaluation.reports.formats import FORMATS
 from evaluation.reports.page_table import page_tables
 from evaluation.reports.registry import CannotReport, NotYet, ReportKind, reports_about
 from evaluation.reports.report import Report
@@ -50,13 +48,13 @@ def report(request: SignedInRequest, slug: str, report: str, about: About) -> Ht
         said = {name: v for name, v in values_of(choices).items() if v != usual[name]}
         context |= {
             "found": found,
-            "tables": page_tables(found),
-            "address": f"?{urlencode(said)}" if said else "",
-            "formats": list(FORMATS),
+            "tables": page_tables(
+                found, {name: partial(lead, subject, choices) for name, lead in kind.leads.items()}
+            ),
+            "address": query_string(said),
         }
         if kind.figure and (spec := kind.figure(found.rows)):
             context["plots"] = {"charts": {"figures": spec}, "themes": page_themes()}
-            context["picture_formats"] = list(CONTENT_TYPES)
     return render_page_or_fragment(
         request,
         page="evaluation/reports/report.html",

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -12,8 +13,15 @@ from accounts.http import SignedInRequest, render_page_or_fragment
 from evaluation.reports.downloads import report_file
 from evaluation.reports.figures.themes import page_themes
 from evaluation.retrieval.figure import recall_chart
-from evaluation.retrieval.forms import RetrievalForm
+from evaluation.retrieval.missed_examples import (
+    MissedChoices,
+    missed,
+    missed_address,
+    with_passages,
+)
+from evaluation.retrieval.ranked_examples import MOST_K, RetrievalChoices, ranked_examples
 from evaluation.retrieval.report import report_if_indexed, retrieval_report
+from generation.choices.forms import ChoicesForm
 from generation.models import Dataset
 from generation.retrieval.dataset_index import (
     ask_for_index,
@@ -22,25 +30,50 @@ from generation.retrieval.dataset_index import (
 )
 from generation.tasks import build_index
 
+PER_PAGE = 25
+
 
 @require_safe
 @allowed(Role.RESEARCHER)
 def retrieval(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show recall@k and precision@k with the choices of the address."""
     dataset = get_object_or_404(Dataset, slug=slug)
-    form = RetrievalForm(request.GET)
-    n_passages = dataset.passages.count()
-    context: dict[str, Any] = {"dataset": dataset, "form": form, "n_passages": n_passages}
-    context |= {"choices": form.chosen, "numbers": form.numbers, "plots": {}}
+    form = ChoicesForm(RetrievalChoices, request.GET)
+    context: dict[str, Any] = {
+        "dataset": dataset,
+        "n_passages": dataset.passages.count(),
+        "form": form,
+        "choices": form.chosen,
+        "address": form.address,
+        "plots": {},
+    }
     if not can_wait_for_index(dataset.pk):
         context["is_asked_for"] = is_index_asked_for(dataset.pk)
     else:
         report = retrieval_report(dataset, form.chosen)
-        context["report"] = report
+        addresses = [missed_address(dataset, form.chosen, row.k) for row in report.rows]
+        context |= {"report": report, "rows": list(zip(report.rows, addresses, strict=True))}
         if spec := recall_chart(report.rows):
             context["plots"] = {"charts": {"recall": spec}, "themes": page_themes()}
     page, fragment = "evaluation/retrieval/retrieval.html", "evaluation/retrieval/_retrieval.html"
     return render_page_or_fragment(request, page=page, fragment=fragment, context=context)
+
+
+@require_safe
+@allowed(Role.RESEARCHER)
+def missed_examples(request: SignedInRequest, slug: str) -> HttpResponse:
+    """List the examples whose golden passages are not all among the first k of the address."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    form = ChoicesForm(MissedChoices, request.GET)
+    ranking, k = form.chosen
+    context: dict[str, Any] = {"dataset": dataset, "form": form, "choices": ranking, "k": k}
+    if can_wait_for_index(dataset.pk):
+        examples = ranked_examples(dataset, ranking).examples
+        page = Paginator(missed(examples, k), PER_PAGE).get_page(request.GET.get("page"))
+        rows = with_passages(list(page.object_list), k)
+        context |= {"n_examples": len(examples), "most_k": MOST_K, "page": page, "rows": rows}
+    page_name, fragment = "evaluation/retrieval/missed.html", "evaluation/retrieval/_missed.html"
+    return render_page_or_fragment(request, page=page_name, fragment=fragment, context=context)
 
 
 @require_POST
@@ -51,7 +84,7 @@ def index_passages(request: SignedInRequest, slug: str) -> HttpResponse:
     if ask_for_index(dataset.pk):
         build_index.delay_on_commit(dataset.pk)
     here = reverse("evaluation:retrieval", args=[slug])
-    return redirect(f"{here}?{RetrievalForm(request.GET).address}")
+    return redirect(f"{here}{ChoicesForm(RetrievalChoices, request.GET).address}")
 
 
 @require_safe
@@ -59,7 +92,7 @@ def index_passages(request: SignedInRequest, slug: str) -> HttpResponse:
 def download_retrieval(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
     """Download the table (CSV, LaTeX, JSON) or the figure (SVG, PDF, PNG) of the address."""
     dataset = get_object_or_404(Dataset, slug=slug)
-    choices = RetrievalForm(request.GET).chosen
+    choices = ChoicesForm(RetrievalChoices, request.GET).chosen
     return report_file(
         lambda: report_if_indexed(dataset, choices), format_key, f"{slug}-retrieval", recall_chart
     )

@@ -1,7 +1,7 @@
 """How figures are written on pages: undefined is a dash, an interval is a small band."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django import template
@@ -58,12 +58,6 @@ def with_none(lines: Sequence[Any]) -> list[str]:
 def interval(estimate: Estimate, format: str) -> str:
     """Return the interval of an estimate as its format writes it: '81.0–91.2'; "" without one."""
     return Format[format.upper()].interval(estimate)
-
-
-@register.filter
-def any_of(counts: Iterable[int]) -> bool:
-    """Return whether one of the counts is not 0."""
-    return any(counts)
 
 
 @register.filter

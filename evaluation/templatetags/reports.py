@@ -1,16 +1,19 @@
-"""Addresses of the pages of reports, the heads of their columns, how their formats are called."""
+"""Parts of the pages of reports: addresses, heads of columns, choices, files, what is left out."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from django import template
+from django.forms import BoundField, CheckboxInput, NumberInput, Select
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from annotation.models import Study
 from evaluation.reports.columns import Column, Format
+from evaluation.reports.figures.builders import CONTENT_TYPES
+from evaluation.reports.formats import FORMATS
 from evaluation.reports.registry import ReportKind, all_reports
 from evaluation.reports.report import columns_of
 from generation.models import Dataset
@@ -32,17 +35,87 @@ def report_page(of: str, subject: Dataset | Study, kind: ReportKind[Any, Any]) -
 
 
 @register.simple_tag
-def report_file(
-    of: str, subject: Dataset | Study, kind: ReportKind[Any, Any], format_key: str
+def behind(
+    report: str, column: str, subject: Dataset | Study, row: Any, choices: Any = None
 ) -> str:
-    """Return the address of a report as a file."""
-    return reverse(f"evaluation:report-file-of-{of}", args=[subject.slug, kind.key, format_key])
+    """Return the address of what is behind a column of a row, as its report declares it."""
+    kind = all_reports()[report]
+    address: str = kind.leads[column](subject, choices or kind.choices(), row)
+    return address
 
 
-@register.filter
-def format_name(key: str) -> str:
-    """Return what a format is called: 'CSV', 'LaTeX'."""
-    return FORMAT_NAMES.get(key, key.upper())
+@register.inclusion_tag("evaluation/reports/_files.html")
+def table_files(view: str, *args: Any, query: str = "") -> dict[str, Any]:
+    """Return the ways to a report as a table in every format.
+
+    Args:
+        view: the name of the address of its files, whose last argument is the format.
+        args: its other arguments.
+        query: what is chosen, with a ? before, or "".
+    """
+    return {"title": "Table", "files": _files(FORMATS, view, args, query)}
+
+
+@register.inclusion_tag("evaluation/reports/_files.html")
+def figure_files(view: str, *args: Any, query: str = "") -> dict[str, Any]:
+    """Return the ways to a figure in every format; the arguments are those of `table_files`."""
+    return {"title": "Figure", "files": _files(CONTENT_TYPES, view, args, query)}
+
+
+def _files(
+    formats: Iterable[str], view: str, args: Sequence[Any], query: str
+) -> list[tuple[str, str]]:
+    """Return what each format is called, 'CSV' or 'LaTeX', and the address of its file."""
+    return [
+        (FORMAT_NAMES.get(key, key.upper()), f"{reverse(view, args=[*args, key])}{query}")
+        for key in formats
+    ]
+
+
+@register.inclusion_tag("evaluation/reports/_signature.html")
+def signature(signature: str) -> dict[str, str]:
+    """Return the signature of a report, folded."""
+    return {"signature": signature}
+
+
+@register.inclusion_tag("evaluation/reports/_left_out.html")
+def left_out(counts: Mapping[str, int] | None, of: str = "") -> dict[str, Any]:
+    """Return what a report leaves out, in words; nothing where that is nothing.
+
+    Args:
+        counts: by reason; None: there is no report.
+        of: what these are, where that is not what the report is about.
+    """
+    return {"counts": {reason: n for reason, n in (counts or {}).items() if n}, "of": of}
+
+
+@register.simple_tag
+def choice(
+    field: BoundField, chosen: Any = None, label: str = "", placeholder: str = ""
+) -> SafeString:
+    """Return the field of a choice with its label, for a bar of filters.
+
+    Args:
+        chosen: what is shown in place of what the address says, which may be wrong.
+        label: in place of the field's own.
+        placeholder: what is taken where nothing is typed.
+    """
+    widget, name = field.field.widget, f"choice-{field.name}"
+    attributes = {"id": name} | ({"placeholder": placeholder} if placeholder else {})
+    if isinstance(widget, Select):
+        attributes["class"] = "btn"
+    if field.errors:
+        attributes |= {"aria-invalid": "true", "aria-describedby": f"{name}-error"}
+    value = field.value() if chosen is None else chosen
+    drawn, words = widget.render(field.html_name, value, attributes), label or field.label
+    if isinstance(widget, CheckboxInput):
+        drawn, words = words, drawn
+    elif not isinstance(widget, Select):
+        short = " field--short" if isinstance(widget, NumberInput) else ""
+        drawn = format_html('<span class="field{}">{}</span>', short, drawn)
+    title = format_html(' title="{}"', field.help_text) if field.help_text else ""
+    html = '<label class="row small" for="{}"{}>{} {}</label>'
+    return format_html(html, name, title, words, drawn)
 
 
 @register.simple_tag

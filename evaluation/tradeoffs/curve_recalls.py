@@ -1,6 +1,6 @@
 """The recalls of the lines beside two curves: typed, or measured over the examples of both."""
 
-from evaluation.retrieval.report import RetrievalChoices
+from evaluation.retrieval.ranked_examples import RetrievalChoices
 from evaluation.tradeoffs.material import NO_RESPONSE, Material
 from evaluation.tradeoffs.recall_lines import NEXT_BEST, Curves
 from evaluation.tradeoffs.recalls import USUAL_K, Recalls, recalls_over, unknown_recalls

@@ -4,7 +4,8 @@ import math
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from evaluation.retrieval.report import RetrievalChoices, retrieval_report
+from evaluation.retrieval.ranked_examples import RetrievalChoices
+from evaluation.retrieval.report import retrieval_report
 from generation.models import Dataset
 from generation.retrieval.dataset_index import can_wait_for_index
 

@@ -7,7 +7,8 @@ from typing import Annotated, NamedTuple
 
 from evaluation.measures.recipe import highest, items_that_fit, smallest_k
 from evaluation.reports.report import Report
-from evaluation.retrieval.report import RecallRow, RetrievalChoices, retrieval_report
+from evaluation.retrieval.ranked_examples import RetrievalChoices
+from evaluation.retrieval.report import RecallRow, retrieval_report
 from generation.choices.declaration import Choice
 from generation.draws import random_key
 from generation.grids.grid_file import HIGHEST_TEMPERATURE, MOST_TOKENS, QUERIES, Query

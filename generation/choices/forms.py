@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Mapping
 from typing import Any, Generic
-from urllib.parse import urlencode
 
 from django import forms
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from accounts.http import query_string
 from generation.choices.declaration import C, Field, fields_of, made, unusual
 
 LONGEST_LINE = 500  # characters; a longer text is written in several lines
@@ -53,8 +53,7 @@ class ChoicesForm(forms.Form, Generic[C]):
     @property
     def address(self) -> str:
         """What differs from the usual, as an address has it: '?mode=authors_code' or ''."""
-        said = unusual(self.chosen)
-        return f"?{urlencode(said)}" if said else ""
+        return query_string(unusual(self.chosen))
 
 
 def posted_fields(

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.db.models import Count
 
+from evaluation.graphs.reports.retrieval import SOURCES
 from generation.models import Dataset
 
 ASKED, ALL = "asked", "all"  # which questions: those of the benchmark, unless said otherwise
@@ -36,4 +37,12 @@ class QuestionFilter(forms.Form):
         label="Which questions",
         required=False,
         choices=[("", "of the benchmark"), (ASKED, "ad hoc, asked here"), (ALL, "both")],
+    )
+    missed = forms.ChoiceField(
+        label="Gold entities",
+        required=False,
+        choices=[
+            ("", "found or not"),
+            *((key, f"not all {source}") for source, key in SOURCES.items()),
+        ],
     )

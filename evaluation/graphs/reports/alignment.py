@@ -16,6 +16,7 @@ from evaluation.graphs.reports.answer_figures import (
     share_figure,
 )
 from evaluation.graphs.reports.cited_answers import CitedAnswers, cited_answers
+from evaluation.graphs.reports.leads import to_answers, to_run
 from evaluation.measures.alignment import alignment_statistics
 from evaluation.measures.citation import Mode
 from evaluation.models import AutoScore, MetricRun
@@ -248,4 +249,5 @@ ALIGNMENT = ReportKind(
     choices=OfSetup,
     make=lambda dataset, choices: alignment_report(dataset, choices.setup),
     rows=(AlignmentRow,),
+    leads={"setup": to_answers, "judge": to_run},
 )

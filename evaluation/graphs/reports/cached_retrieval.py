@@ -1,16 +1,15 @@
-"""The report on retrieval of sub-graphs, cached until graph, search or questions change."""
+"""Retrieval of sub-graphs, cached until graph, search or questions change."""
 
 from django.db.models import Count, Max
 
-from evaluation.graphs.reports.graph_retrieval import SourceRow, graph_retrieval_report
+from evaluation.graphs.reports.graph_retrieval import GraphRetrieval, graph_retrieval
 from evaluation.reports.cached import cached
-from evaluation.reports.report import Report
 from generation.models import Dataset, KGQuestion
 from generation.retrieval.subgraphs import SubgraphRetriever
 
 
-def cached_graph_retrieval(dataset: Dataset) -> Report[SourceRow]:
-    """Return the report, from the cache if nothing has changed since.
+def cached_graph_retrieval(dataset: Dataset) -> GraphRetrieval:
+    """Return the report with what is missed, from the cache if nothing has changed since.
 
     Questions come and go, and never change in their place; responses do not matter.
     """
@@ -23,6 +22,6 @@ def cached_graph_retrieval(dataset: Dataset) -> Report[SourceRow]:
     return cached(
         dataset,
         "retrieval of sub-graphs",
-        lambda: graph_retrieval_report(dataset),
+        lambda: graph_retrieval(dataset),
         version=" ".join(map(str, parts)),
     )

@@ -11,6 +11,7 @@ import numpy as np
 from evaluation.graphs.reports.alignment import Aligned, aligned, aligned_figures, newest_alignment
 from evaluation.graphs.reports.answer_figures import chosen_setups, need_graph, share_figure
 from evaluation.graphs.reports.cited_answers import ROUNDS, CitedAnswers, Rounds, cited_answers
+from evaluation.graphs.reports.leads import answers_address
 from evaluation.measures.citation import CitationFigures, Mode, figure_of
 from evaluation.reports.base import SetupName
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
@@ -198,6 +199,11 @@ def _counted(answers: CitedAnswers, mode: Mode) -> CitedAnswers:
     return answers.at(np.flatnonzero(answers.is_counted[mode]))
 
 
+def _to_answers(dataset: Dataset, choices: CitationChoices, row: CitationsRow) -> str:
+    rounds = {} if choices.rounds == USUAL.rounds else {"rounds": choices.rounds}
+    return answers_address(dataset, setup=row.of.setup_id, **rounds)
+
+
 def left_out_of(answers: CitedAnswers, choices: CitationChoices) -> LeftOut:
     """Return what is left out of which figures, by reason."""
     mode = choices.mode
@@ -224,4 +230,5 @@ CITATIONS = ReportKind(
     choices=CitationChoices,
     make=citations_report,
     rows=(CitationsRow,),
+    leads={"setup": _to_answers},
 )

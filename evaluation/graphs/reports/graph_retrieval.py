@@ -48,16 +48,24 @@ class SourceRow(Row):
     recall: Annotated[Estimate, Column("Recall", Format.PERCENT)]
 
 
+class GraphRetrieval(NamedTuple):
+    """The report, and the questions that each source does not find every gold entity of."""
+
+    report: Report[SourceRow]
+    missed: Mapping[str, Sequence[int]]  # source → ids of examples
+
+
 class _Asked(NamedTuple):
     """One question of the sample."""
 
+    example: int  # id
     dialog: str
     text: str
     gold: frozenset[str]  # qids; empty: not known
     imported: tuple[str, ...] | None  # qids; None: the file does not say
 
 
-def graph_retrieval_report(dataset: Dataset) -> Report[SourceRow]:
+def graph_retrieval(dataset: Dataset) -> GraphRetrieval:
     """Return precision and recall of retrieved sub-graphs against the gold ones (KaLMA, 3, 6.3).
 
     A row for what is retrieved here, and one for what an imported file says was retrieved, where
@@ -96,7 +104,12 @@ def graph_retrieval_report(dataset: Dataset) -> Report[SourceRow]:
         SHARE_METHOD,
         f"attest {settings.VERSION}",
     ]
-    return Report(dataset.name, "retrieval", rows, left_out, " | ".join(said))
+    missed = {
+        source: [each.example for each, qids in listed if each.gold - set(qids)]
+        for source, listed in by_source.items()
+    }
+    report = Report(dataset.name, "retrieval", rows, left_out, " | ".join(said))
+    return GraphRetrieval(report, missed)
 
 
 def _asked(dataset: Dataset) -> tuple[list[_Asked], int, str]:
@@ -112,6 +125,7 @@ def _asked(dataset: Dataset) -> tuple[list[_Asked], int, str]:
     content = hashlib.sha256("\n".join(row[5] for row in drawn).encode()).hexdigest()[:8]
     asked = [
         _Asked(
+            example=example,
             dialog=dialog,
             text=texts.get(example, ""),
             gold=frozenset(qids.get((pk, False), ())),

@@ -19,6 +19,7 @@ from evaluation.graphs.reports.answer_figures import (
     scores_of_answers,
     share_figure,
 )
+from evaluation.graphs.reports.leads import answers_address, to_run
 from evaluation.measures.incompetence import incompetence_figures, incompetence_statistics
 from evaluation.metrics.incompetence import NOT_KNOWN, NOTHING_REMOVED
 from evaluation.models import MetricRun
@@ -204,6 +205,11 @@ def na_figures(statistics: Floats, answers: Sequence[NaAnswer]) -> Mapping[str, 
     return figures
 
 
+def _to_answers(dataset: Dataset, choices: object, row: NaRow) -> str:
+    """Return the address of the answers of a row's setup that admit something."""
+    return answers_address(dataset, setup=row.of.setup_id, verdict="na")
+
+
 INCOMPETENCE = ReportKind(
     key="incompetence",
     title="[NA]",
@@ -212,4 +218,5 @@ INCOMPETENCE = ReportKind(
     choices=OfSetup,
     make=lambda dataset, choices: incompetence_report(dataset, choices.setup),
     rows=(NaRow,),
+    leads={"setup": _to_answers, "judge": to_run},
 )

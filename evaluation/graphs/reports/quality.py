@@ -17,6 +17,7 @@ from evaluation.graphs.reports.answer_figures import (
     counted_responses,
     scores_of_answers,
 )
+from evaluation.graphs.reports.leads import to_answers, to_run
 from evaluation.metrics.registry import METRICS
 from evaluation.metrics.text_quality import TextQuality
 from evaluation.models import MetricRun
@@ -183,4 +184,5 @@ QUALITY = ReportKind(
     choices=OfSetup,
     make=lambda dataset, choices: quality_report(dataset, choices.setup),
     rows=(QualityRow,),
+    leads={"setup": to_answers, "judge": to_run},
 )

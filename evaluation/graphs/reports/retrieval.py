@@ -1,17 +1,24 @@
 """The report on retrieval: of passages, or of sub-graphs for questions about a graph."""
 
+from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
+from django.urls import reverse
+
+from accounts.http import query_string
 from evaluation.graphs.reports.cached_retrieval import cached_graph_retrieval
-from evaluation.graphs.reports.graph_retrieval import SourceRow
+from evaluation.graphs.reports.graph_retrieval import HERE, IMPORTED, SourceRow
 from evaluation.reports.registry import CannotReport, ReportKind
 from evaluation.reports.report import Report
-from evaluation.retrieval.report import RecallRow, RetrievalChoices, report_if_indexed
+from evaluation.retrieval.missed_examples import missed_address
+from evaluation.retrieval.ranked_examples import RetrievalChoices
+from evaluation.retrieval.report import RecallRow, report_if_indexed
 from generation.choices.declaration import Choice
 from generation.models import Dataset, KGQuestion
 from generation.retrieval.dataset_index import index_of
 
 PASSAGES, GRAPHS = "passages", "graphs"
+SOURCES = {HERE: "here", IMPORTED: "imported"}  # who retrieves sub-graphs → in addresses
 
 
 class Choices(NamedTuple):
@@ -39,17 +46,35 @@ def _has_questions(dataset: Dataset) -> bool:
     return KGQuestion.objects.of_benchmark().filter(example__dataset=dataset).exists()
 
 
+def missed_questions(dataset: Dataset, key: str) -> Sequence[int]:
+    """Return the examples, by id, of which a source does not find every gold entity.
+
+    Args:
+        key: of the source, one of the values of `SOURCES`.
+    """
+    found = cached_graph_retrieval(dataset).missed
+    return next((found.get(source, ()) for source, each in SOURCES.items() if each == key), ())
+
+
 def _report(dataset: Dataset, choices: Choices) -> Report[RecallRow] | Report[SourceRow]:
     if choices.of == PASSAGES:
         return report_if_indexed(dataset, choices.ranking)
     if not _has_questions(dataset):
         raise CannotReport(f"{dataset.name} has no questions about a knowledge graph.")
-    return cached_graph_retrieval(dataset)
+    return cached_graph_retrieval(dataset).report
 
 
 def _index_passages(dataset: Dataset, choices: Choices) -> None:
     if choices.of == PASSAGES:
         index_of(dataset.pk, choices.ranking.bm25)
+
+
+def _to_missed(dataset: Dataset, choices: Choices, row: RecallRow | SourceRow) -> str:
+    """Return the address of what is not found, among the first k or by a source."""
+    if isinstance(row, SourceRow):
+        said = query_string({"missed": SOURCES[row.source]})
+        return reverse("graphs:questions", args=[dataset.slug]) + said
+    return missed_address(dataset, choices.ranking, row.k)
 
 
 RETRIEVAL = ReportKind(
@@ -62,4 +87,5 @@ RETRIEVAL = ReportKind(
     usual=usual_choices,
     prepare=_index_passages,
     rows=(SourceRow, RecallRow),
+    leads={"recall": _to_missed},
 )

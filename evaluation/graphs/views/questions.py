@@ -16,6 +16,7 @@ from evaluation.graphs.forms.graphs import ALL, ASKED, QuestionFilter
 from evaluation.graphs.pages.cited_answer import judged_answers
 from evaluation.graphs.pages.graph import counts_of, links_of
 from evaluation.graphs.pages.question_steps import on_their_way, question_of, question_steps
+from evaluation.graphs.reports.retrieval import missed_questions
 from evaluation.graphs.services.asked_questions import delete_asked_question
 from generation.grids.grid_file import GridError
 from generation.models import (
@@ -49,6 +50,8 @@ def questions(request: SignedInRequest, slug: str) -> HttpResponse:
     source = form.cleaned_data.get("source")
     if source != ALL:
         asked = asked.filter(example__is_ad_hoc=source == ASKED)
+    if missed := form.cleaned_data.get("missed"):
+        asked = asked.filter(example__in=missed_questions(dataset, missed))
     page = Paginator(asked, QUESTIONS_PER_PAGE).get_page(request.GET.get("page"))
     on_page = page.object_list.select_related("example").prefetch_related("example__turns")  # type: ignore[attr-defined]
     page.object_list = list(on_page)

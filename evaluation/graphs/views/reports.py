@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 import numpy as np
 from django.core.paginator import Paginator
@@ -12,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts.access import Role, allowed
-from accounts.http import SignedInRequest, render_page_or_fragment
+from accounts.http import SignedInRequest, query_string, render_page_or_fragment
 from evaluation.graphs.experiments.registry import EXPERIMENTS
 from evaluation.graphs.figures.citations import DrawnRow, report_chart, row_names
 from evaluation.graphs.forms.graph_reports import (
@@ -57,7 +56,7 @@ def report(request: SignedInRequest, slug: str, report: str) -> HttpResponse:
     given, address = form.given, form.address
     if report != "citations":
         given = GIVEN.get(report, {})
-        address = f"?{urlencode(given)}" if given else ""
+        address = query_string(given)
     context: dict[str, Any] = {
         "dataset": dataset,
         "here": report,
@@ -68,8 +67,8 @@ def report(request: SignedInRequest, slug: str, report: str) -> HttpResponse:
         "table": f"evaluation/graphs/_report_{report}.html",
     }
     if metric := METRICS.get(report):
-        query = urlencode({"metric": metric, "over": f"dataset:{dataset.slug}"})
-        context["start_url"] = f"{reverse('evaluation:start-run')}?{query}"
+        query = query_string({"metric": metric, "over": f"dataset:{dataset.slug}"})
+        context["start_url"] = f"{reverse('evaluation:start-run')}{query}"
     try:
         need_graph(dataset)
     except CannotReport as exc:

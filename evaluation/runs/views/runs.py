@@ -1,7 +1,5 @@
 """Metric runs: the queue, a new one, one with its scores, and what can be done about it."""
 
-from urllib.parse import urlencode
-
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
@@ -11,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_htmx.http import reselect, reswap, retarget, trigger_client_event
 
 from accounts.access import Role, allowed
-from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fragment
+from accounts.http import SignedInRequest, page_to_return_to, query_string, render_page_or_fragment
 from annotation.models import Study
 from evaluation.models import MetricRun
 from evaluation.runs.forms.filters import RunFilterForm
@@ -103,7 +101,7 @@ def start_run(request: SignedInRequest) -> HttpResponse:
         return _show_new_run(request, NewRunForm(first_choices(request.GET.dict())))
     if "show" in request.POST:  # another metric or model was chosen, without a script
         chosen = {name: value for name, value in request.POST.items() if name not in NOT_CHOSEN}
-        return redirect(f"{request.path}?{urlencode(chosen)}")
+        return redirect(f"{request.path}{query_string(chosen)}")
     form = NewRunForm(request.POST)
     if form.shows_another_metric:  # its choices were not seen yet
         form = NewRunForm(first_choices(request.POST.dict()))

@@ -1,10 +1,10 @@
 """Forms of the worklist: which disagreements to show, and what is decided about one."""
 
 from collections.abc import Collection, Mapping, Sequence
-from urllib.parse import urlencode
 
 from django import forms
 
+from accounts.http import query_string
 from annotation.models import Rater, Study
 from annotation.schemes import Question, Scheme, load_scheme
 from evaluation.models import MetricRun
@@ -66,8 +66,8 @@ class WorklistForm(forms.Form):
 
     @property
     def query(self) -> str:
-        """What was chosen, for addresses."""
-        return urlencode({name: value for name, value in self.said.items() if value})
+        """What was chosen, as an address has it, with a ? before."""
+        return query_string({name: value for name, value in self.said.items() if value})
 
     @property
     def chosen_run(self) -> MetricRun | None:

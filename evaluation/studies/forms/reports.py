@@ -1,10 +1,10 @@
 """What a reader may choose about the reports of a study."""
 
 from collections.abc import Mapping
-from urllib.parse import urlencode
 
 from django import forms
 
+from accounts.http import query_string
 from annotation.models import Study
 from annotation.schemes import load_scheme
 from evaluation.reports.base import Choices
@@ -49,7 +49,7 @@ class ReportChoicesForm(ChoicesForm[Choices]):
         return run
 
     def query_of(self, run: int, question: str) -> str:
-        """Return these choices about one run and question, as other pages read them."""
+        """Return these choices about one run and question, as an address has them."""
         choices = self.choices
         asked = {
             "run": run,
@@ -58,4 +58,4 @@ class ReportChoicesForm(ChoicesForm[Choices]):
             "setup": choices.setup,
             "with_excluded": "on" if choices.with_excluded else "",
         }
-        return urlencode({name: value for name, value in asked.items() if value})
+        return query_string({name: value for name, value in asked.items() if value})

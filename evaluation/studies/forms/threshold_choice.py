@@ -1,10 +1,11 @@
 """What a researcher chooses on the page of a calibration."""
 
 from collections.abc import Mapping
-from urllib.parse import urlencode
+from typing import Any
 
 from django import forms
 
+from accounts.http import query_string
 from annotation.models import Arm, Study
 from annotation.schemes import load_scheme
 from evaluation.metrics.auto_ais import AutoAisMetric
@@ -22,9 +23,9 @@ class CalibrationForm(forms.Form):
     """
 
     question = forms.ChoiceField(required=False)
-    family = forms.ChoiceField(required=False)
+    family = forms.ChoiceField(label="Scores", required=False)
     truth = forms.ChoiceField(required=False)
-    hypothesis = forms.ChoiceField(required=False)
+    hypothesis = forms.ChoiceField(label="Hypothesis to score", required=False)
 
     def __init__(self, asked: Mapping[str, str], *, study: Study) -> None:
         self.questions = [each.key for each in load_scheme(study.scheme).questions]
@@ -33,13 +34,11 @@ class CalibrationForm(forms.Form):
         self.families = [*scored, *possible_families(study, scored)]
         self.hypotheses = next(o for o in AutoAisMetric.options if o.name == "hypothesis").choices
         super().__init__(asked)
-        for name, known in (
-            ("question", self.questions),
-            ("family", [each.key for each in self.families]),
-            ("truth", self.arms),
-            ("hypothesis", [key for key, _ in self.hypotheses]),
-        ):
-            self.fields[name].choices = [(value, value) for value in known]  # type: ignore[attr-defined]
+        fields: Any = self.fields
+        fields["question"].choices = [(key, key.replace("_", " ")) for key in self.questions]
+        fields["family"].choices = [(each.key, _words(each)) for each in self.families]
+        fields["truth"].choices = [(arm, f"majority of the {arm} arm") for arm in self.arms]
+        fields["hypothesis"].choices = [(key, words.lower()) for key, words in self.hypotheses]
         self.is_valid()
 
     @property
@@ -66,12 +65,16 @@ class CalibrationForm(forms.Form):
         return Choices(truth=self.cleaned_data.get("truth") or first)
 
     @property
-    def query(self) -> str:
-        """These choices as an address has them."""
+    def address(self) -> str:
+        """These choices as an address has them, with a ? before."""
         asked = {
             "question": self.chosen_question,
             "family": self.chosen_family.key,
             "truth": self.choices.truth,
             "hypothesis": self.chosen_hypothesis,
         }
-        return urlencode(asked)
+        return query_string(asked)
+
+
+def _words(family: Family) -> str:
+    return family.title if family.candidates else f"{family.title} (nothing scored yet)"

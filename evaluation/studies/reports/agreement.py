@@ -32,6 +32,7 @@ from evaluation.studies.reports.run_columns import (
     RunColumns,
     WithoutScore,
     run_columns,
+    to_run,
     without_score,
 )
 from evaluation.votes.counts import ArmCounts, n_outside_full_share
@@ -307,4 +308,5 @@ AGREEMENT = ReportKind(
     usual=usual_choices,
     check=check_choices,
     rows=(AgreementRow,),
+    leads={"title": to_run},
 )

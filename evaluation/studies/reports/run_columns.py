@@ -1,8 +1,11 @@
 """What rows about a metric run say of it, and of the scores that it does not have."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
+from django.urls import reverse
+
+from annotation.models import Study
 from evaluation.models import MetricRun
 from evaluation.reports.columns import Column
 from evaluation.reports.report import Row
@@ -20,6 +23,12 @@ class RunColumns(Row):
     title: Annotated[str, Column("Metric")]
     model: Annotated[str, Column("Model")]  # or backend
     run_signature: str
+
+
+def to_run(study: Study, choices: object, row: Any) -> str:
+    """Return the address of the run that a row is about; "" of a row about none."""
+    run = row.value("run")
+    return reverse("evaluation:run", args=[run]) if run else ""
 
 
 def run_columns(run: MetricRun) -> RunColumns:

@@ -46,7 +46,10 @@ from evaluation.studies.reports.calibration_rows import (
 )
 from evaluation.studies.reports.ceilings import ceiling_columns
 from evaluation.studies.reports.choices import check_choices, usual_choices
-from evaluation.studies.reports.run_columns import without_score
+from evaluation.studies.reports.run_columns import (
+    to_run,
+    without_score,
+)
 from evaluation.votes.counts import ArmCounts
 from evaluation.votes.people import People, people_of
 from generation.choices.declaration import Choice as Declared
@@ -383,4 +386,5 @@ CALIBRATION = ReportKind(
     usual=_usual,
     check=_check,
     rows=(ChosenRow, CandidateRow),
+    leads={"title": to_run},
 )

@@ -77,7 +77,7 @@ def adjudicate(request: SignedInRequest, slug: str, target_id: int) -> HttpRespo
     is_new = store(study, target, question, decided["answer"], decided["note"], request.user)
     messages.success(request, "Kept. No vote was touched." if is_new else "This was kept already.")
     address = reverse("evaluation:disagreement", args=[study.slug, target.pk])
-    return redirect(f"{address}?{form.query}")
+    return redirect(f"{address}{form.query}")
 
 
 @require_safe

@@ -208,4 +208,4 @@ def _start(request: SignedInRequest, study: Study, plan: Any) -> MetricRun:
 
 
 def _address(study: Study, form: CalibrationForm) -> str:
-    return f"{reverse('evaluation:calibration', args=[study.slug])}?{form.query}"
+    return f"{reverse('evaluation:calibration', args=[study.slug])}{form.address}"

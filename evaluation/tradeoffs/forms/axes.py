@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 from django import forms
 
+from accounts.http import query_string
 from evaluation.tradeoffs.axes import Axes, Axis, axes_of, usual
 from generation.models import Dataset
+
+LABEL, SCORE = "label", "score"
+MEASURES = {LABEL: "Share labelled yes", SCORE: "Mean score"}  # what an axis may show
 
 
 class AxesForm(forms.Form):
@@ -41,12 +44,12 @@ class AxesForm(forms.Form):
     @property
     def address(self) -> str:
         """The axes as an address has them, with a ? before; "" where they are as usual."""
-        return "?" + urlencode(self.pairs) if self.pairs else ""
+        return query_string(self.axes_said)
 
     @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """The axes as names and values; none where they are as usual."""
+    def axes_said(self) -> dict[str, str]:
+        """The axes by name, as an address has them; none where they are as usual."""
         chosen = self.chosen
         if chosen is None or chosen == usual(self.axes):
-            return []
-        return [(name, getattr(chosen, name).key) for name in Axes._fields]
+            return {}
+        return {name: axis.key for name, axis in chosen._asdict().items()}

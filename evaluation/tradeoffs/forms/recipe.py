@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
-from urllib.parse import urlencode
 
 from django import forms
 
+from accounts.http import query_string
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.recipe_plan import RecipeChoices, RecipePlan
 from evaluation.tradeoffs.recipes import Recipe, newest_aggregate, responses_to_score
@@ -228,4 +228,4 @@ class ScorersForm(forms.Form):
     @property
     def address(self) -> str:
         """These choices as an address has them, with a ? before."""
-        return "?" + urlencode({field.name: key for field, key in self.rows if key})
+        return query_string({field.name: key for field, key in self.rows if key})

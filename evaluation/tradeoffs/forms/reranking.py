@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
 from django import forms
 
+from accounts.http import query_string
 from evaluation.measures.reranking import FUNCTIONS, SENSIBLE_FIRST, WEIGHTED, check_function
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.forms.axes import AxesForm
@@ -58,25 +58,33 @@ class RerankingForm(AxesForm):
         return choosing._replace(**said)
 
     @property
-    def whole_address(self) -> str:
-        """The same as `own_address`, with the axes also where they are as usual."""
-        axes = self.chosen._asdict() if self.chosen else {}
-        said = {name: axis.key for name, axis in axes.items()}
-        return urlencode(said | dict(parse_qsl(self.own_address)))
+    def judges_said(self) -> dict[str, str]:
+        """What judges beside what chooses, by the names of the fields."""
+        choosing, judging = self.chosen, self.judging
+        if choosing is None or judging is None:
+            return {}
+        return {
+            key: judge.key
+            for key, judge, chooses in zip(JUDGES.values(), judging, choosing, strict=True)
+            if judge != chooses
+        }
 
     @property
     def own_address(self) -> str:
-        """These choices as an address has them, without a ? before."""
-        said = dict(parse_qsl(self.address.removeprefix("?")))
-        if pool := self.chosen_pool:
-            said["pool"] = pool.key
-        choosing, judging = self.chosen, self.judging
-        if choosing and judging:
-            for name, key in JUDGES.items():
-                judge = getattr(judging, name)
-                if judge != getattr(choosing, name):
-                    said[key] = judge.key
-        return urlencode(said)
+        """These choices as an address has them, with a ? before."""
+        return query_string(self.axes_said | self._own)
+
+    @property
+    def whole_address(self) -> str:
+        """The same as `own_address`, with the axes also where they are as usual."""
+        axes = self.chosen._asdict() if self.chosen else {}
+        return query_string({name: axis.key for name, axis in axes.items()} | self._own)
+
+    @property
+    def _own(self) -> dict[str, str]:
+        """The pool and the judges, as an address has them."""
+        pool = self.chosen_pool
+        return ({"pool": pool.key} if pool else {}) | self.judges_said
 
 
 class FunctionForm(forms.Form):

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 from django import forms
 
 from evaluation.tradeoffs.curve_recalls import check_typed, typed_or_measured
+from evaluation.tradeoffs.forms.axes import LABEL, MEASURES, SCORE
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.recall_lines import (
     NON_EVIDENCE_KINDS,
@@ -27,7 +27,6 @@ from generation.models import Dataset, Sample
 from generation.models import Experiment as Grids
 from generation.text.prompt_types import SHARES
 
-SCORE = "score"  # of `measure`
 NUMBERS = ("k", "recall_1", "recall_k")
 KINDS = {"next-best": "Next-best by BM25", "random": "Random"}
 
@@ -40,9 +39,7 @@ class RestrictedForm(forms.Form):
 
     pair = forms.ChoiceField(label="Setups", required=False)
     measure = forms.ChoiceField(
-        label="Each axis shows",
-        choices=[("label", "Share labelled yes"), (SCORE, "Mean score")],
-        required=False,
+        label="Each axis shows", choices=list(MEASURES.items()), required=False
     )
 
     def __init__(self, data: Mapping[str, Any], *, pairs: Sequence[RestrictedPair]) -> None:
@@ -75,8 +72,14 @@ class RestrictedForm(forms.Form):
         return self.chosen.key if self.chosen else ""
 
     @property
+    def measure_chosen(self) -> str:
+        """What each axis shows, as addresses have it."""
+        measure: str = self._said("measure", LABEL)
+        return measure
+
+    @property
     def by_score(self) -> bool:
-        return bool(self._said("measure", "") == SCORE)
+        return self.measure_chosen == SCORE
 
     @property
     def k_chosen(self) -> int:
@@ -109,7 +112,7 @@ class RestrictedForm(forms.Form):
         ]
 
     @property
-    def address(self) -> dict[str, str]:
+    def said(self) -> dict[str, str]:
         """The choices that are not as usual, by their names in addresses."""
         self.is_valid()
         return {
@@ -203,9 +206,3 @@ def _free_name(dataset: Dataset) -> str:
     taken = set(Grids.objects.filter(name__startswith=first).values_list("name", flat=True))
     names = (first if number == 1 else f"{first} {number}" for number in range(1, len(taken) + 2))
     return next(name for name in names if name not in taken)
-
-
-def query_string(*parts: Mapping[str, str]) -> str:
-    """Return choices as an address has them, with a ? before; "" where there are none."""
-    said = {name: value for part in parts for name, value in part.items()}
-    return f"?{urlencode(said)}" if said else ""

@@ -7,14 +7,14 @@ from django import forms
 from django.http import QueryDict
 from django.utils.functional import cached_property
 
-from evaluation.retrieval.report import MOST_K
+from evaluation.retrieval.ranked_examples import MOST_K
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.figure_choice import FILTERS, SWITCHES, ZOOM, FigureChoice
 from evaluation.tradeoffs.figures.tradeoff.frame import EDGE, SMALLEST_WINDOW
+from evaluation.tradeoffs.forms.axes import LABEL, MEASURES, SCORE
 from evaluation.tradeoffs.material import Material
 from evaluation.tradeoffs.view import FIGURES, View, largest, models_of, smallest, zoomed
 
-LABEL, SCORE = "label", "score"  # of `measure`
 # What both axes may say about a response.
 CORNERS = [
     ("", "all"),
@@ -40,9 +40,7 @@ class TradeoffForm(forms.Form):
         required=False,
     )
     measure = forms.ChoiceField(
-        choices=[(LABEL, "Share labelled yes"), (SCORE, "Mean score")],
-        label="Each axis shows",
-        required=False,
+        label="Each axis shows", choices=list(MEASURES.items()), required=False
     )
     large = forms.ChoiceField(label="Large model", required=False)
     small = forms.ChoiceField(label="Small model", required=False)
@@ -104,10 +102,15 @@ class TradeoffForm(forms.Form):
         """The view of the figure, before filters, switches and zoom of the address."""
         self.is_valid()
         view = FIGURES[self._number].view(self.material, *self._models)
-        if self.cleaned_data.get("measure") != SCORE:
+        if self.measure_chosen != SCORE:
             return view
         by_score = view._replace(by_score=True)
         return zoomed(self.material, by_score) if view.x_from is not None else by_score
+
+    @property
+    def measure_chosen(self) -> str:
+        """What each axis shows, as addresses have it."""
+        return self.cleaned_data.get("measure") or LABEL
 
     @property
     def problems(self) -> list[tuple[str, str]]:

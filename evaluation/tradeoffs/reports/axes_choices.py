@@ -1,7 +1,11 @@
 """What every report on a trade-off lets its reader choose: the two axes."""
 
+from collections.abc import Mapping
 from typing import Annotated, NamedTuple
 
+from django.urls import reverse
+
+from accounts.http import query_string
 from evaluation.tradeoffs.axes import Axes, axes_of, find, named_axes
 from evaluation.tradeoffs.cached import cached_material
 from evaluation.tradeoffs.material import Material
@@ -64,6 +68,16 @@ def judging_axes(dataset: Dataset, choosing: Axes, judges: JudgeChoices) -> Axes
         except LookupError as error:
             raise ChoiceError(field, str(error)) from error
     return choosing._replace(**found)
+
+
+def responses_address(dataset: Dataset, setup: int, axes: Mapping[str, str]) -> str:
+    """Return the address of the responses of a setup, with what both axes say of each.
+
+    Args:
+        axes: keys by name; an empty one is as usual.
+    """
+    said = {name: key for name, key in axes.items() if key}
+    return reverse("tradeoffs:responses", args=[dataset.slug, setup]) + query_string(said)
 
 
 def material_on(dataset: Dataset, choices: AxesChoices) -> Material:

@@ -31,6 +31,7 @@ from evaluation.tradeoffs.reports.axes_choices import (
     JudgeChoices,
     chosen_axes,
     judging_axes,
+    responses_address,
 )
 from generation.choices.declaration import Choice, check_known
 from generation.models import Dataset
@@ -384,6 +385,13 @@ def _chosen_report(dataset: Dataset, choices: RerankingChoices) -> Report[Rerank
     return reranking_report(dataset, choosing, [pool], judging)
 
 
+def _to_responses(
+    dataset: Dataset, choices: RerankingChoices, row: PooledRow | AggregateRow
+) -> str:
+    setup = row.value("setup_id")
+    return responses_address(dataset, setup, choices.axes._asdict()) if setup else ""
+
+
 RERANKING = ReportKind(
     key="reranking",
     title="Re-ranking",
@@ -392,4 +400,5 @@ RERANKING = ReportKind(
     choices=RerankingChoices,
     make=_chosen_report,
     rows=(PooledRow, AggregateRow),
+    leads={"label": _to_responses},
 )

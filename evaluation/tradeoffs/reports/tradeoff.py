@@ -20,6 +20,7 @@ from evaluation.tradeoffs.reports.axes_choices import (
     AxesChoices,
     ByScore,
     material_on,
+    responses_address,
 )
 from evaluation.tradeoffs.titles import setup_title
 from evaluation.tradeoffs.view import (
@@ -261,6 +262,10 @@ def _in_view(material: Material, choices: TradeoffChoices) -> Report[TradeoffRow
     return tradeoff_report(material, View(by_score=choices.by_score))
 
 
+def _to_responses(dataset: Dataset, choices: TradeoffChoices, row: TradeoffRow) -> str:
+    return responses_address(dataset, row.of.setup_id, choices.axes._asdict())
+
+
 TRADEOFF = ReportKind(
     key="tradeoff",
     title="Trade-off",
@@ -269,4 +274,5 @@ TRADEOFF = ReportKind(
     choices=TradeoffChoices,
     make=lambda dataset, chosen: _in_view(material_on(dataset, chosen.axes), chosen),
     rows=(TradeoffRow,),
+    leads={"prompt_title": _to_responses},
 )

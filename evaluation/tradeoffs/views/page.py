@@ -1,8 +1,6 @@
 """Trade-offs: the datasets that have one, and the figure of one with its table."""
 
-from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
@@ -10,7 +8,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts.access import Role, allowed
-from accounts.http import SignedInRequest, render_page_or_fragment
+from accounts.http import SignedInRequest, query_string, render_page_or_fragment
 from evaluation.tradeoffs.cached import cached_material
 from evaluation.tradeoffs.figure_choice import ZOOM
 from evaluation.tradeoffs.forms.axes import AxesForm
@@ -21,6 +19,7 @@ from evaluation.tradeoffs.pages.figure_addresses import figure_pairs, own_pairs,
 from evaluation.tradeoffs.pages.methods import methods_paragraph
 from evaluation.tradeoffs.pages.tradeoff import figure_page
 from evaluation.tradeoffs.readiness import missing_sides, offered_datasets, running_runs
+from evaluation.tradeoffs.reports.axes_choices import responses_address
 from evaluation.tradeoffs.reports.tradeoff import TradeoffRow
 from evaluation.tradeoffs.view import FIGURES
 from generation.models import Dataset
@@ -88,10 +87,9 @@ def _drawn(axes_form: AxesForm, form: TradeoffForm, material: Material) -> dict[
     """Return what the page shows where there is something to draw."""
 
     def responses(row: TradeoffRow) -> str:
-        there = [material.dataset.slug, row.of.setup_id]
-        return reverse("tradeoffs:responses", args=there) + axes_form.address
+        return responses_address(material.dataset, row.of.setup_id, axes_form.axes_said)
 
-    choice, axes_pairs = form.choice, axes_form.pairs
+    choice, axes_pairs = form.choice, axes_form.axes_said.items()
     page = figure_page(material, choice, axes_form.axes, responses)
     as_it_is = [*axes_pairs, *figure_pairs(choice)]
     own = own_pairs(material, choice)
@@ -103,17 +101,12 @@ def _drawn(axes_form: AxesForm, form: TradeoffForm, material: Material) -> dict[
         "page": page,
         "methods": methods_paragraph(material, choice.view, page.figure, page.lines.recalls),
         "own_pairs": own,
-        "query": _query([*as_it_is, *own]),
-        "whole_query": _query([*as_it_is, *whole_pairs(material, choice)]),
+        "query": query_string([*as_it_is, *own]),
+        "whole_query": query_string([*as_it_is, *whole_pairs(material, choice)]),
         "tabs": [
-            (figure, _query([*axes_pairs, *figure_pairs(choice, figure.number)]))
+            (figure, query_string([*axes_pairs, *figure_pairs(choice, figure.number)]))
             for figure in FIGURES.values()
         ],
         "figure_pairs": as_it_is,
-        "figure_query": _query(as_it_is),
+        "figure_query": query_string(as_it_is),
     }
-
-
-def _query(pairs: Sequence[tuple[str, str]]) -> str:
-    """Return names and values as the end of an address, with a ? before; "" for none."""
-    return f"?{urlencode(pairs)}" if pairs else ""

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, urlencode
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -10,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import Role, allowed
-from accounts.http import SignedInRequest, render_page_or_fragment
+from accounts.http import SignedInRequest, query_string, render_page_or_fragment
 from evaluation.reports.downloads import report_file
 from evaluation.reports.registry import CannotReport
 from evaluation.reports.report import Report
@@ -98,7 +97,7 @@ def store_aggregate(request: SignedInRequest, slug: str) -> HttpResponse:
             function.add_error(None, str(error))
         else:
             here = reverse("tradeoffs:reranking", args=[slug])
-            return redirect(f"{here}?{form.own_address}")
+            return redirect(f"{here}{form.own_address}")
     return _page(request, dataset, function, status=422)
 
 
@@ -132,13 +131,12 @@ def _page(
         "stale": form.stale,
         "pool": form.chosen_pool,
         "axes": form.chosen,
-        "judging": form.judging,
+        "judges_said": form.judges_said,
         "missing": missing_sides(form.axes),
         "running": running_runs(dataset, form.chosen),
         "report": report,
         "tables": _tables(report, form),
         "figure_query": _figure_query(form),
-        "formats": [("csv", "CSV"), ("latex", "LaTeX"), ("json", "JSON")],
     }
     page, fragment = "evaluation/tradeoffs/reranking.html", "evaluation/tradeoffs/_reranking.html"
     return render_page_or_fragment(
@@ -181,7 +179,7 @@ def _figure_query(form: RerankingForm) -> str:
     pool, judging = form.chosen_pool, form.judging
     if pool is None or judging is None:
         return ""
-    said = dict(parse_qsl(form.address.removeprefix("?")))
+    said = form.axes_said
     if judging != form.chosen:
-        said |= {name: getattr(judging, name).key for name in Axes._fields}
-    return urlencode({"figure": 6, "large": pool.model} | said)
+        said |= {name: axis.key for name, axis in judging._asdict().items()}
+    return query_string({"figure": 6, "large": pool.model} | said)

@@ -1,28 +1,28 @@
 """Restricted context: dialog given up for evidence, and what retrieval would make of it."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, urlencode
 
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import Role, allowed
-from accounts.http import SignedInRequest, render_page_or_fragment
+from accounts.http import SignedInRequest, query_string, render_page_or_fragment
 from evaluation.reports.downloads import report_file
 from evaluation.reports.registry import CannotReport
 from evaluation.reports.report import Report
-from evaluation.retrieval.report import MOST_K
+from evaluation.retrieval.ranked_examples import MOST_K
 from evaluation.tradeoffs.figures.tradeoff.figure import Figure, figure_of
 from evaluation.tradeoffs.forms.axes import AxesForm
-from evaluation.tradeoffs.forms.restricted import PlanRestrictedForm, RestrictedForm, query_string
+from evaluation.tradeoffs.forms.restricted import PlanRestrictedForm, RestrictedForm
 from evaluation.tradeoffs.material import Material, material_of
 from evaluation.tradeoffs.readiness import SIDES, missing_sides, running_runs
 from evaluation.tradeoffs.recall_lines import Curves, curves_of, lines_of, restricted_pairs
 from evaluation.tradeoffs.recalls import Recalls
+from evaluation.tradeoffs.reports.axes_choices import responses_address
 from evaluation.tradeoffs.reports.restricted import (
     PREFIX,
     RestrictedRow,
@@ -115,15 +115,19 @@ def _grids(dataset: Dataset) -> list[Experiment]:
 
 
 def _figure(
-    material: Material, curves: Curves, recalls: Recalls, *, by_score: bool, address: str
+    material: Material,
+    curves: Curves,
+    recalls: Recalls,
+    *,
+    by_score: bool,
+    axes_said: Mapping[str, str],
 ) -> Figure:
     """Return figure 5 of both curves: their setups, and the lines of both kinds of retrieval."""
     own = material.of_dots(curves.places)
     view = View(lines=True, k=recalls.k, by_score=by_score)
 
     def responses(row: TradeoffRow) -> str:
-        behind = reverse("tradeoffs:responses", args=[material.dataset.slug, row.of.setup_id])
-        return behind + address
+        return responses_address(material.dataset, row.of.setup_id, axes_said)
 
     lines = lines_of(material, curves, recalls, with_top_k=recalls.k > 1, by_score=by_score)
     return figure_of(tradeoff_report(own, view).rows, view, lines, address=responses)
@@ -172,9 +176,8 @@ def _context(found: _Found, axes: AxesForm) -> dict[str, Any]:
     if shown is None:
         return context
     material, curves, recalls, report = shown
-    axes_said = dict(parse_qsl(axes.address.removeprefix("?")))
-    figure = _figure(material, curves, recalls, by_score=form.by_score, address=axes.address)
-    of_figure = axes_said | {"large": curves.pair.model}
+    figure = _figure(material, curves, recalls, by_score=form.by_score, axes_said=axes.axes_said)
+    of_figure = axes.axes_said | {"large": curves.pair.model}
     of_figure["temperature"] = temperature_key(material.dots[curves.places[0]])
     if form.by_score:
         of_figure["measure"] = "score"
@@ -186,9 +189,8 @@ def _context(found: _Found, axes: AxesForm) -> dict[str, Any]:
         "courses": courses(material, curves, by_score=form.by_score),
         "figure": figure,
         "numbers": form.numbers(recalls),
-        "query": query_string(axes_said, form.address),
-        "figure_4": urlencode({"figure": 4} | of_figure),
-        "figure_5": urlencode({"figure": 5} | of_figure | {"k": min(recalls.k, MOST_K)}),
+        "query": query_string(axes.axes_said | form.said),
+        "figure_4": query_string({"figure": 4} | of_figure),
+        "figure_5": query_string({"figure": 5} | of_figure | {"k": min(recalls.k, MOST_K)}),
         "most_k": MOST_K,
-        "formats": [("csv", "CSV"), ("latex", "LaTeX"), ("json", "JSON")],
     }

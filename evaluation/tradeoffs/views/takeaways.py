@@ -1,7 +1,6 @@
 """Takeaways and comparable setups: what changes of setup do to the trade-off."""
 
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -9,7 +8,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts.access import Role, allowed
-from accounts.http import SignedInRequest, render_page_or_fragment
+from accounts.http import SignedInRequest, query_string, render_page_or_fragment
 from evaluation.reports.downloads import report_file
 from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.report import Report
@@ -38,15 +37,14 @@ def takeaways(request: SignedInRequest, slug: str) -> HttpResponse:
         sizes = SizesForm(request.GET, dots=material.dots)
         report = cached_takeaways(material, sizes.chosen)
         by_effect = _by_effect(report)
-        said = dict(parse_qsl(axes_form.address.removeprefix("?")))
-        said |= sizes.chosen._asdict() if all(sizes.chosen) else {}
+        of_sizes = sizes.chosen._asdict() if all(sizes.chosen) else {}
         context |= {
             "report": report,
             "sizes": sizes,
             "effects": [rows[0] for rows in by_effect],
             "parts": [rows for rows in by_effect if len(rows) > 1],
             "n_pairs": sum(rows[0].n_pairs for rows in by_effect),
-            "query": f"?{urlencode(said)}" if said else "",
+            "query": query_string(axes_form.axes_said | of_sizes),
         }
         if spec := effects_chart(report.rows):
             context["plots"] = {"charts": {"effects": spec}, "themes": page_themes()}

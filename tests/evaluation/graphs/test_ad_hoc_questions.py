@@ -14,7 +14,7 @@ from accounts.models import User
 from annotation.planning import plan_units
 from evaluation.graphs.experiments.pages.progress import state_of
 from evaluation.graphs.reports.cited_answers import read_answers
-from evaluation.graphs.reports.graph_retrieval import graph_retrieval_report
+from evaluation.graphs.reports.graph_retrieval import graph_retrieval
 from evaluation.graphs.reports.graph_statistics import statistics_report
 from evaluation.graphs.services.asked_questions import delete_asked_question
 from evaluation.votes.export import export_folder
@@ -90,7 +90,7 @@ def test_grids_samples_and_reports_are_without_it(graph: Dataset, question: Exam
     assert list(examples_of(graph, own)) == [question.pk], "unless it is asked for"
     [fact] = [row for row in statistics_report(graph).records if row["name"] == "questions"]
     assert fact["n"] == 2
-    assert max(row["n"] for row in graph_retrieval_report(graph).records) == 2
+    assert max(row["n"] for row in graph_retrieval(graph).report.records) == 2
 
 
 def test_a_grid_of_the_same_setup_counts_without_its_answer(graph: Dataset, question: Example):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.graphs.reports.graph_retrieval import graph_retrieval_report
+from evaluation.graphs.reports.graph_retrieval import graph_retrieval
 from generation.models import Alias, Dataset, Entity, KGQuestion, QuestionEntity, Turn
 from generation.retrieval.subgraphs import SubgraphRetriever
 from tests.makers import import_path
@@ -17,7 +17,7 @@ def test_nearly_all_sub_graphs_that_are_found_are_those_the_authors_found(shared
     import_path(path, "biokalma")
     dataset = Dataset.objects.get()
 
-    report = graph_retrieval_report(dataset)
+    report = graph_retrieval(dataset).report
 
     here, imported = report.records
     counted = [here[f"n_{size}"] for size in (0, 1, 2, 3, "4_or_more")]

@@ -15,7 +15,7 @@ from evaluation.graphs.reports.alignment import alignment_report
 from evaluation.graphs.reports.answers_behind import both_modes
 from evaluation.graphs.reports.citations import CitationChoices, citations_report
 from evaluation.graphs.reports.cited_answers import REASONS, cited_answers, read_answers
-from evaluation.graphs.reports.graph_retrieval import graph_retrieval_report
+from evaluation.graphs.reports.graph_retrieval import graph_retrieval
 from evaluation.graphs.reports.incompetence import incompetence_report
 from evaluation.graphs.reports.quality import quality_report
 from evaluation.measures.authors_citation import Difference
@@ -339,7 +339,7 @@ def test_mode_and_rounds_are_the_commands_choices(cited, capsys):
 
 def test_retrieval_is_of_sub_graphs_where_there_are_questions(cited, capsys, tmp_path):
     found = json.loads(printed(capsys, "retrieval", "--dataset", "cited", "--format", "json"))
-    assert found == json.loads(json.dumps(graph_retrieval_report(cited).as_json()))
+    assert found == json.loads(json.dumps(graph_retrieval(cited).report.as_json()))
     import_rows(tmp_path, "plain", examples=[example_row()])
 
     plain = json.loads(printed(capsys, "retrieval", "--dataset", "plain", "--format", "json"))
@@ -374,7 +374,7 @@ def test_the_api_answers_what_the_command_prints(cited, rosa, tmp_path):
         ("alignment", alignment_report),
         ("incompetence", incompetence_report),
         ("quality", quality_report),
-        ("retrieval", graph_retrieval_report),
+        ("retrieval", lambda dataset: graph_retrieval(dataset).report),
     ):
         assert asked(cited.slug, name).json() == json.loads(json.dumps(report(cited).as_json()))
     said = asked(cited.slug, "citations", mode="authors_code", rounds="later").json()

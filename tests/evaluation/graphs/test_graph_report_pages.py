@@ -10,7 +10,7 @@ from accounts.access import Role
 from evaluation.graphs.reports.alignment import alignment_report
 from evaluation.graphs.reports.answers_behind import REASON_SENTENCES, both_modes
 from evaluation.graphs.reports.citations import CitationChoices, citations_report
-from evaluation.graphs.reports.graph_retrieval import graph_retrieval_report
+from evaluation.graphs.reports.graph_retrieval import graph_retrieval
 from evaluation.graphs.reports.incompetence import incompetence_report
 from evaluation.graphs.reports.quality import quality_report
 from evaluation.measures.authors_citation import Difference
@@ -148,7 +148,7 @@ def test_every_figure_on_quality_and_retrieval_is_the_reports(researcher, scored
         str(row["n_not_asked"]),
     ]
     assert "own judge" in quality[1]  # setup and judge are both called 'small'
-    rows = graph_retrieval_report(scored).records
+    rows = graph_retrieval(scored).report.records
     assert [on_page[1:3] for on_page in retrieval] == [
         [cell(row, "precision"), cell(row, "recall")] for row in rows
     ]

@@ -1,16 +1,18 @@
 """Precision and recall of retrieved sub-graphs: worked out by hand, and on published questions."""
 
 import pytest
+from django.urls import reverse
 
 from evaluation.graphs.reports import graph_retrieval as report_module
 from evaluation.graphs.reports.cached_retrieval import cached_graph_retrieval
-from evaluation.graphs.reports.graph_retrieval import graph_retrieval_report
+from evaluation.graphs.reports.graph_retrieval import graph_retrieval
 from generation.records import KGQuestionRecord, Where
 from generation.retrieval import entities
 from generation.retrieval.subgraphs import SubgraphRetriever
 from generation.services.graphs import store_entities, store_kg_questions
 from tests.generation.graph_rows import entity, graph_of
 from tests.ruler_model import save_ruler_model
+from tests.shown import shown
 
 pytestmark = pytest.mark.once
 
@@ -47,7 +49,7 @@ def dataset():
 
 
 def test_precision_and_recall_are_over_all_sub_graphs_worked_out_by_hand(dataset):
-    here, imported = graph_retrieval_report(dataset).records
+    here, imported = graph_retrieval(dataset).report.records
 
     # Here: a 2 of 2 (gold 2), b 1 of 2 (gold 1), c 0 of 1 (gold 1): hits 3, retrieved 5, gold 4.
     assert (here["source"], here["n"], here["n_with_gold"]) == ("retrieved here", 4, 3)
@@ -77,7 +79,7 @@ def test_questions_that_are_alike_leave_an_interval_of_some_width():
     asked = "Did Ada Lovelace know Charles Babbage?"  # Q1 and Q2
     store_kg_questions(other, [question(key, asked, ["Q1", "Q3"]) for key in "abc"])
 
-    (row,) = graph_retrieval_report(other).records
+    (row,) = graph_retrieval(other).report.records
 
     for name in ("precision", "recall"):
         ends = row[name], row[f"{name}_low"], row[f"{name}_high"]
@@ -90,20 +92,20 @@ def test_a_kept_report_is_that_of_the_graph_the_search_and_the_questions_now(
     """What is kept is known by what finds the entities, not by the name in the settings."""
     settings.SPACY_MODEL = str(tmp_path / "model")
     before = cached_graph_retrieval(dataset)
-    assert cached_graph_retrieval(dataset) == before == graph_retrieval_report(dataset)
+    assert cached_graph_retrieval(dataset) == before == graph_retrieval(dataset)
 
     save_ruler_model(tmp_path / "model", {"London": "GPE"})
     entities._model.cache_clear()  # as in a process that starts now
     with_model = cached_graph_retrieval(dataset)
     assert with_model != before
-    assert with_model == graph_retrieval_report(dataset)
+    assert with_model == graph_retrieval(dataset)
 
     store_kg_questions(dataset, [question("e", "Was it London?", ["Q3"])])
     with_question = cached_graph_retrieval(dataset)
-    assert with_question == graph_retrieval_report(dataset) != with_model
+    assert with_question == graph_retrieval(dataset) != with_model
 
     store_entities(dataset, [entity("Q6", "London", "city", [("country", "Canada")])])
-    assert cached_graph_retrieval(dataset) == graph_retrieval_report(dataset) != with_question
+    assert cached_graph_retrieval(dataset) == graph_retrieval(dataset) != with_question
 
 
 def test_a_response_does_not_throw_the_kept_report_away(
@@ -126,7 +128,7 @@ def test_what_became_of_mentions_is_counted_beside_the_figures(dataset, settings
     settings.SPACY_MODEL = str(save_ruler_model(tmp_path, kinds))
     store_entities(dataset, [entity("Q6", "Ada Lovelace", "asteroid")])
 
-    report = graph_retrieval_report(dataset)
+    report = graph_retrieval(dataset).report
 
     assert report.left_out == {
         "questions_without_known_gold": 1,  # d
@@ -145,7 +147,7 @@ def test_figures_without_any_known_gold_are_undefined(dataset):
     other = graph_of(GRAPH, "other")
     store_kg_questions(other, [question("x", "Who was Ada Lovelace?")])
 
-    (row,) = graph_retrieval_report(other).records
+    (row,) = graph_retrieval(other).report.records
 
     assert row["n_with_gold"] == 0
     figures = ("precision", "precision_low", "precision_high", "recall", "recall_low")
@@ -154,36 +156,50 @@ def test_figures_without_any_known_gold_are_undefined(dataset):
 
 
 def test_a_dataset_without_questions_has_no_row():
-    report = graph_retrieval_report(graph_of(GRAPH))
+    report = graph_retrieval(graph_of(GRAPH)).report
 
     assert report.records == []
     assert report.left_out["mentions"] == 0
 
 
 def test_the_signature_names_recogniser_graph_and_questions(dataset):
-    before = graph_retrieval_report(dataset)
+    before = graph_retrieval(dataset).report
     assert SubgraphRetriever(dataset.pk).signature in before.signature
-    assert graph_retrieval_report(dataset) == before
+    assert graph_retrieval(dataset).report == before
 
     store_kg_questions(dataset, [question("e", "Who was Ada Lovelace?", ["Q1"])])
 
-    assert graph_retrieval_report(dataset).signature != before.signature
+    assert graph_retrieval(dataset).report.signature != before.signature
+
+
+def test_questions_that_a_source_misses_are_listed(dataset, rosa, client_for):
+    """Here c misses Paris; the file misses Q2 for a and Q1 for b, and says nothing of c."""
+    client, here = client_for(rosa), reverse("graphs:questions", args=[dataset.slug])
+
+    def listed(missed):
+        table = shown(client.get(here, {"missed": missed})).table("Questions, as they came")
+        return [row[0].split()[-1] for row in table.rows]
+
+    assert (listed("here"), listed("imported")) == (["c"], ["a", "b"])
+    report = reverse("graphs:report", args=[dataset.slug, "retrieval"])
+    addresses = shown(client.get(report)).addresses
+    assert {f"{here}?missed=here", f"{here}?missed=imported"} <= set(addresses)
 
 
 def test_of_many_questions_a_seeded_sample_counts(dataset, monkeypatch):
     monkeypatch.setattr(report_module, "MOST_QUESTIONS", 3)
 
-    report = graph_retrieval_report(dataset)
+    report = graph_retrieval(dataset).report
 
     assert report.left_out["questions_outside_the_sample"] == 1
     assert report.records[0]["n"] == 3
-    assert graph_retrieval_report(dataset) == report
+    assert graph_retrieval(dataset).report == report
 
 
 def test_the_report_takes_a_fixed_number_of_queries(dataset, django_assert_num_queries):
-    graph_retrieval_report(dataset)
+    graph_retrieval(dataset)
     for more in (0, 30):
         records = [question(f"m{n}", "Was Paris in London?", ["Q4"]) for n in range(more)]
         store_kg_questions(dataset, records)
         with django_assert_num_queries(8):  # questions 3, state of the graph 1, look-ups 4
-            graph_retrieval_report(dataset)
+            graph_retrieval(dataset)

@@ -11,10 +11,12 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.services import create_api_token
-from evaluation.retrieval import report as report_module
+from evaluation.retrieval import ranked_examples as examples_module
 from evaluation.retrieval.figure import recall_chart
-from evaluation.retrieval.forms import RetrievalForm
-from evaluation.retrieval.report import RetrievalChoices, retrieval_report
+from evaluation.retrieval.missed_examples import missed, with_passages
+from evaluation.retrieval.ranked_examples import RetrievalChoices, ranked_examples
+from evaluation.retrieval.report import retrieval_report
+from generation.choices.forms import ChoicesForm
 from generation.models import Dataset
 from generation.retrieval import dataset_index
 from generation.retrieval.bm25 import Bm25
@@ -136,7 +138,7 @@ def test_what_is_left_out_and_guessed_is_counted(dataset):
 
 
 def test_of_more_examples_a_sample_is_drawn_and_said(dataset, researcher, monkeypatch):
-    monkeypatch.setattr(report_module, "MOST_EXAMPLES", 2)
+    monkeypatch.setattr(examples_module, "MOST_EXAMPLES", 2)
 
     report = retrieval_report(dataset, RetrievalChoices())
 
@@ -185,7 +187,7 @@ def test_the_chart_has_both_measures_at_every_k(dataset):
     ],
 )
 def test_what_an_address_says_wrongly_is_as_usual(said, chosen, wrong):
-    form = RetrievalForm(said)
+    form = ChoicesForm(RetrievalChoices, said)
 
     assert form.chosen == chosen
     assert set(form.errors) == wrong
@@ -212,7 +214,7 @@ def test_the_page_says_figures_in_a_table_beside_the_chart(researcher, dataset):
 def test_a_wrong_number_is_said_beside_its_field(researcher, dataset):
     page = shown(page_of(researcher, dataset, b="2", k1="x"))
 
-    of_b, of_k1 = (page.part(f"ranking-{name}-error").text for name in ("b", "k1"))
+    of_b, of_k1 = (page.part(f"choice-{name}-error").text for name in ("b", "k1"))
     assert "b, 2: Ensure this value is less than or equal to 1." in of_b
     assert "k1, x: Enter a number." in of_k1
     assert (page.fields["b"], page.fields["k1"]) == ("0.75", "1.5")  # the usual ones
@@ -301,6 +303,78 @@ def test_an_index_that_never_came_may_be_asked_for_again(dataset, monkeypatch):
 
 def test_an_index_for_a_dataset_that_was_deleted_is_no_error():
     build_index(10**9)
+
+
+# --- what is missed -------------------------------------------------------------------------
+
+
+def missed_page(client, dataset, **asked):
+    return shown(client.get(reverse("evaluation:missed-examples", args=[dataset.slug]), asked))
+
+
+def test_what_is_missed_is_listed_with_the_place_of_each_golden_passage(researcher, dataset):
+    """By the rankings above, at k = 1: e2 finds 0 of 1 (mill at 2), e3 1 of 2 (fire 1, mill 2)."""
+    page = missed_page(researcher, dataset, k=1)
+
+    table = page.table("Examples with their golden passages")
+    assert [row[0].split()[-1] for row in table.rows] == ["e2", "e3"]
+    assert [row[1] for row in table.rows] == ["0 of 1", "1 of 2"]
+    e2, e3 = (row[2] for row in table.rows)
+    assert e2.startswith("place 2 mill")
+    assert e3.index("place 1 fire") < e3.index("place 2 mill")
+    assert "2 of 3 examples" in page.text
+
+
+def test_where_every_golden_passage_is_found_nothing_is_missed(researcher, dataset):
+    assert "Nothing is missed" in missed_page(researcher, dataset, k=2).headings
+
+
+def test_a_golden_passage_far_behind_has_no_place(dataset):
+    """Of the ranking fire, mill, … one passage is looked at: mill has no place."""
+    [e2] = missed(ranked_examples(dataset, RetrievalChoices(), most_k=1).examples, 1)[:1]
+
+    [found] = with_passages([e2], 1)
+
+    assert [(each.passage.key, each.place) for each in found.golden] == [("mill", None)]
+
+
+def test_recall_leads_to_what_is_missed_with_the_choices(researcher, dataset):
+    here = reverse("evaluation:missed-examples", args=[dataset.slug])
+    report = reverse("evaluation:report-of-dataset", args=[dataset.slug, "retrieval"])
+
+    page = shown(page_of(researcher, dataset, query="dialog"))
+
+    assert f"{here}?k=3&query=dialog" in page.addresses
+    of_report = shown(researcher.get(report, {"query": "dialog"}))
+    assert f"{here}?k=3&query=dialog" in of_report.addresses
+
+
+def test_without_golden_evidence_nothing_can_be_missed(researcher, dataset):
+    dataset.examples.exclude(key="e4").delete()
+
+    assert "No golden evidence" in missed_page(researcher, dataset).headings
+
+
+def test_what_is_missed_waits_for_the_index_of_many_passages(researcher, dataset, monkeypatch):
+    monkeypatch.setattr(dataset_index, "MANY_PASSAGES", 5)
+
+    assert "Not indexed yet" in missed_page(researcher, dataset).headings
+
+
+def test_what_is_missed_takes_a_fixed_number_of_queries(researcher, dataset, tmp_path):
+    def n_statements():
+        return len(statements(lambda: missed_page(researcher, dataset, k=1)))
+
+    missed_page(researcher, dataset)
+    few = n_statements()
+    more = [
+        asked(f"m{n}", "nothing?", evidence=[passage(f"g{n}", f"golden{n}", True)])
+        for n in range(20)
+    ]
+    import_rows(tmp_path / "more", examples=more)
+    missed_page(researcher, dataset)
+
+    assert n_statements() == few
 
 
 # --- files ----------------------------------------------------------------------------------

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 from django.db.models import Count, Exists, F, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
+from accounts.http import query_string
 from annotation.models import GoldAnswer, Rater, Study, Target, UnitTarget, Vote
 from annotation.services.alignment_studies import SCHEME
 from evaluation.graphs.experiments.pages.tables import Cell, grouped
@@ -118,18 +118,18 @@ def table_rows(
         if isinstance(row.by, RunOfPairs):
             chosen = setups.get(row.model or "") or ",".join(setups.values())
             address = reverse("evaluation:run", args=[row.by.run.metric_run])
-            run = f"{address}?{urlencode({'setup': chosen})}#scores"
+            run = f"{address}{query_string({'setup': chosen})}#scores"
         cells = [
             _cell(name, row, run if name in _OF_RUN else _address(pairs, shown, of_model))
             for name, shown in TABLE.items()
         ]
-        url = f"{pairs}?{urlencode(of_model)}" if of_model else pairs
+        url = f"{pairs}{query_string(of_model)}"
         made.append(TableRow(row.label, url, cells))
     return made
 
 
 def _address(pairs: str, shown: str, of_model: Mapping[str, str]) -> str:
-    return f"{pairs}?{urlencode(dict(of_model) | {'shown': shown})}"
+    return f"{pairs}{query_string(dict(of_model) | {'shown': shown})}"
 
 
 def _cell(name: str, row: HumanAlignmentRow, url: str) -> Cell:

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Literal, NamedTuple
-from urllib.parse import urlencode
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.urls import reverse
 
+from accounts.http import query_string
 from evaluation.graphs.experiments.figures import group_names
 from evaluation.graphs.experiments.reports.accuracy import AccuracyRow
 from evaluation.graphs.experiments.reports.citation_table import CitationTableRow
@@ -159,7 +159,7 @@ def table_rows(
     for name, row in zip(names, rows, strict=True):
         group = row.group.group
         is_open = group == unfolded
-        query = "" if is_open else f"?{urlencode({'runs': group})}"
+        query = "" if is_open else query_string({"runs": group})
         made.append(
             _table_row(dataset, key, row)._replace(
                 key=group,
@@ -194,7 +194,7 @@ def _note(row: RowOfRuns, name: str) -> str:
 
 
 def _table_row(dataset: Dataset, key: str, row: RowOfRuns) -> TableRow:
-    behind = f"?{urlencode({'setup': key_of(row.setup_ids), 'experiment': key})}"
+    behind = query_string({"setup": key_of(row.setup_ids), "experiment": key})
     url = f"{reverse('graphs:answers', args=[dataset.slug])}{behind}"
     cells = [_cell(COLUMNS[key][shown.name], shown, row, url, behind) for shown in TABLES[key]]
     return TableRow("", "", "", url, row.runs.n_runs, _tags(row), cells)

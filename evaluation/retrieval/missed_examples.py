@@ -1,0 +1,64 @@
+"""The examples whose golden passages BM25 does not all find among the first k."""
+
+from collections.abc import Sequence
+from typing import Annotated, NamedTuple
+
+from django.urls import reverse
+
+from accounts.http import query_string
+from evaluation.retrieval.ranked_examples import MOST_K, RankedExample, RetrievalChoices
+from generation.choices.declaration import Choice, unusual
+from generation.models import Dataset, Example, Passage
+from generation.retrieval.recall import n_found, recall_at
+
+
+class MissedChoices(NamedTuple):
+    """How passages are ranked, and how many of them are looked at."""
+
+    ranking: RetrievalChoices = RetrievalChoices()
+    k: Annotated[int, Choice("Among the first", low=1, high=MOST_K)] = 1
+
+
+class GoldenPassage(NamedTuple):
+    """A golden passage, with its place in the ranking."""
+
+    passage: Passage
+    place: int | None  # from 1; None: not among those that were looked at
+
+
+class MissedExample(NamedTuple):
+    """An example, what was searched for it, and where its golden passages are."""
+
+    example: Example
+    query: str
+    n_found: int  # among the first k
+    golden: Sequence[GoldenPassage]  # the best place first
+
+
+def missed_address(dataset: Dataset, choices: RetrievalChoices, k: int) -> str:
+    """Return the address of the list of examples with a golden passage behind the first `k`."""
+    said = {"k": k} | unusual(choices)
+    return reverse("evaluation:missed-examples", args=[dataset.slug]) + query_string(said)
+
+
+def missed(ranked: Sequence[RankedExample], k: int) -> list[RankedExample]:
+    """Return those with a golden passage that is not among the first `k`, the lowest recall first.
+
+    Examples of one recall stay in their order.
+    """
+    recalls = [(recall_at(each.ranking, each.golden, k), each) for each in ranked]
+    return [each for recall, each in sorted(recalls, key=lambda pair: pair[0]) if recall < 1]
+
+
+def with_passages(ranked: Sequence[RankedExample], k: int) -> list[MissedExample]:
+    """Return examples with their golden passages; two queries."""
+    examples = Example.objects.in_bulk([each.example for each in ranked])
+    passages = Passage.objects.in_bulk({pk for each in ranked for pk in each.golden})
+    found = []
+    for each in ranked:
+        place_of = {pk: place for place, pk in enumerate(each.ranking, 1)}
+        golden = [GoldenPassage(passages[pk], place_of.get(pk)) for pk in each.golden]
+        golden.sort(key=lambda one: (one.place or len(each.ranking) + 1, one.passage.key))
+        n = n_found(each.ranking, each.golden, k)
+        found.append(MissedExample(examples[each.example], each.query, n, golden))
+    return found
