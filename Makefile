@@ -9,7 +9,7 @@ FAIL = { echo "attest: $$problem" >&2; exit 1; }
 
 .DEFAULT_GOAL := help
 .PHONY: install install-dev lock demo run worker test quick test-faults e2e bench lint types \
-	migrations-check ci help
+	docs migrations-check ci help
 
 # Install a requirements file into .venv, unless just that is there: the stamp holds its checksum.
 # An install that was interrupted leaves .installing behind and is done again from nothing.
@@ -85,6 +85,9 @@ lint: install-dev # ruff: rules and format; lines of templates
 
 types: install-dev # mypy --strict
 	@$(PY) -m mypy .
+
+docs: install-dev # the lists of reports in docs/reports.md, of what is declared
+	@DJANGO_SETTINGS_MODULE=config.settings_test $(PY) -m tests.report_list
 
 migrations-check: install-dev # fails when models and migrations differ
 	@$(PY) manage.py makemigrations --check --dry-run --settings config.settings_test

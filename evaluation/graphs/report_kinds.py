@@ -16,6 +16,7 @@ from evaluation.graphs.reports.citations import CITATIONS
 from evaluation.graphs.reports.graph_retrieval import SourceRow
 from evaluation.graphs.reports.graph_statistics import STATISTICS
 from evaluation.graphs.reports.incompetence import INCOMPETENCE
+from evaluation.graphs.reports.mode_differences import DIFFERENCES
 from evaluation.graphs.reports.quality import QUALITY
 from evaluation.graphs.reports.retrieval import RETRIEVAL
 from evaluation.reports.figures.themes import Spec
@@ -33,7 +34,7 @@ def _retrieval_chart(rows: Sequence[RecallRow | SourceRow]) -> Spec | None:
 register(replace(RETRIEVAL, figure=_retrieval_chart))
 for kind in (CITATIONS, ALIGNMENT, INCOMPETENCE, QUALITY):
     register(replace(kind, figure=partial(report_chart, kind.key)))
-register(STATISTICS)
+register(DIFFERENCES, STATISTICS)
 for key, of_experiment in (
     ("citations", CITATION_TABLE),
     ("quality", QUALITY_TABLE),

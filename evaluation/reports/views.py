@@ -116,4 +116,6 @@ def _form(request: SignedInRequest, subject: Dataset | Study, kind: Kind) -> Cho
         for name, value in _usual(subject, kind).items()
         if value not in (None, False, True)
     }
-    return ChoicesForm(kind.choices, usual | request.GET.dict())
+    setups = subject.setups.of_benchmark().order_by("name").values_list("name", flat=True)
+    known = {"setup": {"": "all setups", **{name: name for name in setups}}}
+    return ChoicesForm(kind.choices, usual | request.GET.dict(), known=known)

@@ -30,6 +30,16 @@ MODES: Mapping[Mode, str] = {
 }
 
 
+OfRounds = Annotated[
+    Rounds,
+    Choice(
+        "Minimum set",
+        {rounds: title.capitalize() for rounds, title in ROUNDS.items()},
+        help="The whole minimum set, or (later) what rounds 2 to 6 added.",
+    ),
+]
+
+
 class CitationChoices(NamedTuple):
     """What a reader may choose; all of it stands in the signature."""
 
@@ -41,14 +51,7 @@ class CitationChoices(NamedTuple):
             help="As the paper defines, or as the authors' code computes.",
         ),
     ] = Mode.PAPER
-    rounds: Annotated[
-        Rounds,
-        Choice(
-            "Minimum set",
-            {rounds: title.capitalize() for rounds, title in ROUNDS.items()},
-            help="The whole minimum set, or (later) what rounds 2 to 6 added.",
-        ),
-    ] = "all"  # which members of minimum sets count
+    rounds: OfRounds = "all"  # which members of minimum sets count
     setup: SetupName = ""
 
     @property

@@ -9,17 +9,23 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.urls import reverse
 
 from accounts.services import create_api_token
 from evaluation.graphs.reports.alignment import alignment_report
-from evaluation.graphs.reports.answers_behind import both_modes
 from evaluation.graphs.reports.citations import CitationChoices, citations_report
 from evaluation.graphs.reports.cited_answers import REASONS, cited_answers, read_answers
 from evaluation.graphs.reports.graph_retrieval import graph_retrieval
 from evaluation.graphs.reports.incompetence import incompetence_report
+from evaluation.graphs.reports.mode_differences import (
+    DifferenceChoices,
+    both_modes,
+    differences_report,
+)
 from evaluation.graphs.reports.quality import quality_report
 from evaluation.measures.authors_citation import Difference
 from evaluation.measures.citation import CitationCounts, Mode, citation_figures
+from evaluation.reports.formats import write_report
 from evaluation.reports.registry import CannotReport
 from generation.choices.declaration import ChoiceError
 from generation.models import Response
@@ -218,6 +224,28 @@ def test_each_answer_says_why_it_is_counted_differently(cited):
         "w1": [Difference.NO_CITATION],
         "w2": [Difference.EMPTY_GRAPH],
     }
+
+
+def test_answers_that_are_counted_differently_are_a_report_with_files(cited, rosa, client_for):
+    """c1 cites a member twice, c2 incompletely, w1 nothing, w2 had no graph; c3 and c4 are alike.
+
+    c2 cites 3, of which 1 is right; the code leaves out the incomplete one: 1 of 2.
+    """
+    report = differences_report(cited, DifferenceChoices())
+
+    assert [(row.response, row.reasons.partition(";")[0]) for row in report.rows] == [
+        ("c1", "repeated citation"),
+        ("c2", "incomplete citation"),
+        ("w1", "no citation"),
+        ("w2", "empty graph"),
+    ]
+    c2, w2 = report.rows[1], report.rows[3]
+    assert (c2.n_citations, c2.authors_n_citations) == (3, 2)
+    assert [c2.correctness, c2.authors_correctness] == pytest.approx([1 / 3, 1 / 2])
+    assert (w2.authors_n_citations, w2.authors_correctness) == (None, None)
+    assert report.left_out["answers_counted_alike"] == 2
+    file = reverse("evaluation:report-file-of-dataset", args=[cited.slug, "differences", "csv"])
+    assert client_for(rosa).get(file).text == write_report(report, "csv")
 
 
 def test_both_modes_stand_side_by_side(cited):

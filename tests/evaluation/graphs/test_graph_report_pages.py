@@ -8,10 +8,10 @@ from django.urls import reverse
 
 from accounts.access import Role
 from evaluation.graphs.reports.alignment import alignment_report
-from evaluation.graphs.reports.answers_behind import REASON_SENTENCES, both_modes
 from evaluation.graphs.reports.citations import CitationChoices, citations_report
 from evaluation.graphs.reports.graph_retrieval import graph_retrieval
 from evaluation.graphs.reports.incompetence import incompetence_report
+from evaluation.graphs.reports.mode_differences import REASON_SENTENCES, both_modes
 from evaluation.graphs.reports.quality import quality_report
 from evaluation.measures.authors_citation import Difference
 from evaluation.measures.citation import Mode

@@ -66,6 +66,7 @@ LENGTHS = ReportKind(
     make=lengths_report,
     check=check,
     rows=(LengthRow,),
+    leads={"n": lambda dataset, choices, row: f"/long/{row.setup}?at_least={choices.at_least}"},
 )
 
 
@@ -152,6 +153,11 @@ def test_two_columns_of_a_row_are_not_called_the_same():
         registry.register(replace(LENGTHS, rows=(Twice,)))
 
 
+def test_only_a_column_that_there_is_leads_somewhere():
+    with pytest.raises(ValueError, match="lengths has no column words"):
+        registry.register(replace(LENGTHS, leads={"words": lambda *_: "/"}))
+
+
 def test_the_page_shows_it_with_its_choices_and_its_files(dataset, rosa, client_for):
     address = reverse(PAGE, args=[dataset.slug, "lengths"])
 
@@ -161,6 +167,9 @@ def test_the_page_shows_it_with_its_choices_and_its_files(dataset, rosa, client_
     assert table.columns == ["Setup", "Long enough", "Share, %"]
     assert table.column("Setup") == sorted(dataset.setups.values_list("name", flat=True))
     assert page.fields["at_least"] == "3"
+    assert [f"/long/{name}?at_least=3" for name in table.column("Setup")] == [
+        address for address in page.addresses if address.startswith("/long/")
+    ]
     for format_key in FORMATS:
         file = reverse(FILE, args=[dataset.slug, "lengths", format_key])
         assert f"{file}?at_least=3" in page.addresses
@@ -184,7 +193,7 @@ def test_the_page_says_what_is_wrong_with_a_choice(dataset, rosa, client_for):
     address = reverse(PAGE, args=[dataset.slug, "lengths"])
 
     unknown = shown(client_for(rosa).get(address, {"setup": "x"}))
-    assert "There is no setup 'x' here." in unknown.text
+    assert "x is not one of the available choices. The usual one is taken." in unknown.text
     outside = shown(client_for(rosa).get(address, {"at_least": 10}))
     assert "less than or equal to 9. The usual one is taken." in outside.text
     assert outside.table("Lengths").rows

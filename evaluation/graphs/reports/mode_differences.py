@@ -1,0 +1,218 @@
+"""Where the two ways of counting citations differ: setups in both, and the answers that do it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from evaluation.graphs.reports.answer_figures import need_graph
+from evaluation.graphs.reports.answers_behind import (
+    AnswerFigures,
+    counts_of,
+    figures_of,
+    question_of,
+    responses_at,
+)
+from evaluation.graphs.reports.citations import (
+    CitationChoices,
+    CitationsRow,
+    OfRounds,
+    citations_report,
+)
+from evaluation.graphs.reports.cited_answers import (
+    REASONS,
+    ROUNDS,
+    CitedAnswers,
+    Rounds,
+    cited_answers,
+)
+from evaluation.measures.authors_citation import Difference
+from evaluation.measures.citation import CitationFigures, Mode
+from evaluation.reports.columns import Column, Format
+from evaluation.reports.estimates import signature_of
+from evaluation.reports.registry import ReportKind
+from evaluation.reports.report import Report, Row
+from generation.models import Dataset, Response
+
+# Why an answer is counted differently, in a sentence.
+REASON_SENTENCES: Mapping[Difference, str] = {
+    Difference.EMPTY_GRAPH: "Its graph was empty: the code skips it; by the paper’s definitions it "
+    "counts, and whatever it cites is wrong.",
+    Difference.NO_CITATION: "It cites nothing: its precision is 0 here, and has no part in the "
+    "code’s macro precision.",
+    Difference.REPEATED: "It cites a member of the minimum set more than once: each time is "
+    "precise here, only the first one is in the code.",
+    Difference.INCOMPLETE: "A citation lacks qid, relation or value: not correct here, not counted "
+    "at all in the code.",
+    Difference.NOT_IN_GRAPH: "It cites a member of the minimum set that the shown graph does not "
+    "hold: wrong here, a hit in the code, which does not look at the graph.",
+    Difference.NAMED: "It gives a name or a qid beside other claims, or its minimum set has one: "
+    "that identifies an entity here, and is a citation in the code.",
+    Difference.COLON: "A value holds a colon: it is whole here, and cut there in the code.",
+    Difference.SPELLING: "It spells a name or a value otherwise than the graph does: the same here "
+    "after normalisation, another one in the code.",
+    Difference.READING: "A bracket is read differently: other marks, nested brackets, a qid that "
+    "is not first.",
+    Difference.TWO_SETS: "Two minimum sets are used: the code takes recall from rounds 2 to 6 and "
+    "precision from the whole set.",
+}
+
+
+class DifferentRow(NamedTuple):
+    """One answer as both modes count it."""
+
+    response: Response
+    paper: AnswerFigures
+    authors: AnswerFigures | None  # None: skipped
+    n_citations: int
+    n_citations_of_authors: int | None
+    reasons: list[Difference]
+
+    @property
+    def question(self) -> str:
+        """The last turn of its dialog."""
+        return question_of(self.response)
+
+
+class BothModes(NamedTuple):
+    """The figures of one setup in both modes: name of the figure, here, there, difference."""
+
+    setup: str
+    setup_id: int
+    n_here: int
+    n_there: int
+    figures: list[tuple[str, float | None, float | None, float | None]]
+
+
+def differing_answers(answers: CitedAnswers, places: Sequence[int]) -> list[DifferentRow]:
+    """Return some answers by their places, as both modes count them; three queries."""
+    responses = responses_at(answers, places)
+    rows = []
+    for place in places:
+        is_counted = bool(answers.is_counted[Mode.AUTHORS_CODE][place])
+        there = counts_of(answers, Mode.AUTHORS_CODE, place) if is_counted else None
+        rows.append(
+            DifferentRow(
+                response=responses[int(answers.responses[place])],
+                paper=figures_of(answers, Mode.PAPER, place),
+                authors=figures_of(answers, Mode.AUTHORS_CODE, place) if is_counted else None,
+                n_citations=counts_of(answers, Mode.PAPER, place).n_citations,
+                n_citations_of_authors=there.n_citations if there else None,
+                reasons=[
+                    reason
+                    for reason, holds in zip(REASONS, answers.reasons[place], strict=True)
+                    if holds
+                ],
+            )
+        )
+    return rows
+
+
+def both_modes(dataset: Dataset, rounds: Rounds) -> list[BothModes]:
+    """Return every setup's figures in both modes; a difference is the code's minus the paper's.
+
+    Raises:
+        CannotReport: there is no graph.
+    """
+    here, there = (
+        {
+            row.of.setup_id: row
+            for row in citations_report(dataset, CitationChoices(mode, rounds)).rows
+        }
+        for mode in (Mode.PAPER, Mode.AUTHORS_CODE)
+    )
+    return [_beside(row, there[pk]) for pk, row in here.items()]
+
+
+def _beside(here: CitationsRow, there: CitationsRow) -> BothModes:
+    of_paper, of_code = _values(here), _values(there)
+    return BothModes(
+        here.of.setup,
+        here.of.setup_id,
+        here.counts.n_answers,
+        there.counts.n_answers,
+        [(name, of_paper[name], of, _minus(of, of_paper[name])) for name, of in of_code.items()],
+    )
+
+
+def _values(row: CitationsRow) -> dict[str, float | None]:
+    """Return the figures of a setup by name, without their intervals."""
+    return {name: getattr(row, name).value for name in CitationFigures._fields}
+
+
+def _minus(there: float | None, here: float | None) -> float | None:
+    return None if there is None or here is None else there - here
+
+
+# --- the report -------------------------------------------------------------------------------
+
+
+class DifferenceChoices(NamedTuple):
+    """What a reader may choose about the answers that are counted differently."""
+
+    rounds: OfRounds = "all"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DifferenceRow(Row):
+    """One answer as the paper defines and as the authors' code counts it; None: skipped there."""
+
+    setup: Annotated[str, Column("Setup")]
+    response: Annotated[str, Column("Response")]  # its key
+    question: Annotated[str, Column("Question")]
+    n_citations: Annotated[int, Column("Citations", Format.COUNT, "Paper")]
+    correctness: Annotated[float | None, Column("Correct", Format.PERCENT, "Paper")]
+    precision: Annotated[float | None, Column("Precision", Format.PERCENT, "Paper")]
+    recall: Annotated[float | None, Column("Recall", Format.PERCENT, "Paper")]
+    authors_n_citations: Annotated[int | None, Column("Citations", Format.COUNT, "Authors’ code")]
+    authors_correctness: Annotated[float | None, Column("Correct", Format.PERCENT, "Authors’ code")]
+    authors_precision: Annotated[float | None, Column("Precision", Format.PERCENT, "Authors’ code")]
+    authors_recall: Annotated[float | None, Column("Recall", Format.PERCENT, "Authors’ code")]
+    reasons: Annotated[str, Column("Why")]  # with "; " between them
+
+
+def differences_report(dataset: Dataset, choices: DifferenceChoices) -> Report[DifferenceRow]:
+    """Return a row for each answer that the two ways of counting count differently.
+
+    Raises:
+        CannotReport: there is no graph.
+    """
+    need_graph(dataset)
+    answers = cited_answers(dataset, choices.rounds)
+    places = np.flatnonzero(answers.reasons.any(axis=1)).tolist()
+    n_alike = len(answers.responses) - len(places)
+    return Report(
+        dataset.name,
+        "differences",
+        [_difference_row(each) for each in differing_answers(answers, places)],
+        {**answers.left_out, "answers_counted_alike": n_alike},
+        signature_of(
+            "differences", f"minimum set: {ROUNDS[choices.rounds]}", data=answers.data_hash
+        ),
+    )
+
+
+def _difference_row(each: DifferentRow) -> DifferenceRow:
+    there = each.authors or AnswerFigures(None, None, None)
+    return DifferenceRow(
+        setup=each.response.setup.name,
+        response=each.response.key,
+        question=each.question,
+        n_citations=each.n_citations,
+        **each.paper._asdict(),
+        authors_n_citations=each.n_citations_of_authors,
+        **{f"authors_{name}": value for name, value in there._asdict().items()},
+        reasons="; ".join(each.reasons),
+    )
+
+
+DIFFERENCES = ReportKind(
+    key="differences",
+    title="Where the two ways of counting differ",
+    lede="Answers that the paper’s definitions and the authors’ code count differently, and why.",
+    about=Dataset,
+    choices=DifferenceChoices,
+    make=differences_report,
+    rows=(DifferenceRow,),
+)
