@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from evaluation.reports.columns import Format
 from evaluation.reports.formats import texts_of
-from evaluation.reports.report import Report
+from evaluation.reports.report import Report, Row
 from generation.amounts import UNDEFINED
 
 
@@ -38,13 +38,15 @@ class PageTable(NamedTuple):
 def page_tables(
     report: Report[Any], leads: Mapping[str, Callable[[Any], str]] | None = None
 ) -> list[PageTable]:
-    """Return a report as a page shows it: a table for each type of rows, in their order.
+    """Return a report as a page shows it: a table for each type of rows, the first row's first.
 
     Args:
         leads: column → the address of what is behind it, of a row; "" for none.
     """
-    by_type = groupby(report.rows, type)
-    return [_table(report._replace(rows=list(rows)), leads or {}) for _, rows in by_type]
+    by_type: dict[type[Row], list[Row]] = {}
+    for row in report.rows:
+        by_type.setdefault(type(row), []).append(row)
+    return [_table(report._replace(rows=rows), leads or {}) for rows in by_type.values()]
 
 
 def _table(report: Report[Any], leads: Mapping[str, Callable[[Any], str]]) -> PageTable:
@@ -70,5 +72,6 @@ def _table(report: Report[Any], leads: Mapping[str, Callable[[Any], str]]) -> Pa
 
 
 def _cell(text: str, address: str, *, is_number: bool) -> Cell:
-    figure, _, beside = text.partition(" ") if is_number else (text, "", "")
+    figure, opening, interval = text.partition(" [") if is_number else (text, "", "")
+    beside = f"{opening}{interval}".strip()
     return Cell(figure, beside, is_number, address if figure != UNDEFINED else "")
