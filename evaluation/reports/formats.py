@@ -66,9 +66,11 @@ def _csv(report: Report[Any]) -> str:
 def _latex(report: Report[Any]) -> str:
     """A booktabs table of the short columns, each figure with its interval or deviation.
 
-    Columns of one group stand below its title, as 'Micro' and 'Macro' do in KaLMA's table 3.
+    Columns of one group stand below its title, as 'Micro' and 'Macro' do in KaLMA's table 3. A
+    report that is a paper's table has the columns and figures that it prints; CSV and JSON have
+    all.
     """
-    used, rows = texts_of(report)
+    used, rows = paper_texts_of(report) or texts_of(report)
     columns = list(used.values())
     alignment = "".join("l" if column.format is Format.TEXT else "r" for column in columns)
     lines = [
@@ -171,6 +173,19 @@ def texts_of(report: Report[Any]) -> tuple[dict[str, Column], list[list[str]]]:
     }
     texts = [[row.text(*each) for each in used.items()] for row in report.rows]
     return used, texts
+
+
+def paper_texts_of(report: Report[Any]) -> tuple[dict[str, Column], list[list[str]]] | None:
+    """Return the columns of the paper's table that a report is, and what each row says in them.
+
+    None where it is none.
+    """
+    row_types = {type(row) for row in report.rows if row.in_paper}
+    if len(row_types) != 1 or len({type(row) for row in report.rows}) > 1:
+        return None
+    declared = columns_of(row_types.pop())
+    columns = {name: declared[name] for name in report.rows[0].in_paper}
+    return columns, [[row.paper_text(*each) for each in columns.items()] for row in report.rows]
 
 
 def _escaped(text: str) -> str:

@@ -71,11 +71,12 @@ def register(*kinds: ReportKind[Any, Any]) -> None:
 
     Raises:
         ValueError: a row shows nothing, two of its columns are called the same, or what is no
-            column leads somewhere.
+            column leads somewhere or is printed.
     """
     for kind in kinds:
         shown = {name for row_type in kind.rows for name in columns_of(row_type)}
-        if unknown := kind.leads.keys() - shown:
+        printed = {name for row_type in kind.rows for name in row_type.in_paper}
+        if unknown := (kind.leads.keys() | printed) - shown:
             raise ValueError(f"{kind.key} has no column {', '.join(sorted(unknown))}")
         for row_type in kind.rows:
             headings = [column.heading for column in columns_of(row_type).values()]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import UnionType
-from typing import Any, Generic, NamedTuple, TypeVar, get_args, get_type_hints
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_args, get_type_hints
 
 from evaluation.reports.columns import Column, Estimate
 
@@ -23,9 +23,17 @@ class Row:
     with the key before their names.
     """
 
+    # Where the report is a paper's table: the columns that it prints, in its order, for LaTeX.
+    in_paper: ClassVar[tuple[str, ...]] = ()
+
     def text(self, name: str, column: Column) -> str:
         """Return what a table of text says in a column; a dash where the row has no such field."""
         return column.write(self.value(name))
+
+    def paper_text(self, name: str, column: Column) -> str:
+        """Return what the paper's table says in a column: a figure without its interval."""
+        value = self.value(name)
+        return column.format.write(value.value if isinstance(value, Estimate) else value)
 
     def value(self, name: str) -> Any:
         """Return what stands in a column, also of a row in this one; None: it has no such column.

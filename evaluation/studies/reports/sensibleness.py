@@ -46,6 +46,16 @@ MEASURES = ("mse", "missed", "false_alarm", "error_rate")
 class SensibleRow(Row):
     """How far one run is from the raters on one slice, or on average over some."""
 
+    in_paper = (  # [A] table 1
+        "title",
+        "model",
+        "slice",
+        "mse",
+        "missed",
+        "false_alarm",
+        "error_rate",
+    )
+
     of_run: RunColumns
     question: str
     prompt: Annotated[str, Column("Prompt")]

@@ -161,18 +161,19 @@ def uneven(tmp_path):
     return import_answers(tmp_path, [*rows, *answers({"q2": "[NA]"}, setup(seed=3))])
 
 
-def test_as_latex_figures_stand_below_micro_and_macro_as_in_the_papers_table_3(uneven):
+def test_as_latex_it_has_the_columns_of_the_papers_table_3(uneven):
+    """KaLMA, table 3: Model, Align.; Micro: Corr., Prec., Rec., F1; Macro: Prec., Rec., F1."""
     lines = write_report(citation_table(uneven), "latex").splitlines()
 
     above, rules, titles = lines[lines.index(r"\toprule") + 1 :][:3]
-    assert r"\multicolumn{4}{c}{Micro} & \multicolumn{3}{c}{Macro} " in above
-    names = titles.removesuffix(r" \\").split(" & ")
-    first = names.index(r"Correct, \%") + 1
-    micro, macro = f"{first}-{first + 3}", f"{first + 4}-{first + 6}"
-    assert rules.startswith(rf"\cmidrule(lr){{{micro}}} \cmidrule(lr){{{macro}}}")
-    assert names[first - 1 : first + 6] == [
-        *(rf"{name}, \%" for name in ("Correct", "Precision", "Recall", "F1")),
-        *(rf"{name}, \%" for name in ("Precision", "Recall", "F1")),
+    groups = ((1, "Alignment"), (4, "Micro"), (3, "Macro"))
+    heads = " & ".join(rf"\multicolumn{{{n}}}{{c}}{{{name}}}" for n, name in groups)
+    assert above == rf" & {heads} \\"
+    assert rules == r"\cmidrule(lr){2-2} \cmidrule(lr){3-6} \cmidrule(lr){7-9}"
+    micro = ("Correct", "Precision", "Recall", "F1")
+    assert titles.removesuffix(r" \\").split(" & ") == [
+        "Model and temperature",
+        *(rf"{name}, \%" for name in ("Aligned", *micro, *micro[1:])),
     ]
 
 

@@ -58,6 +58,18 @@ class _Material(NamedTuple):
 class CitationTableRow(RowOfRuns):
     """How well some runs cite, how much of it is aligned, and what they cost."""
 
+    in_paper = (  # [K] table 3
+        "label",
+        "aligned",
+        "correctness",
+        "precision",
+        "recall",
+        "f1",
+        "macro_precision",
+        "macro_recall",
+        "macro_f1",
+    )
+
     runs: GroupColumns | OneRun
     counts: CitationCounts
     n_answers_least: int  # of a run

@@ -64,6 +64,8 @@ class JudgedColumns(Row):
 class QualityTableRow(RowOfRuns):
     """Text quality of the answers of some runs, means from 1 to 5."""
 
+    in_paper = ("label", "coherence", "consistency", "fluency", "relevance")  # [K] table 4
+
     runs: GroupColumns | OneRun
     n_answers: Annotated[int, Column("Answers", Format.COUNT)]
     judged: Mapping[str, JudgedColumns]  # by metric

@@ -92,12 +92,20 @@ class RowOfRuns(Row):
 
     def text(self, name: str, column: Column) -> str:
         """Return a mean with its deviation, as the paper prints it: '81.2 (1.3), of 2'."""
-        deviation, n_undefined = self.deviation(name), self.n_undefined(name)
-        over = f", of {self.runs.n_runs - n_undefined}" if n_undefined else ""
-        if deviation is None:
-            return super().text(name, column) + over
-        write = column.format.write
-        return f"{write(self.estimate(name).value)} ({write(deviation)}){over}"
+        if self.deviation(name) is None:
+            return super().text(name, column) + self._over(name)
+        return self.paper_text(name, column)
+
+    def paper_text(self, name: str, column: Column) -> str:
+        """Return the same as `text`, and a figure without a deviation alone."""
+        deviation = self.deviation(name)
+        said = "" if deviation is None else f" ({column.format.write(deviation)})"
+        return super().paper_text(name, column) + said + self._over(name)
+
+    def _over(self, name: str) -> str:
+        """Return over how many runs a mean is, where a figure of some is undefined."""
+        n_undefined = self.n_undefined(name)
+        return f", of {self.runs.n_runs - n_undefined}" if n_undefined else ""
 
 
 RowOf = TypeVar("RowOf", bound=RowOfRuns)
