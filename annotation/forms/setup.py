@@ -30,6 +30,11 @@ ARMS_OF: Mapping[str, tuple[str, ...]] = {
     "merged": (Arm.Kind.MERGED,),
     BOTH: (Arm.Kind.SEPARATE, Arm.Kind.MERGED),
 }
+ARM_LINES: Mapping[str, str] = {
+    "separate": "Each response alone: dialog and evidence are read anew.",
+    "merged": "All responses of an example together: quicker, but raters compare them.",
+    BOTH: "To see what comparing does to the answers.",
+}
 LONGEST_SCHEME = 200_000  # characters
 IN_ORDER = ("name", "setups", "n_sampled", "scheme", "own_scheme", "evidence_choice", "arms")
 CHOICES = tuple(field.name for field in fields_of(StudyPlan))
@@ -119,20 +124,7 @@ class StudyForm(forms.Form):
         required=False,
         initial="separate",
         widget=forms.RadioSelect,
-        choices=[
-            (
-                "separate",
-                explained("Separate", "Each response alone: dialog and evidence are read anew."),
-            ),
-            (
-                "merged",
-                explained(
-                    "Merged",
-                    "All responses of an example together: quicker, but raters compare them.",
-                ),
-            ),
-            (BOTH, explained("Both", "To see what comparing does to the answers.")),
-        ],
+        choices=[(key, explained(key.capitalize(), line)) for key, line in ARM_LINES.items()],
     )
     all_raters = forms.BooleanField(label="Everybody with the rater role", required=False)
     raters = RatersField(User.objects.none(), label="Raters", required=False)

@@ -113,7 +113,8 @@ def choice(
     elif not isinstance(widget, Select):
         short = " field--short" if isinstance(widget, NumberInput) else ""
         drawn = format_html('<span class="field{}">{}</span>', short, drawn)
-    title = format_html(' title="{}"', field.help_text) if field.help_text else ""
+    is_explained = field.help_text and not isinstance(widget, Select)
+    title = format_html(' title="{}"', field.help_text) if is_explained else ""
     html = '<label class="row small" for="{}"{}>{} {}</label>'
     return format_html(html, name, title, words, drawn)
 

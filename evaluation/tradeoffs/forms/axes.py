@@ -7,6 +7,9 @@ from django import forms
 
 from accounts.http import query_string
 from evaluation.tradeoffs.axes import Axes, Axis, axes_of, usual
+from evaluation.tradeoffs.reports.axes_choices import AxesChoices
+from generation.choices.declaration import fields_of
+from generation.choices.forms import form_field
 from generation.models import Dataset
 
 LABEL, SCORE = "label", "score"
@@ -16,17 +19,12 @@ MEASURES = {LABEL: "Share labelled yes", SCORE: "Mean score"}  # what an axis ma
 class AxesForm(forms.Form):
     """What stands on x and y; what is not said, or is not there any more, is as usual."""
 
-    attribution = forms.ChoiceField(label="Attribution", required=False)
-    sensibleness = forms.ChoiceField(label="Sensibleness", required=False)
-
     def __init__(self, data: Mapping[str, Any], *, dataset: Dataset) -> None:
         super().__init__(data)
         self.axes: Sequence[Axis] = axes_of(dataset)
-        offered = [(axis.key, axis.title) for axis in self.axes]
-        for name in Axes._fields:
-            field = self.fields[name]
-            assert isinstance(field, forms.ChoiceField)
-            field.choices = offered
+        self.offered = {axis.key: axis.title for axis in self.axes}
+        for field in fields_of(AxesChoices):
+            self.fields[field.name] = form_field(field, self.offered)
 
     @property
     def chosen(self) -> Axes | None:

@@ -10,6 +10,9 @@ from evaluation.measures.reranking import FUNCTIONS, SENSIBLE_FIRST, WEIGHTED, c
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.forms.axes import AxesForm
 from evaluation.tradeoffs.pools import Pool, all_pools
+from evaluation.tradeoffs.reports.reranking import RerankingChoices
+from generation.choices.declaration import fields_of
+from generation.choices.forms import form_field
 from generation.models import Dataset
 
 JUDGES = {"attribution": "judge", "sensibleness": "judge_sensibleness"}  # fields, by axis
@@ -18,17 +21,16 @@ JUDGES = {"attribution": "judge", "sensibleness": "judge_sensibleness"}  # field
 class RerankingForm(AxesForm):
     """The axes that choose, those that judge beside them, and the pool."""
 
-    judge = forms.ChoiceField(label="Judged by attribution", required=False)
-    judge_sensibleness = forms.ChoiceField(label="Judged by sensibleness", required=False)
-    pool = forms.ChoiceField(label="Pool", required=False)
-
     def __init__(self, data: Mapping[str, Any], *, dataset: Dataset) -> None:
         super().__init__(data, dataset=dataset)
         self.pools = all_pools(dataset.setups.answered())
-        offered = [(axis.key, axis.title) for axis in self.axes]
-        for key in JUDGES.values():
-            _field(self, key).choices = [("", "what chooses"), *offered]
-        _field(self, "pool").choices = [(pool.key, pool.full_title) for pool in self.pools]
+        judging = {"": "what chooses", **self.offered}
+        known = {
+            **dict.fromkeys(JUDGES.values(), judging),
+            "pool": {pool.key: pool.full_title for pool in self.pools},
+        }
+        declared = {field.name: field for field in fields_of(RerankingChoices)}
+        self.fields |= {name: form_field(declared[name], words) for name, words in known.items()}
 
     @property
     def stale(self) -> list[str]:
@@ -115,9 +117,3 @@ class FunctionForm(forms.Form):
                 self.add_error("of_sensibleness", "Give one of the two a weight above 0.")
             said["weights"] = weights
         return said
-
-
-def _field(form: forms.Form, name: str) -> forms.ChoiceField:
-    field = form.fields[name]
-    assert isinstance(field, forms.ChoiceField)
-    return field

@@ -37,19 +37,17 @@ class RestrictedForm(forms.Form):
     A recall that is not typed is measured.
     """
 
-    pair = forms.ChoiceField(label="Setups", required=False)
     measure = forms.ChoiceField(
         label="Each axis shows", choices=list(MEASURES.items()), required=False
     )
 
     def __init__(self, data: Mapping[str, Any], *, pairs: Sequence[RestrictedPair]) -> None:
         super().__init__(data)
-        declared = {field.name: form_field(field) for field in fields_of(RestrictedChoices)}
-        self.fields |= {name: declared[name] for name in NUMBERS}
         self.pairs = pairs
-        field = self.fields["pair"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = [(each.key, each.said) for each in pairs]
+        declared = {field.name: field for field in fields_of(RestrictedChoices)}
+        known = {each.key: each.said for each in pairs}
+        self.fields["pair"] = form_field(declared["pair"], known)
+        self.fields |= {name: form_field(declared[name]) for name in NUMBERS}
 
     def clean(self) -> dict[str, Any]:
         """Refuse a recall@k below recall@1."""
