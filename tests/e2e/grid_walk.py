@@ -54,3 +54,4 @@ def grid_pages(folder: Path) -> Iterator[tuple[str, str]]:
     yield "response of a grid", reverse("evaluation:response", args=[slug, made.response_id])
     yield "prompts", reverse("generation:prompts", args=[slug, made.example_id])
     yield "retrieval", reverse("evaluation:retrieval", args=[slug])
+    yield "what retrieval misses", reverse("evaluation:missed-examples", args=[slug])
