@@ -101,20 +101,25 @@ def choice(
         placeholder: what is taken where nothing is typed.
     """
     widget, name = field.field.widget, f"choice-{field.name}"
-    attributes = {"id": name} | ({"placeholder": placeholder} if placeholder else {})
-    if isinstance(widget, Select):
+    is_select, is_switch = isinstance(widget, Select), isinstance(widget, CheckboxInput)
+    attributes = {"id": name}
+    if placeholder:
+        attributes["placeholder"] = placeholder
+    if is_select:
         attributes["class"] = "btn"
+    if is_switch:
+        attributes["role"] = "switch"
     if field.errors:
         attributes |= {"aria-invalid": "true", "aria-describedby": f"{name}-error"}
     value = field.value() if chosen is None else chosen
     drawn, words = widget.render(field.html_name, value, attributes), label or field.label
-    if isinstance(widget, CheckboxInput):
-        drawn, words = words, drawn
-    elif not isinstance(widget, Select):
+    title = format_html(' title="{}"', field.help_text) if field.help_text and not is_select else ""
+    if is_switch:
+        html = '<label class="switch" for="{}"{}>{} {}</label>'
+        return format_html(html, name, title, drawn, words)
+    if not is_select:
         short = " field--short" if isinstance(widget, NumberInput) else ""
         drawn = format_html('<span class="field{}">{}</span>', short, drawn)
-    is_explained = field.help_text and not isinstance(widget, Select)
-    title = format_html(' title="{}"', field.help_text) if is_explained else ""
     html = '<label class="row small" for="{}"{}>{} {}</label>'
     return format_html(html, name, title, words, drawn)
 
