@@ -180,11 +180,11 @@ def paper_texts_of(report: Report[Any]) -> tuple[dict[str, Column], list[list[st
 
     None where it is none.
     """
-    row_types = {type(row) for row in report.rows if row.in_paper}
+    row_types = {type(row) for row in report.rows if row.paper_columns}
     if len(row_types) != 1 or len({type(row) for row in report.rows}) > 1:
         return None
     declared = columns_of(row_types.pop())
-    columns = {name: declared[name] for name in report.rows[0].in_paper}
+    columns = {name: declared[name] for name in report.rows[0].paper_columns}
     return columns, [[row.paper_text(*each) for each in columns.items()] for row in report.rows]
 
 

@@ -75,7 +75,7 @@ def register(*kinds: ReportKind[Any, Any]) -> None:
     """
     for kind in kinds:
         shown = {name for row_type in kind.rows for name in columns_of(row_type)}
-        printed = {name for row_type in kind.rows for name in row_type.in_paper}
+        printed = {name for row_type in kind.rows for name in row_type.paper_columns}
         if unknown := (kind.leads.keys() | printed) - shown:
             raise ValueError(f"{kind.key} has no column {', '.join(sorted(unknown))}")
         for row_type in kind.rows:

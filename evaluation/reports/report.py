@@ -24,7 +24,7 @@ class Row:
     """
 
     # Where the report is a paper's table: the columns that it prints, in its order, for LaTeX.
-    in_paper: ClassVar[tuple[str, ...]] = ()
+    paper_columns: ClassVar[tuple[str, ...]] = ()
 
     def text(self, name: str, column: Column) -> str:
         """Return what a table of text says in a column; a dash where the row has no such field."""

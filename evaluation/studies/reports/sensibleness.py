@@ -46,7 +46,7 @@ MEASURES = ("mse", "missed", "false_alarm", "error_rate")
 class SensibleRow(Row):
     """How far one run is from the raters on one slice, or on average over some."""
 
-    in_paper = (  # [A] table 1
+    paper_columns = (  # [A] table 1
         "title",
         "model",
         "slice",

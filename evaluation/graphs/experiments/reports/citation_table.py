@@ -58,7 +58,7 @@ class _Material(NamedTuple):
 class CitationTableRow(RowOfRuns):
     """How well some runs cite, how much of it is aligned, and what they cost."""
 
-    in_paper = (  # [K] table 3
+    paper_columns = (  # [K] table 3
         "label",
         "aligned",
         "correctness",

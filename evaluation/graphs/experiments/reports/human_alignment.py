@@ -90,7 +90,7 @@ class RunOfPairs(Row):
 class HumanAlignmentRow(Row):
     """What people and a run say of the pairs of one model, or of all."""
 
-    in_paper = ("label", "automatic", "human")  # [K] table 6
+    paper_columns = ("label", "automatic", "human")  # [K] table 6
 
     study: str
     label: Annotated[str, Column("Model")]

@@ -64,7 +64,7 @@ class JudgedColumns(Row):
 class QualityTableRow(RowOfRuns):
     """Text quality of the answers of some runs, means from 1 to 5."""
 
-    in_paper = ("label", "coherence", "consistency", "fluency", "relevance")  # [K] table 4
+    paper_columns = ("label", "coherence", "consistency", "fluency", "relevance")  # [K] table 4
 
     runs: GroupColumns | OneRun
     n_answers: Annotated[int, Column("Answers", Format.COUNT)]

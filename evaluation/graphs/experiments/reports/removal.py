@@ -64,7 +64,14 @@ class _Material(NamedTuple):
 class RemovalRow(RowOfStep):
     """Citations and [NA] of the answers from whose graphs so many members were removed."""
 
-    in_paper = ("label", "n_removed", "correctness", "precision", "recall", "f1")  # [K] table 5
+    paper_columns = (
+        "label",
+        "n_removed",
+        "correctness",
+        "precision",
+        "recall",
+        "f1",
+    )  # [K] table 5
 
     n_removed: Annotated[int, Column("Removed", Format.COUNT)]  # as the prompt's name says
     runs: GroupColumns | OneRun
