@@ -13,6 +13,7 @@ from generation.models import Dataset
 
 FORMAT_NAMES = {
     "interchange": "Interchange files (folder as zip, JSONL, CSV)",
+    "table": "A table of questions and answers (CSV, TSV, JSONL)",
     "mtrag": "MTRAG human evaluation (JSON)",
     "ais": "AIS ratings (CSV)",
     "begin": "BEGIN labels (TSV)",

@@ -11,6 +11,7 @@ from generation.importers import (
     ais,
     begin,
     biokalma,
+    flat_table,
     interchange,
     mtrag,
     ntriples,
@@ -23,6 +24,7 @@ from generation.importers.errors import DatasetError
 from generation.importers.limits import Limits
 from generation.importers.material import KINDS, Material
 from generation.importers.sources import ENCODINGS, UTF_8, Source
+from generation.importers.table_columns import expected_columns, what_stands_in
 
 __all__ = [
     "ENCODINGS",
@@ -58,6 +60,7 @@ READERS: dict[str, Reader] = {
     "qrecc": Reader(qrecc.recognises, qrecc.QreccMaterial),
     "qrecc-as-asked": Reader(qrecc.recognises, qrecc.QreccAsAskedMaterial),
     "interchange": Reader(interchange.recognises, interchange.InterchangeMaterial),
+    "table": Reader(flat_table.recognises, flat_table.FlatTableMaterial),
 }
 
 
@@ -109,8 +112,11 @@ def _format_of(source: Source) -> str:
         raise DatasetError(str(trouble))
     files = ", ".join(names[:10]) or "no files"
     if names == [source.path.name]:
-        files = "content of no format that is known"
-    others = ("interchange", *GRAPHS, *ONLY_ASKED_FOR)
+        files = what_stands_in(source, names[0])
+    others = ("interchange", "table", *GRAPHS, *ONLY_ASKED_FOR)
     published = " or ".join(name for name in READERS if name not in others)
-    expected = f"a published file ({published}), a graph ({' or '.join(GRAPHS)})"
-    raise DatasetError(source.path.name, files, f"{expected} or {interchange.expected_files()}")
+    expected = (
+        f"{expected_columns()}, a published file ({published}), "
+        f"a graph ({' or '.join(GRAPHS)}) or {interchange.expected_files()}"
+    )
+    raise DatasetError(source.path.name, files, expected)

@@ -150,6 +150,17 @@ BEGIN = {
     "response": "So.",
     "begin_label": "Generic",
 }
+TABLE = {
+    "question": "Who @?",
+    "contexts": ["k@", {"text": "t", "title": "x"}],
+    "reference_contexts": "g@",
+    "answer": "So.",
+    "model": "m",
+    "session_id": "d@",
+    "ground_truth": "y",
+    "cost": "3",
+}
+MESSAGES = {"user_input": [{"role": "user", "content": "Who @?"}], "response": "So."}
 TRIPLES = {
     "qid": "Q@",
     "relation": "r@",
@@ -172,6 +183,11 @@ SOUND: dict[str, list[Sound]] = {
     "interchange": [
         *(Sound(f"{kind}.jsonl", [row], "jsonl") for kind, row in INTERCHANGE.items()),
         *(Sound(f"{kind}.csv", [row], "csv") for kind, row in INTERCHANGE.items()),
+    ],
+    "table": [
+        Sound("answers.csv", [TABLE], "csv"),
+        Sound("answers.jsonl", [TABLE], "jsonl"),
+        Sound("messages.jsonl", [MESSAGES], "jsonl"),
     ],
     "mtrag": [Sound("mtrag.json", MTRAG, "json")],
     "ais": [Sound("ais.csv", [AIS], "csv")],

@@ -182,5 +182,5 @@ def test_a_file_without_an_example_stores_none(tmp_path, text):
 
 
 def test_a_folder_without_data_is_refused(tmp_path):
-    with pytest.raises(DatasetError, match="expected a published file"):
+    with pytest.raises(DatasetError, match="a published file"):
         import_path(tmp_path)
