@@ -223,7 +223,7 @@ def _turns(row: Row, name: str) -> tuple[TurnRecord, ...]:
         role = message.values.get("role", message.values.get("type"))
         if role in NOT_SAID:
             continue
-        if role not in SPEAKERS:
+        if not isinstance(role, str) or role not in SPEAKERS:
             message.refuse("role", excerpt(role), " or ".join(SPEAKERS))
             continue
         turns.append(TurnRecord(SPEAKERS[role], message.filled_text("content"), len(turns) - 1))
