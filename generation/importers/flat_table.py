@@ -50,6 +50,7 @@ NOT_SAID = ("system", "tool", "developer")  # messages that no raters see
 TEXTS = ("text", "content", "page_content", "context")  # what an object calls its text
 ALONE = "examples that stand alone, as no column names their dialog"
 OTHERWISE = "rows that say something else of their example than its first row"
+EMPTY = "responses without a text, which count as empty answers"
 WITHOUT_EVIDENCE = "responses without evidence, so that AIS cannot be rated"
 
 
@@ -123,18 +124,19 @@ class FlatTableMaterial(FileMaterial):
 
     def _responses(self) -> Iterator[Record | Problem]:
         seen: Counter[str] = Counter()
-        n_without = 0
+        n_without = n_empty = 0
         for row in self._rows():
             if isinstance(row, Problem):
                 yield row
                 continue
-            response = self._response(row)
-            seen[response.key] += 1
+            key = f"{row.example}|{row.setup}"
+            seen[key] += 1
             self._source.refuse_more_in_memory(self._file, len(seen))
             n_without += not row.shown
-            n = seen[response.key]
-            yield response._replace(key=f"{response.key}|{n}") if n > 1 else response
+            n_empty += not row.response.strip()
+            yield self._response(row, key if seen[key] == 1 else f"{key}|{seen[key]}")
         self._note(WITHOUT_EVIDENCE, n_without)
+        self._note(EMPTY, n_empty)
 
     def _note(self, what: str, n: int) -> None:
         if n:
@@ -181,12 +183,12 @@ class FlatTableMaterial(FileMaterial):
             meta=row.unknown(self._columns.values()),
         )
 
-    def _response(self, row: FlatRow) -> ResponseRecord:
+    def _response(self, row: FlatRow, key: str) -> ResponseRecord:
         shown = tuple(passage.key for passage in row.shown)
         model = row.setup if self._columns.get("setup") in MODELS else ""
         return ResponseRecord(
             where=row.where,
-            key=short_key(f"{row.example}|{row.setup}"),
+            key=short_key(key),
             example=row.example,
             setup=SetupRecord(row.setup, model, None, "", "", {}),
             text=row.response,

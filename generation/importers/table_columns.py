@@ -13,12 +13,14 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "response": ("response", "answer", "generated_answer", "actual_output", "output", "completion"),
     "example": ("example", "example_id", "question_id", "query_id", "qid"),
     "dialog": ("dialog", "dialog_id", "conversation", "conversation_id", "session_id", "thread_id"),
-    "setup": ("setup", "model", "model_name", "system"),
+    "setup": ("setup", "model", "model_name", "system_name"),
     "shown": ("retrieved_contexts", "contexts", "context", "retrieval_context", "evidence"),
     "golden": ("reference_contexts", "golden_contexts", "golden_evidence"),
     "golden_answer": ("golden_answer", "reference", "ground_truth", "ground_truths"),
 }
 NEEDED = ("question", "response")
+# Together they are votes: an answer there is a rater's, and a response an id.
+OF_VOTES = {"response", "answer"}
 
 _HEAD_BYTES = 1 << 20
 _ROWS_LOOKED_AT = 100  # of JSON Lines, for the names of columns
@@ -33,10 +35,12 @@ def expected_columns() -> str:
 
 
 def columns_of(source: Source, name: str) -> Columns:
-    """Return the name of each column that a table has, by what it is."""
+    """Return the name of each column that a table has, by what it is; nothing of votes."""
     there = _names(source, name)
     if not is_json(source, name):
         there = [column.lower().replace(" ", "_") for column in there]
+    if set(there) >= OF_VOTES:
+        return {}
     found = {
         what: next((each for each in names if each in there), "") for what, names in NAMES.items()
     }

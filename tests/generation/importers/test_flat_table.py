@@ -89,7 +89,7 @@ def test_rows_as_ragas_writes_them_are_read_without_a_word(tmp_path):
 
 def test_columns_may_be_written_otherwise_and_lists_stand_in_cells(tmp_path):
     lines = (
-        "Question;Contexts;Ground Truth;Session ID;System;Answer",
+        "Question;Contexts;Ground Truth;Session ID;System Name;Answer",
         f'{QUESTION};"[""{PASSAGE}"", ""[sic] It is tall.""]";[1846];s1;rag;In 1846.',
         f"{QUESTION};[1] {PASSAGE};;s2;rag;In 1847.",
     )
@@ -114,6 +114,25 @@ def test_the_same_answer_once_more_is_another_response(tmp_path):
     assert one.evidence_shown is None  # the table does not say
     assert "passages" not in found
     assert notes["responses without evidence, so that AIS cannot be rated"] == 2
+
+
+def test_long_keys_have_room_also_for_the_same_answer_once_more(tmp_path):
+    """An id of 150 signs and a setup of 100 are more than the 200 that a key may have."""
+    row = {"qid": "q" * 150, "question": "Who?", "answer": "She.", "model": "m" * 100}
+
+    responses, _ = read(json_file(tmp_path, row, row), "responses")
+
+    assert [len(response.key) <= 200 for response in responses] == [True, True]
+    assert responses[0].key != responses[1].key
+
+
+def test_answers_without_a_text_are_counted(tmp_path):
+    rows = [{"question": "Who?", "answer": answer} for answer in ("She.", "", None)]
+
+    responses, notes = read(json_file(tmp_path, *rows), "responses")
+
+    assert [response.text for response in responses] == ["She.", "", ""]
+    assert notes["responses without a text, which count as empty answers"] == 2
 
 
 def test_a_row_that_contradicts_the_first_one_of_its_example_is_counted(tmp_path):
@@ -186,6 +205,7 @@ def test_it_is_told_by_its_columns_whatever_it_is_called(tmp_path, name):
         ("question,context\nWho?,x\n", 'found the columns ["question", "context"]'),
         ('{"query": "Who?", "label": 1}\n', 'found the columns ["query", "label"]'),
         ("", "found an empty file"),
+        ("response,question,answer\nr1,sensible,yes\n", "found the columns"),  # votes of nobody
         ("%PDF-1.7", "found content of no format that is known"),
     ],
 )
