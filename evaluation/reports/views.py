@@ -15,7 +15,7 @@ from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.page_table import page_tables
 from evaluation.reports.registry import CannotReport, NotYet, ReportKind, reports_about
 from evaluation.reports.report import Report
-from generation.choices.declaration import ChoiceError, values_of
+from generation.choices.declaration import ChoiceError, fields_of, values_of
 from generation.choices.forms import ChoicesForm
 from generation.models import Dataset
 
@@ -116,6 +116,8 @@ def _form(request: SignedInRequest, subject: Dataset | Study, kind: Kind) -> Cho
         for name, value in _usual(subject, kind).items()
         if value not in (None, False, True)
     }
-    setups = subject.setups.of_benchmark().order_by("name").values_list("name", flat=True)
-    known = {"setup": {"": "all setups", **{name: name for name in setups}}}
+    known: dict[str, dict[str, str]] = {}
+    if "setup" in {field.name for field in fields_of(kind.choices)}:
+        setups = subject.setups.of_benchmark().order_by("name").values_list("name", flat=True)
+        known["setup"] = {"": "all setups", **{name: name for name in setups}}
     return ChoicesForm(kind.choices, usual | request.GET.dict(), known=known)

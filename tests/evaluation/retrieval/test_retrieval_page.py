@@ -13,8 +13,7 @@ from django.urls import reverse
 from accounts.services import create_api_token
 from evaluation.retrieval import ranked_examples as examples_module
 from evaluation.retrieval.figure import recall_chart
-from evaluation.retrieval.missed_examples import missed, with_passages
-from evaluation.retrieval.ranked_examples import RetrievalChoices, ranked_examples
+from evaluation.retrieval.ranked_examples import RetrievalChoices
 from evaluation.retrieval.report import retrieval_report
 from generation.choices.forms import ChoicesForm
 from generation.models import Dataset
@@ -23,64 +22,11 @@ from generation.retrieval.bm25 import Bm25
 from generation.tasks import build_index
 from tests.charts import valid
 from tests.evaluation.commands import failure
+from tests.evaluation.retrieval.searched_examples import asked, passage
 from tests.makers import example_row, import_rows, statements
 from tests.shown import shown
 
 pytestmark = pytest.mark.once
-
-
-@pytest.fixture(autouse=True)
-def own_folder(own_cache_and_folder):
-    """Indexes of other tests stay theirs."""
-
-
-@pytest.fixture
-def researcher(rosa, client_for):
-    return client_for(rosa)
-
-
-def passage(key, text, golden=False):
-    return {"id": key, "text": text, "golden": golden}
-
-
-def asked(key, *turns, evidence, **more):
-    speakers = ["user", "assistant"] * len(turns)
-    said = [{"speaker": s, "text": t} for s, t in zip(speakers, turns, strict=False)]
-    return example_row(key, turns=said, evidence=evidence, **more)
-
-
-@pytest.fixture
-def dataset(tmp_path):
-    """Four examples over six passages; each word of a question stands in one passage alone.
-
-    e1: golden is found first. e2: by its question only 'fire' is found first and golden 'mill' is
-    not; with the whole dialog it is first. e3: two golden passages, of which one is found. e4: has
-    none. What no word finds follows by key.
-    """
-    mill, fire = "mill mill", "fire and more words"
-    fillers = [passage(f"z{n}", f"filler{n} nothing") for n in range(3)]
-    import_rows(
-        tmp_path / "a",
-        examples=[
-            asked("e1", "fire?", evidence=[passage("fire", fire, True), *fillers]),
-            asked(
-                "e2",
-                "The mill, the mill!",
-                "Yes, mill.",
-                "and fire?",
-                evidence=[passage("mill", mill, True)],
-                meta={"golden": "guessed"},
-            ),
-            asked(
-                "e3",
-                "nothing to be found",
-                evidence=[passage("fire", fire, True), passage("mill", mill, True)],
-                dialog="e1",
-            ),
-            asked("e4", "flood?", evidence=[passage("x", "a flood")]),
-        ],
-    )
-    return Dataset.objects.get()
 
 
 def by_k(report, name):
@@ -303,78 +249,6 @@ def test_an_index_that_never_came_may_be_asked_for_again(dataset, monkeypatch):
 
 def test_an_index_for_a_dataset_that_was_deleted_is_no_error():
     build_index(10**9)
-
-
-# --- what is missed -------------------------------------------------------------------------
-
-
-def missed_page(client, dataset, **asked):
-    return shown(client.get(reverse("evaluation:missed-examples", args=[dataset.slug]), asked))
-
-
-def test_what_is_missed_is_listed_with_the_place_of_each_golden_passage(researcher, dataset):
-    """By the rankings above, at k = 1: e2 finds 0 of 1 (mill at 2), e3 1 of 2 (fire 1, mill 2)."""
-    page = missed_page(researcher, dataset, k=1)
-
-    table = page.table("Examples with their golden passages")
-    assert [row[0].split()[-1] for row in table.rows] == ["e2", "e3"]
-    assert [row[1] for row in table.rows] == ["0 of 1", "1 of 2"]
-    e2, e3 = (row[2] for row in table.rows)
-    assert e2.startswith("place 2 mill")
-    assert e3.index("place 1 fire") < e3.index("place 2 mill")
-    assert "2 of 3 examples" in page.text
-
-
-def test_where_every_golden_passage_is_found_nothing_is_missed(researcher, dataset):
-    assert "Nothing is missed" in missed_page(researcher, dataset, k=2).headings
-
-
-def test_a_golden_passage_far_behind_has_no_place(dataset):
-    """Of the ranking fire, mill, … one passage is looked at: mill has no place."""
-    [e2] = missed(ranked_examples(dataset, RetrievalChoices(), most_k=1).examples, 1)[:1]
-
-    [found] = with_passages([e2], 1)
-
-    assert [(each.passage.key, each.place) for each in found.golden] == [("mill", None)]
-
-
-def test_recall_leads_to_what_is_missed_with_the_choices(researcher, dataset):
-    here = reverse("evaluation:missed-examples", args=[dataset.slug])
-    report = reverse("evaluation:report-of-dataset", args=[dataset.slug, "retrieval"])
-
-    page = shown(page_of(researcher, dataset, query="dialog"))
-
-    assert f"{here}?k=3&query=dialog" in page.addresses
-    of_report = shown(researcher.get(report, {"query": "dialog"}))
-    assert f"{here}?k=3&query=dialog" in of_report.addresses
-
-
-def test_without_golden_evidence_nothing_can_be_missed(researcher, dataset):
-    dataset.examples.exclude(key="e4").delete()
-
-    assert "No golden evidence" in missed_page(researcher, dataset).headings
-
-
-def test_what_is_missed_waits_for_the_index_of_many_passages(researcher, dataset, monkeypatch):
-    monkeypatch.setattr(dataset_index, "MANY_PASSAGES", 5)
-
-    assert "Not indexed yet" in missed_page(researcher, dataset).headings
-
-
-def test_what_is_missed_takes_a_fixed_number_of_queries(researcher, dataset, tmp_path):
-    def n_statements():
-        return len(statements(lambda: missed_page(researcher, dataset, k=1)))
-
-    missed_page(researcher, dataset)
-    few = n_statements()
-    more = [
-        asked(f"m{n}", "nothing?", evidence=[passage(f"g{n}", f"golden{n}", True)])
-        for n in range(20)
-    ]
-    import_rows(tmp_path / "more", examples=more)
-    missed_page(researcher, dataset)
-
-    assert n_statements() == few
 
 
 # --- files ----------------------------------------------------------------------------------
