@@ -15,9 +15,6 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # what it starts (workers, commands) sh
 from config.settings import *  # noqa: F403 - a settings module is one namespace
 
 DEBUG = False
-if DATABASES["default"]["ENGINE"].endswith("postgresql"):  # noqa: F405 - of the settings above
-    # A commit does not wait for the disk: what the tests write is gone after them anyway.
-    DATABASES["default"].setdefault("OPTIONS", {})["options"] = "-c synchronous_commit=off"  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 REST_FRAMEWORK = REST_FRAMEWORK | {"DEFAULT_THROTTLE_RATES": {"api": None}}  # noqa: F405 - above
