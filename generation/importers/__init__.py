@@ -11,7 +11,6 @@ from generation.importers import (
     ais,
     begin,
     biokalma,
-    flat_table,
     interchange,
     mtrag,
     ntriples,
@@ -22,18 +21,23 @@ from generation.importers import (
 from generation.importers.beginning import beginning_trouble
 from generation.importers.errors import DatasetError
 from generation.importers.limits import Limits
+from generation.importers.mapped import material as mapped
+from generation.importers.mapped.mapping import ColumnMapping, encoding_of
+from generation.importers.mapped.proposal import UnmappedError, look_at
+from generation.importers.mapped.roles import expected_columns
 from generation.importers.material import KINDS, Material
 from generation.importers.sources import ENCODINGS, UTF_8, Source
-from generation.importers.table_columns import expected_columns, what_stands_in
 
 __all__ = [
     "ENCODINGS",
     "KINDS",
     "READERS",
     "UTF_8",
+    "ColumnMapping",
     "DatasetError",
     "Limits",
     "Material",
+    "UnmappedError",
     "open_material",
     "recognise",
 ]
@@ -60,7 +64,7 @@ READERS: dict[str, Reader] = {
     "qrecc": Reader(qrecc.recognises, qrecc.QreccMaterial),
     "qrecc-as-asked": Reader(qrecc.recognises, qrecc.QreccAsAskedMaterial),
     "interchange": Reader(interchange.recognises, interchange.InterchangeMaterial),
-    "table": Reader(flat_table.recognises, flat_table.FlatTableMaterial),
+    "table": Reader(mapped.recognises, mapped.MappedMaterial),
 }
 
 
@@ -82,20 +86,26 @@ def open_material(
     format: str | None = None,
     limits: Limits | None = None,
     encoding: str = UTF_8,
+    mapping: ColumnMapping | None = None,
 ) -> Material:
     """Return what `path` holds, ready to be read; use it as a context manager.
 
     Args:
         encoding: of its text, one of `ENCODINGS`.
+        mapping: what the columns are, of a table.
 
     Raises:
+        UnmappedError: it is a table, and nobody says where its questions and responses are.
         DatasetError: nothing is there, the format is unknown, or it is not what `format` says.
     """
     if format is not None and format not in READERS:
         raise DatasetError("format", repr(format), " or ".join(READERS))
-    source = Source(path, limits, encoding)
+    source = Source(path, limits, encoding_of(mapping, encoding))
     try:
-        material = READERS[format or _format_of(source)].open(source)
+        if mapping is not None:
+            material: Material = mapped.MappedMaterial(source, mapping)
+        else:
+            material = READERS[format or _format_of(source)].open(source)
     except BaseException:
         source.close()
         raise
@@ -111,12 +121,15 @@ def _format_of(source: Source) -> str:
     if (trouble := beginning_trouble(source)) is not None:
         raise DatasetError(str(trouble))
     files = ", ".join(names[:10]) or "no files"
-    if names == [source.path.name]:
-        files = what_stands_in(source, names[0])
     others = ("interchange", "table", *GRAPHS, *ONLY_ASKED_FOR)
     published = " or ".join(name for name in READERS if name not in others)
     expected = (
         f"{expected_columns()}, a published file ({published}), "
         f"a graph ({' or '.join(GRAPHS)}) or {interchange.expected_files()}"
     )
+    if (look := look_at(source)) is not None:
+        raise UnmappedError(look, expected)
+    if names == [source.path.name]:
+        is_empty = not source.sizes[names[0]]
+        files = "an empty file" if is_empty else "content of no format that is known"
     raise DatasetError(source.path.name, files, expected)

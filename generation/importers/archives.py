@@ -4,6 +4,7 @@ import re
 import stat
 import zipfile
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import IO
 
@@ -12,7 +13,7 @@ from generation.importers.limits import Limits
 
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 _OLD_EXCEL_MAGIC = b"\xd0\xcf\x11\xe0"
-_EXCEL = "xl/workbook.xml"  # a member of every .xlsx
+_WORKBOOK = "xl/workbook.xml"  # a member of every .xlsx
 CSV_OF_A_SHEET = "CSV: save each sheet as 'CSV UTF-8', and import these files (in a zip)"
 LONGEST_MEMBER_NAME = 255  # characters of a member's name
 _JUNK = frozenset({"__MACOSX", ".DS_Store"})
@@ -55,6 +56,18 @@ def looks_like_zip(path: Path) -> bool:
         return stream.read(4) in _ZIP_MAGIC
 
 
+def is_workbook(file: Path | IO[bytes]) -> bool:
+    """Return whether a zip is an .xlsx."""
+    try:
+        with (
+            file.open("rb") if isinstance(file, Path) else nullcontext(file) as stream,
+            zipfile.ZipFile(stream) as members,
+        ):
+            return _WORKBOOK in members.NameToInfo
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+        return False
+
+
 def looks_like_old_excel(path: Path) -> bool:
     """Return whether the file begins as an .xls does."""
     with path.open("rb") as stream:
@@ -70,8 +83,6 @@ def _readable_members(
     archive: zipfile.ZipFile, zip_name: str, limits: Limits
 ) -> tuple[dict[str, zipfile.ZipInfo], list[str]]:
     infos = archive.infolist()
-    if _EXCEL in archive.NameToInfo:
-        raise DatasetError(zip_name, "an Excel workbook", CSV_OF_A_SHEET)
     if len(infos) > limits.max_members:
         found = f"{len(infos):,} members"
         raise DatasetError(zip_name, found, f"at most {limits.max_members:,}")

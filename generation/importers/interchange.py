@@ -8,6 +8,7 @@ from generation.importers.errors import DatasetError
 from generation.importers.fields import Kind, outcome, read_rows
 from generation.importers.interchange_rows import ROW_KINDS
 from generation.importers.json_text import JSONTrouble, parse_json
+from generation.importers.mapped.roles import NEEDED, roles_by_name
 from generation.importers.material import KINDS, MOST_IGNORED, Material
 from generation.importers.sources import Source, plain_name
 from generation.importers.tables import csv_columns, csv_rows, json_rows
@@ -15,6 +16,8 @@ from generation.records import Problem, Record
 
 _SETTINGS = ("study", "scheme")
 _HEAD_BYTES = 1 << 20
+_ALSO_TABLES = ("examples", "responses")  # what people call a table of questions and answers
+_NO_TEXT = (b"PK\x03\x04", b"PAR1")  # workbooks and Parquet: tables, by whatever name
 
 
 class _File(NamedTuple):
@@ -92,9 +95,9 @@ def _record_files(source: Source) -> list[_File]:
                 f"{files[stem].name} and {name}", f"two files of {stem}", "one of them"
             )
         files[stem] = _File(name, ROW_KINDS[stem], suffix == "csv")
-    if files:
-        return list(files.values())
     only = source.only_data_file()
+    if files and (only is None or len(source.sizes) > 1):
+        return list(files.values())
     single = None if only is None else _single_file(source, only)
     return [] if single is None else [single]
 
@@ -102,16 +105,22 @@ def _record_files(source: Source) -> list[_File]:
 def _single_file(source: Source, name: str) -> _File | None:
     """Return a lone file with the kind that its name, else its header or first object, tells."""
     stem = plain_name(name).partition(".")[0]
-    head = source.head(name, _HEAD_BYTES).decode("utf-8", "replace").lstrip()
+    raw = source.head(name, _HEAD_BYTES)
+    if raw.startswith(_NO_TEXT):
+        return None
+    head = raw.decode("utf-8", "replace").lstrip()
     suffix = plain_name(name).rpartition(".")[2]
     if suffix not in ("jsonl", "csv", "tsv") and head.startswith("{"):
         suffix = "jsonl"
     if suffix == "json":
         return None
+    fields = _first_fields(head, suffix == "jsonl", source.limits.max_nesting)
+    is_of_answers = {*roles_by_name(fields).values()} >= {*NEEDED}
     for kind in sorted(ROW_KINDS, key=len, reverse=True):
+        if is_of_answers and kind in _ALSO_TABLES:
+            continue
         if re.match(rf"{kind}($|[^a-z])", stem):
             return _File(name, ROW_KINDS[kind], suffix != "jsonl")
-    fields = _first_fields(head, suffix == "jsonl", source.limits.max_nesting)
     for row_kind in ROW_KINDS.values():
         if fields.issuperset(row_kind.required) and len(row_kind.required) > 1:
             return _File(name, row_kind, suffix != "jsonl")

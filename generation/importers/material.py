@@ -6,6 +6,8 @@ from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from generation.importers.errors import DatasetError
+from generation.importers.mapped.proposal import Look
+from generation.importers.rater_codes import rater_code
 from generation.importers.sources import Source
 from generation.records import Problem, Record
 
@@ -42,6 +44,8 @@ class Material(ABC):
             all kinds were read.
         on_work: called now and then while a reader works for long without handing on a record;
             may raise to stop it.
+        look: what its columns are, where that may be changed: of any table.
+        rater_code: makes a code of a rater's name in a foreign file.
     """
 
     format: ClassVar[str]
@@ -56,6 +60,8 @@ class Material(ABC):
         self.n_left_out: dict[str, int] = {}
         self.notes: dict[str, int] = {}
         self.on_work: Callable[[], None] = lambda: None
+        self.look: Look | None = None
+        self.rater_code: Callable[[str], str] = rater_code
 
     def prepare(self) -> None:
         """Do what takes long before the first record, once; what stores them calls it beforehand.

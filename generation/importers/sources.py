@@ -18,6 +18,7 @@ from generation.importers.archives import (
     CSV_OF_A_SHEET,
     ZipStore,
     is_junk,
+    is_workbook,
     looks_like_old_excel,
     looks_like_zip,
 )
@@ -29,14 +30,14 @@ from generation.records import Problem, Where
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".nt")
+DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".nt", ".xlsx", ".parquet")
 _BUFFER = 1 << 18
 _OVERLAP = 200
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF8_BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 UTF_8 = "utf-8"
-ENCODINGS = {UTF_8: "UTF-8", "windows-1252": "Windows-1252"}  # of text, with their names
+ENCODINGS = {UTF_8: "UTF-8 or UTF-16", "windows-1252": "Windows-1252"}  # of text, with their names
 _DAMAGE = (zlib.error, lzma.LZMAError, zipfile.BadZipFile, EOFError, OSError, NotImplementedError)
 
 
@@ -95,7 +96,7 @@ class Source:
     def lines(self, name: str) -> Iterator[Line]:
         """Yield the lines of a file from its beginning; a bad line comes with its problem."""
         limit = self.limits.max_line_bytes
-        self._begin_pass(name)
+        self.begin_rows(name)
         with self._open(name) as stream:
             number = 0
             while raw := stream.readline(limit + 1):
@@ -117,7 +118,7 @@ class Source:
 
     def chunks(self, name: str) -> Iterator[bytes]:
         """Yield a file's bytes from its beginning, unpacked and without a byte order mark."""
-        self._begin_pass(name)
+        self.begin_rows(name)
         with self._open(name) as stream:
             chunk = _without_bom(stream.read(_BUFFER), name)
             while chunk:
@@ -147,9 +148,26 @@ class Source:
             return f"{ENCODINGS[self._encoding]} text"
         return f"UTF-8 text: save the file again as UTF-8, or choose {others} as its encoding"
 
-    def _begin_pass(self, name: str) -> None:
+    def begin_rows(self, name: str) -> None:
+        """Count the rows of a file from its beginning."""
         self._used_rows[name] = 0
         self._not_text.pop(name, None)
+
+    def whole_file(self, name: str) -> IO[bytes]:
+        """Return a file for a library that jumps about in it; close it.
+
+        Raises:
+            TooLargeError: it has more bytes than an import may.
+        """
+        if self.sizes[name] > self.limits.max_bytes:
+            raise TooLargeError(name, f"{self.sizes[name]:,} bytes", self._expected_bytes)
+        self.bytes_read += self.sizes[name]
+        return self._store.open(name)
+
+    def refuse_unpacked(self, name: str, n_bytes: int) -> None:
+        """Stop an import whose file says that it has too many bytes once unpacked."""
+        if n_bytes > self._most_bytes:
+            raise TooLargeError(name, f"{n_bytes:,} bytes once unpacked", self._expected_bytes)
 
     def head(self, name: str, n_bytes: int) -> bytes:
         """Return the first `n_bytes` of a file, unpacked and without a byte order mark."""
@@ -229,7 +247,10 @@ class Source:
         except DatasetError:
             stored.close()
             raise
-        return _buffered(_Counted(plain, name, count_unpacked, also_close=stored))
+        counted = _buffered(_Counted(plain, name, count_unpacked, also_close=stored))
+        if self._encoding == UTF_8 and counted.peek(2)[:2] in _UTF16_BOMS:
+            return _buffered(_AsUtf8(counted, name))
+        return counted
 
 
 def plain_name(name: str) -> str:
@@ -276,6 +297,32 @@ class _Counted(io.RawIOBase):
             self._stream.close()
             if self._also_close is not None:
                 self._also_close.close()
+        super().close()
+
+
+class _AsUtf8(io.RawIOBase):
+    """A stream of UTF-16, which begins with a byte order mark, as UTF-8."""
+
+    def __init__(self, stream: io.BufferedReader, name: str) -> None:
+        self._text = io.TextIOWrapper(stream, "utf-16", newline="")
+        self._name = name
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        view = memoryview(buffer)
+        try:
+            chunk = self._text.read(max(1, len(view) // 4)).encode()  # at most 4 bytes each
+        except UnicodeError as error:
+            found = f"bytes that are no UTF-16 text ({error})"
+            raise DatasetError(self._name, found, "UTF-16 or UTF-8 text") from error
+        view[: len(chunk)] = chunk
+        return len(chunk)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._text.close()
         super().close()
 
 
@@ -334,7 +381,8 @@ def _store_for(path: Path, limits: Limits) -> Store:
             raise DatasetError(str(path), "no such file", "a folder, a zip or a file")
         if looks_like_old_excel(path):
             raise DatasetError(path.name, "an Excel workbook", CSV_OF_A_SHEET)
-        if path.suffix.lower() == ".zip" or looks_like_zip(path):
+        is_zip = path.suffix.lower() == ".zip" or looks_like_zip(path)
+        if is_zip and not is_workbook(path):
             return ZipStore(path, limits)
         return _FileStore(path)
     except OSError as error:
@@ -348,7 +396,7 @@ def _buffered(stream: io.RawIOBase) -> io.BufferedReader:
 
 def _without_bom(raw: bytes, name: str) -> bytes:
     if raw.startswith(_UTF16_BOMS):
-        raise DatasetError(name, "UTF-16 text", "UTF-8 (save the file again as UTF-8)")
+        raise DatasetError(name, "UTF-16 text", f"another encoding to be chosen, {UTF_8!r}")
     return raw.removeprefix(_UTF8_BOM)
 
 

@@ -16,7 +16,7 @@ from generation.importers.sources import Line, Source
 from generation.importers.spreadsheet import original_text
 from generation.records import Problem, Where
 
-DELIMITERS = ",;\t"
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 
 def json_rows(source: Source, name: str) -> Iterator[Row | Problem]:
@@ -48,6 +48,7 @@ def csv_rows(
     required: tuple[str, ...],
     known: frozenset[str],
     unknown: Callable[[str], None] = lambda column: None,
+    delimiter: str = "",
 ) -> Iterator[Row | Problem]:
     """Yield one row per CSV record, empty cells left out.
 
@@ -57,6 +58,7 @@ def csv_rows(
 
     Args:
         unknown: called with each column that is not among the `known` ones.
+        delimiter: another than the header tells.
     """
     lines = source.lines(name)
     first = next(lines, None)
@@ -64,7 +66,7 @@ def csv_rows(
         expected = "a header line with " + ", ".join(required)
         yield Problem(Where(name, 1), "", "an empty file", expected)
         return
-    delimiter = max(DELIMITERS, key=first.text.count)
+    delimiter = delimiter or delimiter_of(first.text)
     feed = _Feed(chain([first], lines), source.limits.max_line_bytes, delimiter)
     records = _records(feed, delimiter)
     header: list[str] = []
@@ -86,7 +88,7 @@ def csv_rows(
             continue
         if not header:
             header = [_column(cell, known) for cell in cells]
-            if problem := _header_problem(where, header, required):
+            if problem := header_problem(where, header, required):
                 yield problem
                 return
             for column in header:
@@ -97,6 +99,9 @@ def csv_rows(
         if len(cells) != len(header):
             found = f"{len(cells):,} cells"
             yield Problem(where, "", found, f"{len(header):,}, as the header has")
+            continue
+        if problem := header_again(where, header, cells):
+            yield problem
             continue
         texts = map(original_text, cells)
         values = {column: text for column, text in zip(header, texts, strict=True) if text}
@@ -129,7 +134,7 @@ def tsv_rows(
             continue
         if not header:
             header = [_column(cell, frozenset(columns)) for cell in cells]
-            if problem := _header_problem(where, header, columns):
+            if problem := header_problem(where, header, columns):
                 yield problem
                 return
             for column in header:
@@ -144,9 +149,14 @@ def tsv_rows(
         yield Row(where, {column: text for column, text in zip(header, cells, strict=True) if text})
 
 
-def csv_columns(first_line: str) -> list[str]:
+def delimiter_of(first_line: str) -> str:
+    """Return what stands between the columns of a table: what its header has most of."""
+    return max(DELIMITERS, key=first_line.count)
+
+
+def csv_columns(first_line: str, delimiter: str = "") -> list[str]:
     """Return the stripped column names in a header line; none when it is no CSV."""
-    delimiter = max(DELIMITERS, key=first_line.count)
+    delimiter = delimiter or delimiter_of(first_line)
     try:
         cells = next(csv.reader([first_line], delimiter=delimiter), [])
     except csv.Error:
@@ -205,6 +215,13 @@ def _records(feed: _Feed, delimiter: str) -> Iterator[tuple[int, list[str] | str
             yield feed.number, cells
 
 
+def header_again(where: Where, header: list[str], cells: list[str]) -> Problem | None:
+    """Return the problem that a row is the header once more; None: it is not."""
+    if [cell.strip() for cell in cells] != header:
+        return None
+    return Problem(where, "", "the header once more", "one header, in the first row")
+
+
 def _column(cell: str, known: frozenset[str]) -> str:
     name = cell.strip()
     if name in known:
@@ -213,13 +230,19 @@ def _column(cell: str, known: frozenset[str]) -> str:
     return plain if plain in known else name
 
 
-def _header_problem(where: Where, header: list[str], required: tuple[str, ...]) -> Problem | None:
+def header_problem(where: Where, header: list[str], required: tuple[str, ...]) -> Problem | None:
+    """Return what is wrong with the names of a table's columns; None: nothing."""
     found = excerpt(header)
     missing = [column for column in required if column not in header]
     if missing:
         expected = "columns " + ", ".join(required)
         return Problem(where, missing[0], f"{NOTHING} (the header is {found})", expected)
     twice = first_repeated(header)
+    if twice == "":
+        n_blank = header.count("")
+        nameless = f"{n_blank:,} columns without a name (the header is {found})"
+        expected = "the names of the columns in the first row, and no title above them"
+        return Problem(where, "", nameless, expected)
     if twice is not None:
         return Problem(where, twice, "the column twice", "each column once")
     return None

@@ -154,7 +154,7 @@ def test_data_that_changed_between_check_and_storing_fails_the_import(upload, tm
     [
         (b"a,b\n1,2\n", "unknown.csv", "a published file"),
         (b"PK\x03\x04 broken", "broken.zip", "no readable zip"),
-        (b"\xff\xfea\x00", "examples.csv", "UTF-16"),
+        (b"\xff\xfea", "examples.csv", "UTF-16"),
     ],
 )
 def test_a_file_that_nobody_can_read_fails_with_the_reason(adam, content, name, error):

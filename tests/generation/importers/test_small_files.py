@@ -230,16 +230,17 @@ def test_the_weight_of_a_record_counts_all_its_texts_and_parts(tmp_path):
 # --- told for what they are -----------------------------------------------------------------
 
 
-def test_an_excel_workbook_is_named(tmp_path):
+def test_a_workbook_that_cannot_be_read_is_named(tmp_path):
     workbook = tmp_path / "votes.xlsx"
     with zipfile.ZipFile(workbook, "w") as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
         archive.writestr("xl/workbook.xml", "<workbook/>")
     (tmp_path / "votes.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500))
 
-    for name in ("votes.xlsx", "votes.xls"):
-        with pytest.raises(DatasetError, match=f"{name}: found an Excel workbook; expected CSV"):
-            recognise(tmp_path / name)
+    with pytest.raises(DatasetError, match=r"votes\.xls: found an Excel workbook; expected CSV"):
+        recognise(tmp_path / "votes.xls")
+    with pytest.raises(DatasetError, match=r"votes\.xlsx: found a damaged Excel workbook"):
+        recognise(workbook)
 
 
 @pytest.mark.parametrize(

@@ -225,11 +225,20 @@ def test_a_byte_order_mark_and_windows_line_ends_are_no_part_of_the_text(tmp_pat
     assert [(vote.response, vote.answer) for vote in read(path)] == [("r1", "yes"), ("r1", "no")]
 
 
-def test_utf_16_is_named(tmp_path):
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_utf_16_with_its_mark_is_read_as_it_is(tmp_path, encoding):
     path = tmp_path / "votes.csv"
-    path.write_bytes(VOTES.encode("utf-16"))
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    path.write_bytes((mark + VOTES).encode(encoding))
 
-    with pytest.raises(DatasetError, match="UTF-16"):
+    assert [(vote.response, vote.answer) for vote in read(path)] == [("r1", "yes"), ("r1", "no")]
+
+
+def test_bytes_that_are_no_utf_16_are_named(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_bytes(VOTES.encode("utf-16") + b"a")  # half a character
+
+    with pytest.raises(DatasetError, match=r"votes.csv: found bytes that are no UTF-16 text"):
         read(path)
 
 

@@ -1,0 +1,151 @@
+"""What stands in a cell: turns, texts, scores. CSV has lists as JSON, or as Python writes them."""
+
+import ast
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from generation.importers.errors import excerpt
+from generation.importers.fields import LARGEST_SCORE, Row
+from generation.importers.interchange_rows import passage_key
+from generation.importers.json_text import JSONTrouble, has_too_many_values, parse_json
+from generation.records import PassageRecord, TurnRecord
+
+SPEAKERS = {
+    **dict.fromkeys(("user", "human"), "user"),
+    **dict.fromkeys(("assistant", "ai", "model", "bot", "system_response"), "assistant"),
+}
+NOT_SAID = ("system", "tool", "developer")  # messages that no raters see
+TEXTS = ("text", "content", "page_content", "context")  # what an object calls its text
+METRICS = ("name", "metric")  # what an object of a list of scores calls its metric
+SCORES = ("score", "value")
+PROBLEMS = ("error", "problem")
+
+
+def listed(row: Row, name: str) -> list[Any] | None:
+    """Return the list in a cell; None where something else is in it."""
+    value = nested(row, name)
+    return value if isinstance(value, list) else None
+
+
+def nested(row: Row, name: str) -> Any:
+    """Return what is in a cell; of CSV, a list or an object of texts that its text spells."""
+    value = row.values.get(name)
+    if not row.is_csv or not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
+        return value
+    try:
+        found = parse_json(value, row.max_nesting)
+    except JSONTrouble:
+        found = _as_python_writes_it(value)
+    # '[1846]' and '[1] The light …' are texts.
+    is_text = isinstance(found, list) and any(isinstance(each, int | float) for each in found)
+    return value if found is None or is_text else found
+
+
+def _as_python_writes_it(text: str) -> Any:
+    """Return the list or object that Python, and so pandas, writes like this; None: it is none."""
+    if has_too_many_values(text):
+        return None
+    try:
+        value = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+    # Two texts side by side are one to Python, and two to numpy, which writes no commas.
+    return value if repr(value) == text.strip() else None
+
+
+def turns_of(row: Row, question: str, history: str | None) -> tuple[TurnRecord, ...]:
+    """Return what was said up to a question; notes a problem where there is no question."""
+    turns = list(_earlier(row, history)) if history else []
+    messages = listed(row, question)
+    if messages is None:
+        turns.append(TurnRecord("user", row.filled_text(question), len(turns) - 1))
+        return tuple(turns)
+    turns += _said(row, question, messages, len(turns))
+    if not row.problems and (not turns or turns[-1].speaker != "user"):
+        row.refuse(question, excerpt(messages), "messages of which the last one is the user's")
+    return tuple(turns)
+
+
+def _earlier(row: Row, name: str) -> Iterator[TurnRecord]:
+    """Yield the turns before a question: messages, or texts of which the last answers."""
+    found = listed(row, name)
+    if found is None:
+        if row.values.get(name):
+            row.refuse(name, excerpt(row.values[name]), "a list of messages, or of texts")
+        return
+    if not all(isinstance(each, str) for each in found):
+        yield from _said(row, name, found, 0)
+        return
+    for number, text in enumerate(found):
+        speaker = "user" if (len(found) - number) % 2 == 0 else "assistant"
+        yield TurnRecord(speaker, text, number - 1)
+
+
+def _said(row: Row, name: str, messages: list[Any], n_before: int) -> Iterator[TurnRecord]:
+    n = n_before
+    for message in row.objects(name, messages):
+        role = message.values.get("role", message.values.get("type"))
+        if role in NOT_SAID:
+            continue
+        if not isinstance(role, str) or role not in SPEAKERS:
+            message.refuse("role", excerpt(role), " or ".join(SPEAKERS))
+            continue
+        yield TurnRecord(SPEAKERS[role], message.filled_text("content"), n - 1)
+        n += 1
+
+
+def texts_of(row: Row, name: str | None) -> tuple[PassageRecord, ...]:
+    """Return the texts in a cell, each once: one of them, or a list; blank ones are none."""
+    value = None if name is None else nested(row, name)
+    if name is None or value is None:
+        return ()
+    found: dict[str, PassageRecord] = {}
+    for number, item in enumerate(value if isinstance(value, list) else [value], 1):
+        title = ""
+        if isinstance(item, dict):
+            title = item["title"] if isinstance(item.get("title"), str) else ""
+            item = next((item[each] for each in TEXTS if each in item), None)
+        if not isinstance(item, str):
+            row.refuse(f"{name}[{number}]", excerpt(item), "a text, or an object with a text")
+        elif item.strip():
+            key = passage_key(title, item)
+            found[key] = PassageRecord(key, item, title, "", False)
+    return tuple(found.values())
+
+
+def scores_of(row: Row, name: str) -> Iterator[tuple[str, float | None, str]]:
+    """Yield metric, score and problem of each score in a cell: an object of numbers, or a list."""
+    value = nested(row, name)
+    if isinstance(value, dict):
+        for metric, score in value.items():
+            yield metric, number_in(row, f"{name}.{metric}", score), ""
+    elif isinstance(value, list):
+        for item in row.objects(name, value):
+            metric = next((item.values[each] for each in METRICS if each in item.values), None)
+            problem = next((item.values[each] for each in PROBLEMS if item.values.get(each)), "")
+            score = next((item.values[each] for each in SCORES if each in item.values), None)
+            if not isinstance(metric, str):
+                item.refuse("name", excerpt(metric), "the name of a metric")
+            elif problem:
+                yield metric, None, str(problem)
+            else:
+                yield metric, number_in(item, "score", score), ""
+    elif value is not None:
+        row.refuse(name, excerpt(value), "an object of numbers, or a list of scores")
+
+
+def number_in(row: Row, name: str, value: Any, decimal: str = ".") -> float | None:
+    """Return the number that a value is; true and false are 1 and 0; None: there is none."""
+    if value is None or value == "":
+        return None
+    try:
+        text = value.replace(decimal, ".") if isinstance(value, str) else value
+        number = float(text)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not abs(number) <= LARGEST_SCORE:
+        expected = f"a number from {-LARGEST_SCORE:.0e} to {LARGEST_SCORE:.0e}"
+        row.refuse(name, excerpt(value), expected)
+        return None
+    return number

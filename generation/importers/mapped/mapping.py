@@ -1,0 +1,205 @@
+"""A mapping: what each column of a table is. It is a small TOML file, read and written here.
+
+title = "Answers of the pilot"
+rows = "results.items"        # JSON: where its list of rows lies
+encoding = "windows-1252"     # CSV: of its text (else UTF-8), as are the next two
+delimiter = ";"
+decimal = ","
+needs = ["query", "answer"]   # columns that have to be there; left out: all that are named
+
+[columns]                     # column → what it is; others stay in `meta`
+query = "question"
+"answer.text" = "response"    # inside an object
+supported = "vote"
+
+[names]                       # of a setup, a metric or a vote's question, where not the column's
+supported = "attributable"
+
+[values.supported]            # what the answers of a vote mean
+"fully supported" = "yes"
+"not supported" = "no"
+
+[constants]                   # where no column says it
+setup = "model-a"
+rater = "anna"
+"""
+
+import tomllib
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+import tomli_w
+
+from generation.importers.errors import DatasetError, excerpt
+from generation.importers.json_text import unstorable_character
+from generation.importers.mapped.roles import NEEDED, ROLES
+from generation.importers.sources import ENCODINGS, UTF_8
+from generation.importers.tables import DELIMITERS
+from generation.limits import LONGEST_NAME
+
+MOST_BYTES = 1 << 18
+CONSTANTS = ("setup", "rater")
+DECIMALS = (".", ",")
+# What belongs to one response of a row, with what it is called.
+OF_ONE_RESPONSE = {
+    "response_id": "their ids",
+    "setup": "setups",
+    "score": "scores",
+    "scores": "scores",
+    "vote": "votes",
+}
+_TEXTS = ("title", "rows", "encoding", "delimiter", "decimal")
+_TABLES = ("columns", "names", "constants")
+_KEYS = (*_TEXTS, *_TABLES, "needs", "values")
+
+
+class ColumnMapping(NamedTuple):
+    """What the columns of a table are, by name; see the module."""
+
+    columns: Mapping[str, str] = {}  # column → role
+    names: Mapping[str, str] = {}  # column → setup, metric or question
+    values: Mapping[str, Mapping[str, str]] = {}  # column of votes → value → answer
+    constants: Mapping[str, str] = {}  # setup and rater
+    title: str = ""
+    rows: str = ""  # path of names to the list of rows; "": the file is that list
+    encoding: str = ""  # "": UTF-8, or what was chosen beside it
+    delimiter: str = ""  # "": the one that the header has most of
+    decimal: str = "."
+    needs: tuple[str, ...] | None = None
+
+    def of(self, role: str) -> tuple[str, ...]:
+        """Return the columns that are something, in the order of the mapping."""
+        return tuple(column for column, what in self.columns.items() if what == role)
+
+    def one(self, role: str) -> str | None:
+        """Return the column that is something; None: there is none."""
+        return next(iter(self.of(role)), None)
+
+    def name_of(self, column: str) -> str:
+        """Return what the setup, metric or question of a column is called."""
+        return self.names.get(column, column)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it says where the questions and the responses are."""
+        return all(self.one(role) for role in NEEDED)
+
+    @property
+    def what_is_missing(self) -> list[str]:
+        """What a table lacks, and what that costs."""
+        there = {*self.columns.values(), *self.constants}
+        if len(self.of("response")) > 1:
+            there.add("setup")
+        return [role.without for key, role in ROLES.items() if role.without and key not in there]
+
+    def with_what(self, there: Collection[str]) -> "ColumnMapping":
+        """Return it without what it says of columns that a table does not have."""
+        columns = {column: role for column, role in self.columns.items() if column in there}
+        return self._replace(columns=columns)
+
+    def as_toml(self) -> str:
+        """Return the file that `read_mapping` reads; what goes without saying is left out."""
+        default = ColumnMapping()._asdict()
+        said = {
+            key: value
+            for key, value in self._asdict().items()
+            if value != default[key] and (value or key == "needs")
+        }
+        return tomli_w.dumps(dict(sorted(said.items(), key=lambda item: _KEYS.index(item[0]))))
+
+
+def read_mapping(text: str, where: str = "mapping") -> ColumnMapping:
+    """Return the mapping in a TOML file.
+
+    Args:
+        where: the name of the file, for the message.
+
+    Raises:
+        DatasetError: it is no TOML, or no mapping.
+    """
+    if len(text) > MOST_BYTES:
+        raise DatasetError(where, f"{len(text):,} characters", f"at most {MOST_BYTES:,}")
+    try:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise DatasetError(where, str(error), "a mapping as TOML") from error
+    _refuse_unless(data.keys() <= set(_KEYS), where, list(data.keys() - set(_KEYS)), _KEYS)
+    said: dict[str, Any] = {key: _text(data[key], f"{where}, {key}") for key in _TEXTS if key in data}
+    said |= {key: _texts(data[key], f"{where}, {key}") for key in _TABLES if key in data}
+    values = data.get("values", {})
+    _refuse_unless(isinstance(values, dict), f"{where}, values", values, ["tables of texts"])
+    needs = data.get("needs")
+    if needs is not None:
+        is_list = isinstance(needs, list) and all(isinstance(each, str) for each in needs)
+        _refuse_unless(is_list, f"{where}, needs", needs, ["a list of columns"])
+    mapping = ColumnMapping()._replace(
+        **said,
+        values={key: _texts(each, f"{where}, values.{key}") for key, each in values.items()},
+        needs=None if needs is None else tuple(needs),
+    )
+    _check(mapping, where)
+    return mapping
+
+
+def _check(mapping: ColumnMapping, where: str) -> None:
+    for column, role in mapping.columns.items():
+        _refuse_unless(role in ROLES, f"{where}, columns.{excerpt(column)}", role, ROLES)
+    for role in ROLES:
+        columns = mapping.of(role)
+        if len(columns) > 1 and not ROLES[role].is_many:
+            raise DatasetError(where, f"{excerpt(columns)} as {role}", f"one column as {role}")
+    if not mapping.is_complete:
+        expected = "a column that is the question, and one that is the response"
+        raise DatasetError(f"{where}, columns", excerpt(dict(mapping.columns)), expected)
+    if len(mapping.of("response")) > 1:
+        for role, what in OF_ONE_RESPONSE.items():
+            if mapping.one(role):
+                expected = f"one column of responses, or no column of {what}"
+                raise DatasetError(f"{where}, columns", excerpt(mapping.of("response")), expected)
+    votes = mapping.of("vote")
+    if mapping.one("asked") and len(votes) != 1:
+        found = f"{len(votes)} columns of votes beside one that names their question"
+        raise DatasetError(f"{where}, columns", found, "one column of votes")
+    for what, named in (("names", {*mapping.names}), ("values", {*mapping.values})):
+        others = sorted(named - {*mapping.columns})
+        _refuse_unless(not others, f"{where}, {what}", others, ["columns of this mapping"])
+    for key, value in mapping.constants.items():
+        _refuse_unless(key in CONSTANTS, f"{where}, constants", key, CONSTANTS)
+        is_name = 0 < len(value.strip()) <= LONGEST_NAME
+        expected = f"1 to {LONGEST_NAME} characters"
+        _refuse_unless(is_name, f"{where}, constants.{key}", value, [expected])
+    _refuse_unless(
+        mapping.encoding in ("", *ENCODINGS), f"{where}, encoding", mapping.encoding, ENCODINGS
+    )
+    is_delimiter = mapping.delimiter in ("", *DELIMITERS)
+    _refuse_unless(
+        is_delimiter,
+        f"{where}, delimiter",
+        mapping.delimiter,
+        map(excerpt, DELIMITERS),
+    )
+    is_decimal = mapping.decimal in DECIMALS
+    _refuse_unless(is_decimal, f"{where}, decimal", mapping.decimal, map(excerpt, DECIMALS))
+
+
+def encoding_of(mapping: ColumnMapping | None, chosen: str) -> str:
+    """Return the encoding of a file's text: what its mapping says, else what was chosen."""
+    return (mapping.encoding if mapping else "") or chosen or UTF_8
+
+
+def _text(value: Any, where: str) -> str:
+    _refuse_unless(isinstance(value, str), where, value, ["a text"])
+    trouble = unstorable_character(value)
+    if trouble:
+        raise DatasetError(where, trouble, "text without it")
+    return str(value)
+
+
+def _texts(value: Any, where: str) -> dict[str, str]:
+    _refuse_unless(isinstance(value, dict), where, value, ["a table of texts"])
+    return {_text(key, where): _text(each, f"{where}.{key:.40}") for key, each in value.items()}
+
+
+def _refuse_unless(is_right: bool, where: str, found: Any, expected: Any) -> None:
+    if not is_right:
+        raise DatasetError(where, excerpt(found), " or ".join(expected))

@@ -1,0 +1,372 @@
+"""A table whose columns a mapping names, as records. Our readings:
+
+- Rows with the same question (and dialog, where a column names it) are responses to one example.
+- With a column of raters, or of votes, rows with one example, setup and text are one response.
+- Without a column for the dialog each example is a conversation of its own.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from generation.importers.errors import DatasetError
+from generation.importers.fields import LONGEST_KEY, Row
+from generation.importers.interchange_rows import LONGEST_QUESTION
+from generation.importers.mapped.cells import number_in, scores_of, texts_of, turns_of
+from generation.importers.mapped.mapping import ColumnMapping
+from generation.importers.mapped.proposal import UnmappedError, look_at
+from generation.importers.mapped.roles import expected_columns
+from generation.importers.mapped.table_files import open_table, top_of, value_at
+from generation.importers.material import Material
+from generation.importers.rater_codes import NOMINAL
+from generation.importers.short_keys import short_key
+from generation.importers.sources import Source
+from generation.limits import LONGEST_NAME
+from generation.records import (
+    CollectionPassageRecord,
+    ExampleRecord,
+    PassageRecord,
+    Problem,
+    Record,
+    ResponseRecord,
+    ScoreRecord,
+    SetupRecord,
+    TurnRecord,
+    VoteRecord,
+    Where,
+)
+
+ONE_SETUP = "answers"  # of a table that does not say who has answered
+MODELS = ("model", "model_name")  # columns that name a model, where others name a setup
+LONG_TEXT = 100_000  # characters
+ALONE = "examples that stand alone, as no column names their dialog"
+OTHERWISE = "rows that say something else of their example than its first row"
+EMPTY = "responses without a text, which count as empty answers"
+WITHOUT_EVIDENCE = "responses without evidence, so that AIS cannot be rated"
+LONG = f"texts of more than {LONG_TEXT:,} characters, which raters have to scroll through"
+NO_RESPONSE = "cells without a response of their setup"
+OF_NOBODY = f"votes of nobody in particular: they count as those of one rater, {NOMINAL}"
+CODED = "raters whose names became codes"
+
+
+class Answer(NamedTuple):
+    """One response of a row, with the setup that it is of."""
+
+    key: str
+    setup: str
+    text: str
+
+
+class MappedRow(NamedTuple):
+    """One row, checked."""
+
+    where: Where
+    example: str
+    dialog: str
+    turns: tuple[TurnRecord, ...]
+    golden_answer: str | None
+    golden: tuple[PassageRecord, ...]
+    shown: tuple[PassageRecord, ...]
+    answers: tuple[Answer, ...]
+    n_without: int  # cells of responses with nothing in them, where there are several
+    scores: tuple[tuple[str, float | None, str], ...]  # metric, score, problem
+    votes: tuple[tuple[str, str], ...]  # question, answer
+    rater: str
+    meta: Mapping[str, Any]
+
+
+class MappedMaterial(Material):
+    """One table with a column of questions and one of responses at least.
+
+    The problems of its rows come with the responses.
+
+    Args:
+        mapping: what its columns are; None: a recipe, or their names and contents, say it.
+
+    Raises:
+        UnmappedError: they do not say where questions and responses are.
+        DatasetError: there is no table, or none as the mapping says.
+    """
+
+    format = "table"
+
+    def __init__(self, source: Source, mapping: ColumnMapping | None = None) -> None:
+        super().__init__(source)
+        look = look_at(source, mapping)
+        if look is None:
+            raise DatasetError(source.path.name, "no table", expected_columns())
+        if not look.mapping.is_complete:
+            raise UnmappedError(look, expected_columns())
+        table = open_table(source, look.mapping)
+        if table is None:
+            raise DatasetError(source.path.name, "no table", expected_columns())
+        self._table = table
+        self.look = look
+        self._mapping = look.mapping
+        self.kinds = tuple(
+            kind
+            for kind, roles in {
+                "passages": ("shown",),
+                "examples": ("question",),
+                "responses": ("response",),
+                "votes": ("vote",),
+                "scores": ("score", "scores"),
+            }.items()
+            if any(self._mapping.one(role) for role in roles)
+        )
+        self.ignored = source.ignored + [name for name in source.sizes if name not in table.names]
+        self._keys: dict[str, str] = {}  # of a response's content → its key, in the present pass
+        self._n_of_key: Counter[str] = Counter()
+
+    @property
+    def bytes_total(self) -> int:
+        return sum(self._source.sizes[name] for name in self._table.names) * len(self.kinds)
+
+    def records(self, kind: str) -> Iterator[Record | Problem]:
+        read = {
+            "passages": self._passages,
+            "examples": self._examples,
+            "responses": self._responses,
+            "votes": self._votes,
+            "scores": self._scores,
+        }
+        return read[kind]() if kind in self.kinds else iter(())
+
+    def _passages(self) -> Iterator[Record]:
+        seen: set[str] = set()
+        n_long = 0
+        for row in self._good_rows():
+            for shown in row.shown:
+                if shown.key not in seen:
+                    seen.add(shown.key)
+                    self._refuse_more(len(seen))
+                    n_long += len(shown.text) > LONG_TEXT
+                    key, text, title = shown.key, shown.text, shown.title
+                    yield CollectionPassageRecord(row.where, key, text, title, "")
+        self._note(LONG, n_long)
+
+    def _examples(self) -> Iterator[Record]:
+        first: dict[str, str] = {}  # key → a hash of what is said
+        n_otherwise = 0
+        for row in self._good_rows():
+            example = _example(row)
+            said = _hash_of(repr(example[2:]))
+            if example.key not in first:
+                self._refuse_more(len(first) + 1)
+                yield example
+            n_otherwise += first.setdefault(example.key, said) != said
+        self._note(OTHERWISE, n_otherwise)
+        self._note(ALONE, 0 if self._mapping.one("dialog") else len(first))
+
+    def _responses(self) -> Iterator[Record | Problem]:
+        n_without_evidence = n_empty = n_without = 0
+        for row in self._rows():
+            if isinstance(row, Problem):
+                yield row
+                continue
+            n_without += row.n_without
+            for answer, is_new in self._named(row):
+                if is_new:
+                    n_without_evidence += not row.shown
+                    n_empty += not answer.text.strip()
+                    yield self._response(row, answer)
+        self._note(WITHOUT_EVIDENCE, n_without_evidence)
+        self._note(EMPTY, n_empty)
+        if n_without:
+            self.n_left_out[NO_RESPONSE] = n_without
+
+    def _votes(self) -> Iterator[Record]:
+        raters: set[str] = set()
+        n_of_nobody = 0
+        for row in self._good_rows():
+            code = self.rater_code(row.rater) if row.rater else NOMINAL
+            raters |= {row.rater} if row.votes and code != row.rater and row.rater else set()
+            n_of_nobody += len(row.votes) if code == NOMINAL else 0
+            for answer, _ in self._named(row):
+                for question, said in row.votes:
+                    yield VoteRecord(
+                        where=row.where,
+                        response=answer.key,
+                        rater=code,
+                        question=question,
+                        answer=said,
+                        arm="separate",
+                        citation=None,
+                        position=None,
+                        seconds=None,
+                        at=None,
+                        is_implied=False,
+                    )
+        self._note(OF_NOBODY, n_of_nobody)
+        self._note(CODED, len(raters))
+
+    def _scores(self) -> Iterator[Record]:
+        for row in self._good_rows():
+            for answer, is_new in self._named(row):
+                for metric, score, problem in row.scores if is_new else ():
+                    if score is not None or problem:
+                        yield ScoreRecord(
+                            where=row.where,
+                            response=answer.key,
+                            metric=metric,
+                            score=score,
+                            citation=None,
+                            signature="",
+                            problem=problem,
+                        )
+
+    def _named(self, row: MappedRow) -> Iterator[tuple[Answer, bool]]:
+        """Yield the responses of a row with their keys, and whether each was not there before.
+
+        Every pass over the rows gives the same keys.
+        """
+        is_rated = self._mapping.one("vote") or self._mapping.one("rater")
+        for answer in row.answers:
+            if answer.key and not is_rated:
+                yield answer, True
+                continue
+            base = answer.key or f"{row.example}|{answer.setup}"
+            content = _hash_of(base, answer.text)
+            if is_rated and content in self._keys:
+                yield answer._replace(key=self._keys[content]), False
+                continue
+            self._n_of_key[base] += 1
+            self._refuse_more(len(self._n_of_key))
+            n = self._n_of_key[base]
+            key = short_key(base if n == 1 or answer.key else f"{base}|{n}")
+            if is_rated:
+                self._keys[content] = key
+            yield answer._replace(key=key), True
+
+    def _refuse_more(self, n_rows: int) -> None:
+        self._source.refuse_more_in_memory(self._table.name, n_rows)
+
+    def _note(self, what: str, n: int) -> None:
+        if n:
+            self.notes[what] = n
+
+    def _good_rows(self) -> Iterator[MappedRow]:
+        return (row for row in self._rows() if not isinstance(row, Problem))
+
+    def _rows(self) -> Iterator[MappedRow | Problem]:
+        self._keys.clear()
+        self._n_of_key.clear()
+        for row in self._table.rows():
+            if isinstance(row, Problem):
+                yield row
+                continue
+            found = self._checked(row)
+            if row.problems:
+                yield from row.problems
+            else:
+                yield found
+
+    def _checked(self, raw: Row) -> MappedRow:
+        columns = self._mapping.columns
+        row = Row(
+            raw.where,
+            {column: value_at(raw.values, column) for column in columns},
+            is_csv=raw.is_csv,
+            max_nesting=raw.max_nesting,
+            problems=raw.problems,
+        )
+        one = self._mapping.one
+        turns = turns_of(row, str(one("question")), one("history"))
+        dialog = self._key(row, "dialog")
+        example = self._key(row, "example") or _hash_of(dialog, *(turn.text for turn in turns))
+        golden_answers = texts_of(row, one("golden_answer"))
+        answers, n_without = self._answers(row)
+        return MappedRow(
+            where=row.where,
+            example=example,
+            dialog=dialog or example,
+            turns=turns,
+            golden_answer=golden_answers[0].text if golden_answers else None,
+            golden=tuple(
+                passage._replace(is_golden=True) for passage in texts_of(row, one("golden"))
+            ),
+            shown=texts_of(row, one("shown")),
+            answers=answers,
+            n_without=n_without,
+            scores=tuple(self._scores_in(row)),
+            votes=tuple(self._votes_in(row)),
+            rater=self._key(row, "rater", LONGEST_NAME) or self._mapping.constants.get("rater", ""),
+            meta=raw.unknown({top_of(raw.values, column) for column in columns}),
+        )
+
+    def _answers(self, row: Row) -> tuple[tuple[Answer, ...], int]:
+        columns = self._mapping.of("response")
+        if len(columns) == 1:
+            setup = self._key(row, "setup", LONGEST_NAME)
+            setup = setup or self._mapping.constants.get("setup", ONE_SETUP)
+            text = row.text(columns[0], "")
+            return (Answer(self._key(row, "response_id"), setup, text),), 0
+        there = [column for column in columns if row.values.get(column) not in (None, "")]
+        name_of = self._mapping.name_of
+        answers = (Answer("", name_of(column), row.text(column)) for column in there)
+        return tuple(answers), len(columns) - len(there)
+
+    def _scores_in(self, row: Row) -> Iterator[tuple[str, float | None, str]]:
+        for column in self._mapping.of("score"):
+            value = row.values.get(column)
+            number = number_in(row, column, value, self._mapping.decimal)
+            yield self._mapping.name_of(column), number, ""
+        for column in self._mapping.of("scores"):
+            for metric, score, problem in scores_of(row, column):
+                if not 0 < len(metric) <= LONGEST_NAME:
+                    row.refuse(column, metric[:80], f"a name of 1 to {LONGEST_NAME} characters")
+                yield metric, score, problem
+
+    def _votes_in(self, row: Row) -> Iterator[tuple[str, str]]:
+        asked = self._mapping.one("asked")
+        for column in self._mapping.of("vote"):
+            if row.values.get(column) in (None, ""):
+                continue
+            word = row.word(column)
+            answer = self._mapping.values.get(column, {}).get(word, word)
+            question = self._mapping.name_of(column)
+            yield row.key(asked, longest=LONGEST_QUESTION) if asked else question, answer
+
+    def _response(self, row: MappedRow, answer: Answer) -> ResponseRecord:
+        model = answer.setup if self._mapping.one("setup") in MODELS else ""
+        shown = tuple(passage.key for passage in row.shown)
+        return ResponseRecord(
+            where=row.where,
+            key=answer.key,
+            example=row.example,
+            setup=SetupRecord(answer.setup, model, None, "", "", {}),
+            text=answer.text,
+            evidence_shown=shown if self._mapping.one("shown") else None,
+            graph_shown=None,
+            removed=None,
+            meta=row.meta,
+        )
+
+    def _key(self, row: Row, role: str, longest: int = LONGEST_KEY) -> str:
+        """Return the id or name in a column; "" where there is no such column, or nothing in it."""
+        name = self._mapping.one(role)
+        is_there = name is not None and row.values.get(name) not in (None, "")
+        return row.key(str(name), longest=longest) if is_there else ""
+
+
+def recognises(source: Source) -> bool:
+    """Return whether this is one table whose columns say where questions and responses are."""
+    look = look_at(source)
+    return look is not None and look.mapping.is_complete
+
+
+def _hash_of(*texts: str) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+
+
+def _example(row: MappedRow) -> ExampleRecord:
+    return ExampleRecord(
+        where=row.where,
+        key=row.example,
+        dialog=row.dialog,
+        turns=row.turns,
+        golden_answer=row.golden_answer,
+        evidence=row.golden,
+        meta={},
+    )

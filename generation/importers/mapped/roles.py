@@ -1,0 +1,129 @@
+"""What a column of a table can be: each is declared here, and page, files and docs show it."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+
+class Role(NamedTuple):
+    """What a column is.
+
+    Attributes:
+        title: as a page says it.
+        holds: what stands in its cells.
+        names: how such a column may be called (in lower case, `_` for a space); the first counts.
+        is_many: several columns of a table may be it.
+        without: what a table lacks that has no such column, and what that costs; "": nothing.
+    """
+
+    title: str
+    holds: str
+    names: tuple[str, ...] = ()
+    is_many: bool = False
+    without: str = ""
+
+
+ROLES: Mapping[str, Role] = {
+    "question": Role(
+        "Question",
+        "the user's question: a text, or a list of messages with `role` (or `type`) and `content`",
+        ("question", "user_input", "user_question", "query", "input", "prompt"),
+    ),
+    "history": Role(
+        "Earlier turns",
+        "what was said before the question: messages, or texts in turn, the last the assistant's",
+        ("history", "chat_history", "dialogue_history", "conversation_history"),
+    ),
+    "response": Role(
+        "Response",
+        "a response; of several such columns each is a setup, called as its column",
+        ("response", "answer", "generated_answer", "actual_output", "output", "completion"),
+        is_many=True,
+    ),
+    "response_id": Role(
+        "Response id",
+        "what the response is called; without it, its example and setup name it",
+        ("response_id", "answer_id"),
+    ),
+    "example": Role(
+        "Example id",
+        "which example is answered; without it, rows with one question (and dialog) are one",
+        ("example", "example_id", "question_id", "query_id", "qid"),
+    ),
+    "dialog": Role(
+        "Dialog",
+        "the conversation that the question is from",
+        ("dialog", "dialog_id", "conversation", "conversation_id", "session_id", "thread_id"),
+        without="No dialog column: intervals treat each example as a conversation of its own.",
+    ),
+    "setup": Role(
+        "Setup",
+        "who answered; without it all responses are of the setup `answers`",
+        ("setup", "model", "model_name", "system_name"),
+        without="No setup column: all responses count as one setup's.",
+    ),
+    "shown": Role(
+        "Evidence shown",
+        "evidence that was shown: a text, a list of texts, or of objects with `text` and `title`?",
+        ("retrieved_contexts", "contexts", "context", "retrieval_context", "evidence"),
+        without="No evidence column: AIS cannot be rated, SSA can.",
+    ),
+    "golden": Role(
+        "Golden evidence",
+        "golden evidence, likewise",
+        ("reference_contexts", "golden_contexts", "golden_evidence"),
+        without="No golden evidence: recall of retrieval is not defined.",
+    ),
+    "golden_answer": Role(
+        "Golden answer",
+        "the golden answer; of a list the first",
+        ("golden_answer", "reference", "ground_truth", "ground_truths", "expected_output"),
+        without="No golden answer: metrics that compare with one are not defined.",
+    ),
+    "score": Role(
+        "Score",
+        "a number that a metric gave the response; the metric is called as its column",
+        is_many=True,
+    ),
+    "scores": Role(
+        "Scores",
+        "several scores: an object of numbers, or a list of objects with `name` and `score`",
+        is_many=True,
+    ),
+    "vote": Role(
+        "Vote",
+        "a rater's answer; its question is called as its column, or as the next column says",
+        is_many=True,
+    ),
+    "asked": Role(
+        "Vote's question",
+        "which question the vote of this row answers",
+        ("criterion", "annotation_question"),
+    ),
+    "rater": Role(
+        "Rater",
+        "who voted; without it all votes are of one nominal rater, `published`",
+        ("rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id"),
+    ),
+}
+NEEDED = ("question", "response")
+# Together they are votes: an answer there is a rater's, and a response an id.
+OF_VOTES = {"response", "answer"}
+
+
+def expected_columns() -> str:
+    """Return what the columns of such a table may be called."""
+    question, response = (" or ".join(ROLES[needed].names[:3]) for needed in NEEDED)
+    return f"a table with a column {question}, and a column {response}"
+
+
+def roles_by_name(columns: Iterable[str]) -> dict[str, str]:
+    """Return column → role of those columns whose name tells it; none of a table of votes."""
+    there = {column.lower().replace(" ", "_"): column for column in columns}
+    if there.keys() >= OF_VOTES:
+        return {}
+    found: dict[str, str] = {}
+    for key, role in ROLES.items():
+        name = next((name for name in role.names if name in there), None)
+        if name is not None:
+            found[there[name]] = key
+    return found

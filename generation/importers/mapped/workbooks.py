@@ -1,0 +1,127 @@
+"""Rows of the first sheet of an Excel workbook that has any, read by openpyxl."""
+
+import json
+import tempfile
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, time, timedelta
+from typing import IO, Any
+
+from openpyxl import load_workbook
+
+from generation.importers.errors import DatasetError, excerpt
+from generation.importers.fields import Row
+from generation.importers.json_text import unstorable_character
+from generation.importers.sources import Source
+from generation.importers.tables import header_again, header_problem
+from generation.records import Problem, Where
+
+MOST_CELLS = 1_000  # of a row
+_SOUND = "a workbook that Excel opens: save it again, or save the sheet as 'CSV UTF-8'"
+_NO_FORMULA = "its value: copy the column, and paste it over itself as values"
+
+_Spooled = tuple[int, list[str], list[list[str]]]  # line, cells, problems
+
+
+def workbook_rows(source: Source, name: str) -> Callable[[], Iterator[Row | Problem]]:
+    """Return what yields a workbook's rows, cells as text as CSV has them; empty ones left out.
+
+    Reading a workbook takes long: its cells are read once, and kept in a temporary file.
+    """
+    kept: list[IO[str]] = []
+
+    def rows() -> Iterator[Row | Problem]:
+        if not kept:
+            file = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 (closed when gone)
+            for row in _cells_of(source, name):
+                file.write(json.dumps(row) + "\n")
+            kept.append(file)
+        return _rows(source, name, kept[0])
+
+    return rows
+
+
+def _rows(source: Source, name: str, kept: IO[str]) -> Iterator[Row | Problem]:
+    source.begin_rows(name)
+    kept.seek(0)
+    header: list[str] = []
+    for row in map(json.loads, iter(kept.readline, "")):
+        line, cells, troubles = row
+        where = Where(name, line)
+        if not header:
+            header = [cell.strip() for cell in cells]
+            if problem := header_problem(where, header, ()):
+                yield problem
+                return
+            continue
+        source.count_row(name)
+        if troubles:
+            yield from (Problem(where, *trouble) for trouble in troubles)
+            continue
+        if len(cells) > len(header):
+            yield Problem(where, "", f"{len(cells):,} cells", f"{len(header):,}, as the header has")
+            continue
+        if problem := header_again(where, header, cells):
+            yield problem
+            continue
+        values = {column: cell for column, cell in zip(header, cells, strict=False) if cell}
+        yield Row(where, values, is_csv=True, max_nesting=source.limits.max_nesting)
+
+
+def _cells_of(source: Source, name: str) -> Iterator[_Spooled]:
+    """Yield each row that is not blank: its number, its cells as text, what is wrong with them."""
+    with source.whole_file(name) as stream, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about styles and extensions that no data are in
+        try:
+            with zipfile.ZipFile(stream) as members:
+                source.refuse_unpacked(name, sum(info.file_size for info in members.infolist()))
+            book = load_workbook(stream, read_only=True)
+            for sheet in book.worksheets:
+                sheet.reset_dimensions()  # what the file says of them may be wrong
+                is_empty = True
+                for line, row in enumerate(sheet.iter_rows(), 1):
+                    cells, troubles = _texts(row)
+                    if any(cells) or troubles:
+                        is_empty = False
+                        yield line, cells, troubles
+                if not is_empty:
+                    return
+        except (DatasetError, MemoryError):
+            raise
+        except Exception as error:  # whatever a library meets in a file that no program wrote
+            found = f"a damaged Excel workbook ({type(error).__name__}: {excerpt(str(error))})"
+            raise DatasetError(name, found, _SOUND) from error
+
+
+def _texts(row: tuple[Any, ...]) -> tuple[list[str], list[list[str]]]:
+    """Return a row's cells as text, without empty ones at its end, and the problems they have."""
+    cells: list[str] = []
+    troubles: list[list[str]] = []
+    for cell in row[:MOST_CELLS]:
+        if cell.data_type == "f":
+            troubles.append([cell.coordinate, f"a formula {excerpt(str(cell.value))}", _NO_FORMULA])
+        elif cell.data_type == "e":
+            troubles.append([cell.coordinate, f"an error {excerpt(str(cell.value))}", "a value"])
+        cells.append(text_of(cell.value))
+        if trouble := unstorable_character(cells[-1]):
+            troubles.append([cell.coordinate, trouble, "text without it"])
+    while cells and not cells[-1]:
+        cells.pop()
+    return cells, troubles
+
+
+def text_of(value: Any) -> str:
+    """Return a cell's value as its CSV has it."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case float() if value.is_integer() and abs(value) < 1e15:
+            return str(int(value))
+        case datetime() | date() | time():
+            return value.isoformat()
+        case timedelta():
+            return str(value.total_seconds())
+    return str(value)

@@ -1,0 +1,255 @@
+"""A mapping says what the columns of a table are: its file, and what becomes of the rows."""
+
+import json
+import re
+
+import pytest
+
+from generation.importers import DatasetError, open_material
+from generation.importers.mapped.mapping import ColumnMapping, read_mapping
+from generation.records import Problem
+
+FULL = """
+title = "Answers of the pilot"
+rows = "results.items"
+encoding = "windows-1252"
+delimiter = ";"
+decimal = ","
+needs = ["query"]
+
+[columns]
+query = "question"
+"answer.text" = "response"
+quality = "score"
+supported = "vote"
+
+[names]
+supported = "attributable"
+
+[values.supported]
+"fully supported" = "yes"
+"not supported" = "no"
+
+[constants]
+setup = "model-a"
+"""
+
+
+def table(tmp_path, *lines, encoding="utf-8", name="t.csv"):
+    path = tmp_path / name
+    path.write_text("".join(f"{line}\n" for line in lines), encoding=encoding)
+    return path
+
+
+def read(path, text, kind):
+    with open_material(path, mapping=read_mapping(text)) as material:
+        found = {each: list(material.records(each)) for each in material.kinds}
+        return found[kind], {**material.notes, **material.n_left_out}
+
+
+def test_what_is_written_is_read_back():
+    mapping = read_mapping(FULL)
+
+    assert mapping.of("vote") == ("supported",)
+    assert mapping.values == {"supported": {"fully supported": "yes", "not supported": "no"}}
+    assert read_mapping(mapping.as_toml()) == mapping
+    small = ColumnMapping(columns={"q": "question", "a": "response"})
+    assert small.as_toml() == '[columns]\nq = "question"\na = "response"\n'
+
+
+COLUMNS = '[columns]\nq = "question"\na = "response"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[columns", "mapping: found Expected ']'"),
+        ("x = 1\n" + COLUMNS, 'mapping: found ["x"]; expected title or rows or'),
+        ("", "mapping, columns: found {}; expected a column that is the question"),
+        ('[columns]\nq = "question"', "one that is the response"),
+        (COLUMNS + 'z = "colour"', 'mapping, columns."z": found "colour"; expected question or'),
+        (COLUMNS + 'z = "question"', 'found ["q", "z"] as question; expected one column as'),
+        (COLUMNS + "z = 3", "mapping, columns.z: found 3; expected a text"),
+        ("columns = 3", "mapping, columns: found 3; expected a table of texts"),
+        ("needs = 3\n" + COLUMNS, "mapping, needs: found 3; expected a list of columns"),
+        ("values = 3\n" + COLUMNS, "mapping, values: found 3; expected tables of texts"),
+        (COLUMNS + '[names]\nz = "s"', 'mapping, names: found ["z"]; expected columns of this'),
+        (COLUMNS + '[values.z]\na = "b"', 'mapping, values: found ["z"]; expected columns of this'),
+        (COLUMNS + '[constants]\ncolour = "s"', 'found "colour"; expected setup or rater'),
+        (COLUMNS + '[constants]\nsetup = " "', 'found " "; expected 1 to 100 characters'),
+        ('delimiter = "|"\n' + COLUMNS, 'mapping, delimiter: found "|"; expected "," or ";" or'),
+        ('decimal = "x"\n' + COLUMNS, 'mapping, decimal: found "x"; expected "." or ","'),
+        ('encoding = "x"\n' + COLUMNS, 'mapping, encoding: found "x"; expected utf-8 or'),
+        (COLUMNS + 'b = "response"\ni = "response_id"', "or no column of their ids"),
+        (COLUMNS + 'b = "response"\ns = "score"', "or no column of scores"),
+        (COLUMNS + 'b = "response"\nm = "setup"', "or no column of setups"),
+        (COLUMNS + 'v = "vote"\nw = "vote"\nx = "asked"', "found 2 columns of votes beside one"),
+        ('title = "\\u0000"\n' + COLUMNS, "mapping, title: found a NUL character"),
+        ("title = '" + "x" * 300_000 + "'\n" + COLUMNS, "characters; expected at most 262,144"),
+    ],
+)
+def test_what_is_no_mapping_is_one_error(text, message):
+    with pytest.raises(DatasetError, match=re.escape(message)):
+        read_mapping(text)
+
+
+def test_a_column_that_the_table_lacks_is_one_error(tmp_path):
+    path = table(tmp_path, "q,b", "Who?,She.")
+
+    with pytest.raises(DatasetError, match=r't.csv: found no column a; expected \["q", "b"\]'):
+        open_material(path, mapping=read_mapping(COLUMNS))
+
+
+def test_each_column_of_responses_is_a_setup(tmp_path):
+    path = table(tmp_path, "q,small,large", "Who?,She.,He.", "When?,In 1846.,")
+    text = (
+        '[columns]\nq = "question"\nsmall = "response"\nlarge = "response"\n'
+        '[names]\nlarge = "the large one"'
+    )
+
+    responses, notes = read(path, text, "responses")
+
+    assert [(each.setup.name, each.text) for each in responses] == [
+        ("small", "She."),
+        ("the large one", "He."),
+        ("small", "In 1846."),
+    ]
+    assert notes["cells without a response of their setup"] == 1
+
+
+def test_fields_of_objects_are_columns_by_their_path(tmp_path):
+    path = tmp_path / "t.json"
+    item = {"in": {"q": "Who?"}, "out": {"text": "She.", "cost": 3}, "tag": "x"}
+    path.write_text(json.dumps({"results": {"items": [item]}}))
+    text = 'rows = "results.items"\n[columns]\n"in.q" = "question"\n"out.text" = "response"'
+
+    (response,), _ = read(path, text, "responses")
+
+    assert (response.text, response.meta) == ("She.", {"tag": "x"})
+
+
+def test_scores_are_numbers_with_a_comma_too(tmp_path):
+    lines = ("q;a;faithfulness;fluency", "Who?;She.;0,75;1", "When?;Then.;;x")
+    text = 'decimal = ","\n' + COLUMNS + 'faithfulness = "score"\nfluency = "score"\n'
+
+    scores, _ = read(table(tmp_path, *lines[:2]), text, "scores")
+
+    assert [(each.metric, each.score) for each in scores] == [
+        ("faithfulness", 0.75),
+        ("fluency", 1),
+    ]
+    responses, _ = read(table(tmp_path, *lines), text, "responses")
+    (problem,) = [each for each in responses if isinstance(each, Problem)]
+    assert (problem.where.line, problem.field, problem.found) == (3, "fluency", '"x"')
+
+
+def test_scores_of_a_list_say_why_there_is_none(tmp_path):
+    path = tmp_path / "t.jsonl"
+    metrics = [{"name": "faithfulness", "score": 0.5}, {"name": "bias", "error": "no reply"}]
+    row = {"q": "Who?", "a": "She.", "m": metrics, "named": {"short": True, "none": None}}
+    path.write_text(json.dumps(row))
+
+    scores, _ = read(path, COLUMNS + 'm = "scores"\nnamed = "scores"', "scores")
+
+    assert [(each.metric, each.score, each.problem) for each in scores] == [
+        ("faithfulness", 0.5, ""),
+        ("bias", None, "no reply"),
+        ("short", 1.0, ""),
+    ]
+
+
+def test_votes_of_one_response_stand_in_rows_of_its_raters(tmp_path):
+    path = table(
+        tmp_path,
+        "q,a,model,who,supported",
+        "Who?,She.,m,anna,Supported",
+        "Who?,She.,m,ben@example.org,Not",
+        "Who?,She.,m,r3,",
+        "Who?,He.,m,r3,Supported",
+    )
+    text = (
+        COLUMNS
+        + 'model = "setup"\nwho = "rater"\nsupported = "vote"\n'
+        + '[names]\nsupported = "attributable"\n[values.supported]\nSupported = "yes"\nNot = "no"'
+    )
+
+    responses, _ = read(path, text, "responses")
+    votes, notes = read(path, text, "votes")
+
+    she, he = responses
+    assert (she.text, he.text, he.key) == ("She.", "He.", f"{she.key}|2")
+    assert [(vote.response, vote.question, vote.answer) for vote in votes] == [
+        (she.key, "attributable", "yes"),
+        (she.key, "attributable", "no"),
+        (he.key, "attributable", "yes"),
+    ]
+    anna, ben, third = (vote.rater for vote in votes)
+    assert third == "r3"  # a code already
+    assert re.fullmatch("rater-[0-9a-f]{8}", anna)
+    assert anna != ben
+    assert notes["raters whose names became codes"] == 2
+
+
+def test_a_row_may_say_which_question_its_vote_answers(tmp_path):
+    path = table(tmp_path, "q,a,criterion,grade", "Who?,She.,fluency,4", "Who?,She.,truth,2")
+
+    votes, notes = read(path, COLUMNS + 'criterion = "asked"\ngrade = "vote"', "votes")
+
+    assert [(vote.question, vote.answer, vote.rater) for vote in votes] == [
+        ("fluency", "4", "published"),
+        ("truth", "2", "published"),
+    ]
+    assert notes["votes of nobody in particular: they count as those of one rater, published"] == 2
+
+
+def test_earlier_turns_are_messages_or_texts_in_turn(tmp_path):
+    path = tmp_path / "t.jsonl"
+    rows = [
+        {"q": "And when?", "a": "In 1846.", "h": ["Who built it?", "Ilva Marren."]},
+        {"q": "And why?", "a": "For ships.", "h": [{"role": "user", "content": "Hello."}]},
+        {"q": "Who?", "a": "She.", "h": None},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+
+    examples, _ = read(path, COLUMNS + 'h = "history"', "examples")
+
+    assert [
+        [(turn.speaker, turn.text, turn.parent) for turn in each.turns] for each in examples
+    ] == [
+        [
+            ("user", "Who built it?", -1),
+            ("assistant", "Ilva Marren.", 0),
+            ("user", "And when?", 1),
+        ],
+        [("user", "Hello.", -1), ("user", "And why?", 0)],
+        [("user", "Who?", -1)],
+    ]
+
+
+def test_what_a_table_lacks_is_said_with_what_it_costs():
+    lacks = ColumnMapping(columns={"q": "question", "a": "response"}).what_is_missing
+
+    assert lacks[0] == (
+        "No dialog column: intervals treat each example as a conversation of its own."
+    )
+    assert "No evidence column: AIS cannot be rated, SSA can." in lacks
+    two = ColumnMapping(columns={"q": "question", "a": "response", "b": "response"})
+    assert "No setup column: all responses count as one setup's." in lacks
+    assert "No setup column: all responses count as one setup's." not in two.what_is_missing
+
+
+def test_lists_as_pandas_writes_them_are_lists(tmp_path):
+    path = table(
+        tmp_path,
+        "q,a,c",
+        """Who?,She.,"['It is tall.', ""It isn't wide.""]\"""",
+        """When?,Then.,"['It is tall.' 'It is old.']\"""",  # of numpy: no list to Python
+    )
+
+    passages, _ = read(path, COLUMNS + 'c = "shown"', "passages")
+
+    assert [each.text for each in passages] == [
+        "It is tall.",
+        "It isn't wide.",
+        "['It is tall.' 'It is old.']",
+    ]
