@@ -178,6 +178,7 @@ OF_THE_INSTALLATION = {
     "constructioncall",
     "constructionentry",
     "import",
+    "savedmapping",
 }
 
 

@@ -47,11 +47,13 @@ PURE = [
     "generation/draws.py",
     "generation/filters.py",
     "generation/importers/*.py",
+    "generation/importers/mapped/*.py",
     "generation/limits.py",
     "generation/lots.py",
     "generation/model_specs.py",
     "generation/records.py",
     "generation/server_addresses.py",
+    "generation/toml_text.py",
     "generation/model_sizes.py",
     "generation/sample_choices.py",
     "generation/text/*.py",
@@ -79,7 +81,7 @@ PURE = [
     "evaluation/reports/figures/free_places.py",
     "evaluation/graphs/figures/one_hop.py",
 ]
-LIBRARIES = {"numpy", "scipy", "rank_bm25", "tomli_w", "pyoxigraph"}
+LIBRARIES = {"numpy", "scipy", "rank_bm25", "tomli_w", "pyoxigraph", "openpyxl", "pyarrow"}
 NETWORK_AND_CLOCK = {"asyncio", "ftplib", "http", "secrets", "socket", "ssl", "time", "urllib"}
 PARTS_WITHOUT_NETWORK = {"urllib.parse"}
 SEEDED = {"Random", "Generator", "SeedSequence", "default_rng"}

@@ -9,11 +9,13 @@ from django.core.files.uploadedfile import UploadedFile
 from django.template.defaultfilters import filesizeformat
 
 from generation.importers import ENCODINGS, READERS
-from generation.models import Dataset
+from generation.importers.errors import DatasetError
+from generation.importers.mapped.mapping import LONGEST_TEXT, read_mapping
+from generation.models import Dataset, SavedMapping
 
 FORMAT_NAMES = {
     "interchange": "Interchange files (folder as zip, JSONL, CSV)",
-    "table": "A table of questions and answers (CSV, TSV, JSONL)",
+    "table": "A table of questions and answers (CSV, Excel, JSON, Parquet)",
     "mtrag": "MTRAG human evaluation (JSON)",
     "ais": "AIS ratings (CSV)",
     "begin": "BEGIN labels (TSV)",
@@ -55,12 +57,38 @@ class ImportForm(forms.Form):
         help_text="Of its text: UTF-8, unless an older program wrote it.",
     )
 
+    saved_mapping = forms.ModelChoiceField(
+        SavedMapping.objects.all(),
+        label="Columns of a table",
+        required=False,
+        to_field_name="name",
+        empty_label="Recognise them",
+        help_text="By a mapping that somebody saved. You can change them after the check.",
+    )
+    mapping_file = forms.FileField(
+        label="Mapping from a file",
+        required=False,
+        help_text="A TOML file that says what the columns are.",
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["format"].choices = [  # type: ignore[attr-defined]
             ("", "Recognise it"),
             *((key, FORMAT_NAMES.get(key, key)) for key in READERS),
         ]
+
+    def clean_mapping_file(self) -> str:
+        """Return the text of a mapping; "" where there is no file."""
+        file: UploadedFile[bytes] | None = self.cleaned_data["mapping_file"]
+        if file is None:
+            return ""
+        try:
+            text = file.read(LONGEST_TEXT).decode("utf-8")
+            read_mapping(text, file.name or "mapping")
+        except (UnicodeDecodeError, DatasetError) as error:
+            raise forms.ValidationError(f"{error}.") from error
+        return str(text)
 
     def clean_file(self) -> "UploadedFile[bytes]":
         file: UploadedFile[bytes] = self.cleaned_data["file"]
@@ -77,6 +105,8 @@ class ImportForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
+        saved = cleaned.get("saved_mapping")
+        cleaned["mapping"] = cleaned.get("mapping_file") or (saved.text if saved else "")
         if cleaned.get("file") and not cleaned.get("name"):
             cleaned["name"] = Path(cleaned["file"].name).name.split(".")[0][:100].strip()
             if not cleaned["name"]:

@@ -9,9 +9,11 @@ transaction, so that others can write meanwhile.
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
+from django.utils.crypto import salted_hmac
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
@@ -24,6 +26,7 @@ from annotation.services.imported import (
     store_raters,
     store_votes,
 )
+from evaluation.exchange.first_examples import FirstExamples
 from evaluation.exchange.import_plan import Plan, Progress
 from evaluation.exchange.row_checks import RowChecks
 from evaluation.reports.cached import IMPORTED
@@ -31,6 +34,7 @@ from evaluation.runs.services.imported_scores import store_scores
 from generation.amounts import UNDEFINED
 from generation.importers import KINDS, Material
 from generation.importers.errors import DatasetError
+from generation.importers.rater_codes import rater_code
 from generation.models import Dataset
 from generation.records import (
     CollectionPassageRecord,
@@ -69,6 +73,7 @@ class Outcome(NamedTuple):
     n_problems: int
     problems: list[Problem]  # the first of them
     preview: dict[str, list[dict[str, str]]]
+    examples: list[dict[str, Any]]  # the first, as raters will see them
     scheme_origin: str
     answers: dict[str, str]  # question → what may be answered
     ignored: list[str]
@@ -119,6 +124,7 @@ def import_dataset(
     tally = _Tally(on_problem)
     progress = _Report(material, on_progress)
     material.on_work = progress.tell
+    material.rater_code = partial(rater_code, hashed=_keyed_hash)
     material.prepare()
     if dry_run:
         _go_through(material, plan, tally, progress, lambda kind, good: None)
@@ -148,6 +154,11 @@ def import_dataset(
     return outcome
 
 
+def _keyed_hash(name: str) -> str:
+    """Return digits of a rater's name that nobody without this site's secret can make."""
+    return salted_hmac("attest.rater", name).hexdigest()
+
+
 def _behind_closed_gates(study: Study | None, plan: Plan) -> dict[str, int]:
     """Return how many answers of a study stand behind a gate that their own rater closed."""
     if study is None:
@@ -166,6 +177,7 @@ class _Tally:
         self.problems: list[Problem] = []
         self.counts: dict[str, dict[str, int]] = {}
         self.preview: dict[str, list[dict[str, str]]] = {}
+        self.first = FirstExamples()
 
     def note(self, problem: Problem) -> None:
         self.n_problems += 1
@@ -183,6 +195,7 @@ class _Tally:
             n_problems=self.n_problems,
             problems=self._problems_by_line(),
             preview=self.preview,
+            examples=self.first.as_list(),
             scheme_origin=plan.scheme_origin,
             answers={q.key: q.scale.expected for q in plan.scheme.questions},
             ignored=list(material.ignored),
@@ -245,6 +258,7 @@ def _go_through(
                 unread = {row.where for row in batch if isinstance(row, Problem)}
                 n_records = sum(not isinstance(row, Problem) for row in batch)
                 count["bad"] += len(unread) + n_records - len(good)
+                tally.first.note(good)
                 shown += map(_preview, good[: N_PREVIEWED - len(shown)])
                 progress.n_rows += len(batch)
                 progress.tell()

@@ -24,8 +24,10 @@ from django.utils import timezone
 from accounts.models import User
 from evaluation.exchange.import_plan import plan_import
 from evaluation.exchange.interchange import BadRows, Outcome, import_dataset
-from generation.importers import UTF_8, open_material
+from evaluation.exchange.mappings import look_as_json
+from generation.importers import UTF_8, UnmappedError, open_material
 from generation.importers.errors import DatasetError
+from generation.importers.mapped.mapping import read_mapping
 from generation.importers.spreadsheet import safe_cell
 from generation.models import Import
 from generation.models.datasets import new_token
@@ -73,6 +75,7 @@ def request_import(
     user: User,
     study_name: str = "",
     encoding: str = UTF_8,
+    mapping: str = "",
 ) -> Import:
     """Keep an uploaded file and return the import that a worker will check."""
     return Import.objects.create(
@@ -81,13 +84,25 @@ def request_import(
         upload=file,
         format=format_key,
         encoding=encoding,
+        mapping=mapping,
         name=name,
         study_name=study_name,
     )
 
 
+def request_another_check(upload: Import, mapping: str) -> bool:
+    """Ask for a checked table to be checked again by a mapping; return whether that changed it."""
+    checked = Import.objects.filter(pk=upload.pk, state=Import.State.CHECKED)
+    changed = checked.update(
+        state=Import.State.CHECKING, mapping=mapping, token=new_token(), n_attempts=0, report={}
+    )
+    return bool(changed)
+
+
 def request_storing(upload: Import, *, skip_bad: bool) -> bool:
     """Ask for a checked import to be stored; return whether that changed anything."""
+    if not upload.report.get("counts"):
+        return False  # a table of which nobody has said what its columns are
     checked = Import.objects.filter(pk=upload.pk, state=Import.State.CHECKED)
     changed = checked.update(
         state=Import.State.IMPORTING, skip_bad=skip_bad, token=new_token(), n_attempts=0
@@ -199,7 +214,10 @@ def run_taken(import_id: int, token: str) -> None:
         on_progress(0, 0.0)  # somebody may have cancelled before a worker was free
         with (
             open_material(
-                Path(upload.upload.path), upload.format or None, encoding=upload.encoding
+                Path(upload.upload.path),
+                upload.format or None,
+                encoding=upload.encoding,
+                mapping=read_mapping(upload.mapping) if upload.mapping else None,
             ) as material,
             _ProblemFile(upload) as problem_file,
         ):
@@ -217,6 +235,8 @@ def run_taken(import_id: int, token: str) -> None:
             raise Stopped
     except Stopped:
         end(Import.State.CANCELLED)
+    except UnmappedError as error:
+        mine.update(state=Import.State.CHECKED, report={"look": look_as_json(error.look)})
     except BadRows as error:  # the data changed between check and import
         end(
             Import.State.FAILED,
@@ -237,7 +257,10 @@ def run_taken(import_id: int, token: str) -> None:
         )
     else:
         if is_dry_run:
-            mine.update(state=Import.State.CHECKED, report=_as_json(outcome, material.format))
+            report = _as_json(outcome, material.format)
+            if material.look:
+                report["look"] = look_as_json(material.look)
+            mine.update(state=Import.State.CHECKED, report=report)
         else:
             _remove_file(upload)
 
@@ -319,6 +342,7 @@ def _as_json(outcome: Outcome, format_key: str) -> dict[str, Any]:
             for problem in outcome.problems
         ],
         "preview": outcome.preview,
+        "examples": outcome.examples,
         "scheme": outcome.scheme_origin,
         "answers": outcome.answers,
         "study_slug": outcome.study.slug if outcome.study else "",

@@ -3,19 +3,24 @@
 from django.contrib import messages
 from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
 from evaluation.exchange.forms import ImportForm, StoreImportForm
+from evaluation.exchange.mapping_form import MappingForm
+from evaluation.exchange.mappings import save_mapping
 from evaluation.exchange.tasks import carry_on_import
 from evaluation.exchange.uploads import (
     progress_of,
+    request_another_check,
     request_cancelling,
     request_import,
     request_storing,
 )
 from generation.importers import UTF_8
+from generation.importers.mapped.roles import ROLES
 from generation.models import Import
 
 RECENT = 10
@@ -36,6 +41,7 @@ def import_file(request: SignedInRequest) -> HttpResponse:
             request.user,
             choice["study"],
             choice["encoding"] or UTF_8,
+            choice["mapping"],
         )
         carry_on_import.delay_on_commit(upload.pk)
         return redirect("evaluation:import-progress", upload.pk)
@@ -51,6 +57,13 @@ def import_file(request: SignedInRequest) -> HttpResponse:
 def import_progress(request: SignedInRequest, pk: int) -> HttpResponse:
     """Show an import: how far it is, what the check found, how it ended."""
     upload = get_object_or_404(Import.objects.select_related("dataset"), pk=pk)
+    look = upload.report.get("look") if upload.state == Import.State.CHECKED else None
+    return _import_page(request, upload, MappingForm(look) if look else None)
+
+
+def _import_page(
+    request: SignedInRequest, upload: Import, form: MappingForm | None, status: int = 200
+) -> HttpResponse:
     return render_page_or_fragment(
         request,
         page="evaluation/exchange/import_progress.html",
@@ -59,8 +72,45 @@ def import_progress(request: SignedInRequest, pk: int) -> HttpResponse:
             "upload": upload,
             "is_running": upload.state in Import.RUNNING,
             "progress": progress_of(upload),
+            "form": form,
+            "roles": ROLES,
         },
+        status=status,
     )
+
+
+@require_POST
+@allowed(Role.ADMIN)
+def map_columns(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Have a table checked again, with its columns as somebody says."""
+    upload = get_object_or_404(Import, pk=pk)
+    look = upload.report.get("look")
+    if upload.state != Import.State.CHECKED or not look:
+        messages.info(request, "Its columns cannot be changed now.")
+        return redirect("evaluation:import-progress", pk)
+    form = MappingForm(look, request.POST)
+    if not form.is_valid():
+        return _import_page(request, upload, form, 422)
+    mapping = form.cleaned_data["mapping"]
+    if name := form.cleaned_data["save_as"]:
+        save_mapping(name, mapping, request.user)
+        messages.success(request, f"Saved the mapping {name}.")
+    if request_another_check(upload, mapping):
+        carry_on_import.delay_on_commit(upload.pk)
+    return redirect("evaluation:import-progress", pk)
+
+
+@require_safe
+@allowed(Role.ADMIN)
+def mapping_file(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Download what the columns of a table are, for the command or the next file."""
+    upload = get_object_or_404(Import, pk=pk)
+    text = upload.report.get("look", {}).get("mapping") or upload.mapping
+    if not text:
+        raise Http404("No table was looked at.")
+    name = slugify(upload.name) or "mapping"
+    headers = {"Content-Disposition": f'attachment; filename="{name}.toml"'}
+    return HttpResponse(text, content_type="application/toml", headers=headers)
 
 
 @require_POST

@@ -12,8 +12,6 @@ slip of the pen.
 """
 
 import math
-import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -23,6 +21,7 @@ from generation.limits import LARGEST_SEED, LONGEST_NAME
 from generation.retrieval.bm25 import IDF_RULES, Bm25, IdfRule
 from generation.text.dialog_prompts import POSITIONS, Position
 from generation.text.prompt_types import TWELVE, is_about_graph, prompt_type
+from generation.toml_text import TomlTrouble, parse_toml
 
 Ranking = Literal["bm25", "random"]
 Query = Literal["question", "dialog"]
@@ -42,7 +41,6 @@ USUAL_MAX_TOKENS, USUAL_MAX_TOKENS_WITH_GRAPH = 128, 500  # an answer; several c
 PRICED_TOKENS = 1_000_000  # what a price is for
 MOST_PRICE = 1_000_000
 USUAL_PROMPTS = tuple(kind.key for kind in TWELVE)
-_LONG_KEY = re.compile(r"(?:\.[ \t]*[\w\"'-]+[ \t]*){32}")
 MULTIPLIED = (
     "models",
     "prompts",
@@ -158,15 +156,10 @@ def read_grid(text: str) -> Grid:
     Raises:
         GridError: it is no TOML, or no grid.
     """
-    if len(text) > LONGEST_TEXT:
-        raise GridError("", f"{len(text):,} characters", f"{LONGEST_TEXT:,} at most")
-    if _LONG_KEY.search(text):  # reading one takes memory with the square of its parts
-        raise GridError("", "a key of dozens of parts", "keys as 'retrieval.k1'")
     try:
-        data = tomllib.loads(text)
-    except (ValueError, RecursionError) as exc:  # a number of thousands of digits, deep brackets
-        raise GridError("", f"no TOML ({exc})", "a grid file") from exc
-    return of_data(data)
+        return of_data(parse_toml(text, LONGEST_TEXT, "a grid file"))
+    except TomlTrouble as trouble:
+        raise GridError("", trouble.found, trouble.expected) from trouble
 
 
 def of_data(data: Mapping[str, Any]) -> Grid:

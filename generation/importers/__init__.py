@@ -22,7 +22,7 @@ from generation.importers.beginning import beginning_trouble
 from generation.importers.errors import DatasetError
 from generation.importers.limits import Limits
 from generation.importers.mapped import material as mapped
-from generation.importers.mapped.mapping import ColumnMapping, encoding_of
+from generation.importers.mapped.mapping import ColumnMapping, encoding_of, read_mapping
 from generation.importers.mapped.proposal import UnmappedError, look_at
 from generation.importers.mapped.roles import expected_columns
 from generation.importers.material import KINDS, Material
@@ -38,6 +38,7 @@ __all__ = [
     "Limits",
     "Material",
     "UnmappedError",
+    "mapping_in",
     "open_material",
     "recognise",
 ]
@@ -111,6 +112,18 @@ def open_material(
         raise
     source.bytes_read = 0  # what recognising read is no progress
     return material
+
+
+def mapping_in(path: Path) -> ColumnMapping:
+    """Return the mapping in a TOML file.
+
+    Raises:
+        DatasetError: there is no such file, or no mapping in it.
+    """
+    try:
+        return read_mapping(path.read_text("utf-8"), path.name)
+    except (OSError, UnicodeDecodeError) as error:
+        raise DatasetError(str(path), str(error), "a mapping as TOML") from error
 
 
 def _format_of(source: Source) -> str:

@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import re
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -74,6 +75,7 @@ class Source:
         self.bytes_read = 0
         self._used_bytes: dict[str, int] = {}
         self._used_rows: dict[str, int] = {}
+        self._spools: dict[str, IO[str]] = {}
         self._not_text: dict[str, Problem] = {}  # the first line of a file that is none
         self._store = _store_for(path, self.limits)
         self.ignored = self._store.ignored
@@ -164,6 +166,15 @@ class Source:
         self.bytes_read += self.sizes[name]
         return self._store.open(name)
 
+    def spooled(self, name: str, rows: Callable[[], Iterable[str]]) -> Iterator[str]:
+        """Yield the lines that `rows` makes of a file: made once, kept until the source closes."""
+        if name not in self._spools:
+            spool = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 (see `close`)
+            self._spools[name] = spool
+            spool.writelines(rows())
+        self._spools[name].seek(0)
+        return iter(self._spools[name].readline, "")
+
     def refuse_unpacked(self, name: str, n_bytes: int) -> None:
         """Stop an import whose file says that it has too many bytes once unpacked."""
         if n_bytes > self._most_bytes:
@@ -219,6 +230,8 @@ class Source:
                 raise TooLargeError(name, found, "at most that many in one import")
 
     def close(self) -> None:
+        for spool in self._spools.values():
+            spool.close()
         self._store.close()
 
     @property

@@ -9,7 +9,15 @@ from generation.models.constructions import (
     ConstructionCall,
     ConstructionEntry,
 )
-from generation.models.datasets import Dataset, Example, ExamplePassage, Import, Passage, Turn
+from generation.models.datasets import (
+    Dataset,
+    Example,
+    ExamplePassage,
+    Import,
+    Passage,
+    SavedMapping,
+    Turn,
+)
 from generation.models.experiments import Call, Experiment, ExperimentChunk, ExperimentSetup
 from generation.models.graphs import (
     Alias,
@@ -60,6 +68,7 @@ __all__ = [
     "ResponsePassage",
     "Sample",
     "SampledExample",
+    "SavedMapping",
     "Setup",
     "Triple",
     "Turn",

@@ -157,6 +157,8 @@ class Import(models.Model):
     upload = models.FileField(upload_to=folder_of_its_own)
     format = models.CharField(max_length=32, blank=True)  # empty: recognised by content
     encoding = models.CharField(max_length=16, default="utf-8")  # of its text
+    # What the columns of a table are, as TOML; empty: told by a recipe, or by their names.
+    mapping = models.TextField(blank=True)
     name = models.CharField(max_length=100)  # of the dataset to make or to add to
     study_name = models.CharField(max_length=100, blank=True)  # empty: what the file says
     skip_bad = models.BooleanField(default=False)
@@ -186,3 +188,20 @@ class Import(models.Model):
     def problem_path(self) -> Path:
         """Where all problems of the file are kept, as CSV."""
         return Path(settings.MEDIA_ROOT) / "import-problems" / f"{self.pk}.csv"
+
+
+class SavedMapping(models.Model):
+    """A mapping of columns under a name, for the next file of the same kind."""
+
+    name = models.CharField(max_length=100, unique=True)
+    text = models.TextField()  # TOML
+    saved_at = models.DateTimeField(auto_now=True)
+    saved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name

@@ -2,7 +2,8 @@
 
 import ast
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from generation.importers.errors import excerpt
@@ -13,10 +14,15 @@ from generation.records import PassageRecord, TurnRecord
 
 SPEAKERS = {
     **dict.fromkeys(("user", "human"), "user"),
-    **dict.fromkeys(("assistant", "ai", "model", "bot", "system_response"), "assistant"),
+    **dict.fromkeys(("assistant", "ai", "model", "bot"), "assistant"),
 }
 NOT_SAID = ("system", "tool", "developer")  # messages that no raters see
 TEXTS = ("text", "content", "page_content", "context")  # what an object calls its text
+_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""", re.DOTALL)
+# Texts without commas between them, which are one text to Python.
+_AS_NUMPY_WRITES_IT = re.compile(
+    rf"\[(?:{_QUOTED.pattern})(?:\s+(?:{_QUOTED.pattern}))++\]", re.DOTALL
+)
 METRICS = ("name", "metric")  # what an object of a list of scores calls its metric
 SCORES = ("score", "value")
 PROBLEMS = ("error", "problem")
@@ -44,14 +50,16 @@ def nested(row: Row, name: str) -> Any:
 
 def _as_python_writes_it(text: str) -> Any:
     """Return the list or object that Python, and so pandas, writes like this; None: it is none."""
+    text = text.strip()
     if has_too_many_values(text):
         return None
     try:
-        value = ast.literal_eval(text.strip())
+        if _AS_NUMPY_WRITES_IT.fullmatch(text):
+            return [ast.literal_eval(each) for each in _QUOTED.findall(text)]
+        value = ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
-    # Two texts side by side are one to Python, and two to numpy, which writes no commas.
-    return value if repr(value) == text.strip() else None
+    return value if repr(value) == text else None
 
 
 def turns_of(row: Row, question: str, history: str | None) -> tuple[TurnRecord, ...]:
@@ -65,6 +73,22 @@ def turns_of(row: Row, question: str, history: str | None) -> tuple[TurnRecord, 
     if not row.problems and (not turns or turns[-1].speaker != "user"):
         row.refuse(question, excerpt(messages), "messages of which the last one is the user's")
     return tuple(turns)
+
+
+def conversation_of(row: Row, name: str) -> tuple[tuple[TurnRecord, ...], str]:
+    """Return the turns of a conversation up to its last question, and the response after it.
+
+    What the assistant has said since that question is one response, with a line break between.
+    """
+    messages = listed(row, name)
+    if messages is None:
+        row.refuse(name, excerpt(row.values.get(name)), "a list of messages")
+        return (), ""
+    turns = list(_said(row, name, messages, 0))
+    n_asked = max((n for n, turn in enumerate(turns, 1) if turn.speaker == "user"), default=0)
+    if not row.problems and (not n_asked or n_asked == len(turns)):
+        row.refuse(name, excerpt(messages), "messages of which the last answers the user's")
+    return tuple(turns[:n_asked]), "\n".join(turn.text for turn in turns[n_asked:])
 
 
 def _earlier(row: Row, name: str) -> Iterator[TurnRecord]:
@@ -91,27 +115,34 @@ def _said(row: Row, name: str, messages: list[Any], n_before: int) -> Iterator[T
         if not isinstance(role, str) or role not in SPEAKERS:
             message.refuse("role", excerpt(role), " or ".join(SPEAKERS))
             continue
+        if SPEAKERS[role] == "assistant" and message.values.get("content") in (None, ""):
+            continue  # it has only called a tool
         yield TurnRecord(SPEAKERS[role], message.filled_text("content"), n - 1)
         n += 1
 
 
-def texts_of(row: Row, name: str | None) -> tuple[PassageRecord, ...]:
-    """Return the texts in a cell, each once: one of them, or a list; blank ones are none."""
-    value = None if name is None else nested(row, name)
-    if name is None or value is None:
-        return ()
+def texts_of(row: Row, names: Iterable[str]) -> tuple[PassageRecord, ...]:
+    """Return the texts in cells, each once: one of them, or a list; blank ones are none."""
     found: dict[str, PassageRecord] = {}
-    for number, item in enumerate(value if isinstance(value, list) else [value], 1):
-        title = ""
-        if isinstance(item, dict):
-            title = item["title"] if isinstance(item.get("title"), str) else ""
-            item = next((item[each] for each in TEXTS if each in item), None)
-        if not isinstance(item, str):
-            row.refuse(f"{name}[{number}]", excerpt(item), "a text, or an object with a text")
-        elif item.strip():
-            key = passage_key(title, item)
-            found[key] = PassageRecord(key, item, title, "", False)
+    for name in names:
+        value = nested(row, name)
+        items = value if isinstance(value, list) else [] if value is None else [value]
+        for number, item in enumerate(items, 1):
+            if passage := _passage(row, f"{name}[{number}]", item):
+                found[passage.key] = passage
     return tuple(found.values())
+
+
+def _passage(row: Row, label: str, item: Any) -> PassageRecord | None:
+    title = ""
+    if isinstance(item, dict):
+        title = item["title"] if isinstance(item.get("title"), str) else ""
+        item = next((item[each] for each in TEXTS if each in item), None)
+    if not isinstance(item, str):
+        row.refuse(label, excerpt(item), "a text, or an object with a text")
+    elif item.strip():
+        return PassageRecord(passage_key(title, item), item, title, "", False)
+    return None
 
 
 def scores_of(row: Row, name: str) -> Iterator[tuple[str, float | None, str]]:

@@ -11,8 +11,9 @@ needs = ["query", "answer"]   # columns that have to be there; left out: all tha
 query = "question"
 "answer.text" = "response"    # inside an object
 supported = "vote"
+"f1_*" = "score"              # all columns that begin so and are nothing else
 
-[names]                       # of a setup, a metric or a vote's question, where not the column's
+[names]                       # of a setup, metric or vote's question, if not the column's
 supported = "attributable"
 
 [values.supported]            # what the answers of a vote mean
@@ -21,23 +22,24 @@ supported = "attributable"
 
 [constants]                   # where no column says it
 setup = "model-a"
-rater = "anna"
+rater = "r1"
 """
 
-import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import tomli_w
 
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.json_text import unstorable_character
-from generation.importers.mapped.roles import NEEDED, ROLES
+from generation.importers.mapped.roles import HOLD_RESPONSES, ROLES
 from generation.importers.sources import ENCODINGS, UTF_8
 from generation.importers.tables import DELIMITERS
 from generation.limits import LONGEST_NAME
+from generation.toml_text import TomlTrouble, parse_toml
 
-MOST_BYTES = 1 << 18
+LONGEST_TEXT = 1 << 18  # characters of a file
+ANYTHING = "*"  # at the end of a pattern
 CONSTANTS = ("setup", "rater")
 DECIMALS = (".", ",")
 # What belongs to one response of a row, with what it is called.
@@ -48,7 +50,7 @@ OF_ONE_RESPONSE = {
     "scores": "scores",
     "vote": "votes",
 }
-_TEXTS = ("title", "rows", "encoding", "delimiter", "decimal")
+_TEXTS = ("title", "reader", "rows", "encoding", "delimiter", "decimal")
 _TABLES = ("columns", "names", "constants")
 _KEYS = (*_TEXTS, *_TABLES, "needs", "values")
 
@@ -61,6 +63,7 @@ class ColumnMapping(NamedTuple):
     values: Mapping[str, Mapping[str, str]] = {}  # column of votes → value → answer
     constants: Mapping[str, str] = {}  # setup and rater
     title: str = ""
+    reader: str = ""  # of a file that no columns describe: a key of `ROW_READERS`
     rows: str = ""  # path of names to the list of rows; "": the file is that list
     encoding: str = ""  # "": UTF-8, or what was chosen beside it
     delimiter: str = ""  # "": the one that the header has most of
@@ -81,8 +84,8 @@ class ColumnMapping(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        """Whether it says where the questions and the responses are."""
-        return all(self.one(role) for role in NEEDED)
+        """Whether it says where the responses are."""
+        return any(self.one(role) for role in HOLD_RESPONSES)
 
     @property
     def what_is_missing(self) -> list[str]:
@@ -92,10 +95,24 @@ class ColumnMapping(NamedTuple):
             there.add("setup")
         return [role.without for key, role in ROLES.items() if role.without and key not in there]
 
-    def with_what(self, there: Collection[str]) -> "ColumnMapping":
-        """Return it without what it says of columns that a table does not have."""
+    def of_table(self, there: Mapping[str, bool]) -> "ColumnMapping":
+        """Return what it says of the columns that a table has, its patterns taken out.
+
+        Args:
+            there: the columns, and whether all that is in them is numbers: only such are scores
+                by a pattern.
+        """
         columns = {column: role for column, role in self.columns.items() if column in there}
-        return self._replace(columns=columns)
+        names = {column: name for column, name in self.names.items() if column in there}
+        for pattern in (column for column in self.columns if column.endswith(ANYTHING)):
+            role, beginning = self.columns[pattern], pattern.removesuffix(ANYTHING)
+            for column, is_numbers in there.items():
+                fits = column.startswith(beginning) and (is_numbers or role != "score")
+                if column and column not in columns and fits:
+                    columns[column] = role
+                    if beginning:
+                        names[column] = column.removeprefix(beginning)
+        return self._replace(columns=columns, names=names)
 
     def as_toml(self) -> str:
         """Return the file that `read_mapping` reads; what goes without saying is left out."""
@@ -117,14 +134,14 @@ def read_mapping(text: str, where: str = "mapping") -> ColumnMapping:
     Raises:
         DatasetError: it is no TOML, or no mapping.
     """
-    if len(text) > MOST_BYTES:
-        raise DatasetError(where, f"{len(text):,} characters", f"at most {MOST_BYTES:,}")
     try:
-        data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise DatasetError(where, str(error), "a mapping as TOML") from error
+        data = parse_toml(text, LONGEST_TEXT, "a mapping")
+    except TomlTrouble as trouble:
+        raise DatasetError(where, trouble.found, trouble.expected) from trouble
     _refuse_unless(data.keys() <= set(_KEYS), where, list(data.keys() - set(_KEYS)), _KEYS)
-    said: dict[str, Any] = {key: _text(data[key], f"{where}, {key}") for key in _TEXTS if key in data}
+    said: dict[str, Any] = {
+        key: _text(data[key], f"{where}, {key}") for key in _TEXTS if key in data
+    }
     said |= {key: _texts(data[key], f"{where}, {key}") for key in _TABLES if key in data}
     values = data.get("values", {})
     _refuse_unless(isinstance(values, dict), f"{where}, values", values, ["tables of texts"])
@@ -144,12 +161,8 @@ def read_mapping(text: str, where: str = "mapping") -> ColumnMapping:
 def _check(mapping: ColumnMapping, where: str) -> None:
     for column, role in mapping.columns.items():
         _refuse_unless(role in ROLES, f"{where}, columns.{excerpt(column)}", role, ROLES)
-    for role in ROLES:
-        columns = mapping.of(role)
-        if len(columns) > 1 and not ROLES[role].is_many:
-            raise DatasetError(where, f"{excerpt(columns)} as {role}", f"one column as {role}")
     if not mapping.is_complete:
-        expected = "a column that is the question, and one that is the response"
+        expected = "a column that is the response"
         raise DatasetError(f"{where}, columns", excerpt(dict(mapping.columns)), expected)
     if len(mapping.of("response")) > 1:
         for role, what in OF_ONE_RESPONSE.items():

@@ -13,7 +13,13 @@ from typing import Any, NamedTuple
 from generation.importers.errors import DatasetError
 from generation.importers.fields import LONGEST_KEY, Row
 from generation.importers.interchange_rows import LONGEST_QUESTION
-from generation.importers.mapped.cells import number_in, scores_of, texts_of, turns_of
+from generation.importers.mapped.cells import (
+    conversation_of,
+    number_in,
+    scores_of,
+    texts_of,
+    turns_of,
+)
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.proposal import UnmappedError, look_at
 from generation.importers.mapped.roles import expected_columns
@@ -96,7 +102,7 @@ class MappedMaterial(Material):
         look = look_at(source, mapping)
         if look is None:
             raise DatasetError(source.path.name, "no table", expected_columns())
-        if not look.mapping.is_complete:
+        if not look.is_told:
             raise UnmappedError(look, expected_columns())
         table = open_table(source, look.mapping)
         if table is None:
@@ -108,8 +114,8 @@ class MappedMaterial(Material):
             kind
             for kind, roles in {
                 "passages": ("shown",),
-                "examples": ("question",),
-                "responses": ("response",),
+                "examples": ("response", "messages"),
+                "responses": ("response", "messages"),
                 "votes": ("vote",),
                 "scores": ("score", "scores"),
             }.items()
@@ -271,22 +277,22 @@ class MappedMaterial(Material):
             max_nesting=raw.max_nesting,
             problems=raw.problems,
         )
-        one = self._mapping.one
-        turns = turns_of(row, str(one("question")), one("history"))
+        turns, said = self._dialog(row)
         dialog = self._key(row, "dialog")
-        example = self._key(row, "example") or _hash_of(dialog, *(turn.text for turn in turns))
-        golden_answers = texts_of(row, one("golden_answer"))
-        answers, n_without = self._answers(row)
+        golden_answers = texts_of(row, self._columns(row, "golden_answer")[:1])
+        shown = texts_of(row, self._mapping.of("shown"))
+        golden = texts_of(row, self._mapping.of("golden"))
+        told_by = [turn.text for turn in turns] or [each.key for each in (*golden, *shown)]
+        example = self._key(row, "example") or _hash_of(dialog, *told_by or [str(row.where.line)])
+        answers, n_without = self._answers(row, said)
         return MappedRow(
             where=row.where,
             example=example,
             dialog=dialog or example,
             turns=turns,
             golden_answer=golden_answers[0].text if golden_answers else None,
-            golden=tuple(
-                passage._replace(is_golden=True) for passage in texts_of(row, one("golden"))
-            ),
-            shown=texts_of(row, one("shown")),
+            golden=tuple(passage._replace(is_golden=True) for passage in golden),
+            shown=shown,
             answers=answers,
             n_without=n_without,
             scores=tuple(self._scores_in(row)),
@@ -295,12 +301,25 @@ class MappedMaterial(Material):
             meta=raw.unknown({top_of(raw.values, column) for column in columns}),
         )
 
-    def _answers(self, row: Row) -> tuple[tuple[Answer, ...], int]:
+    def _dialog(self, row: Row) -> tuple[tuple[TurnRecord, ...], str | None]:
+        """Return the turns up to a question, and the response where a conversation ends with it."""
+        history = next(iter(self._columns(row, "history")), None)
+        for column in self._columns(row, "messages"):
+            return conversation_of(row, column)
+        for column in self._columns(row, "question") or self._mapping.of("question")[:1]:
+            return turns_of(row, column, history), None
+        return (), None
+
+    def _columns(self, row: Row, role: str) -> list[str]:
+        """Return the columns of a role that have something in this row."""
+        return [c for c in self._mapping.of(role) if row.values.get(c) not in (None, "")]
+
+    def _answers(self, row: Row, said: str | None) -> tuple[tuple[Answer, ...], int]:
         columns = self._mapping.of("response")
-        if len(columns) == 1:
+        if len(columns) < 2 or said is not None:
             setup = self._key(row, "setup", LONGEST_NAME)
             setup = setup or self._mapping.constants.get("setup", ONE_SETUP)
-            text = row.text(columns[0], "")
+            text = said if said is not None else row.text(columns[0], "") if columns else ""
             return (Answer(self._key(row, "response_id"), setup, text),), 0
         there = [column for column in columns if row.values.get(column) not in (None, "")]
         name_of = self._mapping.name_of
@@ -345,15 +364,13 @@ class MappedMaterial(Material):
 
     def _key(self, row: Row, role: str, longest: int = LONGEST_KEY) -> str:
         """Return the id or name in a column; "" where there is no such column, or nothing in it."""
-        name = self._mapping.one(role)
-        is_there = name is not None and row.values.get(name) not in (None, "")
-        return row.key(str(name), longest=longest) if is_there else ""
+        return next((row.key(c, longest=longest) for c in self._columns(row, role)), "")
 
 
 def recognises(source: Source) -> bool:
     """Return whether this is one table whose columns say where questions and responses are."""
     look = look_at(source)
-    return look is not None and look.mapping.is_complete
+    return look is not None and look.is_told
 
 
 def _hash_of(*texts: str) -> str:

@@ -1,29 +1,37 @@
 """A first look at a table: its columns, and what each seems to be, by a recipe, name or content."""
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row
 from generation.importers.mapped.cells import nested
-from generation.importers.mapped.mapping import ColumnMapping
+from generation.importers.mapped.mapping import ANYTHING, ColumnMapping
+from generation.importers.mapped.readers import ROW_READERS
 from generation.importers.mapped.recipes import RECIPES
-from generation.importers.mapped.roles import OF_VOTES, ROLES, roles_by_name
+from generation.importers.mapped.roles import OF_VOTES, roles_by_name
 from generation.importers.mapped.table_files import TableFile, open_table, value_at
 from generation.importers.sources import Source
 from generation.records import Problem
 
 MOST_SAMPLES = 3
+MOST_ANSWERS = 12
+MOST_SURE = 1_000  # more than any number of columns: a reader knows its files
 OF_A_PASSAGE = 40  # characters at least, on average: tags and names are shorter
 QUESTION_MARKS = ("?", "\uff1f", "\u061f")  # Latin, full-width, Arabic
 
 
 class ColumnLook(NamedTuple):
-    """A column as a page shows it; `role` is "" where it stays in `meta`."""
+    """A column as a page shows it; `role` is "" where it stays in `meta`.
+
+    `answers` are the different ones of a column of votes, as far as a look goes.
+    """
 
     name: str
     role: str
     samples: tuple[str, ...]
+    answers: tuple[str, ...] = ()
 
 
 class Look(NamedTuple):
@@ -32,13 +40,15 @@ class Look(NamedTuple):
     Attributes:
         kind: of file, in words.
         recipe: the title of the recipe that knows these columns; "": there is none.
+        is_told: somebody has said what the columns are, a recipe knows it, or names tell enough.
     """
 
     file: str
     kind: str
     columns: tuple[ColumnLook, ...]
     mapping: ColumnMapping
-    recipe: str = ""
+    recipe: str
+    is_told: bool
 
 
 class UnmappedError(DatasetError):
@@ -60,6 +70,7 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
     if table is None:
         return None
     first = table.first_rows()
+    is_given = mapping is not None
     if mapping is None:
         table, first, mapping = _by_a_recipe(source, table, first)
     columns = table.columns(first)
@@ -69,19 +80,32 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
             raise DatasetError(str(problem))
         return None
     recipe = mapping.title if mapping in RECIPES else ""
-    if not mapping.columns:
-        mapping = mapping._replace(columns=_proposed(columns, first))
-    missing = [name for name in _needed(mapping) if not _is_there(name, columns, first)]
+    there = {
+        name: _are_numbers_in(name, first)
+        for name in dict.fromkeys((*columns, *mapping.columns))
+        if _is_there(name, columns, first)
+    }
+    missing = [name for name in _needed(mapping) if name not in there]
     if missing:
         raise DatasetError(table.name, f"no column {' or '.join(missing)}", excerpt(columns))
-    mapping = mapping.with_what(
-        [name for name in mapping.columns if _is_there(name, columns, first)]
+    mapping = mapping.of_table(there)
+    if not is_given:
+        mapping = mapping._replace(columns=_proposed(columns, first, mapping.columns))
+    is_told = mapping.is_complete and (
+        is_given or bool(recipe) or any(mapping.one(role) for role in ("question", "messages"))
     )
     named = dict.fromkeys((*columns, *mapping.columns))
-    looks = (
-        ColumnLook(name, mapping.columns.get(name, ""), _samples(name, first)) for name in named
-    )
-    return Look(table.name, table.kind, tuple(looks), mapping, recipe)
+    looks = tuple(_look_of(name, mapping.columns.get(name, ""), first) for name in named)
+    return Look(table.name, table.kind, looks, mapping, recipe, is_told)
+
+
+def _look_of(name: str, role: str, first: list[Row]) -> ColumnLook:
+    answers: dict[str, None] = {}
+    for row in first if role == "vote" else ():
+        value = value_at(row.values, name)
+        if value not in (None, ""):
+            answers[Row(row.where, {name: value}, is_csv=row.is_csv).word(name)] = None
+    return ColumnLook(name, role, _samples(name, first), tuple(answers)[:MOST_ANSWERS])
 
 
 def _by_a_recipe(
@@ -94,42 +118,51 @@ def _by_a_recipe(
     found: list[tuple[int, TableFile, list[Row], ColumnMapping]] = []
     for recipe in RECIPES:
         by_recipe, rows = table, first
-        if recipe.rows:
-            if recipe.rows.partition(".")[0] not in _beginning(source, table):
+        if recipe.reader:
+            if not table.is_json or not ROW_READERS[recipe.reader].recognises(source, table.name):
                 continue
             by_recipe = open_table(source, recipe) or table
-            try:
-                rows = by_recipe.first_rows()
-            except DatasetError:  # no list there
-                continue
+            rows = by_recipe.first_rows()
         columns = by_recipe.columns(rows)
         if rows and all(_is_there(name, columns, rows) for name in recipe.needs or ()):
-            found.append((len(recipe.needs or ()), by_recipe, rows, recipe))
+            n_sure = len(recipe.needs or ()) + (MOST_SURE if recipe.reader else 0)
+            found.append((n_sure, by_recipe, rows, recipe))
     if not found:
         return table, first, ColumnMapping(rows=table.path)
     return max(found, key=lambda each: each[0])[1:]
 
 
-def _beginning(source: Source, table: TableFile) -> str:
-    """Return how a file that is one object of JSON begins; "" of others."""
-    return source.head(table.name, 1 << 16).decode("utf-8", "replace") if table.path else ""
-
-
 def _needed(mapping: ColumnMapping) -> Iterable[str]:
-    return mapping.columns if mapping.needs is None else mapping.needs
+    if mapping.needs is not None:
+        return mapping.needs
+    return (column for column in mapping.columns if not column.endswith(ANYTHING))
+
+
+def _are_numbers_in(column: str, first: list[Row]) -> bool:
+    """Return whether a column has numbers, and nothing else."""
+    values = [value for row in first if (value := value_at(row.values, column)) not in (None, "")]
+    return bool(values) and all(map(_is_number, values))
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return not isinstance(value, list | dict) and math.isfinite(float(value))
+    except (ValueError, OverflowError):
+        return False
 
 
 def _is_there(column: str, columns: Sequence[str], first: list[Row]) -> bool:
     return column in columns or any(value_at(row.values, column) is not None for row in first)
 
 
-def _proposed(columns: Sequence[str], first: list[Row]) -> dict[str, str]:
-    """Return column → role: by its name, else, where no name says it, by what is in it."""
-    found = roles_by_name(columns)
+def _proposed(columns: Sequence[str], first: list[Row], known: Mapping[str, str]) -> dict[str, str]:
+    """Return column → role: as known, by its name, or where no name says it by what is in it."""
+    by_name = roles_by_name(column for column in columns if column not in known)
+    found = {**known, **{c: role for c, role in by_name.items() if role not in known.values()}}
     if {column.lower() for column in columns} >= OF_VOTES:
         return found
     for role, is_it in BY_CONTENT.items():
-        if role in found.values() and not ROLES[role].is_many:
+        if role in found.values() or (role == "question" and "messages" in found.values()):
             continue
         for column in columns:
             values = [value for row in first if (value := _value(row, column)) not in (None, "")]
@@ -144,7 +177,19 @@ def _is_question(value: Any) -> bool:
     return isinstance(value, str) and value.rstrip().endswith(QUESTION_MARKS)
 
 
-def _is_messages(value: Any) -> bool:
+def _ends_with_the_user(value: Any) -> bool:
+    return _are_messages(value) and _last_role(value) in ("user", "human")
+
+
+def _ends_with_an_answer(value: Any) -> bool:
+    return _are_messages(value) and _last_role(value) in ("assistant", "ai")
+
+
+def _last_role(value: list[dict[str, Any]]) -> Any:
+    return value[-1].get("role", value[-1].get("type")) if value else None
+
+
+def _are_messages(value: Any) -> bool:
     return isinstance(value, list) and all(
         isinstance(each, dict) and "content" in each and each.keys() & {"role", "type"}
         for each in value
@@ -161,7 +206,8 @@ def _are_numbers(value: Any) -> bool:
 
 
 BY_CONTENT: dict[str, Callable[[Any], bool]] = {
-    "question": lambda value: _is_messages(value) or _is_question(value),
+    "messages": _ends_with_an_answer,
+    "question": lambda value: _ends_with_the_user(value) or _is_question(value),
     "shown": _are_passages,
     "scores": _are_numbers,
 }

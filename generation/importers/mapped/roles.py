@@ -11,7 +11,8 @@ class Role(NamedTuple):
         title: as a page says it.
         holds: what stands in its cells.
         names: how such a column may be called (in lower case, `_` for a space); the first counts.
-        is_many: several columns of a table may be it.
+        is_many: several columns of a table may be it, all of them; of any other role that several
+            columns are, the first counts that has something in it.
         without: what a table lacks that has no such column, and what that costs; "": nothing.
     """
 
@@ -32,6 +33,11 @@ ROLES: Mapping[str, Role] = {
         "Earlier turns",
         "what was said before the question: messages, or texts in turn, the last the assistant's",
         ("history", "chat_history", "dialogue_history", "conversation_history"),
+    ),
+    "messages": Role(
+        "Conversation",
+        "a list of messages, of which the last is the response",
+        ("messages", "conversation_messages"),
     ),
     "response": Role(
         "Response",
@@ -65,12 +71,14 @@ ROLES: Mapping[str, Role] = {
         "Evidence shown",
         "evidence that was shown: a text, a list of texts, or of objects with `text` and `title`?",
         ("retrieved_contexts", "contexts", "context", "retrieval_context", "evidence"),
+        is_many=True,
         without="No evidence column: AIS cannot be rated, SSA can.",
     ),
     "golden": Role(
         "Golden evidence",
         "golden evidence, likewise",
         ("reference_contexts", "golden_contexts", "golden_evidence"),
+        is_many=True,
         without="No golden evidence: recall of retrieval is not defined.",
     ),
     "golden_answer": Role(
@@ -105,7 +113,9 @@ ROLES: Mapping[str, Role] = {
         ("rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id"),
     ),
 }
-NEEDED = ("question", "response")
+NEEDED = ("question", "response")  # of a table that is told by the names of its columns
+# Where responses may stand.
+HOLD_RESPONSES = ("response", "messages")
 # Together they are votes: an answer there is a rater's, and a response an id.
 OF_VOTES = {"response", "answer"}
 

@@ -11,6 +11,7 @@ from generation.importers.json_items import json_items
 from generation.importers.json_text import JSONTrouble, parse_json
 from generation.importers.mapped.arrow_files import ARROW_SUFFIX, arrow_rows, parquet_rows
 from generation.importers.mapped.mapping import ColumnMapping
+from generation.importers.mapped.readers import ROW_READERS
 from generation.importers.mapped.roles import NEEDED, roles_by_name
 from generation.importers.mapped.workbooks import workbook_rows
 from generation.importers.sources import Source
@@ -74,21 +75,23 @@ class TableFile(NamedTuple):
 
 def open_table(source: Source, mapping: ColumnMapping | None = None) -> TableFile | None:
     """Return the one table that there is, as a mapping says or as it looks; None: there is none."""
+    if mapping is not None and mapping.reader:
+        return _by_a_reader(source, mapping.reader)
     arrow = tuple(name for name in source.sizes if name.endswith(ARROW_SUFFIX))
     if arrow and any(name in source.sizes for name in _FOLDER):
         kind = "a Hugging Face dataset"
-        return TableFile(arrow[0], kind, arrow, lambda: arrow_rows(source, arrow))
+        return TableFile(arrow[0], kind, arrow, partial(arrow_rows, source, arrow))
     name = source.only_data_file()
     if name is None or not source.sizes[name]:
         return None
     head = source.head(name, _HEAD_BYTES)
     if head.startswith(_PARQUET):
-        return TableFile(name, "Parquet", (name,), lambda: parquet_rows(source, name))
+        return TableFile(name, "Parquet", (name,), partial(parquet_rows, source, name))
     if head.startswith(_ZIP):
         with source.whole_file(name) as stream:
             if not is_workbook(stream):
                 return None
-        return TableFile(name, "an Excel workbook", (name,), workbook_rows(source, name))
+        return TableFile(name, "an Excel workbook", (name,), partial(workbook_rows, source, name))
     begins = head.lstrip()[:1]
     if begins == b"[":
         return TableFile(name, "JSON", (name,), partial(json_items, source, name), is_json=True)
@@ -102,6 +105,14 @@ def open_table(source: Source, mapping: ColumnMapping | None = None) -> TableFil
         rows = partial(json_rows, source, name)
         return TableFile(name, "JSON Lines", (name,), rows, is_json=True)
     return _csv_table(source, name, mapping.delimiter if mapping else "")
+
+
+def _by_a_reader(source: Source, reader: str) -> TableFile | None:
+    name = source.only_data_file()
+    if name is None or reader not in ROW_READERS:
+        return None
+    rows = partial(ROW_READERS[reader].rows, source, name)
+    return TableFile(name, f"JSON of {reader}", (name,), rows, is_json=True)
 
 
 def _csv_table(source: Source, name: str, delimiter: str) -> TableFile | None:

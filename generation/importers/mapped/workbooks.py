@@ -1,12 +1,11 @@
 """Rows of the first sheet of an Excel workbook that has any, read by openpyxl."""
 
 import json
-import tempfile
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
-from typing import IO, Any
+from typing import Any
 
 from openpyxl import load_workbook
 
@@ -24,30 +23,17 @@ _NO_FORMULA = "its value: copy the column, and paste it over itself as values"
 _Spooled = tuple[int, list[str], list[list[str]]]  # line, cells, problems
 
 
-def workbook_rows(source: Source, name: str) -> Callable[[], Iterator[Row | Problem]]:
-    """Return what yields a workbook's rows, cells as text as CSV has them; empty ones left out.
+def workbook_rows(source: Source, name: str) -> Iterator[Row | Problem]:
+    """Yield a workbook's rows, cells as text as CSV has them; empty ones left out.
 
-    Reading a workbook takes long: its cells are read once, and kept in a temporary file.
+    Reading a workbook takes long, so its cells are read once and kept by the source.
     """
-    kept: list[IO[str]] = []
-
-    def rows() -> Iterator[Row | Problem]:
-        if not kept:
-            file = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 (closed when gone)
-            for row in _cells_of(source, name):
-                file.write(json.dumps(row) + "\n")
-            kept.append(file)
-        return _rows(source, name, kept[0])
-
-    return rows
-
-
-def _rows(source: Source, name: str, kept: IO[str]) -> Iterator[Row | Problem]:
+    lines = source.spooled(
+        name, lambda: (json.dumps(row) + "\n" for row in _cells_of(source, name))
+    )
     source.begin_rows(name)
-    kept.seek(0)
     header: list[str] = []
-    for row in map(json.loads, iter(kept.readline, "")):
-        line, cells, troubles = row
+    for line, cells, troubles in map(json.loads, lines):
         where = Where(name, line)
         if not header:
             header = [cell.strip() for cell in cells]

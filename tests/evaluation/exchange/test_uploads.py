@@ -152,7 +152,7 @@ def test_data_that_changed_between_check_and_storing_fails_the_import(upload, tm
 @pytest.mark.parametrize(
     ("content", "name", "error"),
     [
-        (b"a,b\n1,2\n", "unknown.csv", "a published file"),
+        (b"a\n1\n", "unknown.csv", "a published file"),
         (b"PK\x03\x04 broken", "broken.zip", "no readable zip"),
         (b"\xff\xfea", "examples.csv", "UTF-16"),
     ],

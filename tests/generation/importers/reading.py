@@ -1,6 +1,7 @@
 """Rows of the interchange format, written to a file and read back."""
 
 import json
+from typing import Any
 
 from generation.importers import open_material
 from generation.records import Problem
@@ -20,6 +21,11 @@ def read_lines(tmp_path, kind, *rows, limits=None):
 def read_csv(tmp_path, kind, text, limits=None):
     (tmp_path / f"{kind}.csv").write_text(text, encoding="utf-8", newline="")
     return read(tmp_path, kind, limits)
+
+
+def opened(path, **how) -> Any:
+    """Return a material whose records a test takes for what they should be."""
+    return open_material(path, **how)
 
 
 def read(folder, kind, limits=None):

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.exchange.import_plan import plan_import
 from evaluation.exchange.interchange import BadRows, Outcome, import_dataset
-from generation.importers import ENCODINGS, READERS, UTF_8, open_material
+from generation.importers import ENCODINGS, READERS, UTF_8, mapping_in, open_material
 from generation.importers.errors import DatasetError
 from generation.progress import progress_bar
 
@@ -16,6 +16,7 @@ MAX_LISTED = 20  # problems printed; the first tell most
 EXAMPLE = """example:
   manage.py import_dataset ratings/ --name pilot --dry-run
   manage.py import_dataset ratings.zip --name pilot --skip-bad
+  manage.py import_dataset answers.xlsx --mapping answers.toml --name pilot
 """
 
 
@@ -30,6 +31,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--encoding", choices=ENCODINGS, default=UTF_8, help="of its text (default: utf-8)"
         )
+        parser.add_argument(
+            "--mapping", type=Path, help="of a table: a TOML file that says what its columns are"
+        )
         parser.add_argument("--name", help="of the dataset to make or add to (default: the file's)")
         parser.add_argument("--study", help="of the study for its votes (default: the dataset's)")
         parser.add_argument(
@@ -40,8 +44,11 @@ class Command(BaseCommand):
     def handle(self, *, path: Path, **options: Any) -> None:
         name = options["name"] or path.resolve().name.split(".")[0]
         try:
+            mapping = mapping_in(options["mapping"]) if options["mapping"] else None
             with (
-                open_material(path, options["format"], encoding=options["encoding"]) as material,
+                open_material(
+                    path, options["format"], encoding=options["encoding"], mapping=mapping
+                ) as material,
                 progress_bar(f"Importing {path.name}", self.stderr) as on_progress,
             ):
                 outcome = import_dataset(

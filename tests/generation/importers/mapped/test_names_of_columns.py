@@ -83,7 +83,9 @@ def test_rows_as_ragas_writes_them_are_read_without_a_word(tmp_path):
         ("Ansel", "It is tall."),
     ]
     assert len(response.evidence_shown) == 2
-    assert response.meta == {"faithfulness": 0.5}
+    assert response.meta == {}
+    (score,) = found["scores"]
+    assert (score.metric, score.score) == ("faithfulness", 0.5)
     assert (response.setup.name, response.setup.model) == ("answers", "")
 
 

@@ -9,9 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 from openpyxl import Workbook
 
-from generation.importers import DatasetError, UnmappedError, open_material
+from generation.importers import DatasetError, UnmappedError
 from generation.importers.mapped.mapping import read_mapping
 from generation.records import Problem
+from tests.generation.importers.reading import opened
 
 ROWS = [
     {"question": "Who built it?", "answer": "Ilva Marren.", "context": "Ilva built it.", "year": 3},
@@ -22,10 +23,9 @@ PASSAGE = "Ilva Marren designed the Ansel Light in 1846."
 
 
 def workbook(path, *rows, sheets=()):
-    book = Workbook()
-    for number, (title, content) in enumerate((*sheets, ("data", rows))):
-        sheet = book.active if number == 0 else book.create_sheet()
-        sheet.title = title
+    book = Workbook(write_only=True)
+    for title, content in (*sheets, ("data", rows)):
+        sheet = book.create_sheet(title)
         for row in content:
             sheet.append(row)
     book.save(path)
@@ -74,7 +74,7 @@ def test_the_same_rows_give_the_same_records(tmp_path, name):
     path = tmp_path / name
     MAKERS[name](path)
 
-    with open_material(path) as material:
+    with opened(path) as material:
         responses = list(material.records("responses"))
         passages = list(material.records("passages"))
         assert material.format == "table"
@@ -95,7 +95,7 @@ def test_the_first_sheet_with_rows_is_read_and_its_cells_are_texts(tmp_path):
         sheets=[("empty", [])],
     )
 
-    with open_material(path) as material:
+    with opened(path) as material:
         one, two = material.records("responses")
 
     assert (one.text, one.setup.name) == ("1846", "4.5")
@@ -117,7 +117,7 @@ def test_a_row_of_a_workbook_that_cannot_be_read_is_a_problem_with_its_place(
 ):
     path = workbook(tmp_path / "t.xlsx", ["question", "answer"], row, ["When?", "Then."])
 
-    with open_material(path) as material:
+    with opened(path) as material:
         problem, response = material.records("responses")
 
     assert isinstance(problem, Problem)
@@ -136,7 +136,7 @@ def test_a_row_of_a_workbook_that_cannot_be_read_is_a_problem_with_its_place(
 def test_a_parquet_file_of_the_wrong_type_says_so(tmp_path, values, problem):
     path = parquet(tmp_path / "t.parquet", question=["Who?", "When?"], answer=values)
 
-    with open_material(path) as material:
+    with opened(path) as material:
         first, _ = material.records("responses")
 
     if problem is None:
@@ -155,7 +155,7 @@ def test_values_that_json_does_not_know_are_texts_or_nothing(tmp_path):
         tags=[["a", "b"]],
     )
 
-    with open_material(path) as material:
+    with opened(path) as material:
         (response,) = material.records("responses")
 
     assert response.meta == {"score": None, "day": "2026-01-02", "tags": ["a", "b"]}
@@ -169,7 +169,7 @@ def test_a_damaged_file_is_one_error(tmp_path, name):
     path.write_bytes(whole[: len(whole) // 2])
 
     with pytest.raises(DatasetError, match=f"{name}: found|damaged"):
-        open_material(path)
+        opened(path)
 
 
 def test_a_workbook_that_would_become_very_much_is_refused(tmp_path):
@@ -178,7 +178,7 @@ def test_a_workbook_that_would_become_very_much_is_refused(tmp_path):
         members.writestr("xl/media/image.bmp", bytes(70 * 1024**2))
 
     with pytest.raises(DatasetError, match="bytes once unpacked"):
-        open_material(path)
+        opened(path)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_title_above_and_very_many_columns_are_named(tmp_path, lines, message)
     (tmp_path / "t.csv").write_text(text)
 
     with pytest.raises(DatasetError) as error:
-        open_material(tmp_path / "t.csv")
+        opened(tmp_path / "t.csv")
 
     assert message in str(error.value)
 
@@ -211,7 +211,7 @@ def test_a_table_that_nobody_has_mapped_comes_with_its_columns(tmp_path):
     (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
 
     with pytest.raises(UnmappedError) as error:
-        open_material(tmp_path / "t.jsonl")
+        opened(tmp_path / "t.jsonl")
 
     columns = error.value.look.columns
     # Told by their contents; which column is the response nobody can know.
@@ -229,11 +229,9 @@ def test_a_mapping_reads_a_list_inside_a_file(tmp_path):
     (tmp_path / "t.json").write_text(json.dumps(content))
     columns = '[columns]\nquestion = "question"\nanswer = "response"\n'
 
-    with open_material(
-        tmp_path / "t.json", mapping=read_mapping('rows = "data.rows"\n' + columns)
-    ) as m:
+    with opened(tmp_path / "t.json", mapping=read_mapping('rows = "data.rows"\n' + columns)) as m:
         (response,) = m.records("responses")
     assert response.text == "Ilva Marren."
 
     with pytest.raises(DatasetError, match=r"t.json, data.x: found null; expected a list of rows"):
-        open_material(tmp_path / "t.json", mapping=read_mapping('rows = "data.x"\n' + columns))
+        opened(tmp_path / "t.json", mapping=read_mapping('rows = "data.x"\n' + columns))

@@ -1,0 +1,147 @@
+"""The form in which somebody says what the columns of a table are."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from django import forms
+from django.forms import BoundField
+
+from generation.importers import ENCODINGS
+from generation.importers.errors import DatasetError
+from generation.importers.mapped.mapping import DECIMALS, ColumnMapping, read_mapping
+from generation.importers.mapped.roles import ROLES
+from generation.importers.tables import DELIMITERS
+from generation.limits import LONGEST_NAME
+
+ROLE_CHOICES = [("", "Stays in meta"), *((key, role.title) for key, role in ROLES.items())]
+NAMED = {"response": "Setup", "score": "Metric", "vote": "Question"}  # what a column's name names
+LONGEST_ANSWER = 200
+
+
+class MappedColumn(NamedTuple):
+    """A column with its fields: what it is, how that is called, what its answers mean."""
+
+    name: str
+    samples: list[str]
+    role: BoundField
+    called: BoundField | None
+    answers: list[BoundField]
+
+
+class MappingForm(forms.Form):
+    """What each column of a table is; `look` is what the check has kept of it."""
+
+    setup = forms.CharField(
+        label="Setup",
+        required=False,
+        max_length=LONGEST_NAME,
+        help_text="Who answered, where no column says it.",
+    )
+    save_as = forms.CharField(
+        label="Save as",
+        required=False,
+        max_length=LONGEST_NAME,
+        help_text="A name, to use this mapping for the next file.",
+    )
+
+    def __init__(self, look: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._columns: list[dict[str, Any]] = look["columns"]
+        self._was = ColumnMapping()
+        if look["is_complete"]:
+            self._was = read_mapping(look["mapping"])
+        self.fields["setup"].initial = self._was.constants.get("setup", "")
+        roles = [column["role"] for column in self._columns]
+        for number, column in enumerate(self._columns):
+            self._add_column(number, column, is_one_of_several=roles.count(column["role"]) > 1)
+        if look["kind"].startswith("CSV"):
+            self._add_ways_of_writing()
+
+    def _add_column(
+        self, number: int, column: Mapping[str, Any], *, is_one_of_several: bool
+    ) -> None:
+        name, role = column["name"], column["role"]
+        self.fields[f"role-{number}"] = forms.ChoiceField(
+            label=f"What {name} is", choices=ROLE_CHOICES, initial=role, required=False
+        )
+        if role not in NAMED or (role == "response" and not is_one_of_several):
+            return
+        self.fields[f"called-{number}"] = forms.CharField(
+            label=f"{NAMED[role]} of {name}",
+            initial=self._was.name_of(name),
+            max_length=LONGEST_NAME,
+        )
+        meant = self._was.values.get(name, {})
+        for place, answer in enumerate(column["answers"]):
+            self.fields[f"answer-{number}-{place}"] = forms.CharField(
+                label=answer, initial=meant.get(answer, answer), max_length=LONGEST_ANSWER
+            )
+
+    def _add_ways_of_writing(self) -> None:
+        """Add how a CSV is written, which is recognised and may be told."""
+        for name, label, choices in (
+            ("encoding", "Encoding", [("", "As chosen at the upload"), *ENCODINGS.items()]),
+            ("delimiter", "Between columns", [("", "As the header tells"), *DELIMITERS.items()]),
+            ("decimal", "Decimal sign", [(sign, sign) for sign in DECIMALS]),
+        ):
+            self.fields[name] = forms.ChoiceField(
+                label=label, choices=choices, required=False, initial=getattr(self._was, name)
+            )
+
+    def columns(self) -> Iterator[MappedColumn]:
+        """Yield the columns with their fields."""
+        for number, column in enumerate(self._columns):
+            called = f"called-{number}"
+            yield MappedColumn(
+                column["name"],
+                column["samples"],
+                self[f"role-{number}"],
+                self[called] if called in self.fields else None,
+                [self[key] for key in self.fields if key.startswith(f"answer-{number}-")],
+            )
+
+    def ways_of_writing(self) -> list[BoundField]:
+        """Return the fields that say how a CSV is written; none for other files."""
+        return [self[name] for name in ("encoding", "delimiter", "decimal") if name in self.fields]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors:
+            mapping = self._mapping(cleaned)
+            if not mapping.is_complete:
+                raise forms.ValidationError("Say which column is the response.")
+            try:
+                cleaned["mapping"] = read_mapping(mapping.as_toml(), "These columns").as_toml()
+            except DatasetError as error:
+                raise forms.ValidationError(f"{error}.") from error
+        return cleaned
+
+    def _mapping(self, cleaned: Mapping[str, Any]) -> ColumnMapping:
+        columns: dict[str, str] = {}
+        names: dict[str, str] = {}
+        values: dict[str, dict[str, str]] = {}
+        for number, column in enumerate(self._columns):
+            name, role = column["name"], cleaned.get(f"role-{number}")
+            if not role:
+                continue
+            columns[name] = role
+            called = cleaned.get(f"called-{number}", name)
+            if role in NAMED and called != name:
+                names[name] = called
+            meant = {
+                answer: cleaned[f"answer-{number}-{place}"]
+                for place, answer in enumerate(column["answers"])
+                if cleaned.get(f"answer-{number}-{place}", answer) != answer
+            }
+            if role == "vote" and meant:
+                values[name] = meant
+        return ColumnMapping(
+            columns=columns,
+            names=names,
+            values=values,
+            constants={"setup": cleaned["setup"]} if cleaned["setup"] else {},
+            rows=self._was.rows,
+            encoding=cleaned.get("encoding", self._was.encoding),
+            delimiter=cleaned.get("delimiter", self._was.delimiter),
+            decimal=cleaned.get("decimal") or self._was.decimal,
+        )

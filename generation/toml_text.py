@@ -1,0 +1,36 @@
+"""TOML that somebody wrote or uploaded, read within limits."""
+
+import re
+import tomllib
+from typing import Any
+
+_LONG_KEY = re.compile(r"(?:\.[ \t]*[\w\"'-]+[ \t]*){32}")
+
+
+class TomlTrouble(ValueError):
+    """Why a text is not acceptable TOML: what was found and what was expected."""
+
+    def __init__(self, found: str, expected: str) -> None:
+        super().__init__(f"found {found}; expected {expected}")
+        self.found = found
+        self.expected = expected
+
+
+def parse_toml(text: str, longest: int, what: str) -> dict[str, Any]:
+    """Return what a file says.
+
+    Args:
+        longest: characters that it may have.
+        what: it should be, for the message: 'a grid file'.
+
+    Raises:
+        TomlTrouble: it is no TOML, longer, or has keys of dozens of parts.
+    """
+    if len(text) > longest:
+        raise TomlTrouble(f"{len(text):,} characters", f"{longest:,} at most")
+    if _LONG_KEY.search(text):  # reading one takes memory with the square of its parts
+        raise TomlTrouble("a key of dozens of parts", "shorter keys")
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits
+        raise TomlTrouble(f"no TOML ({error})", what) from error

@@ -1,0 +1,109 @@
+"""A table of one's own, from upload to an open study, in few clicks and by keyboard alone."""
+
+import csv
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from django.urls import reverse
+from openpyxl import Workbook
+from playwright.sync_api import Page, expect
+
+from annotation.models import Study
+from generation.models import Dataset
+from tests.annotation.planned import make_raters
+
+HEADER = ["question", "context", "answer", "model"]
+SENTENCE = "the light stands on a rock north of the old port and was built by hand of grey stone"
+MOST_CLICKS = 12
+
+
+def rows() -> list[list[str]]:
+    """Thirty responses to fifteen questions: long contexts, Arabic, emoji, HTML, citations."""
+    drawn = random.Random(1)
+    found = []
+    for number in range(15):
+        n_words = 500 + 2_500 * number // 14
+        context = " ".join(drawn.choices(SENTENCE.split(), k=n_words)).capitalize() + "."
+        question = f"Who built light number {number}?"
+        answer = " ".join(f"It was number {n} [{n}]." for n in range(1, 21))
+        if number == 1:
+            question, answer = "من بنى المنارة؟", "بنتها إيلفا مارين عام ١٨٤٦."
+        if number == 2:
+            answer = "Ilva Marren 🗼 <b>built</b> it & <script>nobody</script> else."
+        found += [
+            [question, context, answer, "small"],
+            [question, context, f"{answer} Sure.", "large"],
+        ]
+    return found
+
+
+def as_csv(path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([HEADER, *rows()])
+
+
+def as_workbook(path: Path) -> None:
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet()
+    for row in (HEADER, *rows()):
+        sheet.append(row)
+    book.save(path)
+
+
+def as_parquet(path: Path) -> None:
+    pq.write_table(pa.table(dict(zip(HEADER, zip(*rows(), strict=True), strict=True))), path)
+
+
+class Clicks:
+    """Counts what somebody does with the mouse."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self.n = 0
+
+    def __call__(self, role: str, name: str) -> None:
+        self._page.get_by_role(role, name=name, exact=True).first.click()  # type: ignore[arg-type]
+        self.n += 1
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [("answers.csv", as_csv), ("answers.xlsx", as_workbook), ("answers.parquet", as_parquet)],
+)
+@pytest.mark.usefixtures("worker")
+def test_a_table_becomes_an_open_study_in_twelve_clicks(page, sign_in, adam, tmp_path, name, write):
+    write(tmp_path / name)
+    make_raters(5)
+    sign_in(adam)
+    page.goto(reverse("home"))
+    click = Clicks(page)
+
+    click("link", "Data")
+    click("link", "Import")
+    page.get_by_label("Choose a file").set_input_files(tmp_path / name)
+    click.n += 2  # the browser's own dialog: open it, choose
+    click("button", "Check the file")
+    expect(page.get_by_role("heading", name="Every row can be read")).to_be_visible()
+    columns = page.get_by_role("form", name="Columns of the file")
+    for column, role in zip(HEADER, ("question", "shown", "response", "setup"), strict=True):
+        expect(columns.get_by_label(f"What {column} is")).to_have_value(role)
+    expect(page.get_by_text("intervals treat each example as a conversation")).to_be_visible()
+    expect(page.get_by_role("heading", name="Example 1, as raters will see it")).to_be_visible()
+    click("button", "Import")
+    click("link", "Make a study of it")
+    page.get_by_label("Name", exact=True).fill("Lights")
+    for label in ("large", "small", "Everybody with the rater role"):
+        page.get_by_label(label).first.check()
+        click.n += 1
+    click("button", "Plan the study")
+    click("button", "Open the study")
+    expect(page.get_by_text("The study is open")).to_be_visible()
+
+    assert click.n <= MOST_CLICKS
+    study = Study.objects.get()
+    assert (study.state, study.dataset) == (Study.State.OPEN, Dataset.objects.get())
+    assert study.dataset.responses.count() == 30
+    assert study.dataset.examples.count() == 15

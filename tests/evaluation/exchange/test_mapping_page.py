@@ -1,0 +1,199 @@
+"""What the columns of a table are, said on the page of its import, and kept for the next one."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.urls import reverse
+
+from annotation.models import Vote
+from evaluation.exchange.mappings import save_mapping
+from evaluation.exchange.uploads import request_import, request_storing
+from evaluation.models import AutoScore
+from generation.importers.mapped.mapping import read_mapping
+from generation.models import Dataset, Import, Response, SavedMapping
+from tests.evaluation.commands import failure
+from tests.shown import shown
+from tests.uploading import State, asked_to_store, carried_on, checked
+
+pytestmark = [pytest.mark.once, pytest.mark.usefixtures("own_cache_and_folder")]
+
+LINES = """frage,text,wer,urteil,guete
+Who built it?,Ilva Marren.,anna,gut,"0,5"
+Who built it?,Ilva Marren.,ben,schlecht,"0,5"
+When?,In 1846.,anna,gut,"1"
+"""
+MAPPING = """decimal = ","
+
+[columns]
+frage = "question"
+text = "response"
+wer = "rater"
+urteil = "vote"
+guete = "score"
+
+[names]
+urteil = "attributed"
+
+[values.urteil]
+gut = "yes"
+schlecht = "no"
+"""
+
+
+@pytest.fixture
+def admin(adam, client_for):
+    return client_for(adam)
+
+
+@pytest.fixture
+def upload(adam):
+    return request_import(SimpleUploadedFile("antworten.csv", LINES.encode()), "Lights", "", adam)
+
+
+def page_of(upload, name="import-progress"):
+    return reverse(f"evaluation:{name}", args=[upload.pk])
+
+
+def roles(*of_columns, **more):
+    return {f"role-{number}": role for number, role in enumerate(of_columns)} | more
+
+
+def test_a_table_that_nobody_knows_asks_for_its_columns(admin, upload):
+    page = shown(admin.get(page_of(checked(upload))))
+
+    assert any("Say what its columns are." in message for message in page.messages)
+    # The question is told by its question marks; the response cannot be.
+    assert upload.report["look"]["columns"][0]["role"] == "question"
+    assert not request_storing(upload, skip_bad=False)
+    assert admin.get(page_of(upload, "mapping")).text == '[columns]\nfrage = "question"\n'
+
+
+def test_what_somebody_says_is_checked_stored_and_kept_under_a_name(
+    admin, upload, django_capture_on_commit_callbacks
+):
+    checked(upload)
+    with django_capture_on_commit_callbacks() as sent:
+        admin.post(
+            page_of(upload, "map-columns"),
+            roles("question", "response", "rater", "vote", "score", decimal=","),
+        )
+    assert len(sent) == 1
+    checked(upload)
+    assert upload.report["look"]["columns"][3]["answers"] == ["gut", "schlecht"]
+
+    answers = {"called-3": "attributed", "answer-3-0": "yes", "answer-3-1": "no"}
+    named = {"called-4": "guete", "save_as": "Lights of May", "decimal": ","}
+    admin.post(
+        page_of(upload, "map-columns"),
+        roles("question", "response", "rater", "vote", "score", **answers, **named),
+    )
+    assert carried_on(asked_to_store(upload)).state == State.DONE
+
+    saved = SavedMapping.objects.get()
+    assert (saved.name, read_mapping(saved.text)) == ("Lights of May", read_mapping(MAPPING))
+    assert read_mapping(admin.get(page_of(upload, "mapping")).text) == read_mapping(MAPPING)
+    votes = Vote.objects.order_by("pk").values_list("question", "answer")
+    assert list(votes) == [("attributed", 1), ("attributed", 0), ("attributed", 1)]
+    assert Response.objects.count() == 2
+    assert set(AutoScore.objects.values_list("score", flat=True)) == {0.5, 1.0}
+
+
+def test_no_name_of_a_rater_comes_in(admin, adam, upload):
+    for name in ("first", "second"):
+        file = SimpleUploadedFile("antworten.csv", LINES.encode())
+        upload = request_import(file, name, "", adam, mapping=MAPPING)
+        carried_on(asked_to_store(upload))
+
+    codes = set(Vote.objects.values_list("rater__code", flat=True))
+    assert len(codes) == 2  # the same person has the same code in every dataset
+    assert not codes & {"anna", "ben"}
+    assert dict(upload.report["notes"])["raters whose names became codes"] == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        (roles("question", "", "", "", ""), "Say which column is the response."),
+        (roles("question", "nothing"), "Select a valid choice. nothing is not one"),
+        (
+            roles("question", "response", "response", "vote"),
+            "expected one column of responses, or no column of votes",
+        ),
+        (roles("question", "response", save_as="n" * 101), "at most 100 characters"),
+    ],
+)
+def test_columns_that_cannot_be_used_say_so_and_change_nothing(admin, upload, said, error):
+    checked(upload)
+    report = upload.report
+
+    answer = admin.post(page_of(upload, "map-columns"), said)
+
+    assert answer.status_code == 422
+    assert error in shown(answer).text
+    upload.refresh_from_db()
+    assert (upload.state, upload.report, upload.mapping) == (State.CHECKED, report, "")
+
+
+def test_columns_of_what_is_stored_cannot_be_changed(admin, adam, upload):
+    upload = request_import(
+        SimpleUploadedFile("t.csv", LINES.encode()), "Lights", "", adam, mapping=MAPPING
+    )
+    carried_on(asked_to_store(upload))
+
+    admin.post(page_of(upload, "map-columns"), roles("response"))
+
+    upload.refresh_from_db()
+    assert (upload.state, upload.mapping) == (State.DONE, MAPPING)
+
+
+def test_a_file_is_sent_with_a_mapping_saved_or_from_a_file(admin, adam):
+    save_mapping("Lights", MAPPING, adam)
+    for chosen in (
+        {"saved_mapping": "Lights"},
+        {"mapping_file": SimpleUploadedFile("m.toml", MAPPING.encode())},
+    ):
+        admin.post("/data/import/", {"file": SimpleUploadedFile("t.csv", LINES.encode()), **chosen})
+
+    assert set(Import.objects.values_list("mapping", flat=True)) == {MAPPING}
+    answer = admin.post(
+        "/data/import/",
+        {
+            "file": SimpleUploadedFile("t.csv", LINES.encode()),
+            "mapping_file": SimpleUploadedFile("m.toml", b"[columns]\n"),
+        },
+    )
+    assert "m.toml, columns: found {}" in shown(answer).text
+
+
+def test_the_first_examples_are_shown_as_raters_see_them(admin, adam):
+    file = SimpleUploadedFile("t.csv", b"question,answer,context\nWho?,<b>She</b>,It is tall.\n")
+    page = admin.get(page_of(checked(request_import(file, "Lights", "", adam))))
+
+    assert "Example 1, as raters will see it" in shown(page).headings
+    assert "Passage 1 of 1 It is tall." in shown(page).text
+    assert "<b>She" not in page.text
+    assert "No dialog column: intervals treat each example as a conversation" in shown(page).text
+
+
+def test_the_command_takes_a_mapping(tmp_path):
+    (tmp_path / "t.csv").write_text(LINES)
+    (tmp_path / "m.toml").write_text(MAPPING)
+
+    call_command("import_dataset", str(tmp_path / "t.csv"), mapping=tmp_path / "m.toml", name="L")
+
+    assert Dataset.objects.get().responses.count() == 2
+    missing = tmp_path / "other.toml"
+    assert "No such file" in failure("import_dataset", str(tmp_path / "t.csv"), mapping=missing)
+
+
+@pytest.mark.parametrize("user", ["rosa", "rachel"])
+def test_only_admins_may_say_what_columns_are(request, client_for, upload, user):
+    checked(upload)
+    client = client_for(request.getfixturevalue(user))
+
+    answers = [
+        client.post(page_of(upload, "map-columns"), roles("question", "response")),
+        client.get(page_of(upload, "mapping")),
+    ]
+
+    assert [answer.status_code for answer in answers] == [403, 403]
