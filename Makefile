@@ -9,7 +9,7 @@ FAIL = { echo "attest: $$problem" >&2; exit 1; }
 
 .DEFAULT_GOAL := help
 .PHONY: install install-dev lock demo run worker test quick test-faults e2e bench lint types \
-	docs migrations-check ci help
+	docs foreign-fixtures migrations-check ci help
 
 # Install a requirements file into .venv, unless just that is there: the stamp holds its checksum.
 # An install that was interrupted leaves .installing behind and is done again from nothing.
@@ -93,6 +93,34 @@ migrations-check: install-dev # fails when models and migrations differ
 	@$(PY) manage.py makemigrations --check --dry-run --settings config.settings_test
 
 ci: lint types migrations-check test # what CI runs
+
+FOREIGN := $(CURDIR)/var/foreign
+# Nothing that these tools run is sent anywhere; what they keep for themselves stays below var/.
+FOREIGN_ENV = HOME=$(FOREIGN)/home PYTHONUTF8=1 RAGAS_DO_NOT_TRACK=true HF_HUB_OFFLINE=1 \
+	DEEPEVAL_TELEMETRY_OPT_OUT=1 DEEPEVAL_DISABLE_DOTENV=1 DEEPEVAL_NO_INSPECT_PROMPT=1 \
+	PROMPTFOO_CONFIG_DIR=$(FOREIGN)/home/promptfoo PROMPTFOO_DISABLE_TELEMETRY=1 \
+	PROMPTFOO_DISABLE_UPDATE=1 PROMPTFOO_DISABLE_REMOTE_GENERATION=1 \
+	PROMPTFOO_FAILED_TEST_EXIT_CODE=0
+
+# $(1): a name; its script tests/foreign/write_$(1).py is run where $(2) is installed.
+define foreign_python
+python3 -m venv $(FOREIGN)/$(1)
+$(FOREIGN)/$(1)/bin/python -m pip install -qq --disable-pip-version-check $(2)
+$(FOREIGN_ENV) $(FOREIGN)/$(1)/bin/python -W ignore tests/foreign/write_$(1).py tests/data/foreign
+endef
+
+foreign-fixtures: # files of other evaluation tools, for import tests (needs Node 20 or 22, Linux x64)
+	mkdir -p $(FOREIGN)/home/promptfoo $(FOREIGN)/promptfoo tests/data/foreign
+	$(call foreign_python,ragas,ragas==0.4.3 langchain-community==0.3.31 datasets==5.2.0 \
+		pandas==3.1.1 numpy==2.4.6 rapidfuzz==3.14.6 sacrebleu==2.6.0 rouge_score==0.1.2)
+	$(call foreign_python,ragas01,ragas==0.1.22 datasets==2.21.0 pyarrow==17.0.0 pandas==2.2.3 \
+		numpy==1.26.4)
+	$(call foreign_python,deepeval,deepeval==4.3.1)
+	npm install --prefix $(FOREIGN)/promptfoo --omit=optional --ignore-scripts --no-audit --no-fund \
+		--silent promptfoo@0.121.20 @libsql/linux-x64-gnu@0.5.29
+	cd tests/data/foreign && $(FOREIGN_ENV) $(FOREIGN)/promptfoo/node_modules/.bin/promptfoo eval \
+		-c ../../foreign/promptfooconfig.yaml --no-cache --no-share --no-table --no-progress-bar \
+		-o promptfoo.json -o promptfoo.csv
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*# /\1|/p' Makefile | awk -F'|' '{printf "make %-18s%s\n", $$1, $$2}'

@@ -1,0 +1,143 @@
+"""What other tools have written is read without a word; `tests/data/foreign` has their files."""
+
+from pathlib import Path
+
+import pytest
+
+from generation.records import Problem
+from tests.generation.importers.reading import opened
+
+FOREIGN = Path(__file__).parents[3] / "data" / "foreign"
+PASSAGE = "Ansel Light is a lighthouse on Corran Head. Ilva Marren built it in 1846."
+CAPE = "Corran Head is a low cape of grey slate."
+
+
+def read(name):
+    with opened(FOREIGN / name) as material:
+        found = {kind: list(material.records(kind)) for kind in material.kinds}
+        assert not any(isinstance(each, Problem) for rows in found.values() for each in rows)
+        return found, material.look.recipe
+
+
+@pytest.mark.parametrize(
+    ("name", "recipe"),
+    [
+        ("ragas.jsonl", "RAGAS (0.2 and later)"),
+        ("ragas_result.csv", "RAGAS (0.2 and later)"),
+        ("ragas01.jsonl", "RAGAS (0.1)"),
+        ("ragas01.parquet", "RAGAS (0.1)"),
+        ("ragas01_dataset", "RAGAS (0.1)"),
+        ("ragas01_result.csv", "RAGAS (0.1)"),
+        ("deepeval.json", "deepeval"),
+        ("deepeval_run.json", "deepeval"),
+    ],
+)
+def test_five_answers_are_five_examples_with_their_evidence(name, recipe):
+    found, told = read(name)
+
+    assert told == recipe
+    first, *_, last = found["examples"]
+    assert [len(found[kind]) for kind in ("examples", "responses")] == [5, 5]
+    assert first.turns[-1].text == "Who built Ansel Light?"
+    assert first.golden_answer == "Ilva Marren built Ansel Light in 1846."
+    assert last.golden_answer == "Ansel Light has 212 steps."
+    assert [each.text for each in found["passages"]][:2] == [PASSAGE, CAPE]
+    one, *_, five = found["responses"]
+    assert one.text == "Ilva Marren built Ansel Light."
+    assert (len(one.evidence_shown), five.evidence_shown) == (2, ())
+
+
+@pytest.mark.parametrize("name", ["ragas.jsonl", "ragas_result.csv", "deepeval.json"])
+def test_reference_contexts_are_golden_evidence(name):
+    found, _ = read(name)
+
+    golden = [[passage.text for passage in each.evidence] for each in found["examples"]]
+    assert golden[0] == [PASSAGE]
+
+
+def test_each_metric_of_ragas_is_a_score_and_a_failed_one_is_none():
+    found, _ = read("ragas_result.csv")
+
+    scores = {(each.response, each.metric): each.score for each in found["scores"]}
+    metrics = {metric for _, metric in scores}
+    assert metrics == {
+        "exact_match",
+        "string_present",
+        "non_llm_string_similarity",
+        "bleu_score",
+        "rouge_score(mode=fmeasure)",
+        "non_llm_context_recall",
+        "non_llm_context_precision_with_reference",
+    }
+    assert len(scores) == 7 * 5 - 1  # nothing was retrieved for the last row: no recall of it
+    first = found["responses"][0]
+    assert scores[first.key, "rouge_score(mode=fmeasure)"] == pytest.approx(5 / 6)  # 2·(5·5)/(5+7)
+    assert first.meta == {}
+
+
+@pytest.mark.parametrize("name", ["ragas_messages.jsonl", "ragas_messages_result.csv"])
+def test_a_conversation_s_last_message_is_its_response(name):
+    found, recipe = read(name)
+
+    assert recipe == "RAGAS, conversations (0.2 and later)"
+    one, two = found["responses"]
+    assert (one.text, two.text) == ("Ilva Marren did.", "في منارة أنسل 212 درجة.")
+    assert [turn.speaker for turn in found["examples"][0].turns] == ["user", "assistant", "user"]
+    # A message that only calls a tool, and what the tool says, are nothing that a user reads.
+    assert [turn.speaker for turn in found["examples"][1].turns] == ["user"]
+
+
+def test_conversations_of_deepeval_are_read_alike():
+    found, _ = read("deepeval_turns.json")
+
+    assert [each.text for each in found["responses"]] == [
+        "Ilva Marren did.",
+        "في منارة أنسل 212 درجة.",
+    ]
+    assert [(each.metric, each.score) for each in found["scores"]] == [("Turns", 4), ("Turns", 3)]
+
+
+def test_a_metric_of_deepeval_that_failed_says_why():
+    found, _ = read("deepeval.json")
+
+    scores = [(each.metric, each.score, each.problem) for each in found["scores"]]
+    assert scores[0] == ("Shared Words", pytest.approx(4 / 7), "")
+    assert scores[-1] == ("Retrieved", None, "ValueError: nothing was retrieved")
+    assert {each.setup.name for each in found["responses"]} == {"keeper"}
+
+
+def test_providers_of_promptfoo_are_setups_and_its_checks_are_scores():
+    found, recipe = read("promptfoo.json")
+
+    assert recipe == "promptfoo"
+    assert [example.key for example in found["examples"]] == list("01234")
+    assert found["examples"][0].turns[0].text == "Who built Ansel Light?"
+    assert found["examples"][0].golden_answer == "Ilva Marren built Ansel Light in 1846."
+    setups = [each.setup.name for each in found["responses"]]
+    assert (setups.count("keeper"), setups.count("echo")) == (5, 5)
+    scores = {(each.response, each.metric): (each.score, each.problem) for each in found["scores"]}
+    keeper = next(
+        each for each in found["responses"] if (each.example, each.setup.name) == ("0", "keeper")
+    )
+    # By its three checks: 0 of weight 1, 0 of 2, and 6/7 of 1: their mean is 6/28.
+    assert scores[keeper.key, "promptfoo"] == (pytest.approx(6 / 28), "")
+    assert scores[keeper.key, "names the year"] == (0, "")
+    failed = next(each for each in found["responses"] if not each.text)
+    assert scores[failed.key, "promptfoo"] == (None, "nothing was retrieved")
+
+
+def test_every_recipe_has_a_file_that_its_tool_wrote():
+    from generation.importers.mapped.recipes import RECIPES
+
+    told = {read(path.name)[1] for path in FOREIGN.iterdir() if path.name in WRITTEN}
+
+    assert {recipe.title for recipe in RECIPES} == told
+
+
+WRITTEN = (
+    "ragas.jsonl",
+    "ragas01.jsonl",
+    "ragas_messages.jsonl",
+    "deepeval.json",
+    "promptfoo.json",
+)
