@@ -16,7 +16,7 @@ from annotation.models import Study
 from evaluation.exchange.import_plan import plan_import
 from evaluation.exchange.interchange import BadRows, Outcome, import_dataset
 from evaluation.exchange.services import delete_dataset
-from generation.importers import open_material
+from generation.importers import Material, open_material
 from generation.models import Dataset
 
 Row = dict[str, Any]
@@ -105,7 +105,14 @@ def import_path(
 ) -> Outcome:
     """Import what lies at a path, as command and page do."""
     with open_material(path) as material:
-        return import_dataset(material, plan_import(material, name, study_name), **more)
+        return import_material(material, name, study_name, **more)
+
+
+def import_material(
+    material: Material, name: str = "pilot", study_name: str | None = None, **more: Any
+) -> Outcome:
+    """Import what a reader has opened."""
+    return import_dataset(material, plan_import(material, name, study_name), **more)
 
 
 def import_rows(

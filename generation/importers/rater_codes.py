@@ -8,8 +8,12 @@ N_CHARACTERS = 8
 
 
 def is_code(name: str) -> bool:
-    """Return whether a rater is named by a code: it has a digit, and neither '@' nor a blank."""
-    return any(c.isdigit() for c in name) and "@" not in name and not any(map(str.isspace, name))
+    """Return whether this names no person: it has a digit, and neither "@" nor a blank.
+
+    The nominal rater is none either.
+    """
+    has_digit = any(each.isdigit() for each in name)
+    return name == NOMINAL or (has_digit and "@" not in name and not any(map(str.isspace, name)))
 
 
 def rater_code(name: str, hashed: Callable[[str], str] | None = None) -> str:

@@ -161,7 +161,7 @@ def read_mapping(text: str, where: str = "mapping") -> ColumnMapping:
 def _check(mapping: ColumnMapping, where: str) -> None:
     for column, role in mapping.columns.items():
         _refuse_unless(role in ROLES, f"{where}, columns.{excerpt(column)}", role, ROLES)
-    if not mapping.is_complete:
+    if not (mapping.is_complete or mapping.reader):  # names tell the rest of what a reader gives
         expected = "a column that is the response"
         raise DatasetError(f"{where}, columns", excerpt(dict(mapping.columns)), expected)
     if len(mapping.of("response")) > 1:

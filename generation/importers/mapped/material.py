@@ -181,6 +181,7 @@ class MappedMaterial(Material):
         self._note(EMPTY, n_empty)
         if n_without:
             self.n_left_out[NO_RESPONSE] = n_without
+        self.n_left_out |= self._table.left_out
 
     def _votes(self) -> Iterator[Record]:
         raters: set[str] = set()

@@ -12,6 +12,7 @@ from generation.importers.json_text import JSONTrouble, parse_json
 from generation.importers.mapped.arrow_files import ARROW_SUFFIX, arrow_rows, parquet_rows
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.readers import ROW_READERS
+from generation.importers.mapped.readers.counts import LeftOut
 from generation.importers.mapped.roles import NEEDED, roles_by_name
 from generation.importers.mapped.workbooks import workbook_rows
 from generation.importers.sources import Source
@@ -39,6 +40,7 @@ class TableFile(NamedTuple):
         rows: yields its rows from the beginning; may be asked several times.
         header: its columns where it says them before its rows; None: the rows say them.
         path: to its list of rows, inside a file of JSON.
+        left_out: what its rows leave out, counted by name; complete after a pass.
     """
 
     name: str
@@ -47,6 +49,7 @@ class TableFile(NamedTuple):
     rows: Rows
     header: Callable[[], list[str]] | None = None
     is_json: bool = False
+    left_out: LeftOut = {}
     path: str = ""
 
     def first_rows(self) -> list[Row]:
@@ -111,8 +114,10 @@ def _by_a_reader(source: Source, reader: str) -> TableFile | None:
     name = source.only_data_file()
     if name is None or reader not in ROW_READERS:
         return None
-    rows = partial(ROW_READERS[reader].rows, source, name)
-    return TableFile(name, f"JSON of {reader}", (name,), rows, is_json=True)
+    left_out: LeftOut = {}
+    rows = partial(ROW_READERS[reader].rows, source, name, left_out)
+    kind = f"JSON of {reader.replace('_', ' ')}"
+    return TableFile(name, kind, (name,), rows, is_json=True, left_out=left_out)
 
 
 def _csv_table(source: Source, name: str, delimiter: str) -> TableFile | None:

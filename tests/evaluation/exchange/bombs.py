@@ -160,6 +160,59 @@ TABLE = {
     "ground_truth": "y",
     "cost": "3",
 }
+SCORES = [{"name": "m@", "score": 0.5}, {"name": "n", "error": "none"}]
+DEEPEVAL = {
+    "testCases": [{"input": "Who @?", "actualOutput": "So.", "metricsData": SCORES}],
+    "conversationalTestCases": [
+        {"turns": [{"role": "user", "content": "Hi @"}, {"role": "assistant", "content": "So."}]}
+    ],
+    "metricsScores": [],
+    "identifier": "m",
+}
+PROMPTFOO = {
+    "results": {
+        "results": [
+            {
+                "testIdx": 1,
+                "promptIdx": 0,
+                "vars": {"question": "Who @?", "context": "k@"},
+                "provider": {"id": "m", "label": "l"},
+                "prompt": {"raw": "Who?", "label": "p@"},
+                "response": {"output": "So."},
+                "namedScores": {"a@": 1},
+                "score": 0.5,
+            }
+        ]
+    }
+}
+LABEL_STUDIO = {
+    "id": 1,
+    "data": {"question": "Who @?", "answer": "So.", "t": "u"},
+    "annotations": [
+        {
+            "completed_by": {"email": "a@"},
+            "result": [{"from_name": "good", "value": {"choices": ["yes"]}}],
+        }
+    ],
+    "predictions": [{"model_version": "j", "result": [{"from_name": "n", "value": {"rating": 4}}]}],
+}
+WICE = {
+    "claim": "So.",
+    "evidence": ["a@", "b"],
+    "supporting_sentences": [[0, 1]],
+    "label": "supported",
+    "meta": {"id": "i@", "claim_title": "t"},
+}
+QAGS = {
+    "article": "Long @.",
+    "summary_sentences": [{"sentence": "So.", "responses": [{"worker_id": 1, "response": "yes"}]}],
+}
+FED = {
+    "context": "User: Hi @",
+    "response": "System: So.",
+    "system": "m",
+    "annotations": {"Fluent": [1, 2, "N/A (x)"]},
+}
 MESSAGES = {"user_input": [{"role": "user", "content": "Who @?"}], "response": "So."}
 TRIPLES = {
     "qid": "Q@",
@@ -188,6 +241,12 @@ SOUND: dict[str, list[Sound]] = {
         Sound("answers.csv", [TABLE], "csv"),
         Sound("answers.jsonl", [TABLE], "jsonl"),
         Sound("messages.jsonl", [MESSAGES], "jsonl"),
+        Sound("deepeval.json", DEEPEVAL, "json"),
+        Sound("promptfoo.json", PROMPTFOO, "json"),
+        Sound("label_studio.json", [LABEL_STUDIO], "json"),
+        Sound("wice.jsonl", [WICE], "jsonl"),
+        Sound("qags.jsonl", [QAGS], "jsonl"),
+        Sound("fed.json", [FED], "json"),
     ],
     "mtrag": [Sound("mtrag.json", MTRAG, "json")],
     "ais": [Sound("ais.csv", [AIS], "csv")],

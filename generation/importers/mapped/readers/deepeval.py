@@ -10,6 +10,7 @@ from typing import Any
 
 from generation.importers.errors import excerpt
 from generation.importers.fields import Row
+from generation.importers.mapped.readers.counts import LeftOut
 from generation.importers.sources import Source
 from generation.records import Problem, Where
 
@@ -22,7 +23,7 @@ def recognises(source: Source, name: str) -> bool:
     return source.mentions(name, _FIELDS, source.limits.max_whole_json_bytes)
 
 
-def rows(source: Source, name: str) -> Iterator[Row | Problem]:
+def rows(source: Source, name: str, left_out: LeftOut) -> Iterator[Row | Problem]:
     """Yield a row for each test case, then one for each conversation; lines are their numbers."""
     found = source.whole_json(name)
     run = found.get("testRunData", found) if isinstance(found, dict) else {}

@@ -13,6 +13,7 @@ from typing import Any
 
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row
+from generation.importers.mapped.readers.counts import LeftOut
 from generation.importers.sources import Source
 from generation.records import Problem, Where
 
@@ -27,7 +28,7 @@ def recognises(source: Source, name: str) -> bool:
     return is_object and source.mentions(name, _FIELDS, source.limits.max_whole_json_bytes)
 
 
-def rows(source: Source, name: str) -> Iterator[Row | Problem]:
+def rows(source: Source, name: str, left_out: LeftOut) -> Iterator[Row | Problem]:
     """Yield a row for each output; its line is its number in the file."""
     found = source.whole_json(name)
     results = found.get("results") if isinstance(found, dict) else None

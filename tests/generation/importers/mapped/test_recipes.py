@@ -1,10 +1,14 @@
 """What other tools have written is read without a word; `tests/data/foreign` has their files."""
 
+import json
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
 
+from generation.importers.mapped.recipes import RECIPES
 from generation.records import Problem
+from tests import published
 from tests.generation.importers.reading import opened
 
 FOREIGN = Path(__file__).parents[3] / "data" / "foreign"
@@ -126,12 +130,83 @@ def test_providers_of_promptfoo_are_setups_and_its_checks_are_scores():
     assert scores[failed.key, "promptfoo"] == (None, "nothing was retrieved")
 
 
-def test_every_recipe_has_a_file_that_its_tool_wrote():
-    from generation.importers.mapped.recipes import RECIPES
+@pytest.mark.parametrize("name", ["label_studio_export.json", "label_studio_snapshot.json"])
+def test_annotations_of_label_studio_are_votes_and_no_text_of_a_person_comes_in(name):
+    found, recipe = read(name)
 
-    told = {read(path.name)[1] for path in FOREIGN.iterdir() if path.name in WRITTEN}
+    assert recipe == "Label Studio"
+    with opened(FOREIGN / name) as material:
+        list(material.records("responses"))
+        assert material.n_left_out == {
+            "annotations that were cancelled": 1,
+            "results that are neither a choice nor a number": 2,  # remarks
+        }
+    votes = [(v.response.split("|")[0], v.question, v.answer) for v in found["votes"]]
+    assert sorted(votes) == [
+        ("1", "grounded", "Supported"),
+        ("1", "grounded", "Supported"),
+        ("1", "quality", "4"),
+        ("1", "quality", "4"),
+        ("2", "grounded", "Not supported"),
+        ("2", "grounded", "Not supported"),
+        ("2", "grounded", "Partly supported"),
+        ("2", "problems", "Off topic + Wrong number"),
+        ("2", "quality", "1"),
+        ("2", "quality", "2"),
+        ("3", "grounded", "Supported"),
+        ("3", "quality", "5"),
+    ]
+    assert len({v.rater for v in found["votes"]}) == 3
+    assert "example.com" not in repr(found)
 
-    assert {recipe.title for recipe in RECIPES} == told
+
+def test_what_a_model_said_in_label_studio_stays_beside_the_response():
+    found, _ = read("label_studio_snapshot.json")
+
+    second = found["responses"][1]
+    assert second.meta["judge-1.grounded"] == "Partly supported"
+    assert second.meta["judge-2.quality"] == 2
+
+
+def test_wice_is_claims_with_the_published_label(shared):
+    found, recipe = read(shared / "data/wice/wice_claim_dev.jsonl")
+
+    labels = Counter(vote.answer for vote in found["votes"])
+    assert recipe == "WiCE"
+    assert labels == {"yes": 115, "no": 191 + 43}  # supported; partially and not supported
+    assert {vote.rater for vote in found["votes"]} == {"published"}
+    first = found["responses"][0]
+    line = (shared / "data/wice/wice_claim_dev.jsonl").read_text("utf-8").partition("\n")[0]
+    raw = json.loads(line)
+    assert first.text == raw["claim"]
+    assert first.meta["published_label"] == raw["label"]
+    support = [raw["evidence"][place] for place in raw["supporting_sentences"][0]]
+    golden = [passage.text for passage in found["examples"][0].evidence]
+    assert golden == (["\n".join(support)] if support else [])
+
+
+def test_qags_and_fed_are_the_votes_that_their_files_hold(shared):
+    qags, _ = read(shared / "data/qags/mturk_xsum.jsonl")
+    fed, _ = read(shared / "data/fed/fed_data_part1.json")
+
+    counted = Counter(vote.answer for vote in qags["votes"])
+    raw = [word for item in published.qags_matrix(shared)["supported"] for word in item]
+    assert counted == Counter(raw)
+    by_question: dict[str, Counter[str]] = defaultdict(Counter)
+    for vote in fed["votes"]:
+        by_question[vote.question][vote.answer] += 1
+    assert {name.lower().replace(" ", "_"): counts for name, counts in by_question.items()} == {
+        name: Counter(word for item in items for word in item)
+        for name, items in published.fed_matrix(shared).items()
+    }
+    assert fed["responses"][0].text == published.fed_replies(shared)[0][1]
+
+
+def test_every_recipe_is_tried_on_what_its_tool_wrote(shared):
+    written = [FOREIGN / name for name in WRITTEN]
+    written += [shared / "data" / name for name in PUBLISHED]
+
+    assert {read(path)[1] for path in written} == {recipe.title for recipe in RECIPES}
 
 
 WRITTEN = (
@@ -140,4 +215,6 @@ WRITTEN = (
     "ragas_messages.jsonl",
     "deepeval.json",
     "promptfoo.json",
+    "label_studio_export.json",
 )
+PUBLISHED = ("wice/wice_claim_dev.jsonl", "qags/mturk_xsum.jsonl", "fed/fed_data_part1.json")

@@ -1,0 +1,86 @@
+"""Votes of other tools: their agreement here is what `krippendorff` makes of their own file."""
+
+import csv
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import krippendorff
+import numpy as np
+import pytest
+
+from annotation.models import Study
+from evaluation.studies.reports.raters import raters_report
+from generation.importers import open_material
+from generation.importers.mapped.mapping import read_mapping
+from generation.models import Response
+from tests.makers import import_material, import_path
+
+pytestmark = pytest.mark.once
+
+FOREIGN = Path(__file__).parents[2] / "data" / "foreign"
+MAPPING = """
+[columns]
+question = "question"
+answer = "response"
+who = "rater"
+grounded = "vote"
+quality = "vote"
+"""
+
+
+def alpha_of(votes: dict[object, list[str]], words: list[str], level: str) -> float:
+    """Return alpha by the package: item → what its raters answered."""
+    items = [[given.count(word) for word in words] for given in votes.values() if len(given) > 1]
+    return float(krippendorff.alpha(value_counts=np.array(items), level_of_measurement=level))
+
+
+def alpha_here(question: str) -> float:
+    rows = raters_report(Study.objects.get()).records
+    return next(row["alpha"] for row in rows if row["question"] == question)
+
+
+def test_votes_of_label_studio_agree_as_its_file_does():
+    tasks = json.loads((FOREIGN / "label_studio_export.json").read_text("utf-8"))
+    given: dict[str, dict[object, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for task in tasks:
+        for annotation in task["annotations"]:
+            for result in annotation["result"] if not annotation["was_cancelled"] else []:
+                [said] = result["value"].values()
+                said = said[0] if isinstance(said, list) else str(said)
+                given[result["from_name"]][task["id"]].append(said)
+
+    import_path(FOREIGN / "label_studio_export.json")
+
+    words = ["Supported", "Partly supported", "Not supported"]
+    assert alpha_here("grounded") == pytest.approx(alpha_of(given["grounded"], words, "nominal"))
+    numbers = list("12345")
+    assert alpha_here("quality") == pytest.approx(alpha_of(given["quality"], numbers, "ordinal"))
+    assert Response.objects.count() == 3
+
+
+def test_votes_of_a_table_agree_as_the_table_does(tmp_path):
+    lines = ["question,answer,who,grounded,quality"]
+    answers = {
+        1: ("yes,3", "yes,4", "no,1"),
+        2: ("no,2", "no,2", ",1"),
+        3: ("yes,5", "no,4", "yes,5"),
+    }
+    for number, of_raters in answers.items():
+        lines += [f"Who {number}?,She.,r{n},{said}" for n, said in enumerate(of_raters)]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(lines))
+    given: dict[str, dict[object, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for row in csv.DictReader(lines):
+        for question in ("grounded", "quality"):
+            if row[question]:
+                given[question][row["question"]].append(row[question])
+
+    with open_material(path, mapping=read_mapping(MAPPING)) as material:
+        import_material(material)
+
+    alpha = alpha_of(given["grounded"], ["no", "yes"], "nominal")
+    assert alpha_here("grounded") == pytest.approx(alpha)
+    assert alpha_here("quality") == pytest.approx(
+        alpha_of(given["quality"], list("12345"), "ordinal")
+    )
