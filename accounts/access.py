@@ -5,6 +5,7 @@ from enum import StrEnum
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar, cast
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
@@ -77,6 +78,25 @@ def allowed_to_all(view: SignedInView[P]) -> View[P]:
     return guarded
 
 
+def may_import(user: User | AnonymousUser) -> bool:
+    """Return whether somebody may import data: admins, and researchers where an admin allows it."""
+    roles = roles_of(user)
+    return Role.ADMIN in roles or (settings.RESEARCHERS_IMPORT and Role.RESEARCHER in roles)
+
+
+def for_importers(view: SignedInView[P]) -> View[P]:
+    """Let in who may import data; send others to sign in, or to the 403 page."""
+
+    @allowed(Role.RESEARCHER)
+    @wraps(view)
+    def guarded(request: SignedInRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not may_import(request.user):
+            raise PermissionDenied("This page is for admins: none has let researchers import.")
+        return view(request, *args, **kwargs)
+
+    return guarded
+
+
 def public(view: AnyView) -> AnyView:
     """Mark a view that needs no sign-in, so that none is open by oversight."""
     vars(view)["is_public"] = True
@@ -84,6 +104,7 @@ def public(view: AnyView) -> AnyView:
 
 
 def roles(request: HttpRequest) -> dict[str, bool]:
-    """Context processor: `is_rater`, `is_researcher` and `is_admin` for templates."""
-    mine = roles_of(getattr(request, "user", AnonymousUser()))
-    return {f"is_{role}": role in mine for role in Role}
+    """Context processor of templates: `is_rater`, `is_researcher`, `is_admin`, `may_import`."""
+    user = getattr(request, "user", AnonymousUser())
+    mine = roles_of(user)
+    return {f"is_{role}": role in mine for role in Role} | {"may_import": may_import(user)}

@@ -364,6 +364,8 @@ MAX_UPLOAD_BYTES = env.int("ATTEST_MAX_UPLOAD_BYTES", default=512 * 1024**2)
 # Of the process that checks or stores one upload; small ones get less, see import_process.
 IMPORT_MEGABYTES = env.int("ATTEST_IMPORT_MEGABYTES", default=1500)
 IMPORT_SECONDS = env.int("ATTEST_IMPORT_SECONDS", default=3600)
+# Whether researchers import too, and not admins alone; so in the demo.
+RESEARCHERS_IMPORT = env.bool("ATTEST_RESEARCHERS_IMPORT", default=DEBUG)
 
 LANGUAGE_CODE = "en"
 USE_TZ = True

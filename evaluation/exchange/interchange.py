@@ -29,6 +29,7 @@ from annotation.services.imported import (
 from evaluation.exchange.first_examples import FirstExamples
 from evaluation.exchange.import_plan import Plan, Progress
 from evaluation.exchange.row_checks import RowChecks
+from evaluation.exchange.uses import Contents, uses_of
 from evaluation.reports.cached import IMPORTED
 from evaluation.runs.services.imported_scores import store_scores
 from generation.amounts import UNDEFINED
@@ -74,6 +75,7 @@ class Outcome(NamedTuple):
     problems: list[Problem]  # the first of them
     preview: dict[str, list[dict[str, str]]]
     examples: list[dict[str, Any]]  # the first, as raters will see them
+    uses: list[tuple[str, str]]  # what can be done with it, and what it lacks for that
     scheme_origin: str
     answers: dict[str, str]  # question → what may be answered
     ignored: list[str]
@@ -178,6 +180,7 @@ class _Tally:
         self.counts: dict[str, dict[str, int]] = {}
         self.preview: dict[str, list[dict[str, str]]] = {}
         self.first = FirstExamples()
+        self.contents = Contents()
 
     def note(self, problem: Problem) -> None:
         self.n_problems += 1
@@ -196,6 +199,7 @@ class _Tally:
             problems=self._problems_by_line(),
             preview=self.preview,
             examples=self.first.as_list(),
+            uses=uses_of(self.contents),
             scheme_origin=plan.scheme_origin,
             answers={q.key: q.scale.expected for q in plan.scheme.questions},
             ignored=list(material.ignored),
@@ -259,6 +263,7 @@ def _go_through(
                 n_records = sum(not isinstance(row, Problem) for row in batch)
                 count["bad"] += len(unread) + n_records - len(good)
                 tally.first.note(good)
+                tally.contents.note(good)
                 shown += map(_preview, good[: N_PREVIEWED - len(shown)])
                 progress.n_rows += len(batch)
                 progress.tell()

@@ -343,6 +343,7 @@ def _as_json(outcome: Outcome, format_key: str) -> dict[str, Any]:
         ],
         "preview": outcome.preview,
         "examples": outcome.examples,
+        "uses": outcome.uses,
         "scheme": outcome.scheme_origin,
         "answers": outcome.answers,
         "study_slug": outcome.study.slug if outcome.study else "",

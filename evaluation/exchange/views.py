@@ -6,7 +6,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts.access import Role, allowed
+from accounts.access import for_importers
 from accounts.http import SignedInRequest, render_page_or_fragment
 from evaluation.exchange.forms import ImportForm, StoreImportForm
 from evaluation.exchange.mapping_form import MappingForm
@@ -27,7 +27,7 @@ RECENT = 10
 
 
 @require_http_methods(["GET", "POST"])
-@allowed(Role.ADMIN)
+@for_importers
 def import_file(request: SignedInRequest) -> HttpResponse:
     """Take a file and send it to be checked; list the last imports."""
     posted = request.method == "POST"
@@ -53,7 +53,7 @@ def import_file(request: SignedInRequest) -> HttpResponse:
 
 
 @require_safe
-@allowed(Role.ADMIN)
+@for_importers
 def import_progress(request: SignedInRequest, pk: int) -> HttpResponse:
     """Show an import: how far it is, what the check found, how it ended."""
     upload = get_object_or_404(Import.objects.select_related("dataset"), pk=pk)
@@ -80,7 +80,7 @@ def _import_page(
 
 
 @require_POST
-@allowed(Role.ADMIN)
+@for_importers
 def map_columns(request: SignedInRequest, pk: int) -> HttpResponse:
     """Have a table checked again, with its columns as somebody says."""
     upload = get_object_or_404(Import, pk=pk)
@@ -101,7 +101,7 @@ def map_columns(request: SignedInRequest, pk: int) -> HttpResponse:
 
 
 @require_safe
-@allowed(Role.ADMIN)
+@for_importers
 def mapping_file(request: SignedInRequest, pk: int) -> HttpResponse:
     """Download what the columns of a table are, for the command or the next file."""
     upload = get_object_or_404(Import, pk=pk)
@@ -114,7 +114,7 @@ def mapping_file(request: SignedInRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
-@allowed(Role.ADMIN)
+@for_importers
 def store_import(request: SignedInRequest, pk: int) -> HttpResponse:
     """Send a checked file to be stored."""
     upload = get_object_or_404(Import, pk=pk)
@@ -128,7 +128,7 @@ def store_import(request: SignedInRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
-@allowed(Role.ADMIN)
+@for_importers
 def cancel_import(request: SignedInRequest, pk: int) -> HttpResponse:
     """Stop an import; nothing of it is kept."""
     upload = get_object_or_404(Import, pk=pk)
@@ -137,7 +137,7 @@ def cancel_import(request: SignedInRequest, pk: int) -> HttpResponse:
 
 
 @require_safe
-@allowed(Role.ADMIN)
+@for_importers
 def import_problems(request: SignedInRequest, pk: int) -> FileResponse:
     """Download every bad row of an import with its reason, as CSV."""
     path = get_object_or_404(Import, pk=pk).problem_path

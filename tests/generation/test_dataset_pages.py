@@ -65,7 +65,8 @@ def test_the_list_counts_what_each_dataset_holds(researcher, pilot, tmp_path):
     assert table.columns[:3] == ["Dataset", "Examples", "Responses"]
 
 
-def test_without_data_an_admin_is_shown_the_way_to_import(adam, rosa, client_for):
+def test_without_data_an_admin_is_shown_the_way_to_import(adam, rosa, client_for, settings):
+    settings.RESEARCHERS_IMPORT = False
     there = reverse("evaluation:import")
     assert shown(client_for(adam).get(DATA)).links["Import a dataset"] == there
 

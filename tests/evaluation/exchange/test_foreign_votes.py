@@ -4,6 +4,7 @@ import csv
 import json
 from collections import defaultdict
 from pathlib import Path
+from typing import Literal
 
 import krippendorff
 import numpy as np
@@ -18,6 +19,7 @@ from tests.makers import import_material, import_path
 
 pytestmark = pytest.mark.once
 
+Level = Literal["nominal", "ordinal"]
 FOREIGN = Path(__file__).parents[2] / "data" / "foreign"
 MAPPING = """
 [columns]
@@ -29,13 +31,13 @@ quality = "vote"
 """
 
 
-def alpha_of(votes: dict[object, list[str]], words: list[str], level: str) -> float:
+def alpha_of(votes: dict[object, list[str]], words: list[str], level: Level) -> float:
     """Return alpha by the package: item → what its raters answered."""
     items = [[given.count(word) for word in words] for given in votes.values() if len(given) > 1]
     return float(krippendorff.alpha(value_counts=np.array(items), level_of_measurement=level))
 
 
-def alpha_here(question: str) -> float:
+def alpha_here(question: str) -> object:
     rows = raters_report(Study.objects.get()).records
     return next(row["alpha"] for row in rows if row["question"] == question)
 

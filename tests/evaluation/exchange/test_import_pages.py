@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from evaluation.exchange.forms import ImportForm
 from evaluation.exchange.uploads import request_import
-from generation.models import Import
+from generation.models import Dataset, Import
 from tests.makers import example_row
 from tests.shown import markup, shown
 from tests.uploading import State, carried_on, checked, zipped
@@ -228,7 +228,8 @@ def test_what_a_file_holds_cannot_run_on_the_page(admin, adam):
 
 
 @pytest.mark.parametrize("user", ["rosa", "rachel"])
-def test_only_admins_may_see_and_touch_an_import(request, client_for, upload, user):
+def test_only_admins_may_see_and_touch_an_import(request, client_for, upload, user, settings):
+    settings.RESEARCHERS_IMPORT = False
     checked(upload)
     client = client_for(request.getfixturevalue(user))
 
@@ -242,3 +243,22 @@ def test_only_admins_may_see_and_touch_an_import(request, client_for, upload, us
     assert [answer.status_code for answer in answers] == [403] * 4
     upload.refresh_from_db()
     assert upload.state == State.CHECKED
+
+
+def test_researchers_import_where_an_admin_allows_it(
+    client_for, rosa, tmp_path, settings, django_capture_on_commit_callbacks
+):
+    researcher = client_for(rosa)
+    settings.RESEARCHERS_IMPORT = False
+    assert "Import" not in shown(researcher.get("/data/")).links
+
+    settings.RESEARCHERS_IMPORT = True
+    assert "Import" in shown(researcher.get("/data/")).links
+    with django_capture_on_commit_callbacks():
+        researcher.post(IMPORT, {"file": zipped(tmp_path / "pilot")})
+    upload = checked(Import.objects.get())
+    with django_capture_on_commit_callbacks():
+        researcher.post(page_of(upload, "store-import"))
+
+    assert carried_on(upload).state == State.DONE
+    assert Dataset.objects.get().created_by == rosa

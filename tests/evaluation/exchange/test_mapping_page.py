@@ -187,7 +187,8 @@ def test_the_command_takes_a_mapping(tmp_path):
 
 
 @pytest.mark.parametrize("user", ["rosa", "rachel"])
-def test_only_admins_may_say_what_columns_are(request, client_for, upload, user):
+def test_only_admins_may_say_what_columns_are(request, client_for, upload, user, settings):
+    settings.RESEARCHERS_IMPORT = False
     checked(upload)
     client = client_for(request.getfixturevalue(user))
 

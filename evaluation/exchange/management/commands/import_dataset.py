@@ -1,6 +1,7 @@
 """Import a dataset, with votes and scores made elsewhere."""
 
 from argparse import RawDescriptionHelpFormatter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.exchange.import_plan import plan_import
 from evaluation.exchange.interchange import BadRows, Outcome, import_dataset
-from generation.importers import ENCODINGS, READERS, UTF_8, mapping_in, open_material
+from generation.importers import ENCODINGS, READERS, UTF_8, Material, mapping_in, open_material
 from generation.importers.errors import DatasetError
 from generation.progress import progress_bar
 
@@ -26,14 +27,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("path", type=Path, help="a folder, a zip or one file, .gz or not")
-        parser.add_argument("--format", choices=READERS, help="recognised by content when left out")
-        parser.add_argument(
-            "--encoding", choices=ENCODINGS, default=UTF_8, help="of its text (default: utf-8)"
-        )
-        parser.add_argument(
-            "--mapping", type=Path, help="of a table: a TOML file that says what its columns are"
-        )
+        add_file_arguments(parser)
         parser.add_argument("--name", help="of the dataset to make or add to (default: the file's)")
         parser.add_argument("--study", help="of the study for its votes (default: the dataset's)")
         parser.add_argument(
@@ -44,11 +38,8 @@ class Command(BaseCommand):
     def handle(self, *, path: Path, **options: Any) -> None:
         name = options["name"] or path.resolve().name.split(".")[0]
         try:
-            mapping = mapping_in(options["mapping"]) if options["mapping"] else None
             with (
-                open_material(
-                    path, options["format"], encoding=options["encoding"], mapping=mapping
-                ) as material,
+                opened(path, options) as material,
                 progress_bar(f"Importing {path.name}", self.stderr) as on_progress,
             ):
                 outcome = import_dataset(
@@ -59,34 +50,63 @@ class Command(BaseCommand):
                     on_progress=on_progress,
                 )
         except BadRows as error:
-            self._list_problems(error.outcome)
+            list_problems(self, error.outcome)
             raise CommandError("Nothing was imported. --skip-bad imports the good rows.") from error
         except DatasetError as error:
             raise CommandError(f"{error}\nNothing was imported.") from error
-        self._list_problems(outcome)
-        for kind, count in outcome.counts.items():
-            parts = ", ".join(f"{n:,} {what}" for what, n in count.items() if n or what == "new")
-            self.stdout.write(f"{kind}: {parts}")
-        for what, n in outcome.notes.items():
-            self.stdout.write(f"{what}: {n:,}")
-        for what, n in outcome.left_out.items():
-            self.stdout.write(f"left out: {n:,} {what}")
-        if outcome.ignored:
-            self.stdout.write(f"not read: {', '.join(outcome.ignored)}")
-        if outcome.scheme_origin:
-            self.stdout.write(f"scheme: {outcome.scheme_origin}")
-            for question, expected in outcome.answers.items():
-                self.stdout.write(f"  {question}: {expected}")
+        say_what_was_found(self, outcome)
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was imported.")
         elif outcome.dataset:
             study = f", study {outcome.study.name!r}" if outcome.study else ""
             self.stdout.write(self.style.SUCCESS(f"Imported into {name!r}{study}."))
 
-    def _list_problems(self, outcome: Outcome) -> None:
-        """Say what is wrong with the bad rows, on standard error."""
-        for problem in outcome.problems[:MAX_LISTED]:
-            self.stderr.write(str(problem))
-        if outcome.n_problems > MAX_LISTED:
-            more = outcome.n_problems - MAX_LISTED
-            self.stderr.write(f"... and {more:,} more problems")
+
+def add_file_arguments(parser: CommandParser) -> None:
+    """Let a command be told which file to read, and how."""
+    parser.add_argument("path", type=Path, help="a folder, a zip or one file, .gz or not")
+    parser.add_argument("--format", choices=READERS, help="recognised by content when left out")
+    parser.add_argument(
+        "--encoding", choices=ENCODINGS, default=UTF_8, help="of its text (default: utf-8)"
+    )
+    parser.add_argument(
+        "--mapping", type=Path, help="of a table: a TOML file that says what its columns are"
+    )
+
+
+def opened(path: Path, options: Mapping[str, Any]) -> Material:
+    """Return what lies at a path, as the arguments of `add_file_arguments` say.
+
+    Raises:
+        DatasetError: it cannot be read so.
+    """
+    mapping = mapping_in(options["mapping"]) if options["mapping"] else None
+    return open_material(path, options["format"], encoding=options["encoding"], mapping=mapping)
+
+
+def say_what_was_found(command: BaseCommand, outcome: Outcome) -> None:
+    """Print what a file holds; what is wrong with its bad rows goes to standard error."""
+    list_problems(command, outcome)
+    say = command.stdout.write
+    for kind, count in outcome.counts.items():
+        parts = ", ".join(f"{n:,} {what}" for what, n in count.items() if n or what == "new")
+        say(f"{kind}: {parts}")
+    for what, n in outcome.notes.items():
+        say(f"{what}: {n:,}")
+    for what, n in outcome.left_out.items():
+        say(f"left out: {n:,} {what}")
+    if outcome.ignored:
+        say(f"not read: {', '.join(outcome.ignored)}")
+    if outcome.scheme_origin:
+        say(f"scheme: {outcome.scheme_origin}")
+        for question, expected in outcome.answers.items():
+            say(f"  {question}: {expected}")
+
+
+def list_problems(command: BaseCommand, outcome: Outcome) -> None:
+    """Say what is wrong with the bad rows, on standard error."""
+    for problem in outcome.problems[:MAX_LISTED]:
+        command.stderr.write(str(problem))
+    if outcome.n_problems > MAX_LISTED:
+        more = outcome.n_problems - MAX_LISTED
+        command.stderr.write(f"... and {more:,} more problems")
