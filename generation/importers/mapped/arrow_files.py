@@ -1,11 +1,12 @@
 """Rows of Parquet files and of Hugging Face datasets, read by pyarrow a few at a time."""
 
+import io
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, time
 from decimal import Decimal
-from typing import Any
+from typing import IO, Any
 
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row
@@ -38,7 +39,7 @@ def arrow_rows(source: Source, names: tuple[str, ...]) -> Iterator[Row | Problem
         with (
             source.whole_file(name) as stream,
             _damage_of(name, "Arrow"),
-            ipc.open_stream(stream) as batches,
+            ipc.open_stream(_Bounded(stream, source.sizes[name])) as batches,
         ):
             pieces = (
                 batch.slice(start, ROWS_AT_ONCE)
@@ -48,10 +49,25 @@ def arrow_rows(source: Source, names: tuple[str, ...]) -> Iterator[Row | Problem
             yield from _rows(source, name, pieces)
 
 
+class _Bounded(io.RawIOBase):
+    """A stream that is never asked for more bytes than its file has, as a damaged one asks."""
+
+    def __init__(self, stream: IO[bytes], size: int) -> None:
+        self._stream = stream
+        self._size = size
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, n_bytes: int = -1) -> bytes:
+        return self._stream.read(min(n_bytes, self._size))
+
+
 def _rows(source: Source, name: str, batches: Iterator[Any]) -> Iterator[Row | Problem]:
     source.begin_rows(name)
     number = 0
     for batch in batches:
+        batch.validate(full=True)  # what a damaged one points to may lie anywhere in memory
         for values in batch.to_pylist():
             number += 1
             source.count_row(name)
@@ -66,9 +82,13 @@ def _rows(source: Source, name: str, batches: Iterator[Any]) -> Iterator[Row | P
 def _damage_of(name: str, what: str) -> Iterator[None]:
     """Turn what pyarrow raises about a bad file into an error that says so."""
     from pyarrow import ArrowException
+    from pyarrow.lib import ArrowMemoryError
 
     try:
         yield
+    except ArrowMemoryError as error:  # most often asked for by a number that is not right
+        found = f"{what} that asks for more memory than there is"
+        raise DatasetError(name, found, _SOUND) from error
     except (ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
         raise DatasetError(name, f"damaged {what} ({excerpt(str(error))})", _SOUND) from error
 

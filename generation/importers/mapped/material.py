@@ -22,7 +22,7 @@ from generation.importers.mapped.cells import (
 )
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.proposal import UnmappedError, look_at
-from generation.importers.mapped.roles import expected_columns
+from generation.importers.mapped.roles import ROLES, expected_columns
 from generation.importers.mapped.table_files import open_table, top_of, value_at
 from generation.importers.material import Material
 from generation.importers.rater_codes import NOMINAL
@@ -110,6 +110,7 @@ class MappedMaterial(Material):
         self._table = table
         self.look = look
         self._mapping = look.mapping
+        self._of = {role: look.mapping.of(role) for role in ROLES}  # asked for each cell
         self.kinds = tuple(
             kind
             for kind, roles in {
@@ -163,7 +164,7 @@ class MappedMaterial(Material):
                 yield example
             n_otherwise += first.setdefault(example.key, said) != said
         self._note(OTHERWISE, n_otherwise)
-        self._note(ALONE, 0 if self._mapping.one("dialog") else len(first))
+        self._note(ALONE, 0 if self._of["dialog"] else len(first))
 
     def _responses(self) -> Iterator[Record | Problem]:
         n_without_evidence = n_empty = n_without = 0
@@ -228,7 +229,7 @@ class MappedMaterial(Material):
 
         Every pass over the rows gives the same keys.
         """
-        is_rated = self._mapping.one("vote") or self._mapping.one("rater")
+        is_rated = self._of["vote"] or self._of["rater"]
         for answer in row.answers:
             if answer.key and not is_rated:
                 yield answer, True
@@ -281,8 +282,8 @@ class MappedMaterial(Material):
         turns, said = self._dialog(row)
         dialog = self._key(row, "dialog")
         golden_answers = texts_of(row, self._columns(row, "golden_answer")[:1])
-        shown = texts_of(row, self._mapping.of("shown"))
-        golden = texts_of(row, self._mapping.of("golden"))
+        shown = texts_of(row, self._of["shown"])
+        golden = texts_of(row, self._of["golden"])
         told_by = [turn.text for turn in turns] or [each.key for each in (*golden, *shown)]
         example = self._key(row, "example") or _hash_of(dialog, *told_by or [str(row.where.line)])
         answers, n_without = self._answers(row, said)
@@ -307,16 +308,16 @@ class MappedMaterial(Material):
         history = next(iter(self._columns(row, "history")), None)
         for column in self._columns(row, "messages"):
             return conversation_of(row, column)
-        for column in self._columns(row, "question") or self._mapping.of("question")[:1]:
+        for column in self._columns(row, "question") or self._of["question"][:1]:
             return turns_of(row, column, history), None
         return (), None
 
     def _columns(self, row: Row, role: str) -> list[str]:
         """Return the columns of a role that have something in this row."""
-        return [c for c in self._mapping.of(role) if row.values.get(c) not in (None, "")]
+        return [c for c in self._of[role] if row.values.get(c) not in (None, "")]
 
     def _answers(self, row: Row, said: str | None) -> tuple[tuple[Answer, ...], int]:
-        columns = self._mapping.of("response")
+        columns = self._of["response"]
         if len(columns) < 2 or said is not None:
             setup = self._key(row, "setup", LONGEST_NAME)
             setup = setup or self._mapping.constants.get("setup", ONE_SETUP)
@@ -328,19 +329,19 @@ class MappedMaterial(Material):
         return tuple(answers), len(columns) - len(there)
 
     def _scores_in(self, row: Row) -> Iterator[tuple[str, float | None, str]]:
-        for column in self._mapping.of("score"):
+        for column in self._of["score"]:
             value = row.values.get(column)
             number = number_in(row, column, value, self._mapping.decimal)
             yield self._mapping.name_of(column), number, ""
-        for column in self._mapping.of("scores"):
+        for column in self._of["scores"]:
             for metric, score, problem in scores_of(row, column):
                 if not 0 < len(metric) <= LONGEST_NAME:
                     row.refuse(column, metric[:80], f"a name of 1 to {LONGEST_NAME} characters")
                 yield metric, score, problem
 
     def _votes_in(self, row: Row) -> Iterator[tuple[str, str]]:
-        asked = self._mapping.one("asked")
-        for column in self._mapping.of("vote"):
+        asked = next(iter(self._of["asked"]), None)
+        for column in self._of["vote"]:
             if row.values.get(column) in (None, ""):
                 continue
             word = row.word(column)
@@ -349,7 +350,7 @@ class MappedMaterial(Material):
             yield row.key(asked, longest=LONGEST_QUESTION) if asked else question, answer
 
     def _response(self, row: MappedRow, answer: Answer) -> ResponseRecord:
-        model = answer.setup if self._mapping.one("setup") in MODELS else ""
+        model = answer.setup if {*self._of["setup"]} & {*MODELS} else ""
         shown = tuple(passage.key for passage in row.shown)
         return ResponseRecord(
             where=row.where,
@@ -357,7 +358,7 @@ class MappedMaterial(Material):
             example=row.example,
             setup=SetupRecord(answer.setup, model, None, "", "", {}),
             text=answer.text,
-            evidence_shown=shown if self._mapping.one("shown") else None,
+            evidence_shown=shown if self._of["shown"] else None,
             graph_shown=None,
             removed=None,
             meta=row.meta,

@@ -36,7 +36,7 @@ def rows(source: Source, name: str, left_out: LeftOut) -> Iterator[Row | Problem
         results = results.get("results")
     if not isinstance(results, list):
         raise DatasetError(f"{name}, results.results", excerpt(results), "a list of results")
-    n_prompts = len({_at(each, "prompt", "label") for each in results})
+    n_prompts = len({str(_at(each, "prompt", "label")) for each in results})
     source.begin_rows(name)
     for number, result in enumerate(results, 1):
         source.count_row(name)

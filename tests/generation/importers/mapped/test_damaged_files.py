@@ -1,0 +1,84 @@
+"""5,000 damaged workbooks, Parquet files and datasets: each is read, or is one documented error."""
+
+import io
+import random
+import zipfile
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from openpyxl import Workbook
+
+from generation.importers import DatasetError, open_material
+from tests.evaluation.exchange.bombs import mutated
+
+pytestmark = pytest.mark.faults
+
+N_MUTATIONS = 5_000
+SEED = 13
+HEADER = ["question", "context", "answer", "model"]
+ROWS = [[f"Who {n}?", "It is tall. " * 20, f"She {n}.", "m"] for n in range(20)]
+
+
+def workbook() -> bytes:
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet()
+    for row in (HEADER, *ROWS):
+        sheet.append(row)
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def table() -> pa.Table:
+    columns = dict(zip(HEADER, zip(*ROWS, strict=True), strict=True))
+    return pa.table({**columns, "contexts": [["a", "b"]] * len(ROWS)})
+
+
+def parquet() -> bytes:
+    file = io.BytesIO()
+    pq.write_table(table(), file)
+    return file.getvalue()
+
+
+def arrow() -> bytes:
+    file = io.BytesIO()
+    with pa.ipc.new_stream(file, table().schema) as writer:
+        writer.write_table(table())
+    return file.getvalue()
+
+
+def damaged(content: bytes, drawn: random.Random) -> bytes:
+    """Return a file with some bytes changed; of a zip, mostly inside one of its members."""
+    if not content.startswith(b"PK") or drawn.random() < 0.3:
+        return mutated(content, drawn)
+    file = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as sound,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as changed,
+    ):
+        victim = drawn.choice(sound.namelist())
+        for name in sound.namelist():
+            member = sound.read(name)
+            changed.writestr(name, mutated(member, drawn) if name == victim else member)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [("t.xlsx", workbook), ("t.parquet", parquet), ("data-0.arrow", arrow)],
+)
+def test_a_damaged_file_is_no_fault_of_ours(tmp_path, name, make):
+    content, drawn = make(), random.Random(SEED)
+    (tmp_path / "state.json").write_text("{}")
+    path = tmp_path if name.endswith(".arrow") else tmp_path / name
+    n_refused = 0
+    for _ in range(N_MUTATIONS):
+        (tmp_path / name).write_bytes(damaged(content, drawn))
+        try:
+            with open_material(path) as material:
+                for kind in material.kinds:
+                    list(material.records(kind))
+        except DatasetError:
+            n_refused += 1
+    assert 0 < n_refused < N_MUTATIONS
