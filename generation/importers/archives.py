@@ -14,7 +14,7 @@ from generation.importers.limits import Limits
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 _OLD_EXCEL_MAGIC = b"\xd0\xcf\x11\xe0"
 _WORKBOOK = "xl/workbook.xml"  # a member of every .xlsx
-CSV_OF_A_SHEET = "CSV: save each sheet as 'CSV UTF-8', and import these files (in a zip)"
+NEW_EXCEL = "an .xlsx file: save it in Excel's present format, or each sheet as 'CSV UTF-8'"
 LONGEST_MEMBER_NAME = 255  # characters of a member's name
 _JUNK = frozenset({"__MACOSX", ".DS_Store"})
 _DRIVE = re.compile(r"^[A-Za-z]:")

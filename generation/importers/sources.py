@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from generation.importers.archives import (
-    CSV_OF_A_SHEET,
+    NEW_EXCEL,
     ZipStore,
     is_junk,
     is_workbook,
@@ -393,7 +393,7 @@ def _store_for(path: Path, limits: Limits) -> Store:
         if not path.is_file():
             raise DatasetError(str(path), "no such file", "a folder, a zip or a file")
         if looks_like_old_excel(path):
-            raise DatasetError(path.name, "an Excel workbook", CSV_OF_A_SHEET)
+            raise DatasetError(path.name, "an old Excel workbook", NEW_EXCEL)
         is_zip = path.suffix.lower() == ".zip" or looks_like_zip(path)
         if is_zip and not is_workbook(path):
             return ZipStore(path, limits)

@@ -237,7 +237,7 @@ def test_a_workbook_that_cannot_be_read_is_named(tmp_path):
         archive.writestr("xl/workbook.xml", "<workbook/>")
     (tmp_path / "votes.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500))
 
-    with pytest.raises(DatasetError, match=r"votes\.xls: found an Excel workbook; expected CSV"):
+    with pytest.raises(DatasetError, match=r"votes\.xls: found an old Excel workbook; expected an"):
         recognise(tmp_path / "votes.xls")
     with pytest.raises(DatasetError, match=r"votes\.xlsx: found a damaged Excel workbook"):
         recognise(workbook)

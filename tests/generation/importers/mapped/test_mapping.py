@@ -2,11 +2,14 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from generation.importers import DatasetError, open_material
 from generation.importers.mapped.mapping import ColumnMapping, read_mapping
+from generation.importers.mapped.recipes import RECIPES
+from generation.importers.mapped.roles import ROLES
 from generation.records import Problem
 
 FULL = """
@@ -252,3 +255,13 @@ def test_lists_as_pandas_writes_them_are_lists(tmp_path):
         "It is old.",
         "It's grey.",
     ]
+
+
+def test_the_docs_have_each_role_as_it_is_declared():
+    docs = (Path(__file__).parents[4] / "docs" / "formats.md").read_text("utf-8")
+
+    for key, role in ROLES.items():
+        names = ", ".join(f"`{name}`" for name in role.names)
+        assert f"| `{key}` | {role.holds} | {names} |" in docs
+    for recipe in RECIPES:
+        assert recipe.title.partition(" ")[0].rstrip(",") in docs
