@@ -7,7 +7,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import RequestDataTooBig
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
 
-from accounts.access import Role, roles_of
+from accounts.access import Role, may_import, roles_of
 
 FORM_BYTES = 64 * 1024  # what a form may hold beside its file, a small file, what others send
 
@@ -27,9 +27,9 @@ class BoundedUploadHandler(TemporaryFileUploadHandler):
         boundary: str,
         encoding: str | None = None,
     ) -> None:
-        roles = roles_of(getattr(self.request, "user", AnonymousUser()))
-        self._most = FORM_BYTES if Role.RESEARCHER in roles else 0
-        if Role.ADMIN in roles:
+        user = getattr(self.request, "user", AnonymousUser())
+        self._most = FORM_BYTES if Role.RESEARCHER in roles_of(user) else 0
+        if may_import(user):
             self._most = settings.MAX_UPLOAD_BYTES
         if content_length > self._most + FORM_BYTES:
             raise self._too_big()

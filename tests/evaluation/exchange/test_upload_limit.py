@@ -24,6 +24,7 @@ def test_a_file_beyond_the_limit_is_refused(client_for, adam, settings, size):
 
 @pytest.mark.parametrize("who", [None, "rachel", "rosa"])
 def test_who_may_not_import_cannot_fill_the_disk_either(request, settings, who):
+    settings.RESEARCHERS_IMPORT = False
     client = Client(enforce_csrf_checks=True)
     if who:
         client.force_login(request.getfixturevalue(who))
@@ -35,3 +36,16 @@ def test_who_may_not_import_cannot_fill_the_disk_either(request, settings, who):
         assert client.post(address, {"file": file}).status_code == 400
 
     assert not Import.objects.exists()
+
+
+def test_a_researcher_who_may_import_sends_as_much_as_an_admin(
+    client_for, rosa, settings, tmp_path
+):
+    settings.MEDIA_ROOT = tmp_path
+    settings.RESEARCHERS_IMPORT = True
+
+    file = SimpleUploadedFile("votes.csv", b"x" * 200_000)
+    answer = client_for(rosa).post(reverse("evaluation:import"), {"file": file})
+
+    assert answer.status_code == 302
+    assert Import.objects.count() == 1
