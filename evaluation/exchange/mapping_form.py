@@ -47,9 +47,7 @@ class MappingForm(forms.Form):
     def __init__(self, look: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._columns: list[dict[str, Any]] = look["columns"]
-        self._was = ColumnMapping()
-        if look["is_complete"]:
-            self._was = read_mapping(look["mapping"])
+        self._was = read_mapping(look["mapping"], is_whole=False)
         self.fields["setup"].initial = self._was.constants.get("setup", "")
         roles = [column["role"] for column in self._columns]
         for number, column in enumerate(self._columns):
@@ -135,12 +133,14 @@ class MappingForm(forms.Form):
             }
             if role == "vote" and meant:
                 values[name] = meant
-        return ColumnMapping(
+        constants = {**self._was.constants, "setup": cleaned["setup"]}
+        needs = self._was.needs
+        return self._was._replace(
             columns=columns,
             names=names,
             values=values,
-            constants={"setup": cleaned["setup"]} if cleaned["setup"] else {},
-            rows=self._was.rows,
+            constants={name: value for name, value in constants.items() if value},
+            needs=needs if needs is not None and {*needs} <= {*columns} else None,
             encoding=cleaned.get("encoding", self._was.encoding),
             delimiter=cleaned.get("delimiter", self._was.delimiter),
             decimal=cleaned.get("decimal") or self._was.decimal,

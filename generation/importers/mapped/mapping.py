@@ -125,11 +125,12 @@ class ColumnMapping(NamedTuple):
         return tomli_w.dumps(dict(sorted(said.items(), key=lambda item: _KEYS.index(item[0]))))
 
 
-def read_mapping(text: str, where: str = "mapping") -> ColumnMapping:
+def read_mapping(text: str, where: str = "mapping", *, is_whole: bool = True) -> ColumnMapping:
     """Return the mapping in a TOML file.
 
     Args:
         where: the name of the file, for the message.
+        is_whole: it has to say where the responses are.
 
     Raises:
         DatasetError: it is no TOML, or no mapping.
@@ -154,14 +155,14 @@ def read_mapping(text: str, where: str = "mapping") -> ColumnMapping:
         values={key: _texts(each, f"{where}, values.{key}") for key, each in values.items()},
         needs=None if needs is None else tuple(needs),
     )
-    _check(mapping, where)
+    _check(mapping, where, is_whole)
     return mapping
 
 
-def _check(mapping: ColumnMapping, where: str) -> None:
+def _check(mapping: ColumnMapping, where: str, is_whole: bool) -> None:
     for column, role in mapping.columns.items():
         _refuse_unless(role in ROLES, f"{where}, columns.{excerpt(column)}", role, ROLES)
-    if not (mapping.is_complete or mapping.reader):  # names tell the rest of what a reader gives
+    if is_whole and not mapping.is_complete:
         expected = "a column that is the response"
         raise DatasetError(f"{where}, columns", excerpt(dict(mapping.columns)), expected)
     if len(mapping.of("response")) > 1:

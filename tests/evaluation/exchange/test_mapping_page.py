@@ -1,5 +1,7 @@
 """What the columns of a table are, said on the page of its import, and kept for the next one."""
 
+from pathlib import Path
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
@@ -17,6 +19,7 @@ from tests.uploading import State, asked_to_store, carried_on, checked
 
 pytestmark = [pytest.mark.once, pytest.mark.usefixtures("own_cache_and_folder")]
 
+FOREIGN = Path(__file__).parents[2] / "data" / "foreign"
 LINES = """frage,text,wer,urteil,guete
 Who built it?,Ilva Marren.,anna,gut,"0,5"
 Who built it?,Ilva Marren.,ben,schlecht,"0,5"
@@ -198,3 +201,38 @@ def test_only_admins_may_say_what_columns_are(request, client_for, upload, user,
     ]
 
     assert [answer.status_code for answer in answers] == [403, 403]
+
+
+def test_a_file_of_another_tool_stays_its_own_when_a_column_is_changed(admin, adam):
+    content = (FOREIGN / "label_studio_export.json").read_bytes()
+    upload = checked(request_import(SimpleUploadedFile("ls.json", content), "Opossums", "", adam))
+    columns = upload.report["look"]["columns"]
+    said = {f"role-{n}": column["role"] for n, column in enumerate(columns)}
+    system = [column["name"] for column in columns].index("system")
+    called = {
+        f"called-{n}": column["name"]
+        for n, column in enumerate(columns)
+        if column["role"] == "vote"
+    }
+    answers = {
+        f"answer-{n}-{place}": answer
+        for n, column in enumerate(columns)
+        for place, answer in enumerate(column["answers"])
+    }
+
+    said[f"role-{system}"] = "setup"
+    admin.post(page_of(upload, "map-columns"), said | called | answers)
+
+    checked(upload)
+    assert upload.report["counts"]["votes"]["new"] == 12
+    assert upload.report["examples"][0]["response"]["setup"] == "rag-a"
+    assert read_mapping(upload.mapping).reader == "label_studio"
+
+
+def test_a_list_inside_a_file_is_found_again_when_its_columns_are_said(admin, adam):
+    content = b'{"all": {"items": [{"frage": "Who?", "text": "She."}]}}'
+    upload = checked(request_import(SimpleUploadedFile("a.json", content), "Lights", "", adam))
+
+    admin.post(page_of(upload, "map-columns"), roles("question", "response"))
+
+    assert checked(upload).report["counts"]["responses"]["new"] == 1

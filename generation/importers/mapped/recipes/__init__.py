@@ -5,6 +5,7 @@ from pathlib import Path
 from generation.importers.mapped.mapping import read_mapping
 
 RECIPES = tuple(
-    read_mapping(path.read_text("utf-8"), path.name)
+    # Names tell the rest of what a reader of rows gives.
+    read_mapping(path.read_text("utf-8"), path.name, is_whole=False)
     for path in sorted(Path(__file__).parent.glob("*.toml"))
 )
