@@ -30,6 +30,7 @@ from tests.annotation.makers import (
 )
 from tests.e2e.graph_walk import graph_pages, pull_pages
 from tests.e2e.grid_walk import grid_pages
+from tests.e2e.import_walk import import_pages
 from tests.e2e.job_walk import job_pages
 from tests.e2e.sample_walk import sample_pages
 from tests.e2e.tradeoff_walk import tradeoff_pages
@@ -242,6 +243,7 @@ def research_stops(folder: Path) -> Iterator[Stop]:
     yield from token_stops(plans)
     yield from run_stops(folder, plans)
     yield from disagreement_stops(folder, plans)
+    yield from (Stop(name, plans, path) for name, path in import_pages(plans))
     yield from (Stop(name, plans, path) for name, path in job_pages(folder))
     yield from (Stop(name, plans, path) for name, path in sample_pages(folder / "sampled"))
     yield from (Stop(name, plans, path) for name, path in grid_pages(folder / "grids"))
