@@ -72,7 +72,9 @@ class MappingForm(forms.Form):
         meant = self._was.values.get(name, {})
         for place, answer in enumerate(column["answers"]):
             self.fields[f"answer-{number}-{place}"] = forms.CharField(
-                label=answer, initial=meant.get(answer, answer), max_length=LONGEST_ANSWER
+                label=f"What {answer} means",
+                initial=meant.get(answer, answer),
+                max_length=LONGEST_ANSWER,
             )
 
     def _add_ways_of_writing(self) -> None:
