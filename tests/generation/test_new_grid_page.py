@@ -280,7 +280,8 @@ def test_a_grid_file_with_a_mistake_is_refused(researcher, dataset, sent, field,
     assert not Experiment.objects.exists()
 
 
-def test_a_large_file_is_refused_whoever_sends_it(researcher, dataset, adam, client_for):
+def test_a_large_file_is_refused_whoever_sends_it(researcher, dataset, adam, client_for, settings):
+    settings.RESEARCHERS_IMPORT = False
     large = b"#" * 65_537  # one more than 64 KB
 
     def sent(client):
