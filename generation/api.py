@@ -8,6 +8,7 @@ from django_filters import rest_framework as filters
 from rest_framework import serializers
 
 from accounts.api import LongPages, NameFilter, Readable
+from generation.limits import LONGEST_FACTS
 from generation.models import (
     Citation,
     Dataset,
@@ -45,6 +46,7 @@ class DatasetSerializer(serializers.ModelSerializer[Dataset]):
         fields: tuple[str, ...] = (
             "slug",
             "name",
+            *LONGEST_FACTS,
             "created_at",
             "n_examples",
             "n_passages",

@@ -21,7 +21,7 @@ from generation.models import Dataset
 
 Row = dict[str, Any]
 CSV_KINDS = ("votes", "scores", "flags", "raters")
-SETTINGS = ("study", "scheme")
+SETTINGS = ("study", "scheme", "dataset")
 
 
 # --- rows of interchange files --------------------------------------------------------------

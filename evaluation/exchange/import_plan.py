@@ -16,6 +16,7 @@ from annotation.schemes import (
 )
 from annotation.study_file import StudyFacts, StudyFileError, read_study_facts
 from generation.importers import Material
+from generation.importers.dataset_file import read_dataset_facts
 from generation.importers.errors import DatasetError
 from generation.limits import LONGEST_NAME
 from generation.models import Dataset
@@ -33,6 +34,7 @@ class Plan(NamedTuple):
 
     name: str
     dataset: Dataset | None
+    about: Mapping[str, str]  # what the file says of the dataset
     study_name: str | None  # None: the file brings nothing that belongs to a study
     study: Study | None
     facts: StudyFacts
@@ -52,12 +54,14 @@ def plan_import(
     Without a scheme that is known, it takes one more pass over the votes to find one.
 
     Raises:
-        DatasetError: a study of that name belongs elsewhere, or the scheme cannot be used.
+        DatasetError: a study of that name belongs elsewhere, or the scheme or what is said of the
+            dataset cannot be used.
     """
     name = _name(name, "dataset")
     dataset = Dataset.objects.filter(name=name).first()
+    about = read_dataset_facts(material.about or {})
     if not NEEDS_STUDY & set(material.kinds):
-        return Plan(name, dataset, None, None, StudyFacts(), {}, Scheme("", "", (), ()), "")
+        return Plan(name, dataset, about, None, None, StudyFacts(), {}, Scheme("", "", (), ()), "")
     try:
         facts = read_study_facts(material.study or {})
     except StudyFileError as error:
@@ -76,7 +80,7 @@ def plan_import(
         scheme = load_scheme(scheme_data)
     except SchemeError as error:
         raise DatasetError(f"scheme.json, {error}") from error
-    return Plan(name, dataset, study_name, study, facts, scheme_data, scheme, origin)
+    return Plan(name, dataset, about, study_name, study, facts, scheme_data, scheme, origin)
 
 
 def _name(name: str, what: str) -> str:

@@ -48,7 +48,12 @@ from generation.records import (
     SampleRecord,
     VoteRecord,
 )
-from generation.services.datasets import create_dataset, store_examples, store_passages
+from generation.services.datasets import (
+    create_dataset,
+    fill_in_facts,
+    store_examples,
+    store_passages,
+)
 from generation.services.graphs import store_entities, store_kg_questions
 from generation.services.responses import store_responses
 from generation.services.samples import store_samples
@@ -230,6 +235,7 @@ class _Report:
 def _places(plan: Plan, requested_by: User | None) -> tuple[Dataset, Study | None]:
     """Return the dataset and the study that an import adds to, made where they are new."""
     dataset = plan.dataset or create_dataset(plan.name, requested_by)
+    fill_in_facts(dataset, plan.about)
     if plan.study or not plan.study_name:
         return dataset, plan.study
     return dataset, create_imported_study(plan.study_name, dataset, plan.scheme_data, plan.facts)

@@ -16,6 +16,7 @@ from annotation.schemes import load_scheme
 from evaluation.models import AutoScore
 from evaluation.votes.assumed import assumed_responses
 from evaluation.votes.counts import gold_targets, n_responses
+from generation.importers.dataset_file import DATASET_FILE
 from generation.importers.setups import setup_name
 from generation.importers.spreadsheet import csv_cell
 from generation.models import (
@@ -42,7 +43,10 @@ Write = Callable[[IO[str]], None]
 
 def export_files(dataset: Dataset, study: Study | None) -> dict[str, Write]:
     """Return the files of an export: name → what writes it, row by row."""
-    files = {
+    files: dict[str, Write] = {}
+    if facts := dataset.facts:
+        files[DATASET_FILE] = lambda out: _write_json(out, facts)
+    files |= {
         "examples.jsonl": lambda out: _write_jsonl(out, _examples(dataset)),
         "responses.jsonl": lambda out: _write_jsonl(out, _responses(dataset)),
     }

@@ -1,9 +1,10 @@
-"""The filter of a dataset's examples."""
+"""Forms of a dataset: the filter of its examples, and what is said of it."""
 
 from typing import Any
 
 from django import forms
 
+from generation.limits import LONGEST_FACTS
 from generation.models import Dataset
 
 
@@ -21,3 +22,17 @@ class ExampleFilter(forms.Form):
             ("", "any setup"),
             *((str(pk), name) for pk, name in setups),
         ]
+
+
+class DatasetFactsForm(forms.ModelForm):  # type: ignore[type-arg]
+    """What people should know of a dataset before they use it."""
+
+    class Meta:
+        model = Dataset
+        fields = (*LONGEST_FACTS,)
+        help_texts = {
+            "description": "What it holds, who made it, and what it is meant for.",
+            "licence": "Under which it may be used: Apache 2.0, CC BY 4.0, internal.",
+            "source": "Where it comes from: an address, a paper, a project.",
+            "language": "Of its texts: English, or several with a comma between.",
+        }

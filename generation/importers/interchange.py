@@ -14,7 +14,7 @@ from generation.importers.sources import Source, plain_name
 from generation.importers.tables import csv_columns, csv_rows, json_rows
 from generation.records import Problem, Record
 
-_SETTINGS = ("study", "scheme")
+_SETTINGS = ("study", "scheme", "dataset")
 _HEAD_BYTES = 1 << 20
 _ALSO_TABLES = ("examples", "responses")  # what people call a table of questions and answers
 _NO_TEXT = (b"PK\x03\x04", b"PAR1")  # workbooks and Parquet: tables, by whatever name
@@ -38,7 +38,7 @@ class InterchangeMaterial(Material):
             raise _unclear(source)
         self._files = {file.kind.name: file for file in files}
         self.kinds = tuple(kind for kind in KINDS if kind in self._files)
-        self.study, self.scheme = (_settings(source, name) for name in _SETTINGS)
+        self.study, self.scheme, self.about = (_settings(source, name) for name in _SETTINGS)
         used = {file.name for file in files} | set(_settings_files(source).values())
         self.ignored = source.ignored + [name for name in source.sizes if name not in used]
 
@@ -139,7 +139,7 @@ def _first_fields(head: str, is_json: bool, max_nesting: int) -> set[str]:
 
 
 def _settings_files(source: Source) -> dict[str, str]:
-    """Return the names of study.json and scheme.json, where they are there."""
+    """Return the names of study.json, scheme.json and dataset.json, where they are there."""
     names = {plain_name(name): name for name in source.sizes}
     return {what: names[f"{what}.json"] for what in _SETTINGS if f"{what}.json" in names}
 

@@ -13,6 +13,6 @@ class Limits(NamedTuple):
     max_members: int = 1000
     max_whole_json_bytes: int = 16 * 1024**2  # for formats that must be read at once
     max_rows_in_memory: int = 100_000  # of formats whose published files have some thousands
-    max_settings_bytes: int = 1024**2  # of study.json and scheme.json
+    max_settings_bytes: int = 1024**2  # of study.json, scheme.json, dataset.json
     max_times_unpacked: int = 100  # of what is stored: published files have 3 to 10
     always_unpacked: int = 64 * 1024**2  # however little is stored

@@ -36,6 +36,7 @@ class Material(ABC):
         kinds: the kinds of records it holds, in the order of `KINDS`.
         study: what study.json says, or what the format fixes; None when there is neither.
         scheme: a scheme as scheme.json spells one; None when there is none.
+        about: what dataset.json says; None when there is none.
         ignored: files, columns and keys that are not read, each named once. Columns and keys
             are complete only after all kinds were read.
         n_left_out: what is not imported although it is data, counted by name; complete only
@@ -56,6 +57,7 @@ class Material(ABC):
         self.kinds: tuple[str, ...] = ()
         self.study: dict[str, Any] | None = None
         self.scheme: dict[str, Any] | None = None
+        self.about: dict[str, Any] | None = None
         self.ignored: list[str] = []
         self.n_left_out: dict[str, int] = {}
         self.notes: dict[str, int] = {}

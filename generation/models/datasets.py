@@ -7,11 +7,19 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from generation.limits import LONGEST_FACTS
+
 
 class Dataset(models.Model):
-    """One named collection of examples, passages and responses."""
+    """One named collection of examples, passages and responses, and what to know of it."""
 
     name = models.CharField(max_length=100, unique=True)
+    description = models.TextField(blank=True, max_length=LONGEST_FACTS["description"])
+    licence = models.CharField(blank=True, max_length=LONGEST_FACTS["licence"])
+    source = models.CharField(
+        blank=True, max_length=LONGEST_FACTS["source"]
+    )  # an address, or words
+    language = models.CharField(blank=True, max_length=LONGEST_FACTS["language"])  # of its texts
     slug = models.SlugField(max_length=110, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(
@@ -23,6 +31,11 @@ class Dataset(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What is said of it, by the names of `LONGEST_FACTS`; without what nobody has said."""
+        return {fact: said for fact in LONGEST_FACTS if (said := getattr(self, fact))}
 
 
 class Passage(models.Model):

@@ -20,6 +20,20 @@ def create_dataset(name: str, created_by: User | None = None) -> Dataset:
     return Dataset.objects.create(name=name, slug=free_slug(Dataset, name), created_by=created_by)
 
 
+def fill_in_facts(dataset: Dataset, facts: Mapping[str, str]) -> None:
+    """Keep what is said of a dataset, by names of `LONGEST_FACTS`; what it says already stays."""
+    new = {fact: said for fact, said in facts.items() if said and not getattr(dataset, fact)}
+    if new:
+        change_facts(dataset, new)
+
+
+def change_facts(dataset: Dataset, facts: Mapping[str, str]) -> None:
+    """Write what is said of a dataset."""
+    for fact, said in facts.items():
+        setattr(dataset, fact, said)
+    dataset.save(update_fields=[*facts])
+
+
 # Addresses of pages where a dataset's or a study's slug would stand.
 RESERVED_SLUGS = {"import", "mine", "new", "pull"}
 

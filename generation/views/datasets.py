@@ -1,15 +1,17 @@
 """Datasets: the list of them, and the examples of one."""
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_safe
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.access import Role, allowed
+from accounts.access import Role, allowed, for_importers
 from accounts.http import SignedInRequest, render_page_or_fragment
-from generation.forms.datasets import ExampleFilter
+from generation.forms.datasets import DatasetFactsForm, ExampleFilter
 from generation.models import Dataset, Example, Response
+from generation.services.datasets import change_facts
 
 DATASETS_PER_PAGE = 50
 EXAMPLES_PER_PAGE = 25
@@ -69,6 +71,21 @@ def dataset(request: SignedInRequest, slug: str) -> HttpResponse:
             "n_entities": found.entities.count(),
         },
     )
+
+
+@require_http_methods(["GET", "POST"])
+@for_importers
+def describe(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Say what a dataset is, under which licence, from where, in which language."""
+    found = get_object_or_404(Dataset, slug=slug)
+    form = DatasetFactsForm(request.POST or None, instance=found)
+    if form.is_valid():
+        change_facts(found, form.cleaned_data)
+        messages.success(request, f"Described {found.name}.")
+        return redirect("generation:dataset", slug)
+    context = {"dataset": found, "form": form}
+    status = 422 if form.is_bound else 200
+    return render(request, "generation/describe.html", context, status=status)
 
 
 def _matching(dataset: Dataset, choice: dict[str, str]) -> QuerySet[Example]:

@@ -1,0 +1,28 @@
+"""dataset.json: what people should know of a dataset before they use it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from generation.importers.errors import DatasetError, excerpt
+from generation.limits import LONGEST_FACTS
+
+DATASET_FILE = "dataset.json"
+
+
+def read_dataset_facts(data: Mapping[str, Any]) -> dict[str, str]:
+    """Return what a dataset.json says, by the names of `LONGEST_FACTS`.
+
+    Raises:
+        DatasetError: it says something else, or a fact is no text of its length.
+    """
+    facts = {}
+    for key, value in data.items():
+        if key not in LONGEST_FACTS:
+            raise DatasetError(DATASET_FILE, excerpt(key), " or ".join(LONGEST_FACTS))
+        is_text = isinstance(value, str)
+        if not is_text or len(value) > LONGEST_FACTS[key]:
+            found = f"{len(value):,} characters" if is_text else excerpt(value)
+            expected = f"a text of at most {LONGEST_FACTS[key]:,} characters"
+            raise DatasetError(f"{DATASET_FILE}, {key}", found, expected)
+        facts[key] = value.strip()
+    return facts
