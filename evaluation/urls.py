@@ -42,6 +42,7 @@ urlpatterns = [
     path("data/import/<int:pk>/cancel/", imports.cancel_import, name="cancel-import"),
     path("data/import/<int:pk>/problems.csv", imports.import_problems, name="import-problems"),
     path("data/<slug:slug>/export/", studies.export_dataset, name="export-dataset"),
+    path("data/<slug:slug>/delete-chosen/", material.delete_chosen_material, name="delete-chosen"),
     path("data/<slug:slug>/delete/", material.delete_dataset, name="delete-dataset"),
     path("data/<slug:slug>/retrieval/", retrieval.retrieval, name="retrieval"),
     path("data/<slug:slug>/retrieval/missed/", retrieval.missed_examples, name="missed-examples"),

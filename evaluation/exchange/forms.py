@@ -11,7 +11,7 @@ from django.template.defaultfilters import filesizeformat
 from generation.importers import ENCODINGS, READERS
 from generation.importers.errors import DatasetError
 from generation.importers.mapped.mapping import LONGEST_TEXT, read_mapping
-from generation.models import Dataset, SavedMapping
+from generation.models import Dataset, Example, SavedMapping, Setup
 
 FORMAT_NAMES = {
     "interchange": "Interchange files (folder as zip, JSONL, CSV)",
@@ -118,6 +118,24 @@ class StoreImportForm(forms.Form):
     """What to do with the bad rows of a checked import."""
 
     skip_bad = forms.BooleanField(required=False)
+
+
+class ChosenMaterialForm(forms.Form):
+    """Examples and setups of a dataset, as the boxes on its page say them."""
+
+    example = forms.ModelMultipleChoiceField(Example.objects.none(), required=False)
+    setup = forms.ModelMultipleChoiceField(Setup.objects.none(), required=False)
+
+    def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["example"].queryset = dataset.examples.all()  # type: ignore[attr-defined]
+        self.fields["setup"].queryset = dataset.setups.all()  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors and not (cleaned["example"] or cleaned["setup"]):
+            raise forms.ValidationError("Nothing was chosen.")
+        return cleaned
 
 
 class DeleteDatasetForm(forms.Form):

@@ -11,7 +11,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from annotation.models import Study
-from evaluation.exchange.forms import DeleteDatasetForm
+from evaluation.exchange.chosen_material import (
+    ChosenMaterial,
+    InUseError,
+    delete_chosen,
+    refuse_if_in_use,
+    what_goes,
+)
+from evaluation.exchange.forms import ChosenMaterialForm, DeleteDatasetForm
 from evaluation.exchange.services import delete_dataset as delete
 from evaluation.graphs.pages.cited_answer import judged_answers
 from evaluation.graphs.pages.graph import links_of
@@ -97,6 +104,37 @@ def _as_judged(response: Response, scored: Sequence[AutoScore], run_id: str) -> 
         "graph_judged_against": evidence_graphs([response.pk], choice).get(response.pk, ""),
         "winners": [winner for winners in winners_of(of_run).values() for winner in winners],
     }
+
+
+@require_http_methods(["GET", "POST"])
+@allowed(Role.ADMIN)
+def delete_chosen_material(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show what goes with the examples and setups that were chosen, and delete it."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    form = ChosenMaterialForm(dataset, request.POST or request.GET)
+    if not form.is_valid():
+        messages.error(request, "Choose examples or setups that are there by their boxes first.")
+        return redirect("generation:dataset", slug)
+    examples, setups = form.cleaned_data["example"], form.cleaned_data["setup"]
+    chosen = ChosenMaterial(dataset, [each.pk for each in examples], [each.pk for each in setups])
+    in_use = ""
+    try:
+        if request.method == "POST":
+            delete_chosen(chosen, request.user)
+            messages.success(request, f"Deleted what was chosen of {dataset.name}.")
+            return redirect("generation:dataset", slug)
+        refuse_if_in_use(chosen)
+    except InUseError as error:
+        in_use = str(error)
+    context = {
+        "dataset": dataset,
+        "examples": examples,
+        "setups": setups,
+        "goes": what_goes(chosen),
+        "in_use": in_use,
+    }
+    status = 409 if in_use and request.method == "POST" else 200
+    return render(request, "evaluation/material/delete_chosen.html", context, status=status)
 
 
 @require_http_methods(["GET", "POST"])

@@ -17,7 +17,8 @@ from evaluation.reports.code_version import CODE_VERSION
 from generation.models import Dataset
 
 CACHED_SECONDS = 24 * 3600
-IMPORTED = "dataset.imported"  # what an import leaves in the audit trail, with the dataset's name
+# What an import and a deletion of chosen material leave in the audit trail, by the dataset's name.
+IMPORTED, DELETED = "dataset.imported", "material.deleted"
 OF_STUDY = (
     "name",
     "created_at",
@@ -82,7 +83,8 @@ def votes_version(study: Study) -> list[Any]:
     return [
         [getattr(study, name) for name in OF_STUDY],
         arms,
-        _imports(study) if study.is_imported else _submits(study, ids),
+        _comings_and_goings(study),
+        [] if study.is_imported else _submits(study, ids),
         _count_and_last(VoteChange.objects.filter(vote__arm__in=ids)),
         _count_and_last(Flag.objects.filter(arm__in=ids)),
         _count_and_last(GoldAnswer.objects.filter(study=study)),
@@ -90,8 +92,8 @@ def votes_version(study: Study) -> list[Any]:
     ]
 
 
-def _imports(study: Study) -> Any:
-    entries = AuditEntry.objects.filter(action=IMPORTED, subject=study.dataset.name)
+def _comings_and_goings(study: Study) -> Any:
+    entries = AuditEntry.objects.filter(action__in=(IMPORTED, DELETED), subject=study.dataset.name)
     return _count_and_last(entries)
 
 
