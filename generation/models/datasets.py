@@ -6,8 +6,11 @@ from pathlib import Path
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.text import Truncator
 
 from generation.limits import LONGEST_FACTS
+
+FIRST_WORDS = 60  # characters of a passage without a title that stand for it
 
 
 class Dataset(models.Model):
@@ -53,7 +56,8 @@ class Passage(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.title or self.key
+        """Return its title; without one its first words, as its key may be made of nothing else."""
+        return self.title or Truncator(" ".join(self.text.split())).chars(FIRST_WORDS) or self.key
 
 
 class ExampleQuerySet(models.QuerySet["Example"]):

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from generation.models import Dataset, Setup
+from generation.models import Dataset, Passage, Setup
 from tests.makers import example_row, import_rows, response_row, statements
 from tests.shown import shown
 
@@ -277,3 +277,16 @@ def test_raters_see_no_data(rachel, client_for, pilot):
 def test_the_pages_are_for_reading(researcher, pilot, method):
     assert getattr(researcher, method)(DATA).status_code == 405
     assert getattr(researcher, method)(address(pilot)).status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "called"),
+    [
+        ("The mill", "It closed.", "The mill"),
+        ("", "It  closed\nin 1971.", "It closed in 1971."),
+        ("", "word " * 100, "word " * 11 + "word…"),  # 60 characters with the ellipsis
+        ("", " ", "p1"),
+    ],
+)
+def test_a_passage_is_called_by_its_title_else_by_its_first_words(title, text, called):
+    assert str(Passage(key="p1", title=title, text=text)) == called

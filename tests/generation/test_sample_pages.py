@@ -211,7 +211,7 @@ def test_an_example_is_shown_with_dialog_answer_and_evidence(researcher, sample)
     assert "The monks of Ebrach." in page.parts("dialog")[0].text
     [answer], [passage] = page.parts("response"), page.parts("passage")
     assert answer.text == "in the winter"
-    assert passage.headings == ["p golden"]
+    assert passage.headings == ["It closed in the winter. golden"]
     assert "It closed in the winter." in passage.text
     assert "Example 1 of 3" in page.headings
 
