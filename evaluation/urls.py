@@ -36,6 +36,7 @@ app_name = "evaluation"
 urlpatterns = [
     path("data/import/", imports.import_file, name="import"),
     path("data/import/<int:pk>/", imports.import_progress, name="import-progress"),
+    path("data/import/mappings/<int:pk>/delete/", imports.delete_mapping, name="delete-mapping"),
     path("data/import/<int:pk>/columns/", imports.map_columns, name="map-columns"),
     path("data/import/<int:pk>/mapping.toml", imports.mapping_file, name="mapping"),
     path("data/import/<int:pk>/store/", imports.store_import, name="store-import"),

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
 from django.template.defaultfilters import filesizeformat
 
 from generation.importers import ENCODINGS, READERS
@@ -28,14 +28,28 @@ FORMAT_NAMES = {
 }
 
 
+LONGEST_PASTED = 500_000  # characters
+# What pasted rows begin with → what a file of them would be called.
+PASTED_AS = {"[": "pasted.json", "{": "pasted.jsonl", "": "pasted.csv"}
+
+
 class ImportForm(forms.Form):
-    """A file to import, and the name of the dataset it makes or adds to."""
+    """A file to import, or pasted rows, and the name of the dataset it makes or adds to."""
 
     file = forms.FileField(
         label="File",
+        required=False,
         allow_empty_file=True,
         max_length=255,
         widget=forms.FileInput(attrs={"data-max-bytes": settings.MAX_UPLOAD_BYTES}),
+    )
+    pasted = forms.CharField(
+        label="Or paste rows here",
+        required=False,
+        max_length=LONGEST_PASTED,
+        strip=False,  # the last row may end with an empty cell
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
+        help_text="Cells of a spreadsheet with their header, CSV, or JSON.",
     )
     name = forms.CharField(
         label="Dataset",
@@ -90,8 +104,10 @@ class ImportForm(forms.Form):
             raise forms.ValidationError(f"{error}.") from error
         return str(text)
 
-    def clean_file(self) -> "UploadedFile[bytes]":
-        file: UploadedFile[bytes] = self.cleaned_data["file"]
+    def clean_file(self) -> "UploadedFile[bytes] | None":
+        file: UploadedFile[bytes] | None = self.cleaned_data["file"]
+        if file is None:
+            return None
         n_bytes = file.size or 0
         if n_bytes > settings.MAX_UPLOAD_BYTES:
             most = filesizeformat(settings.MAX_UPLOAD_BYTES)
@@ -107,11 +123,25 @@ class ImportForm(forms.Form):
         cleaned = super().clean() or {}
         saved = cleaned.get("saved_mapping")
         cleaned["mapping"] = cleaned.get("mapping_file") or (saved.text if saved else "")
+        self._take_pasted(cleaned)
         if cleaned.get("file") and not cleaned.get("name"):
             cleaned["name"] = Path(cleaned["file"].name).name.split(".")[0][:100].strip()
             if not cleaned["name"]:
                 self.add_error("name", "The file's name has none to take: type one.")
         return cleaned
+
+    def _take_pasted(self, cleaned: dict[str, Any]) -> None:
+        """Make a file of pasted rows; there is either that or a file."""
+        pasted: str = cleaned.get("pasted", "").lstrip()
+        if bool(pasted) == bool(cleaned.get("file")) and not self.errors:
+            problem = "Choose a file or paste rows, not both." if pasted else "Choose a file first."
+            self.add_error("pasted" if pasted else "file", problem)
+        elif pasted:
+            name = PASTED_AS.get(pasted[:1], PASTED_AS[""])
+            rows = pasted.replace("\r\n", "\n")  # as no browser sends it
+            cleaned["file"] = SimpleUploadedFile(name, rows.encode())
+            if not cleaned.get("name"):
+                self.add_error("name", "Pasted rows have no name to take: type one.")
 
 
 class StoreImportForm(forms.Form):

@@ -1,12 +1,13 @@
 """Import by page: choose a file, see what the check found, store it."""
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts.access import for_importers
+from accounts.access import Role, for_importers, roles_of
 from accounts.http import SignedInRequest, render_page_or_fragment
 from evaluation.exchange.forms import ImportForm, StoreImportForm
 from evaluation.exchange.mapping_form import MappingForm
@@ -21,7 +22,7 @@ from evaluation.exchange.uploads import (
 )
 from generation.importers import UTF_8
 from generation.importers.mapped.roles import ROLES
-from generation.models import Import
+from generation.models import Import, SavedMapping
 
 RECENT = 10
 
@@ -46,7 +47,8 @@ def import_file(request: SignedInRequest) -> HttpResponse:
         carry_on_import.delay_on_commit(upload.pk)
         return redirect("evaluation:import-progress", upload.pk)
     recent = Import.objects.select_related("dataset", "requested_by")[:RECENT]
-    context = {"form": form, "recent": recent}
+    mappings = SavedMapping.objects.select_related("saved_by")
+    context = {"form": form, "recent": recent, "mappings": mappings}
     return render(
         request, "evaluation/exchange/import.html", context, status=422 if posted else 200
     )
@@ -111,6 +113,18 @@ def mapping_file(request: SignedInRequest, pk: int) -> HttpResponse:
     name = slugify(upload.name) or "mapping"
     headers = {"Content-Disposition": f'attachment; filename="{name}.toml"'}
     return HttpResponse(text, content_type="application/toml", headers=headers)
+
+
+@require_POST
+@for_importers
+def delete_mapping(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Delete a saved mapping of one's own; an admin any. Imports keep what they were read by."""
+    mapping = get_object_or_404(SavedMapping, pk=pk)
+    if mapping.saved_by != request.user and Role.ADMIN not in roles_of(request.user):
+        raise PermissionDenied("This mapping is somebody else's: they delete it, or an admin.")
+    mapping.delete()
+    messages.success(request, f"Deleted the mapping {mapping.name}.")
+    return redirect("evaluation:import")
 
 
 @require_POST

@@ -58,6 +58,24 @@ def test_a_file_of_an_older_program_is_read_by_a_choice(admin):
 
 
 @pytest.mark.parametrize(
+    ("pasted", "kind"),
+    [
+        ('question\tanswer\r\nWho?\t"One.\r\nTwo."\r\n', "CSV with tabs"),
+        ('\n[{"question": "Who?", "answer": "One.\\nTwo."}]', "JSON"),
+        ('{"question": "Who?", "answer": "One.\\nTwo."}', "JSON Lines"),
+    ],
+)
+def test_pasted_rows_are_imported_as_a_file_would_be(admin, pasted, kind):
+    admin.post(IMPORT, {"pasted": pasted, "name": "pilot"})
+    upload = carried_on(Import.objects.get())
+
+    assert upload.state == State.CHECKED, upload.error
+    assert upload.report["look"]["kind"] == kind
+    assert upload.report["preview"]["responses"][0]["text"] == "One. Two."
+    assert upload.report["examples"][0]["response"]["text"] == "One.\nTwo."
+
+
+@pytest.mark.parametrize(
     ("file_name", "name"),
     [("ratings.v2.csv.gz", "ratings"), ("a" * 120 + ".csv", "a" * 100), ("數據.zip", "數據")],
 )
@@ -70,7 +88,13 @@ def test_without_a_name_the_dataset_is_called_as_the_file(admin, file_name, name
 @pytest.mark.parametrize(
     ("data", "error"),
     [
-        ({}, "This field is required."),
+        ({}, "Choose a file first."),
+        ({"pasted": " \n"}, "Choose a file first."),
+        (
+            {"file": SimpleUploadedFile("v.csv", b"x"), "pasted": "a,b"},
+            "Choose a file or paste rows, not both.",
+        ),
+        ({"pasted": "question,answer"}, "Pasted rows have no name to take: type one."),
         ({"file": SimpleUploadedFile("votes.csv", b"")}, "The file is empty."),
         (
             {"file": SimpleUploadedFile("v.csv", b"x"), "format": "exe"},

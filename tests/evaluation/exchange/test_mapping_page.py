@@ -236,3 +236,21 @@ def test_a_list_inside_a_file_is_found_again_when_its_columns_are_said(admin, ad
     admin.post(page_of(upload, "map-columns"), roles("question", "response"))
 
     assert checked(upload).report["counts"]["responses"]["new"] == 1
+
+
+def test_a_saved_mapping_is_deleted_by_who_saved_it_and_by_admins(
+    admin, rosa, rachel, adam, client_for
+):
+    page, mapping = reverse("evaluation:import"), save_mapping("Lights", MAPPING, rosa)
+    address = reverse("evaluation:delete-mapping", args=[mapping.pk])
+    other = save_mapping("Mine", MAPPING, adam)
+    of_others = reverse("evaluation:delete-mapping", args=[other.pk])
+
+    assert client_for(rachel).post(address).status_code == 403
+    assert client_for(rosa).post(of_others).status_code == 403
+    assert f"Delete {other.name}" not in client_for(rosa).get(page).text
+    answer = client_for(rosa).post(address, follow=True)
+    admin.post(of_others)
+
+    assert "Deleted the mapping Lights." in shown(answer).messages
+    assert not SavedMapping.objects.exists()
