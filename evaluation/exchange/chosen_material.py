@@ -99,7 +99,7 @@ def refuse_if_in_use(chosen: ChosenMaterial) -> None:
         InUseError: a study is being rated, or planned, with it, or work on its dataset goes on.
     """
     for who, what_to_do in _in_use(chosen):
-        raise InUseError(f"{who}: {what_to_do} first.")
+        raise InUseError(f"{who}. {what_to_do} first.")
 
 
 def _in_use(chosen: ChosenMaterial) -> Iterator[tuple[str, str]]:
@@ -107,17 +107,17 @@ def _in_use(chosen: ChosenMaterial) -> Iterator[tuple[str, str]]:
     open_studies = dataset.studies.exclude(state=Study.State.CLOSED)
     rated = Unit.objects.filter(example__in=chosen.examples).values("arm__study")
     for study in open_studies.filter(Q(setups__in=chosen.setups) | Q(pk__in=rated)).distinct():
-        yield f"The study {study.name} is {study.state}", "close it"
+        yield f"The study {study.name} is {study.state}", "Close it"
     for run in dataset.metric_runs.filter(state=MetricRun.State.RUNNING):
-        yield f"The run of {run.metric} is going on", "wait for it, or cancel it"
+        yield f"The run of {run.metric} is going on", "Wait for it, or cancel it,"
     going_on = (Experiment.State.PLANNING, Experiment.State.RUNNING)
     for experiment in Experiment.objects.filter(dataset=dataset, state__in=going_on):
-        yield f"The grid {experiment.name} is going on", "wait for it, or cancel it"
+        yield f"The grid {experiment.name} is going on", "Wait for it, or cancel it,"
     for sample in dataset.samples.filter(state=Sample.State.FILTERING):
-        yield f"The sample {sample.name} is being drawn", "wait for it"
+        yield f"The sample {sample.name} is being drawn", "Wait for it"
     of_dataset = Q(dataset=dataset) | Q(study__dataset=dataset)
     for job in Job.objects.filter(of_dataset).exclude(state__in=ENDED):
-        yield f"{job.name} is going on", "wait for it, or cancel it"
+        yield f"{job.name} is going on", "Wait for it, or cancel it,"
 
 
 @transaction.atomic

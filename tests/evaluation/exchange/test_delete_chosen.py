@@ -186,7 +186,7 @@ def test_what_is_being_rated_or_planned_stays(adam, tmp_path):
     before = contents()
 
     for choice in ({"examples": ["e1"]}, {"setups": ["warm"]}):
-        with pytest.raises(InUseError, match="The study Pilot is open: close it first"):
+        with pytest.raises(InUseError, match="The study Pilot is open. Close it first"):
             delete_chosen(chosen(dataset, **choice), adam)
     close_study(study, researcher())
     planned(dataset, raters=1, raters_per_unit=1, name="Next")
@@ -248,7 +248,7 @@ def test_who_deletes_what_is_rated_is_told_why_not(admin, tmp_path):
 
     look, answer = admin.get(address(dataset), choice), admin.post(address(dataset), choice)
 
-    assert "The study Pilot is open: close it first." in shown(look).text
+    assert "The study Pilot is open. Close it first." in shown(look).text
     assert answer.status_code == 409
     assert dataset.examples.count() == 2
 
