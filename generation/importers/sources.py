@@ -4,6 +4,7 @@ Nothing is extracted to disk, nothing is believed about sizes: bytes are counted
 read, and everything streams line by line. What a zip may hold is in `archives`.
 """
 
+import codecs
 import gzip
 import io
 import lzma
@@ -33,12 +34,16 @@ if TYPE_CHECKING:
 
 DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".nt", ".xlsx", ".parquet")
 _BUFFER = 1 << 18
+_HEAD_BYTES = 1 << 20
 _OVERLAP = 200
+_OF_UTF_8 = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")
+_CONTROL = re.compile("[\0-\b\x0e-\x1f]")
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF8_BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 UTF_8 = "utf-8"
-ENCODINGS = {UTF_8: "UTF-8 or UTF-16", "windows-1252": "Windows-1252"}  # of text, with their names
+WINDOWS = "windows-1252"
+ENCODINGS = {UTF_8: "UTF-8 or UTF-16", WINDOWS: "Windows-1252"}  # of text, with their names
 _DAMAGE = (zlib.error, lzma.LZMAError, zipfile.BadZipFile, EOFError, OSError, NotImplementedError)
 
 
@@ -71,7 +76,7 @@ class Source:
     def __init__(self, path: Path, limits: Limits | None = None, encoding: str = UTF_8) -> None:
         self.path = path
         self.limits = limits or Limits()
-        self._encoding = encoding
+        self.encoding = encoding
         self.bytes_read = 0
         self._used_bytes: dict[str, int] = {}
         self._used_rows: dict[str, int] = {}
@@ -95,6 +100,16 @@ class Source:
         data = [name for name in self.sizes if plain_name(name).endswith(DATA_SUFFIXES)]
         return data[0] if len(data) == 1 else None
 
+    def recognise_encoding(self, name: str) -> None:
+        """Take a text for Windows-1252 that is no UTF-8, as far as its head tells.
+
+        What has characters of UTF-8 is damaged UTF-8: whoever knows better says so.
+        """
+        head = self.head(name, _HEAD_BYTES)
+        is_utf_8 = _is_text(head, UTF_8) or _OF_UTF_8.search(head)
+        if self.encoding == UTF_8 and not is_utf_8 and _is_text(head, WINDOWS):
+            self.encoding = WINDOWS
+
     def lines(self, name: str) -> Iterator[Line]:
         """Yield the lines of a file from its beginning; a bad line comes with its problem."""
         limit = self.limits.max_line_bytes
@@ -110,7 +125,7 @@ class Source:
                     continue
                 text = self.text_of(raw, Where(name, number), "line")
                 if isinstance(text, Problem):
-                    yield Line(number, raw.decode(self._encoding, "replace"), text)
+                    yield Line(number, raw.decode(self.encoding, "replace"), text)
                     continue
                 if "\0" in text:
                     found = unstorable_character(text)
@@ -134,7 +149,7 @@ class Source:
             DatasetError: it is not the first of its file: that has another encoding.
         """
         try:
-            return raw.decode(self._encoding)
+            return raw.decode(self.encoding)
         except UnicodeDecodeError as error:
             found = f"byte {raw[error.start]:#04x} at byte {error.start + 1:,} of the {what}"
         first = self._not_text.get(where.file)
@@ -146,8 +161,8 @@ class Source:
     @property
     def _expected_text(self) -> str:
         others = " or ".join(name for key, name in ENCODINGS.items() if key != UTF_8)
-        if self._encoding != UTF_8:
-            return f"{ENCODINGS[self._encoding]} text"
+        if self.encoding != UTF_8:
+            return f"{ENCODINGS[self.encoding]} text"
         return f"UTF-8 text: save the file again as UTF-8, or choose {others} as its encoding"
 
     def begin_rows(self, name: str) -> None:
@@ -261,7 +276,7 @@ class Source:
             stored.close()
             raise
         counted = _buffered(_Counted(plain, name, count_unpacked, also_close=stored))
-        if self._encoding == UTF_8 and counted.peek(2)[:2] in _UTF16_BOMS:
+        if self.encoding == UTF_8 and counted.peek(2)[:2] in _UTF16_BOMS:
             return _buffered(_AsUtf8(counted, name))
         return counted
 
@@ -405,6 +420,15 @@ def _store_for(path: Path, limits: Limits) -> Store:
 
 def _buffered(stream: io.RawIOBase) -> io.BufferedReader:
     return io.BufferedReader(stream, _BUFFER)
+
+
+def _is_text(head: bytes, encoding: str) -> bool:
+    """Return whether the head of a file, which may end within a character, is text."""
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return not _CONTROL.search(text)
 
 
 def _without_bom(raw: bytes, name: str) -> bytes:

@@ -12,7 +12,7 @@ from generation.importers.mapped.readers import ROW_READERS
 from generation.importers.mapped.recipes import RECIPES
 from generation.importers.mapped.roles import OF_VOTES, roles_by_name
 from generation.importers.mapped.table_files import TableFile, open_table, value_at
-from generation.importers.sources import Source
+from generation.importers.sources import UTF_8, Source
 from generation.records import Problem
 
 MOST_SAMPLES = 3
@@ -91,6 +91,8 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
     mapping = mapping.of_table(there)
     if not is_given:
         mapping = mapping._replace(columns=_proposed(columns, first, mapping.columns))
+    if source.encoding != UTF_8:
+        mapping = mapping._replace(encoding=source.encoding)
     is_told = mapping.is_complete and (
         is_given or bool(recipe) or any(mapping.one(role) for role in ("question", "messages"))
     )

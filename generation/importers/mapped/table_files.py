@@ -15,7 +15,7 @@ from generation.importers.mapped.readers import ROW_READERS
 from generation.importers.mapped.readers.counts import LeftOut
 from generation.importers.mapped.roles import NEEDED, roles_by_name
 from generation.importers.mapped.workbooks import workbook_rows
-from generation.importers.sources import Source
+from generation.importers.sources import ENCODINGS, UTF_8, Source
 from generation.importers.tables import DELIMITERS, csv_columns, csv_rows, delimiter_of, json_rows
 from generation.records import Problem, Where
 
@@ -121,6 +121,7 @@ def _by_a_reader(source: Source, reader: str) -> TableFile | None:
 
 
 def _csv_table(source: Source, name: str, delimiter: str) -> TableFile | None:
+    source.recognise_encoding(name)
     first = next(source.lines(name), None)
     if first is None or len(csv_columns(first.text, delimiter)) < 2:
         return None
@@ -132,7 +133,10 @@ def _csv_table(source: Source, name: str, delimiter: str) -> TableFile | None:
         next(rows(columns.append), None)
         return columns
 
-    return TableFile(name, f"CSV with {DELIMITERS[delimiter]}", (name,), rows, header)
+    written = f"CSV with {DELIMITERS[delimiter]}"
+    if source.encoding != UTF_8:
+        written += f", {ENCODINGS[source.encoding]}"
+    return TableFile(name, written, (name,), rows, header)
 
 
 def _is_json_lines(head: bytes, max_nesting: int) -> bool:

@@ -186,7 +186,7 @@ def test_what_is_being_rated_or_planned_stays(adam, tmp_path):
     before = contents()
 
     for choice in ({"examples": ["e1"]}, {"setups": ["warm"]}):
-        with pytest.raises(InUseError, match="The study Pilot is open. Close it first"):
+        with pytest.raises(InUseError, match=r"The study Pilot is open\. Close it first"):
             delete_chosen(chosen(dataset, **choice), adam)
     close_study(study, researcher())
     planned(dataset, raters=1, raters_per_unit=1, name="Next")

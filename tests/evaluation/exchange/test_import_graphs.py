@@ -243,7 +243,7 @@ def test_a_batch_ends_where_its_rows_are_large_enough_together(tmp_path, monkeyp
     n_rows = []
 
     with open_material(path) as material:
-        plan = Plan("a", None, None, None, StudyFacts(), {}, Scheme("", "", (), ()), "")
+        plan = Plan("a", None, {}, None, None, StudyFacts(), {}, Scheme("", "", (), ()), "")
         import_dataset(material, plan, dry_run=True, on_progress=lambda n, share: n_rows.append(n))
 
     assert n_rows == [3, 5]  # 30,000 bytes and a little, then the rest

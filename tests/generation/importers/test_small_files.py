@@ -251,7 +251,7 @@ def test_a_workbook_that_cannot_be_read_is_named(tmp_path):
         ("a", '{"id": "e1", "turns": ' + "[" * 5000, "a, line 1: found brackets nested too deep"),
         ("a.json", '[{"id": "e1",}]', "a.json, line 1: found Illegal trailing comma|Expecting pro"),
         ("a.json", '{"tasks": 1,\n "evaluations": oh}', "a.json: found Expecting value"),
-        ("a.csv", "r\xe9ponse,rater\n", "a.csv, line 1: found byte 0xe9 at byte 2 of the line"),
+        ("a.csv", "r\x81ponse,rater\n", "a.csv, line 1: found byte 0x81 at byte 2 of the line"),
     ],
 )
 def test_a_lone_file_with_a_bad_beginning_names_that_error(tmp_path, name, content, said):

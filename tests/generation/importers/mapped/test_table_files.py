@@ -235,3 +235,37 @@ def test_a_mapping_reads_a_list_inside_a_file(tmp_path):
 
     with pytest.raises(DatasetError, match=r"t.json, data.x: found null; expected a list of rows"):
         opened(tmp_path / "t.json", mapping=read_mapping('rows = "data.x"\n' + columns))
+
+
+def test_windows_1252_is_recognised_and_said(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("question;answer\nOù œuvre-t-il ?;À l’île – là\n".encode("windows-1252"))
+
+    with opened(path) as material:
+        [response] = material.records("responses")
+        look = material.look
+
+    assert response.text == "À l’île – là"
+    assert (look.kind, look.mapping.encoding) == (
+        "CSV with semicolons, Windows-1252",
+        "windows-1252",
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "question,answer\nWer?,Münder und M\xfcnder\n".encode() + b"Wo?,M\xfcnden\n",
+        b"question,answer\nWo?,M\xfcnden\x02\n",  # control characters are in no text
+        b"question,answer\nWo?,\x81\x8d\n",  # undefined in Windows-1252
+    ],
+)
+def test_what_is_no_windows_1252_for_sure_is_a_problem_that_names_its_line(tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_bytes(text)
+
+    with opened(path) as material:
+        [problem] = [row for row in material.records("responses") if isinstance(row, Problem)]
+
+    assert str(problem).startswith(f"t.csv, line {text.count(10)}: found byte 0x")
+    assert "choose Windows-1252 as its encoding" in problem.expected
