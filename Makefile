@@ -116,6 +116,7 @@ foreign-fixtures: # files of other evaluation tools, for import tests (needs Nod
 	$(call foreign_python,ragas01,ragas==0.1.22 datasets==2.21.0 pyarrow==17.0.0 pandas==2.2.3 \
 		numpy==1.26.4)
 	$(call foreign_python,deepeval,deepeval==4.3.1)
+	$(call foreign_python,label_studio,label-studio==1.23.2 pandas==3.1.1 numpy==2.2.6)
 	npm install --prefix $(FOREIGN)/promptfoo --omit=optional --ignore-scripts --no-audit --no-fund \
 		--silent promptfoo@0.121.20 @libsql/linux-x64-gnu@0.5.29
 	cd tests/data/foreign && $(FOREIGN_ENV) $(FOREIGN)/promptfoo/node_modules/.bin/promptfoo eval \
