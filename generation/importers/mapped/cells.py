@@ -180,3 +180,14 @@ def number_in(row: Row, name: str, value: Any, decimal: str = ".") -> float | No
         row.refuse(name, excerpt(value), expected)
         return None
     return number
+
+
+def seconds_in(row: Row, names: Iterable[str], decimal: str) -> float | None:
+    """Return the seconds in the first of some cells, 0 or more; None: there is no cell."""
+    for name in names:
+        value = row.values[name]
+        if row.is_csv and isinstance(value, str):
+            value = value.replace(decimal, ".")
+        cell = Row(row.where, {name: value}, is_csv=row.is_csv, problems=row.problems)
+        return cell.duration(name)
+    return None

@@ -8,6 +8,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from generation.importers.errors import DatasetError
@@ -17,6 +18,7 @@ from generation.importers.mapped.cells import (
     conversation_of,
     number_in,
     scores_of,
+    seconds_in,
     texts_of,
     turns_of,
 )
@@ -79,6 +81,8 @@ class MappedRow(NamedTuple):
     scores: tuple[tuple[str, float | None, str], ...]  # metric, score, problem
     votes: tuple[tuple[str, str], ...]  # question, answer
     rater: str
+    seconds: float | None
+    at: datetime | None
     meta: Mapping[str, Any]
 
 
@@ -202,8 +206,8 @@ class MappedMaterial(Material):
                         arm="separate",
                         citation=None,
                         position=None,
-                        seconds=None,
-                        at=None,
+                        seconds=row.seconds,
+                        at=row.at,
                         is_implied=False,
                     )
         self._note(OF_NOBODY, n_of_nobody)
@@ -300,6 +304,8 @@ class MappedMaterial(Material):
             scores=tuple(self._scores_in(row)),
             votes=tuple(self._votes_in(row)),
             rater=self._key(row, "rater", LONGEST_NAME) or self._mapping.constants.get("rater", ""),
+            seconds=seconds_in(row, self._columns(row, "seconds"), self._mapping.decimal),
+            at=next((row.moment(c) for c in self._columns(row, "at")), None),
             meta=raw.unknown({top_of(raw.values, column) for column in columns}),
         )
 

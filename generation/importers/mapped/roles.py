@@ -112,6 +112,16 @@ ROLES: Mapping[str, Role] = {
         "who voted; without it all votes are of one nominal rater, `published`",
         ("rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id"),
     ),
+    "seconds": Role(
+        "Seconds",
+        "how many seconds the rater took for the row, 0 or more; each vote of the row has them all",
+        ("rating_seconds", "lead_time"),
+    ),
+    "at": Role(
+        "Time of the vote",
+        "when the rater voted: a date and time in ISO 8601 (without a zone: UTC), or Unix seconds",
+        ("voted_at", "rated_at", "annotated_at"),
+    ),
 }
 NEEDED = ("question", "response")  # of a table that is told by the names of its columns
 # Where responses may stand.

@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -201,6 +202,54 @@ def test_a_row_may_say_which_question_its_vote_answers(tmp_path):
         ("truth", "2", "published"),
     ]
     assert notes["votes of nobody in particular: they count as those of one rater, published"] == 2
+
+
+RATED = COLUMNS + 'who = "rater"\nfluent = "vote"\ntrue = "vote"\ntook = "seconds"\nday = "at"\n'
+
+
+def test_each_vote_of_a_row_has_the_time_that_the_row_took(tmp_path):
+    path = table(
+        tmp_path,
+        "q;a;who;fluent;true;took;day",
+        "Who?;She.;r1;4;yes;12,5;2026-05-03T10:00:00+02:00",
+        "Who?;She.;r2;3;;0;",
+        "When?;Then.;r1;2;no;;2026-05-03 10:00",
+    )
+
+    votes, _ = read(path, 'decimal = ","\n' + RATED, "votes")
+
+    in_utc = datetime(2026, 5, 3, 8, tzinfo=UTC)  # ten o'clock, two hours ahead of UTC
+    without_a_zone = datetime(2026, 5, 3, 10, tzinfo=UTC)
+    assert [(vote.rater, vote.question, vote.seconds, vote.at) for vote in votes] == [
+        ("r1", "fluent", 12.5, in_utc),
+        ("r1", "true", 12.5, in_utc),
+        ("r2", "fluent", 0, None),
+        ("r1", "fluent", None, without_a_zone),
+        ("r1", "true", None, without_a_zone),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "found", "expected"),
+    [
+        ({"took": -1}, "took", "-1", "seconds, 0 or more"),
+        ({"took": "12"}, "took", '"12"', "a finite number"),
+        ({"took": [3]}, "took", "[3]", "a finite number"),
+        ({"day": "today"}, "day", '"today"', "a date and time in ISO 8601, or Unix seconds"),
+    ],
+)
+def test_a_time_that_is_none_is_a_problem_of_its_row(tmp_path, row, field, found, expected):
+    path = tmp_path / "t.jsonl"
+    good = {"q": "Who?", "a": "She.", "who": "r1", "fluent": 4, "true": "yes"}
+    good |= {"took": 3, "day": "2026-05-03"}
+    path.write_text(f"{json.dumps(good)}\n{json.dumps(good | {'who': 'r2'} | row)}")
+
+    responses, _ = read(path, RATED, "responses")
+    votes, _ = read(path, RATED, "votes")
+
+    (problem,) = [each for each in responses if isinstance(each, Problem)]
+    assert problem == ((path.name, 2), field, found, expected)
+    assert {(vote.rater, vote.seconds) for vote in votes} == {("r1", 3)}
 
 
 def test_earlier_turns_are_messages_or_texts_in_turn(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 from generation.importers import DatasetError, open_material
 from generation.records import Problem
+from tests.generation.importers.reading import opened
 
 QUESTION = "Who built the light?"
 PASSAGE = "Ilva Marren designed the Ansel Light in 1846."
@@ -227,3 +228,13 @@ def test_without_a_question_or_an_answer_the_names_of_columns_are_said(tmp_path,
         open_material(path)
     with pytest.raises(DatasetError, match="and a column response or answer"):
         open_material(path, format="table")
+
+
+def test_the_time_of_a_vote_is_told_by_names_that_nothing_else_has(tmp_path):
+    path = csv_file(tmp_path, "question,answer,lead_time,voted_at,seconds,at", "Who?,She.,1,2,3,4")
+
+    with opened(path) as material:
+        columns = material.look.mapping.columns
+
+    assert {columns.get("lead_time"), columns.get("voted_at")} == {"seconds", "at"}
+    assert not {"seconds", "at"} & {*columns}  # of an answer, as likely as of a vote
