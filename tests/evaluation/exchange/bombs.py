@@ -192,9 +192,18 @@ LABEL_STUDIO = {
         {
             "completed_by": {"email": "a@"},
             "result": [{"from_name": "good", "value": {"choices": ["yes"]}}],
+            "lead_time": 2.5,
+            "created_at": "2026-05-03T10:00:00Z",
+            "ground_truth": True,
         }
     ],
-    "predictions": [{"model_version": "j", "result": [{"from_name": "n", "value": {"rating": 4}}]}],
+    "predictions": [
+        {
+            "model_version": "j",
+            "score": 0.5,
+            "result": [{"from_name": "n", "value": {"rating": 4}}],
+        }
+    ],
 }
 WICE = {
     "claim": "So.",

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from annotation.models import Study
+from evaluation.models import AutoScore
 from evaluation.studies.reports.raters import raters_report
+from evaluation.studies.reports.timing import time_report
 from generation.importers import open_material
 from generation.importers.mapped.mapping import read_mapping
 from generation.models import Response
@@ -59,6 +61,19 @@ def test_votes_of_label_studio_agree_as_its_file_does():
     numbers = list("12345")
     assert alpha_here("quality") == pytest.approx(alpha_of(given["quality"], numbers, "ordinal"))
     assert Response.objects.count() == 3
+
+
+def test_a_judgement_of_label_studio_took_as_long_as_its_annotation():
+    import_path(FOREIGN / "label_studio_snapshot.json")
+
+    (row,) = time_report(Study.objects.get()).records
+    # 18.9, 21.75, 33.017, 40.5, 9.1 and 11 seconds, whatever the number of answers.
+    assert row["mean_seconds"] == pytest.approx(134.267 / 6)
+    assert row["median_seconds"] == pytest.approx((18.9 + 21.75) / 2)
+    assert (row["n_judgements"], row["n_without_seconds"]) == (6, 0)
+    scores = AutoScore.objects.values_list("run__metric", "score")
+    assert ("judge-2 score", 0.77) in scores
+    assert len(scores) == 6
 
 
 def test_votes_of_a_table_agree_as_the_table_does(tmp_path):

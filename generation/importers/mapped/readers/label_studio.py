@@ -1,13 +1,17 @@
 """A project of Label Studio, as its JSON export and its snapshots have it.
 
 A row is one annotation, or a task without any. The task's data are columns; each thing that was
-asked is a column `asked.<from_name>`, and what a model said about it `<model version>.<from_name>`.
-A choice is its label, a rating its number; several labels are one text, in the order chosen.
-Annotations that were cancelled are left out and counted, as are texts, which are no votes.
-Raters are persons: only what becomes a code of them is kept.
+asked is a column `asked.<from_name>`: a choice is its label, a rating its number; several labels
+are one text, in the order chosen. Annotations that were cancelled are left out and counted, as are
+texts, which are no votes. Raters are persons: only what becomes a code of them is kept.
+
+Numbers that models gave are the scores `<model version>.<from_name>`, and how sure they were is
+`<model version> score`. Choices that they predicted are columns of that name that stay in `meta`;
+so are the answers of an annotation that is marked as ground truth, `ground_truth.<from_name>`.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +24,9 @@ from generation.records import Problem
 
 CANCELLED = "annotations that were cancelled"
 NO_VOTES = "results that are neither a choice nor a number"
+PREDICTED = "choices that models predicted, which are no scores: they stay in meta"
+REPLACED = "predictions that a later one of the same model replaces"
+KNOWN = "marks of annotations as ground truth: their answers count as votes, and are in meta too"
 _FIELDS = (re.compile(rb'"annotations"\s*:'), re.compile(rb'"completed_by"\s*:'))
 _HEAD_BYTES = 1 << 22  # a task is looked for in it
 SEVERAL = " + "  # between labels
@@ -33,7 +40,7 @@ def recognises(source: Source, name: str) -> bool:
 
 def rows(source: Source, name: str, left_out: LeftOut) -> Iterator[Row | Problem]:
     """Yield a row for each annotation; its line is the number of its task."""
-    n_cancelled = n_no_votes = 0
+    counted: Counter[str] = Counter()
     for task in json_items(source, name):
         if isinstance(task, Problem):
             yield task
@@ -42,7 +49,8 @@ def rows(source: Source, name: str, left_out: LeftOut) -> Iterator[Row | Problem
         annotations = task.optional_list("annotations", "annotations") or []
         about = {
             **(data if isinstance(data, dict) else {}),
-            **_said_by_models(task),
+            **_said_by_models(task, counted),
+            **_known_answers(annotations),
             "task": task.values.get("id"),
         }
         if task.problems:
@@ -53,45 +61,79 @@ def rows(source: Source, name: str, left_out: LeftOut) -> Iterator[Row | Problem
             if not isinstance(annotation, dict):
                 yield Problem(task.where, "annotations", excerpt(annotation), "an object")
             elif annotation.get("was_cancelled"):
-                n_cancelled += 1
+                counted[CANCELLED] += 1
             else:
-                answers, n_other = _answers(annotation.get("result"), "asked")
-                n_no_votes += n_other
                 n_rows += 1
-                rater = _rater(annotation.get("completed_by"))
-                yield Row(task.where, {**about, **answers, "completed_by": rater})
+                counted[KNOWN] += _is_known(annotation)
+                yield Row(task.where, {**about, **_said_by_a_rater(annotation, counted)})
         if not n_rows:
             yield Row(task.where, about)
-    left_out |= {CANCELLED: n_cancelled} if n_cancelled else {}
-    left_out |= {NO_VOTES: n_no_votes} if n_no_votes else {}
+    left_out |= +counted
 
 
-def _said_by_models(task: Row) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _said_by_a_rater(annotation: dict[str, Any], counted: Counter[str]) -> dict[str, Any]:
+    said = _answers(annotation, counted)
+    return {
+        **{f"asked.{asked}": answer for asked, answer in said.items()},
+        "completed_by": _rater(annotation.get("completed_by")),
+        "annotation.lead_time": annotation.get("lead_time"),
+        "annotation.created_at": annotation.get("created_at"),
+    }
+
+
+def _said_by_models(task: Row, counted: Counter[str]) -> dict[str, Any]:
+    """Return the numbers that models gave, as one object, and the choices that they predicted."""
     predictions = task.values.get("predictions")
+    latest: dict[str, dict[str, Any]] = {}
     for prediction in predictions if isinstance(predictions, list) else ():
         if isinstance(prediction, dict):  # an export without them has their ids
             version = str(prediction.get("model_version") or "model")
-            found |= _answers(prediction.get("result"), version)[0]
-    return found
+            counted[REPLACED] += version in latest
+            latest[version] = prediction
+    numbers: dict[str, Any] = {}
+    choices: dict[str, Any] = {}
+    for version, prediction in latest.items():
+        for asked, answer in _answers(prediction, counted).items():
+            (choices if isinstance(answer, str) else numbers)[f"{version}.{asked}"] = answer
+        if _is_number(prediction.get("score")):
+            numbers[f"{version} score"] = prediction["score"]
+    counted[PREDICTED] += len(choices)
+    return {**choices, "predictions.numbers": numbers} if numbers else choices
 
 
-def _answers(results: Any, prefix: str) -> tuple[dict[str, Any], int]:
-    """Return `prefix.from_name` → answer of what is a choice or a number, and how many are not."""
+def _known_answers(annotations: list[Any]) -> dict[str, Any]:
+    return {
+        f"ground_truth.{asked}": answer
+        for annotation in annotations
+        if isinstance(annotation, dict) and _is_known(annotation)
+        for asked, answer in _answers(annotation, Counter()).items()
+    }
+
+
+def _is_known(annotation: dict[str, Any]) -> bool:
+    return bool(annotation.get("ground_truth") and not annotation.get("was_cancelled"))
+
+
+def _answers(said: dict[str, Any], counted: Counter[str]) -> dict[str, Any]:
+    """Return `from_name` → answer of what is a choice or a number; others are counted."""
     found: dict[str, Any] = {}
-    n_other = 0
+    results = said.get("result")
     for result in results if isinstance(results, list) else ():
         value = result.get("value") if isinstance(result, dict) else None
         value = value if isinstance(value, dict) else {}
         labels = value.get("choices")
-        numbers = [value[kind] for kind in ("rating", "number") if kind in value]
+        number = value.get("rating", value.get("number"))
         if isinstance(labels, list) and labels and all(isinstance(each, str) for each in labels):
-            found[f"{prefix}.{result.get('from_name')}"] = SEVERAL.join(labels)
-        elif numbers and isinstance(numbers[0], int | float):
-            found[f"{prefix}.{result.get('from_name')}"] = numbers[0]
+            found[str(result.get("from_name"))] = SEVERAL.join(labels)
+        elif _is_number(number):
+            found[str(result.get("from_name"))] = number
         else:
-            n_other += 1
-    return found, n_other
+            counted[NO_VOTES] += 1
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _rater(person: Any) -> str | None:

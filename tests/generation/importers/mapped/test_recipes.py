@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -130,8 +131,16 @@ def test_providers_of_promptfoo_are_setups_and_its_checks_are_scores():
     assert scores[failed.key, "promptfoo"] == (None, "nothing was retrieved")
 
 
-@pytest.mark.parametrize("name", ["label_studio_export.json", "label_studio_snapshot.json"])
-def test_annotations_of_label_studio_are_votes_and_no_text_of_a_person_comes_in(name):
+MARKED = "marks of annotations as ground truth: their answers count as votes, and are in meta too"
+PREDICTED = "choices that models predicted, which are no scores: they stay in meta"
+OF_LABEL_STUDIO = ["label_studio_export.json", "label_studio_snapshot.json"]
+
+
+@pytest.mark.parametrize(
+    ("name", "predicted"),
+    [("label_studio_export.json", {}), ("label_studio_snapshot.json", {PREDICTED: 3})],
+)
+def test_annotations_of_label_studio_are_votes_and_no_text_of_a_person_comes_in(name, predicted):
     found, recipe = read(name)
 
     assert recipe == "Label Studio"
@@ -140,6 +149,8 @@ def test_annotations_of_label_studio_are_votes_and_no_text_of_a_person_comes_in(
         assert material.n_left_out == {
             "annotations that were cancelled": 1,
             "results that are neither a choice nor a number": 2,  # remarks
+            MARKED: 1,
+            **predicted,
         }
     votes = [(v.response.split("|")[0], v.question, v.answer) for v in found["votes"]]
     assert sorted(votes) == [
@@ -160,12 +171,69 @@ def test_annotations_of_label_studio_are_votes_and_no_text_of_a_person_comes_in(
     assert "example.com" not in repr(found)
 
 
-def test_what_a_model_said_in_label_studio_stays_beside_the_response():
+@pytest.mark.parametrize("name", OF_LABEL_STUDIO)
+def test_votes_of_label_studio_have_the_seconds_and_the_time_of_their_annotation(name):
+    found, _ = read(name)
+
+    tasks = json.loads((FOREIGN / name).read_text("utf-8"))
+    given = [(t["id"], a) for t in tasks for a in t["annotations"] if not a["was_cancelled"]]
+    # Anna and Bert at 1; Anna, Bert and Carla at 2; Bert at 3: as they were sent.
+    assert [(task, annotation["lead_time"]) for task, annotation in given] == [
+        (1, 18.9),
+        (1, 21.75),
+        (2, 33.017),
+        (2, 40.5),
+        (2, 9.1),
+        (3, 11.0),
+    ]
+    assert {(v.response.split("|")[0], v.seconds, v.at) for v in found["votes"]} == {
+        (str(task), said["lead_time"], datetime.fromisoformat(said["created_at"]))
+        for task, said in given
+    }
+
+
+def test_numbers_that_models_gave_in_label_studio_are_scores_and_choices_stay_in_meta():
     found, _ = read("label_studio_snapshot.json")
 
-    second = found["responses"][1]
-    assert second.meta["judge-1.grounded"] == "Partly supported"
-    assert second.meta["judge-2.quality"] == 2
+    scores = [(each.response, each.metric, each.score) for each in found["scores"]]
+    assert sorted(scores) == [
+        ("1|answers", "judge-1 score", 0.93),
+        ("1|answers", "judge-1.quality", 5),
+        ("2|answers", "judge-1 score", 0.41),
+        ("2|answers", "judge-1.quality", 3),
+        ("2|answers", "judge-2 score", 0.77),
+        ("2|answers", "judge-2.quality", 2),
+    ]
+    assert found["responses"][1].meta == {
+        "source_id": "q2",
+        "system": "rag-a",
+        "judge-1.grounded": "Partly supported",
+        "judge-2.grounded": "Not supported",
+        "ground_truth.grounded": "Not supported",  # Carla's
+    }
+
+
+def test_an_export_of_label_studio_without_predictions_has_no_scores():
+    found, _ = read("label_studio_export.json")
+
+    assert "scores" not in found
+    assert found["responses"][1].meta["ground_truth.grounded"] == "Not supported"
+
+
+def test_of_what_one_model_said_of_a_task_in_label_studio_the_last_counts(tmp_path):
+    tasks = json.loads((FOREIGN / "label_studio_snapshot.json").read_text("utf-8"))
+    for prediction in tasks[1]["predictions"]:
+        prediction["model_version"] = "judge"
+    path = tmp_path / "snapshot.json"
+    path.write_text(json.dumps(tasks))
+
+    found, _ = read(path)
+
+    of_second = {each.metric: each.score for each in found["scores"] if each.response[0] == "2"}
+    assert of_second == {"judge.quality": 2, "judge score": 0.77}
+    with opened(path) as material:
+        list(material.records("responses"))
+        assert material.n_left_out["predictions that a later one of the same model replaces"] == 1
 
 
 def test_wice_is_claims_with_the_published_label(shared):
