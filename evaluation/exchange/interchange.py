@@ -55,6 +55,7 @@ from generation.services.datasets import (
     store_passages,
 )
 from generation.services.graphs import store_entities, store_kg_questions
+from generation.services.many_rows import plan_statements_anew
 from generation.services.responses import store_responses
 from generation.services.samples import store_samples
 
@@ -138,6 +139,7 @@ def import_dataset(
         return tally.outcome(material, plan, plan.dataset, plan.study)
     try:
         with transaction.atomic():
+            plan_statements_anew()
             dataset, study = _places(plan, requested_by)
 
             def store(kind: str, good: Sequence[Record]) -> int | None:

@@ -34,6 +34,16 @@ def insert_rows(model: type[Model], fields: Sequence[str], rows: Iterable[Sequen
         )
 
 
+def plan_statements_anew() -> None:
+    """Have PostgreSQL plan each statement of this transaction by what its tables hold by then.
+
+    Else it keeps plans of statements that come again, made while the tables were empty.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL plan_cache_mode = force_custom_plan")
+
+
 def delete_rows(rows: QuerySet[Any]) -> None:
     """Delete rows at once where the database can do it alone, else lot by lot.
 

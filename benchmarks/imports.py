@@ -1,12 +1,15 @@
-"""Import N triples from N-Triples into an empty database, and delete them: seconds, memory, growth.
+"""Import N rows of a file into an empty database, and delete them: seconds, memory, growth.
 
-The file has Wikidata's shape: people with ten statements each, one of them a date, names in three
-languages, aliases, properties described as entities; the statements of a person are scattered in
-two places of it. Everything runs twice, with N/10 and with N triples, in processes and databases of
+The rows are triples of N-Triples in Wikidata's shape: people with ten statements each, one of them
+a date, names in three languages, aliases, properties described as entities; the statements of a
+person are scattered in two places of the file. Or they are those of a table of questions and
+answers, with a passage, a setup, a score and a column that stays in `meta`, five rows a question.
+Everything runs twice, with N/10 and with N rows, in processes and databases of
 their own. `read_seconds` is the reader alone; `import_seconds` the command, from its start to its
 end; `cpu` is what its process took of that, without the database. Peaks are of the Python process.
 
-    nice .venv/bin/python benchmarks/graphs.py --triples 1000000 --json
+    nice .venv/bin/python benchmarks/imports.py graph --rows 1000000 --json
+    nice .venv/bin/python benchmarks/imports.py table --rows 100000 --json
 """
 
 import argparse
@@ -21,13 +24,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.reports import ROOT, database_url
 
-DATASET = "graph"
+DATASET = "imported"
 LINKS = ("P31", "P21", "P27", "P19", "P20", "P106", "P26", "P463", "P1412")
 STATEMENTS = len(LINKS) + 1  # and a date of birth
 N_VALUES = 5000  # things that are only values
@@ -41,8 +44,11 @@ TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 DATE = "<http://www.w3.org/2001/XMLSchema#dateTime>"
 
 
-def lines(n_triples: int, seed: int = 1) -> Iterator[str]:
-    """Yield the lines of a file with so many statements."""
+ROWS_OF_A_QUESTION = 5  # in a table
+
+
+def triples(n_triples: int, seed: int = 1) -> Iterator[str]:
+    """Yield the lines of a graph's file with so many statements."""
     draw = random.Random(seed)
     for relation in (*LINKS, "P569"):
         yield f"<{ENTITY}{relation}> <{WIKIBASE}directClaim> <{DIRECT}{relation}> .\n"
@@ -70,13 +76,36 @@ def _links(person: str, relations: tuple[str, ...], draw: random.Random) -> Iter
         yield f"{person} <{DIRECT}{relation}> <{ENTITY}Q{draw.randrange(N_VALUES)}> .\n"
 
 
-def measure(kind: str, n_triples: int) -> dict[str, float]:
+def table(n_rows: int, seed: int = 1) -> Iterator[str]:
+    """Yield the lines of a table with so many rows, about 600 characters each."""
+    draw = random.Random(seed)
+    words = [f"word{number}" for number in range(2_000)]
+    yield "question,context,answer,model,year,metrics\n"
+    for number in range(n_rows // ROWS_OF_A_QUESTION):
+        passage = " ".join(draw.choices(words, k=50))
+        for setup in range(ROWS_OF_A_QUESTION):
+            answer = " ".join(draw.choices(words, k=20))
+            metrics = f"{{'overlap': {draw.random()}}}"
+            yield f"Who built {number}?,{passage},{answer},model-{setup},2026,{metrics}\n"
+
+
+class File(NamedTuple):
+    """A kind of file: its lines, and how its name ends."""
+
+    lines: Callable[[int], Iterator[str]]
+    suffix: str
+
+
+FILES = {"graph": File(triples, ".nt.gz"), "table": File(table, ".csv.gz")}
+
+
+def measure(kind: str, of: str, n_rows: int) -> dict[str, float]:
     """Return seconds and peak MB of reading, importing and deleting, each on its own."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        file = folder / f"{DATASET}.nt.gz"
+        file = folder / f"{DATASET}{FILES[of].suffix}"
         with gzip.open(file, "wt", compresslevel=1) as out:
-            out.writelines(lines(n_triples))
+            out.writelines(FILES[of].lines(n_rows))
         with database_url(kind, folder) as url:
             environment = os.environ | {
                 "DATABASE_URL": url,
@@ -102,29 +131,32 @@ def measure(kind: str, n_triples: int) -> dict[str, float]:
 
 def read(file: Path) -> dict[str, float]:
     from generation.importers import open_material
-    from generation.records import EntityRecord
 
     with open_material(file) as material:
-        entities = (row for row in material.records("entities") if isinstance(row, EntityRecord))
-        return {"triples": sum(len(entity.triples) for entity in entities)}
+        return {"records": sum(1 for kind in material.kinds for _ in material.records(kind))}
 
 
 def store(file: Path) -> dict[str, float]:
     from django.core.management import call_command
 
-    from generation.models import Entity, Triple
-
     call_command("import_dataset", file, "--name", DATASET, stdout=sys.stderr)
-    return {"triples": Triple.objects.count(), "entities": Entity.objects.count()}
+    return {"rows": n_stored()}
 
 
 def delete(file: Path) -> dict[str, float]:
     from accounts.models import User
     from evaluation.exchange.services import delete_dataset
-    from generation.models import Dataset, Triple
+    from generation.models import Dataset
 
     delete_dataset(Dataset.objects.get(name=DATASET), User.objects.create_user("admin"))
-    return {"triples_left": Triple.objects.count()}
+    return {"rows_left": n_stored()}
+
+
+def n_stored() -> int:
+    """Return how many triples and responses there are."""
+    from generation.models import Response, Triple
+
+    return Triple.objects.count() + Response.objects.count()
 
 
 PARTS: dict[str, Callable[[Path], dict[str, float]]] = {
@@ -153,7 +185,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--triples", type=int, default=100_000)
+    parser.add_argument("of", choices=FILES, nargs="?", default="graph")
+    parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--database", choices=["postgresql", "sqlite"], default="postgresql")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     parser.add_argument("--inside", nargs=2, metavar=("PART", "FILE"), help=argparse.SUPPRESS)
@@ -162,10 +195,10 @@ def main() -> None:
         part, file = options.inside
         sys.stdout.write(json.dumps(inside(part, Path(file))))
         return
-    small = measure(options.database, options.triples // 10)
-    large = measure(options.database, options.triples)
+    small = measure(options.database, options.of, options.rows // 10)
+    large = measure(options.database, options.of, options.rows)
     write = sys.stdout.write
-    write(f"{'':<22}{options.triples // 10:>12,}{options.triples:>12,}{'ratio':>8}\n")
+    write(f"{'':<22}{options.rows // 10:>12,}{options.rows:>12,}{'ratio':>8}\n")
     for name, value in large.items():
         ratio = f"{value / small[name]:.2f}" if small[name] else ""
         write(f"{name:<22}{small[name]:>12,}{value:>12,}{ratio:>8}\n")
@@ -176,7 +209,8 @@ def main() -> None:
             if small[name]
         }
         figures = large | ratios
-        write(json.dumps(figures | {"triples": options.triples, "database": options.database}))
+        said = {"of": options.of, "rows": options.rows, "database": options.database}
+        write(json.dumps(figures | said))
         write("\n")
 
 
