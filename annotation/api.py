@@ -126,6 +126,7 @@ class VoteSerializer(serializers.Serializer[dict[str, Any]]):
     position = serializers.IntegerField(allow_null=True, help_text="In a merged unit, from 1.")
     seconds = serializers.FloatField(allow_null=True)
     at = serializers.DateTimeField(allow_null=True)
+    source_id = serializers.CharField(help_text="What it is called where it comes from.")
 
 
 class VoteFilters(filters.FilterSet):  # type: ignore[misc] # no types

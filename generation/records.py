@@ -180,6 +180,7 @@ class VoteRecord(NamedTuple):
     seconds: float | None
     at: datetime | None
     is_implied: bool
+    source_id: str = ""  # what it is called where it comes from
 
 
 class FlagRecord(NamedTuple):

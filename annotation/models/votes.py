@@ -30,6 +30,7 @@ class Vote(models.Model):
     position = models.PositiveSmallIntegerField(null=True, blank=True)  # in a merged unit, from 1
     seconds = models.FloatField(null=True, blank=True)
     at = models.DateTimeField(null=True, blank=True)
+    source_id = models.CharField(max_length=200, blank=True)  # what it is called where it is from
 
     class Meta:
         constraints = [

@@ -144,6 +144,7 @@ def store_votes(study: Study, scheme: Scheme, records: Sequence[VoteRecord]) -> 
             position=record.position,
             seconds=record.seconds,
             at=record.at,
+            source_id=record.source_id,
         )
         for record in records
     ]

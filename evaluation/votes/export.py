@@ -61,15 +61,17 @@ def export_files(dataset: Dataset, study: Study | None) -> dict[str, Write]:
         files["samples.jsonl"] = lambda out: _write_jsonl(out, map(_sample, samples.iterator()))
     scores = AutoScore.objects.filter(run__dataset=dataset)
     if scores.exists():
-        columns = _score_columns(scores)
+        columns = _with_if_any(SCORE_COLUMNS, "details", scores, {})
         files["scores.csv"] = lambda out: _write_csv(out, columns, _scores(scores, columns))
     if study is None:
         return files
+    votes = _exported_votes(study)
+    vote_columns = _with_if_any(VOTE_COLUMNS, "source_id", votes, "")
     files |= {
         "study.json": lambda out: _write_json(out, _study(study)),
         "scheme.json": lambda out: _write_json(out, study.scheme),
         "raters.csv": lambda out: _write_csv(out, RATER_COLUMNS, _raters(study)),
-        "votes.csv": lambda out: _write_csv(out, VOTE_COLUMNS, _votes(study)),
+        "votes.csv": lambda out: _write_csv(out, vote_columns, _votes(votes, study, vote_columns)),
     }
     if Flag.objects.filter(arm__study=study).exists():
         files["flags.csv"] = lambda out: _write_csv(out, FLAG_COLUMNS, _flags(study))
@@ -110,6 +112,13 @@ def _write_csv(out: IO[str], columns: Mapping[str, str], rows: Iterable[Iterable
     lines.writerow(columns)
     for row in rows:
         lines.writerow(map(_cell, row))
+
+
+def _with_if_any(
+    columns: Mapping[str, str], field: str, rows: QuerySet[Any], nothing: object
+) -> Mapping[str, str]:
+    """Return the columns, with that of a field where it is something else than nothing anywhere."""
+    return {**columns, field: field} if rows.exclude(**{field: nothing}).exists() else columns
 
 
 def _cell(value: Any) -> Any:
@@ -353,13 +362,16 @@ def _raters(study: Study) -> Iterator[tuple[Any, ...]]:
     yield from raters.values_list(*RATER_COLUMNS.values())
 
 
-def _votes(study: Study) -> Iterator[list[Any]]:
-    """Yield the votes that count; surplus ones and those on gold items have no place here."""
-    scales = {q.key: q.scale for q in load_scheme(study.scheme).questions}
+def _exported_votes(study: Study) -> QuerySet[Vote]:
+    """Return the votes that count; surplus ones and those on gold items have no place here."""
     votes = Vote.objects.filter(arm__study=study, is_surplus=False).order_by("pk")
-    votes = votes.exclude(target__in=list(gold_targets(study)))
-    answer_at, question_at = (list(VOTE_COLUMNS).index(name) for name in ("answer", "question"))
-    for vote in votes.values_list(*VOTE_COLUMNS.values()).iterator(chunk_size=5 * CHUNK):
+    return votes.exclude(target__in=list(gold_targets(study)))
+
+
+def _votes(votes: QuerySet[Vote], study: Study, columns: Mapping[str, str]) -> Iterator[list[Any]]:
+    scales = {q.key: q.scale for q in load_scheme(study.scheme).questions}
+    answer_at, question_at = (list(columns).index(name) for name in ("answer", "question"))
+    for vote in votes.values_list(*columns.values()).iterator(chunk_size=5 * CHUNK):
         row = list(vote)
         row[answer_at] = scales[row[question_at]].label(row[answer_at])
         yield row
@@ -374,12 +386,6 @@ def _flags(study: Study) -> Iterator[tuple[Any, ...]]:
 def _after(words: str, column: str) -> Case:
     """Return a column with words before it; nothing where it is empty."""
     return Case(When(**{column: ""}, then=Value("")), default=Concat(Value(words), column))
-
-
-def _score_columns(scores: QuerySet[AutoScore]) -> Mapping[str, str]:
-    """Return the columns of scores; `details` where a metric keeps any."""
-    has_details = scores.exclude(details={}).exists()
-    return SCORE_COLUMNS | {"details": "details"} if has_details else SCORE_COLUMNS
 
 
 def _scores(scores: QuerySet[AutoScore], columns: Mapping[str, str]) -> Iterator[tuple[Any, ...]]:

@@ -28,6 +28,7 @@ COLUMNS = {
     "position": "position",
     "seconds": "seconds",
     "at": "at",
+    "source_id": "source_id",
 }
 CHUNK = 5000
 

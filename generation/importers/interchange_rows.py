@@ -98,6 +98,7 @@ def read_vote(row: Row) -> VoteRecord:
         row.duration("seconds"),
         row.moment("at"),
         row.yes_no("implied"),
+        row.key("source_id", ""),
     )
 
 
@@ -344,7 +345,7 @@ RESPONSES = Kind(
 VOTES = Kind(
     "votes",
     ("response", "rater", "question", "answer"),
-    ("arm", "citation", "position", "seconds", "at", "implied"),
+    ("arm", "citation", "position", "seconds", "at", "implied", "source_id"),
     read_vote,
 )
 SCORES = Kind(

@@ -81,6 +81,7 @@ class MappedRow(NamedTuple):
     scores: tuple[tuple[str, float | None, str], ...]  # metric, score, problem
     votes: tuple[tuple[str, str], ...]  # question, answer
     rater: str
+    vote_id: str
     seconds: float | None
     at: datetime | None
     meta: Mapping[str, Any]
@@ -209,6 +210,7 @@ class MappedMaterial(Material):
                         seconds=row.seconds,
                         at=row.at,
                         is_implied=False,
+                        source_id=row.vote_id,
                     )
         self._note(OF_NOBODY, n_of_nobody)
         self._note(CODED, len(raters))
@@ -304,6 +306,7 @@ class MappedMaterial(Material):
             scores=tuple(self._scores_in(row)),
             votes=tuple(self._votes_in(row)),
             rater=self._key(row, "rater", LONGEST_NAME) or self._mapping.constants.get("rater", ""),
+            vote_id=self._key(row, "vote_id"),
             seconds=seconds_in(row, self._columns(row, "seconds"), self._mapping.decimal),
             at=next((row.moment(c) for c in self._columns(row, "at")), None),
             meta=raw.unknown({top_of(raw.values, column) for column in columns}),

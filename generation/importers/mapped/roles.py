@@ -112,6 +112,11 @@ ROLES: Mapping[str, Role] = {
         "who voted; without it all votes are of one nominal rater, `published`",
         ("rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id"),
     ),
+    "vote_id": Role(
+        "Vote id",
+        "what the vote (or votes) of the row are called where they come from: kept in exports",
+        ("vote_id", "annotation_id"),
+    ),
     "seconds": Role(
         "Seconds",
         "how many seconds the rater took for the row, 0 or more; each vote of the row has them all",

@@ -89,7 +89,7 @@ def rich_rows() -> dict[str, Any]:
                 votes.append(vote_row(key, rater, answer, "sensible", **more))
                 implied = {"implied": "1"} if answer == "no" else {}
                 votes.append(vote_row(key, rater, answer, "specific", **more, **implied))
-    votes.append(vote_row("r1", "anna", "yes", "sensible", citation=3))
+    votes.append(vote_row("r1", "anna", "yes", "sensible", citation=3, source_id="a 7"))
     pair = scheme_of({"sensible": "yes_no", "specific": "yes_no"}, specific={"after": ["sensible"]})
     return {
         "examples": [example_row(f"e-{key}", dialog=f"d{n // 3}") for n, key in enumerate(keys)],

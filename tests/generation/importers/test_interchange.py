@@ -220,8 +220,8 @@ def test_a_bad_field_of_a_response_is_a_problem(tmp_path, change, field):
 
 def test_a_vote_with_everything(tmp_path):
     text = (
-        "response,rater,question,answer,arm,citation,position,seconds,at,implied\n"
-        "r1,anna,sensible,yes,merged,2,1,12.5,2024-01-31T10:00:00+02:00,1\n"
+        "response,rater,question,answer,arm,citation,position,seconds,at,implied,source_id\n"
+        "r1,anna,sensible,yes,merged,2,1,12.5,2024-01-31T10:00:00+02:00,1,a 7\n"
     )
 
     assert read_csv(tmp_path, "votes", text) == [
@@ -237,6 +237,7 @@ def test_a_vote_with_everything(tmp_path):
             12.5,
             datetime(2024, 1, 31, 8, 0, tzinfo=UTC),
             True,
+            "a 7",
         )
     ]
 
@@ -244,7 +245,7 @@ def test_a_vote_with_everything(tmp_path):
 def test_a_vote_with_nothing_optional(tmp_path):
     (vote,) = read_lines(tmp_path, "votes", VOTE)
 
-    assert vote[5:] == ("separate", None, None, None, None, False)
+    assert vote[5:] == ("separate", None, None, None, None, False, "")
 
 
 @pytest.mark.parametrize(

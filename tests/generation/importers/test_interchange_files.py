@@ -282,6 +282,7 @@ votes = st.builds(
     seconds=st.none() | st.floats(0, 1e6),
     at=st.none() | st.datetimes(timezones=st.just(UTC)),
     is_implied=st.booleans(),
+    source_id=st.just("") | keys,
 )
 round_trip = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
@@ -312,9 +313,10 @@ def test_a_vote_written_as_csv_is_read_as_it_was(tmp_path, vote):
     names = ["response", "rater", "question", "answer", "arm", "citation", "position", "seconds"]
     with (tmp_path / "votes.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow([*names, "at", "implied"])
+        writer.writerow([*names, "at", "implied", "source_id"])
         at = "" if vote.at is None else vote.at.isoformat()
-        writer.writerow([*vote[1:9], at, "yes" if vote.is_implied else "no"])
+        implied = "yes" if vote.is_implied else "no"
+        writer.writerow([*vote[1:9], at, implied, vote.source_id])
 
     assert read(tmp_path, "votes") == [vote]
 

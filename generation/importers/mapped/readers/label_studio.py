@@ -76,6 +76,7 @@ def _said_by_a_rater(annotation: dict[str, Any], counted: Counter[str]) -> dict[
     return {
         **{f"asked.{asked}": answer for asked, answer in said.items()},
         "completed_by": _rater(annotation.get("completed_by")),
+        "annotation.id": annotation.get("id"),
         "annotation.lead_time": annotation.get("lead_time"),
         "annotation.created_at": annotation.get("created_at"),
     }

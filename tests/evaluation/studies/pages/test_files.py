@@ -83,6 +83,7 @@ def test_the_tidy_csv_has_one_row_per_vote(researcher, pilot):
         "position": "",
         "seconds": "",
         "at": "",
+        "source_id": "",
     }
     assert (rows[5]["arm"], rows[5]["position"]) == ("merged", "2")
     assert rows[6]["citation"] == "2"

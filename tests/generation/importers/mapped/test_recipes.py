@@ -172,7 +172,7 @@ def test_annotations_of_label_studio_are_votes_and_no_text_of_a_person_comes_in(
 
 
 @pytest.mark.parametrize("name", OF_LABEL_STUDIO)
-def test_votes_of_label_studio_have_the_seconds_and_the_time_of_their_annotation(name):
+def test_votes_of_label_studio_have_the_id_seconds_and_time_of_their_annotation(name):
     found, _ = read(name)
 
     tasks = json.loads((FOREIGN / name).read_text("utf-8"))
@@ -186,8 +186,8 @@ def test_votes_of_label_studio_have_the_seconds_and_the_time_of_their_annotation
         (2, 9.1),
         (3, 11.0),
     ]
-    assert {(v.response.split("|")[0], v.seconds, v.at) for v in found["votes"]} == {
-        (str(task), said["lead_time"], datetime.fromisoformat(said["created_at"]))
+    assert {(v.response.split("|")[0], v.source_id, v.seconds, v.at) for v in found["votes"]} == {
+        (str(task), str(said["id"]), said["lead_time"], datetime.fromisoformat(said["created_at"]))
         for task, said in given
     }
 
