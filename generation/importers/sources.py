@@ -93,11 +93,15 @@ class Source:
         """Return the stored size of each file by name."""
         return self._store.sizes
 
+    def data_files(self) -> tuple[str, ...]:
+        """Return the names of the data files; a file that is given alone is one."""
+        if isinstance(self._store, _FileStore):
+            return tuple(self.sizes)
+        return tuple(name for name in self.sizes if plain_name(name).endswith(DATA_SUFFIXES))
+
     def only_data_file(self) -> str | None:
         """Return the name of the single data file, if there is just one."""
-        if isinstance(self._store, _FileStore):
-            return next(iter(self.sizes))
-        data = [name for name in self.sizes if plain_name(name).endswith(DATA_SUFFIXES)]
+        data = self.data_files()
         return data[0] if len(data) == 1 else None
 
     def recognise_encoding(self, name: str) -> None:

@@ -23,9 +23,10 @@ from generation.importers.mapped.cells import (
     turns_of,
 )
 from generation.importers.mapped.mapping import ColumnMapping
+from generation.importers.mapped.only_table import open_table
 from generation.importers.mapped.proposal import UnmappedError, look_at
 from generation.importers.mapped.roles import ROLES, expected_columns
-from generation.importers.mapped.table_files import open_table, top_of, value_at
+from generation.importers.mapped.table_files import top_of, value_at
 from generation.importers.material import Material
 from generation.importers.rater_codes import NOMINAL
 from generation.importers.short_keys import short_key

@@ -8,10 +8,10 @@ from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row
 from generation.importers.mapped.cells import nested
 from generation.importers.mapped.mapping import ANYTHING, ColumnMapping
-from generation.importers.mapped.readers import ROW_READERS
+from generation.importers.mapped.only_table import open_table
 from generation.importers.mapped.recipes import RECIPES
 from generation.importers.mapped.roles import OF_VOTES, roles_by_name
-from generation.importers.mapped.table_files import TableFile, open_table, value_at
+from generation.importers.mapped.table_files import TableFile, value_at
 from generation.importers.sources import UTF_8, Source
 from generation.records import Problem
 
@@ -66,13 +66,13 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
     Raises:
         DatasetError: it has too many columns, or a mapping names some that it does not have.
     """
-    table = open_table(source, mapping)
-    if table is None:
-        return None
-    first = table.first_rows()
     is_given = mapping is not None
+    table = open_table(source, mapping)
+    first = table.first_rows() if table else []
     if mapping is None:
         table, first, mapping = _by_a_recipe(source, table, first)
+    if table is None:
+        return None
     columns = table.columns(first)
     if not columns:
         problem = None if table.is_json else next(table.rows(), None)
@@ -111,8 +111,8 @@ def _look_of(name: str, role: str, first: list[Row]) -> ColumnLook:
 
 
 def _by_a_recipe(
-    source: Source, table: TableFile, first: list[Row]
-) -> tuple[TableFile, list[Row], ColumnMapping]:
+    source: Source, table: TableFile | None, first: list[Row]
+) -> tuple[TableFile | None, list[Row], ColumnMapping]:
     """Return the table, its first rows and mapping by the recipe that asks for most of its columns.
 
     Without one the mapping says no more than where the rows are.
@@ -121,16 +121,16 @@ def _by_a_recipe(
     for recipe in RECIPES:
         by_recipe, rows = table, first
         if recipe.reader:
-            if not table.is_json or not ROW_READERS[recipe.reader].recognises(source, table.name):
-                continue
-            by_recipe = open_table(source, recipe) or table
-            rows = by_recipe.first_rows()
+            by_recipe = open_table(source, recipe)
+            rows = by_recipe.first_rows() if by_recipe else []
+        if by_recipe is None or not rows:
+            continue
         columns = by_recipe.columns(rows)
-        if rows and all(_is_there(name, columns, rows) for name in recipe.needs or ()):
+        if all(_is_there(name, columns, rows) for name in recipe.needs or ()):
             n_sure = len(recipe.needs or ()) + (MOST_SURE if recipe.reader else 0)
             found.append((n_sure, by_recipe, rows, recipe))
     if not found:
-        return table, first, ColumnMapping(rows=table.path)
+        return table, first, ColumnMapping(rows=table.path if table else "")
     return max(found, key=lambda each: each[0])[1:]
 
 

@@ -1,4 +1,4 @@
-"""The rows of a table, whatever kind of file it is: `open_table` tells the kind by its content."""
+"""The rows of a table, whatever kind of file it is: `table_in` tells the kind by its content."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -9,9 +9,8 @@ from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row
 from generation.importers.json_items import json_items
 from generation.importers.json_text import JSONTrouble, parse_json
-from generation.importers.mapped.arrow_files import ARROW_SUFFIX, arrow_rows, parquet_rows
+from generation.importers.mapped.arrow_files import parquet_rows
 from generation.importers.mapped.mapping import ColumnMapping
-from generation.importers.mapped.readers import ROW_READERS
 from generation.importers.mapped.readers.counts import LeftOut
 from generation.importers.mapped.roles import NEEDED, roles_by_name
 from generation.importers.mapped.workbooks import workbook_rows
@@ -25,7 +24,6 @@ MOST_DEPTH = 3  # of objects inside objects whose fields are columns
 _HEAD_BYTES = 1 << 20
 _PARQUET = b"PAR1"
 _ZIP = b"PK\x03\x04"
-_FOLDER = ("dataset_info.json", "state.json")  # of a dataset that Hugging Face's library saved
 
 Rows = Callable[[], Iterator[Row | Problem]]
 
@@ -76,16 +74,9 @@ class TableFile(NamedTuple):
         return list(found)
 
 
-def open_table(source: Source, mapping: ColumnMapping | None = None) -> TableFile | None:
-    """Return the one table that there is, as a mapping says or as it looks; None: there is none."""
-    if mapping is not None and mapping.reader:
-        return _by_a_reader(source, mapping.reader)
-    arrow = tuple(name for name in source.sizes if name.endswith(ARROW_SUFFIX))
-    if arrow and any(name in source.sizes for name in _FOLDER):
-        kind = "a Hugging Face dataset"
-        return TableFile(arrow[0], kind, arrow, partial(arrow_rows, source, arrow))
-    name = source.only_data_file()
-    if name is None or not source.sizes[name]:
+def table_in(source: Source, name: str, mapping: ColumnMapping | None = None) -> TableFile | None:
+    """Return the table in a file, as a mapping says or as it looks; None: there is none."""
+    if not source.sizes[name]:
         return None
     head = source.head(name, _HEAD_BYTES)
     if head.startswith(_PARQUET):
@@ -108,16 +99,6 @@ def open_table(source: Source, mapping: ColumnMapping | None = None) -> TableFil
         rows = partial(json_rows, source, name)
         return TableFile(name, "JSON Lines", (name,), rows, is_json=True)
     return _csv_table(source, name, mapping.delimiter if mapping else "")
-
-
-def _by_a_reader(source: Source, reader: str) -> TableFile | None:
-    name = source.only_data_file()
-    if name is None or reader not in ROW_READERS:
-        return None
-    left_out: LeftOut = {}
-    rows = partial(ROW_READERS[reader].rows, source, name, left_out)
-    kind = f"JSON of {reader.replace('_', ' ')}"
-    return TableFile(name, kind, (name,), rows, is_json=True, left_out=left_out)
 
 
 def _csv_table(source: Source, name: str, delimiter: str) -> TableFile | None:

@@ -1,0 +1,35 @@
+"""The one table that a source has: in its only data file, a dataset's folder, or by a reader."""
+
+from functools import partial
+
+from generation.importers.mapped.arrow_files import ARROW_SUFFIX, arrow_rows
+from generation.importers.mapped.mapping import ColumnMapping
+from generation.importers.mapped.readers import ROW_READERS
+from generation.importers.mapped.readers.counts import LeftOut
+from generation.importers.mapped.table_files import TableFile, table_in
+from generation.importers.sources import Source
+
+_FOLDER = ("dataset_info.json", "state.json")  # of a dataset that Hugging Face's library saved
+
+
+def open_table(source: Source, mapping: ColumnMapping | None = None) -> TableFile | None:
+    """Return the one table that there is, as a mapping says or as it looks; None: there is none."""
+    if mapping is not None and mapping.reader:
+        return _by_a_reader(source, mapping)
+    arrow = tuple(name for name in source.sizes if name.endswith(ARROW_SUFFIX))
+    if arrow and any(name in source.sizes for name in _FOLDER):
+        kind = "a Hugging Face dataset"
+        return TableFile(arrow[0], kind, arrow, partial(arrow_rows, source, arrow))
+    name = source.only_data_file()
+    return None if name is None else table_in(source, name, mapping)
+
+
+def _by_a_reader(source: Source, mapping: ColumnMapping) -> TableFile | None:
+    reader = ROW_READERS.get(mapping.reader)
+    names = reader.files(source) if reader else ()
+    if reader is None or not names:
+        return None
+    left_out: LeftOut = {}
+    rows = partial(reader.rows, source, names, left_out)
+    kind = f"{'a file' if len(names) == 1 else 'files'} of {mapping.title or mapping.reader}"
+    return TableFile(names[0], kind, names, rows, left_out=left_out)
