@@ -51,7 +51,7 @@ def parse_json(text: str, max_nesting: int) -> Any:
     if text.count("[") + text.count("{") > max_nesting:
         _check_nesting(value, max_nesting)
     if "\\u" in text:  # the only way to write a NUL or a lone surrogate in decoded text
-        _check_texts(value)
+        check_texts(value)
     return value
 
 
@@ -72,6 +72,22 @@ def unstorable_character(text: str) -> str:
         return f"a NUL character (character {text.index(chr(0)) + 1:,})"
     lone = _SURROGATE.search(text)
     return f"a lone surrogate (character {lone.start() + 1:,})" if lone else ""
+
+
+def check_texts(value: Any) -> None:
+    """Refuse a value in which a text, or a key, cannot be stored.
+
+    Raises:
+        JSONTrouble: it has a NUL or a lone surrogate.
+    """
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        texts = [item] if isinstance(item, str) else list(item) if isinstance(item, dict) else []
+        for text in texts:
+            if trouble := unstorable_character(text):
+                raise JSONTrouble(f"{trouble} in {excerpt(text)}", "text without it")
+        waiting.extend(_children(item))
 
 
 def first_repeated(names: Iterable[str]) -> str | None:
@@ -124,17 +140,6 @@ def _check_nesting(value: Any, max_nesting: int) -> None:
         if depth > max_nesting:
             raise JSONTrouble(f"more than {max_nesting} levels", _at_most(max_nesting))
         level = [child for item in level for child in _children(item)]
-
-
-def _check_texts(value: Any) -> None:
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        texts = [item] if isinstance(item, str) else list(item) if isinstance(item, dict) else []
-        for text in texts:
-            if trouble := unstorable_character(text):
-                raise JSONTrouble(f"{trouble} in {excerpt(text)}", "text without it")
-        waiting.extend(_children(item))
 
 
 def _at_most(max_nesting: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from generation.importers.errors import excerpt
 from generation.importers.fields import LARGEST_SCORE, Row
 from generation.importers.interchange_rows import passage_key
-from generation.importers.json_text import JSONTrouble, has_too_many_values, parse_json
+from generation.importers.json_text import JSONTrouble, check_texts, has_too_many_values, parse_json
 from generation.records import PassageRecord, TurnRecord
 
 SPEAKERS = {
@@ -55,11 +55,15 @@ def _as_python_writes_it(text: str) -> Any:
         return None
     try:
         if _AS_NUMPY_WRITES_IT.fullmatch(text):
-            return [ast.literal_eval(each) for each in _QUOTED.findall(text)]
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
+            value = [ast.literal_eval(each) for each in _QUOTED.findall(text)]
+        else:
+            value = ast.literal_eval(text)
+            if repr(value) != text:
+                return None
+        check_texts(value)  # an escape may write what cannot be stored
+    except (ValueError, SyntaxError, RecursionError, MemoryError):  # of which JSONTrouble is one
         return None
-    return value if repr(value) == text else None
+    return value
 
 
 def turns_of(row: Row, question: str, history: str | None) -> tuple[TurnRecord, ...]:

@@ -306,6 +306,15 @@ def test_lists_as_pandas_writes_them_are_lists(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("cell", [r"['a\ud800']", r"['a\x00']", "['a'\n 'b\\ud800']"])
+def test_a_list_with_a_text_that_cannot_be_stored_stays_as_it_is_written(tmp_path, cell):
+    path = table(tmp_path, "q,a,c", f'Who?,She.,"{cell}"')
+
+    [passage], _ = read(path, COLUMNS + 'c = "shown"', "passages")
+
+    assert passage.text == cell
+
+
 def test_the_docs_have_each_role_as_it_is_declared():
     docs = (Path(__file__).parents[4] / "docs" / "formats.md").read_text("utf-8")
 
