@@ -222,6 +222,13 @@ FED = {
     "system": "m",
     "annotations": {"Fluent": [1, 2, "N/A (x)"]},
 }
+INFOTABS = {
+    "table_id": "T@",
+    "hypothesis": "So @.",
+    "first_human_label": "0",
+    "other_human_labels": [0, 2],
+    "other_worker_id": "['VW@', 'VW2']",
+}
 MESSAGES = {"user_input": [{"role": "user", "content": "Who @?"}], "response": "So."}
 TRIPLES = {
     "qid": "Q@",
@@ -256,6 +263,7 @@ SOUND: dict[str, list[Sound]] = {
         Sound("wice.jsonl", [WICE], "jsonl"),
         Sound("qags.jsonl", [QAGS], "jsonl"),
         Sound("fed.json", [FED], "json"),
+        Sound("infotabs.tsv", [INFOTABS], "tsv"),
     ],
     "mtrag": [Sound("mtrag.json", MTRAG, "json")],
     "ais": [Sound("ais.csv", [AIS], "csv")],

@@ -11,6 +11,7 @@ from generation.importers.fields import Row
 from generation.importers.mapped.readers import (
     deepeval,
     fed,
+    infotabs,
     label_studio,
     promptfoo,
     qags,
@@ -51,6 +52,7 @@ def _of_one_file(
 ROW_READERS: Mapping[str, RowReader] = {
     "deepeval": _of_one_file(deepeval.recognises, deepeval.rows),
     "fed": _of_one_file(fed.recognises, fed.rows),
+    "infotabs": RowReader(infotabs.files, infotabs.rows),
     "label_studio": _of_one_file(label_studio.recognises, label_studio.rows),
     "promptfoo": _of_one_file(promptfoo.recognises, promptfoo.rows),
     "qags": _of_one_file(qags.recognises, qags.rows),

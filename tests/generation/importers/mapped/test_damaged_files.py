@@ -1,6 +1,7 @@
-"""5,000 damaged workbooks, Parquet files and datasets: each is read, or is one documented error."""
+"""5,000 damaged workbooks, Parquet files, datasets and zips: each is read, or one known error."""
 
 import io
+import json
 import random
 import zipfile
 
@@ -11,6 +12,7 @@ from openpyxl import Workbook
 
 from generation.importers import DatasetError, open_material
 from tests.evaluation.exchange.bombs import mutated
+from tests.generation.importers.mapped.test_infotabs import claim, votes_file
 
 pytestmark = pytest.mark.faults
 
@@ -48,6 +50,20 @@ def arrow() -> bytes:
     return file.getvalue()
 
 
+def zipped(members: dict[str, str]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def infotabs() -> bytes:
+    tables = {"T1": {"title": ["Ansel Light"], "Built": ["1846"]}}
+    votes = votes_file(claim(), claim())
+    return zipped({"infotabs_valid.tsv": votes, "tables.json": json.dumps(tables)})
+
+
 def damaged(content: bytes, drawn: random.Random) -> bytes:
     """Return a file with some bytes changed; of a zip, mostly inside one of its members."""
     if not content.startswith(b"PK") or drawn.random() < 0.3:
@@ -66,7 +82,12 @@ def damaged(content: bytes, drawn: random.Random) -> bytes:
 
 @pytest.mark.parametrize(
     ("name", "make"),
-    [("t.xlsx", workbook), ("t.parquet", parquet), ("data-0.arrow", arrow)],
+    [
+        ("t.xlsx", workbook),
+        ("t.parquet", parquet),
+        ("data-0.arrow", arrow),
+        ("infotabs.zip", infotabs),
+    ],
 )
 def test_a_damaged_file_is_no_fault_of_ours(tmp_path, name, make):
     content, drawn = make(), random.Random(SEED)
