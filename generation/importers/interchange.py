@@ -17,6 +17,7 @@ from generation.records import Problem, Record
 _SETTINGS = ("study", "scheme", "dataset")
 _HEAD_BYTES = 1 << 20
 _ALSO_TABLES = ("examples", "responses")  # what people call a table of questions and answers
+_ALSO_OTHERS = ("scores",)  # what other tools call a file of theirs, too
 _NO_TEXT = (b"PK\x03\x04", b"PAR1")  # workbooks and Parquet: tables, by whatever name
 
 
@@ -90,6 +91,8 @@ def _record_files(source: Source) -> list[_File]:
         stem, _, suffix = plain_name(name).partition(".")
         if stem not in ROW_KINDS or suffix not in ("jsonl", "csv"):
             continue
+        if stem in _ALSO_OTHERS and _is_foreign(source, name, ROW_KINDS[stem], suffix):
+            continue
         if stem in files:
             raise DatasetError(
                 f"{files[stem].name} and {name}", f"two files of {stem}", "one of them"
@@ -100,6 +103,13 @@ def _record_files(source: Source) -> list[_File]:
         return list(files.values())
     single = None if only is None else _single_file(source, only)
     return [] if single is None else [single]
+
+
+def _is_foreign(source: Source, name: str, kind: Kind, suffix: str) -> bool:
+    """Return whether a file has none of the fields that its name promises."""
+    head = source.head(name, _HEAD_BYTES).decode("utf-8", "replace").lstrip()
+    fields = _first_fields(head, suffix == "jsonl", source.limits.max_nesting)
+    return bool(fields) and fields.isdisjoint(kind.required)
 
 
 def _single_file(source: Source, name: str) -> _File | None:

@@ -229,6 +229,16 @@ INFOTABS = {
     "other_human_labels": [0, 2],
     "other_worker_id": "['VW@', 'VW2']",
 }
+LANGFUSE = {
+    "id": "g@",
+    "trace_id": "t@",
+    "type": "GENERATION",
+    "start_time": "2026-10-22 13:46:19.963000",
+    "session_id": "s@",
+    "provided_model_name": "m",
+    "input": {"messages": [{"role": "user", "content": "Who @?"}], "tools": ["a"]},
+    "output": {"role": "assistant", "content": [{"type": "text", "text": "So."}]},
+}
 MESSAGES = {"user_input": [{"role": "user", "content": "Who @?"}], "response": "So."}
 TRIPLES = {
     "qid": "Q@",
@@ -264,6 +274,7 @@ SOUND: dict[str, list[Sound]] = {
         Sound("qags.jsonl", [QAGS], "jsonl"),
         Sound("fed.json", [FED], "json"),
         Sound("infotabs.tsv", [INFOTABS], "tsv"),
+        Sound("langfuse.jsonl", [LANGFUSE], "jsonl"),
     ],
     "mtrag": [Sound("mtrag.json", MTRAG, "json")],
     "ais": [Sound("ais.csv", [AIS], "csv")],

@@ -17,6 +17,7 @@ from evaluation.studies.reports.timing import time_report
 from generation.importers import open_material
 from generation.importers.mapped.mapping import read_mapping
 from generation.models import Response
+from tests.generation.importers.mapped import langfuse_rows
 from tests.makers import import_material, import_path
 
 pytestmark = pytest.mark.once
@@ -74,6 +75,32 @@ def test_a_judgement_of_label_studio_took_as_long_as_its_annotation():
     scores = AutoScore.objects.values_list("run__metric", "score")
     assert ("judge-2 score", 0.77) in scores
     assert len(scores) == 6
+
+
+def test_votes_of_langfuse_agree_as_its_scores_do(tmp_path):
+    labels = {"t1": "ffp", "t2": "nnf", "t3": "pf", "t4": "ppp"}  # by one annotator each
+    words = {"f": "fully", "p": "partly", "n": "not"}
+    traces = [langfuse_rows.trace(key, input=f"Who built {key}?") for key in labels]
+    scores = [
+        langfuse_rows.score(
+            f"{key}-{number}",
+            kind="CATEGORICAL",
+            trace_id=key,
+            string_value=words[letter],
+            author_user_id=f"user-{number}",
+        )
+        for key, letters in labels.items()
+        for number, letter in enumerate(letters)
+    ]
+
+    import_path(langfuse_rows.export(tmp_path, traces=traces, scores=scores))
+
+    given: dict[object, list[str]] = {
+        key: [words[letter] for letter in letters] for key, letters in labels.items()
+    }
+    alpha = alpha_of(given, list(words.values()), "nominal")
+    assert alpha_here("grounded") == pytest.approx(alpha)
+    assert Response.objects.count() == 4
 
 
 def test_votes_of_a_table_agree_as_the_table_does(tmp_path):

@@ -12,6 +12,7 @@ from openpyxl import Workbook
 
 from generation.importers import DatasetError, open_material
 from tests.evaluation.exchange.bombs import mutated
+from tests.generation.importers.mapped import langfuse_rows
 from tests.generation.importers.mapped.test_infotabs import claim, votes_file
 
 pytestmark = pytest.mark.faults
@@ -64,6 +65,20 @@ def infotabs() -> bytes:
     return zipped({"infotabs_valid.tsv": votes, "tables.json": json.dumps(tables)})
 
 
+def langfuse() -> bytes:
+    files = {
+        "traces.jsonl": [langfuse_rows.trace("t1")],
+        "observations.jsonl": [
+            langfuse_rows.generation(),
+            langfuse_rows.retriever(["It is tall."]),
+        ],
+        "scores.jsonl": [langfuse_rows.score("s1"), langfuse_rows.score("s2", source="EVAL")],
+    }
+    return zipped(
+        {name: "".join(f"{json.dumps(row)}\n" for row in rows) for name, rows in files.items()}
+    )
+
+
 def damaged(content: bytes, drawn: random.Random) -> bytes:
     """Return a file with some bytes changed; of a zip, mostly inside one of its members."""
     if not content.startswith(b"PK") or drawn.random() < 0.3:
@@ -87,6 +102,7 @@ def damaged(content: bytes, drawn: random.Random) -> bytes:
         ("t.parquet", parquet),
         ("data-0.arrow", arrow),
         ("infotabs.zip", infotabs),
+        ("langfuse.zip", langfuse),
     ],
 )
 def test_a_damaged_file_is_no_fault_of_ours(tmp_path, name, make):

@@ -275,7 +275,7 @@ def test_every_recipe_is_tried_on_what_its_tool_wrote(shared):
     written += [shared / "data" / name for name in PUBLISHED]
 
     told = {read(path)[1] for path in written}
-    assert told == {recipe.title for recipe in RECIPES}
+    assert told == {recipe.title for recipe in RECIPES} - {"Langfuse"}  # see test_langfuse.py
 
 
 WRITTEN = (

@@ -1,0 +1,107 @@
+"""Traces of a program that calls models: which of their parts are responses, and their rows."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from generation.importers.fields import Row
+from generation.importers.mapped.readers.payloads import answer_in, documents_in, question_in
+from generation.records import Where
+
+OF_A_PART = "scores of something in a trace that is no response"
+SILENT = "traces without a question and an answer"
+NO_TEXT = "retrieved documents without a text"
+OF_VOTES = ("criterion", "vote", "rater")  # columns
+
+
+class Part(NamedTuple):
+    """A trace's own row, or a call in it; input and output are texts or JSON."""
+
+    where: Where
+    key: str
+    input: str
+    output: str
+    model: str
+    meta: dict[str, str]
+
+    @property
+    def is_complete(self) -> bool:
+        return bool(question_in(self.input) and answer_in(self.output))
+
+
+class Score(NamedTuple):
+    """A score or, of an annotator, a vote."""
+
+    part: str  # its id; "": the trace as a whole
+    name: Any
+    value: Any
+    is_vote: bool
+    rater: str | None
+
+
+class Trace:
+    """What is known of one trace; its parts by id.
+
+    It is one response: its own row where that has a question and an answer, else its only call
+    without a parent, else its only generation. Where none is the only one, each generation is one.
+    A generation that a score names is a response in any case, unless it says the same as the trace.
+    """
+
+    def __init__(self) -> None:
+        self.session = ""
+        self.own: dict[str, Part] = {}
+        self.roots: dict[str, Part] = {}
+        self.generations: dict[str, Part] = {}
+        self.retrievers: dict[str, Part] = {}
+        self.scores: list[Score] = []
+
+    def responses(self) -> tuple[list[Part], dict[str, str]]:
+        """Return the responses, and what a score may name → the id of the response that it means.
+
+        That is the trace as a whole, which "" names, as does a part that says the same.
+        """
+        own, roots, generations = (
+            [part for part in parts.values() if part.is_complete]
+            for parts in (self.own, self.roots, self.generations)
+        )
+        whole = next((tier[0] for tier in (own, roots, generations) if len(tier) == 1), None)
+        if whole is None:
+            return generations, {}
+        said = (whole.input, whole.output)
+        same = {each.key for each in (*roots, *generations) if (each.input, each.output) == said}
+        named = {score.part for score in self.scores} - same
+        others = [part for part in generations if part.key in named]
+        return [whole, *others], dict.fromkeys(("", *same), whole.key)
+
+    def rows(self, key: str, left_out: Counter[str]) -> Iterator[Row]:
+        """Yield a row for each vote on a response, or one without a vote; counts what is left."""
+        responses, meant = self.responses()
+        found = [documents_in(part.output) for part in self.retrievers.values()]
+        models = dict.fromkeys(part.model for part in self.generations.values() if part.model)
+        scores: dict[str, list[Score]] = defaultdict(list)
+        for score in self.scores:
+            scores[meant.get(score.part, score.part)].append(score)
+        left_out[NO_TEXT] += sum(n_without for _, n_without in found)
+        left_out[SILENT] += not responses
+        left_out[OF_A_PART] += len(self.scores) - sum(len(scores[each.key]) for each in responses)
+        for part in responses:
+            about = {
+                "id": part.key,
+                "trace": key,
+                "session": self.session or None,
+                "input": question_in(part.input),
+                "output": answer_in(part.output),
+                "documents": [document for documents, _ in found for document in documents],
+                "model": part.model or " + ".join(models) or None,
+                "scores": [
+                    {"name": each.name, "score": each.value}
+                    for each in scores[part.key]
+                    if not each.is_vote
+                ],
+                **part.meta,
+            }
+            votes = [
+                (each.name, each.value, each.rater) for each in scores[part.key] if each.is_vote
+            ]
+            for vote in votes or [(None, None, None)]:
+                yield Row(part.where, {**about, **dict(zip(OF_VOTES, vote, strict=True))})
