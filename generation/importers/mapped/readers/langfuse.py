@@ -59,7 +59,7 @@ class _Export:
         if value is None:
             return
         part, rater = _text(row, "observation_id"), _text(row, "author_user_id") or None
-        score = Score(part, row.values.get("name"), value, is_vote, rater)
+        score = Score(key, part, row.values.get("name"), value, is_vote, rater)
         self.scores[key] = (_text(row, "trace_id"), score)
 
     def add_part(self, key: str, row: Row) -> None:

@@ -11,7 +11,7 @@ from generation.records import Where
 OF_A_PART = "scores of something in a trace that is no response"
 SILENT = "traces without a question and an answer"
 NO_TEXT = "retrieved documents without a text"
-OF_VOTES = ("criterion", "vote", "rater")  # columns
+OF_VOTES = ("criterion", "vote", "rater", "score_id")  # columns
 
 
 class Part(NamedTuple):
@@ -32,6 +32,7 @@ class Part(NamedTuple):
 class Score(NamedTuple):
     """A score or, of an annotator, a vote."""
 
+    key: str
     part: str  # its id; "": the trace as a whole
     name: Any
     value: Any
@@ -101,7 +102,9 @@ class Trace:
                 **part.meta,
             }
             votes = [
-                (each.name, each.value, each.rater) for each in scores[part.key] if each.is_vote
+                (each.name, each.value, each.rater, each.key)
+                for each in scores[part.key]
+                if each.is_vote
             ]
-            for vote in votes or [(None, None, None)]:
+            for vote in votes or [(None,) * len(OF_VOTES)]:
                 yield Row(part.where, {**about, **dict(zip(OF_VOTES, vote, strict=True))})

@@ -76,6 +76,7 @@ def test_a_trace_is_a_response_with_its_evidence_votes_and_scores(tmp_path, suff
         ("", "It has 212 steps."),
     ]
     assert [(vote.rater, vote.question, vote.answer) for vote in found["votes"]] == VOTES
+    assert [vote.source_id for vote in found["votes"]] == ["s1", "s2", "s3", "s4"]
     assert [(each.metric, each.score) for each in found["scores"]] == [
         ("judge", 0.25),
         ("thumb", 1),
