@@ -156,6 +156,16 @@ class SampleRecord(NamedTuple):
     members: tuple[SampledRecord, ...]
 
 
+class RankedPassageRecord(NamedTuple):
+    """A passage that a retriever has found for an example; `rank` counts from 1, the best."""
+
+    where: Where
+    ranking: str
+    example: str
+    passage: str
+    rank: int
+
+
 class RaterRecord(NamedTuple):
     """What a file says about a rater; None: it does not say."""
 
@@ -213,6 +223,7 @@ Record = (
     | EntityRecord
     | KGQuestionRecord
     | SampleRecord
+    | RankedPassageRecord
     | RaterRecord
     | VoteRecord
     | FlagRecord

@@ -20,7 +20,7 @@ from generation.importers import Material, open_material
 from generation.models import Dataset
 
 Row = dict[str, Any]
-CSV_KINDS = ("votes", "scores", "flags", "raters")
+CSV_KINDS = ("votes", "scores", "flags", "raters", "rankings")
 SETTINGS = ("study", "scheme", "dataset")
 
 

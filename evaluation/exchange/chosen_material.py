@@ -30,7 +30,16 @@ from annotation.models import (
 from evaluation.jobs.services import ENDED
 from evaluation.models import Adjudication, AutoScore, Job, MetricRun
 from evaluation.reports.cached import DELETED
-from generation.models import Call, Dataset, Example, Experiment, Sample, SampledExample, Setup
+from generation.models import (
+    Call,
+    Dataset,
+    Example,
+    Experiment,
+    RankedPassage,
+    Sample,
+    SampledExample,
+    Setup,
+)
 from generation.services.many_rows import delete_rows
 
 
@@ -71,6 +80,7 @@ class ChosenMaterial(NamedTuple):
             ("", targets),
             ("calls of models", Call.objects.filter(chosen, experiment__dataset=self.dataset)),
             ("members of samples", SampledExample.objects.filter(example__in=self.examples)),
+            ("passages of rankings", RankedPassage.objects.filter(example__in=self.examples)),
             ("responses", responses),
             ("examples", Example.objects.filter(pk__in=self.examples)),
             ("setups", Setup.objects.filter(pk__in=self.setups)),

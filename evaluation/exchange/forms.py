@@ -25,6 +25,7 @@ FORMAT_NAMES = {
     "biokalma": "BioKaLMA questions with sub-graphs (JSON)",
     "ntriples": "N-Triples, of Wikidata or any other graph (NT)",
     "triples": "Triples as a table (CSV, TSV)",
+    "trec-run": "A TREC run: the ranking of a retriever (RUN)",
 }
 
 

@@ -56,6 +56,7 @@ from generation.services.datasets import (
 )
 from generation.services.graphs import store_entities, store_kg_questions
 from generation.services.many_rows import plan_statements_anew
+from generation.services.rankings import store_rankings
 from generation.services.responses import store_responses
 from generation.services.samples import store_samples
 
@@ -328,6 +329,8 @@ def _store(
             return store_kg_questions(dataset, records)
         case "samples", _:
             return store_samples(dataset, records)
+        case "rankings", _:
+            return store_rankings(dataset, records)
         case "responses", _:
             return store_responses(dataset, records)
         case "scores", _:
@@ -398,7 +401,8 @@ def _preview(record: Record) -> dict[str, str]:
             }
         case _:
             names = ("qid", "label", "id", "key", "question", "rater", "response", "metric")
-            values = {name: getattr(record, name, None) for name in (*names, "score", "reason")}
+            more = ("score", "reason", "ranking", "example", "passage", "rank")
+            values = {name: getattr(record, name, None) for name in (*names, *more)}
             columns |= {name: value for name, value in values.items() if value is not None}
     return {
         name: UNDEFINED if value is None else _shortened(str(value))

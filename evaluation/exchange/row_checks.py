@@ -13,7 +13,8 @@ from annotation.schemes import Scheme
 from annotation.services.imported import rater_facts
 from evaluation.exchange.changed_passages import passage_content, said_of_passage
 from evaluation.exchange.chosen_responses import known_sources, source_of, unknown_source
-from evaluation.exchange.row_parts import parts_of, said_of_change, setup_parts
+from evaluation.exchange.row_names import joined, key_of, name_of
+from evaluation.exchange.row_parts import parts_of, rank_part, said_of_change, setup_parts
 from evaluation.models import AutoScore
 from generation.importers.errors import excerpt
 from generation.importers.seen import SeenKeys, is_content
@@ -25,6 +26,7 @@ from generation.records import (
     FlagRecord,
     KGQuestionRecord,
     Problem,
+    RankedPassageRecord,
     RaterRecord,
     Record,
     ResponseRecord,
@@ -33,6 +35,7 @@ from generation.records import (
     VoteRecord,
 )
 from generation.sample_rows import sample_content, sample_problem, sample_record
+from generation.services.rankings import stored_ranks
 from generation.services.rows import digest, ids_by_key, in_lots, record_digest
 
 Note = Callable[[Problem], None]
@@ -71,7 +74,7 @@ class RowChecks:
         What is wrong with the others is noted.
         """
         rows = list(records)
-        keyed = {id(row): _key(row) for row in rows}
+        keyed = {id(row): key_of(row) for row in rows}
         self._passages = {}
         seen = self._seen.contents(keyed.values())
         stored = self._stored(kind, rows)
@@ -88,7 +91,7 @@ class RowChecks:
             problem = self._misfit(row) or _unknown_reference(row, known)
             problem = problem or unknown_source(row, sources)
             if not problem and (key in seen or key in fresh):
-                problem = Problem(row.where, "", f"{_name(row)} a second time", "each once")
+                problem = Problem(row.where, "", f"{name_of(row)} a second time", "each once")
             is_change = key in stored and stored[key] != content
             if not problem and is_change and not isinstance(row, RaterRecord):
                 problem = self._changed_row(row, stored[key])
@@ -129,14 +132,17 @@ class RowChecks:
         return None
 
     def _changed_row(self, row: Record, found: str | bytes) -> Problem:
-        said, expected = f"{_name(row)}, which is stored with other content", "the same content"
+        if isinstance(row, RankedPassageRecord):
+            expected = f"rank {found!s}, as stored, or another name of the ranking"
+            return Problem(row.where, "", f"{name_of(row)} with rank {row.rank}", expected)
+        said, expected = f"{name_of(row)}, which is stored with other content", "the same content"
         if isinstance(row, CollectionPassageRecord) and isinstance(found, bytes):
             change, expected = said_of_passage(found, row, self._passages.get(row.key))
             said = f"{said}: {change}"
         return Problem(row.where, "", said, f"{expected}, or another id")
 
     def _changed_part(self, row: Record, known: Mapping[str, str | bytes]) -> Problem | None:
-        """Return the problem of a passage or setup whose name stands for something else already."""
+        """Return the problem of a part whose name stands for something else already."""
         for part in parts_of(row):
             found = known.get(part.key, part.content)
             if found == part.content or (
@@ -170,6 +176,8 @@ class RowChecks:
                 return record_digest(row)
             case SampleRecord():
                 return digest(sample_content(row))
+            case RankedPassageRecord():
+                return str(row.rank)
         return ""  # a rater: see `_stored`
 
     def _stored(self, kind: str, rows: Sequence[Any]) -> Mapping[str, str | bytes]:
@@ -191,7 +199,10 @@ class RowChecks:
         if kind == "samples":
             samples = dataset.samples.filter(name__in=[row.name for row in rows])
             there = [sample_record(sample) for sample in samples]
-            return {_key(sample): digest(sample_content(sample)) for sample in there}
+            return {key_of(sample): digest(sample_content(sample)) for sample in there}
+        if kind == "rankings":
+            ranked = stored_ranks(dataset, rows)
+            return {joined("ranked", *row[:3]): str(row[3]) for row in ranked}
         responses_here = {row.response for row in rows} if kind != "raters" else set()
         if kind == "scores":
             scores = AutoScore.objects.filter(
@@ -209,7 +220,7 @@ class RowChecks:
                 "n_truncated",
                 "details",
             )
-            return {_join("score", *key[:4]): _score_content(*key[4:]) for key in scores}
+            return {joined("score", *key[:4]): _score_content(*key[4:]) for key in scores}
         if study is None:
             return {}
         if kind == "votes":
@@ -223,14 +234,14 @@ class RowChecks:
                 "rater__code",
                 *VOTE_CONTENT,
             )
-            return {_join("vote", *key[:5]): _vote_content(*key[5:]) for key in votes}
+            return {joined("vote", *key[:5]): _vote_content(*key[5:]) for key in votes}
         if kind == "flags":
             flags = Flag.objects.filter(arm__study=study, response__key__in=responses_here)
             columns = flags.values_list("arm__kind", "response__key", "rater__code", "reason")
-            return {_join("flag", *key): reason for *key, reason in columns}
+            return {joined("flag", *key): reason for *key, reason in columns}
         raters = {r.code: r for r in study.raters.filter(code__in=[row.rater for row in rows])}
         return {
-            _key(row): "" if _says_nothing_new(row, raters[row.rater]) else "something new"
+            key_of(row): "" if _says_nothing_new(row, raters[row.rater]) else "something new"
             for row in rows
             if row.rater in raters
         }
@@ -251,14 +262,17 @@ class RowChecks:
         return known
 
     def _stored_parts(self, rows: Sequence[Record]) -> dict[str, str | bytes]:
-        """Return what is known about the passages and setups that the batch brings, by key."""
-        keys = {part.key for row in rows for part in parts_of(row)}
+        """Return what is known about the parts that the batch brings, by key."""
+        parts = [part for row in rows for part in parts_of(row)]
         known: dict[str, str | bytes] = {}
         if self._dataset is not None:
-            for names in in_lots(key.split("\0", 1)[1] for key in keys):
+            for names in in_lots(part.name for part in parts if part.field != "rank"):
                 known |= self._stored_passages(names)
                 known |= self._stored_setups(names)
-        return known | self._seen.contents(keys)
+            ranked = [row for row in rows if isinstance(row, RankedPassageRecord)]
+            ranks = [rank_part(*row) for row in stored_ranks(self._dataset, ranked)]
+            known |= {rank.key: rank.content for rank in ranks}
+        return known | self._seen.contents(part.key for part in parts)
 
     def _stored_passages(self, names: Iterable[str]) -> dict[str, bytes]:
         """Return the content of those passages that the dataset has, by key."""
@@ -266,7 +280,7 @@ class RowChecks:
             return {}
         passages = {p.key: p for p in self._dataset.passages.filter(key__in=list(names))}
         self._passages |= passages
-        return {_join("passage", key): passage_content(p) for key, p in passages.items()}
+        return {joined("passage", key): passage_content(p) for key, p in passages.items()}
 
     def _stored_setups(self, names: Iterable[str]) -> Mapping[str, str | bytes]:
         """Return what is known of those setups that the dataset has, by key.
@@ -328,6 +342,11 @@ def _references(row: Record) -> list[tuple[str, str]]:
                 (f"members[{number}].example", f"example\0{member.example}")
                 for number, member in enumerate(row.members, start=1)
             ]
+        case RankedPassageRecord():
+            return [
+                ("example", f"example\0{row.example}"),
+                ("passage", f"passage\0{row.passage}"),
+            ]
         case VoteRecord() | FlagRecord() | ScoreRecord():
             return [("response", f"response\0{row.response}")]
     return []
@@ -341,54 +360,3 @@ def _unknown_reference(row: Record, known: Collection[str]) -> Problem | None:
             expected = f"the id of {'an' if kind == 'example' else 'a'} {kind} of this dataset"
             return Problem(row.where, field, excerpt(name), expected)
     return None
-
-
-def _join(*parts: object) -> str:
-    return "\0".join("" if part is None else str(part) for part in parts)
-
-
-def _key(row: Record) -> str:
-    """Return what may be there once."""
-    match row:
-        case CollectionPassageRecord():
-            return _join("passage", row.key)
-        case ExampleRecord() | KGQuestionRecord():
-            return _join("example", row.key)
-        case ResponseRecord():
-            return _join("response", row.key)
-        case EntityRecord():
-            return _join("entity", row.qid)
-        case SampleRecord():
-            return _join("sample", row.name)
-        case RaterRecord():
-            return _join("rater", row.rater)
-        case VoteRecord():
-            return _join("vote", row.arm, row.response, row.citation, row.question, row.rater)
-        case FlagRecord():
-            return _join("flag", row.arm, row.response, row.rater)
-        case ScoreRecord():
-            return _join("score", row.response, row.citation, row.metric, row.signature)
-
-
-def _name(row: Record) -> str:
-    """Return a row's identity as a person would say it."""
-    match row:
-        case CollectionPassageRecord():
-            return f"passage {excerpt(row.key)}"
-        case ExampleRecord() | KGQuestionRecord():
-            return f"example {excerpt(row.key)}"
-        case ResponseRecord():
-            return f"response {excerpt(row.key)}"
-        case EntityRecord():
-            return f"entity {excerpt(row.qid)}"
-        case SampleRecord():
-            return f"sample {excerpt(row.name)}"
-        case RaterRecord():
-            return f"rater {excerpt(row.rater)}"
-        case VoteRecord():
-            of = f"on {row.question} of response {excerpt(row.response)}"
-            return f"vote of {excerpt(row.rater)} {of}"
-        case FlagRecord():
-            return f"flag of {excerpt(row.rater)} on response {excerpt(row.response)}"
-        case ScoreRecord():
-            return f"{row.metric} score of response {excerpt(row.response)}"

@@ -1,20 +1,28 @@
-"""Passages and setups that come with rows of an import: each has a name of its own."""
+"""Passages, setups and ranks that come with rows of an import: each has a name of its own."""
 
 from typing import NamedTuple
 
 from evaluation.exchange.changed_passages import passage_content
+from evaluation.exchange.row_names import joined
 from generation.importers.errors import excerpt
 from generation.importers.fields import NOTHING
 from generation.importers.setups import origin_of, setup_content
 from generation.models import Setup
-from generation.records import ExampleRecord, Record, ResponseRecord, SetupRecord
+from generation.records import (
+    ExampleRecord,
+    RankedPassageRecord,
+    Record,
+    ResponseRecord,
+    SetupRecord,
+)
 from generation.services.rows import digest
 
 
 class Part(NamedTuple):
     """A passage or a setup: it has a name of its own, and may come with many rows.
 
-    What a setup was made with is a part of its own.
+    What a setup was made with is a part of its own. The rank of a passage is one too: in a ranking
+    for an example it stands for one passage.
     """
 
     key: str
@@ -24,7 +32,7 @@ class Part(NamedTuple):
 
 
 def parts_of(row: Record) -> list[Part]:
-    """Return the passages of an example, or the setup of a response."""
+    """Return the passages of an example, the setup of a response, or the rank of a passage."""
     match row:
         case ExampleRecord():
             return [
@@ -33,6 +41,8 @@ def parts_of(row: Record) -> list[Part]:
             ]
         case ResponseRecord():
             return setup_parts(row.setup)
+        case RankedPassageRecord():
+            return [rank_part(*row[1:])]
     return []
 
 
@@ -45,8 +55,16 @@ def setup_parts(setup: Setup | SetupRecord) -> list[Part]:
     ]
 
 
+def rank_part(ranking: str, example: str, passage: str, rank: int) -> Part:
+    """Return a rank, which stands for a passage."""
+    return Part(joined("rank", ranking, example, rank), passage, "rank", str(rank))
+
+
 def said_of_change(row: Record, part: Part) -> tuple[str, str]:
     """Return what was found and what was expected of a part that has changed."""
+    if isinstance(row, RankedPassageRecord):
+        of = f"of another passage for example {excerpt(row.example)}"
+        return f"{row.rank}, which is the rank {of}", "each rank once"
     if part.field != "setup.made_with" or not isinstance(row, ResponseRecord):
         said = f"{excerpt(part.name)} with other content than before"
         return said, "the same content wherever it is named"

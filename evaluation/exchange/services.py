@@ -33,6 +33,8 @@ from generation.models import (
     MinimumTriple,
     Passage,
     QuestionEntity,
+    RankedPassage,
+    Ranking,
     Response,
     Sample,
     Triple,
@@ -92,6 +94,8 @@ def delete_dataset(dataset: Dataset, actor: User) -> None:
         QuestionEntity.objects.filter(question__example__dataset=dataset),
         MinimumTriple.objects.filter(question__example__dataset=dataset),
         KGQuestion.objects.filter(example__dataset=dataset),
+        RankedPassage.objects.filter(ranking__dataset=dataset),
+        Ranking.objects.filter(dataset=dataset),
         Example.objects.filter(dataset=dataset),
         Passage.objects.filter(dataset=dataset),
     ):

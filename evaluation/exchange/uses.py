@@ -9,6 +9,7 @@ from generation.records import (
     EntityRecord,
     ExampleRecord,
     KGQuestionRecord,
+    RankedPassageRecord,
     Record,
     ResponseRecord,
     ScoreRecord,
@@ -25,7 +26,7 @@ class Contents:
         self.setups: set[str] = set()
         self.raters: set[str] = set()
         self.arms: set[str] = set()
-        self.n_with_evidence = self.n_golden = self.n_passages = 0
+        self.n_with_evidence = self.n_golden = self.n_passages = self.n_ranked = 0
         self.n_scores = self.n_entities = self.n_kg_questions = self.n_cited = 0
 
     def note(self, records: Iterable[Record]) -> None:
@@ -49,6 +50,8 @@ class Contents:
                     self.n_scores += 1
                 case EntityRecord():
                     self.n_entities += 1
+                case RankedPassageRecord():
+                    self.n_ranked += 1
                 case KGQuestionRecord():
                     self.n_kg_questions += 1
 
@@ -78,7 +81,7 @@ USES = (
     Use("Comparison of setups and trade-offs", lambda c: len(c.setups) > 1, "two setups"),
     Use(
         "Recall of retrieval",
-        lambda c: bool(c.n_golden and c.n_passages),
+        lambda c: bool(c.n_ranked or (c.n_golden and c.n_passages)),
         "golden evidence, and passages to search",
     ),
     Use("Citations of a graph", lambda c: bool(c.n_cited), "responses with the graph shown"),

@@ -27,6 +27,7 @@ from generation.models import (
     ExamplePassage,
     KGQuestion,
     Passage,
+    RankedPassage,
     Response,
     ResponsePassage,
     Sample,
@@ -34,6 +35,7 @@ from generation.models import (
 )
 from generation.records import SetupRecord
 from generation.sample_rows import exported_samples, sample_record
+from generation.services.rankings import COLUMNS as RANKING_COLUMNS
 
 CHUNK = 1000
 
@@ -59,6 +61,10 @@ def export_files(dataset: Dataset, study: Study | None) -> dict[str, Write]:
     samples = exported_samples(dataset)
     if samples.exists():
         files["samples.jsonl"] = lambda out: _write_jsonl(out, map(_sample, samples.iterator()))
+    ranked = RankedPassage.objects.filter(ranking__dataset=dataset).order_by("pk")
+    if ranked.exists():
+        rows = ranked.values_list(*RANKING_COLUMNS.values())
+        files["rankings.csv"] = lambda out: _write_csv(out, RANKING_COLUMNS, rows.iterator())
     scores = AutoScore.objects.filter(run__dataset=dataset)
     if scores.exists():
         columns = _with_if_any(SCORE_COLUMNS, "details", scores, {})

@@ -15,6 +15,7 @@ from generation.importers import (
     mtrag,
     ntriples,
     qrecc,
+    trec_run,
     treccast,
     triples,
 )
@@ -52,6 +53,7 @@ class Reader(NamedTuple):
 
 
 GRAPHS = ("ntriples", "triples")  # of anybody's, where the others are published files
+RUNS = ("trec-run",)
 ONLY_ASKED_FOR = ("qrecc-as-asked",)  # another reading of a format that is recognised
 # In the order of asking: published formats are the narrower ones.
 READERS: dict[str, Reader] = {
@@ -64,6 +66,7 @@ READERS: dict[str, Reader] = {
     "triples": Reader(triples.recognises, triples.TriplesMaterial),
     "qrecc": Reader(qrecc.recognises, qrecc.QreccMaterial),
     "qrecc-as-asked": Reader(qrecc.recognises, qrecc.QreccAsAskedMaterial),
+    "trec-run": Reader(trec_run.recognises, trec_run.TrecRunMaterial),
     "interchange": Reader(interchange.recognises, interchange.InterchangeMaterial),
     "table": Reader(mapped.recognises, mapped.MappedMaterial),
 }
@@ -134,11 +137,12 @@ def _format_of(source: Source) -> str:
     if (trouble := beginning_trouble(source)) is not None:
         raise DatasetError(str(trouble))
     files = ", ".join(names[:10]) or "no files"
-    others = ("interchange", "table", *GRAPHS, *ONLY_ASKED_FOR)
+    others = ("interchange", "table", *GRAPHS, *RUNS, *ONLY_ASKED_FOR)
     published = " or ".join(name for name in READERS if name not in others)
     expected = (
         f"{expected_columns()}, a published file ({published}), "
-        f"a graph ({' or '.join(GRAPHS)}) or {interchange.expected_files()}"
+        f"a graph ({' or '.join(GRAPHS)}), a TREC run ({' or '.join(RUNS)}) "
+        f"or {interchange.expected_files()}"
     )
     if (look := look_at(source)) is not None:
         raise UnmappedError(look, expected)

@@ -24,6 +24,7 @@ from generation.records import (
     KGQuestionRecord,
     MinimumTriple,
     PassageRecord,
+    RankedPassageRecord,
     RaterRecord,
     ResponseRecord,
     SampledRecord,
@@ -192,6 +193,15 @@ def read_sample(row: Row) -> SampleRecord:
         n_examples=len(members) if n_examples is None else n_examples,
         members=members,
     )
+
+
+def read_ranked_passage(row: Row) -> RankedPassageRecord:
+    ranking = row.key("ranking", longest=LONGEST_NAME)
+    example, passage = row.key("example"), row.key("passage")
+    rank = row.whole("rank", 1, LARGEST_INTEGER)
+    if rank is None and not row.problems:
+        row.refuse("rank", NOTHING, "a whole number from 1")
+    return RankedPassageRecord(row.where, ranking, example, passage, rank or 1)
 
 
 def _members(row: Row) -> tuple[SampledRecord, ...]:
@@ -365,6 +375,7 @@ KG_QUESTIONS = Kind(
 )
 
 SAMPLES = Kind("samples", ("name", "parameters", "members"), ("cascade", "n_examples"), read_sample)
+RANKINGS = Kind("rankings", ("ranking", "example", "passage", "rank"), (), read_ranked_passage)
 
 # By file name; in this order where only the columns tell: a vote row would do as a flag, and a
 # response as a passage.
@@ -378,6 +389,7 @@ ROW_KINDS = {
         ENTITIES,
         KG_QUESTIONS,
         SAMPLES,
+        RANKINGS,
         FLAGS,
         RATERS,
         PASSAGES,

@@ -18,6 +18,7 @@ KINDS = (
     "examples",
     "kg_questions",
     "samples",
+    "rankings",
     "responses",
     "raters",
     "votes",

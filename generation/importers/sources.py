@@ -32,7 +32,7 @@ from generation.records import Problem, Where
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".nt", ".xlsx", ".parquet")
+DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".nt", ".run", ".trec", ".xlsx", ".parquet")
 _BUFFER = 1 << 18
 _HEAD_BYTES = 1 << 20
 _OVERLAP = 200

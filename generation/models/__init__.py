@@ -27,6 +27,7 @@ from generation.models.graphs import (
     QuestionEntity,
     Triple,
 )
+from generation.models.rankings import RankedPassage, Ranking
 from generation.models.samples import ASKED, IS_ASKED, Sample, SampledExample
 from generation.models.setups import (
     RERANKED,
@@ -64,6 +65,8 @@ __all__ = [
     "MinimumTriple",
     "Passage",
     "QuestionEntity",
+    "RankedPassage",
+    "Ranking",
     "Response",
     "ResponsePassage",
     "Sample",

@@ -137,7 +137,7 @@ def _outcome(path: Path, format: str, *, is_dry_run: bool) -> str:
 
     try:
         with open_material(path, format or None) as material:
-            name = "pilot" if format in ("", "interchange") else format
+            name = "pilot" if format in ("", "interchange", "trec-run") else format
             plan = plan_import(material, name, f"{name} study")
             outcome = import_dataset(material, plan, dry_run=is_dry_run, skip_bad=True)
     except DatasetError as error:

@@ -23,7 +23,7 @@ class Sound(NamedTuple):
 
     name: str
     content: Any
-    kind: str  # json, jsonl, csv, tsv, nt
+    kind: str  # json, jsonl, csv, tsv, nt (lines)
 
 
 TURNS = [{"speaker": "user", "text": "Why @?"}]
@@ -73,6 +73,7 @@ INTERCHANGE: dict[str, dict[str, Any]] = {
         "retrieved": ["Q@"],
         "minimum": [["Q@", "r", "v", 1]],
     },
+    "rankings": {"ranking": "m@", "example": "e@", "passage": "p-e@", "rank": 1},
     "samples": {
         "name": "s@",
         "parameters": PARAMETERS,
@@ -257,6 +258,7 @@ NT = [
     f"<{EX}p@> <http://wikiba.se/ontology#directClaim> <{EX}d@> .",
     f"<{EX}p@> <http://wikiba.se/ontology#propertyType> <http://wikiba.se/ontology#ExternalId> .",
 ]
+RUN = ["e@ Q0 p-e@ 1 2.5 m", "e1 Q0 p-e@ 2 1.5 m@", "e@ Q0 p@ 3 0.5 m"]
 _QRECC = Sound("qrecc.json", [QRECC], "json")
 SOUND: dict[str, list[Sound]] = {
     "interchange": [
@@ -287,6 +289,7 @@ SOUND: dict[str, list[Sound]] = {
         Sound("questions.json", [["Why @?", [{"qid": "Q@", "name": "n", "is": "v"}]]], "json")
     ],
     "ntriples": [Sound("graph.nt", NT, "nt")],
+    "trec-run": [Sound("dense.run", RUN, "nt")],
     "triples": [Sound("graph.csv", [TRIPLES], "csv"), Sound("graph.tsv", [TRIPLES], "csv")],
     "qrecc": [_QRECC],
     "qrecc-as-asked": [_QRECC],

@@ -51,6 +51,7 @@ KEPT = {
     "JobStep",
     "MetricRun",
     "Passage",
+    "Ranking",
     "Rater",
     "RunChunk",
     "Sample",

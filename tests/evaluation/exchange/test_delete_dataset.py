@@ -79,6 +79,7 @@ def make_everything(folder, name):
         votes=[vote_row("r1", "anna"), vote_row("r1", "anna", arm="merged", citation=1)],
         flags=[{"response": "r2", "rater": "ben"}],
         scores=[{"response": "r1", "metric": "nli", "score": 1}],
+        rankings=[{"ranking": "dense", "example": "e1", "passage": "p1", "rank": 1}],
         entities=[
             {
                 "qid": "Q1",

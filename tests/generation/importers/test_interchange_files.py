@@ -244,6 +244,7 @@ def test_kinds_come_in_the_order_of_storing(tmp_path):
             "examples",
             "kg_questions",
             "samples",
+            "rankings",
             "responses",
             "raters",
             "votes",

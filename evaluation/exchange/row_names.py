@@ -1,0 +1,73 @@
+"""What a row of an import is: the key that may be there once, and what a person would call it."""
+
+from generation.importers.errors import excerpt
+from generation.records import (
+    CollectionPassageRecord,
+    EntityRecord,
+    ExampleRecord,
+    FlagRecord,
+    KGQuestionRecord,
+    RankedPassageRecord,
+    RaterRecord,
+    Record,
+    ResponseRecord,
+    SampleRecord,
+    ScoreRecord,
+    VoteRecord,
+)
+
+
+def joined(*parts: object) -> str:
+    """Return parts of a key as one; None is an empty part."""
+    return "\0".join("" if part is None else str(part) for part in parts)
+
+
+def key_of(row: Record) -> str:
+    """Return what may be there once."""
+    match row:
+        case CollectionPassageRecord():
+            return joined("passage", row.key)
+        case ExampleRecord() | KGQuestionRecord():
+            return joined("example", row.key)
+        case ResponseRecord():
+            return joined("response", row.key)
+        case EntityRecord():
+            return joined("entity", row.qid)
+        case SampleRecord():
+            return joined("sample", row.name)
+        case RankedPassageRecord():
+            return joined("ranked", *row[1:4])
+        case RaterRecord():
+            return joined("rater", row.rater)
+        case VoteRecord():
+            return joined("vote", row.arm, row.response, row.citation, row.question, row.rater)
+        case FlagRecord():
+            return joined("flag", row.arm, row.response, row.rater)
+        case ScoreRecord():
+            return joined("score", row.response, row.citation, row.metric, row.signature)
+
+
+def name_of(row: Record) -> str:
+    """Return a row's identity as a person would say it."""
+    match row:
+        case CollectionPassageRecord():
+            return f"passage {excerpt(row.key)}"
+        case ExampleRecord() | KGQuestionRecord():
+            return f"example {excerpt(row.key)}"
+        case ResponseRecord():
+            return f"response {excerpt(row.key)}"
+        case EntityRecord():
+            return f"entity {excerpt(row.qid)}"
+        case SampleRecord():
+            return f"sample {excerpt(row.name)}"
+        case RankedPassageRecord():
+            return f"passage {excerpt(row.passage)} of example {excerpt(row.example)}"
+        case RaterRecord():
+            return f"rater {excerpt(row.rater)}"
+        case VoteRecord():
+            of = f"on {row.question} of response {excerpt(row.response)}"
+            return f"vote of {excerpt(row.rater)} {of}"
+        case FlagRecord():
+            return f"flag of {excerpt(row.rater)} on response {excerpt(row.response)}"
+        case ScoreRecord():
+            return f"{row.metric} score of response {excerpt(row.response)}"
