@@ -42,6 +42,8 @@ class ReportKind(Generic[S, C]):
     make: Callable[[S, C], Report[Any]]
     rows: tuple[type[Row], ...]  # their types: what may be a row
     usual: Callable[[S], C] | None = None  # choices about a subject; None: their defaults
+    # Values that choices may have about a subject, by name, each in words.
+    known: Callable[[S], Mapping[str, Mapping[str, str]]] | None = None
     # Makes sure that choices are about something the subject has; raises ChoiceError.
     check: Callable[[S, C], None] | None = None
     # Does what `make` needs and pages do not wait for; without it `make` may say NotYet.

@@ -116,7 +116,7 @@ def _form(request: SignedInRequest, subject: Dataset | Study, kind: Kind) -> Cho
         for name, value in _usual(subject, kind).items()
         if value not in (None, False, True)
     }
-    known: dict[str, dict[str, str]] = {}
+    known = dict(kind.known(subject)) if kind.known else {}
     if "setup" in {field.name for field in fields_of(kind.choices)}:
         setups = subject.setups.of_benchmark().order_by("name").values_list("name", flat=True)
         known["setup"] = {"": "all setups", **{name: name for name in setups}}

@@ -1,4 +1,4 @@
-"""The examples whose golden passages BM25 does not all find among the first k."""
+"""The examples whose golden passages are not all among the first k of a ranking."""
 
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
@@ -15,7 +15,7 @@ from generation.retrieval.recall import n_found, recall_at
 class MissedChoices(NamedTuple):
     """How passages are ranked, and how many of them are looked at."""
 
-    ranking: RetrievalChoices = RetrievalChoices()
+    retrieval: RetrievalChoices = RetrievalChoices()
     k: Annotated[int, Choice("Among the first", low=1, high=MOST_K)] = 1
 
 

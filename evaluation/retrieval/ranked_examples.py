@@ -1,4 +1,4 @@
-"""Examples with golden evidence, each with the ranking of the passages that BM25 finds for it."""
+"""Examples with golden evidence, each with its ranking of passages: BM25's, or an imported one."""
 
 import hashlib
 from collections import defaultdict
@@ -10,21 +10,31 @@ from evaluation.reports.report import LeftOut
 from generation.choices.declaration import Choice
 from generation.draws import random_key
 from generation.grids.grid_file import QUERIES, Query
-from generation.models import Dataset, Example, ExamplePassage, Turn
+from generation.models import Dataset, Example, ExamplePassage, Ranking, Turn
 from generation.retrieval.bm25 import USUAL, Bm25
-from generation.retrieval.dataset_index import MANY_PASSAGES, index_of
+from generation.retrieval.dataset_index import MANY_PASSAGES, can_wait_for_index, index_of
+from generation.services.rows import digest
 
 MOST_K = 10
+NO_PASSAGE = 0
 SEED = 0  # of the sample
 MOST_EXAMPLES = 500
 FEW_EXAMPLES = 100  # of many passages: each query takes milliseconds more there
 
 
 class RetrievalChoices(NamedTuple):
-    """What a reader may choose about the ranking."""
+    """What a reader may choose about the ranking; an imported one is as it is, whatever else."""
 
     bm25: Bm25 = USUAL
     query: Annotated[Query, Choice("Searched by", QUERIES)] = "question"
+    ranking: Annotated[
+        str,
+        Choice(
+            "Ranked by",
+            help="Name of an imported ranking; the other choices are of BM25.",
+            usual="BM25",
+        ),
+    ] = ""
 
 
 class RankedExample(NamedTuple):
@@ -35,7 +45,8 @@ class RankedExample(NamedTuple):
     query: str
     golden: frozenset[int]  # passage ids
     is_guessed: bool  # nobody has said which passage is golden; a rule has
-    ranking: Sequence[int]  # passage ids, the best first
+    # Passage ids, the best first; NO_PASSAGE at a rank that an imported ranking leaves empty.
+    ranking: Sequence[int]
 
 
 class Ranked(NamedTuple):
@@ -54,12 +65,15 @@ def ranked_examples(
 ) -> Ranked:
     """Return examples with golden evidence and the first `most_k` passages found for each.
 
-    At most 500 examples, drawn by a seed; 100 where the collection has more than 20,000 passages.
+    At most 500 examples, drawn by a seed; 100 where the collection has more than 20,000 passages:
+    the same ones for every ranking.
 
     Args:
         examples: the ids of those that count; None for all of the dataset.
+
+    Raises:
+        Ranking.DoesNotExist: the dataset has no ranking of that name.
     """
-    index = index_of(dataset.pk, choices.bm25)
     golden = _golden_of(dataset)
     if examples is None:
         n_all, counted = dataset.examples.of_benchmark().count(), []
@@ -69,8 +83,15 @@ def ranked_examples(
             len(examples),
             [f"of {len(examples)} chosen, {_hash_of(dataset, examples)}"],
         )
-    most = FEW_EXAMPLES if len(index) > MANY_PASSAGES else MOST_EXAMPLES
+    index = None if choices.ranking else index_of(dataset.pk, choices.bm25)
+    n_passages = dataset.passages.count() if index is None else len(index)
+    most = FEW_EXAMPLES if n_passages > MANY_PASSAGES else MOST_EXAMPLES
     drawn, queries = _drawn(dataset, golden, choices.query, most)
+    if index is None:
+        rankings, said = _imported(dataset.rankings.get(name=choices.ranking), drawn, most_k)
+    else:
+        rankings = [[hit.passage for hit in index.ranked(query, most_k)] for query in queries]
+        said = [f"query {choices.query}", index.signature]
     found = [
         RankedExample(
             example=example.pk,
@@ -78,16 +99,44 @@ def ranked_examples(
             query=query,
             golden=golden[example.pk],
             is_guessed=example.meta.get("golden") == "guessed",
-            ranking=[hit.passage for hit in index.ranked(query, most_k)],
+            ranking=ranking,
         )
-        for example, query in zip(drawn, queries, strict=True)
+        for example, query, ranking in zip(drawn, queries, rankings, strict=True)
     ]
     left_out: LeftOut = {
         "examples_without_golden_evidence": n_all - len(golden),
         "examples_outside_the_sample": len(golden) - len(found),
     }
     of_sample = f"at most {most} examples, seed {SEED}"
-    return Ranked(found, left_out, [f"query {choices.query}", index.signature, of_sample, *counted])
+    return Ranked(found, left_out, [*said, of_sample, *counted])
+
+
+def can_rank(dataset: Dataset, choices: RetrievalChoices) -> bool:
+    """Return whether examples can be ranked while somebody waits."""
+    return bool(choices.ranking) or can_wait_for_index(dataset.pk)
+
+
+def known_rankings(dataset: Dataset) -> dict[str, dict[str, str]]:
+    """Return what `ranking` may be for a dataset, each in words."""
+    names = dataset.rankings.values_list("name", flat=True)
+    return {"ranking": {"": "BM25, made here", **{name: name for name in names}}}
+
+
+def _imported(
+    ranking: Ranking, examples: Sequence[Example], most_k: int
+) -> tuple[list[list[int]], list[str]]:
+    """Return the passages of each example, none where the ranking has none, and what says which."""
+    passages: dict[int, list[int]] = {}
+    said = []
+    rows = ranking.ranked.filter(example__in=examples, rank__lte=most_k)
+    columns = ("example", "passage", "rank", "example__key", "passage__key")
+    for example, passage, rank, *keys in rows.values_list(*columns):
+        passages.setdefault(example, [NO_PASSAGE] * most_k)[rank - 1] = passage
+        said.append([*keys, rank])
+    which = f"ranking {ranking.name}, {digest(sorted(said))[:8]}"
+    if n_without := len(examples) - len(passages):
+        which += f", nothing for {n_without} of {len(examples)}"
+    return [passages.get(example.pk, []) for example in examples], [which]
 
 
 def _hash_of(dataset: Dataset, examples: Collection[int]) -> str:

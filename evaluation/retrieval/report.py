@@ -1,4 +1,4 @@
-"""The report on retrieval: how much of the golden evidence BM25 finds among the first k."""
+"""The report on retrieval: how much of the golden evidence is among the first k of a ranking."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ from evaluation.retrieval.ranked_examples import (
     MOST_K,
     RankedExample,
     RetrievalChoices,
+    can_rank,
     ranked_examples,
 )
 from evaluation.statistics.intervals import SHARE_METHOD, Figure, share_from
 from generation.models import Dataset
-from generation.retrieval.dataset_index import can_wait_for_index
 from generation.retrieval.recall import precision_at, recall_at
 
 
@@ -32,17 +32,18 @@ class RecallRow(Row):
     n: Annotated[int, Column("Examples", Format.COUNT)]
     n_dialogs: int
     n_guessed: int  # examples whose golden passage a rule has guessed
+    n_unranked: int  # examples for which an imported ranking has nothing: found nothing
     recall: Annotated[Estimate, Column("Recall", Format.PERCENT)]
     precision: Annotated[Estimate, Column("Precision", Format.PERCENT)]
 
 
 def report_if_indexed(dataset: Dataset, choices: RetrievalChoices) -> Report[RecallRow]:
-    """Return the report where its passages are indexed, or few enough to be indexed meanwhile.
+    """Return the report where no index is needed, or is there, or soon built of few passages.
 
     Raises:
         NotYet: they are not.
     """
-    if not can_wait_for_index(dataset.pk):
+    if not can_rank(dataset, choices):
         raise NotYet("The passages are not indexed yet: the page of retrieval has it done.")
     return retrieval_report(dataset, choices)
 
@@ -58,6 +59,9 @@ def retrieval_report(
     Args:
         most_k: the last k of the rows; each row is the same whatever it is.
         examples: the ids of those that count; None for all of the dataset.
+
+    Raises:
+        Ranking.DoesNotExist: the dataset has no ranking of that name.
     """
     ranked = ranked_examples(dataset, choices, most_k, examples)
     said = ["retrieval", *ranked.said, SHARE_METHOD, f"attest {settings.VERSION}"]
@@ -81,6 +85,7 @@ def _rows(ranked: Sequence[RankedExample], most_k: int) -> Iterator[RecallRow]:
                 n=len(ranked),
                 n_dialogs=len(names),
                 n_guessed=sum(each.is_guessed for each in ranked),
+                n_unranked=sum(not each.ranking for each in ranked),
             ),
             {"recall": mean(recall_at, k), "precision": mean(precision_at, k)},
         )

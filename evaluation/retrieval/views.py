@@ -19,15 +19,17 @@ from evaluation.retrieval.missed_examples import (
     missed_address,
     with_passages,
 )
-from evaluation.retrieval.ranked_examples import MOST_K, RetrievalChoices, ranked_examples
+from evaluation.retrieval.ranked_examples import (
+    MOST_K,
+    RetrievalChoices,
+    can_rank,
+    known_rankings,
+    ranked_examples,
+)
 from evaluation.retrieval.report import report_if_indexed, retrieval_report
 from generation.choices.forms import ChoicesForm
 from generation.models import Dataset
-from generation.retrieval.dataset_index import (
-    ask_for_index,
-    can_wait_for_index,
-    is_index_asked_for,
-)
+from generation.retrieval.dataset_index import ask_for_index, is_index_asked_for
 from generation.tasks import build_index
 
 PER_PAGE = 25
@@ -38,7 +40,7 @@ PER_PAGE = 25
 def retrieval(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show recall@k and precision@k with the choices of the address."""
     dataset = get_object_or_404(Dataset, slug=slug)
-    form = ChoicesForm(RetrievalChoices, request.GET)
+    form = ChoicesForm(RetrievalChoices, request.GET, known=known_rankings(dataset))
     context: dict[str, Any] = {
         "dataset": dataset,
         "n_passages": dataset.passages.count(),
@@ -47,7 +49,7 @@ def retrieval(request: SignedInRequest, slug: str) -> HttpResponse:
         "address": form.address,
         "plots": {},
     }
-    if not can_wait_for_index(dataset.pk):
+    if not can_rank(dataset, form.chosen):
         context["is_asked_for"] = is_index_asked_for(dataset.pk)
     else:
         report = retrieval_report(dataset, form.chosen)
@@ -64,11 +66,11 @@ def retrieval(request: SignedInRequest, slug: str) -> HttpResponse:
 def missed_examples(request: SignedInRequest, slug: str) -> HttpResponse:
     """List the examples whose golden passages are not all among the first k of the address."""
     dataset = get_object_or_404(Dataset, slug=slug)
-    form = ChoicesForm(MissedChoices, request.GET)
-    ranking, k = form.chosen
-    context: dict[str, Any] = {"dataset": dataset, "form": form, "choices": ranking, "k": k}
-    if can_wait_for_index(dataset.pk):
-        examples = ranked_examples(dataset, ranking).examples
+    form = ChoicesForm(MissedChoices, request.GET, known=known_rankings(dataset))
+    choices, k = form.chosen
+    context: dict[str, Any] = {"dataset": dataset, "form": form, "choices": choices, "k": k}
+    if can_rank(dataset, choices):
+        examples = ranked_examples(dataset, choices).examples
         page = Paginator(missed(examples, k), PER_PAGE).get_page(request.GET.get("page"))
         rows = with_passages(list(page.object_list), k)
         context |= {"n_examples": len(examples), "most_k": MOST_K, "page": page, "rows": rows}
@@ -92,7 +94,7 @@ def index_passages(request: SignedInRequest, slug: str) -> HttpResponse:
 def download_retrieval(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
     """Download the table (CSV, LaTeX, JSON) or the figure (SVG, PDF, PNG) of the address."""
     dataset = get_object_or_404(Dataset, slug=slug)
-    choices = ChoicesForm(RetrievalChoices, request.GET).chosen
+    choices = ChoicesForm(RetrievalChoices, request.GET, known=known_rankings(dataset)).chosen
     return report_file(
         lambda: report_if_indexed(dataset, choices), format_key, f"{slug}-retrieval", recall_chart
     )

@@ -16,6 +16,9 @@ from tests.generation.grid_runs import (
     valley,
     work,
 )
+from tests.makers import import_path
+
+RANKING = "dense-" * 16  # a long name
 
 
 def grid_pages(folder: Path) -> Iterator[tuple[str, str]]:
@@ -55,3 +58,8 @@ def grid_pages(folder: Path) -> Iterator[tuple[str, str]]:
     yield "prompts", reverse("generation:prompts", args=[slug, made.example_id])
     yield "retrieval", reverse("evaluation:retrieval", args=[slug])
     yield "what retrieval misses", reverse("evaluation:missed-examples", args=[slug])
+    (folder / "dense.run").write_text(f"e1 Q0 p2 1 2 {RANKING}\ne2 Q0 p2 1 2 {RANKING}\n", "utf-8")
+    import_path(folder / "dense.run", dataset.name)
+    for name in ("retrieval", "missed-examples"):
+        page = reverse(f"evaluation:{name}", args=[slug])
+        yield f"{name} of a ranking", f"{page}?ranking={RANKING}"

@@ -11,9 +11,9 @@ from evaluation.graphs.reports.graph_retrieval import HERE, IMPORTED, SourceRow
 from evaluation.reports.registry import CannotReport, ReportKind
 from evaluation.reports.report import Report
 from evaluation.retrieval.missed_examples import missed_address
-from evaluation.retrieval.ranked_examples import RetrievalChoices
+from evaluation.retrieval.ranked_examples import RetrievalChoices, known_rankings
 from evaluation.retrieval.report import RecallRow, report_if_indexed
-from generation.choices.declaration import Choice
+from generation.choices.declaration import Choice, check_known
 from generation.models import Dataset, KGQuestion
 from generation.retrieval.dataset_index import index_of
 
@@ -24,14 +24,14 @@ SOURCES = {HERE: "here", IMPORTED: "imported"}  # who retrieves sub-graphs → i
 class Choices(NamedTuple):
     """What is retrieved; how passages are ranked, where it is passages."""
 
-    ranking: RetrievalChoices = RetrievalChoices()
+    passages: RetrievalChoices = RetrievalChoices()
     of: Annotated[
         str,
         Choice(
             "Of",
             {PASSAGES: "Passages", GRAPHS: "Sub-graphs"},
-            help="Passages by BM25, or sub-graphs for questions about a graph (the other choices "
-            "are of passages).",
+            help="Passages, or sub-graphs for questions about a graph (the other choices are of "
+            "passages).",
             usual="sub-graphs where a dataset has such questions",
         ),
     ] = PASSAGES
@@ -58,15 +58,20 @@ def missed_questions(dataset: Dataset, key: str) -> Sequence[int]:
 
 def _report(dataset: Dataset, choices: Choices) -> Report[RecallRow] | Report[SourceRow]:
     if choices.of == PASSAGES:
-        return report_if_indexed(dataset, choices.ranking)
+        return report_if_indexed(dataset, choices.passages)
     if not _has_questions(dataset):
         raise CannotReport(f"{dataset.name} has no questions about a knowledge graph.")
     return cached_graph_retrieval(dataset).report
 
 
 def _index_passages(dataset: Dataset, choices: Choices) -> None:
-    if choices.of == PASSAGES:
-        index_of(dataset.pk, choices.ranking.bm25)
+    if choices.of == PASSAGES and not choices.passages.ranking:
+        index_of(dataset.pk, choices.passages.bm25)
+
+
+def _check_ranking(dataset: Dataset, choices: Choices) -> None:
+    if name := choices.passages.ranking:
+        check_known("ranking", name, dataset.rankings.values_list("name", flat=True))
 
 
 def _to_missed(dataset: Dataset, choices: Choices, row: RecallRow | SourceRow) -> str:
@@ -74,7 +79,7 @@ def _to_missed(dataset: Dataset, choices: Choices, row: RecallRow | SourceRow) -
     if isinstance(row, SourceRow):
         said = query_string({"missed": SOURCES[row.source]})
         return reverse("graphs:questions", args=[dataset.slug]) + said
-    return missed_address(dataset, choices.ranking, row.k)
+    return missed_address(dataset, choices.passages, row.k)
 
 
 RETRIEVAL = ReportKind(
@@ -85,6 +90,8 @@ RETRIEVAL = ReportKind(
     choices=Choices,
     make=_report,
     usual=usual_choices,
+    known=known_rankings,
+    check=_check_ranking,
     prepare=_index_passages,
     rows=(SourceRow, RecallRow),
     leads={"recall": _to_missed},
