@@ -40,7 +40,9 @@ def test_what_a_file_says_of_its_dataset_is_kept_and_exported(mills, tmp_path):
 
     assert mills.facts == FACTS
     assert json.loads((tmp_path / "out" / "dataset.json").read_text("utf-8")) == FACTS
-    assert import_path(tmp_path / "out", "again").dataset.facts == FACTS
+    again = import_path(tmp_path / "out", "again").dataset
+    assert again
+    assert again.facts == FACTS
 
 
 def test_a_later_file_adds_what_nobody_has_said_and_changes_nothing(mills, tmp_path):

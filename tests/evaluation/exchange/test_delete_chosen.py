@@ -1,6 +1,7 @@
 """Deleting chosen examples and setups: what goes is said before, and nothing else goes."""
 
 import json
+from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -68,6 +69,12 @@ def admin(adam, client_for):
     return client_for(adam)
 
 
+def imported(folder, name="pilot", **rows):
+    dataset = import_rows(folder, name, **rows).dataset
+    assert dataset
+    return dataset
+
+
 def chosen(dataset, examples=(), setups=()):
     return ChosenMaterial(
         dataset,
@@ -100,6 +107,7 @@ def test_what_is_left_is_what_an_import_without_it_would_have_made(adam, tmp_pat
     passages = [{"id": "p-e2", "text": "Passage e2."}]
     example_rows = rows(["e1", "e2", "e3"])
     study = import_rows(tmp_path / "all", "mills", **example_rows).study
+    assert study
 
     delete_chosen(chosen(study.dataset, ["e2"]), adam)
 
@@ -162,7 +170,7 @@ def test_a_merged_unit_keeps_the_responses_that_stay(adam, tmp_path):
 
 
 def test_a_choice_among_responses_goes_with_the_response_that_was_chosen(adam, tmp_path):
-    outcome = import_rows(
+    dataset = imported(
         tmp_path / "a",
         examples=[example_row()],
         responses=[
@@ -171,11 +179,11 @@ def test_a_choice_among_responses_goes_with_the_response_that_was_chosen(adam, t
         ],
     )
 
-    assert what_goes(chosen(outcome.dataset, setups=["a"])) == {"setups": 1, "responses": 2}
-    delete_chosen(chosen(outcome.dataset, setups=["a"]), adam)
+    assert what_goes(chosen(dataset, setups=["a"])) == {"setups": 1, "responses": 2}
+    delete_chosen(chosen(dataset, setups=["a"]), adam)
 
-    assert not outcome.dataset.responses.exists()
-    assert outcome.dataset.setups.get().name == "reranked"
+    assert not dataset.responses.exists()
+    assert dataset.setups.get().name == "reranked"
 
 
 # --- what is in use -------------------------------------------------------------------------
@@ -198,9 +206,9 @@ def test_what_is_being_rated_or_planned_stays(adam, tmp_path):
 
 
 def test_work_that_goes_on_is_waited_for(adam, tmp_path):
-    dataset = import_rows(tmp_path / "a", examples=[example_row()]).dataset
+    dataset = imported(tmp_path / "a", examples=[example_row()])
     one = chosen(dataset, ["e1"])
-    running = {
+    running: dict[str, tuple[Any, Any]] = {
         "run of auto_ais": (MetricRun, {"metric": "auto_ais", "state": "running"}),
         "grid Temperatures": (Experiment, {"name": "Temperatures", "grid": {}, "state": "running"}),
         "sample hundred": (Sample, {"name": "hundred", "parameters": {}, "state": "filtering"}),
@@ -221,8 +229,7 @@ def test_work_that_goes_on_is_waited_for(adam, tmp_path):
 
 
 def test_boxes_lead_to_a_look_and_the_look_to_deletion(admin, tmp_path):
-    study = import_rows(tmp_path / "a", **rows(["e1", "e2"])).study
-    dataset = study.dataset
+    dataset = imported(tmp_path / "a", **rows(["e1", "e2"]))
     page = shown(admin.get(reverse("generation:dataset", args=[dataset.slug])))
     assert "Delete what is chosen" in page.text
     choice = {"example": dataset.examples.get(key="e1").pk}
@@ -245,7 +252,7 @@ def test_boxes_lead_to_a_look_and_the_look_to_deletion(admin, tmp_path):
 def test_who_deletes_what_is_rated_is_told_why_not(admin, tmp_path):
     dataset = material(tmp_path / "mills")
     opened(dataset, raters=1, raters_per_unit=1)
-    choice = {"example": dataset.examples.first().pk}
+    choice = {"example": dataset.examples.get(key="e1").pk}
 
     look, answer = admin.get(address(dataset), choice), admin.post(address(dataset), choice)
 
@@ -256,7 +263,7 @@ def test_who_deletes_what_is_rated_is_told_why_not(admin, tmp_path):
 
 @pytest.mark.parametrize("choice", [{}, {"example": "x"}, {"example": 10**9}, {"setup": -1}])
 def test_nothing_chosen_deletes_nothing(admin, tmp_path, choice):
-    dataset = import_rows(tmp_path / "a", examples=[example_row()]).dataset
+    dataset = imported(tmp_path / "a", examples=[example_row()])
 
     answer = admin.post(address(dataset), choice, follow=True)
 
@@ -265,8 +272,8 @@ def test_nothing_chosen_deletes_nothing(admin, tmp_path, choice):
 
 
 def test_examples_of_another_dataset_are_not_deleted(admin, tmp_path):
-    mine = import_rows(tmp_path / "a", "mine", examples=[example_row()]).dataset
-    other = import_rows(tmp_path / "b", "other", examples=[example_row()]).dataset
+    mine = imported(tmp_path / "a", "mine", examples=[example_row()])
+    other = imported(tmp_path / "b", "other", examples=[example_row()])
 
     admin.post(address(mine), {"example": other.examples.get().pk})
 
@@ -275,7 +282,7 @@ def test_examples_of_another_dataset_are_not_deleted(admin, tmp_path):
 
 @pytest.mark.parametrize("user", ["rosa", "rachel"])
 def test_only_admins_choose_and_delete(request, client_for, tmp_path, user):
-    dataset = import_rows(tmp_path / "a", examples=[example_row()]).dataset
+    dataset = imported(tmp_path / "a", examples=[example_row()])
     client = client_for(request.getfixturevalue(user))
 
     answer = client.post(address(dataset), {"example": dataset.examples.get().pk})

@@ -101,7 +101,7 @@ class Trace:
                 ],
                 **part.meta,
             }
-            votes = [
+            votes: list[tuple[Any, ...]] = [
                 (each.name, each.value, each.rater, each.key)
                 for each in scores[part.key]
                 if each.is_vote
