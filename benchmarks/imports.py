@@ -80,13 +80,22 @@ def table(n_rows: int, seed: int = 1) -> Iterator[str]:
     """Yield the lines of a table with so many rows, about 600 characters each."""
     draw = random.Random(seed)
     words = [f"word{number}" for number in range(2_000)]
-    yield "question,context,answer,model,year,metrics\n"
+    yield "question,context,answer,model,year,overlap\n"
     for number in range(n_rows // ROWS_OF_A_QUESTION):
         passage = " ".join(draw.choices(words, k=50))
         for setup in range(ROWS_OF_A_QUESTION):
             answer = " ".join(draw.choices(words, k=20))
-            metrics = f"{{'overlap': {draw.random()}}}"
-            yield f"Who built {number}?,{passage},{answer},model-{setup},2026,{metrics}\n"
+            row = f"Who built {number}?,{passage},{answer},model-{setup},2026,{draw.random()}"
+            yield f"{row}\n"
+
+
+MAPPING = """[columns]
+question = "question"
+context = "shown"
+answer = "response"
+model = "setup"
+overlap = "score"
+"""
 
 
 class File(NamedTuple):
@@ -139,7 +148,10 @@ def read(file: Path) -> dict[str, float]:
 def store(file: Path) -> dict[str, float]:
     from django.core.management import call_command
 
-    call_command("import_dataset", file, "--name", DATASET, stdout=sys.stderr)
+    mapping = file.with_name("mapping.toml")
+    mapping.write_text(MAPPING, encoding="utf-8")
+    by_mapping = [f"--mapping={mapping}"] if ".csv" in file.suffixes else []
+    call_command("import_dataset", file, "--name", DATASET, *by_mapping, stdout=sys.stderr)
     return {"rows": n_stored()}
 
 

@@ -12,6 +12,7 @@ from django.utils.text import slugify
 from accounts.models import User
 from generation.models import Dataset, Example, ExamplePassage, Passage, Turn
 from generation.records import CollectionPassageRecord, ExampleRecord, PassageRecord
+from generation.services.many_rows import insert_rows
 from generation.services.rows import ids_by_key, missing, record_digest
 
 
@@ -63,33 +64,24 @@ def store_examples(dataset: Dataset, records: Sequence[ExampleRecord]) -> int:
         )
         for record in new
     )
-    Turn.objects.bulk_create(
+    insert_rows(
+        Turn,
+        ("example_id", "index", "parent_index", "speaker", "text"),
         (
-            Turn(
-                example=example,
-                index=index,
-                parent_index=turn.parent,
-                speaker=turn.speaker,
-                text=turn.text,
-            )
+            (example.pk, index, turn.parent, turn.speaker, turn.text)
             for example, record in zip(examples, new, strict=True)
             for index, turn in enumerate(record.turns)
         ),
-        batch_size=2000,
     )
     passages = _store_passages(dataset, [p for record in new for p in record.evidence])
-    ExamplePassage.objects.bulk_create(
+    insert_rows(
+        ExamplePassage,
+        ("example_id", "passage_id", "position", "is_golden"),
         (
-            ExamplePassage(
-                example=example,
-                passage_id=passages[passage.key],
-                position=position,
-                is_golden=passage.is_golden,
-            )
+            (example.pk, passages[passage.key], position, passage.is_golden)
             for example, record in zip(examples, new, strict=True)
             for position, passage in enumerate(record.evidence)
         ),
-        batch_size=2000,
     )
     return len(new)
 

@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef
 from generation.importers.setups import AnySetup, origin_of, setup_content
 from generation.models import Citation, Dataset, Response, ResponsePassage, Setup
 from generation.records import ResponseRecord, SetupRecord
+from generation.services.many_rows import insert_rows
 from generation.services.rows import ids_by_key, missing, record_digest
 
 
@@ -42,13 +43,14 @@ def store_responses(dataset: Dataset, records: Sequence[ResponseRecord]) -> int:
     _note_sources(dataset, responses, new)
     shown = {key for record in new for key in record.evidence_shown or ()}
     passages = ids_by_key(dataset.passages.all(), shown)
-    ResponsePassage.objects.bulk_create(
+    insert_rows(
+        ResponsePassage,
+        ("response_id", "passage_id", "position"),
         (
-            ResponsePassage(response=response, passage_id=passages[key], position=position)
+            (response.pk, passages[key], position)
             for response, record in zip(responses, new, strict=True)
             for position, key in enumerate(record.evidence_shown or ())
         ),
-        batch_size=2000,
     )
     return len(new)
 

@@ -324,7 +324,8 @@ class MappedMaterial(Material):
 
     def _columns(self, row: Row, role: str) -> list[str]:
         """Return the columns of a role that have something in this row."""
-        return [c for c in self._of[role] if row.values.get(c) not in (None, "")]
+        columns = self._of[role]
+        return [c for c in columns if row.values.get(c) not in (None, "")] if columns else []
 
     def _answers(self, row: Row, said: str | None) -> tuple[tuple[Answer, ...], int]:
         columns = self._of["response"]
