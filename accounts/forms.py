@@ -59,7 +59,7 @@ class NewUserForm(RolesForm):
         return username
 
 
-class SearchForm(forms.Form):
+class UserSearchForm(forms.Form):
     """The search above the list of users."""
 
     q = forms.CharField(

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts import services
 from accounts.access import Role, allowed, allowed_to_all, public
-from accounts.forms import NewTokenForm, NewUserForm, RolesForm, SearchForm, SignInForm
+from accounts.forms import NewTokenForm, NewUserForm, RolesForm, SignInForm, UserSearchForm
 from accounts.http import (
     SignedInRequest,
     is_from_htmx,
@@ -178,7 +178,7 @@ def users(request: SignedInRequest) -> HttpResponse:
         else:
             messages.success(request, f"Created {username}. A sign-in link lets them in.")
             return redirect("accounts:user", created.pk)
-    search = SearchForm(request.GET)
+    search = UserSearchForm(request.GET)
     page = Paginator(search.found(), USERS_PER_PAGE).get_page(request.GET.get("page"))
     return render_page_or_fragment(
         request,

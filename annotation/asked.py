@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from annotation.schemes import YES_NO, Example, Question, Scheme
+from annotation.schemes import YES_NO, Question, Scheme, WorkedExample
 
 
 @dataclass(frozen=True)  # as a NamedTuple it sends mypy 2.4 into a loop
@@ -20,7 +20,7 @@ class AskedQuestion:
     stage: str  # where a new stage begins
     gate: str
     after: str
-    examples: list[tuple[str, Example]]
+    examples: list[tuple[str, WorkedExample]]
     help_key: str  # by which a browser remembers whether its help is open
 
     @property

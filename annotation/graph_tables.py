@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from generation.text.citations import Citation, parse_citations, pieces
+from generation.text.citations import ParsedCitation, parse_citations, pieces
 from generation.text.compared_triples import compared
 from generation.text.entity_triples import entities_shown
 from generation.text.flat_graph import DOCUMENT_TEXT, Triple, document_texts
@@ -133,5 +133,5 @@ def _anchors(tables: Iterable[EntityTable]) -> dict[Triple, str]:
     return found
 
 
-def _claimed(citation: Citation) -> Triple:
+def _claimed(citation: ParsedCitation) -> Triple:
     return compared((citation.qid, citation.relation, citation.value))

@@ -317,14 +317,14 @@ def _linked(
 # --- preview --------------------------------------------------------------------------------
 
 
-class Preview(NamedTuple):
+class UnitPreview(NamedTuple):
     """One unit of an arm as a rater would see it, and how many there are."""
 
     unit: RatedUnit
     n_units: int
 
 
-def preview_unit(study: Study, arm: str, number: int) -> Preview | None:
+def preview_unit(study: Study, arm: str, number: int) -> UnitPreview | None:
     """Return the unit of that number (from 1) of a study, planned or made; None: there is none.
 
     Nothing is stored, and no rater is meant: the order of responses is one that a rater may get.
@@ -365,7 +365,7 @@ def preview_unit(study: Study, arm: str, number: int) -> Preview | None:
         share=Share(newest or 0, 0, n_units),
         graph=graph,
     )
-    return Preview(shown, n_units)
+    return UnitPreview(shown, n_units)
 
 
 def _unsaved_targets(plan: PlannedUnit) -> list[Target]:

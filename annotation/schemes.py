@@ -67,7 +67,7 @@ class Scale(NamedTuple):
 YES_NO = Scale("yes_no", (0, 1), ("no", "yes"))
 
 
-class Example(NamedTuple):
+class WorkedExample(NamedTuple):
     """A worked example of one answer: the words judged, and the reason."""
 
     answer: str
@@ -87,7 +87,7 @@ class Question(NamedTuple):
     wording: str
     scale: Scale
     help: str
-    examples: tuple[Example, ...]
+    examples: tuple[WorkedExample, ...]
     ends: tuple[str, str] | None  # the words at the ends of an ordinal scale
     after: tuple[str, ...]
     stage: str
@@ -257,10 +257,12 @@ def _scale(scale: object, where: str) -> Scale:
     )
 
 
-def _example(row: object, where: str) -> Example:
+def _example(row: object, where: str) -> WorkedExample:
     if not isinstance(row, Mapping):
         raise SchemeError(f"{where}, examples: found {row!r:.80}; expected objects")
-    return Example(*(_text(row, name, f"{where}, examples") for name in Example._fields))
+    return WorkedExample(
+        *(_text(row, name, f"{where}, examples") for name in WorkedExample._fields)
+    )
 
 
 def _impossible(rows: object, questions: Mapping[str, Question]) -> tuple[Mapping[str, int], ...]:

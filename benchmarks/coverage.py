@@ -30,9 +30,9 @@ from evaluation.statistics.agreement import (
     percent_agreement_statistics,
 )
 from evaluation.statistics.intervals import (
-    Figure,
     Floats,
     MixOfShares,
+    Statistic,
     bootstrap_intervals,
     difference_of_shares,
     method_of,
@@ -56,7 +56,7 @@ LOWEST, HIGHEST = 0.93, 0.97
 class Simulated(NamedTuple):
     """A figure of one simulated study, and its true value."""
 
-    figure: Figure
+    figure: Statistic
     truth: float
 
 
@@ -90,14 +90,14 @@ def dialogs_of(items: Floats) -> np.ndarray:
 
 def mean_of_one_setup(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
     majority = labels(random, value, random.random((n_dialogs, 1)), 1)
-    figure = Figure(mean_statistics(majority.ravel()), dialogs_of(majority), share_from)
+    figure = Statistic(mean_statistics(majority.ravel()), dialogs_of(majority), share_from)
     return Simulated(figure, value)
 
 
 def mean_of_all_setups(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
     majority = labels(random, value, random.random((n_dialogs, 1)), N_SETUPS)
     majority[random.random(majority.shape) > DECIDED] = math.nan
-    figure = Figure(mean_statistics(majority.ravel()), dialogs_of(majority), share_from)
+    figure = Statistic(mean_statistics(majority.ravel()), dialogs_of(majority), share_from)
     return Simulated(figure, value)
 
 
@@ -109,7 +109,7 @@ def accuracy(random: np.random.Generator, value: float, n_dialogs: int) -> Simul
     truth[random.random(truth.shape) > DECIDED] = math.nan
     label = np.where(is_right == 1, truth, 1 - truth)
     statistics = accuracy_statistics(truth.ravel(), label.ravel())
-    return Simulated(Figure(statistics, dialogs_of(truth), share_from), value)
+    return Simulated(Statistic(statistics, dialogs_of(truth), share_from), value)
 
 
 def metric_minus_ceiling(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
@@ -119,7 +119,7 @@ def metric_minus_ceiling(random: np.random.Generator, value: float, n_dialogs: i
     )
     dialogs = dialogs_of(of_metric)
     metric, raters = (
-        Figure(mean_statistics(each.ravel()), dialogs, share_from)
+        Statistic(mean_statistics(each.ravel()), dialogs, share_from)
         for each in (of_metric, of_raters)
     )
     return Simulated(difference_of_shares(metric, raters), value - CEILING)
@@ -134,7 +134,9 @@ def shift(random: np.random.Generator, value: float, n_dialogs: int) -> Simulate
     chance = np.where(separate, 1 - becomes_no, becomes_yes)
     merged = random.random(n_dialogs) < chance
     differences = merged.astype(np.float64) - separate
-    return Simulated(Figure(mean_statistics(differences), np.arange(n_dialogs), mean_from), value)
+    return Simulated(
+        Statistic(mean_statistics(differences), np.arange(n_dialogs), mean_from), value
+    )
 
 
 def votes(random: np.random.Generator, kappa: float, shares: Floats, n_dialogs: int) -> Floats:
@@ -159,13 +161,13 @@ def percent_agreement(random: np.random.Generator, value: float, n_dialogs: int)
     counts = votes(random, (value - 0.1) / 0.9, np.full(10, 0.1), n_dialogs)
     dialogs = np.repeat(np.arange(n_dialogs), N_SETUPS)
     statistics = percent_agreement_statistics(counts)
-    return Simulated(Figure(statistics, dialogs, percent_agreement_from), value)
+    return Simulated(Statistic(statistics, dialogs, percent_agreement_from), value)
 
 
 def fleiss_kappa(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
     counts = votes(random, value, np.array([1 - YES, YES]), n_dialogs)
     dialogs = np.repeat(np.arange(n_dialogs), N_SETUPS)
-    return Simulated(Figure(fleiss_kappa_statistics(counts), dialogs, fleiss_kappa_from), value)
+    return Simulated(Statistic(fleiss_kappa_statistics(counts), dialogs, fleiss_kappa_from), value)
 
 
 def alpha(random: np.random.Generator, value: float, n_dialogs: int) -> Simulated:
@@ -174,7 +176,7 @@ def alpha(random: np.random.Generator, value: float, n_dialogs: int) -> Simulate
     counts = random.binomial(counts.astype(np.int64), 0.8).astype(np.float64)
     dialogs = np.repeat(np.arange(n_dialogs), N_SETUPS)
     measure = partial(krippendorff_alpha_from, level="nominal")
-    return Simulated(Figure(krippendorff_alpha_statistics(counts), dialogs, measure), value)
+    return Simulated(Statistic(krippendorff_alpha_statistics(counts), dialogs, measure), value)
 
 
 def mix(random: np.random.Generator, n_dialogs: int, shares: Floats, weights: Floats) -> Simulated:
@@ -185,7 +187,7 @@ def mix(random: np.random.Generator, n_dialogs: int, shares: Floats, weights: Fl
     statistics = np.hstack([column for label in of_each for column in (label, ones)])
     measure = MixOfShares(tuple(weights.tolist()))
     return Simulated(
-        Figure(statistics, np.arange(n_dialogs), measure), float(np.dot(shares, weights))
+        Statistic(statistics, np.arange(n_dialogs), measure), float(np.dot(shares, weights))
     )
 
 

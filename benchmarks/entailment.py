@@ -45,7 +45,7 @@ from evaluation.backends.classifier import (  # noqa: E402 - after the lines abo
     OBVIOUSLY_NOT,
     SequenceClassifier,
 )
-from evaluation.measures.entailment import AutoAis, Pair, Passage, ask  # noqa: E402
+from evaluation.measures.entailment import AutoAis, EvidencePassage, Pair, ask  # noqa: E402
 from generation.model_specs import ModelSpec  # noqa: E402
 
 N_EXAMPLES, N_RESPONSES = 100, 7
@@ -79,7 +79,7 @@ def workload(seed: int = 1) -> list[list[Pair]]:
         for _ in range(N_RESPONSES):
             is_repeat = responses and draw.random() < SHARE_REPEATED
             responses.append(draw.choice(responses) if is_repeat else sentence(12, 30))
-        passages = [Passage(0, evidence)]
+        passages = [EvidencePassage(0, evidence)]
         asked = [ask(CHOICES, passages, question, response) for response in responses]
         examples.append([pair for each in asked for pair in each.pairs])
     return examples

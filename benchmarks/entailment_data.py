@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evaluation.measures.entailment import AutoAis, EntailmentError, Passage, ask
+from evaluation.measures.entailment import AutoAis, EntailmentError, EvidencePassage, ask
 from generation.model_specs import ModelSpec
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def sample(answers: Iterable[Answer], n_pairs: int, seed: int = 4) -> list[Answe
     found: list[Answer] = []
     n = 0
     for answer in order:
-        passages = [Passage(at, text) for at, text in enumerate(answer.evidence)]
+        passages = [EvidencePassage(at, text) for at, text in enumerate(answer.evidence)]
         try:
             n += len(ask(CHOICES, passages, answer.question, answer.text).pairs)
         except EntailmentError:

@@ -61,7 +61,7 @@ def in_words(found: dict[str, Any]) -> Iterator[str]:
 def _taught(shared: Path, work: Path, base: Path) -> Path:
     """Return the folder of a checkpoint that was taught the rater scores; made once."""
     from evaluation.backends.base import Reply
-    from evaluation.backends.distilling import Lesson, Recipe, Training
+    from evaluation.backends.distilling import Lesson, Training, TrainingRecipe
     from generation.model_specs import ModelSpec
 
     made = work / NAME
@@ -72,7 +72,7 @@ def _taught(shared: Path, work: Path, base: Path) -> Path:
     for dialog, turns, text, score in fed_lessons(shared):
         lesson = Lesson(Reply(tuple(turns), text), score)
         (held_out if dialog // 2 % HELD_OUT_EVERY == 0 else lessons).append(lesson)
-    recipe = Recipe("sensible", epochs=EPOCHS)
+    recipe = TrainingRecipe("sensible", epochs=EPOCHS)
     spec = ModelSpec("transformers", base.name, str(base.resolve()))
     training = Training(spec, recipe, lessons, held_out, work / f"{NAME}-state")
     epochs = [epoch._asdict() for epoch in training.epochs(lambda: None)]

@@ -16,7 +16,7 @@ from evaluation.graphs.experiments.api import (
 )
 from evaluation.jobs.api import Jobs
 from evaluation.reports.api import report_addresses
-from evaluation.runs.api import Runs, Scores
+from evaluation.runs.api import Runs, ScoreList
 from generation.api import Datasets, Examples, Responses
 from generation.api_grids import Calls, Grids
 from generation.api_samples import Samples
@@ -33,7 +33,7 @@ router.register("samples", Samples, "sample")
 router.register("studies", Studies, "study")
 router.register("votes", Votes, "vote")
 router.register("runs", Runs, "run")
-router.register("scores", Scores, "score")
+router.register("scores", ScoreList, "score")
 router.register("jobs", Jobs, "job")
 
 # Swagger's page sets styles on its elements: the policy gives way here and nowhere else.

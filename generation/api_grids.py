@@ -26,7 +26,7 @@ from accounts.api import (
 from accounts.models import User
 from generation.forms.grids import TABS, with_failures
 from generation.grids.grid_file import GridError, of_data
-from generation.grids.plan import Plan, PlanRow, plan_of
+from generation.grids.plan import GridPlan, PlanRow, plan_of
 from generation.grids.progress import ExperimentProgress, experiment_progress
 from generation.models import Call, Dataset, Experiment, Setup
 from generation.services import experiments as services
@@ -72,7 +72,7 @@ class PlanRowSerializer(serializers.Serializer[PlanRow]):
     )
 
 
-class PlanSerializer(serializers.Serializer[Plan]):
+class PlanSerializer(serializers.Serializer[GridPlan]):
     """What a grid would ask, when it was planned."""
 
     n_examples = serializers.IntegerField()

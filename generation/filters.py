@@ -75,7 +75,7 @@ class Filters(NamedTuple):
         }
 
 
-class Outcome(Enum):
+class FilterOutcome(Enum):
     """What one filter says of one example."""
 
     KEPT = "kept"
@@ -89,21 +89,21 @@ class FilterRule(NamedTuple):
     key: str
     title: str  # of what it keeps
     help: str
-    judge: Callable[[FilterMaterial, Filters], Outcome]
+    judge: Callable[[FilterMaterial, Filters], FilterOutcome]
 
 
 # --- the filters ----------------------------------------------------------------------------
 
 
-def _has_history(material: FilterMaterial, _: Filters) -> Outcome:
+def _has_history(material: FilterMaterial, _: Filters) -> FilterOutcome:
     return _kept_if(len(material.turns) > 1)
 
 
-def _odd_turns(material: FilterMaterial, _: Filters) -> Outcome:
+def _odd_turns(material: FilterMaterial, _: Filters) -> FilterOutcome:
     return _kept_if(_n_turns_of_branch(material.turns) % 2 == 1)
 
 
-def _no_question_after_question(material: FilterMaterial, _: Filters) -> Outcome:
+def _no_question_after_question(material: FilterMaterial, _: Filters) -> FilterOutcome:
     is_user = [turn.speaker.lower() == USER for turn in material.turns]
     answered = ((index, turn.parent) for index, turn in enumerate(material.turns))
     return _kept_if(
@@ -111,30 +111,30 @@ def _no_question_after_question(material: FilterMaterial, _: Filters) -> Outcome
     )
 
 
-def _long_answer(material: FilterMaterial, _: Filters) -> Outcome:
+def _long_answer(material: FilterMaterial, _: Filters) -> FilterOutcome:
     return _kept_if(len((material.golden_answer or "").split()) > 1)
 
 
-def _short_evidence(material: FilterMaterial, filters: Filters) -> Outcome:
+def _short_evidence(material: FilterMaterial, filters: Filters) -> FilterOutcome:
     if not material.golden_texts:
-        return Outcome.NOT_APPLICABLE
+        return FilterOutcome.NOT_APPLICABLE
     count = TOKENIZERS[filters.tokenizer]
     return _kept_if(sum(map(count, material.golden_texts)) < filters.max_evidence_tokens)
 
 
-def _not_underspecified(material: FilterMaterial, _: Filters) -> Outcome:
+def _not_underspecified(material: FilterMaterial, _: Filters) -> FilterOutcome:
     return _kept_if(any(_content_words(last_question(material.turns))))
 
 
-def _no_article(material: FilterMaterial, _: Filters) -> Outcome:
+def _no_article(material: FilterMaterial, _: Filters) -> FilterOutcome:
     words = _WORD.findall(last_question(material.turns).lower())
     return _kept_if(_ARTICLES.isdisjoint(words))
 
 
-def _exact_match(material: FilterMaterial, filters: Filters) -> Outcome:
+def _exact_match(material: FilterMaterial, filters: Filters) -> FilterOutcome:
     answer = _plain(material.golden_answer or "")
     if not answer or not material.golden_texts:
-        return Outcome.NOT_APPLICABLE
+        return FilterOutcome.NOT_APPLICABLE
     is_match = any(answer in _plain(text) for text in material.golden_texts)
     return _kept_if(is_match == (filters.exact_match == KEEP))
 
@@ -214,8 +214,8 @@ def _n_turns_of_branch(turns: Sequence[TurnRecord]) -> int:
     return n
 
 
-def _kept_if(is_good: bool) -> Outcome:
-    return Outcome.KEPT if is_good else Outcome.DROPPED
+def _kept_if(is_good: bool) -> FilterOutcome:
+    return FilterOutcome.KEPT if is_good else FilterOutcome.DROPPED
 
 
 def _content_words(question: str) -> list[str]:
@@ -256,8 +256,8 @@ class Cascade:
         self._n += 1
         for rule in self._rules:
             outcome = rule.judge(material, self._filters)
-            self._n_not_applicable[rule.key] += outcome is Outcome.NOT_APPLICABLE
-            if outcome is Outcome.DROPPED:
+            self._n_not_applicable[rule.key] += outcome is FilterOutcome.NOT_APPLICABLE
+            if outcome is FilterOutcome.DROPPED:
                 self._n_dropped[rule.key] += 1
                 return False
         return True

@@ -116,7 +116,7 @@ class EntityRecord(NamedTuple):
     triples: tuple[EntityTriple, ...]
 
 
-class MinimumTriple(NamedTuple):
+class MinimumTripleRecord(NamedTuple):
     """One member of a minimum knowledge set; `round` is the construction round that added it."""
 
     qid: str
@@ -131,7 +131,7 @@ class KGQuestionRecord(NamedTuple):
     question: str
     entities: tuple[str, ...]
     retrieved: tuple[str, ...] | None
-    minimum: tuple[MinimumTriple, ...] | None
+    minimum: tuple[MinimumTripleRecord, ...] | None
     is_minimum_made_up: bool = False
     is_ad_hoc: bool = False
 

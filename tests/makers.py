@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import AuditEntry, User
 from annotation.models import Study
 from evaluation.exchange.import_plan import plan_import
-from evaluation.exchange.interchange import BadRows, Outcome, import_dataset
+from evaluation.exchange.interchange import BadRows, ImportOutcome, import_dataset
 from evaluation.exchange.services import delete_dataset
 from generation.importers import Material, open_material
 from generation.models import Dataset
@@ -102,7 +102,7 @@ def write_files(folder: Path, **rows: Any) -> Path:
 
 def import_path(
     path: Path, name: str = "pilot", study_name: str | None = None, **more: Any
-) -> Outcome:
+) -> ImportOutcome:
     """Import what lies at a path, as command and page do."""
     with open_material(path) as material:
         return import_material(material, name, study_name, **more)
@@ -110,14 +110,14 @@ def import_path(
 
 def import_material(
     material: Material, name: str = "pilot", study_name: str | None = None, **more: Any
-) -> Outcome:
+) -> ImportOutcome:
     """Import what a reader has opened."""
     return import_dataset(material, plan_import(material, name, study_name), **more)
 
 
 def import_rows(
     folder: Path, name: str = "pilot", study_name: str | None = None, **rows: Any
-) -> Outcome:
+) -> ImportOutcome:
     """Write rows into a new folder and import that."""
     return import_path(write_files(folder, **rows), name, study_name)
 

@@ -9,7 +9,7 @@ from evaluation.measures.reranking import choose
 from evaluation.models import MetricRun
 from evaluation.tradeoffs.axes import Axes, of_run
 from evaluation.tradeoffs.dots import dot_of
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.pools import Pool, usual_pools
 from generation.models import RERANKED, Dataset, Setup
 from tests.tradeoff_grid import METRICS, SEED, Cell, drawn, kept_shares, n_tokens
@@ -18,7 +18,7 @@ from tests.tradeoff_texts import DIALOG_SIZE, example_key
 
 def synthetic_material(
     n_examples: int = 60, seed: int = SEED, attribution: str = "auto_ais"
-) -> Material:
+) -> TradeoffMaterial:
     """Return the same as `material_of` the imported dataset, without a database.
 
     Args:
@@ -48,7 +48,7 @@ def synthetic_material(
         for number, cell in enumerate(world.cells, start=1)
     ]
     n_responses = len(dots) * n_examples
-    return Material(
+    return TradeoffMaterial(
         dataset=dataset,
         axes=Axes(*map(of_run, runs)),
         dots=tuple(dots),
@@ -76,8 +76,11 @@ def _means(cell: Cell, n_examples: int) -> dict[str, Any]:
 
 
 def with_aggregate(
-    material: Material, pool: Sequence[str], function: str, chosen_by: Material | None = None
-) -> Material:
+    material: TradeoffMaterial,
+    pool: Sequence[str],
+    function: str,
+    chosen_by: TradeoffMaterial | None = None,
+) -> TradeoffMaterial:
     """Return a material with an aggregate beside the setups it is chosen among.
 
     Args:
@@ -117,6 +120,6 @@ def with_aggregate(
     )
 
 
-def pools_of(material: Material) -> list[Pool]:
+def pools_of(material: TradeoffMaterial) -> list[Pool]:
     """Return the usual pools of a material's setups."""
     return usual_pools(dot.setup for dot in material.dots)

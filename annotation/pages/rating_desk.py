@@ -17,7 +17,7 @@ FEW_QUESTIONS = 2  # so few have their help open at first
 EXCERPT = 40  # characters of a response that stand beside its answer on a phone
 
 
-class Option(NamedTuple):
+class AnswerOption(NamedTuple):
     """One answer that can be chosen."""
 
     value: int
@@ -25,11 +25,11 @@ class Option(NamedTuple):
     is_chosen: bool
 
 
-class Cell(NamedTuple):
+class QuestionCell(NamedTuple):
     """One question about one response, with the answers to choose from."""
 
     name: str  # of the form's field
-    options: list[Option]
+    options: list[AnswerOption]
     error: str
     is_first_error: bool  # where the page puts the focus
 
@@ -42,7 +42,7 @@ class Contradiction(NamedTuple):
     is_there: bool
 
 
-class ResponsePart:
+class TargetForm:
     """One response or citation with its form."""
 
     def __init__(self, form: VoteForm) -> None:
@@ -78,16 +78,16 @@ class ResponsePart:
     def said_no(self) -> bool:
         return self.form.given.get(self.form.scheme.keys[0]) == 0
 
-    def cell(self, question: Question, *, is_first_error: bool) -> Cell:
+    def cell(self, question: Question, *, is_first_error: bool) -> QuestionCell:
         scale, answer = question.scale, self.form.given.get(question.key)
         if scale == YES_NO:  # yes first, as people say it
-            options = [Option(1, "Yes", answer == 1), Option(0, "No", answer == 0)]
+            options = [AnswerOption(1, "Yes", answer == 1), AnswerOption(0, "No", answer == 0)]
         else:
             answers = zip(scale.values, scale.labels, strict=True)
-            options = [Option(value, label, answer == value) for value, label in answers]
+            options = [AnswerOption(value, label, answer == value) for value, label in answers]
         errors = self.form.errors.get(question.key) if self.form.is_bound else None
         error = str(errors[0]) if errors else ""
-        return Cell(self.form.add_prefix(question.key), options, error, is_first_error)
+        return QuestionCell(self.form.add_prefix(question.key), options, error, is_first_error)
 
 
 class RatingDesk:
@@ -97,7 +97,7 @@ class RatingDesk:
         self._form, self.unit = form, form.unit
         self.asked = asked_questions(form.unit.scheme)
         self.gates = gates_of(self.asked)
-        self.responses = [ResponsePart(each) for each in form.forms]
+        self.responses = [TargetForm(each) for each in form.forms]
 
     @cached_property
     def layout(self) -> Layout:
@@ -238,7 +238,7 @@ class RatingDesk:
         return len(self.asked) * len(self.responses) - n_closed
 
     @cached_property
-    def first_error(self) -> tuple[ResponsePart, AskedQuestion] | None:
+    def first_error(self) -> tuple[TargetForm, AskedQuestion] | None:
         """Return where the first error is, in the order in which the page asks."""
         places = [(part, asked) for part in self.responses for asked in self.asked]
         if self.layout == "matrix":
@@ -266,15 +266,15 @@ class RatingDesk:
         part, asked = self.first_error
         return part.form.add_prefix(asked.question.key)
 
-    def _cell(self, part: ResponsePart, asked: AskedQuestion) -> Cell:
+    def _cell(self, part: TargetForm, asked: AskedQuestion) -> QuestionCell:
         return part.cell(asked.question, is_first_error=self.first_error == (part, asked))
 
-    def blocks(self) -> Iterator[tuple[ResponsePart, list[tuple[AskedQuestion, Cell]]]]:
+    def blocks(self) -> Iterator[tuple[TargetForm, list[tuple[AskedQuestion, QuestionCell]]]]:
         """Return each response with its questions."""
         for part in self.responses:
             yield part, [(asked, self._cell(part, asked)) for asked in self.asked]
 
-    def rows(self) -> Iterator[tuple[AskedQuestion, list[tuple[ResponsePart, Cell]]]]:
+    def rows(self) -> Iterator[tuple[AskedQuestion, list[tuple[TargetForm, QuestionCell]]]]:
         """Return each question with a cell for each response: the matrix."""
         for asked in self.asked:
             yield asked, [(part, self._cell(part, asked)) for part in self.responses]

@@ -32,7 +32,7 @@ class JudgedTarget(NamedTuple):
     answers: Mapping[str, Answer]
 
 
-class Outcome(Enum):
+class SubmitOutcome(Enum):
     """What became of submitted votes."""
 
     STORED = "stored"
@@ -143,7 +143,7 @@ def take_flags_back(unit: Unit, rater: Rater) -> bool:
 
 def submit_votes(
     unit: Unit, rater: Rater, judged: Sequence[JudgedTarget], seconds: float | None
-) -> Outcome:
+) -> SubmitOutcome:
     """Store one rater's votes on one unit, all or none; what had been submitted is changed.
 
     Args:
@@ -161,26 +161,26 @@ def submit_votes(
 @transaction.atomic
 def _submit(
     unit: Unit, rater: Rater, judged: Sequence[JudgedTarget], seconds: float | None
-) -> Outcome:
+) -> SubmitOutcome:
     now = timezone.now()
     slot = _lock(unit, rater)
     if slot is None:
-        return Outcome.CLOSED
+        return SubmitOutcome.CLOSED
     is_in_time = rater.study.is_running and bool(_in_hand(unit, rater).update(submitted_at=now))
     if not is_in_time:
         stored = {(vote.target_id, vote.question): vote for vote in _votes_of(unit, rater)}
         was_submitted = bool(stored) or _is_submitted(unit, rater)
         if was_submitted and not rater.may_vote:
-            return Outcome.CLOSED
+            return SubmitOutcome.CLOSED
         if was_submitted:
             return _change(unit, rater, judged, stored, slot)
     votes = _new_votes(unit, rater, judged, seconds, slot, is_surplus=not is_in_time)
     Vote.objects.bulk_create(votes)
     Draft.objects.filter(unit=unit, rater=rater).delete()
     if not is_in_time:
-        return Outcome.SURPLUS
+        return SubmitOutcome.SURPLUS
     after_voting(unit, rater, len(judged))
-    return Outcome.STORED
+    return SubmitOutcome.STORED
 
 
 class _Slot(NamedTuple):
@@ -277,7 +277,7 @@ def _change(
     judged: Sequence[JudgedTarget],
     stored: Mapping[tuple[int, str], Vote],
     slot: _Slot,
-) -> Outcome:
+) -> SubmitOutcome:
     """Change submitted votes to what is judged now, and keep what they were."""
     now = timezone.now()
     changed: list[Vote] = []
@@ -313,9 +313,9 @@ def _change(
     is_surplus = any(vote.is_surplus for vote in stored.values())
     added = _new_votes(unit, rater, unanswered, None, slot, is_surplus=is_surplus)
     if not changed and not added:
-        return Outcome.UNCHANGED
+        return SubmitOutcome.UNCHANGED
     Vote.objects.bulk_update(changed, ["answer", "is_implied"])
     VoteChange.objects.bulk_create(changes)
     Vote.objects.bulk_create(added)
     after_voting(unit, rater, len(judged))
-    return Outcome.CHANGED
+    return SubmitOutcome.CHANGED

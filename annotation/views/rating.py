@@ -16,7 +16,7 @@ from annotation.pages.rating_desk import RatingDesk
 from annotation.rated_units import RatedUnit, rated_unit, unit_to_judge
 from annotation.services import rating
 from annotation.services.claiming import claim_next_unit
-from annotation.services.rating import JudgedTarget, Outcome
+from annotation.services.rating import JudgedTarget, SubmitOutcome
 
 NOTHING_LEFT = "Nothing is left to rate. Thank you."
 
@@ -58,15 +58,15 @@ def _judged(form: RatingForm) -> list[JudgedTarget]:
 
 
 def _after_submit(
-    request: SignedInRequest, rater: Rater, form: RatingForm, outcome: Outcome
+    request: SignedInRequest, rater: Rater, form: RatingForm, outcome: SubmitOutcome
 ) -> HttpResponse:
     """Say what became of the votes where that is not plain, and go on."""
     slug, unit_id = rater.study.slug, form.unit.unit.pk
-    if outcome is Outcome.CLOSED:
+    if outcome is SubmitOutcome.CLOSED:
         return redirect("annotation:rate-unit", slug, unit_id)
-    if outcome is Outcome.CHANGED:
+    if outcome is SubmitOutcome.CHANGED:
         messages.success(request, "Your changes are saved.")
-    if outcome is Outcome.SURPLUS:
+    if outcome is SubmitOutcome.SURPLUS:
         messages.info(request, "Your answers came after the slot was gone: kept beside the vote.")
     if "from_answers" in request.POST:
         return redirect("annotation:my-answers", slug)

@@ -34,7 +34,7 @@ class Lesson(NamedTuple):
     score: float
 
 
-class Recipe(NamedTuple):
+class TrainingRecipe(NamedTuple):
     """How a model is trained; every field changes it."""
 
     metric: str  # whose scores they are: 'sensible' or 'specific'
@@ -69,7 +69,7 @@ class Training:
     def __init__(
         self,
         base: ModelSpec,
-        recipe: Recipe,
+        recipe: TrainingRecipe,
         lessons: Sequence[Lesson],
         held_out: Sequence[Lesson],
         folder: Path,
@@ -206,7 +206,7 @@ class Training:
         return [Epoch(*epoch) for epoch in state["epochs"]]
 
 
-def _base(folder: Path, location: str, recipe: Recipe) -> tuple[Any, Any]:
+def _base(folder: Path, location: str, recipe: TrainingRecipe) -> tuple[Any, Any]:
     """Return tokenizer and model, with one new output that is called like the metric."""
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer

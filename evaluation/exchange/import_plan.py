@@ -29,7 +29,7 @@ BETWEEN_REPORTS = 2000  # votes
 Progress = Callable[[int, float], None]  # rows read, share of the bytes
 
 
-class Plan(NamedTuple):
+class ImportPlan(NamedTuple):
     """What an import will add to: datasets and studies that exist, or names for new ones."""
 
     name: str
@@ -48,7 +48,7 @@ def plan_import(
     name: str,
     study_name: str | None = None,
     on_progress: Progress = lambda n_rows, share: None,
-) -> Plan:
+) -> ImportPlan:
     """Return what to add the material to, and which scheme its votes are read against.
 
     Without a scheme that is known, it takes one more pass over the votes to find one.
@@ -61,7 +61,9 @@ def plan_import(
     dataset = Dataset.objects.filter(name=name).first()
     about = read_dataset_facts(material.about or {})
     if not NEEDS_STUDY & set(material.kinds):
-        return Plan(name, dataset, about, None, None, StudyFacts(), {}, Scheme("", "", (), ()), "")
+        return ImportPlan(
+            name, dataset, about, None, None, StudyFacts(), {}, Scheme("", "", (), ()), ""
+        )
     try:
         facts = read_study_facts(material.study or {})
     except StudyFileError as error:
@@ -80,7 +82,7 @@ def plan_import(
         scheme = load_scheme(scheme_data)
     except SchemeError as error:
         raise DatasetError(f"scheme.json, {error}") from error
-    return Plan(name, dataset, about, study_name, study, facts, scheme_data, scheme, origin)
+    return ImportPlan(name, dataset, about, study_name, study, facts, scheme_data, scheme, origin)
 
 
 def _name(name: str, what: str) -> str:

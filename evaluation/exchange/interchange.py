@@ -27,7 +27,7 @@ from annotation.services.imported import (
     store_votes,
 )
 from evaluation.exchange.first_examples import FirstExamples
-from evaluation.exchange.import_plan import Plan, Progress
+from evaluation.exchange.import_plan import ImportPlan, Progress
 from evaluation.exchange.row_checks import RowChecks
 from evaluation.exchange.uses import Contents, uses_of
 from evaluation.reports.cached import IMPORTED
@@ -72,7 +72,7 @@ BEHIND_CLOSED_GATES = "answers behind a gate that the same rater closed, kept as
 LONGEST_PREVIEW = 120  # characters of a cell
 
 
-class Outcome(NamedTuple):
+class ImportOutcome(NamedTuple):
     """What an import did, or in a dry run would do."""
 
     dataset: Dataset | None
@@ -99,7 +99,7 @@ class Outcome(NamedTuple):
 class BadRows(DatasetError):
     """Rows that cannot be read, in an import that does not skip them; nothing was stored."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: ImportOutcome) -> None:
         first = outcome.problems[0]
         more = f" ({outcome.n_problems - 1:,} more problems)" if outcome.n_problems > 1 else ""
         where = f"{first.where}, {first.field}" if first.field else str(first.where)
@@ -109,15 +109,15 @@ class BadRows(DatasetError):
 
 def import_dataset(
     material: Material,
-    plan: Plan,
+    plan: ImportPlan,
     *,
     dry_run: bool = False,
     skip_bad: bool = False,
     requested_by: User | None = None,
     on_progress: Progress = lambda n_rows, share: None,
     on_problem: Callable[[Problem], None] = lambda problem: None,
-    before_commit: Callable[[Outcome], None] = lambda outcome: None,
-) -> Outcome:
+    before_commit: Callable[[ImportOutcome], None] = lambda outcome: None,
+) -> ImportOutcome:
     """Import all of the material, or nothing; importing it again changes nothing.
 
     Args:
@@ -169,7 +169,7 @@ def _keyed_hash(name: str) -> str:
     return salted_hmac("attest.rater", name).hexdigest()
 
 
-def _behind_closed_gates(study: Study | None, plan: Plan) -> dict[str, int]:
+def _behind_closed_gates(study: Study | None, plan: ImportPlan) -> dict[str, int]:
     """Return how many answers of a study stand behind a gate that their own rater closed."""
     if study is None:
         return {}
@@ -197,9 +197,9 @@ class _Tally:
         self._on_problem(problem)
 
     def outcome(
-        self, material: Material, plan: Plan, dataset: Dataset | None, study: Study | None
-    ) -> Outcome:
-        return Outcome(
+        self, material: Material, plan: ImportPlan, dataset: Dataset | None, study: Study | None
+    ) -> ImportOutcome:
+        return ImportOutcome(
             dataset=dataset,
             study=study,
             counts=self.counts,
@@ -235,7 +235,7 @@ class _Report:
         self._on_progress(self.n_rows, min(1.0, n_bytes / max(1, self._material.bytes_total)))
 
 
-def _places(plan: Plan, requested_by: User | None) -> tuple[Dataset, Study | None]:
+def _places(plan: ImportPlan, requested_by: User | None) -> tuple[Dataset, Study | None]:
     """Return the dataset and the study that an import adds to, made where they are new."""
     dataset = plan.dataset or create_dataset(plan.name, requested_by)
     fill_in_facts(dataset, plan.about)
@@ -246,7 +246,7 @@ def _places(plan: Plan, requested_by: User | None) -> tuple[Dataset, Study | Non
 
 def _go_through(
     material: Material,
-    plan: Plan,
+    plan: ImportPlan,
     tally: _Tally,
     progress: _Report,
     store: Callable[[str, Sequence[Record]], int | None],
@@ -315,7 +315,7 @@ def _readable(
 
 
 def _store(
-    kind: str, records: Sequence[Any], dataset: Dataset, study: Study | None, plan: Plan
+    kind: str, records: Sequence[Any], dataset: Dataset, study: Study | None, plan: ImportPlan
 ) -> int:
     """Store one batch of one kind; return how many rows are new."""
     match kind, study:

@@ -18,7 +18,7 @@ from generation.records import (
 from generation.services.rows import digest
 
 
-class Part(NamedTuple):
+class RowPart(NamedTuple):
     """A passage or a setup: it has a name of its own, and may come with many rows.
 
     What a setup was made with is a part of its own. The rank of a passage is one too: in a ranking
@@ -31,12 +31,12 @@ class Part(NamedTuple):
     name: str
 
 
-def parts_of(row: Record) -> list[Part]:
+def parts_of(row: Record) -> list[RowPart]:
     """Return the passages of an example, the setup of a response, or the rank of a passage."""
     match row:
         case ExampleRecord():
             return [
-                Part(f"passage\0{p.key}", passage_content(p), "evidence", p.key)
+                RowPart(f"passage\0{p.key}", passage_content(p), "evidence", p.key)
                 for p in row.evidence
             ]
         case ResponseRecord():
@@ -46,21 +46,21 @@ def parts_of(row: Record) -> list[Part]:
     return []
 
 
-def setup_parts(setup: Setup | SetupRecord) -> list[Part]:
+def setup_parts(setup: Setup | SetupRecord) -> list[RowPart]:
     """Return what a setup is, and what it was made with."""
     contents = {"setup": setup_content(setup), "setup.made_with": origin_of(setup)}
     return [
-        Part(f"{field}\0{setup.name}", digest(content), field, setup.name)
+        RowPart(f"{field}\0{setup.name}", digest(content), field, setup.name)
         for field, content in contents.items()
     ]
 
 
-def rank_part(ranking: str, example: str, passage: str, rank: int) -> Part:
+def rank_part(ranking: str, example: str, passage: str, rank: int) -> RowPart:
     """Return a rank, which stands for a passage."""
-    return Part(joined("rank", ranking, example, rank), passage, "rank", str(rank))
+    return RowPart(joined("rank", ranking, example, rank), passage, "rank", str(rank))
 
 
-def said_of_change(row: Record, part: Part) -> tuple[str, str]:
+def said_of_change(row: Record, part: RowPart) -> tuple[str, str]:
     """Return what was found and what was expected of a part that has changed."""
     if isinstance(row, RankedPassageRecord):
         of = f"of another passage for example {excerpt(row.example)}"

@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from evaluation.exchange.import_plan import plan_import
-from evaluation.exchange.interchange import BadRows, Outcome, import_dataset
+from evaluation.exchange.interchange import BadRows, ImportOutcome, import_dataset
 from evaluation.exchange.mappings import look_as_json
 from generation.importers import UTF_8, UnmappedError, open_material
 from generation.importers.errors import DatasetError
@@ -64,7 +64,7 @@ class ImportProgress(NamedTuple):
         return self.seconds * (1 - self.share) / self.share if self.share > 0.02 else None
 
 
-class Stopped(Exception):
+class ImportStopped(Exception):
     """Somebody cancelled the import, or another worker has it now."""
 
 
@@ -202,11 +202,11 @@ def run_taken(import_id: int, token: str) -> None:
     is_dry_run = upload.state == Import.State.CHECKING
     mine = Import.objects.filter(pk=upload.pk, token=token, state=upload.state)
 
-    def before_commit(outcome: Outcome) -> None:
+    def before_commit(outcome: ImportOutcome) -> None:
         report = _as_json(outcome, material.format) | {"preview": {}}
         done = {"state": Import.State.DONE, "finished_at": timezone.now(), "report": report}
         if is_cancelled(upload.pk) or not mine.update(dataset=outcome.dataset, **done):
-            raise Stopped
+            raise ImportStopped
 
     end = partial(_end, upload.pk, token)
     on_progress = _reporter(upload.pk, token)
@@ -232,8 +232,8 @@ def run_taken(import_id: int, token: str) -> None:
                 before_commit=before_commit,
             )
         if is_dry_run and is_cancelled(upload.pk):
-            raise Stopped
-    except Stopped:
+            raise ImportStopped
+    except ImportStopped:
         end(Import.State.CANCELLED)
     except UnmappedError as error:
         mine.update(state=Import.State.CHECKED, report={"look": look_as_json(error.look)})
@@ -290,7 +290,7 @@ def _reporter(import_id: int, token: str) -> Callable[[int, float], None]:
             return
         next_report = now + REPORT_EVERY_SECONDS
         if is_cancelled(import_id) or not keep(import_id, token):
-            raise Stopped
+            raise ImportStopped
         progress = (n_rows, share, now - began)
         cache.set(_cache_key(import_id, "progress"), progress, timeout=SILENCE_SECONDS)
 
@@ -330,7 +330,7 @@ def _remove_file(upload: Import) -> None:
     shutil.rmtree(Path(upload.upload.path).parent, ignore_errors=True)  # a folder of its own
 
 
-def _as_json(outcome: Outcome, format_key: str) -> dict[str, Any]:
+def _as_json(outcome: ImportOutcome, format_key: str) -> dict[str, Any]:
     """Return what the import page shows of an outcome."""
     return {
         "format": format_key,

@@ -13,7 +13,7 @@ from evaluation.graphs.construction.services.constructions import (
     resume_construction,
 )
 from evaluation.graphs.services.graph_pull import pull_graph
-from evaluation.jobs.kinds import Kind, register
+from evaluation.jobs.kinds import JobKind, register
 from evaluation.jobs.services import delete_job, resume_job
 from evaluation.models import Job
 
@@ -41,7 +41,7 @@ def _delete_construction(job: Job, user: User | None) -> None:
         delete_construction(job.construction, user)
 
 
-PULL = Kind(
+PULL = JobKind(
     key=Job.Kind.GRAPH_PULL,
     work=pull_graph,
     template="evaluation/graphs/_pull.html",
@@ -49,7 +49,7 @@ PULL = Kind(
     asks_others="Pulls",
     left="What it pulled stays",
 )
-CONSTRUCTION = Kind(
+CONSTRUCTION = JobKind(
     key=Job.Kind.CONSTRUCTION,
     work=construct,
     page=_page_of_construction,

@@ -6,7 +6,7 @@ from functools import partial
 from evaluation.graphs.experiments.registry import EXPERIMENTS
 from evaluation.graphs.experiments.reports import accuracy, citation_table, removal
 from evaluation.graphs.reports.cited_answers import CitedAnswers, cited_answers
-from evaluation.runs.named_answers import Experiment, register
+from evaluation.runs.named_answers import AnswerExperiment, register
 from generation.models import Dataset
 
 _COMPARED: Mapping[str, Callable[[Dataset], CitedAnswers]] = {
@@ -34,4 +34,4 @@ def _responses(key: str, dataset: Dataset, setups: Collection[int]) -> list[int]
 
 for _key, _kind in EXPERIMENTS.items():
     if _kind.has_grid:
-        register(_key, Experiment(_kind.title, partial(_responses, _key)))
+        register(_key, AnswerExperiment(_kind.title, partial(_responses, _key)))

@@ -8,16 +8,16 @@ from typing import Any
 from django.utils.module_loading import autodiscover_modules
 
 from accounts.models import User
-from evaluation.jobs.services import Hold, carry_out, delete_job, resume_job
+from evaluation.jobs.services import JobHold, carry_out, delete_job, resume_job
 from evaluation.models import Job
 
 
 @dataclass(frozen=True)
-class Kind:
+class JobKind:
     """What one kind of job does, and what its page shows beside its progress."""
 
     key: Job.Kind
-    work: Callable[[Hold], Mapping[str, Any]]
+    work: Callable[[JobHold], Mapping[str, Any]]
     template: str = ""  # of what it has found
     found: Callable[[Job, str | None], Mapping[str, Any]] | None = None  # by job and page number
     page: Callable[[Job], str] | None = None  # address of a page of its own, instead of the above
@@ -29,22 +29,22 @@ class Kind:
     delete: Callable[[Job, User | None], None] = delete_job
 
 
-_registered: dict[str, Kind] = {}
+_registered: dict[str, JobKind] = {}
 
 
-def register(*kinds: Kind) -> None:
+def register(*kinds: JobKind) -> None:
     """Let jobs of these kinds be done and shown."""
     _registered.update({kind.key: kind for kind in kinds})
 
 
 @cache
-def _kinds() -> Mapping[str, Kind]:
+def _kinds() -> Mapping[str, JobKind]:
     """Return all kinds by key; what they need is imported when one is first asked for."""
     autodiscover_modules("job_kinds")
     return _registered
 
 
-def kind_of(job: Job) -> Kind:
+def kind_of(job: Job) -> JobKind:
     """Return the declaration of a job's kind."""
     return _kinds()[job.kind]
 

@@ -30,7 +30,7 @@ from generation.services import claims
 from generation.services.claims import (
     MOST_CLAIMS,
     TURN_SECONDS,
-    Stopped,
+    WorkStopped,
     free,
     lost_if_sent_before,
     silent,
@@ -226,7 +226,7 @@ def asks_server(job: Job) -> bool:
     return "endpoint" in job.parameters or is_server(job.parameters.get("backend", ""))
 
 
-class Hold(claims.Hold):
+class JobHold(claims.Hold):
     """A claimed job in the hands of one worker."""
 
     def __init__(self, claim: Job) -> None:
@@ -241,7 +241,7 @@ class Hold(claims.Hold):
             Stopped: as for `keep`, or the turn is over.
         """
         if time.monotonic() > self._turn_ends:
-            raise Stopped
+            raise WorkStopped
         self.renew()
 
     @transaction.atomic
@@ -288,18 +288,18 @@ class Hold(claims.Hold):
 # --- what is done with it -------------------------------------------------------------------
 
 
-def carry_out(claim: Job, work: Callable[[Hold], Mapping[str, Any]]) -> None:
+def carry_out(claim: Job, work: Callable[[JobHold], Mapping[str, Any]]) -> None:
     """Do a claimed job, from behind its last step to its end.
 
     Stops when it was cancelled or is another's, and between two steps when it has taken long.
     What cannot be used fails the job, with the reason. A worker that is told to end gives it back.
     """
-    with Hold(claim) as hold:
+    with JobHold(claim) as hold:
         try:
             if claim.attempts > MOST_CLAIMS:
                 raise JobError(f"whatever did it ended {MOST_CLAIMS} times without a word")
             hold.finish(work(hold))
-        except Stopped:
+        except WorkStopped:
             logger.info("job %s was stopped, is another's, or takes long", claim.pk)
             hold.release(attempts=0)
         except (BackendError, JobError) as error:

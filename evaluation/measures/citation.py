@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaluation.statistics.intervals import Figure, Floats, Indexes, Measure, ratio, share_from
-from generation.text.citations import Citation, ParsedAnswer
+from evaluation.statistics.intervals import Floats, Indexes, Measure, Statistic, ratio, share_from
+from generation.text.citations import ParsedAnswer, ParsedCitation
 from generation.text.compared_triples import citations_of, compared, knowledge, labels
 from generation.text.flat_graph import Triple
 
@@ -26,7 +26,7 @@ class Mode(StrEnum):
     AUTHORS_CODE = "authors_code"
 
 
-class Verdict(StrEnum):
+class CitationVerdict(StrEnum):
     """What became of one citation; its value is what pages call it."""
 
     IN_MINIMUM = "in minimum set"  # correct as well
@@ -36,8 +36,8 @@ class Verdict(StrEnum):
 
 
 class JudgedCitation(NamedTuple):
-    citation: Citation
-    verdict: Verdict
+    citation: ParsedCitation
+    verdict: CitationVerdict
 
 
 class CitationCounts(NamedTuple):
@@ -90,16 +90,18 @@ def _stated(shown: Collection[Triple]) -> frozenset[Triple]:
     return knowledge(shown) | labels(shown)
 
 
-def _verdict(citation: Citation, stated: Collection[Triple], needed: Collection[Triple]) -> Verdict:
+def _verdict(
+    citation: ParsedCitation, stated: Collection[Triple], needed: Collection[Triple]
+) -> CitationVerdict:
     if not citation.is_complete:
-        return Verdict.INCOMPLETE
+        return CitationVerdict.INCOMPLETE
     fact = _fact(citation)
     if fact not in stated:
-        return Verdict.WRONG
-    return Verdict.IN_MINIMUM if fact in needed else Verdict.CORRECT
+        return CitationVerdict.WRONG
+    return CitationVerdict.IN_MINIMUM if fact in needed else CitationVerdict.CORRECT
 
 
-def _fact(citation: Citation) -> Triple:
+def _fact(citation: ParsedCitation) -> Triple:
     return compared((citation.qid, citation.relation, citation.value))
 
 
@@ -177,7 +179,7 @@ def citation_statistics(
     )
 
 
-def figure_of(name: str, statistics: Floats, dialogs: Indexes) -> Figure:
+def figure_of(name: str, statistics: Floats, dialogs: Indexes) -> Statistic:
     """Return a figure, ready for an interval.
 
     Args:
@@ -185,7 +187,7 @@ def figure_of(name: str, statistics: Floats, dialogs: Indexes) -> Figure:
         statistics: of `citation_statistics`, one row per answer.
         dialogs: the dialog of each answer, as `intervals.Figure` wants them.
     """
-    return Figure(statistics[:, _COLUMNS[name]], dialogs, _measure(name))
+    return Statistic(statistics[:, _COLUMNS[name]], dialogs, _measure(name))
 
 
 def f1(precision: Floats, recall: Floats) -> Floats:

@@ -36,7 +36,7 @@ class Pair(NamedTuple):
     hypothesis: str
 
 
-class Passage(NamedTuple):
+class EvidencePassage(NamedTuple):
     """One piece of the evidence."""
 
     pk: int | None  # None: no stored passage, such as the text of a graph
@@ -71,7 +71,7 @@ class AutoAis(NamedTuple):
         return f"{self.flavor}|{evidence}|{answer}"
 
 
-class Question(NamedTuple):
+class EntailmentQuestion(NamedTuple):
     """What is asked about one response: hypothesis by hypothesis, each with every window."""
 
     pairs: list[Pair]
@@ -79,14 +79,14 @@ class Question(NamedTuple):
     n_hypotheses: int
 
 
-class Verdict(NamedTuple):
+class EntailmentVerdict(NamedTuple):
     """The score of a response, and the index of the best window of each hypothesis."""
 
     score: float
     best: list[int]
 
 
-def windows(passages: Sequence[Passage], k: int) -> list[Window]:
+def windows(passages: Sequence[EvidencePassage], k: int) -> list[Window]:
     """Return each passage's runs of `k` consecutive sentences, in order of passages and sentences.
 
     A passage of `k` sentences or fewer is one window; a text is the passage's own characters, from
@@ -105,7 +105,7 @@ def windows(passages: Sequence[Passage], k: int) -> list[Window]:
     return [window for passage in passages for window in _windows_of(passage, k)]
 
 
-def _windows_of(passage: Passage, k: int) -> list[Window]:
+def _windows_of(passage: EvidencePassage, k: int) -> list[Window]:
     sentences = split_sentences(passage.text)
     found = []
     for first in range(min(len(sentences), max(1, len(sentences) - k + 1))):
@@ -115,7 +115,9 @@ def _windows_of(passage: Passage, k: int) -> list[Window]:
     return found
 
 
-def ask(choices: AutoAis, passages: Sequence[Passage], user_question: str, answer: str) -> Question:
+def ask(
+    choices: AutoAis, passages: Sequence[EvidencePassage], user_question: str, answer: str
+) -> EntailmentQuestion:
     """Return the pairs that decide whether the passages entail an answer.
 
     Texts lose the white space around them, and are joined by one space.
@@ -144,14 +146,16 @@ def ask(choices: AutoAis, passages: Sequence[Passage], user_question: str, answe
     premises = [_joined(window.text, in_premise) for window in evidence]
     hypotheses = [_joined(in_hypothesis, claim) for claim in claims]
     pairs = [Pair(premise, hypothesis) for hypothesis in hypotheses for premise in premises]
-    return Question(pairs, evidence, len(hypotheses))
+    return EntailmentQuestion(pairs, evidence, len(hypotheses))
 
 
 def _joined(before: str, after: str) -> str:
     return f"{before.strip()} {after.strip()}".strip()
 
 
-def verdict(choices: AutoAis, question: Question, probabilities: Sequence[float]) -> Verdict:
+def verdict(
+    choices: AutoAis, question: EntailmentQuestion, probabilities: Sequence[float]
+) -> EntailmentVerdict:
     """Return the mean (or minimum) over hypotheses of the highest probability over windows.
 
     Args:
@@ -176,4 +180,4 @@ def verdict(choices: AutoAis, question: Question, probabilities: Sequence[float]
     highest = [max(row) for row in rows]
     score = min(highest) if choices.hypothesis == "min" else math.fsum(highest) / len(highest)
     best = [list(row).index(top) for row, top in zip(rows, highest, strict=True)]
-    return Verdict(float(score), best)
+    return EntailmentVerdict(float(score), best)

@@ -16,7 +16,7 @@ import numpy as np
 from evaluation.measures.alignment import pair_of
 from evaluation.measures.citation import f1
 from evaluation.measures.entailment import Pair
-from evaluation.statistics.intervals import Figure, Floats, Indexes, share_from
+from evaluation.statistics.intervals import Floats, Indexes, Statistic, share_from
 from generation.text.compared_triples import compared, knowledge
 from generation.text.flat_graph import Triple
 
@@ -90,7 +90,7 @@ def incompetence_statistics(
     return np.where((n_removed > 0)[:, np.newaxis], counts, 0.0)
 
 
-def incompetence_figures(statistics: Floats, dialogs: Indexes) -> dict[str, Figure]:
+def incompetence_figures(statistics: Floats, dialogs: Indexes) -> dict[str, Statistic]:
     """Return precision and recall (shares) and F1, micro in [0, 1], for intervals.
 
     All three are undefined where nothing was removed. Where something was and no sentence has
@@ -101,9 +101,9 @@ def incompetence_figures(statistics: Floats, dialogs: Indexes) -> dict[str, Figu
         dialogs: (n_answers,) the dialog of each answer.
     """
     return {
-        "precision": Figure(statistics[:, :2], dialogs, share_from),
-        "recall": Figure(statistics[:, 2:], dialogs, share_from),
-        "f1": Figure(statistics, dialogs, na_f1_from),
+        "precision": Statistic(statistics[:, :2], dialogs, share_from),
+        "recall": Statistic(statistics[:, 2:], dialogs, share_from),
+        "f1": Statistic(statistics, dialogs, na_f1_from),
     }
 
 

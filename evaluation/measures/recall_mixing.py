@@ -46,7 +46,7 @@ class Between(NamedTuple):
     weight: float  # in [0, 1]
 
 
-class Mixing(NamedTuple):
+class PointMixing(NamedTuple):
     """How points are mixed at one dialog share."""
 
     at_1: float  # recall@1, in [0, 1]
@@ -54,7 +54,7 @@ class Mixing(NamedTuple):
     weight: float  # of golden `ABOVE`; NaN: golden(s') is not known
 
 
-PointFrom = Callable[[Floats, Mixing], Floats]  # sums (..., 12) to (..., 2)
+PointFrom = Callable[[Floats, PointMixing], Floats]  # sums (..., 12) to (..., 2)
 
 
 def share_of_top_k(share: float, k: int) -> float:
@@ -107,25 +107,25 @@ def mixed(golden: Floats, other: Floats, recall: float) -> Floats:
     return recall * golden + (1 - recall) * other
 
 
-def top_1_from(sums: Floats, mixing: Mixing) -> Floats:
+def top_1_from(sums: Floats, mixing: PointMixing) -> Floats:
     """Return the point of top 1 from sums side by side: (..., 12) to (..., 2)."""
     return mixed(point_from(sums[..., GOLDEN]), point_from(sums[..., NON_EVIDENCE]), mixing.at_1)
 
 
-def golden_of_top_k_from(sums: Floats, mixing: Mixing) -> Floats:
+def golden_of_top_k_from(sums: Floats, mixing: PointMixing) -> Floats:
     """Return the point of golden(s'), where the line of top k ends: (..., 12) to (..., 2)."""
     if math.isnan(mixing.weight):
         return np.full((*sums.shape[:-1], 2), math.nan)
     return mixed(point_from(sums[..., ABOVE]), point_from(sums[..., BELOW]), mixing.weight)
 
 
-def top_k_from(sums: Floats, mixing: Mixing) -> Floats:
+def top_k_from(sums: Floats, mixing: PointMixing) -> Floats:
     """Return the point of top k from sums side by side: (..., 12) to (..., 2)."""
     golden = golden_of_top_k_from(sums, mixing)
     return mixed(golden, point_from(sums[..., NON_EVIDENCE]), mixing.at_k)
 
 
-def figures_of(mixing: Mixing) -> Mapping[str, Measure]:
+def figures_of(mixing: PointMixing) -> Mapping[str, Measure]:
     """Return the figures of top 1, of top k, and of top k minus top 1, by name.
 
     Each takes sums (..., 12) to (...). Those of F1 are made of mixed shares, not mixed themselves.
@@ -139,7 +139,7 @@ def figures_of(mixing: Mixing) -> Mapping[str, Measure]:
     return figures
 
 
-def weights_of(mixing: Mixing) -> Mapping[str, tuple[float, ...]]:
+def weights_of(mixing: PointMixing) -> Mapping[str, tuple[float, ...]]:
     """Return how the shares of the four setups are added up, by the beginning of a figure's name.
 
     As they stand side by side: golden(s), non-evidence(s), golden below and above s'. NaN where a
@@ -152,11 +152,11 @@ def weights_of(mixing: Mixing) -> Mapping[str, tuple[float, ...]]:
     return {"top_1": top_1, "top_k": top_k, "delta": difference}
 
 
-def _figure(sums: Floats, mixing: Mixing, point: PointFrom, share: Measure) -> Floats:
+def _figure(sums: Floats, mixing: PointMixing, point: PointFrom, share: Measure) -> Floats:
     return share(point(sums, mixing))
 
 
-def _delta(sums: Floats, mixing: Mixing, share: Measure) -> Floats:
+def _delta(sums: Floats, mixing: PointMixing, share: Measure) -> Floats:
     return share(top_k_from(sums, mixing)) - share(top_1_from(sums, mixing))
 
 

@@ -26,7 +26,7 @@ NOTHING = -1  # the place in the pool where nothing can be chosen
 _SAME_SUM = 12  # decimals; weighted sums that agree in so many are a tie
 
 
-class Choice(NamedTuple):
+class RerankedChoice(NamedTuple):
     """What is chosen for each example."""
 
     places: Ints  # (n_examples,): 0 .. n_pool - 1, or `NOTHING`
@@ -53,7 +53,7 @@ def choose_with_ties(
     attribution: Floats,
     sensibleness: Floats,
     weights: Sequence[float] | None = None,
-) -> Choice:
+) -> RerankedChoice:
     """Return what is chosen for each example, and where the other score decided between equals.
 
     `max-attribution` takes the highest attribution; `sensible-first` the highest among those with
@@ -121,13 +121,13 @@ def check_function(function: str, weights: Sequence[float] | None) -> None:
         )
 
 
-def _best(is_open: NDArray[np.bool_], score: Floats, other: Floats) -> Choice:
+def _best(is_open: NDArray[np.bool_], score: Floats, other: Floats) -> RerankedChoice:
     """Return the first in the pool of those open that are highest in a score, then in the other."""
     equals = _highest(is_open, score)
     left = _highest(equals, other)
     places: Ints = np.where(left.any(axis=0), left.argmax(axis=0), NOTHING)
     is_tie: NDArray[np.bool_] = np.any(equals & ~left, axis=0)
-    return Choice(places, is_tie)
+    return RerankedChoice(places, is_tie)
 
 
 def _highest(is_open: NDArray[np.bool_], score: Floats) -> NDArray[np.bool_]:

@@ -18,9 +18,9 @@ import numpy as np
 from evaluation.measures.citation import f1
 from evaluation.measures.incompetence import na_f1
 from evaluation.statistics.intervals import (
-    Figure,
     Floats,
     Measure,
+    Statistic,
     ratio,
     share_from,
     sum_by_dialog,
@@ -46,12 +46,12 @@ def mean_and_deviation(values: Sequence[float]) -> MeanAndDeviation:
     )
 
 
-def value_of(figure: Figure) -> float:
+def value_of(figure: Statistic) -> float:
     """Return a figure's value, NaN where undefined."""
     return float(figure.measure(figure.statistics.sum(axis=0)))
 
 
-def mean_share(runs: Sequence[Figure], n_dialogs: int) -> Figure:
+def mean_share(runs: Sequence[Statistic], n_dialogs: int) -> Statistic:
     """Return the mean of a share over runs as one figure, over the runs where it is defined.
 
     The share of one run is that run's own figure; so is the first one's where none is defined.
@@ -64,7 +64,9 @@ def mean_share(runs: Sequence[Figure], n_dialogs: int) -> Figure:
     return defined[0] if len(defined) == 1 else _beside(defined, n_dialogs, _mean_share)
 
 
-def f1_of_means(precision: Sequence[Figure], recall: Sequence[Figure], n_dialogs: int) -> Figure:
+def f1_of_means(
+    precision: Sequence[Statistic], recall: Sequence[Statistic], n_dialogs: int
+) -> Statistic:
     """Return the F1 of the mean precision and the mean recall over runs, as one figure.
 
     Args:
@@ -74,7 +76,9 @@ def f1_of_means(precision: Sequence[Figure], recall: Sequence[Figure], n_dialogs
     return _beside([*found, *hit], n_dialogs, partial(_f1_of_means, n_precision=len(found)))
 
 
-def na_f1_of_means(precision: Sequence[Figure], recall: Sequence[Figure], n_dialogs: int) -> Figure:
+def na_f1_of_means(
+    precision: Sequence[Statistic], recall: Sequence[Statistic], n_dialogs: int
+) -> Statistic:
     """Return the F1 of the mean precision and the mean recall of [NA] over runs, as one figure.
 
     A run that admits nothing of what was removed has recall 0 and no precision: it has a part in
@@ -87,14 +91,14 @@ def na_f1_of_means(precision: Sequence[Figure], recall: Sequence[Figure], n_dial
     return _beside([*precision, *recall], n_dialogs, measure)
 
 
-def _defined(runs: Sequence[Figure]) -> list[Figure]:
+def _defined(runs: Sequence[Statistic]) -> list[Statistic]:
     return [run for run in runs if not np.isnan(value_of(run))]
 
 
-def _beside(runs: Sequence[Figure], n_dialogs: int, measure: Measure) -> Figure:
+def _beside(runs: Sequence[Statistic], n_dialogs: int, measure: Measure) -> Statistic:
     """Return a figure whose items are the dialogs, with what each run has of them side by side."""
     sums = [sum_by_dialog(run.statistics, run.dialogs, n_dialogs) for run in runs]
-    return Figure(np.hstack(sums), np.arange(n_dialogs), measure)
+    return Statistic(np.hstack(sums), np.arange(n_dialogs), measure)
 
 
 def _mean_share(sums: Floats) -> Floats:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evaluation.statistics.intervals import Figure, Indexes, share_from
+from evaluation.statistics.intervals import Indexes, Statistic, share_from
 from evaluation.statistics.rater_answers import mean_from
 from generation.text.function_words import FUNCTION_WORDS
 from generation.text.prompts import prompt_text
@@ -150,7 +150,7 @@ def _wholeness(sentence: str) -> float:
 
 def table_1(
     scores: ArrayLike, rater_scores: ArrayLike, dialogs: Indexes, threshold: float = YES
-) -> dict[str, Figure]:
+) -> dict[str, Statistic]:
     """Return the measures of the attribution/fluency paper's table 1 over a slice, as figures.
 
     mse: mean squared difference of score and rater score. missed: raters say yes and the metric
@@ -175,8 +175,8 @@ def table_1(
         return np.column_stack([np.asarray(part, np.float64), counts.astype(np.float64)])
 
     return {
-        "mse": Figure(over_items(squared), dialogs, mean_from),
-        "missed": Figure(over_items(missed), dialogs, share_from),
-        "false_alarm": Figure(over_items(false_alarm), dialogs, share_from),
-        "error_rate": Figure(over_items(missed | false_alarm), dialogs, share_from),
+        "mse": Statistic(over_items(squared), dialogs, mean_from),
+        "missed": Statistic(over_items(missed), dialogs, share_from),
+        "false_alarm": Statistic(over_items(false_alarm), dialogs, share_from),
+        "error_rate": Statistic(over_items(missed | false_alarm), dialogs, share_from),
     }

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 
 from evaluation.backends.base import Entailment
 from evaluation.measures.alignment import pair_of
-from evaluation.metrics.base import Asked, Assumed, Material, Refused, Scored, failed
+from evaluation.metrics.base import (
+    Assumed,
+    Refused,
+    ResponseScore,
+    ScoreRequest,
+    ScoringMaterial,
+    failed,
+)
 from evaluation.metrics.pair_metric import PairMetric, has_words, problem_among
 
 UNKNOWN = "it is not known what the citation claims"
@@ -26,18 +33,18 @@ class AlignmentMetric(PairMetric):
     def in_words(self) -> list[tuple[str, str]]:
         return [("Premise", "the sentence without citations"), ("Hypothesis", "relation: value")]
 
-    def asked(self, material: Material) -> Asked | Refused | Assumed:
+    def asked(self, material: ScoringMaterial) -> ScoreRequest | Refused | Assumed:
         """Return the pair of sentence and triple; nothing is asked about a bracket on its own."""
         cited = material.citation
         if cited is None or not cited.is_complete:
             return Refused(UNKNOWN)
         if not has_words(cited.sentence):
             return Assumed()
-        return Asked([pair_of(cited.sentence, cited.relation, cited.value)])
+        return ScoreRequest([pair_of(cited.sentence, cited.relation, cited.value)])
 
-    def scored(self, asked: Asked, answers: Sequence[Entailment]) -> Scored:
+    def scored(self, asked: ScoreRequest, answers: Sequence[Entailment]) -> ResponseScore:
         """Return the probability."""
         if problem := problem_among(answers):
             return failed(problem)
         [answer] = answers
-        return Scored(float(answer.probability), n_truncated=int(answer.is_truncated))
+        return ResponseScore(float(answer.probability), n_truncated=int(answer.is_truncated))

@@ -10,18 +10,18 @@ from evaluation.measures.entailment import (
     QUESTION_IN_PREMISE,
     AutoAis,
     EntailmentError,
-    Question,
+    EntailmentQuestion,
     ask,
     verdict,
 )
 from evaluation.metrics.base import (
     NO_DIALOG,
-    Asked,
     Assumed,
-    Material,
     Option,
     Refused,
-    Scored,
+    ResponseScore,
+    ScoreRequest,
+    ScoringMaterial,
     failed,
 )
 from evaluation.metrics.pair_metric import PairMetric, problem_among
@@ -108,7 +108,7 @@ class AutoAisMetric(PairMetric):
             hypothesis = f"question + {hypothesis}"
         return [("Flavor", flavor), ("Premise", premise), ("Hypothesis", hypothesis)]
 
-    def asked(self, material: Material) -> Asked | Refused | Assumed:
+    def asked(self, material: ScoringMaterial) -> ScoreRequest | Refused | Assumed:
         """Return the pairs of premise and hypothesis, windows first within each hypothesis."""
         if material.says_nothing:
             return Assumed()
@@ -121,13 +121,13 @@ class AutoAisMetric(PairMetric):
             question = ask(self.choices, evidence, material.user_question, material.text)
         except EntailmentError as error:
             return Refused(str(error))
-        return Asked(question.pairs, question)
+        return ScoreRequest(question.pairs, question)
 
-    def scored(self, asked: Asked, answers: Sequence[Entailment]) -> Scored:
+    def scored(self, asked: ScoreRequest, answers: Sequence[Entailment]) -> ResponseScore:
         """Return the score, and for each hypothesis the stretch of evidence that decided."""
         if problem := problem_among(answers):
             return failed(problem)
-        question: Question = asked.context
+        question: EntailmentQuestion = asked.context
         probabilities = [answer.probability for answer in answers]
         result = verdict(self.choices, question, probabilities)
         n_windows = len(question.windows)
@@ -141,15 +141,15 @@ class AutoAisMetric(PairMetric):
             if question.windows[chosen].passage is not None
         ]
         n_truncated = sum(answer.is_truncated for answer in answers)
-        return Scored(result.score, n_truncated=n_truncated, windows=windows)
+        return ResponseScore(result.score, n_truncated=n_truncated, windows=windows)
 
     def windows_again(
-        self, asked: Asked, windows: Sequence[Mapping[str, Any]]
+        self, asked: ScoreRequest, windows: Sequence[Mapping[str, Any]]
     ) -> list[Mapping[str, Any]]:
         return [{**window, **_place(asked.context, window["window"])} for window in windows]
 
 
-def _place(question: Question, number: int) -> dict[str, Any]:
+def _place(question: EntailmentQuestion, number: int) -> dict[str, Any]:
     """Return where one of a question's windows lies in its passage."""
     window = question.windows[number]
     return {
@@ -162,7 +162,7 @@ def _place(question: Question, number: int) -> dict[str, Any]:
     }
 
 
-def _without_evidence(material: Material) -> Refused | Assumed:
+def _without_evidence(material: ScoringMaterial) -> Refused | Assumed:
     if material.evidence == EvidenceChoice.RETRIEVED:
         return Refused(NOTHING_FOUND)
     if material.evidence == EvidenceChoice.SHOWN and material.is_evidence_stated:

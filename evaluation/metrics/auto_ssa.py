@@ -9,7 +9,15 @@ from typing import Any, NamedTuple, Self
 
 from evaluation.backends.base import Backend, Judged, Reply
 from evaluation.measures.sensibleness import SEPARATOR, YES, parse_reply, preamble_of, prompt
-from evaluation.metrics.base import NO_DIALOG, Asked, Assumed, AutoMetric, Material, Refused, Scored
+from evaluation.metrics.base import (
+    NO_DIALOG,
+    Assumed,
+    AutoMetric,
+    Refused,
+    ResponseScore,
+    ScoreRequest,
+    ScoringMaterial,
+)
 from generation.backends.base import Completion, Decoding, LanguageModel, Prompt
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.model_specs import BackendError
@@ -52,7 +60,7 @@ def usual_prompt(metric: str) -> SsaPrompt:
     return SsaPrompt({"sensible": "paper"}.get(metric, "ours"), preamble_of(metric))
 
 
-class Rated(NamedTuple):
+class RatedReply(NamedTuple):
     """What came of one reply: a judgement, and what a language model said word by word."""
 
     judged: Judged
@@ -121,18 +129,18 @@ class AutoSsa(AutoMetric):
             raise BackendError("a language model is asked with a prompt, and the run has none")
         return super().ready(backend)
 
-    def asked(self, material: Material) -> Asked | Refused | Assumed:
+    def asked(self, material: ScoringMaterial) -> ScoreRequest | Refused | Assumed:
         """Return the response in its dialog; the prompt is made of it when it is asked about."""
         if material.says_nothing:
             return Assumed()
         if material.turns is None:
             return Refused(NO_DIALOG)
-        return Asked([Reply(material.turns, material.text)])
+        return ScoreRequest([Reply(material.turns, material.text)])
 
-    def answers(self, backend: Any, asks: Sequence[Reply]) -> Iterator[Rated]:
+    def answers(self, backend: Any, asks: Sequence[Reply]) -> Iterator[RatedReply]:
         """Yield what the backend says of each reply; a language model is asked with the prompt."""
         if hasattr(backend, "sensibleness"):
-            yield from map(Rated, backend.sensibleness(asks))
+            yield from map(RatedReply, backend.sensibleness(asks))
             return
         preamble = (self.prompt or usual_prompt(self.key)).text
         prompts = [Prompt(prompt(preamble, ask.turns, ask.text)) for ask in asks]
@@ -140,12 +148,12 @@ class AutoSsa(AutoMetric):
         for asked, completion in zip(prompts, completions, strict=True):
             yield _rated(backend, asked, completion)
 
-    def scored(self, asked: Asked, answers: Sequence[Rated]) -> Scored:
+    def scored(self, asked: ScoreRequest, answers: Sequence[RatedReply]) -> ResponseScore:
         """Return the score, and the replies of the language model that it was read from."""
         [(judged, replies, _)] = answers
         has_score = not math.isnan(judged.score)
         problem = "" if has_score else judged.problem or "the backend gave no score"
-        return Scored(
+        return ResponseScore(
             float(judged.score) if has_score else None,
             problem,
             n_truncated=int(judged.is_truncated),
@@ -177,19 +185,19 @@ class AutoSpecific(AutoSsa):
     backends = ("language-model", "openai", "distilled")
 
 
-def _rated(model: LanguageModel, asked: Prompt, completion: Completion) -> Rated:
+def _rated(model: LanguageModel, asked: Prompt, completion: Completion) -> RatedReply:
     """Return what a model says of a reply; where that cannot be read, it is asked again."""
     replies: list[str] = []
     for n_asked, retry in enumerate((*TRIES[1:], None), start=1):
         if completion.problem:  # whoever asks the model has tried again
-            return Rated(Judged(math.nan, problem=completion.problem), tuple(replies), n_asked)
+            return RatedReply(Judged(math.nan, problem=completion.problem), tuple(replies), n_asked)
         # PostgreSQL stores no NUL.
         replies.append(completion.text.replace("\0", "")[:LONGEST_REPLY])
         score = parse_reply(completion.text)
         if score is not None:
-            return Rated(Judged(score), tuple(replies), n_asked)
+            return RatedReply(Judged(score), tuple(replies), n_asked)
         if retry is not None:
             [completion] = model.complete([asked], retry)
     quoted = " ".join(replies[-1].split())[:LONGEST_QUOTE]
     problem = f"no number in 0 to 1 in {len(replies)} replies, the last: '{quoted}'"
-    return Rated(Judged(math.nan, problem=problem), tuple(replies), len(TRIES))
+    return RatedReply(Judged(math.nan, problem=problem), tuple(replies), len(TRIES))

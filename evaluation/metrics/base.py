@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from evaluation.backends.base import Backend
-from evaluation.measures.entailment import Passage
+from evaluation.measures.entailment import EvidencePassage
 from generation.evidence import EvidenceChoice
-from generation.text.citations import Citation
+from generation.text.citations import ParsedCitation
 from generation.text.flat_graph import Triple, flat_graph
 
 NO_DIALOG = "the dialog is not known"
@@ -18,23 +18,23 @@ EMPTY = "the response is empty"
 Ask = Hashable  # a named tuple of texts and numbers: what a backend is asked once
 
 
-class Material(NamedTuple):
+class ScoringMaterial(NamedTuple):
     """A response to be scored, or a citation of it, with all that a metric may look at."""
 
     target: int
     text: str
     turns: tuple[tuple[str, str], ...] | None  # speaker, text; None: the dialog is not known
-    passages: list[Passage]  # of the evidence choice of the run
+    passages: list[EvidencePassage]  # of the evidence choice of the run
     evidence: str = "shown"  # that choice
     is_evidence_stated: bool = True  # what the model was shown is known
     graph: tuple[Triple, ...] = ()  # that the model was shown
     evidence_graph: tuple[Triple, ...] | None = None  # of that choice; None: shown, what was shown
     model: str = ""  # that wrote it
     removed: tuple[Triple, ...] | None = None  # from the graph before; None: it is not known
-    citation: Citation | None = None  # the one that is scored, where a metric judges those
+    citation: ParsedCitation | None = None  # the one that is scored, where a metric judges those
 
     @property
-    def evidence_texts(self) -> list[Passage]:
+    def evidence_texts(self) -> list[EvidencePassage]:
         """The passages, then the graph of the evidence choice as flat text: what raters see.
 
         The texts of document nodes are among its triples.
@@ -43,7 +43,7 @@ class Material(NamedTuple):
         if triples is None:
             triples = self.graph if self.evidence == EvidenceChoice.SHOWN else ()
         graph = flat_graph(triples)
-        return [*self.passages, Passage(None, graph)] if graph else self.passages
+        return [*self.passages, EvidencePassage(None, graph)] if graph else self.passages
 
     @property
     def says_nothing(self) -> bool:
@@ -71,17 +71,17 @@ class Refused(NamedTuple):
 class Assumed(NamedTuple):
     """Nothing needs to be asked: the score is 0 by definition."""
 
-    details: Mapping[str, Any] = {}  # as of `Scored`
+    details: Mapping[str, Any] = {}  # as of `ResponseScore`
 
 
-class Asked(NamedTuple):
+class ScoreRequest(NamedTuple):
     """What is asked about one response. `asks` alone, with the signature, decide its score."""
 
     asks: Sequence[Ask]
     context: Any = None  # whatever the metric needs to read the answers
 
 
-class Scored(NamedTuple):
+class ResponseScore(NamedTuple):
     """What the answers make of a response: a score, or why there is none."""
 
     score: float | None
@@ -167,7 +167,7 @@ class AutoMetric(ABC):
         return made
 
     @abstractmethod
-    def asked(self, material: Material) -> Asked | Refused | Assumed:
+    def asked(self, material: ScoringMaterial) -> ScoreRequest | Refused | Assumed:
         """Return what to ask about a response."""
 
     @abstractmethod
@@ -178,11 +178,11 @@ class AutoMetric(ABC):
         """
 
     @abstractmethod
-    def scored(self, asked: Asked, answers: Sequence[Any]) -> Scored:
+    def scored(self, asked: ScoreRequest, answers: Sequence[Any]) -> ResponseScore:
         """Return what the answers, one per ask and in order, make of a response."""
 
     def windows_again(
-        self, asked: Asked, windows: Sequence[Mapping[str, Any]]
+        self, asked: ScoreRequest, windows: Sequence[Mapping[str, Any]]
     ) -> Sequence[Mapping[str, Any]]:
         """Return windows that were stored for the same asks, with this response's passages."""
         return windows
@@ -209,6 +209,6 @@ def content_key(signature: str, digest: str) -> str:
     return hashlib.sha256(f"{signature}\0{digest}".encode()).hexdigest()[:32]
 
 
-def failed(problem: str) -> Scored:
+def failed(problem: str) -> ResponseScore:
     """Return that a response has no score."""
-    return Scored(None, problem)
+    return ResponseScore(None, problem)

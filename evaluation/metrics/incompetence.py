@@ -10,7 +10,14 @@ from evaluation.backends.base import Entailment, EntailmentBackend
 from evaluation.measures.alignment import hypothesis
 from evaluation.measures.entailment import Pair
 from evaluation.measures.incompetence import Best, absent_knowledge, best_of, pairs_of
-from evaluation.metrics.base import Asked, Assumed, Material, Refused, Scored, failed
+from evaluation.metrics.base import (
+    Assumed,
+    Refused,
+    ResponseScore,
+    ScoreRequest,
+    ScoringMaterial,
+    failed,
+)
 from evaluation.metrics.pair_metric import PairMetric, has_words, problem_among
 from generation.text.citations import parse_citations
 from generation.text.flat_graph import Triple
@@ -19,7 +26,7 @@ NOT_KNOWN = "it is not known what was removed"
 NOTHING_REMOVED = "nothing was removed from its graph"
 
 
-class _Asked(NamedTuple):
+class _AnswerParts(NamedTuple):
     """What one answer is asked about."""
 
     na_sentences: Sequence[str]
@@ -54,7 +61,7 @@ class IncompetenceMetric(PairMetric):
             ("Score", "mean, over removed triples, of their highest probability"),
         ]
 
-    def asked(self, material: Material) -> Asked | Refused | Assumed:
+    def asked(self, material: ScoringMaterial) -> ScoreRequest | Refused | Assumed:
         """Return all pairs of a sentence with [NA] and a removed triple."""
         if material.removed is None:
             return Refused(NOT_KNOWN)
@@ -63,12 +70,12 @@ class IncompetenceMetric(PairMetric):
             return Refused(NOTHING_REMOVED)
         relations = {relation for _, relation, _ in material.graph}
         qids = {qid for qid, _, _ in material.graph}
-        about = _Asked(parse_citations(material.text, relations, qids).na_sentences, absent)
+        about = _AnswerParts(parse_citations(material.text, relations, qids).na_sentences, absent)
         pairs = pairs_of(*about)
         if not any(has_words(pair.premise) for pair in pairs):
             nothing = best_of(np.zeros(len(pairs)), len(about.na_sentences), len(absent))
             return Assumed(_details(about, nothing))
-        return Asked(pairs, about)
+        return ScoreRequest(pairs, about)
 
     def answers(self, backend: EntailmentBackend, asks: Sequence[Pair]) -> Iterable[Entailment]:
         """Return the backend's answer to each pair; 0 where there is no sentence to ask about."""
@@ -77,21 +84,21 @@ class IncompetenceMetric(PairMetric):
         for pair in asks:
             yield next(found) if has_words(pair.premise) else Entailment(0.0)
 
-    def scored(self, asked: Asked, answers: Sequence[Entailment]) -> Scored:
+    def scored(self, asked: ScoreRequest, answers: Sequence[Entailment]) -> ResponseScore:
         """Return the score, and the highest probability of each sentence and each triple."""
         if problem := problem_among(answers):
             return failed(problem)
-        about: _Asked = asked.context
+        about: _AnswerParts = asked.context
         probabilities = [answer.probability for answer in answers]
         best = best_of(probabilities, len(about.na_sentences), len(about.absent))
-        return Scored(
+        return ResponseScore(
             float(np.mean(best.of_removed)),
             n_truncated=sum(answer.is_truncated for answer in answers),
             details=_details(about, best),
         )
 
 
-def _details(about: _Asked, best: Best) -> dict[str, Any]:
+def _details(about: _AnswerParts, best: Best) -> dict[str, Any]:
     triples = [hypothesis(relation, value) for _, relation, value in about.absent]
     return {
         "na_sentences": _listed(about.na_sentences, best.of_sentences.tolist()),

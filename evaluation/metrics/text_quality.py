@@ -17,13 +17,13 @@ from evaluation.measures.text_quality import (
 from evaluation.metrics.base import (
     EMPTY,
     NO_DIALOG,
-    Asked,
     Assumed,
     AutoMetric,
-    Material,
     Option,
     Refused,
-    Scored,
+    ResponseScore,
+    ScoreRequest,
+    ScoringMaterial,
 )
 from generation.backends.base import (
     Completion,
@@ -113,7 +113,7 @@ class TextQuality(AutoMetric):
     def in_words(self) -> list[tuple[str, str]]:
         return [("Score", f"{self.mode}: {MODES[self.mode]}"), ("Times asked", str(self.repeats))]
 
-    def asked(self, material: Material) -> Asked | Refused | Assumed:
+    def asked(self, material: ScoringMaterial) -> ScoreRequest | Refused | Assumed:
         """Return the prompt of this metric, as often as the judge is asked."""
         if material.user_question is None:
             return Refused(NO_DIALOG)
@@ -130,7 +130,7 @@ class TextQuality(AutoMetric):
         if self.needs_evidence and not knowledge:
             return Refused(NO_EVIDENCE)
         text = prompt(self.key, material.user_question, answer, knowledge)
-        return Asked([Rating(text, repeat) for repeat in range(self.repeats)])
+        return ScoreRequest([Rating(text, repeat) for repeat in range(self.repeats)])
 
     def answers(self, backend: LanguageModel, asks: Sequence[Rating]) -> Iterator[Completion]:
         """Yield the judge's reply to each ask; those of one repeat are asked together."""
@@ -146,7 +146,7 @@ class TextQuality(AutoMetric):
         for ask in asks:
             yield next(streams[ask.repeat])
 
-    def scored(self, asked: Asked, answers: Sequence[Completion]) -> Scored:
+    def scored(self, asked: ScoreRequest, answers: Sequence[Completion]) -> ResponseScore:
         """Return the mean over replies; without any score if one of them has none."""
         replies = [_read(answer, self.key) for answer in answers]
         details = {
@@ -158,8 +158,10 @@ class TextQuality(AutoMetric):
         if self.mode == "logprob" and not problems and "weighted" not in details:
             problems = [reply.unweighed for reply in replies if reply.unweighed]
         if problems:
-            return Scored(None, problems[0], details=details)
-        return Scored(details["weighted" if self.mode == "logprob" else "integer"], details=details)
+            return ResponseScore(None, problems[0], details=details)
+        return ResponseScore(
+            details["weighted" if self.mode == "logprob" else "integer"], details=details
+        )
 
 
 @dataclass(frozen=True)

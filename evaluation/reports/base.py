@@ -13,7 +13,7 @@ from annotation.models import Arm, Rater, Study, Vote
 from annotation.schemes import Question, load_scheme
 from evaluation.reports.columns import Column, Format
 from evaluation.reports.estimates import signature_of
-from evaluation.reports.report import LeftOut, Row
+from evaluation.reports.report import LeftOut, ReportRow
 from evaluation.statistics import rater_answers
 from evaluation.statistics.intervals import Floats, Measure, share_from
 from evaluation.statistics.labels import label_rule
@@ -132,7 +132,7 @@ def _of_study(study: Study, *, has_labels: bool) -> Iterator[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowOfQuestion(Row):
+class RowOfQuestion(ReportRow):
     """A row about a question of a study, with its `scale`: means are written as that asks."""
 
     def text(self, name: str, column: Column) -> str:

@@ -8,14 +8,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from django.conf import settings
 
 from evaluation.reports.columns import Estimate
-from evaluation.reports.report import Row, number
-from evaluation.statistics.intervals import METHOD, Figure, Interval, bootstrap_intervals
+from evaluation.reports.report import ReportRow, number
+from evaluation.statistics.intervals import METHOD, Interval, Statistic, bootstrap_intervals
 
 N_RESAMPLES = 1000
 USUAL_SEED = 0  # of resamples; a study has one of its own
 BATCH_BYTES = 64 * 2**20  # of figures that wait for their intervals
 
-R = TypeVar("R", bound=Row)
+R = TypeVar("R", bound=ReportRow)
 
 
 class Planned(NamedTuple, Generic[R]):
@@ -25,7 +25,7 @@ class Planned(NamedTuple, Generic[R]):
     """
 
     make: Callable[..., R]
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, Statistic]
 
 
 def with_estimates(
@@ -61,7 +61,7 @@ def with_estimates(
     yield from made()
 
 
-def _n_bytes(figure: Figure) -> int:
+def _n_bytes(figure: Statistic) -> int:
     """Return what a figure takes: its statistics, or their resamples where these are more."""
     n_items, n_statistics = figure.statistics.shape
     n_bytes: int = 8 * n_statistics * max(n_items, N_RESAMPLES)
@@ -69,7 +69,7 @@ def _n_bytes(figure: Figure) -> int:
 
 
 def estimates_of(
-    figures: Sequence[Figure],
+    figures: Sequence[Statistic],
     n_dialogs: int,
     *,
     seed: int = USUAL_SEED,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from evaluation.reports.columns import Format
 from evaluation.reports.formats import texts_of
-from evaluation.reports.report import Report, Row
+from evaluation.reports.report import Report, ReportRow
 from generation.amounts import UNDEFINED
 
 
@@ -18,7 +18,7 @@ class Head(NamedTuple):
     is_number: bool
 
 
-class Cell(NamedTuple):
+class PageCell(NamedTuple):
     """What stands in a cell: a figure, and its interval or deviation beside it."""
 
     text: str
@@ -32,7 +32,7 @@ class PageTable(NamedTuple):
 
     groups: list[Head]  # empty: no column stands in a group
     heads: list[Head]
-    lines: list[list[Cell]]
+    lines: list[list[PageCell]]
 
 
 def page_tables(
@@ -43,7 +43,7 @@ def page_tables(
     Args:
         leads: column → the address of what is behind it, of a row; "" for none.
     """
-    by_type: dict[type[Row], list[Row]] = {}
+    by_type: dict[type[ReportRow], list[ReportRow]] = {}
     for row in report.rows:
         by_type.setdefault(type(row), []).append(row)
     return [_table(report._replace(rows=rows), leads or {}) for rows in by_type.values()]
@@ -71,7 +71,7 @@ def _table(report: Report[Any], leads: Mapping[str, Callable[[Any], str]]) -> Pa
     return PageTable(groups if any(group.title for group in groups) else [], heads, lines)
 
 
-def _cell(text: str, address: str, *, is_number: bool) -> Cell:
+def _cell(text: str, address: str, *, is_number: bool) -> PageCell:
     figure, opening, interval = text.partition(" [") if is_number else (text, "", "")
     beside = f"{opening}{interval}".strip()
-    return Cell(figure, beside, is_number, address if figure != UNDEFINED else "")
+    return PageCell(figure, beside, is_number, address if figure != UNDEFINED else "")

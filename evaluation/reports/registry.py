@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from django.utils.module_loading import autodiscover_modules
 
 from annotation.models import Study
-from evaluation.reports.report import Report, Row, columns_of
+from evaluation.reports.report import Report, ReportRow, columns_of
 from generation.choices.declaration import C, made, values_of
 from generation.models import Dataset
 
@@ -40,7 +40,7 @@ class ReportKind(Generic[S, C]):
     about: type[S]
     choices: type[C]  # a named tuple, see `generation.choices`
     make: Callable[[S, C], Report[Any]]
-    rows: tuple[type[Row], ...]  # their types: what may be a row
+    rows: tuple[type[ReportRow], ...]  # their types: what may be a row
     usual: Callable[[S], C] | None = None  # choices about a subject; None: their defaults
     # Values that choices may have about a subject, by name, each in words.
     known: Callable[[S], Mapping[str, Mapping[str, str]]] | None = None

@@ -10,11 +10,11 @@ from evaluation.reports.columns import Column, Estimate
 
 LeftOut = dict[str, int]  # by reason
 Record = dict[str, Any]  # a row as JSON and CSV have it
-R = TypeVar("R", bound="Row", covariant=True)
+R = TypeVar("R", bound="ReportRow", covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class ReportRow:
     """A row of a report: its fields are the columns, in their order.
 
     An estimate `x` makes three of them: `x`, `x_low` and `x_high`. A mapping makes one for each of
@@ -62,7 +62,7 @@ class Report(NamedTuple, Generic[R]):
         return self._asdict() | {"rows": self.records}
 
 
-def record(row: Row) -> Record:
+def record(row: ReportRow) -> Record:
     """Return a row as JSON and CSV have it: a name and a plain value for each column."""
     found: Record = {}
     for name, value in _values_of(row):
@@ -73,15 +73,15 @@ def record(row: Row) -> Record:
     return found
 
 
-def _values_of(row: Row) -> Iterator[tuple[str, Any]]:
+def _values_of(row: ReportRow) -> Iterator[tuple[str, Any]]:
     """Yield the columns of a row, with those of what stands in it; estimates are whole."""
     for field in fields(row):
         value = getattr(row, field.name)
-        if isinstance(value, Row):
+        if isinstance(value, ReportRow):
             yield from _values_of(value)
         elif isinstance(value, Mapping):
             for key, each in value.items():
-                if isinstance(each, Row):
+                if isinstance(each, ReportRow):
                     yield from ((f"{key}_{name}", of_key) for name, of_key in _values_of(each))
                 else:
                     yield key, each
@@ -94,12 +94,12 @@ def number(figure: Any) -> float | None:
     return None if math.isnan(figure) else float(figure)
 
 
-def columns_of(row_type: type[Row]) -> dict[str, Column]:
+def columns_of(row_type: type[ReportRow]) -> dict[str, Column]:
     """Return the fields of a row that are shown, in their order, and how."""
     found: dict[str, Column] = {}
     for name, hint in get_type_hints(row_type, include_extras=True).items():
         for part in get_args(hint) if isinstance(hint, UnionType) else (hint,):
-            if isinstance(part, type) and issubclass(part, Row):
+            if isinstance(part, type) and issubclass(part, ReportRow):
                 found |= columns_of(part)
         for said in getattr(hint, "__metadata__", ()):
             if isinstance(said, Column):

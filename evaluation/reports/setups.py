@@ -6,7 +6,7 @@ from itertools import compress
 from typing import Annotated, Any, Protocol
 
 from evaluation.reports.columns import Column
-from evaluation.reports.report import Row
+from evaluation.reports.report import ReportRow
 from generation.grids.cells import USUAL_SETTINGS
 from generation.grids.prompts import PromptError, choices_of, draws
 from generation.models import Setup
@@ -16,7 +16,7 @@ from generation.text.temperatures import temperature_text
 BETWEEN_PARTS = " · "  # of a setup's name
 
 
-class OfSetup(Protocol):
+class SetupFacts(Protocol):
     """What is about a setup, and says what that is."""
 
     @property
@@ -27,7 +27,7 @@ class OfSetup(Protocol):
     def temperature(self) -> float | None: ...
 
 
-def short_names(rows: Sequence[OfSetup]) -> dict[str, str]:
+def short_names(rows: Sequence[SetupFacts]) -> dict[str, str]:
     """Return how tables call each setup: by what its name does not share with all others.
 
     Names of the parts 'model · T 0.0 · golden' that differ in the temperature are called 'T 0.0'.
@@ -68,7 +68,7 @@ def _is_drawn(setup: Setup) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SetupColumns(Row):
+class SetupColumns(ReportRow):
     """What a setup is: the columns of every row about one."""
 
     setup: Annotated[str, Column("Setup")]  # its name

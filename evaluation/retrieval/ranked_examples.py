@@ -49,7 +49,7 @@ class RankedExample(NamedTuple):
     ranking: Sequence[int]
 
 
-class Ranked(NamedTuple):
+class RankedSample(NamedTuple):
     """The sample, and every choice that it was made by."""
 
     examples: Sequence[RankedExample]
@@ -62,7 +62,7 @@ def ranked_examples(
     choices: RetrievalChoices,
     most_k: int = MOST_K,
     examples: Collection[int] | None = None,
-) -> Ranked:
+) -> RankedSample:
     """Return examples with golden evidence and the first `most_k` passages found for each.
 
     At most 500 examples, drawn by a seed; 100 where the collection has more than 20,000 passages:
@@ -108,7 +108,7 @@ def ranked_examples(
         "examples_outside_the_sample": len(golden) - len(found),
     }
     of_sample = f"at most {most} examples, seed {SEED}"
-    return Ranked(found, left_out, [*said, of_sample, *counted])
+    return RankedSample(found, left_out, [*said, of_sample, *counted])
 
 
 def can_rank(dataset: Dataset, choices: RetrievalChoices) -> bool:

@@ -11,7 +11,7 @@ from django.conf import settings
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import NotYet
-from evaluation.reports.report import Report, Row
+from evaluation.reports.report import Report, ReportRow
 from evaluation.retrieval.ranked_examples import (
     MOST_K,
     RankedExample,
@@ -19,13 +19,13 @@ from evaluation.retrieval.ranked_examples import (
     can_rank,
     ranked_examples,
 )
-from evaluation.statistics.intervals import SHARE_METHOD, Figure, share_from
+from evaluation.statistics.intervals import SHARE_METHOD, Statistic, share_from
 from generation.models import Dataset
 from generation.retrieval.recall import precision_at, recall_at
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecallRow(Row):
+class RecallRow(ReportRow):
     """How much golden evidence is among the first k passages, means over examples."""
 
     k: Annotated[int, Column("k", Format.COUNT)]
@@ -73,9 +73,9 @@ def _rows(ranked: Sequence[RankedExample], most_k: int) -> Iterator[RecallRow]:
     """Yield a row for each k: both means with their intervals over dialogs."""
     names, dialogs = np.unique([each.dialog for each in ranked], return_inverse=True)
 
-    def mean(measure: Callable[..., float], k: int) -> Figure:
+    def mean(measure: Callable[..., float], k: int) -> Statistic:
         shares = np.array([measure(each.ranking, each.golden, k) for each in ranked])
-        return Figure(np.column_stack([shares, np.ones(len(shares))]), dialogs, share_from)
+        return Statistic(np.column_stack([shares, np.ones(len(shares))]), dialogs, share_from)
 
     planned = [
         Planned(

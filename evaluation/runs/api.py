@@ -280,7 +280,7 @@ class ScoreFilters(filters.FilterSet):  # type: ignore[misc] # no types
     response = NameFilter("target__response", Response, "key", help_text="Key of a response.")
 
 
-class Scores(Listed):
+class ScoreList(Listed):
     """Scores of runs, made here or imported."""
 
     serializer_class = ScoreSerializer

@@ -28,7 +28,7 @@ WINDOWS = (0, 1, 2, 3)  # sentences; 0: the whole evidence
 USUAL = AutoAis()  # what is used where nothing is chosen
 
 
-class Candidate(NamedTuple):
+class RunWithMetric(NamedTuple):
     """A run with the metric that it asks; imported scores have none."""
 
     run: MetricRun
@@ -55,7 +55,7 @@ class Family(NamedTuple):
     model: str  # or the backend, where it needs none
     evidence: str  # "": of a metric that looks at none
     spec: ModelSpec | None  # None: scores that were made elsewhere
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[RunWithMetric, ...] = ()
     n_sampled: int | None = None
     seed: int = 0
     sampled_by: Pool = "model"
@@ -90,7 +90,7 @@ class Family(NamedTuple):
         return plan._replace(n_sampled=self.n_sampled, seed=self.seed, sampled_by=self.sampled_by)
 
 
-class Place(NamedTuple):
+class GridPlace(NamedTuple):
     """One place of the grid, and how far it is."""
 
     metric: AutoAisMetric
@@ -115,14 +115,14 @@ def families_of(study: Study) -> list[Family]:
     alone one that has come to an end, of those the one with the most scores on the study's
     responses, of those the oldest.
     """
-    found: dict[str, list[Candidate]] = {}
+    found: dict[str, list[RunWithMetric]] = {}
     citations = is_of_citations(study)
     for run in MetricRun.objects.filter(dataset=study.dataset_id).order_by("pk"):
         is_known = run.is_imported or run.metric in METRICS
         if not is_known or not is_about(run, citations=citations):
             continue
         metric = None if run.is_imported else metric_of(run.metric, run.parameters)
-        found.setdefault(_key_of_run(run, metric), []).append(Candidate(run, metric))
+        found.setdefault(_key_of_run(run, metric), []).append(RunWithMetric(run, metric))
     n_scores = _n_scores(study, found.values())
     families = [
         family
@@ -158,7 +158,7 @@ def grid(
     flavors: Sequence[Flavor] = FLAVORS,
     windows: Sequence[int] = WINDOWS,
     hypothesis: Split = "whole",
-) -> list[Place]:
+) -> list[GridPlace]:
     """Return the places of a grid, flavor by flavor, with how much is left to score at each."""
     runs = {each.choices: each.run for each in family.candidates if each.choices}
     responses = responses_of_study(study)
@@ -172,12 +172,12 @@ def grid(
         run, metric = runs.get(choices), AutoAisMetric(choices)
         n_scored = counts.get(run.pk, 0) if run else 0
         is_taken = run is None and family.plan(metric).signature in family.taken
-        places.append(Place(metric, run, max(0, n_responses - n_scored), is_taken))
+        places.append(GridPlace(metric, run, max(0, n_responses - n_scored), is_taken))
     return places
 
 
 def _by_revision(
-    key: str, candidates: Sequence[Candidate], n_scores: Mapping[int, int]
+    key: str, candidates: Sequence[RunWithMetric], n_scores: Mapping[int, int]
 ) -> list[Family]:
     """Return a family, or several where the model was not the same each time.
 
@@ -220,7 +220,9 @@ def _by_revision(
     return families
 
 
-def _with(family: Family, candidates: Sequence[Candidate], n_scores: Mapping[int, int]) -> Family:
+def _with(
+    family: Family, candidates: Sequence[RunWithMetric], n_scores: Mapping[int, int]
+) -> Family:
     """Return a family with its candidates; its model is opened as its newest run says."""
     return family._replace(
         candidates=_one_each(candidates, n_scores),
@@ -245,7 +247,7 @@ def _called(known: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     }
 
 
-def _n_scores(study: Study, families: Iterable[Sequence[Candidate]]) -> dict[int, int]:
+def _n_scores(study: Study, families: Iterable[Sequence[RunWithMetric]]) -> dict[int, int]:
     """Return how many of a study's responses each run has scored, where there is one to choose."""
     alike: dict[tuple[int, str], list[int]] = {}
     for number, candidates in enumerate(families):
@@ -264,27 +266,27 @@ def _n_scores(study: Study, families: Iterable[Sequence[Candidate]]) -> dict[int
 
 
 def _one_each(
-    candidates: Sequence[Candidate], n_scores: Mapping[int, int]
-) -> tuple[Candidate, ...]:
+    candidates: Sequence[RunWithMetric], n_scores: Mapping[int, int]
+) -> tuple[RunWithMetric, ...]:
     """Return one candidate for each set of choices, the simplest choices first."""
 
-    def worth(each: Candidate) -> tuple[bool, int, bool, int]:
+    def worth(each: RunWithMetric) -> tuple[bool, int, bool, int]:
         run = each.run
         has_ended = run.state != MetricRun.State.RUNNING
         is_done = run.state == MetricRun.State.DONE
         return has_ended, n_scores.get(run.pk, 0), is_done, -run.pk
 
-    kept: dict[str, Candidate] = {}
+    kept: dict[str, RunWithMetric] = {}
     for each in sorted(candidates, key=worth):
         kept[_said(each)] = each
     return tuple(sorted(kept.values(), key=_order))
 
 
-def _said(candidate: Candidate) -> str:
+def _said(candidate: RunWithMetric) -> str:
     return candidate.metric.said if candidate.metric else ""
 
 
-def _order(candidate: Candidate) -> AutoAis:
+def _order(candidate: RunWithMetric) -> AutoAis:
     return candidate.choices or USUAL
 
 

@@ -16,7 +16,7 @@ from evaluation.statistics.intervals import Floats
 from evaluation.votes.counts import ArmCounts, Ints
 
 
-class Scores(NamedTuple):
+class ItemScores(NamedTuple):
     """One run's scores on the items of an arm; NaN where there is none."""
 
     score: Floats
@@ -44,20 +44,20 @@ def runs_with_scores(study: Study) -> list[MetricRun]:
     return sorted(runs, key=lambda run: (run.metric, run.full_signature, run.is_imported))
 
 
-ScoresOf = Callable[[MetricRun, ArmCounts], Scores]
+ScoresOf = Callable[[MetricRun, ArmCounts], ItemScores]
 
 
-def scores_of(run: MetricRun, of_arm: ArmCounts) -> Scores:
+def scores_of(run: MetricRun, of_arm: ArmCounts) -> ItemScores:
     """Return a run's scores in the order of an arm's items."""
     return scores_of_runs([run], of_arm)[run.pk]
 
 
-def scores_of_runs(runs: Sequence[MetricRun], of_arm: ArmCounts) -> dict[int, Scores]:
+def scores_of_runs(runs: Sequence[MetricRun], of_arm: ArmCounts) -> dict[int, ItemScores]:
     """Return each run's scores in the order of an arm's items, by run; one statement for all."""
     place = {target: item for item, target in enumerate(of_arm.items.targets.tolist())}
     n_items = len(place)
     found = {
-        run.pk: Scores(
+        run.pk: ItemScores(
             np.full(n_items, math.nan),
             np.zeros(n_items, bool),
             np.zeros(n_items, bool),
@@ -85,9 +85,9 @@ def scores_once(metrics: Collection[str]) -> ScoresOf:
 
     Those of other runs are not kept: there may be many.
     """
-    read: dict[int, Scores] = {}
+    read: dict[int, ItemScores] = {}
 
-    def kept_scores_of(run: MetricRun, of_arm: ArmCounts) -> Scores:
+    def kept_scores_of(run: MetricRun, of_arm: ArmCounts) -> ItemScores:
         if run.metric not in metrics:
             return scores_of(run, of_arm)
         if run.pk not in read:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.models import User
-from evaluation.jobs.kinds import Kind, register
+from evaluation.jobs.kinds import JobKind, register
 from evaluation.jobs.services import delete_job
 from evaluation.models import Job
 from evaluation.runs.job_pages import line_of, tried_prompts
@@ -47,14 +47,14 @@ def _delete_distillation(job: Job, user: User | None) -> None:
     forget_files(pk, job.name)
 
 
-SEARCH = Kind(
+SEARCH = JobKind(
     key=Job.Kind.PROMPT_SEARCH,
     work=search_prompt,
     template="evaluation/runs/_search.html",
     found=_tried_prompts,
     run_choices=_run_with_prompt,
 )
-DISTILLATION = Kind(
+DISTILLATION = JobKind(
     key=Job.Kind.DISTILLATION,
     work=distil,
     template="evaluation/runs/_distillation.html",

@@ -32,7 +32,7 @@ class TriedPrompt(NamedTuple):
     problems: list[tuple[str, str]]  # response and why it has no score
 
 
-class Line(NamedTuple):
+class FallingLine(NamedTuple):
     """A falling line as SVG: its corners, and the dots that stand on it."""
 
     path: str
@@ -67,7 +67,7 @@ def _tried(number: int, content: Mapping[str, Any], ids: Mapping[str, int]) -> T
     )
 
 
-def line_of(errors: Sequence[float | None]) -> Line | None:
+def line_of(errors: Sequence[float | None]) -> FallingLine | None:
     """Return a line through errors in their order, 0 at the bottom; None with fewer than two."""
     known = [error for error in errors if error is not None]
     highest = max(known, default=0.0)
@@ -79,7 +79,7 @@ def line_of(errors: Sequence[float | None]) -> Line | None:
         (round(INSET + step * place, 1), round(INSET + room * (1 - error / highest), 1))
         for place, error in enumerate(known)
     ]
-    return Line("M" + "L".join(f"{x} {y}" for x, y in dots), dots)
+    return FallingLine("M" + "L".join(f"{x} {y}" for x, y in dots), dots)
 
 
 # --- what new jobs may be made of -----------------------------------------------------------

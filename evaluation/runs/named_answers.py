@@ -15,23 +15,23 @@ from generation.models import Dataset
 SETUP_IDS = re.compile(r"[0-9]{1,18}(,[0-9]{1,18})*")
 
 
-class Experiment(NamedTuple):
+class AnswerExperiment(NamedTuple):
     """An experiment whose figures are made of some answers alone."""
 
     title: str
     responses: Callable[[Dataset, Collection[int]], list[int]]  # ids, of a dataset and setups
 
 
-_registered: dict[str, Experiment] = {}
+_registered: dict[str, AnswerExperiment] = {}
 
 
-def register(key: str, experiment: Experiment) -> None:
+def register(key: str, experiment: AnswerExperiment) -> None:
     """Let addresses name an experiment by a key, from the `named_answers` of its room."""
     _registered[key] = experiment
 
 
 @cache
-def _experiments() -> Mapping[str, Experiment]:
+def _experiments() -> Mapping[str, AnswerExperiment]:
     """Return all experiments by key; what they need is imported when one is first asked for."""
     autodiscover_modules("named_answers")
     return _registered

@@ -42,7 +42,7 @@ class RunProgress(NamedTuple):
         return title_of(self.run)
 
 
-class Scoring(NamedTuple):
+class ScoringProgress(NamedTuple):
     """How far runs that go on are, by their chunks alone: cheap enough to be asked every time."""
 
     runs: tuple[int, ...] = ()
@@ -67,7 +67,7 @@ class _Rows(NamedTuple):
     n_pairs_asked_since: int = 0
 
 
-class _Left(NamedTuple):
+class _RunRemainder(NamedTuple):
     """What a run has left: targets in unfinished chunks, and chunks that somebody is at."""
 
     run: int
@@ -92,12 +92,14 @@ def run_progress(runs: QuerySet[MetricRun]) -> list[RunProgress]:
     now = timezone.now()
     rows, left = _rows(ids), _left(ids, now)
     return [
-        _progress(run, rows.get(run.pk, _Rows(run.pk)), left.get(run.pk, _Left(run.pk)), now)
+        _progress(
+            run, rows.get(run.pk, _Rows(run.pk)), left.get(run.pk, _RunRemainder(run.pk)), now
+        )
         for run in found
     ]
 
 
-def scoring_of(runs: QuerySet[MetricRun]) -> Scoring:
+def scoring_of(runs: QuerySet[MetricRun]) -> ScoringProgress:
     """Return how far those of some runs are that go on; one statement, and no score is read."""
     is_done = Q(state=RunChunk.State.DONE)
     counted = list(
@@ -112,7 +114,7 @@ def scoring_of(runs: QuerySet[MetricRun]) -> Scoring:
         .order_by("run")
     )
     ids, *counts = zip(*counted, strict=True) if counted else ((), (), (), ())
-    return Scoring(ids, *map(sum, counts))
+    return ScoringProgress(ids, *map(sum, counts))
 
 
 def _rows(runs: list[int]) -> dict[int, _Rows]:
@@ -138,7 +140,7 @@ def _rows(runs: list[int]) -> dict[int, _Rows]:
     return {row[0]: _Rows(*row) for row in counted}
 
 
-def _left(runs: list[int], now: datetime) -> dict[int, _Left]:
+def _left(runs: list[int], now: datetime) -> dict[int, _RunRemainder]:
     """Count what is in unfinished chunks: their lists hold only what has no row yet."""
     at_work = Q(state=RunChunk.State.RUNNING, lease_until__gte=now)
     counted = (
@@ -148,10 +150,10 @@ def _left(runs: list[int], now: datetime) -> dict[int, _Left]:
         .values_list("run")
         .annotate(n_targets=Sum(JsonLength("targets")), n_at_work=Count("pk", filter=at_work))
     )
-    return {row[0]: _Left(*row) for row in counted}
+    return {row[0]: _RunRemainder(*row) for row in counted}
 
 
-def _progress(run: MetricRun, rows: _Rows, left: _Left, now: datetime) -> RunProgress:
+def _progress(run: MetricRun, rows: _Rows, left: _RunRemainder, now: datetime) -> RunProgress:
     n_targets = rows.n + left.n_targets
     seconds = ((run.finished_at or now) - run.resumed_at).total_seconds() if run.resumed_at else 0.0
     # What was scored before comes at once: it says nothing of how long the rest will take.
@@ -176,7 +178,7 @@ def _progress(run: MetricRun, rows: _Rows, left: _Left, now: datetime) -> RunPro
     )
 
 
-def _state(run: MetricRun, rows: _Rows, left: _Left) -> str:
+def _state(run: MetricRun, rows: _Rows, left: _RunRemainder) -> str:
     if run.state == MetricRun.State.RUNNING:
         return "running" if rows.n_since or left.n_at_work else "queued"
     if run.state == MetricRun.State.DONE and rows.n_failed:

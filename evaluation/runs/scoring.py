@@ -19,15 +19,15 @@ from django.db.models import Min
 from annotation.models import Target
 from evaluation.backends.base import Backend
 from evaluation.backends.registry import BACKENDS
-from evaluation.measures.entailment import Passage
+from evaluation.measures.entailment import EvidencePassage
 from evaluation.metrics.base import (
     Ask,
-    Asked,
     Assumed,
     AutoMetric,
-    Material,
     Refused,
-    Scored,
+    ResponseScore,
+    ScoreRequest,
+    ScoringMaterial,
     content_key,
     digest_of,
     failed,
@@ -38,11 +38,9 @@ from evaluation.models import AutoScore, MetricRun
 from generation.backends.problems import storable
 from generation.evidence import evidence_of, graphs_of_loaded
 from generation.model_specs import BackendError
-from generation.models import Citation as CitationRow
-from generation.models import Passage as PassageRow
-from generation.models import Response, Turn
-from generation.services.claims import Stopped
-from generation.text.citations import Citation
+from generation.models import Citation, Passage, Response, Turn
+from generation.services.claims import WorkStopped
+from generation.text.citations import ParsedCitation
 from generation.text.flat_graph import Triple
 
 logger = logging.getLogger(__name__)
@@ -57,10 +55,10 @@ SECONDS_TOGETHER = 2.0  # that one call should take
 MOST_IN_A_BATCH = 8192  # asks that are planned together: texts and answers stay in memory
 SECONDS_BETWEEN_COMMITS = 10.0  # that a batch should take
 SHORT_DIGEST = 16
-NO_CITATIONS: Mapping[int, Citation] = MappingProxyType({})
+NO_CITATIONS: Mapping[int, ParsedCitation] = MappingProxyType({})
 
 
-def unscored(run: MetricRun, targets: Sequence[int]) -> Iterator[Material]:
+def unscored(run: MetricRun, targets: Sequence[int]) -> Iterator[ScoringMaterial]:
     """Yield those targets of a run that have no row yet, in the order given.
 
     A few are read at a time, as their evidence may be long.
@@ -74,17 +72,17 @@ def unscored(run: MetricRun, targets: Sequence[int]) -> Iterator[Material]:
         yield from material_of(response_of, some, run, citations)
 
 
-def _content(citation: CitationRow) -> Citation:
+def _content(citation: Citation) -> ParsedCitation:
     """Return what a citation says; nothing of one that is only a number yet."""
-    return Citation(*(getattr(citation, name) for name in Citation._fields))
+    return ParsedCitation(*(getattr(citation, name) for name in ParsedCitation._fields))
 
 
 def material_of(
     response_of: Mapping[int, int],
     targets: Collection[int],
     run: MetricRun,
-    citations: Mapping[int, Citation] = NO_CITATIONS,
-) -> list[Material]:
+    citations: Mapping[int, ParsedCitation] = NO_CITATIONS,
+) -> list[ScoringMaterial]:
     """Return what a run looks at, for those of the targets whose response is named, in order.
 
     Args:
@@ -94,17 +92,17 @@ def material_of(
     choice = run.parameters.get("evidence", "")
     evidence = evidence_of(responses, choice) if choice else {}
     wanted = {passage for shown in evidence.values() for passage in shown}
-    texts = dict(PassageRow.objects.filter(pk__in=wanted).values_list("pk", "text"))
+    texts = dict(Passage.objects.filter(pk__in=wanted).values_list("pk", "text"))
     by_id = {response.pk: response for response in responses.select_related("setup")}
     loaded = list(by_id.values()) if choice else []
     graphs = dict(zip((r.pk for r in loaded), graphs_of_loaded(loaded, choice), strict=True))
     dialogs = _dialogs({response.example_id for response in by_id.values()})
     return [
-        Material(
+        ScoringMaterial(
             target=target,
             text=response.text,
             turns=dialogs.get(response.example_id),
-            passages=[Passage(pk, texts[pk]) for pk in evidence.get(response.pk, ())],
+            passages=[EvidencePassage(pk, texts[pk]) for pk in evidence.get(response.pk, ())],
             evidence=choice,
             is_evidence_stated=response.is_evidence_stated,
             graph=_triples(response.graph_shown or ()),
@@ -140,8 +138,8 @@ def _dialogs(examples: Collection[int]) -> dict[int, tuple[tuple[str, str], ...]
 class _Ready(NamedTuple):
     """A response with what is asked about it."""
 
-    material: Material
-    asked: Asked
+    material: ScoringMaterial
+    asked: ScoreRequest
     digest: str
     key: str
 
@@ -175,7 +173,7 @@ def pace_of(signature: str, n_least: int = 1) -> _Pace:
     return _Pace(n_least)
 
 
-class Scorer:
+class RunScorer:
     """Makes the rows of one run with its backend.
 
     Args:
@@ -192,7 +190,7 @@ class Scorer:
         self._keep = keep
 
     def batches(
-        self, materials: Iterable[Material], *, is_alone: bool = False
+        self, materials: Iterable[ScoringMaterial], *, is_alone: bool = False
     ) -> Iterator[list[AutoScore]]:
         """Yield the rows of all of some responses, in batches to be stored one by one.
 
@@ -221,14 +219,14 @@ class Scorer:
                     new[each.key].append(each)
             yield from map(self._rows, self._in_batches(new))
 
-    def failed(self, each: Material, problem: str) -> AutoScore:
+    def failed(self, each: ScoringMaterial, problem: str) -> AutoScore:
         """Return the row of a response that has no score."""
         return AutoScore(run=self._run, target_id=each.target, problem=storable(problem))
 
     # --- what to ask ------------------------------------------------------------------------
 
     def _prepared(
-        self, materials: Iterable[Material], most_asks: int
+        self, materials: Iterable[ScoringMaterial], most_asks: int
     ) -> Iterator[list[_Ready | AutoScore]]:
         """Yield responses with their asks, or their rows where there is nothing to ask.
 
@@ -246,7 +244,7 @@ class Scorer:
         if some:
             yield some
 
-    def _ready(self, each: Material) -> _Ready | AutoScore:
+    def _ready(self, each: ScoringMaterial) -> _Ready | AutoScore:
         asked = self._tried(lambda: self._metric.asked(each), Refused)
         if isinstance(asked, Refused):
             return self.failed(each, asked.problem)
@@ -280,7 +278,7 @@ class Scorer:
         asked = {key: same[0].asked for key, same in batch.items()}
         try:
             results = self._results(asked)
-        except (BackendError, DatabaseError, Stopped):
+        except (BackendError, DatabaseError, WorkStopped):
             raise
         except Exception:
             logger.exception("scoring %s responses of run %s", len(asked), self._run.pk)
@@ -291,14 +289,14 @@ class Scorer:
             for number, each in enumerate(same)
         ]
 
-    def _results(self, asked: Mapping[str, Asked]) -> dict[str, Scored]:
+    def _results(self, asked: Mapping[str, ScoreRequest]) -> dict[str, ResponseScore]:
         answers = iter(self._answers([ask for each in asked.values() for ask in each.asks]))
         return {
             key: self._metric.scored(each, list(islice(answers, len(each.asks))))
             for key, each in asked.items()
         }
 
-    def _result_alone(self, key: str, each: Asked) -> Scored:
+    def _result_alone(self, key: str, each: ScoreRequest) -> ResponseScore:
         """Return what comes of a response where scoring raises something unexpected."""
         return self._tried(lambda: self._results({key: each})[key], failed)
 
@@ -308,7 +306,7 @@ class Scorer:
         for _ in range(MOST_TRIES):
             try:
                 return make()
-            except (BackendError, DatabaseError, Stopped):
+            except (BackendError, DatabaseError, WorkStopped):
                 raise
             except Exception as error:
                 problem = f"{type(error).__name__}: {error}"
@@ -333,7 +331,7 @@ class Scorer:
         self._pace.note_batch(len(waiting), time.monotonic() - all_began)
         return [found[ask] for ask in asks]
 
-    def _row(self, each: _Ready, result: Scored, *, is_reused: bool = False) -> AutoScore:
+    def _row(self, each: _Ready, result: ResponseScore, *, is_reused: bool = False) -> AutoScore:
         """Return a response's row; windows found for another response lie in its own passages."""
         windows = result.windows
         return AutoScore(
@@ -351,13 +349,13 @@ class Scorer:
         )
 
 
-def _known(keys: Collection[str]) -> dict[str, Scored]:
+def _known(keys: Collection[str]) -> dict[str, ResponseScore]:
     """Return what any run has found for the same before, by content key."""
     there = AutoScore.objects.filter(content_key__in=keys, score__isnull=False)
     there = there.exclude(content_key="")  # else the index is of no use
     firsts = there.order_by().values("content_key").annotate(first=Min("pk")).values("first")
     return {
-        row.content_key: Scored(row.score, "", row.n_truncated, row.windows, row.details)
+        row.content_key: ResponseScore(row.score, "", row.n_truncated, row.windows, row.details)
         for row in AutoScore.objects.filter(pk__in=firsts)
     }
 

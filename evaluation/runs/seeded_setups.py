@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 from evaluation.reports.columns import Column, Format
-from evaluation.reports.report import Row
+from evaluation.reports.report import ReportRow
 from evaluation.reports.setups import seed_of, setup_columns
 from generation.importers.setups import origin_of, setup_content
 from generation.models import Dataset, Setup
@@ -20,7 +20,7 @@ TABLES = frozenset({"retrieved", "imported", "gold"})  # graphs of tables 3 and 
 _SHOWN_APART = frozenset({"seed", "graph", "precision"})  # settings that have a column of their own
 
 
-class GraphState(NamedTuple):
+class PromptGraphState(NamedTuple):
     """Which state of the graph prompts were made from; None: it is not known, or has no part."""
 
     graph: str | None
@@ -30,13 +30,13 @@ class GraphState(NamedTuple):
     def n_known(self) -> int:
         return sum(part is not None for part in self)
 
-    def agrees(self, other: "GraphState") -> bool:
+    def agrees(self, other: "PromptGraphState") -> bool:
         """Return whether both may be the same."""
         return all(a is None or b is None or a == b for a, b in zip(self, other, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupColumns(Row):
+class GroupColumns(ReportRow):
     """What a row says of its runs, beside its figures."""
 
     group: str  # its key
@@ -72,15 +72,15 @@ class SeededRuns(NamedTuple):
         return [setup.pk for setup in self.setups]
 
     @property
-    def graph_state(self) -> GraphState:
+    def graph_state(self) -> PromptGraphState:
         """The state of the graph as the setups were made with it, else as their mark has it."""
         graph, _, gold = str(origin_of(self.setups[0]).get("retrieval", "")).partition("|gold:")
         if graph:
-            return GraphState(graph, gold or None)
+            return PromptGraphState(graph, gold or None)
         kind = kind_of(self.prompt)
         if kind and kind.accuracy < 100:  # its mark covers the graph and the gold entities
-            return GraphState(None, self.graph_mark)
-        return GraphState(self.graph_mark, None)
+            return PromptGraphState(None, self.graph_mark)
+        return PromptGraphState(self.graph_mark, None)
 
     @property
     def columns(self) -> GroupColumns:

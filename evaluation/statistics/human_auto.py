@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from evaluation.statistics import rank_measures
 from evaluation.statistics.intervals import (
-    Figure,
     Floats,
     Indexes,
+    Statistic,
     bootstrap_intervals,
     difference_of_shares,
     ratio,
@@ -89,7 +89,7 @@ def measures_with_intervals(
     both = _complete(outcomes)
     summed = _summed(both)
     for name, (statistics, dialogs) in ceilings.items():
-        ceiling = Figure(statistics, dialogs, share_from)
+        ceiling = Statistic(statistics, dialogs, share_from)
         summed[f"ceiling_{name}"] = ceiling
         summed[f"minus_ceiling_{name}"] = difference_of_shares(summed["accuracy"], ceiling)
     ends = bootstrap_intervals(
@@ -192,29 +192,29 @@ def cells(is_yes: Bools, said_yes: Bools) -> Floats:
     return np.column_stack(columns).astype(np.float64)
 
 
-def _summed(both: Outcomes) -> dict[str, Figure]:
+def _summed(both: Outcomes) -> dict[str, Statistic]:
     """Return the measures that are functions of sums over items."""
     by_cell = cells(both.human == 1, both.score > both.threshold)
     tp, fn, fp, tn = by_cell.T
     ones = np.ones(len(by_cell))
     is_frequent = both.human == (2 * np.count_nonzero(both.human) >= len(by_cell))
 
-    def share(part: Floats, whole: Floats) -> Figure:
-        return Figure(np.column_stack([part, whole]), both.dialogs, share_from)
+    def share(part: Floats, whole: Floats) -> Statistic:
+        return Statistic(np.column_stack([part, whole]), both.dialogs, share_from)
 
     return {
         "accuracy": share(tp + tn, ones),
-        "balanced_accuracy": Figure(by_cell, both.dialogs, balanced_accuracy_from),
+        "balanced_accuracy": Statistic(by_cell, both.dialogs, balanced_accuracy_from),
         "precision": share(tp, tp + fp),
         "recall": share(tp, tp + fn),
         "f1": share(2 * tp, 2 * tp + fp + fn),
-        "kappa": Figure(by_cell, both.dialogs, _kappa_from),
-        "mse": Figure(_squared_errors(both), both.dialogs, mean_from),
+        "kappa": Statistic(by_cell, both.dialogs, _kappa_from),
+        "mse": Statistic(_squared_errors(both), both.dialogs, mean_from),
         "baseline": share(is_frequent.astype(np.float64), ones),
     }
 
 
-def _figures_of(summed: Mapping[str, Figure]) -> dict[str, float]:
+def _figures_of(summed: Mapping[str, Statistic]) -> dict[str, float]:
     """Return each figure over all its items."""
     return {
         name: float(figure.measure(figure.statistics.sum(axis=0)))

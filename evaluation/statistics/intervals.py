@@ -50,7 +50,7 @@ class Interval(NamedTuple):
 UNDEFINED = Interval(math.nan, math.nan)
 
 
-class Figure(NamedTuple):
+class Statistic(NamedTuple):
     """One number to put an interval around, as a measure of the sums of its items' statistics."""
 
     statistics: Floats  # (n_items, S); an item that counts has a number that is not 0 in its row
@@ -73,13 +73,13 @@ def share_from(sums: Floats) -> Floats:
     return ratio(sums[..., 0], sums[..., 1])
 
 
-def difference_of_shares(figure: Figure, other: Figure) -> Figure:
+def difference_of_shares(figure: Statistic, other: Statistic) -> Statistic:
     """Return one share minus another as a figure; each is over its own items, dialogs are paired.
 
     It is in [-1, 1] and no share itself.
     """
     here, there = figure.statistics, other.statistics
-    return Figure(
+    return Statistic(
         np.block([[here, np.zeros_like(here)], [np.zeros_like(there), there]]),
         np.concatenate([figure.dialogs, other.dialogs]),
         _difference_of_shares_from,
@@ -105,7 +105,7 @@ class MixOfShares:
         return mix
 
 
-def method_of(figure: Figure) -> str:
+def method_of(figure: Statistic) -> str:
     """Return the name of the method that `bootstrap_intervals` uses for a figure."""
     if isinstance(figure.measure, MixOfShares):
         return MIX_METHOD
@@ -173,7 +173,7 @@ def _draw(random: np.random.Generator, n_resamples: int, n_dialogs: int) -> Floa
 
 
 def bootstrap_intervals(
-    figures: Sequence[Figure],
+    figures: Sequence[Statistic],
     n_dialogs: int,
     *,
     seed: int,
@@ -351,7 +351,7 @@ def percentile_interval(resampled: Floats, n_dialogs: int, level: float = 0.95) 
     return Interval(float(low), float(high))
 
 
-def _without_drawing(figure: Figure, by_dialog: Floats, level: float) -> Interval:
+def _without_drawing(figure: Statistic, by_dialog: Floats, level: float) -> Interval:
     """Return the interval of a share or of a mix of shares; undefined for any other figure."""
     measure = figure.measure
     if measure is share_from:

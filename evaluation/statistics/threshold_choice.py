@@ -19,9 +19,9 @@ import numpy as np
 
 from evaluation.statistics.human_auto import Bools, balanced_accuracy_from, cells
 from evaluation.statistics.intervals import (
-    Figure,
     Floats,
     Indexes,
+    Statistic,
     bootstrap_intervals,
     difference_of_shares,
     share_from,
@@ -36,14 +36,14 @@ UNIT = (0.0, 1.0)
 Scale = tuple[float, float]
 
 
-class Choice(NamedTuple):
+class ThresholdChoice(NamedTuple):
     """A candidate by its number, and the threshold that its scores are cut at."""
 
     candidate: int
     threshold: float
 
 
-UNTUNED = Choice(0, 0.5)
+UNTUNED = ThresholdChoice(0, 0.5)
 
 
 class Nested(NamedTuple):
@@ -55,12 +55,12 @@ class Nested(NamedTuple):
     labels: Floats  # of each item by the choice that was made without its dialog
     flattering_labels: Floats  # by the best choice on the same items
     untuned_labels: Floats  # by the choice that looks at no human label
-    by_fold: tuple[Choice, ...]
+    by_fold: tuple[ThresholdChoice, ...]
     n_chosen: tuple[int, ...]  # in how many folds each candidate was chosen
-    recommended: Choice | None  # what the same procedure chooses on all dialogs
-    flattering: Choice | None
-    untuned: Choice
-    fitted: tuple[Choice, ...]  # each candidate with the best threshold on all items
+    recommended: ThresholdChoice | None  # what the same procedure chooses on all dialogs
+    flattering: ThresholdChoice | None
+    untuned: ThresholdChoice
+    fitted: tuple[ThresholdChoice, ...]  # each candidate with the best threshold on all items
     n_dialogs: int  # with an item that is compared
     why: str = ""
 
@@ -97,7 +97,7 @@ def nested(
     dialogs: Indexes,
     *,
     seed: int,
-    untuned: Choice = UNTUNED,
+    untuned: ThresholdChoice = UNTUNED,
     scale: Scale = UNIT,
     is_yes_at_threshold: bool = False,
     n_folds: int = N_FOLDS,
@@ -138,12 +138,16 @@ def nested(
     is_training = np.vstack([fold != number for number in range(n_folds)] + [fold >= 0])
     chosen = _chosen(columns, yes, place, is_training, random, n_inner_folds)
     choices = [
-        Choice(candidate, float(columns[candidate].thresholds(is_training[row : row + 1])[0]))
+        ThresholdChoice(
+            candidate, float(columns[candidate].thresholds(is_training[row : row + 1])[0])
+        )
         for row, candidate in enumerate(chosen)
     ]
     *by_fold, recommended = choices
     everything = is_training[-1:]
-    fitted = [Choice(n, float(each.thresholds(everything)[0])) for n, each in enumerate(columns)]
+    fitted = [
+        ThresholdChoice(n, float(each.thresholds(everything)[0])) for n, each in enumerate(columns)
+    ]
     n_right = [int((columns[n].says(threshold) == yes).sum()) for n, threshold in fitted]
     flattering = fitted[int(np.argmax(n_right))]
     candidates, cuts = (np.array(column)[fold] for column in zip(*by_fold, strict=True))
@@ -185,21 +189,21 @@ def calibration_figures(
     """
     is_compared = ~np.isnan(found.labels)
     truth, own = human[is_compared], dialogs[is_compared]
-    summed: dict[str, Figure] = {}
+    summed: dict[str, Statistic] = {}
     for prefix in ("", "flattering_", "untuned_"):
         labels = getattr(found, f"{prefix}labels")[is_compared]
         statistics = accuracy_statistics(truth, labels)
-        summed[f"{prefix}accuracy"] = Figure(statistics, own, share_from)
-        summed[f"{prefix}balanced_accuracy"] = Figure(
+        summed[f"{prefix}accuracy"] = Statistic(statistics, own, share_from)
+        summed[f"{prefix}balanced_accuracy"] = Statistic(
             cells(truth == 1, labels == 1), own, balanced_accuracy_from
         )
     summed["optimism"] = difference_of_shares(summed["flattering_accuracy"], summed["accuracy"])
     summed["gain"] = difference_of_shares(summed["accuracy"], summed["untuned_accuracy"])
     is_yes_frequent = 2 * np.count_nonzero(truth) >= len(truth)
     always = np.full(len(truth), float(is_yes_frequent))
-    summed["baseline"] = Figure(accuracy_statistics(truth, always), own, share_from)
+    summed["baseline"] = Statistic(accuracy_statistics(truth, always), own, share_from)
     for name, statistics in ceilings.items():
-        ceiling = Figure(statistics[is_compared], own, share_from)
+        ceiling = Statistic(statistics[is_compared], own, share_from)
         summed[f"ceiling_{name}"] = ceiling
         summed[f"minus_ceiling_{name}"] = difference_of_shares(summed["accuracy"], ceiling)
     ends = bootstrap_intervals(list(summed.values()), n_dialogs, seed=seed, n_resamples=n_resamples)

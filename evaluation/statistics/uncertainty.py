@@ -21,7 +21,7 @@ GROUPED = 32  # a binomial draw costs as much as so many signs
 TIE = 1e-9  # of the largest contrast: equal sums of the same numbers in another order
 
 
-class Direction(NamedTuple):
+class DirectionTest(NamedTuple):
     """Whether merging favours a setup: p of the test, and the shift it sees with 80 % power."""
 
     p: float  # NaN without two setups that have data
@@ -112,7 +112,7 @@ def contrast_by_dialog(
 
 def direction(
     contrasts: Floats, *, seed: int, level: float = 0.05, n_permutations: int = 10_000
-) -> Direction:
+) -> DirectionTest:
     """Return whether the contrasts of all dialogs add up to more than chance, two-sided.
 
     Exchanging the two arms of a dialog turns the sign of its contrast. If merging changes nothing,
@@ -128,10 +128,10 @@ def direction(
         n_permutations: how many patterns.
     """
     if np.isnan(contrasts).any() or not contrasts.size:
-        return Direction(math.nan, math.nan)
+        return DirectionTest(math.nan, math.nan)
     largest = float(np.abs(contrasts).max())
     if not largest:
-        return Direction(1.0, math.nan)
+        return DirectionTest(1.0, math.nan)
     relative = contrasts[np.abs(contrasts) > TIE * largest] / largest
     found, found_dialogs = _far(relative.sum(), np.sign(relative).sum())
     n_as_far = 0
@@ -142,7 +142,7 @@ def direction(
         n_as_far += int(np.count_nonzero(is_as_far))
     deviation = float(np.sqrt((contrasts**2).sum()))  # of the sums of sign patterns
     visible = float(ndtri(1 - level / 2) + ndtri(POWER)) * deviation
-    return Direction((1 + n_as_far) / (1 + n_permutations), visible)
+    return DirectionTest((1 + n_as_far) / (1 + n_permutations), visible)
 
 
 def _far(sums: Floats, dialogs: ArrayLike) -> tuple[Floats, Floats]:

@@ -17,7 +17,7 @@ from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.cached import OF_RUN, cached, votes_version
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.curve_recalls import measured_recalls
-from evaluation.tradeoffs.material import NO_RESPONSE, Material, material_of
+from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial, material_of
 from evaluation.tradeoffs.recall_lines import Curves
 from evaluation.tradeoffs.recalls import Recalls
 from generation.models import Dataset
@@ -48,10 +48,10 @@ def cached_on_axes(
     return cached(dataset, said, make, version=version_of(dataset, axes), is_small=is_small)
 
 
-def cached_material(dataset: Dataset, axes: Axes) -> Material:
+def cached_material(dataset: Dataset, axes: Axes) -> TradeoffMaterial:
     """Return the material of a dataset, from the cache if nothing has changed since."""
 
-    def is_small(material: Material) -> bool:
+    def is_small(material: TradeoffMaterial) -> bool:
         arrays = (material.responses, material.labels, material.scores, material.example_ids)
         return sum(array.nbytes for array in arrays) <= MOST_BYTES
 
@@ -60,7 +60,7 @@ def cached_material(dataset: Dataset, axes: Axes) -> Material:
     )
 
 
-def cached_recalls(material: Material, curves: Curves, k: int) -> Recalls | None:
+def cached_recalls(material: TradeoffMaterial, curves: Curves, k: int) -> Recalls | None:
     """Return the recalls that are measured for curves, cached until the passages change."""
     dataset = material.dataset
     answered = material.responses[list(curves.places)] != NO_RESPONSE

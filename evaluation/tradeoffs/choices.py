@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.measures.reranking import NOTHING, choose_with_ties
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 
 
-class Chosen(NamedTuple):
+class ChosenResponses(NamedTuple):
     """The response that is chosen for each example, by ids; no example that has none."""
 
     responses: dict[int, int]  # example → response
@@ -17,11 +17,11 @@ class Chosen(NamedTuple):
 
 
 def chosen_responses(
-    material: Material,
+    material: TradeoffMaterial,
     pool: Sequence[str],
     function: str,
     weights: Sequence[float] | None = None,
-) -> Chosen:
+) -> ChosenResponses:
     """Return what the scores of a material choose among the setups of a pool.
 
     A setup of the pool without any response has no part in it.
@@ -37,13 +37,13 @@ def chosen_responses(
     there = {dot.setup.name: place for place, dot in enumerate(material.dots)}
     places = [there[name] for name in pool if name in there]
     if not places:
-        return Chosen({}, frozenset())
+        return ChosenResponses({}, frozenset())
     attribution, sensibleness = material.scores[:, places]
     found, is_tie = choose_with_ties(function, attribution, sensibleness, weights)
     responses = material.responses[places][found, np.arange(material.n_examples)]
     is_chosen = found != NOTHING
     examples = material.example_ids
-    return Chosen(
+    return ChosenResponses(
         dict(zip(examples[is_chosen].tolist(), responses[is_chosen].tolist(), strict=True)),
         frozenset(examples[is_chosen & is_tie].tolist()),
     )

@@ -1,14 +1,16 @@
 """The recalls of the lines beside two curves: typed, or measured over the examples of both."""
 
 from evaluation.retrieval.ranked_examples import RetrievalChoices
-from evaluation.tradeoffs.material import NO_RESPONSE, Material
+from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial
 from evaluation.tradeoffs.recall_lines import NEXT_BEST, Curves
 from evaluation.tradeoffs.recalls import USUAL_K, Recalls, recalls_over, unknown_recalls
 from generation.choices.declaration import ChoiceError
 from generation.grids.prompts import PromptError, choices_of
 
 
-def measured_recalls(material: Material, curves: Curves, k: int = USUAL_K) -> Recalls | None:
+def measured_recalls(
+    material: TradeoffMaterial, curves: Curves, k: int = USUAL_K
+) -> Recalls | None:
     """Return recall@1 and recall@k of BM25 over the examples that the curves' setups answered.
 
     Passages are ranked as those of non-evidence were; the usual way where these were drawn. None
@@ -33,7 +35,7 @@ def check_typed(at_1: float | None, at_k: float | None) -> None:
 
 
 def typed_or_measured(
-    material: Material,
+    material: TradeoffMaterial,
     curves: Curves,
     k: int = USUAL_K,
     at_1: float | None = None,
@@ -61,7 +63,7 @@ def typed_or_measured(
     return measured
 
 
-def _ranking_of(material: Material, curves: Curves) -> RetrievalChoices:
+def _ranking_of(material: TradeoffMaterial, curves: Curves) -> RetrievalChoices:
     for place in curves.non_evidence.values():
         dot = material.dots[place]
         if dot.kind is not None and dot.kind.evidence == NEXT_BEST and dot.kind.shows_passages:

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from evaluation.tradeoffs.dots import TOP_RIGHT, Dot
 from evaluation.tradeoffs.flattered import flattered
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.pairs import (
     NOT_GOLDEN,
     Difference,
-    Pair,
+    SetupPair,
     is_plain,
     pairs_differing_in,
     size_pairs,
@@ -38,7 +38,7 @@ class Effect(NamedTuple):
     effect: str
     compared: str
     of: str  # which part of the pairs; "": all of them
-    pairs: tuple[Pair, ...]
+    pairs: tuple[SetupPair, ...]
     why: str = ""  # there are no pairs
     is_flattered: bool = False  # an axis shows what the first setups were chosen by
 
@@ -68,7 +68,7 @@ RERANKED, BEST_OF_POOL, SMALL_RERANKED = (
 )
 
 
-def effects_of(material: Material, sizes: Sizes = BY_NAMES) -> list[Effect]:
+def effects_of(material: TradeoffMaterial, sizes: Sizes = BY_NAMES) -> list[Effect]:
     """Return the rows of the takeaways that are made of pairs of setups, all before their parts."""
     dots = material.dots
     found: list[Effect] = []
@@ -88,7 +88,7 @@ def effects_of(material: Material, sizes: Sizes = BY_NAMES) -> list[Effect]:
 # --- parts ----------------------------------------------------------------------------------
 
 
-def _with_parts(kind: _Kind, pairs: Sequence[Pair], dots: Sequence[Dot]) -> Iterator[Effect]:
+def _with_parts(kind: _Kind, pairs: Sequence[SetupPair], dots: Sequence[Dot]) -> Iterator[Effect]:
     """Yield an effect over all pairs, then over what they fall into, if that is several parts."""
     all_of = Effect(kind.takeaway, kind.difference, kind.compared, "", tuple(pairs))
     if not pairs:
@@ -99,8 +99,10 @@ def _with_parts(kind: _Kind, pairs: Sequence[Pair], dots: Sequence[Dot]) -> Iter
         yield from _parts(all_of, partial(part_of, dots=dots))
 
 
-def _parts(effect: Effect, part_of: Callable[[Pair], tuple[Hashable, str]]) -> Iterator[Effect]:
-    by_part: dict[str, tuple[Hashable, list[Pair]]] = {}
+def _parts(
+    effect: Effect, part_of: Callable[[SetupPair], tuple[Hashable, str]]
+) -> Iterator[Effect]:
+    by_part: dict[str, tuple[Hashable, list[SetupPair]]] = {}
     for pair in effect.pairs:
         order, name = part_of(pair)
         by_part.setdefault(name, (order, []))[1].append(pair)
@@ -109,34 +111,34 @@ def _parts(effect: Effect, part_of: Callable[[Pair], tuple[Hashable, str]]) -> I
             yield effect._replace(of=name, pairs=tuple(pairs))
 
 
-def _by_model(pair: Pair, dots: Sequence[Dot]) -> tuple[Hashable, str]:
+def _by_model(pair: SetupPair, dots: Sequence[Dot]) -> tuple[Hashable, str]:
     dot = dots[pair.first]
     return _size_order(dot, dots), dot.setup.model
 
 
-def _by_temperature(pair: Pair, dots: Sequence[Dot]) -> tuple[Hashable, str]:
+def _by_temperature(pair: SetupPair, dots: Sequence[Dot]) -> tuple[Hashable, str]:
     temperature = dots[pair.first].setup.temperature
     return (-1.0 if temperature is None else temperature), _said(temperature)
 
 
-def _by_models(pair: Pair, dots: Sequence[Dot]) -> tuple[Hashable, str]:
+def _by_models(pair: SetupPair, dots: Sequence[Dot]) -> tuple[Hashable, str]:
     first, second = (dots[place] for place in pair)
     return _size_order(first, dots), f"{first.setup.model} − {second.setup.model}"
 
 
-def _by_temperatures(pair: Pair, dots: Sequence[Dot]) -> tuple[Hashable, str]:
+def _by_temperatures(pair: SetupPair, dots: Sequence[Dot]) -> tuple[Hashable, str]:
     low, high = (dots[place].setup.temperature or 0.0 for place in pair)
     return (low, high), f"{_said(low)} − {_said(high)}"
 
 
-def _by_what_stands_instead(pair: Pair, dots: Sequence[Dot]) -> tuple[Hashable, str]:
+def _by_what_stands_instead(pair: SetupPair, dots: Sequence[Dot]) -> tuple[Hashable, str]:
     kind = dots[pair.second].kind
     evidence = kind.evidence if kind else ""
     place = NOT_GOLDEN.index(evidence) if evidence in NOT_GOLDEN else len(NOT_GOLDEN)
     return place, f"against {'no evidence' if evidence == 'none' else f'{evidence} non-evidence'}"
 
 
-def _by_evidence(pair: Pair, dots: Sequence[Dot]) -> tuple[Hashable, str]:
+def _by_evidence(pair: SetupPair, dots: Sequence[Dot]) -> tuple[Hashable, str]:
     kind = dots[pair.first].kind
     evidence = kind.evidence if kind else ""
     return evidence != "golden", "golden" if evidence == "golden" else f"{evidence} non-evidence"
@@ -182,7 +184,7 @@ def _why_none(difference: Difference, dots: Sequence[Dot]) -> str:
 # --- re-ranking -----------------------------------------------------------------------------
 
 
-def _of_aggregates(material: Material, sizes: Sizes) -> Iterator[Effect]:
+def _of_aggregates(material: TradeoffMaterial, sizes: Sizes) -> Iterator[Effect]:
     """Yield what takeaway 6 compares, for all aggregates and for each."""
     dots = material.dots
     places = {dot.setup.name: place for place, dot in enumerate(dots)}
@@ -192,14 +194,14 @@ def _of_aggregates(material: Material, sizes: Sizes) -> Iterator[Effect]:
         if dot.is_aggregate
     }
     no_aggregate = "nothing is re-ranked yet"
-    against_pool = [Pair(each, single) for each, pool in pools.items() for single in pool]
+    against_pool = [SetupPair(each, single) for each, pool in pools.items() for single in pool]
     best = [
-        Pair(each, single)
+        SetupPair(each, single)
         for each, pool in pools.items()
         if (single := best_single(material, pool)) is not None
     ]
     large = [
-        Pair(each, single)
+        SetupPair(each, single)
         for each in pools
         for single, dot in enumerate(dots)
         if is_plain(dot) and dot.cluster == TOP_RIGHT and _is_larger(dot, dots[each], dots, sizes)
@@ -227,10 +229,10 @@ def _of_aggregates(material: Material, sizes: Sizes) -> Iterator[Effect]:
         )
 
 
-def _of_aggregate(effect: Effect, material: Material) -> Iterator[Effect]:
+def _of_aggregate(effect: Effect, material: TradeoffMaterial) -> Iterator[Effect]:
     dots = material.dots
 
-    def aggregate(pair: Pair) -> tuple[Hashable, str]:
+    def aggregate(pair: SetupPair) -> tuple[Hashable, str]:
         dot = dots[pair.first]
         of_pair = _size_order(dot, dots), dot.setup.temperature or 0.0
         return of_pair, f"{_title(dot)} #{pair.first}"

@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from evaluation.tradeoffs.dots import Dot
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.view import (
     NONE,
-    Figure,
+    PaperFigure,
     View,
     function_key,
     model_key,
@@ -32,7 +32,7 @@ class Filter(NamedTuple):
     key: Callable[[Dot], str]
     is_of: Callable[[Dot], bool]  # the marks it filters
 
-    def marks(self, material: Material) -> dict[str, list[Dot]]:
+    def marks(self, material: TradeoffMaterial) -> dict[str, list[Dot]]:
         """Return the marks that it filters by their keys, which are what its boxes offer."""
         found: dict[str, list[Dot]] = {}
         for dot in filter(self.is_of, material.dots):
@@ -44,7 +44,7 @@ class Filter(NamedTuple):
         kept = getattr(view, self.field)
         return not kept or key in kept
 
-    def narrowed_to(self, material: Material, wanted: Collection[str]) -> tuple[str, ...]:
+    def narrowed_to(self, material: TradeoffMaterial, wanted: Collection[str]) -> tuple[str, ...]:
         """Return the keys that are there of those wanted, as a field of `View`."""
         there = self.marks(material)
         kept = tuple(sorted(there.keys() & set(wanted)))
@@ -62,7 +62,7 @@ FILTERS = (
 class FigureChoice(NamedTuple):
     """A figure to start from, and the view that a reader made of it."""
 
-    figure: Figure
+    figure: PaperFigure
     models: tuple[str, str]  # that it shows as large and small
     said: tuple[tuple[str, str], ...]  # of models and measure: names and values that are not usual
     usual: View  # the figure with these models and this measure
@@ -73,7 +73,7 @@ class FigureChoice(NamedTuple):
         """Whether something differs from the figure that is started from."""
         return self.view != self.usual
 
-    def is_about_nothing(self, material: Material) -> bool:
+    def is_about_nothing(self, material: TradeoffMaterial) -> bool:
         """Whether the dataset has nothing of what the figure is about."""
         large, small = self.models
         model = {"large": large, "small": small}.get(self.figure.size or "")

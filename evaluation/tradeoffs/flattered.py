@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from evaluation.measures.reranking import MAX_ATTRIBUTION
-from evaluation.reports.report import Row
+from evaluation.reports.report import ReportRow
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.dots import Dot
 
@@ -20,7 +20,7 @@ FLATTERED, SAME_METRIC = "is_flattered", "is_same_metric"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Marks(Row):
+class Marks(ReportRow):
     """Which axes, attribution (x) and sensibleness (y), show what chose the responses of a row.
 
     Or show the same metric, asked of another model.

@@ -34,7 +34,7 @@ from generation.text.restricted_context import Shares
 NO_RESPONSE = 0  # in `responses`
 
 
-class _Said(NamedTuple):
+class _ResponseFacts(NamedTuple):
     """What one response says of itself; NaN where it does not."""
 
     n_tokens: float
@@ -44,7 +44,7 @@ class _Said(NamedTuple):
     is_tie: bool
 
 
-class Material(NamedTuple):
+class TradeoffMaterial(NamedTuple):
     """Setups × examples of a dataset, with what both axes say; NaN where an axis says nothing.
 
     Examples are in the order of their keys and setups in that of their names, so that an exported
@@ -111,7 +111,7 @@ class Material(NamedTuple):
         axes = [f"{side} {axis.said}" for side, axis in self.axes._asdict().items()]
         return signature_of(report, *said, *axes, data=self.data_hash)
 
-    def of_dots(self, dots: Sequence[int]) -> "Material":
+    def of_dots(self, dots: Sequence[int]) -> "TradeoffMaterial":
         """Return the material of some setups alone, by their places."""
         kept = list(dots)
         return self._replace(
@@ -128,7 +128,7 @@ def material_of(
     axes: Axes,
     setups: Collection[int] | None = None,
     examples: Collection[int] | None = None,
-) -> Material:
+) -> TradeoffMaterial:
     """Return the material of a dataset; a fixed number of queries.
 
     An example that a setup has answered more than once counts with its first response, by key.
@@ -171,7 +171,7 @@ class _Reader:
         self.labels, self.scores = np.full((2, 2, *shape), math.nan)
         self.is_assumed = np.zeros((2, *shape), bool)
         # Of each setup: tokens, both shares, how far they are from a whole; how many say it.
-        self.sums, self.n_said = np.zeros((2, len(self.setups), len(_Said._fields) - 1))
+        self.sums, self.n_said = np.zeros((2, len(self.setups), len(_ResponseFacts._fields) - 1))
         self.n_ties = np.zeros(len(self.setups), np.int64)
         self.left_out = _none_left_out(axes)
         self.digest = hashlib.sha256()
@@ -239,7 +239,7 @@ class _Reader:
                 self.left_out[f"{self.axes._fields[side]}_{reason}"] += n
 
     def _hash(
-        self, places: Sequence[tuple[int, int]], keys: Sequence[str], said: Sequence[_Said]
+        self, places: Sequence[tuple[int, int]], keys: Sequence[str], said: Sequence[_ResponseFacts]
     ) -> None:
         """Add all of responses that figures are made from: what they are, and what is said."""
         of_setup, of_example = np.array(places).T
@@ -251,7 +251,7 @@ class _Reader:
             name = self.setups[here[0]].name
             self.digest.update(json.dumps([dialog, example, name, key, *row, *of_meta]).encode())
 
-    def material(self) -> Material:
+    def material(self) -> TradeoffMaterial:
         """Return what was read, of the setups and examples that have a response alone."""
         there = self.responses != NO_RESPONSE
         dots, kept = np.flatnonzero(there.any(axis=1)), np.flatnonzero(there.any(axis=0))
@@ -265,7 +265,7 @@ class _Reader:
         examples = [self.examples[place] for place in kept]
         names = sorted({dialog for _, _, dialog in examples})
         dialog_place = {name: place for place, name in enumerate(names)}
-        return Material(
+        return TradeoffMaterial(
             dataset=self.dataset,
             axes=self.axes,
             dots=tuple(self._dot(place) for place in dots.tolist()),
@@ -296,7 +296,7 @@ class _Reader:
         )
 
 
-def _said_in(meta: Any, *, is_chosen: bool) -> _Said:
+def _said_in(meta: Any, *, is_chosen: bool) -> _ResponseFacts:
     """Return what is said in a response's meta, which an import may fill with anything."""
     meta = meta if isinstance(meta, dict) else {}
     tokens, shares = (
@@ -307,7 +307,7 @@ def _said_in(meta: Any, *, is_chosen: bool) -> _Said:
         kept = Shares(math.nan, math.nan)
     n_tokens = _number(tokens.get("total"), sys.float_info.max)
     is_tie = is_chosen and meta.get(IS_TIE) is True
-    return _Said(n_tokens, *kept, kept.off_budget, is_tie)
+    return _ResponseFacts(n_tokens, *kept, kept.off_budget, is_tie)
 
 
 def _number(value: Any, most: float) -> float:

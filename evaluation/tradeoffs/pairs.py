@@ -30,7 +30,7 @@ _OF_SAMPLING = frozenset({"top_p", "top_k"})
 _OF_PROMPTS = frozenset({*PromptChoices._fields, *Bm25._fields, EVIDENCE_SHARE} - {"type", "bm25"})
 
 
-class Pair(NamedTuple):
+class SetupPair(NamedTuple):
     """Two setups by their places: what is said is always the first minus the second."""
 
     first: int
@@ -52,7 +52,7 @@ def is_plain(dot: Dot) -> bool:
     )
 
 
-def pairs_differing_in(dots: Sequence[Dot], difference: Difference) -> list[Pair]:
+def pairs_differing_in(dots: Sequence[Dot], difference: Difference) -> list[SetupPair]:
     """Return the pairs that differ in one thing alone, in the order of the marks.
 
     history, golden evidence, instructions: with, then without; without golden evidence is no
@@ -74,7 +74,7 @@ def pairs_differing_in(dots: Sequence[Dot], difference: Difference) -> list[Pair
             groups[key].append(place)
     settings = [_Settings(dot) for dot in dots]
     found = [
-        Pair(first, second)
+        SetupPair(first, second)
         for group in groups.values()
         for first, second in permutations(group, 2)
         if _goes_first(difference, sides[first], sides[second])
@@ -85,12 +85,12 @@ def pairs_differing_in(dots: Sequence[Dot], difference: Difference) -> list[Pair
     return sorted(_to_the_next(found, sides))
 
 
-def size_pairs(dots: Sequence[Dot], larger: str, smaller: str) -> list[Pair]:
+def size_pairs(dots: Sequence[Dot], larger: str, smaller: str) -> list[SetupPair]:
     """Return the pairs of one model, then another, that agree in everything else."""
     settings = [_Settings(dot) for dot in dots]
     of = {name: _plain_of(dots, name) for name in (larger, smaller)}
     return [
-        Pair(first, second)
+        SetupPair(first, second)
         for first in of[larger]
         for second in of[smaller]
         if _but_size(dots[first]) == _but_size(dots[second])
@@ -134,9 +134,9 @@ def comparable_pairs(dots: Sequence[Dot]) -> list[ComparablePair]:
     found = []
     for group in groups.values():
         for first, second in combinations(sorted(group, key=lambda at: _order(dots[at])), 2):
-            pair = Pair(second, first)  # later in the order, then earlier
+            pair = SetupPair(second, first)  # later in the order, then earlier
             if pair[::-1] in with_instructions:
-                pair = Pair(*pair[::-1])
+                pair = SetupPair(*pair[::-1])
             if reasons := _reasons(dots[first], dots[second], pair in with_instructions):
                 found.append(ComparablePair(*pair, reasons))
     return sorted(found)
@@ -240,7 +240,7 @@ def _goes_first(difference: Difference, first: float, second: float) -> bool:
     return first > second
 
 
-def _from_the_lowest(pairs: Sequence[Pair], sides: Sequence[float]) -> list[Pair]:
+def _from_the_lowest(pairs: Sequence[SetupPair], sides: Sequence[float]) -> list[SetupPair]:
     """Return, for each second setup, the pairs of the lowest side that it has."""
     lowest: dict[int, float] = {}
     for first, second in pairs:
@@ -248,7 +248,7 @@ def _from_the_lowest(pairs: Sequence[Pair], sides: Sequence[float]) -> list[Pair
     return [pair for pair in pairs if sides[pair.first] == lowest[pair.second]]
 
 
-def _to_the_next(pairs: Sequence[Pair], sides: Sequence[float]) -> list[Pair]:
+def _to_the_next(pairs: Sequence[SetupPair], sides: Sequence[float]) -> list[SetupPair]:
     """Return, for each first setup, the pairs whose second has the nearest side."""
     steps = [abs(sides[first] - sides[second]) for first, second in pairs]
     least: dict[int, float] = {}

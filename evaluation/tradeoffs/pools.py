@@ -12,7 +12,7 @@ import numpy as np
 
 from evaluation.measures.tradeoff import f1_from
 from evaluation.tradeoffs.dots import dot_of
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from generation.amounts import UNDEFINED
 from generation.models import RERANKED, Setup
 from generation.services.aggregates import what_makes
@@ -133,7 +133,7 @@ def pool_of(setups: Iterable[Setup]) -> Pool:
     return Pool(members[0].model, members[0].temperature, names, is_usual=False)
 
 
-def best_single(material: Material, places: Sequence[int]) -> int | None:
+def best_single(material: TradeoffMaterial, places: Sequence[int]) -> int | None:
     """Return the place of the setup of a pool with the highest F1, of equals the first.
 
     F1 is over the examples that both axes know of every setup of the pool; a setup of which they

@@ -10,7 +10,7 @@ from evaluation.measures.recall_mixing import (
     GOLDEN,
     NON_EVIDENCE,
     Between,
-    Mixing,
+    PointMixing,
     between,
     golden_of_top_k_from,
     in_all,
@@ -21,7 +21,7 @@ from evaluation.measures.recall_mixing import (
 )
 from evaluation.statistics.intervals import Floats
 from evaluation.tradeoffs.dots import Dot
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.recalls import Recalls
 from evaluation.tradeoffs.titles import EARLIER_RULE
 from generation.grids.prompts import EVIDENCE_SHARE
@@ -34,7 +34,7 @@ NON_EVIDENCE_KINDS = (NEXT_BEST, "random")  # of evidence that is not golden, th
 _ABOUT_PASSAGES = frozenset({"ranking", "query", "idf", "k1", "b", "seed"})
 
 
-class Line(NamedTuple):
+class RecallLine(NamedTuple):
     """A line of the figure, through points in its units."""
 
     points: tuple[tuple[float, float], ...]  # attribution, sensibleness; both in [0, 1]
@@ -106,7 +106,7 @@ class _Group(NamedTuple):
     is_of_earlier_rule: bool
 
     def by_share(
-        self, material: Material, evidence: str, among: Collection[int]
+        self, material: TradeoffMaterial, evidence: str, among: Collection[int]
     ) -> dict[float, int]:
         """Return the places of one evidence by dialog share, from 1 to 0; the first by name."""
         found: dict[float, int] = {}
@@ -117,7 +117,7 @@ class _Group(NamedTuple):
         return dict(sorted(found.items(), reverse=True))
 
 
-def restricted_pairs(material: Material) -> list[RestrictedPair]:
+def restricted_pairs(material: TradeoffMaterial) -> list[RestrictedPair]:
     """Return what can be drawn: scored first, then largest model, T 0, next-best non-evidence.
 
     Prompts of an earlier rule come after all others.
@@ -158,7 +158,7 @@ def restricted_pairs(material: Material) -> list[RestrictedPair]:
 
 
 def curves_of(
-    material: Material,
+    material: TradeoffMaterial,
     model: str,
     temperature: float | None = 0.0,
     non_evidence: str = NEXT_BEST,
@@ -203,7 +203,7 @@ def curves_of(
     return Curves(pair._replace(settings=chosen.settings), golden, other, n_others, n_unlabelled)
 
 
-def _groups(material: Material, pair: RestrictedPair) -> list[_Group]:
+def _groups(material: TradeoffMaterial, pair: RestrictedPair) -> list[_Group]:
     """Return the setups of a pair by their settings; none of the groups lies within another.
 
     A setting that changes nothing in a prompt (the place of passages where there are none, the
@@ -222,7 +222,7 @@ def _groups(material: Material, pair: RestrictedPair) -> list[_Group]:
 
 
 def _size(
-    material: Material, group: _Group, non_evidence: str, among: Collection[int]
+    material: TradeoffMaterial, group: _Group, non_evidence: str, among: Collection[int]
 ) -> tuple[int, int]:
     """Return how many shares both sides of a group have, and how many both have in sum."""
     golden = group.by_share(material, "golden", among)
@@ -278,7 +278,7 @@ class Mixed(NamedTuple):
     share: float  # s, asked for
     share_of_top_k: float  # s'
     golden_between: Between | None  # where golden(s') is measured; None: nowhere
-    mixing: Mixing
+    mixing: PointMixing
     # (n_examples, 12), see `evaluation.measures.recall_mixing`; zeros where one setup is not known
     statistics: Floats
 
@@ -289,7 +289,7 @@ class Mixed(NamedTuple):
 
 
 def mixed_at(
-    material: Material, curves: Curves, recalls: Recalls, *, by_score: bool = False
+    material: TradeoffMaterial, curves: Curves, recalls: Recalls, *, by_score: bool = False
 ) -> list[Mixed]:
     """Return what is mixed at each share that both curves have, over the same examples."""
     return [
@@ -298,7 +298,7 @@ def mixed_at(
 
 
 def _mixed_at(
-    material: Material, curves: Curves, recalls: Recalls, share: float, *, by_score: bool
+    material: TradeoffMaterial, curves: Curves, recalls: Recalls, share: float, *, by_score: bool
 ) -> Mixed:
     of_top_k = share_of_top_k(share, recalls.k)
     found = between(of_top_k, curves.golden)
@@ -313,7 +313,7 @@ def _mixed_at(
         share,
         of_top_k,
         found,
-        Mixing(recalls.at_1, recalls.at_k, math.nan if found is None else found.weight),
+        PointMixing(recalls.at_1, recalls.at_k, math.nan if found is None else found.weight),
         in_all([material.statistics(place, by_score=by_score) for place in places]),
     )
 
@@ -322,13 +322,13 @@ def _mixed_at(
 
 
 def lines_of(
-    material: Material,
+    material: TradeoffMaterial,
     curves: Curves,
     recalls: Recalls,
     with_top_k: bool,
     *,
     by_score: bool = False,
-) -> list[Line]:
+) -> list[RecallLine]:
     """Return the lines of figures 4 and 5; of those that are not defined, none.
 
     Two curves along the setups (styles `golden` and `non-evidence`); at each share a line from
@@ -378,8 +378,8 @@ def lines_of(
     return [line for line in found if line.points]
 
 
-def _line(points: Sequence[Floats], style: str, label: str) -> Line:
+def _line(points: Sequence[Floats], style: str, label: str) -> RecallLine:
     """Return a line through the points that are defined; straight lines need all of theirs."""
     known = [(float(x), float(y)) for x, y in points if not (np.isnan(x) or np.isnan(y))]
     is_curve = style in ("golden", "non-evidence")
-    return Line(tuple(known) if is_curve or len(known) == len(points) else (), style, label)
+    return RecallLine(tuple(known) if is_curve or len(known) == len(points) else (), style, label)

@@ -11,7 +11,7 @@ from generation.grids.progress import ExperimentProgress, experiment_progress
 from generation.models import Experiment, Setup
 
 
-class Scored(NamedTuple):
+class ScorerResult(NamedTuple):
     """What one scorer has come to, among the responses of a recipe."""
 
     scorer: Scorer
@@ -33,7 +33,7 @@ class RecipeState(NamedTuple):
     """How far a recipe is with some scorers."""
 
     asked: ExperimentProgress
-    scored: tuple[Scored, ...]  # attribution, sensibleness; behind them what judges
+    scored: tuple[ScorerResult, ...]  # attribution, sensibleness; behind them what judges
     aggregate: Setup | None  # the newest; None: its examples are not re-ranked yet
 
     @property
@@ -73,7 +73,7 @@ def state_of(recipe: Recipe, scorers: Scorers, judges: Sequence[Scorer] = ()) ->
     return RecipeState(
         asked=of_grid,
         scored=tuple(
-            Scored(
+            ScorerResult(
                 scorer,
                 len(responses),
                 n_without_score(scorer, responses),

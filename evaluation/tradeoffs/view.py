@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from evaluation.measures.tradeoff import attribution_from, sensibleness_from
 from evaluation.tradeoffs.dots import TOP_RIGHT, Dot
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from generation.model_sizes import by_size
 
 NONE = ("",)  # as a filter: nothing of its kind; no key is empty
@@ -94,18 +94,20 @@ def is_shown(dot: Dot, view: View) -> bool:
     return all(not kept or key in kept for key, kept in filters)
 
 
-def shown(material: Material, view: View) -> list[int]:
+def shown(material: TradeoffMaterial, view: View) -> list[int]:
     """Return the places of the marks that the filters of a view let through."""
     return [place for place, dot in enumerate(material.dots) if is_shown(dot, view)]
 
 
-def point_of(material: Material, place: int, *, by_score: bool = False) -> tuple[float, float]:
+def point_of(
+    material: TradeoffMaterial, place: int, *, by_score: bool = False
+) -> tuple[float, float]:
     """Return where a mark stands: attribution and sensibleness in [0, 1]; NaN where undefined."""
     sums = material.statistics(place, by_score=by_score).sum(axis=0)
     return float(attribution_from(sums)), float(sensibleness_from(sums))
 
 
-def zoomed(material: Material, view: View) -> View:
+def zoomed(material: TradeoffMaterial, view: View) -> View:
     """Return the view, zoomed to the marks it shows; the whole where they stand nowhere."""
     points = [point_of(material, place, by_score=view.by_score) for place in shown(material, view)]
     known = [point for point in points if not any(map(math.isnan, point))]
@@ -124,7 +126,7 @@ def _range_around(values: Sequence[float]) -> tuple[float, float]:
 # --- figures 1 to 7 -------------------------------------------------------------------------
 
 
-class Figure(NamedTuple):
+class PaperFigure(NamedTuple):
     """One figure of [A] 7 as a view."""
 
     number: int
@@ -133,25 +135,25 @@ class Figure(NamedTuple):
     needs: Literal["setups", "golden", "restricted", "aggregates"]
     size: Literal["large", "small"] | None  # which model it shows alone; None: all of them
     is_about: Callable[[Dot], bool]  # the marks without which there is nothing to see
-    view: Callable[[Material, str, str], View]  # of material, large model, small model
+    view: Callable[[TradeoffMaterial, str, str], View]  # of material, large model, small model
 
 
-def largest(material: Material, figure: Figure) -> str:
+def largest(material: TradeoffMaterial, figure: PaperFigure) -> str:
     """Return the largest model that has what a figure is about; of all where none has; or ''."""
     return _by_size_of(material, figure)[-1]
 
 
-def smallest(material: Material, figure: Figure) -> str:
+def smallest(material: TradeoffMaterial, figure: PaperFigure) -> str:
     """Return the smallest model that has what a figure is about; of all where none has; or ''."""
     return _by_size_of(material, figure)[0]
 
 
-def models_of(material: Material) -> list[str]:
+def models_of(material: TradeoffMaterial) -> list[str]:
     """Return the models of all marks, from small to large."""
     return by_size(list({model_key(dot) for dot in material.dots}))
 
 
-def _by_size_of(material: Material, figure: Figure) -> list[str]:
+def _by_size_of(material: TradeoffMaterial, figure: PaperFigure) -> list[str]:
     having = {model_key(dot) for dot in material.dots if figure.is_about(dot)}
     return by_size(list(having)) or models_of(material) or [""]
 
@@ -171,32 +173,32 @@ def _is_reranked(dot: Dot) -> bool:
     return dot.is_aggregate and "recipe" not in dot.settings
 
 
-def _full_grid(material: Material, large: str, small: str) -> View:
+def _full_grid(material: TradeoffMaterial, large: str, small: str) -> View:
     return View(prompts=_prompts(material, _is_of_full_grid), aggregates=NONE, clusters=True)
 
 
-def _golden(material: Material, large: str, small: str) -> View:
+def _golden(material: TradeoffMaterial, large: str, small: str) -> View:
     view = View(prompts=_prompts(material, _is_golden), aggregates=NONE)
     return zoomed(material, view)
 
 
-def _golden_of_large(material: Material, large: str, small: str) -> View:
+def _golden_of_large(material: TradeoffMaterial, large: str, small: str) -> View:
     view = View(
         models=(large,), prompts=_prompts(material, _is_golden), aggregates=NONE, labels=True
     )
     return zoomed(material, view)
 
 
-def _restricted(material: Material, large: str, small: str) -> View:
+def _restricted(material: TradeoffMaterial, large: str, small: str) -> View:
     prompts = _prompts(material, lambda dot: dot.is_restricted)
     return View(models=(large,), prompts=prompts, aggregates=NONE, lines=True)
 
 
-def _restricted_top_k(material: Material, large: str, small: str) -> View:
+def _restricted_top_k(material: TradeoffMaterial, large: str, small: str) -> View:
     return _restricted(material, large, small)._replace(k=USUAL_K)
 
 
-def _reranked(material: Material, model: str) -> View:
+def _reranked(material: TradeoffMaterial, model: str) -> View:
     """Return the aggregates of a model beside the setups they were chosen among."""
     found = [dot for dot in material.dots if _is_reranked(dot) and model_key(dot) == model]
     temperatures = sorted({temperature_key(dot) for dot in found})[:1]
@@ -210,7 +212,7 @@ def _reranked(material: Material, model: str) -> View:
     return zoomed(material, view)
 
 
-def _prompts(material: Material, wanted: Callable[[Dot], bool]) -> tuple[str, ...]:
+def _prompts(material: TradeoffMaterial, wanted: Callable[[Dot], bool]) -> tuple[str, ...]:
     """Return the prompts of the wanted single setups: () where that is all there are."""
     single = [dot for dot in material.dots if not dot.is_aggregate]
     kept = _unique(prompt_key(dot) for dot in single if wanted(dot))
@@ -221,10 +223,10 @@ def _unique(keys: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(keys)))
 
 
-FIGURES: dict[int, Figure] = {
+FIGURES: dict[int, PaperFigure] = {
     figure.number: figure
     for figure in (
-        Figure(
+        PaperFigure(
             1,
             "Full grid",
             "All single setups: history and golden evidence, there or not, make four clusters.",
@@ -233,7 +235,7 @@ FIGURES: dict[int, Figure] = {
             lambda dot: True,
             _full_grid,
         ),
-        Figure(
+        PaperFigure(
             2,
             "Golden evidence",
             "Setups with the full history and golden evidence: temperature and size make bands.",
@@ -242,7 +244,7 @@ FIGURES: dict[int, Figure] = {
             _is_golden,
             _golden,
         ),
-        Figure(
+        PaperFigure(
             3,
             "Large model",
             "One model with history and golden evidence; labels are [temperature, model, type].",
@@ -251,7 +253,7 @@ FIGURES: dict[int, Figure] = {
             _is_golden,
             _golden_of_large,
         ),
-        Figure(
+        PaperFigure(
             4,
             "Restricted context, top 1",
             "Dialog given up for evidence, golden or not; grey lines simulate retrieval of one "
@@ -261,7 +263,7 @@ FIGURES: dict[int, Figure] = {
             lambda dot: dot.is_restricted,
             _restricted,
         ),
-        Figure(
+        PaperFigure(
             5,
             "Restricted context, top k",
             "As figure 4; red lines simulate retrieval of k passages, which finds the golden one "
@@ -271,7 +273,7 @@ FIGURES: dict[int, Figure] = {
             lambda dot: dot.is_restricted,
             _restricted_top_k,
         ),
-        Figure(
+        PaperFigure(
             6,
             "Re-ranking, large model",
             "Responses chosen example by example among setups of the largest model, beside those.",
@@ -280,7 +282,7 @@ FIGURES: dict[int, Figure] = {
             _is_reranked,
             lambda material, large, small: _reranked(material, large),
         ),
-        Figure(
+        PaperFigure(
             7,
             "Re-ranking, small model",
             "Responses chosen example by example among setups of the smallest model, beside those.",

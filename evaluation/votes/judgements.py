@@ -28,7 +28,7 @@ class QuestionVotes(NamedTuple):
     n_met: int = 0  # votes that are the known answer
 
 
-class Judgement(NamedTuple):
+class TargetJudgement(NamedTuple):
     """What one arm of one study said about one target of a response."""
 
     study: Study
@@ -54,7 +54,7 @@ class Decision(NamedTuple):
     at: datetime
 
 
-def judgements(responses: Iterable[Response]) -> dict[int, list[Judgement]]:
+def judgements(responses: Iterable[Response]) -> dict[int, list[TargetJudgement]]:
     """Return all votes and flags on some responses by response id, in four queries."""
     gold = _known_answers(responses)
     whole_first = F("target__citation__number").asc(nulls_first=True)
@@ -77,12 +77,12 @@ def judgements(responses: Iterable[Response]) -> dict[int, list[Judgement]]:
         arms[flag.arm_id] = flag.arm
         if not any(key[:2] == (flag.response_id, flag.arm_id) for key in grouped):
             grouped[flag.response_id, flag.arm_id, None] = []
-    found: dict[int, list[Judgement]] = defaultdict(list)
+    found: dict[int, list[TargetJudgement]] = defaultdict(list)
     for (response, arm, number), of_target in grouped.items():
         study = arms[arm].study
         known = gold.get((study.pk, response, number), {})
         found[response].append(
-            Judgement(
+            TargetJudgement(
                 study=study,
                 arm=arms[arm].kind,
                 citation=number,

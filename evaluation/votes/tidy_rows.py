@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from annotation.models import Study, Vote
 from annotation.schemes import load_scheme
 from evaluation.votes.counts import flagged_responses, gold_targets
-from generation.importers.spreadsheet import csv_cell
+from generation.importers.spreadsheet import LineFile, csv_cell
 
 COLUMNS = {
     "study": "arm__study__name",
@@ -33,16 +33,9 @@ COLUMNS = {
 CHUNK = 5000
 
 
-class _Line:
-    """A file that hands back what is written to it, for `csv.writer`."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
 def tidy_votes_csv(study: Study) -> Iterator[str]:
     """Yield the lines of a study's tidy CSV: raters by code, answers as words."""
-    rows = csv.writer(_Line())
+    rows = csv.writer(LineFile())
     yield rows.writerow(COLUMNS)
     scheme = load_scheme(study.scheme)
     scales = {question.key: question.scale for question in scheme.questions}

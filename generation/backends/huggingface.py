@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from generation.backends.base import Completion, Decoding, Prompt, Token
 from generation.backends.loading import load, most_tokens
 from generation.backends.model_files import first_line, folder_of
-from generation.backends.token_steps import Step, Steps, Stops
+from generation.backends.token_steps import Steps, Stops, TokenStep
 from generation.model_specs import BackendError, ModelSpec
 
 LEAST_AT_ONCE = 8  # prompts that a graphics card completes in about the time of one
@@ -190,7 +190,7 @@ class TransformersLanguageModel:
         self,
         asked: _Encoded,
         written: list[int],
-        steps: Sequence[Step],
+        steps: Sequence[TokenStep],
         stopped_at: int,
         decoding: Decoding,
     ) -> Completion:
@@ -215,7 +215,9 @@ class TransformersLanguageModel:
             n_tokens=len(ids),
         )
 
-    def _tokens(self, ids: Sequence[int], steps: Sequence[Step], text: str) -> tuple[Token, ...]:
+    def _tokens(
+        self, ids: Sequence[int], steps: Sequence[TokenStep], text: str
+    ) -> tuple[Token, ...]:
         """Return the tokens that a text is made of, with their probabilities."""
         n_kept = len(ids)
         if text != self._decoded(ids):  # it was cut

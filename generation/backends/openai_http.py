@@ -46,7 +46,7 @@ _LONGEST_IN_SIGNATURE = 30  # characters of a name
 _LOOKS_LIKE_A_KEY = re.compile(r"(?i)\b(?:bearer|basic)\s+\S+|\bsk-[\w*.-]{4,}")
 
 
-class Patience(NamedTuple):
+class ServerPatience(NamedTuple):
     """How long a server is waited for."""
 
     request: float = 90.0  # seconds for one request
@@ -56,10 +56,10 @@ class Patience(NamedTuple):
     longest_pause: float = 20.0
 
 
-PATIENCE = Patience()
+PATIENCE = ServerPatience()
 
 
-class _Trouble(Exception):
+class _RequestTrouble(Exception):
     """A request without an answer: why, and whether asking again may help."""
 
     def __init__(self, why: str, status: int = 0, wait: float | None = None) -> None:
@@ -94,7 +94,7 @@ class OpenAILanguageModel:
     revision = ""  # servers do not say it in a way that lasts
     device = "server"
 
-    def __init__(self, spec: ModelSpec, patience: Patience = PATIENCE) -> None:
+    def __init__(self, spec: ModelSpec, patience: ServerPatience = PATIENCE) -> None:
         """Find out whether the server can be reached.
 
         Args:
@@ -167,7 +167,7 @@ class OpenAILanguageModel:
             return completion_of(self._without_key(body), decoding.stop)
         except Nonsense as nonsense:
             return Completion(problem=self._safe(str(nonsense)))
-        except _Trouble as trouble:
+        except _RequestTrouble as trouble:
             if not trouble.is_passing:
                 self._answered_at = time.monotonic()
             self._was_given_up = trouble.is_passing and not trouble.is_limit
@@ -190,7 +190,7 @@ class OpenAILanguageModel:
             request = self._requests.request(prompt, decoding)
             try:
                 return self._answer_once(request, ends)
-            except _Trouble as trouble:
+            except _RequestTrouble as trouble:
                 if not trouble.is_passing and self._requests.adapts(request, str(trouble)):
                     continue
                 setting = "" if trouble.is_passing else needed(request, str(trouble))
@@ -204,7 +204,7 @@ class OpenAILanguageModel:
                 is_last = n_tries >= most and not trouble.is_limit
                 if not trouble.is_passing or is_last or is_late or call.is_over.wait(wait):
                     asked = f" (asked {n_tries} times)" if n_tries > 1 else ""
-                    raise _Trouble(f"{trouble}{asked}", trouble.status) from None
+                    raise _RequestTrouble(f"{trouble}{asked}", trouble.status) from None
                 pause = min(2 * pause, self._patience.longest_pause)
 
     def _answer_once(self, request: Mapping[str, Any], ends: float) -> bytes:
@@ -221,16 +221,16 @@ class OpenAILanguageModel:
                 for part in answer.iter_bytes():
                     body += part
                     if time.monotonic() > began + seconds:
-                        raise _Trouble(f"no whole answer within {seconds:.3g} s")
+                        raise _RequestTrouble(f"no whole answer within {seconds:.3g} s")
                     if len(body) > LARGEST_ANSWER:
                         raise Nonsense(f"the server's answer has more than {LARGEST_ANSWER} bytes")
                 return body
         except (openai.APITimeoutError, httpx2.TimeoutException):
-            raise _Trouble(f"no answer within {seconds:.3g} s") from None
+            raise _RequestTrouble(f"no answer within {seconds:.3g} s") from None
         except openai.APIStatusError as error:
             raise self._refusal(error) from None
         except (openai.APIConnectionError, httpx2.HTTPError) as error:
-            raise _Trouble(_in_words(error)) from None
+            raise _RequestTrouble(_in_words(error)) from None
 
     # --- the server -----------------------------------------------------------------------------
 
@@ -274,7 +274,7 @@ class OpenAILanguageModel:
             if isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout):
                 raise BackendError(f"{self._location}: {_in_words(error)}") from None
 
-    def _refusal(self, error: Any) -> _Trouble:
+    def _refusal(self, error: Any) -> _RequestTrouble:
         """Return why a request was refused.
 
         Raises:
@@ -289,18 +289,18 @@ class OpenAILanguageModel:
             key = f"the key in {self._key_variable}" if self._key_variable else "no key"
             if is_about_all or status == HTTPStatus.UNAUTHORIZED:
                 raise BackendError(f"{self._location}: {said} to {key}")
-            return _Trouble(said, status)
+            return _RequestTrouble(said, status)
         if 300 <= status < 400:
             elsewhere = f"{said}: it sends elsewhere, which is not followed"
             if is_about_all:
                 raise BackendError(f"{self._location}: {elsewhere}; expected the address itself")
-            return _Trouble(elsewhere, status)
+            return _RequestTrouble(elsewhere, status)
         quoted = self._safe(said_in(error.body))
         if status == HTTPStatus.NOT_FOUND and is_about_all:
             expected = f"expected a model {self._model!r} there"
             raise BackendError(f"{self._location}: {said}, {expected}{': ' * bool(quoted)}{quoted}")
         is_paid_up = "insufficient_quota" not in str(error.body)
-        return _Trouble(
+        return _RequestTrouble(
             f"{said}{': ' * bool(quoted)}{quoted}",
             status if is_paid_up else HTTPStatus.PAYMENT_REQUIRED,
             _seconds_to_wait(error.response.headers),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from generation.backends.base import Decoding, Prompt
 
 
-class Step(NamedTuple):
+class TokenStep(NamedTuple):
     """What was likely at one place of a completion, as natural logarithms."""
 
     log_probability: float  # of what was taken
@@ -21,10 +21,10 @@ class Steps:
     def __init__(self, prompts: Sequence[Prompt], decoding: Decoding) -> None:
         self._decoding = decoding
         self._draws = [random.Random(repr((decoding.seed, *prompt))) for prompt in prompts]
-        self._noted: list[list[Step]] = []  # by place, then row
+        self._noted: list[list[TokenStep]] = []  # by place, then row
         self.without_numbers: set[int] = set()  # rows whose logits were none
 
-    def of(self, row: int) -> list[Step]:
+    def of(self, row: int) -> list[TokenStep]:
         """Return what was noted about a row, place by place."""
         return [place[row] for place in self._noted]
 
@@ -67,7 +67,7 @@ class Steps:
         of_taken = log_probabilities.gather(1, taken[:, None])[:, 0].tolist()
         self._noted.append(
             [
-                Step(value, list(zip(*top, strict=True)))
+                TokenStep(value, list(zip(*top, strict=True)))
                 for value, *top in zip(of_taken, tokens, values, strict=True)
             ]
         )

@@ -9,7 +9,7 @@ from generation.forms.offered_models import PRICES, OfferedModel, offered_models
 from generation.grids.grid_file import MOST_PRICE
 
 
-class ModelRow(NamedTuple):
+class OfferedModelRow(NamedTuple):
     """One model as a form shows it."""
 
     model: OfferedModel
@@ -49,13 +49,13 @@ class ModelsForm(forms.Form):
             )
 
     @property
-    def rows(self) -> list[ModelRow]:
+    def rows(self) -> list[OfferedModelRow]:
         """The models, each with its own fields."""
         return [self._row(model) for model in self.offered]
 
-    def _row(self, model: OfferedModel) -> ModelRow:
+    def _row(self, model: OfferedModel) -> OfferedModelRow:
         precision = f"precision_{model.key}"
-        return ModelRow(
+        return OfferedModelRow(
             model,
             model.name in (self["models"].value() or ()),
             self[precision] if precision in self.fields else None,

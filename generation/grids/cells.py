@@ -26,7 +26,7 @@ USUAL_SETTINGS: Mapping[str, Any] = {
 }
 
 
-class Cell(NamedTuple):
+class GridCell(NamedTuple):
     """One setup of a grid: which model is asked, with which prompts, decoded how."""
 
     setup: SetupRecord
@@ -35,7 +35,7 @@ class Cell(NamedTuple):
     decoding: Decoding
 
 
-def cells(grid: Grid) -> list[Cell]:
+def cells(grid: Grid) -> list[GridCell]:
     """Return the different setups of a grid, model by model; one query.
 
     Setups that cannot differ are one: seeds, top-p and top-k at temperature 0 (unless the prompt
@@ -53,14 +53,14 @@ def cells(grid: Grid) -> list[Cell]:
         _spec(model, listed.get(model.name), f"models.{number}")
         for number, model in enumerate(grid.models, start=1)
     ]
-    by_name: dict[str, Cell] = {}
+    by_name: dict[str, GridCell] = {}
     for spec, choices, decoding in product(specs, _choices(grid), _decodings(grid)):
         cell = _cell(spec, choices, decoding)
         by_name.setdefault(cell.setup.name, cell)
     return list(by_name.values())
 
 
-def cells_about(dataset: Dataset, grid: Grid) -> list[Cell]:
+def cells_about(dataset: Dataset, grid: Grid) -> list[GridCell]:
     """Return the different setups of a grid over a dataset, as it is now.
 
     Those that show a knowledge graph say which, and how it is searched, as their setting `graph`:
@@ -77,7 +77,7 @@ def cells_about(dataset: Dataset, grid: Grid) -> list[Cell]:
     ]
 
 
-def check_setups(dataset: Dataset, cells: Iterable[Cell]) -> None:
+def check_setups(dataset: Dataset, cells: Iterable[GridCell]) -> None:
     """Make sure that setups of the dataset with the names of cells say the same; one query.
 
     An imported setup may have any name.
@@ -173,7 +173,7 @@ def _decodings(grid: Grid) -> Iterator[Decoding]:
         yield Decoding(temperature, top_p, top_k, max_tokens, seed=seed)
 
 
-def _cell(spec: ModelSpec, choices: PromptChoices, asked: Decoding) -> Cell:
+def _cell(spec: ModelSpec, choices: PromptChoices, asked: Decoding) -> GridCell:
     """Return a cell; the seed is that of its prompts and of its decoding."""
     choices = what_matters(choices._replace(seed=asked.seed))
     decoding = _what_matters(asked._replace(stop=_stop(choices.type.key)))
@@ -189,10 +189,10 @@ def _cell(spec: ModelSpec, choices: PromptChoices, asked: Decoding) -> Cell:
     setup = SetupRecord(
         "", spec.name, decoding.temperature, choices.type.key, "", settings_of(choices) | unusual
     )
-    return Cell(setup._replace(name=setup_name(setup)), spec, choices, decoding)
+    return GridCell(setup._replace(name=setup_name(setup)), spec, choices, decoding)
 
 
-def _renamed(cell: Cell, more: Mapping[str, Any]) -> Cell:
+def _renamed(cell: GridCell, more: Mapping[str, Any]) -> GridCell:
     """Return a cell whose setup has more settings, and the name that says so."""
     setup = cell.setup._replace(settings={**cell.setup.settings, **more})
     return cell._replace(setup=setup._replace(name=setup_name(setup)))

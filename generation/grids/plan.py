@@ -7,7 +7,7 @@ from heapq import nsmallest
 from typing import Any, NamedTuple
 
 from generation.draws import random_key
-from generation.grids.cells import Cell, cells_about, check_setups
+from generation.grids.cells import GridCell, cells_about, check_setups
 from generation.grids.grid_file import Grid, of_data
 from generation.grids.material import materials
 from generation.grids.prompts import PromptChoices, PromptMaker
@@ -51,7 +51,7 @@ class PlanRow(NamedTuple):
     n_removing_less: int = 0  # of the calls: fewer members than that can be removed
 
 
-class Plan(NamedTuple):
+class GridPlan(NamedTuple):
     """What a grid would ask. Tokens are estimated where fewer examples were counted than asked."""
 
     n_examples: int
@@ -71,7 +71,7 @@ class Plan(NamedTuple):
             model="", precision="", prompt="", cost=sum(costs) if costs else None
         )
 
-    def has_room_for(self, calls: Iterable[tuple[Cell, int]]) -> bool:
+    def has_room_for(self, calls: Iterable[tuple[GridCell, int]]) -> bool:
         """Return whether no more calls are to be made now than were planned, row by row."""
         planned = {(row.model, row.precision, row.prompt): row.n_calls for row in self.rows}
         wanted: Counter[tuple[str, str, str]] = Counter()
@@ -84,16 +84,16 @@ class Plan(NamedTuple):
         return self._asdict() | {"rows": [row._asdict() for row in self.rows]}
 
 
-def plan_of(experiment: Experiment) -> Plan | None:
+def plan_of(experiment: Experiment) -> GridPlan | None:
     """Return the plan of an experiment; None: there is none yet."""
     if not experiment.plan:
         return None
-    return Plan(
+    return GridPlan(
         **experiment.plan | {"rows": tuple(PlanRow(**row) for row in experiment.plan["rows"])}
     )
 
 
-def planned(experiment: Experiment, on_batch: Callable[[], None] = lambda: None) -> Plan:
+def planned(experiment: Experiment, on_batch: Callable[[], None] = lambda: None) -> GridPlan:
     """Return what an experiment would ask, with what is there now.
 
     Args:
@@ -106,7 +106,7 @@ def planned(experiment: Experiment, on_batch: Callable[[], None] = lambda: None)
     grid = of_data(experiment.grid)
     all_cells = cells_about(experiment.dataset, grid)
     check_setups(experiment.dataset, all_cells)
-    asked = Asked(experiment.dataset, examples_of(experiment.dataset, experiment.sample))
+    asked = GridExamples(experiment.dataset, examples_of(experiment.dataset, experiment.sample))
     counted, n_counted = _counted(all_cells, asked)
     to_count: dict[PromptChoices, dict[int, None]] = {}  # in order, each once
     for cell, examples in zip(all_cells, counted, strict=True):
@@ -119,7 +119,7 @@ def planned(experiment: Experiment, on_batch: Callable[[], None] = lambda: None)
         _count(cell, asked, [sizes[cell.choices][pk] for pk in examples], grid)
         for cell, examples in zip(all_cells, counted, strict=True)
     ]
-    return Plan(len(asked.examples), n_counted, grid.currency, _rows(counts))
+    return GridPlan(len(asked.examples), n_counted, grid.currency, _rows(counts))
 
 
 def examples_of(dataset: Dataset, sample: Sample | None) -> dict[int, str]:
@@ -135,7 +135,7 @@ def examples_of(dataset: Dataset, sample: Sample | None) -> dict[int, str]:
     return dict(kept.values_list("example", "example__key"))
 
 
-class Asked:
+class GridExamples:
     """The examples that a grid asks about, and which of them it need not ask about."""
 
     def __init__(self, dataset: Dataset, examples: dict[int, str]) -> None:
@@ -184,7 +184,7 @@ class Asked:
                 break
         return len(texts)
 
-    def there(self, cell: Cell) -> set[int]:
+    def there(self, cell: GridCell) -> set[int]:
         """Return the examples that have a response under a setup already."""
         setup = self._setups.get(cell.setup.name)
         if setup is None:
@@ -192,19 +192,19 @@ class Asked:
         there = Response.objects.filter(setup=setup).values_list("example", flat=True)
         return self.examples.keys() & set(there)
 
-    def widened(self, cell: Cell) -> int:
+    def widened(self, cell: GridCell) -> int:
         """Return how many of the examples to ask about have more golden passages than places."""
         kind = cell.choices.type
         if kind.evidence != "retrieved":
             return 0
         return sum(self._n_golden[pk] > kind.k for pk in self.to_ask(cell))
 
-    def incomplete(self, cell: Cell) -> int:
+    def incomplete(self, cell: GridCell) -> int:
         """Return how many of the examples to ask about have entities that the graph has not."""
         graph = cell.choices.type.graph
         return len(self._without_entities[graph].intersection(self.to_ask(cell))) if graph else 0
 
-    def removing_less(self, cell: Cell) -> int:
+    def removing_less(self, cell: GridCell) -> int:
         """Return how many of the examples to ask about lose fewer members than the type says.
 
         A budget may cut further ones.
@@ -214,13 +214,13 @@ class Asked:
             return 0
         return sum(self._removable[pk] < n_removed for pk in self.to_ask(cell))
 
-    def to_ask(self, cell: Cell) -> list[int]:
+    def to_ask(self, cell: GridCell) -> list[int]:
         """Return the examples to ask about under a setup, in order."""
         not_asked = self.left_out(cell.choices) | self.there(cell)
         return [pk for pk in self.examples if pk not in not_asked]
 
 
-def _counted(all_cells: Sequence[Cell], asked: Asked) -> tuple[list[list[int]], int]:
+def _counted(all_cells: Sequence[GridCell], asked: GridExamples) -> tuple[list[list[int]], int]:
     """Return by setup the examples whose prompts are counted, and of how many at most.
 
     These are all that are to be asked about; where that is too much, some of them that are drawn
@@ -255,7 +255,9 @@ def _sizes(
     return sizes
 
 
-def _count(cell: Cell, asked: Asked, counted: Sequence[int | None], grid: Grid) -> PlanRow:
+def _count(
+    cell: GridCell, asked: GridExamples, counted: Sequence[int | None], grid: Grid
+) -> PlanRow:
     """Return what one setup would ask, from the sizes of all its prompts or of some.
 
     Args:

@@ -30,7 +30,7 @@ RESTRICTED: tuple[PromptType, ...] = tuple(
 NOT_INDEXED = "the passages are not indexed yet; the dataset's page Retrieval has it done"
 
 
-class Preview(NamedTuple):
+class PromptPreview(NamedTuple):
     """One type's prompt of an example."""
 
     type: PromptType
@@ -43,7 +43,7 @@ class Preview(NamedTuple):
         return max(0, len(self.made.passages) - self.type.k) if is_forced else 0
 
 
-def previews(example: Example, choices: PromptChoices) -> list[Preview]:
+def previews(example: Example, choices: PromptChoices) -> list[PromptPreview]:
     """Return an example's prompt of each type, with everything else as chosen.
 
     Those about a knowledge graph are for questions about one. The type that is chosen comes last
@@ -60,7 +60,7 @@ def previews(example: Example, choices: PromptChoices) -> list[Preview]:
 
     about_graph = GRAPHS if asks_about_graph(example) else ()
     kinds = dict.fromkeys((*about_graph, *PREVIEWED, choices.type))
-    return [Preview(kind, made(kind)) for kind in kinds]
+    return [PromptPreview(kind, made(kind)) for kind in kinds]
 
 
 def asks_about_graph(example: Example) -> bool:

@@ -82,7 +82,7 @@ class _Calls(NamedTuple):
     n_tokens_out: int = 0
 
 
-class _Left(NamedTuple):
+class _SetupRemainder(NamedTuple):
     """What a grid has left under one setup: examples, and chunks that somebody is at."""
 
     n: int = 0
@@ -108,7 +108,7 @@ def setups_progress(experiment: Experiment) -> list[SetupProgress]:
             experiment,
             cell.setup,
             calls.get((cell.setup_id, cell.setup.model), _Calls()),
-            left.get(cell.setup_id, _Left()),
+            left.get(cell.setup_id, _SetupRemainder()),
         )
         for cell in cells.order_by("position")
     ]
@@ -139,7 +139,7 @@ def _calls(experiments: list[int]) -> Mapping[int, dict[tuple[int, str], _Calls]
     return found
 
 
-def _left(experiments: list[int], now: datetime) -> Mapping[int, dict[int, _Left]]:
+def _left(experiments: list[int], now: datetime) -> Mapping[int, dict[int, _SetupRemainder]]:
     """Count what is in unfinished chunks, by grid and setup: what has no call yet."""
     at_work = Q(state=ExperimentChunk.State.RUNNING, lease_until__gte=now)
     counted = (
@@ -149,16 +149,16 @@ def _left(experiments: list[int], now: datetime) -> Mapping[int, dict[int, _Left
         .values_list("experiment", "setup")
         .annotate(n=Sum(JsonLength("examples")), n_at_work=Count("pk", filter=at_work))
     )
-    found: dict[int, dict[int, _Left]] = defaultdict(dict)
+    found: dict[int, dict[int, _SetupRemainder]] = defaultdict(dict)
     for experiment, setup, *counts in counted:
-        found[experiment][setup] = _Left(*counts)
+        found[experiment][setup] = _SetupRemainder(*counts)
     return found
 
 
 def _progress(
     experiment: Experiment,
     by_setup: Mapping[tuple[int, str], _Calls],
-    left: Mapping[int, _Left],
+    left: Mapping[int, _SetupRemainder],
     now: datetime,
 ) -> ExperimentProgress:
     n = sum(calls.n for calls in by_setup.values())
@@ -206,7 +206,7 @@ def _share(experiment: Experiment, n: int, n_left: int) -> float:
 
 
 def _setup_progress(
-    experiment: Experiment, setup: Setup, calls: _Calls, left: _Left
+    experiment: Experiment, setup: Setup, calls: _Calls, left: _SetupRemainder
 ) -> SetupProgress:
     n_done = calls.n - calls.n_failed
     return SetupProgress(

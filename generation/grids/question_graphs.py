@@ -140,7 +140,7 @@ class GraphPrompt(NamedTuple):
     n_not_in_graph: int = 0  # members that its graph does not state: never removed
 
 
-class _Shown(NamedTuple):
+class _PromptGraph(NamedTuple):
     """What a prompt shows, and how many of its question's entities are not in the graph."""
 
     triples: tuple[Triple, ...]
@@ -177,7 +177,11 @@ class QuestionGraphs:
         ]
 
     def _prompt(
-        self, material: ExampleMaterial, shown: _Shown, minimum: list[Triple], budget: int | None
+        self,
+        material: ExampleMaterial,
+        shown: _PromptGraph,
+        minimum: list[Triple],
+        budget: int | None,
     ) -> GraphPrompt:
         if problem := self._problem(material):
             return GraphPrompt(None, problem)
@@ -228,7 +232,7 @@ class QuestionGraphs:
         ids = [material.id for material in materials]
         return _members(MinimumTriple.objects.filter(question__example__in=ids))
 
-    def _shown(self, materials: Sequence[ExampleMaterial]) -> list[_Shown]:
+    def _shown(self, materials: Sequence[ExampleMaterial]) -> list[_PromptGraph]:
         """Return what each question's prompt may show, texts too, in the order of its entities.
 
         Empty where there is none, or it has no such prompt; an entity that the graph does not have
@@ -236,7 +240,7 @@ class QuestionGraphs:
         """
         qids = self._qids(materials)
         found = shown_subgraphs(self._dataset_id, {qid for each in qids for qid in each})
-        return [_Shown(_triples(found, each), len(set(each) - found.keys())) for each in qids]
+        return [_PromptGraph(_triples(found, each), len(set(each) - found.keys())) for each in qids]
 
     @property
     def signature(self) -> str:

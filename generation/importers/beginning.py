@@ -2,7 +2,7 @@
 
 from generation.importers.json_items import json_entries
 from generation.importers.json_text import JSONTrouble, parse_json
-from generation.importers.sources import Line, Source, plain_name
+from generation.importers.sources import Source, TextLine, plain_name
 from generation.records import Problem, Where
 
 
@@ -31,6 +31,6 @@ def beginning_trouble(source: Source) -> Problem | None:
     return None
 
 
-def _first_line(source: Source, name: str) -> Line | None:
+def _first_line(source: Source, name: str) -> TextLine | None:
     lines = source.lines(name)
     return next((line for line in lines if line.problem or not line.text.isspace()), None)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import NOTHING, Row
 from generation.importers.interchange_rows import LONGEST_LABEL, LONGEST_RELATION
-from generation.importers.json_items import Entry, json_entries
+from generation.importers.json_items import JsonEntry, json_entries
 from generation.importers.material import FileMaterial
 from generation.importers.sources import Source
 from generation.limits import LONGEST_NAME
@@ -171,7 +171,7 @@ def recognises(source: Source) -> bool:
     return _FIRST_ENTRY.match(source.head(name, _HEAD_BYTES)) is not None
 
 
-def _item(entry: Entry) -> Item | list[Problem]:
+def _item(entry: JsonEntry) -> Item | list[Problem]:
     where, value = entry
     if not isinstance(value, list) or len(value) != 2:
         return [Problem(where, "", excerpt(value), _ENTRY)]

@@ -286,7 +286,7 @@ class Row:
         self.refuse(label, excerpt(value), expected)
 
 
-class Kind(NamedTuple):
+class RowKind(NamedTuple):
     """What rows of one kind look like, and what reads one of them."""
 
     name: str

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from generation.importers.errors import DatasetError
-from generation.importers.fields import Kind, outcome, read_rows
+from generation.importers.fields import RowKind, outcome, read_rows
 from generation.importers.interchange_rows import ROW_KINDS
 from generation.importers.json_text import JSONTrouble, parse_json
 from generation.importers.mapped.roles import NEEDED, roles_by_name
@@ -23,7 +23,7 @@ _NO_TEXT = (b"PK\x03\x04", b"PAR1")  # workbooks and Parquet: tables, by whateve
 
 class _File(NamedTuple):
     name: str
-    kind: Kind
+    kind: RowKind
     is_csv: bool
 
 
@@ -105,7 +105,7 @@ def _record_files(source: Source) -> list[_File]:
     return [] if single is None else [single]
 
 
-def _is_foreign(source: Source, name: str, kind: Kind, suffix: str) -> bool:
+def _is_foreign(source: Source, name: str, kind: RowKind, suffix: str) -> bool:
     """Return whether a file has none of the fields that its name promises."""
     head = source.head(name, _HEAD_BYTES).decode("utf-8", "replace").lstrip()
     fields = _first_fields(head, suffix == "jsonl", source.limits.max_nesting)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from generation.importers.errors import excerpt
-from generation.importers.fields import LARGEST_COUNT, NOTHING, Kind, Row
+from generation.importers.fields import LARGEST_COUNT, NOTHING, Row, RowKind
 from generation.importers.json_text import JSONTrouble, parse_json
 from generation.importers.setups import read_setup
 from generation.limits import LARGEST_INTEGER, LONGEST_NAME
@@ -22,7 +22,7 @@ from generation.records import (
     ExampleRecord,
     FlagRecord,
     KGQuestionRecord,
-    MinimumTriple,
+    MinimumTripleRecord,
     PassageRecord,
     RankedPassageRecord,
     RaterRecord,
@@ -305,10 +305,10 @@ def _optional_triples(row: Row, name: str) -> tuple[TripleText, ...] | None:
     )
 
 
-def _minimum(row: Row, items: list[Any]) -> tuple[MinimumTriple, ...]:
+def _minimum(row: Row, items: list[Any]) -> tuple[MinimumTripleRecord, ...]:
     names = ("qid", "relation", "value", "round")
     return tuple(
-        MinimumTriple(
+        MinimumTripleRecord(
             qid=triple.key("qid", longest=LONGEST_NAME),
             relation=triple.key("relation", longest=LONGEST_RELATION),
             value=_value(triple, "value"),
@@ -337,45 +337,49 @@ def _value(triple: Row, name: str) -> str:
     return str(value) if type(value) in (int, float) else triple.text(name)
 
 
-EXAMPLES = Kind(
+EXAMPLES = RowKind(
     "examples",
     ("id", "turns"),
     ("dialog", "golden_answer", "evidence", "meta"),
     read_example,
     keeps_unknown=True,
 )
-PASSAGES = Kind("passages", ("id", "text"), ("title", "url"), read_passage)
-RESPONSES = Kind(
+PASSAGES = RowKind("passages", ("id", "text"), ("title", "url"), read_passage)
+RESPONSES = RowKind(
     "responses",
     ("id", "example", "setup", "text"),
     ("evidence_shown", "graph_shown", "removed", "chosen_from", "meta"),
     read_response,
     keeps_unknown=True,
 )
-VOTES = Kind(
+VOTES = RowKind(
     "votes",
     ("response", "rater", "question", "answer"),
     ("arm", "citation", "position", "seconds", "at", "implied", "source_id"),
     read_vote,
 )
-SCORES = Kind(
+SCORES = RowKind(
     "scores",
     ("response", "metric", "score"),
     ("citation", "signature", "assumed", "problem", "truncated", "details"),
     read_score,
 )
-FLAGS = Kind("flags", ("response", "rater"), ("arm", "reason"), read_flag)
-RATERS = Kind("raters", ("rater",), ("excluded", "gold_score", "simulated"), read_rater)
-ENTITIES = Kind("entities", ("qid", "label", "triples"), ("type", "aliases", "text"), read_entity)
-KG_QUESTIONS = Kind(
+FLAGS = RowKind("flags", ("response", "rater"), ("arm", "reason"), read_flag)
+RATERS = RowKind("raters", ("rater",), ("excluded", "gold_score", "simulated"), read_rater)
+ENTITIES = RowKind(
+    "entities", ("qid", "label", "triples"), ("type", "aliases", "text"), read_entity
+)
+KG_QUESTIONS = RowKind(
     "kg_questions",
     ("id", "question", "entities"),
     ("retrieved", "minimum", "minimum_made_up", "ad_hoc"),
     read_kg_question,
 )
 
-SAMPLES = Kind("samples", ("name", "parameters", "members"), ("cascade", "n_examples"), read_sample)
-RANKINGS = Kind("rankings", ("ranking", "example", "passage", "rank"), (), read_ranked_passage)
+SAMPLES = RowKind(
+    "samples", ("name", "parameters", "members"), ("cascade", "n_examples"), read_sample
+)
+RANKINGS = RowKind("rankings", ("ranking", "example", "passage", "rank"), (), read_ranked_passage)
 
 # By file name; in this order where only the columns tell: a vote row would do as a flag, and a
 # response as a passage.

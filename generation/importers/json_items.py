@@ -17,7 +17,7 @@ _SPACE = b" \t\r\n"
 _ENTRY = "one JSON object in each entry of the list"
 
 
-class Entry(NamedTuple):
+class JsonEntry(NamedTuple):
     """One entry of the list; its line is its number, from 1."""
 
     where: Where
@@ -35,7 +35,7 @@ def json_items(source: Source, name: str) -> Iterator[Row | Problem]:
             yield Problem(entry.where, "", excerpt(entry.value), _ENTRY)
 
 
-def json_entries(source: Source, name: str) -> Iterator[Entry | Problem]:
+def json_entries(source: Source, name: str) -> Iterator[JsonEntry | Problem]:
     """Yield the entries of a list, whatever they are.
 
     No more than one entry and one piece of the file is held at a time. An entry that cannot be read
@@ -90,14 +90,14 @@ class _Bytes:
         return found
 
 
-def _entry(where: Where, text: str | Problem, max_nesting: int) -> Entry | Problem:
+def _entry(where: Where, text: str | Problem, max_nesting: int) -> JsonEntry | Problem:
     if isinstance(text, Problem):
         return text
     text = text.strip()
     if not text:
         return Problem(where, "", NOTHING, "one JSON value in each entry of the list")
     try:
-        return Entry(where, parse_json(text, max_nesting))
+        return JsonEntry(where, parse_json(text, max_nesting))
     except JSONTrouble as trouble:
         return Problem(where, "", trouble.found, trouble.expected)
 

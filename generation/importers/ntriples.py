@@ -12,7 +12,7 @@ from generation.importers.errors import excerpt
 from generation.importers.graph_file import GraphFile
 from generation.importers.json_text import unstorable_character
 from generation.importers.rdf_store import RdfStore
-from generation.importers.sources import Line, Source
+from generation.importers.sources import Source, TextLine
 from generation.records import Problem, Where
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ def recognises(source: Source) -> bool:
     return False
 
 
-def _chunks(source: Source, name: str) -> Iterator[list[Line]]:
+def _chunks(source: Source, name: str) -> Iterator[list[TextLine]]:
     """Yield the lines that should hold a triple, many at once."""
-    lines: list[Line] = []
+    lines: list[TextLine] = []
     n_characters = 0
     for line in source.lines(name):
         if line.problem is None and (line.text.isspace() or line.text.lstrip()[0] == "#"):
@@ -78,7 +78,7 @@ class _Parsed(NamedTuple):
     triple: "pyoxigraph.Quad"
 
 
-def _add(store: RdfStore, lines: list[Line], file: str) -> Iterator[Problem]:
+def _add(store: RdfStore, lines: list[TextLine], file: str) -> Iterator[Problem]:
     """Add the triples of some lines; yield the problems of those that hold none."""
     from pyoxigraph import Literal, NamedNode
 
@@ -102,7 +102,7 @@ def _add(store: RdfStore, lines: list[Line], file: str) -> Iterator[Problem]:
             store.n_left_out[_BLANK] += 1
 
 
-def _parsed(lines: list[Line], file: str) -> Iterator[_Parsed | Problem]:
+def _parsed(lines: list[TextLine], file: str) -> Iterator[_Parsed | Problem]:
     from pyoxigraph import RdfFormat, parse
 
     if all(line.problem is None for line in lines):

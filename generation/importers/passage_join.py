@@ -33,7 +33,7 @@ _OF = """
 """
 
 
-class Question(NamedTuple):
+class QuestionToJoin(NamedTuple):
     """What a question is joined by."""
 
     key: str
@@ -67,7 +67,7 @@ class PassageJoin:
         self._offered.close()
         self._found.close()
 
-    def want(self, questions: Iterable[Question]) -> None:
+    def want(self, questions: Iterable[QuestionToJoin]) -> None:
         """Note what to keep passages for; to be called before any is offered."""
         questions = iter(questions)
         while lot := list(islice(questions, _LOT)):
@@ -87,7 +87,7 @@ class PassageJoin:
                 if kept := [name for name in its_names if name in wanted]:
                     self._keep(passage.record, kept)
 
-    def passages_of(self, question: Question) -> Iterator[CollectionPassageRecord]:
+    def passages_of(self, question: QuestionToJoin) -> Iterator[CollectionPassageRecord]:
         """Yield the passages of a question in the order of their file, each once.
 
         When one has the question's key as its id, it alone.
@@ -123,7 +123,7 @@ def _page(url: str) -> str:
     return _ARCHIVED.sub("", url.strip()).partition("#")[0]
 
 
-def _names(question: Question) -> list[str]:
+def _names(question: QuestionToJoin) -> list[str]:
     return [f"key {question.key}", *dict.fromkeys(f"page {_page(url)}" for url in question.urls)]
 
 

@@ -34,7 +34,12 @@ from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import NOTHING, Row
 from generation.importers.json_items import json_items
 from generation.importers.material import Material
-from generation.importers.passage_join import FoundPassage, PassageJoin, Question, page_of_part
+from generation.importers.passage_join import (
+    FoundPassage,
+    PassageJoin,
+    QuestionToJoin,
+    page_of_part,
+)
 from generation.importers.short_keys import short_key
 from generation.importers.sources import Source, plain_name
 from generation.importers.tables import json_rows
@@ -84,7 +89,7 @@ _NAMES = tuple(
 Good = TypeVar("Good")
 
 
-class Asked(NamedTuple):
+class QreccEntry(NamedTuple):
     """One entry of the file, checked."""
 
     where: Where
@@ -106,8 +111,8 @@ class Asked(NamedTuple):
         return self.rewrite if self.rewrite.strip() else self.question
 
     @property
-    def joined_by(self) -> Question:
-        return Question(self.key, tuple(self.answer_url.split()))
+    def joined_by(self) -> QuestionToJoin:
+        return QuestionToJoin(self.key, tuple(self.answer_url.split()))
 
 
 class QreccMaterial(Material):
@@ -149,7 +154,7 @@ class QreccMaterial(Material):
         join = self._joined()
         counts: Counter[str] = Counter()
         conversation = -1
-        earlier: dict[int, Asked] = {}  # of the present conversation, by turn
+        earlier: dict[int, QreccEntry] = {}  # of the present conversation, by turn
         for asked in self._asked():
             if isinstance(asked, Problem):
                 yield asked
@@ -167,7 +172,7 @@ class QreccMaterial(Material):
         self.notes = {note: counts[note] for note in NOTES if note in counts}
 
     def _example(
-        self, asked: Asked, earlier: Mapping[int, Asked], join: PassageJoin | None
+        self, asked: QreccEntry, earlier: Mapping[int, QreccEntry], join: PassageJoin | None
     ) -> ExampleRecord:
         spoken = _who_spoke(asked, earlier)
         turns = _context_turns(asked, earlier, spoken.is_users, self.is_as_asked)
@@ -194,7 +199,7 @@ class QreccMaterial(Material):
             meta=meta,
         )
 
-    def _asked(self) -> Iterator[Asked | Problem]:
+    def _asked(self) -> Iterator[QreccEntry | Problem]:
         for row in json_items(self._source, self._file):
             if isinstance(row, Problem):
                 yield row
@@ -283,10 +288,10 @@ def _passage_file(source: Source) -> str | None:
     return names[0] if names else None
 
 
-def _checked(row: Row) -> Asked:
+def _checked(row: Row) -> QreccEntry:
     answer = row.text("Answer", "")
     source = row.text("Conversation_source", "")
-    return Asked(
+    return QreccEntry(
         where=row.where,
         conversation=_number(row, "Conversation_no", 0),
         turn=_number(row, "Turn_no", 1),
@@ -314,7 +319,10 @@ def _context(row: Row) -> tuple[str, ...]:
 
 
 def _context_turns(
-    asked: Asked, earlier: Mapping[int, Asked], is_users: Iterable[bool], is_as_asked: bool
+    asked: QreccEntry,
+    earlier: Mapping[int, QreccEntry],
+    is_users: Iterable[bool],
+    is_as_asked: bool,
 ) -> list[tuple[str, str]]:
     """Return (speaker, text) of the turns before a question; blank texts are no turns."""
     turns = []
@@ -329,7 +337,7 @@ def _context_turns(
     return turns
 
 
-def _who_spoke(asked: Asked, earlier: Mapping[int, Asked]) -> Speakers:
+def _who_spoke(asked: QreccEntry, earlier: Mapping[int, QreccEntry]) -> Speakers:
     """Return who said each text of the context."""
     known = {
         turn: KnownTurn({a.rewrite.strip(), a.question.strip()}, a.answer.strip())
@@ -351,7 +359,7 @@ def _is_question(text: str, questions: Collection[str], answers: Collection[str]
     return text in questions or (text not in answers and text.endswith("?"))
 
 
-def _golden(asked: Asked, join: PassageJoin) -> tuple[PassageRecord | None, str]:
+def _golden(asked: QreccEntry, join: PassageJoin) -> tuple[PassageRecord | None, str]:
     """Return a question's golden passage, if it has one, and what `meta` says about the choice."""
     best: CollectionPassageRecord | None = None
     highest = -1.0

@@ -47,7 +47,7 @@ ENCODINGS = {UTF_8: "UTF-8 or UTF-16", WINDOWS: "Windows-1252"}  # of text, with
 _DAMAGE = (zlib.error, lzma.LZMAError, zipfile.BadZipFile, EOFError, OSError, NotImplementedError)
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """One physical line with its line end. With a `problem`, `text` only stands in for it."""
 
     number: int
@@ -114,7 +114,7 @@ class Source:
         if self.encoding == UTF_8 and not is_utf_8 and _is_text(head, WINDOWS):
             self.encoding = WINDOWS
 
-    def lines(self, name: str) -> Iterator[Line]:
+    def lines(self, name: str) -> Iterator[TextLine]:
         """Yield the lines of a file from its beginning; a bad line comes with its problem."""
         limit = self.limits.max_line_bytes
         self.begin_rows(name)
@@ -129,13 +129,15 @@ class Source:
                     continue
                 text = self.text_of(raw, Where(name, number), "line")
                 if isinstance(text, Problem):
-                    yield Line(number, raw.decode(self.encoding, "replace"), text)
+                    yield TextLine(number, raw.decode(self.encoding, "replace"), text)
                     continue
                 if "\0" in text:
                     found = unstorable_character(text)
-                    yield Line(number, text, _line_problem(name, number, found, "text without it"))
+                    yield TextLine(
+                        number, text, _line_problem(name, number, found, "text without it")
+                    )
                 else:
-                    yield Line(number, text, None)
+                    yield TextLine(number, text, None)
 
     def chunks(self, name: str) -> Iterator[bytes]:
         """Yield a file's bytes from its beginning, unpacked and without a byte order mark."""
@@ -271,7 +273,7 @@ class Source:
                 found = f"more than {self._most_bytes:,} bytes once unpacked"
                 raise TooLargeError(name, found, self._expected_bytes)
 
-        stored = _buffered(_Counted(self._store.open(name), name, count_stored))
+        stored = _buffered(_CountedStream(self._store.open(name), name, count_stored))
         plain: IO[bytes] = stored
         try:
             if stored.peek(2)[:2] == _GZIP_MAGIC or name.lower().endswith(".gz"):
@@ -279,7 +281,7 @@ class Source:
         except DatasetError:
             stored.close()
             raise
-        counted = _buffered(_Counted(plain, name, count_unpacked, also_close=stored))
+        counted = _buffered(_CountedStream(plain, name, count_unpacked, also_close=stored))
         if self.encoding == UTF_8 and counted.peek(2)[:2] in _UTF16_BOMS:
             return _buffered(_AsUtf8(counted, name))
         return counted
@@ -295,7 +297,7 @@ def printable(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-class _Counted(io.RawIOBase):
+class _CountedStream(io.RawIOBase):
     """A stream that tells how much was read, and turns damage into a `DatasetError`."""
 
     def __init__(
@@ -445,11 +447,11 @@ def _line_problem(name: str, number: int, found: str, expected: str) -> Problem:
     return Problem(Where(name, number), "", found, expected)
 
 
-def _too_long_line(stream: IO[bytes], start: bytes, where: Where, limit: int) -> Line:
+def _too_long_line(stream: IO[bytes], start: bytes, where: Where, limit: int) -> TextLine:
     """Skip the rest of a line; its stand-in keeps CSV quotes balanced as they were."""
     n_quotes, rest = start.count(b'"'), start
     while rest and not rest.endswith(b"\n"):
         rest = stream.readline(_BUFFER)
         n_quotes += rest.count(b'"')
     problem = Problem(where, "", f"a line of more than {limit:,} bytes", "a shorter line")
-    return Line(where.line, '"' * (n_quotes % 2) + "\n", problem)
+    return TextLine(where.line, '"' * (n_quotes % 2) + "\n", problem)

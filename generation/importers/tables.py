@@ -12,7 +12,7 @@ from generation.importers.json_text import (
     first_repeated,
     parse_json,
 )
-from generation.importers.sources import Line, Source
+from generation.importers.sources import Source, TextLine
 from generation.importers.spreadsheet import original_text
 from generation.records import Problem, Where
 
@@ -171,7 +171,7 @@ class _RowTooLong(Exception):
 class _Feed(Iterator[str]):
     """The lines of a CSV file for `csv.reader`, remembering what is wrong in the present row."""
 
-    def __init__(self, lines: Iterator[Line], max_row: int, delimiter: str) -> None:
+    def __init__(self, lines: Iterator[TextLine], max_row: int, delimiter: str) -> None:
         self._lines = lines
         self.max_row = max_row
         self._before_values = {delimiter, *",[{"}  # of cells, and of the JSON in them

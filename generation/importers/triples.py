@@ -75,7 +75,7 @@ def recognises(source: Source) -> bool:
     return columns.issuperset(REQUIRED)
 
 
-class _Known(NamedTuple):
+class _MetEntity(NamedTuple):
     """What is known of an entity that was met."""
 
     id: int
@@ -88,7 +88,7 @@ class _Entities(GraphStore):
 
     def __init__(self, file: str) -> None:
         super().__init__(file, _TABLES)
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _MetEntity] = {}
         self._n_entities = 0
         self._n_remembered = 0  # characters of what is in `_known`
 
@@ -115,7 +115,7 @@ class _Entities(GraphStore):
         if row.problems:
             return row.problems
         if (label and not known.label) or (type_ and not known.type):
-            known = _Known(known.id, label or known.label, type_ or known.type)
+            known = _MetEntity(known.id, label or known.label, type_ or known.type)
             self._remember(qid, known)
             values = (known.label, known.type, known.id)
             self._db.execute("UPDATE entities SET label = ?, type = ? WHERE id = ?", values)
@@ -127,7 +127,7 @@ class _Entities(GraphStore):
             self.n_left_out[_NO_VALUE] += 1
         return []
 
-    def _entity(self, qid: str, line: int) -> _Known:
+    def _entity(self, qid: str, line: int) -> _MetEntity:
         known = self._known.get(qid)
         if known is not None:
             return known
@@ -140,11 +140,11 @@ class _Entities(GraphStore):
             values = (self._n_entities, qid, line)
             self._db.execute("INSERT INTO entities VALUES (?, ?, ?, '', '')", values)
             found = (self._n_entities, "", "")
-        known = _Known(*found)
+        known = _MetEntity(*found)
         self._remember(qid, known)
         return known
 
-    def _remember(self, qid: str, known: _Known) -> None:
+    def _remember(self, qid: str, known: _MetEntity) -> None:
         if len(self._known) >= MOST_REMEMBERED or self._n_remembered > MOST_CHARACTERS:
             self._known.clear()
             self._n_remembered = 0

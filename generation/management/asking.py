@@ -13,7 +13,7 @@ from django.db.models import Q
 
 from generation.amounts import UNDEFINED
 from generation.grids.grid_file import Grid, GridError
-from generation.grids.plan import Plan, PlanRow, plan_of, planned
+from generation.grids.plan import GridPlan, PlanRow, plan_of, planned
 from generation.grids.progress import ExperimentProgress, experiment_progress
 from generation.grids.prompts import PromptError
 from generation.limits import LONGEST_NAME
@@ -133,12 +133,12 @@ def _started(dataset: Dataset, grid: Grid, stdout: Any, stderr: Any) -> Experime
     return experiment
 
 
-def _print(plan: Plan, stdout: Any) -> None:
+def _print(plan: GridPlan, stdout: Any) -> None:
     for line in _lines(plan):
         stdout.write(line)
 
 
-def _plan_made(experiment: Experiment) -> Plan | None:
+def _plan_made(experiment: Experiment) -> GridPlan | None:
     """Plan an experiment if it waits for that, and return its plan.
 
     Raises:
@@ -151,7 +151,7 @@ def _plan_made(experiment: Experiment) -> Plan | None:
     return plan_of(experiment)
 
 
-def _lines(plan: Plan) -> Iterator[str]:
+def _lines(plan: GridPlan) -> Iterator[str]:
     """Yield a plan as a table."""
     models = list(dict.fromkeys(row.model for row in plan.rows))
     width = max(len(_title(row)) for row in (*plan.rows, plan.total))

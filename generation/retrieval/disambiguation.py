@@ -31,7 +31,7 @@ class Unsettled(NamedTuple):
     detail: str
 
 
-class Pair(NamedTuple):
+class EntityPair(NamedTuple):
     """The two entities, and the property of the edge between them."""
 
     qid_1: str
@@ -64,7 +64,7 @@ def pairs_between(one: Named, other: Named) -> list[tuple[str, str]]:
 
 def settled(
     one: Named, other: Named, edges: Iterable[Edge], relation: Relation
-) -> Pair | Unsettled:
+) -> EntityPair | Unsettled:
     """Return the one pair that the relation connects, or why there is none.
 
     Args:
@@ -89,7 +89,7 @@ def settled(
             fitting.setdefault((edge.value, edge.subject), edge.property)
     if len(fitting) == 1:
         [((qid_1, qid_2), property_)] = fitting.items()
-        return Pair(qid_1, qid_2, property_)
+        return EntityPair(qid_1, qid_2, property_)
     expected = _expected(relation)
     if fitting:
         pairs = _listed([f"{a} and {b} ({property_})" for (a, b), property_ in fitting.items()])

@@ -23,7 +23,7 @@ class NotPublicError(EndpointError):
     """An address in one's own network that nobody has allowed."""
 
 
-class Place(NamedTuple):
+class HostAndPort(NamedTuple):
     """A host, by name or address, and a port."""
 
     host: str
@@ -33,9 +33,9 @@ class Place(NamedTuple):
 class Guard(NamedTuple):
     """What may be connected to: every public address, and one other place if an admin allows it."""
 
-    allowed: Place | None = None
+    allowed: HostAndPort | None = None
 
-    def addresses(self, place: Place) -> list[str]:
+    def addresses(self, place: HostAndPort) -> list[str]:
         """Return the addresses of a place.
 
         Raises:
@@ -50,7 +50,7 @@ class Guard(NamedTuple):
         return addresses
 
 
-def place_of(url: str) -> Place:
+def place_of(url: str) -> HostAndPort:
     """Return where an endpoint's address leads.
 
     Raises:
@@ -73,7 +73,7 @@ def place_of(url: str) -> Place:
         )
     if parts.username or parts.password:
         raise EndpointError("an address with a user or a password, expected none")
-    return Place(host, port or PORTS[parts.scheme])
+    return HostAndPort(host, port or PORTS[parts.scheme])
 
 
 def check_endpoint(url: str, *, allow_private: bool) -> Guard:
@@ -96,7 +96,7 @@ def check_endpoint(url: str, *, allow_private: bool) -> Guard:
     return Guard()
 
 
-def _check(place: Place, address: str) -> None:
+def _check(place: HostAndPort, address: str) -> None:
     """Refuse an address in numbers that is no public one; names pass."""
     try:
         number = ipaddress.ip_address(address.partition("%")[0])

@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any, NamedTuple
 
-from generation.retrieval.endpoint_addresses import EndpointError, Guard, Place, place_of
+from generation.retrieval.endpoint_addresses import EndpointError, Guard, HostAndPort, place_of
 
 _MOST_REDIRECTS = 3
 _LOOKS_EVERY_SECONDS = 1.0
@@ -102,9 +102,9 @@ class _SecureSocket(_Socket, ssl.SSLSocket):
     """The same behind TLS."""
 
 
-def _connected(guard: Guard, place: Place, until: Until) -> _Socket:
+def _connected(guard: Guard, place: HostAndPort, until: Until) -> _Socket:
     """Connect to the first address of a place that answers; each has its share of the time."""
-    place = Place(place.host.rstrip(".").lower(), place.port)
+    place = HostAndPort(place.host.rstrip(".").lower(), place.port)
     trouble: OSError = OSError(f"{place.host} has no address")
     addresses = guard.addresses(place)
     for n_left, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
@@ -127,7 +127,7 @@ class _Connection(http.client.HTTPConnection):
         self._guard, self._until = guard, until
 
     def connect(self) -> None:
-        self.sock = _connected(self._guard, Place(self.host, self.port), self._until)
+        self.sock = _connected(self._guard, HostAndPort(self.host, self.port), self._until)
 
 
 class _SecureConnection(http.client.HTTPSConnection):
@@ -140,7 +140,7 @@ class _SecureConnection(http.client.HTTPSConnection):
         self._guard, self._until = guard, until
 
     def connect(self) -> None:
-        plain = _connected(self._guard, Place(self.host, self.port), self._until)
+        plain = _connected(self._guard, HostAndPort(self.host, self.port), self._until)
         try:
             secure = self._tls.wrap_socket(plain, server_hostname=self.host)
         except BaseException:

@@ -21,7 +21,7 @@ class Neighbourhood(NamedTuple):
     neighbours: tuple[str, ...]  # the values of its triples
 
 
-class Ranked(NamedTuple):
+class RankedEntity(NamedTuple):
     """An entity that may be meant, and what speaks for it."""
 
     neighbourhood: Neighbourhood
@@ -32,10 +32,10 @@ class Ranked(NamedTuple):
         return len(self.matched)
 
 
-def ranked(question: str, candidates: Iterable[Neighbourhood]) -> list[Ranked]:
+def ranked(question: str, candidates: Iterable[Neighbourhood]) -> list[RankedEntity]:
     """Return the candidates, the likeliest first."""
     words = _plain(question)
-    scored = [Ranked(each, _matched(words, each)) for each in candidates]
+    scored = [RankedEntity(each, _matched(words, each)) for each in candidates]
     return sorted(
         scored,
         key=lambda each: (

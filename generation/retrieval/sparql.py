@@ -61,7 +61,7 @@ _READ_AT_ONCE = 64 * 1024
 _UNKNOWN_NAME = {socket.EAI_NONAME, socket.EAI_NODATA}
 
 
-class Patience(NamedTuple):
+class EndpointPatience(NamedTuple):
     """How long an endpoint is waited for, and how often it is asked."""
 
     query: float = 65.0  # seconds for one query; Wikidata ends them itself after 60
@@ -72,14 +72,14 @@ class Patience(NamedTuple):
     most_bytes: int = 32 * MEBIBYTE  # of one answer
 
 
-PATIENCE = Patience()
+PATIENCE = EndpointPatience()
 
 
 class TooMuch(EndpointError):
     """A query whose answer takes too long or is too large: asking for less may help."""
 
 
-class _Trouble(Exception):
+class _QueryTrouble(Exception):
     """A query without an answer: why, and whether asking again or for less may help."""
 
     def __init__(
@@ -105,7 +105,7 @@ class Endpoint:
         agent: str,
         *,
         allow_private: bool = False,
-        patience: Patience = PATIENCE,
+        patience: EndpointPatience = PATIENCE,
         keep: Callable[[], None] = lambda: None,
     ) -> None:
         """Check the address; nothing is asked yet.
@@ -147,7 +147,7 @@ class Endpoint:
             self._wait(self._may_ask_at - time.monotonic())
             try:
                 return rows_of(self._answer(query), variables)
-            except _Trouble as trouble:
+            except _QueryTrouble as trouble:
                 wait = pause if trouble.wait is None else trouble.wait
                 is_long = wait > self._patience.longest_pause
                 is_last = n_asked == self._patience.n_tries or not trouble.is_passing
@@ -161,7 +161,7 @@ class Endpoint:
                 self._may_ask_at = time.monotonic() + self._patience.between
         raise AssertionError("a query is asked at least once")
 
-    def _error(self, trouble: _Trouble, n_asked: int, wait: float) -> EndpointError:
+    def _error(self, trouble: _QueryTrouble, n_asked: int, wait: float) -> EndpointError:
         kind = TooMuch if trouble.is_too_much else EndpointError
         asked = f" (asked {n_asked} times)" if n_asked > 1 else ""
         later = f"; it asks to wait {wait:,.0f} s" if wait else ""
@@ -192,12 +192,12 @@ class Endpoint:
             if isinstance(error.reason, TimeoutError):
                 raise self._silence() from None
             is_passing = not _is_lasting(error.reason)
-            raise _Trouble(
+            raise _QueryTrouble(
                 f"no connection: {_words(error.reason)}", is_passing=is_passing
             ) from None
         except (OSError, HTTPException) as error:
             said = _words(error)
-            raise _Trouble(f"the connection broke: {said}", is_passing=True) from None
+            raise _QueryTrouble(f"the connection broke: {said}", is_passing=True) from None
         except ValueError as error:
             raise EndpointError(f"{self.url}: {error}") from None
 
@@ -219,27 +219,27 @@ class Endpoint:
             if len(body) > self._patience.most_bytes:
                 most = self._patience.most_bytes / MEBIBYTE
                 why = f"found an answer of more than {most:g} MiB, expected a smaller one"
-                raise _Trouble(why, is_too_much=True)
+                raise _QueryTrouble(why, is_too_much=True)
         length = response.headers.get("Content-Length", "")
         if length.isdecimal() and len(body) < int(length):
             why = f"the answer broke off after {len(body):,} of {int(length):,} bytes"
-            raise _Trouble(why, is_passing=True)
+            raise _QueryTrouble(why, is_passing=True)
         if any(words in body[-_READ_AT_ONCE:] for words in _TOOK_TOO_LONG):
-            raise _Trouble("it gave up in the middle of its answer", is_too_much=True)
+            raise _QueryTrouble("it gave up in the middle of its answer", is_too_much=True)
         return bytes(body)
 
-    def _silence(self) -> _Trouble:
+    def _silence(self) -> _QueryTrouble:
         why = f"no whole answer within {self._patience.query:g} s"
-        return _Trouble(why, is_passing=True, is_too_much=True)
+        return _QueryTrouble(why, is_passing=True, is_too_much=True)
 
-    def _refusal(self, answer: Any) -> _Trouble:
+    def _refusal(self, answer: Any) -> _QueryTrouble:
         try:
             said = answer.read(_READ_AT_ONCE)
         except (OSError, HTTPException):
             said = b""
         is_too_much = answer.status in _TOO_MUCH or any(words in said for words in _TOOK_TOO_LONG)
         quoted = excerpt(" ".join(said.decode(errors="replace").split())) if said else "nothing"
-        return _Trouble(
+        return _QueryTrouble(
             f"it answered {answer.status} {answer.reason}: {quoted}",
             is_passing=answer.status in _PASSING or answer.status >= 500,
             is_too_much=is_too_much,

@@ -15,7 +15,7 @@ from generation.lots import lots
 from generation.models import Alias, Entity
 from generation.models import Triple as TripleRow
 from generation.retrieval.entities import Mention, recogniser_of
-from generation.retrieval.entity_rerank import Neighbourhood, Ranked, by_number, ranked
+from generation.retrieval.entity_rerank import Neighbourhood, RankedEntity, by_number, ranked
 from generation.retrieval.entity_types import TypeCheck, entity_types
 from generation.retrieval.graph_state import graph_state, hash_of
 from generation.text.flat_graph import DOCUMENT_TEXT, Triple
@@ -142,7 +142,7 @@ def _with_texts(
     return found
 
 
-class _Found(NamedTuple):
+class _NamedEntity(NamedTuple):
     """An entity that has a name."""
 
     entity: int
@@ -156,7 +156,7 @@ class _LookedAt(NamedTuple):
     """A mention with the entities of its name whose neighbours are looked at."""
 
     mention: Mention
-    entities: tuple[_Found, ...]
+    entities: tuple[_NamedEntity, ...]
     n_not_shown: int
 
 
@@ -177,22 +177,22 @@ def _composed(name: str) -> str:
     return unicodedata.normalize("NFC", name).strip()
 
 
-def _named(dataset_id: int, names: Collection[str]) -> Mapping[str, Mapping[int, _Found]]:
+def _named(dataset_id: int, names: Collection[str]) -> Mapping[str, Mapping[int, _NamedEntity]]:
     """Return the entities that have each name as label or alias, by id; two queries."""
-    named: dict[str, dict[int, _Found]] = defaultdict(dict)
+    named: dict[str, dict[int, _NamedEntity]] = defaultdict(dict)
     # The graph may hold the composed characters or the others.
     spelt = sorted({form for name in names for form in _forms(name)})
     for some in lots(spelt, MOST_VALUES):
         rows = Entity.objects.filter(dataset=dataset_id, label__in=some)
         for row in rows.values_list("pk", "qid", "label", "type").iterator():
-            named[_composed(row[2])][row[0]] = _Found(*row, alias="")
+            named[_composed(row[2])][row[0]] = _NamedEntity(*row, alias="")
     fields = ("entity__pk", "entity__qid", "entity__label", "entity__type", "name")
     for some in lots(spelt, MOST_VALUES):
         # Asked for one dataset's, SQLite tries every name with each of its entities: minutes.
         aliased = Alias.objects.filter(name__in=some).values_list("entity__dataset", *fields)
         for dataset, *row in aliased.iterator():
             if dataset == dataset_id:
-                named[_composed(row[4])].setdefault(row[0], _Found(*row))
+                named[_composed(row[4])].setdefault(row[0], _NamedEntity(*row))
     return named
 
 
@@ -201,7 +201,7 @@ def _forms(name: str) -> tuple[str, str]:
 
 
 def _looked_at(
-    mention: Mention, spellings: Sequence[str], named: Mapping[str, Mapping[int, _Found]]
+    mention: Mention, spellings: Sequence[str], named: Mapping[str, Mapping[int, _NamedEntity]]
 ) -> _LookedAt:
     """Return the entities of the first spelling that any has.
 
@@ -221,7 +221,7 @@ def _looked_at(
     return _LookedAt(mention, entities, len(found) - len(entities))
 
 
-def _neighbourhoods(found: Mapping[int, _Found]) -> dict[int, Neighbourhood]:
+def _neighbourhoods(found: Mapping[int, _NamedEntity]) -> dict[int, Neighbourhood]:
     """Return what stands around entities, by id; two queries."""
     names: dict[int, set[str]] = {pk: {entity.label} for pk, entity in found.items()}
     for some in lots(sorted(found), MOST_VALUES):
@@ -273,7 +273,7 @@ def _candidates(
     yield from sorted(candidates, key=lambda each: each.type_check == "dropped")
 
 
-def _candidate(mention: Mention, found: _Found, rank: Ranked) -> Candidate:
+def _candidate(mention: Mention, found: _NamedEntity, rank: RankedEntity) -> Candidate:
     return Candidate(
         entity=found.entity,
         qid=found.qid,

@@ -25,7 +25,7 @@ class AggregateError(Exception):
     """An aggregate that is refused; the message says why."""
 
 
-class Stored(NamedTuple):
+class StoredAggregate(NamedTuple):
     """An aggregate as it is stored, and how many responses were added to it."""
 
     setup: Setup
@@ -47,7 +47,7 @@ def store_aggregate(
     setup: SetupRecord,
     chosen: Mapping[int, int],
     ties: Collection[int] = (),
-) -> Stored:
+) -> StoredAggregate:
     """Store an aggregate, and return it.
 
     Safe to ask twice, also at once: the same choice is the same setup, and examples that it lacks
@@ -79,7 +79,7 @@ def store_aggregate(
     there = set(aggregate.responses.values_list("example", flat=True))
     new = [each for each in found if each.response.example_id not in there]
     _store_responses(dataset, aggregate, record, new)
-    return Stored(aggregate, len(new))
+    return StoredAggregate(aggregate, len(new))
 
 
 def lock(dataset: Dataset) -> None:

@@ -18,7 +18,7 @@ NOTHING = Completion()  # of a model that was not asked
 LONGEST_KEY = 200  # of a response
 
 
-class Asked(NamedTuple):
+class PendingCall(NamedTuple):
     """One example on its way through a model."""
 
     material: ExampleMaterial
@@ -27,7 +27,7 @@ class Asked(NamedTuple):
 
 def call_of(
     claim: ExperimentChunk,
-    asked: Asked,
+    asked: PendingCall,
     completion: Completion = NOTHING,
     problem: str = "",
     seconds: float | None = None,
@@ -70,7 +70,7 @@ def call_of(
 
 
 def response_of(
-    claim: ExperimentChunk, asked: Asked, completion: Completion, keys: dict[int, str]
+    claim: ExperimentChunk, asked: PendingCall, completion: Completion, keys: dict[int, str]
 ) -> Response:
     """Return the row of a response that is not stored yet.
 

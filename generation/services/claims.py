@@ -31,7 +31,7 @@ AT_ONE_SERVER = 2  # chunks of one run or grid at a time: of one that hangs too
 LEASES_OF_A_QUEUE = 10  # that a message may wait behind other work
 
 
-class Stopped(Exception):
+class WorkStopped(Exception):
     """The work does not go on here: it was cancelled, or is another worker's now."""
 
 
@@ -150,7 +150,7 @@ class Hold:
 
     def _renew(self, rows: QuerySet[Any], columns: Mapping[str, object]) -> None:
         if not rows.update(lease_until=timezone.now() + lease(), **columns):
-            raise Stopped
+            raise WorkStopped
         self._renewed_at = time.monotonic()
         give_sign()
 

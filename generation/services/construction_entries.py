@@ -36,14 +36,14 @@ State, Problem, Verdict = (
 )
 
 
-class LeftOut(NamedTuple):
+class LeftOutEntry(NamedTuple):
     """Why an entry is left out, and what was found and expected."""
 
     problem: ConstructionEntry.Problem
     detail: str
 
 
-class Asked(NamedTuple):
+class EntryRound(NamedTuple):
     """A round of one entry as a model is asked for it."""
 
     entry: ConstructionEntry
@@ -103,7 +103,7 @@ def minimum_of(
 
 
 def store_entries(
-    construction: Construction, entries: Sequence[tuple[EntryRecord, LeftOut | None]]
+    construction: Construction, entries: Sequence[tuple[EntryRecord, LeftOutEntry | None]]
 ) -> None:
     """Store the entries of a file in its order, some of them left out from the beginning."""
     rows = [
@@ -124,7 +124,7 @@ def store_entries(
         ConstructionEntry.objects.bulk_create(some)
 
 
-def leave_out(entry: ConstructionEntry, why: LeftOut) -> None:
+def leave_out(entry: ConstructionEntry, why: LeftOutEntry) -> None:
     """Leave an entry out that waits."""
     _waiting(entry).update(
         state=State.LEFT_OUT, problem=why.problem, detail=storable_text(why.detail)
@@ -163,7 +163,7 @@ def _waiting(entry: ConstructionEntry) -> Any:
 
 
 @transaction.atomic
-def store_call(asked: Asked, said: Said) -> ConstructionCall:
+def store_call(asked: EntryRound, said: Said) -> ConstructionCall:
     """Store a call of a round; the simple style makes its entry complete."""
     qid, relation, value = asked.triple or ("", "", "")
     call = ConstructionCall.objects.create(

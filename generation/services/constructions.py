@@ -22,7 +22,13 @@ from generation.models import (
     Dataset,
 )
 from generation.models.constructions import SIMPLE_STYLE
-from generation.records import EntityRecord, EntityTriple, KGQuestionRecord, MinimumTriple, Where
+from generation.records import (
+    EntityRecord,
+    EntityTriple,
+    KGQuestionRecord,
+    MinimumTripleRecord,
+    Where,
+)
 from generation.services.calls import storable_text
 from generation.services.construction_entries import (
     State,
@@ -272,7 +278,7 @@ def _question(construction: Construction, entry: ConstructionEntry, style: str) 
         question=said_question(entry, calls, style),
         entities=tuple(dict.fromkeys(graph["qid"] for graph in entry.graphs or ())),
         retrieved=None,
-        minimum=tuple(MinimumTriple(*member) for member in minimum_of(entry, calls)),
+        minimum=tuple(MinimumTripleRecord(*member) for member in minimum_of(entry, calls)),
     )
 
 

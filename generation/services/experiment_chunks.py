@@ -35,14 +35,14 @@ from generation.models import (
     ResponsePassage,
     Setup,
 )
-from generation.services.calls import Asked, call_of, response_of
+from generation.services.calls import PendingCall, call_of, response_of
 from generation.services.claims import (
     MOST_CLAIMS,
     QUEUED,
     SENT_TOGETHER,
     TURN_SECONDS,
     Hold,
-    Stopped,
+    WorkStopped,
     are_enough,
     free,
     silent,
@@ -178,7 +178,7 @@ def _finish(experiment_id: int) -> None:
         experiment.save(update_fields=["state", "finished_at"])
 
 
-class _Hold(Hold):
+class _GridChunkHold(Hold):
     """A claimed chunk in the hands of one worker."""
 
     def __init__(self, claim: ExperimentChunk) -> None:
@@ -246,10 +246,10 @@ def generate_chunk(claim: ExperimentChunk, goes_on: Callable[[], bool] = lambda:
     Args:
         goes_on: looked at between two calls; false: it stops there.
     """
-    with _Hold(claim) as hold:
+    with _GridChunkHold(claim) as hold:
         try:
             _ask(claim, hold, goes_on)
-        except Stopped:
+        except WorkStopped:
             logger.info("chunk %s was stopped, is another's, or goes on later", claim.pk)
             hold.release(attempts=0)
         except (BackendError, GridError, PromptError) as error:
@@ -270,7 +270,7 @@ def generate_chunk(claim: ExperimentChunk, goes_on: Callable[[], bool] = lambda:
             hold.finish()
 
 
-def _ask(claim: ExperimentChunk, hold: _Hold, goes_on: Callable[[], bool]) -> None:
+def _ask(claim: ExperimentChunk, hold: _GridChunkHold, goes_on: Callable[[], bool]) -> None:
     """Ask about what is left of a chunk.
 
     Raises:
@@ -297,7 +297,7 @@ def _ask(claim: ExperimentChunk, hold: _Hold, goes_on: Callable[[], bool]) -> No
             hold.keep()
             _ask_together(claim, hold, model, some, keys)
             if hold.examples and (time.monotonic() > turn_ends or not goes_on()):
-                raise Stopped
+                raise WorkStopped
 
 
 def _together(spec: ModelSpec, model: LanguageModel) -> int:
@@ -306,14 +306,14 @@ def _together(spec: ModelSpec, model: LanguageModel) -> int:
     return calls_at_once(spec.name, most)
 
 
-def _passage_keys(asked: list[Asked]) -> dict[int, str]:
+def _passage_keys(asked: list[PendingCall]) -> dict[int, str]:
     shown = {passage for each in asked for passage in each.made.passages}
     return dict(Passage.objects.filter(pk__in=shown).values_list("pk", "key"))
 
 
-def _made(maker: PromptMaker, examples: list[int]) -> list[Asked]:
+def _made(maker: PromptMaker, examples: list[int]) -> list[PendingCall]:
     found = materials(examples)
-    return [Asked(*each) for each in zip(found, maker.made(found), strict=True)]
+    return [PendingCall(*each) for each in zip(found, maker.made(found), strict=True)]
 
 
 def _there(setup: Setup, examples: list[int]) -> set[int]:
@@ -324,9 +324,9 @@ def _there(setup: Setup, examples: list[int]) -> set[int]:
 
 def _ask_together(
     claim: ExperimentChunk,
-    hold: _Hold,
+    hold: _GridChunkHold,
     model: _Model,
-    asked: list[Asked],
+    asked: list[PendingCall],
     keys: dict[int, str],
 ) -> None:
     """Ask a model some prompts once its pace allows, and store each answer as it comes.
@@ -334,9 +334,9 @@ def _ask_together(
     Where no prompt can be made that is stored, and nothing asked.
 
     Raises:
-        Stopped: its pace does not allow it soon, or as for `_Hold.store`.
+        Stopped: its pace does not allow it soon, or as for `_GridChunkHold.store`.
     """
-    with_prompt: list[Asked] = []
+    with_prompt: list[PendingCall] = []
     prompts: list[Prompt] = []
     for each in asked:
         if each.made.prompt is None:
@@ -354,12 +354,16 @@ def _ask_together(
 
 
 def _store(
-    claim: ExperimentChunk, hold: _Hold, asked: Asked, answer: Waited, keys: dict[int, str]
+    claim: ExperimentChunk,
+    hold: _GridChunkHold,
+    asked: PendingCall,
+    answer: Waited,
+    keys: dict[int, str],
 ) -> None:
     """Store what a model said; what cannot be stored is the problem of this call alone.
 
     Raises:
-        Stopped: as for `_Hold.store`.
+        Stopped: as for `_GridChunkHold.store`.
         OperationalError, InterfaceError: the database is not there.
     """
     completion, seconds = answer
@@ -367,7 +371,7 @@ def _store(
         call = call_of(claim, asked, completion, storable(completion.problem), seconds)
         response = None if call.problem else response_of(claim, asked, completion, keys)
         hold.store(call, response, asked.made.passages)
-    except (Stopped, OperationalError, InterfaceError):
+    except (WorkStopped, OperationalError, InterfaceError):
         raise
     except Exception as error:
         logger.exception("an answer about example %s cannot be stored", asked.material.id)
@@ -375,14 +379,14 @@ def _store(
         hold.store(call_of(claim, asked, problem=problem, seconds=seconds), None, ())
 
 
-def _wait(hold: _Hold, seconds: float) -> None:
+def _wait(hold: _GridChunkHold, seconds: float) -> None:
     """Wait for the moment to call, and give signs of life meanwhile.
 
     Raises:
         Stopped: it does not go on, or the moment is not soon.
     """
     if seconds > PATIENCE_SECONDS:
-        raise Stopped
+        raise WorkStopped
     ends = time.monotonic() + seconds
     while (left := ends - time.monotonic()) > 0:
         hold.keep()
@@ -390,7 +394,7 @@ def _wait(hold: _Hold, seconds: float) -> None:
     hold.keep()
 
 
-def _give_up_first(claim: ExperimentChunk, hold: _Hold) -> None:
+def _give_up_first(claim: ExperimentChunk, hold: _GridChunkHold) -> None:
     """Store that the first example's call cannot be made: it has ended its workers."""
     problem = f"whatever asked it ended {MOST_CLAIMS} times without a word"
     first = hold.examples[:1]
@@ -398,7 +402,9 @@ def _give_up_first(claim: ExperimentChunk, hold: _Hold) -> None:
         hold.skip(there)
     for material in materials(first):
         if material.id not in there:
-            hold.store(call_of(claim, Asked(material, MadePrompt(None)), problem=problem), None, ())
+            hold.store(
+                call_of(claim, PendingCall(material, MadePrompt(None)), problem=problem), None, ()
+            )
 
 
 def _fail(claim: ExperimentChunk, error: str) -> None:

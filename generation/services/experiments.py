@@ -13,9 +13,9 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from generation.backends.problems import storable
-from generation.grids.cells import Cell, cells, cells_about, check_setups
+from generation.grids.cells import GridCell, cells, cells_about, check_setups
 from generation.grids.grid_file import Grid, GridError, of_data
-from generation.grids.plan import Asked, examples_of, plan_of, planned
+from generation.grids.plan import GridExamples, examples_of, plan_of, planned
 from generation.grids.prompts import PromptError
 from generation.lots import lots
 from generation.models import (
@@ -28,7 +28,7 @@ from generation.models import (
     Sample,
     Setup,
 )
-from generation.services.claims import Stopped, lease
+from generation.services.claims import WorkStopped, lease
 from generation.services.responses import store_setups
 
 logger = logging.getLogger(__name__)
@@ -127,12 +127,12 @@ def make_plan(experiment_id: int) -> None:
 
     def give_a_sign() -> None:
         if not planning.update(sent_at=timezone.now()):
-            raise Stopped
+            raise WorkStopped
 
     try:
         plan = planned(experiment, give_a_sign)
         planning.update(state=State.PLANNED, plan=plan.as_data(), error="", plan_attempts=0)
-    except Stopped:
+    except WorkStopped:
         logger.info("experiment %s is not to be planned any more", experiment_id)
     except (GridError, PromptError) as error:
         planning.update(state=State.FAILED, error=storable(str(error)))
@@ -171,7 +171,7 @@ def start_experiment(experiment: Experiment, user: User | None) -> bool:
         experiment = _locked(experiment)
         if experiment.state != State.PLANNED:
             return False
-        asked = Asked(experiment.dataset, examples_of(experiment.dataset, experiment.sample))
+        asked = GridExamples(experiment.dataset, examples_of(experiment.dataset, experiment.sample))
         to_ask = [asked.to_ask(cell) for cell in all_cells]
         plan = plan_of(experiment)
         if plan and plan.has_room_for(zip(all_cells, map(len, to_ask), strict=True)):
@@ -290,7 +290,7 @@ def _locked(experiment: Experiment) -> Experiment:
 
 def _start(
     experiment: Experiment,
-    all_cells: Sequence[Cell],
+    all_cells: Sequence[GridCell],
     to_ask: Sequence[Sequence[int]],
     user: User | None,
 ) -> None:

@@ -17,7 +17,13 @@ from generation.limits import LONGEST_NAME
 from generation.lots import lots
 from generation.models import Alias, Dataset, Entity, KGQuestion
 from generation.models import Triple as TripleRow
-from generation.records import EntityRecord, EntityTriple, KGQuestionRecord, MinimumTriple, Where
+from generation.records import (
+    EntityRecord,
+    EntityTriple,
+    KGQuestionRecord,
+    MinimumTripleRecord,
+    Where,
+)
 from generation.retrieval.subgraphs import subgraphs
 from generation.services.datasets import create_dataset
 from generation.services.graphs import store_entities, store_kg_questions
@@ -153,14 +159,14 @@ def _record(question: KGQuestion) -> KGQuestionRecord:
     )
 
 
-def _drawn(graph: list[Triple], n: int, seed: int, key: str) -> tuple[MinimumTriple, ...]:
+def _drawn(graph: list[Triple], n: int, seed: int, key: str) -> tuple[MinimumTripleRecord, ...]:
     """Return different triples of a question's sub-graphs, at most so many."""
     different: dict[Triple, Triple] = {}
     for triple in graph:
         if may_be_injected(triple):
             different.setdefault(compared(triple), triple)
     in_order = sorted(different, key=lambda form: (random_key(seed, "made up", key, *form), form))
-    return tuple(MinimumTriple(*different[form], round=None) for form in in_order[:n])
+    return tuple(MinimumTripleRecord(*different[form], round=None) for form in in_order[:n])
 
 
 def _entities(dataset: Dataset) -> Iterator[list[EntityRecord]]:

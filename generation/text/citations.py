@@ -18,7 +18,7 @@ _QID = re.compile(r"(?:^|[,;])\s*+(?:qid\s*+:\s*+)?+(Q[0-9]{1,99})\b\s*+[,;:]?+"
 _NO_SPACE_BEFORE = (".", ",", ";", ":", "!", "?", ")", "]", "”", "’", "…")
 
 
-class Citation(NamedTuple):
+class ParsedCitation(NamedTuple):
     """One citation: what it claims, and the sentence it stands in, without any citation."""
 
     number: int  # from 1, in reading order, incomplete ones included
@@ -35,12 +35,12 @@ class Citation(NamedTuple):
 class ParsedAnswer(NamedTuple):
     """What the brackets of an answer say."""
 
-    citations: tuple[Citation, ...]
+    citations: tuple[ParsedCitation, ...]
     na_sentences: tuple[str, ...]  # sentences with [NA], without citations; a place counts once
     n_other_brackets: int  # '[1]', '[sic]': they are text
     # What entities are called beside other claims, numbered behind all citations. Such a name is a
     # citation only where it is not the entity's: see `compared_triples.other_names`.
-    names: tuple[Citation, ...] = ()
+    names: tuple[ParsedCitation, ...] = ()
 
 
 class _Bracket(NamedTuple):
@@ -84,25 +84,25 @@ def parse_citations(
     bare = _bare_sentences(text, [(s.start, s.end) for s in sentences], cited)
     starts = [sentence.start for sentence in sentences]
 
-    citations: list[Citation] = []
+    citations: list[ParsedCitation] = []
     named: list[tuple[Triple, str]] = []
     na_sentences: dict[int, str] = {}  # by place: a model may say the same twice
     for bracket in cited:
         place, sentence = bare[bisect_right(starts, bracket.start) - 1]
         for claim in bracket.claims or ():
-            citations.append(Citation(len(citations) + 1, *claim, sentence))
+            citations.append(ParsedCitation(len(citations) + 1, *claim, sentence))
         named += [(name, sentence) for name in bracket.names]
         if not bracket.claims:
             na_sentences[place] = sentence
     names = tuple(
-        Citation(number, *name, sentence)
+        ParsedCitation(number, *name, sentence)
         for number, (name, sentence) in enumerate(named, start=len(citations) + 1)
     )
     na = tuple(na_sentences.values())
     return ParsedAnswer(tuple(citations), na, len(brackets) - len(cited), names)
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A part of an answer as it stands: text, or a bracket with what it cites."""
 
     text: str
@@ -111,7 +111,9 @@ class Piece(NamedTuple):
     names: tuple[int, ...] = ()  # the numbers of its names
 
 
-def pieces(text: str, relations: Collection[str] = (), qids: Collection[str] = ()) -> list[Piece]:
+def pieces(
+    text: str, relations: Collection[str] = (), qids: Collection[str] = ()
+) -> list[TextPiece]:
     """Return an answer cut at its citations and [NA]; the pieces' texts make up the answer.
 
     Args:
@@ -123,15 +125,15 @@ def pieces(text: str, relations: Collection[str] = (), qids: Collection[str] = (
     numbers = count(1)
     of_claims = [tuple(islice(numbers, len(bracket.claims or ()))) for bracket in brackets]
     of_names = [tuple(islice(numbers, len(bracket.names))) for bracket in brackets]
-    cut: list[Piece] = []
+    cut: list[TextPiece] = []
     end = 0
     for bracket, claims, names in zip(brackets, of_claims, of_names, strict=True):
         if bracket.start > end:
-            cut.append(Piece(text[end : bracket.start]))
+            cut.append(TextPiece(text[end : bracket.start]))
         inside = text[bracket.start : bracket.end]
-        cut.append(Piece(inside, claims, is_na=not bracket.claims, names=names))
+        cut.append(TextPiece(inside, claims, is_na=not bracket.claims, names=names))
         end = bracket.end
-    return [*cut, Piece(text[end:])] if end < len(text) else cut
+    return [*cut, TextPiece(text[end:])] if end < len(text) else cut
 
 
 def without_citations(
@@ -158,7 +160,7 @@ def relation_name(relation: str) -> str:
 # --- brackets -------------------------------------------------------------------------------
 
 
-class _Known(NamedTuple):
+class _KnownGraph(NamedTuple):
     """What a graph lets a reader of brackets know."""
 
     names: frozenset[str]  # of relations, as `relation_name` has them
@@ -178,7 +180,7 @@ def _brackets(text: str, relations: Collection[str], qids: Collection[str]) -> I
 
 
 @lru_cache(maxsize=4096)
-def _known(relations: frozenset[str]) -> _Known:
+def _known(relations: frozenset[str]) -> _KnownGraph:
     """Return what may start a citation inside a bracket.
 
     That is any text without marks, to be looked up, or a name that holds marks itself ('child,
@@ -188,13 +190,13 @@ def _known(relations: frozenset[str]) -> _Known:
     marked = sorted((n for n in names if not _MARKS.isdisjoint(n)), key=lambda n: (-len(n), n))
     spelt = [r"[\s_]+".join(map(re.escape, name.split())) for name in marked]
     whole = "|".join(spelt) or r"(?!)"  # that never matches
-    return _Known(
+    return _KnownGraph(
         names, re.compile(rf"(?:^|[,;])(?:\s*+(?P<marked>{whole})\s*+|(?P<plain>[^,;:]++)):")
     )
 
 
 def _claims(
-    inside: str, known: _Known, qids: Collection[str], *, any_name: bool
+    inside: str, known: _KnownGraph, qids: Collection[str], *, any_name: bool
 ) -> tuple[tuple[Triple, ...] | None, tuple[Triple, ...]]:
     """Return what a bracket claims, nothing for [NA], None when it is text; and names beside it.
 
@@ -243,7 +245,9 @@ def _of_entity(
     return (alone,), tuple(name for name in names.values() if name != alone)
 
 
-def _stated(body: str, known: _Known, *, any_name: bool) -> tuple[str, list[tuple[str, str, bool]]]:
+def _stated(
+    body: str, known: _KnownGraph, *, any_name: bool
+) -> tuple[str, list[tuple[str, str, bool]]]:
     """Return what stands before the first relation in a bracket, and what it states.
 
     That is relation, value, and whether the graph has the relation.

@@ -10,8 +10,8 @@ from unicodedata import normalize
 from generation.text.citations import (
     IDENTIFYING,
     NAME,
-    Citation,
     ParsedAnswer,
+    ParsedCitation,
     relation_name,
 )
 from generation.text.flat_graph import Triple
@@ -48,12 +48,12 @@ def labels(triples: Iterable[Triple]) -> frozenset[Triple]:
     )
 
 
-def citations_of(answer: ParsedAnswer, shown: Iterable[Triple]) -> tuple[Citation, ...]:
+def citations_of(answer: ParsedAnswer, shown: Iterable[Triple]) -> tuple[ParsedCitation, ...]:
     """Return the citations of an answer: those that it has anyway, and its `other_names`."""
     return (*answer.citations, *other_names(answer, shown))
 
 
-def other_names(answer: ParsedAnswer, shown: Iterable[Triple]) -> list[Citation]:
+def other_names(answer: ParsedAnswer, shown: Iterable[Triple]) -> list[ParsedCitation]:
     """Return the names beside claims that are not what the shown text calls their entity.
 
     An entity that has no name there cannot have another one. Aliases are not in the text: whoever
@@ -74,7 +74,7 @@ def without_names(answer: ParsedAnswer, known: Collection[Triple]) -> ParsedAnsw
     return answer._replace(names=kept)
 
 
-def named_by(name: Citation) -> Triple:
+def named_by(name: ParsedCitation) -> Triple:
     """Return a name, bare or not, in the form in which it is compared."""
     return compared((name.qid, NAME, name.value))
 

@@ -20,7 +20,7 @@ from django.utils import timezone
 from annotation.models import Assignment, Rater
 from annotation.ordering import random_key
 from annotation.services.claiming import claim_next_unit
-from annotation.services.rating import Outcome, save_draft, skip_unit
+from annotation.services.rating import SubmitOutcome, save_draft, skip_unit
 from tests.annotation.makers import rate
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ class Acknowledged(NamedTuple):
 
     rater: int
     unit: int
-    outcome: Outcome
+    outcome: SubmitOutcome
     is_late: bool
 
 
@@ -68,7 +68,7 @@ def acknowledged(folder: Path) -> Iterator[Acknowledged]:
     for file in folder.iterdir():
         for line in file.read_text(encoding="utf-8").splitlines():
             unit, outcome, is_late = json.loads(line)
-            yield Acknowledged(int(file.name), unit, Outcome(outcome), is_late)
+            yield Acknowledged(int(file.name), unit, SubmitOutcome(outcome), is_late)
 
 
 # --- one rater ------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def _dawdle(rater: Rater, held: Assignment, draw: random.Random) -> bool:
 
 def _submit(
     rater: Rater, held: Assignment, draw: random.Random, *, has_two_tabs: bool
-) -> list[Outcome]:
+) -> list[SubmitOutcome]:
     """Submit a unit, at times twice: from two tabs at the same moment, or one after the other."""
     answers = answers_of(rater, held.unit_id)
     held.unit.arm  # noqa: B018 - read once, not by two threads

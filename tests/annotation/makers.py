@@ -11,7 +11,7 @@ from accounts.models import User
 from annotation.models import Assignment, Rater, Study
 from annotation.schemes import Scheme, built_in_schemes, load_scheme
 from annotation.services.claiming import claim_next_unit
-from annotation.services.rating import JudgedTarget, Outcome, submit_votes
+from annotation.services.rating import JudgedTarget, SubmitOutcome, submit_votes
 from annotation.services.studies import create_study, open_study
 from annotation.study_plan import StudyPlan
 from annotation.voting import with_implied
@@ -112,7 +112,9 @@ def judged(
     ]
 
 
-def rate(rater: Rater, assignment: Assignment, answers: Mapping[str, int] | None = None) -> Outcome:
+def rate(
+    rater: Rater, assignment: Assignment, answers: Mapping[str, int] | None = None
+) -> SubmitOutcome:
     """Submit a unit: arguments as for `judged`."""
     return submit_votes(assignment.unit, rater, judged(rater, assignment, answers), 10.0)
 

@@ -8,7 +8,7 @@ from django.db.models import Count, F, Q, QuerySet
 
 from annotation.models import Assignment, Rater, Study, UnitTarget, Vote
 from annotation.schemes import load_scheme
-from annotation.services.rating import Outcome
+from annotation.services.rating import SubmitOutcome
 from annotation.voting import with_implied
 from tests.annotation.crowd import Acknowledged, answers_of
 
@@ -83,7 +83,7 @@ def lost_votes(study: Study, acknowledged: Iterable[Acknowledged]) -> list[Ackno
         expected = {question: answer.value for question, answer in said.items()}
         places = [(submit.rater, *place) for place in targets[submit.unit]]
         is_there = all(votes[place] == expected for place in places)
-        wrong = {Outcome.STORED: True, Outcome.SURPLUS: False}.get(submit.outcome)
+        wrong = {SubmitOutcome.STORED: True, SubmitOutcome.SURPLUS: False}.get(submit.outcome)
         if not is_there or any(is_surplus[place] == wrong for place in places):
             lost.append(submit)
     return lost

@@ -11,7 +11,7 @@ from annotation.models import Arm, Assignment, Draft, Exposure, Flag, Rater, Ski
 from annotation.rated_units import rated_unit
 from annotation.services.claiming import claim_next_unit
 from annotation.services.rating import (
-    Outcome,
+    SubmitOutcome,
     flag_responses,
     save_draft,
     skip_unit,
@@ -145,7 +145,7 @@ def test_an_expired_lease_goes_to_the_next_rater_and_the_late_answer_is_surplus(
 
     assert taken == held
     assert draft_kept is None
-    assert outcomes == (Outcome.SURPLUS, Outcome.STORED)
+    assert outcomes == (SubmitOutcome.SURPLUS, SubmitOutcome.STORED)
     assert Vote.objects.filter(is_surplus=True, assignment=None, rater=late).count() == 7
     assert Vote.objects.filter(is_surplus=False, rater=quick).count() == 7
 
@@ -158,7 +158,7 @@ def test_a_late_answer_to_a_slot_that_nobody_took_counts(tmp_path):
 
     outcome = rate(rater, held)
 
-    assert outcome == Outcome.STORED
+    assert outcome == SubmitOutcome.STORED
     assert not Vote.objects.filter(is_surplus=True).exists()
 
 
@@ -182,7 +182,7 @@ def test_submitting_twice_stores_one_set_of_votes(tmp_path):
 
     outcomes = rate(rater, held), rate(rater, held)
 
-    assert outcomes == (Outcome.STORED, Outcome.UNCHANGED)
+    assert outcomes == (SubmitOutcome.STORED, SubmitOutcome.UNCHANGED)
     assert Vote.objects.count() == 7
     assert not Draft.objects.exists()
 
@@ -201,7 +201,7 @@ def test_a_changed_vote_keeps_what_it_was(tmp_path):
         for vote in votes.values()
         for change in vote.changes.all()
     }
-    assert outcome == Outcome.CHANGED
+    assert outcome == SubmitOutcome.CHANGED
     assert (votes["specific"].answer, votes["specific"].is_implied) == (0, True)
     assert changes == {"sensible": (1, 0, False), "specific": (1, 0, True)}
 
@@ -216,7 +216,7 @@ def test_a_closed_study_changes_no_vote_and_keeps_late_ones_beside(tmp_path):
 
     outcomes = rate(done, first, {"sensible": 0}), rate(late, second)
 
-    assert outcomes == (Outcome.CLOSED, Outcome.SURPLUS)
+    assert outcomes == (SubmitOutcome.CLOSED, SubmitOutcome.SURPLUS)
     assert not Vote.objects.filter(answer=0).exists()
     assert claim_next_unit(late) is None
     assert claim_next_unit(done) is None
@@ -234,7 +234,7 @@ def test_a_paused_study_hands_out_nothing_new_and_takes_what_was_begun(tmp_path)
     busy, idle, *_ = raters_of(study)
 
     assert claim_next_unit(idle) is None
-    assert rate(busy, held) == Outcome.STORED
+    assert rate(busy, held) == SubmitOutcome.STORED
 
 
 def test_a_skipped_unit_goes_to_others_and_never_back(tmp_path):
@@ -385,13 +385,13 @@ def test_a_flag_that_stands_for_a_judgement_is_taken_back_only_after_the_answers
     held = claimed(rater)
     flag_responses(held.unit, rater, [held.unit.targets.get().pk], "garbled")
     nothing = [target._replace(answers={}) for target in judged(rater, held)]
-    assert submit_votes(held.unit, rater, nothing, None) == Outcome.STORED
+    assert submit_votes(held.unit, rater, nothing, None) == SubmitOutcome.STORED
 
     too_early = take_flags_back(held.unit, rater)
     answered = rate(rater, held)
     in_time = take_flags_back(held.unit, rater)
 
-    assert (too_early, answered, in_time) == (False, Outcome.CHANGED, True)
+    assert (too_early, answered, in_time) == (False, SubmitOutcome.CHANGED, True)
     assert Vote.objects.filter(rater=rater).count() == 2
     assert not Flag.objects.exists()
 
@@ -406,7 +406,7 @@ def test_answers_that_were_missing_are_added_to_those_that_are_there(tmp_path):
 
     outcome = submit_votes(held.unit, rater, whole, None)
 
-    assert outcome == Outcome.CHANGED
+    assert outcome == SubmitOutcome.CHANGED
     assert set(Vote.objects.values_list("question", flat=True)) == {"sensible", "specific"}
 
 
@@ -418,5 +418,5 @@ def test_who_asks_while_a_study_closes_gets_nothing_and_changes_nothing(tmp_path
     close_study(study, researcher())
 
     assert claim_next_unit(idle) is None
-    assert rate(done, held, {"sensible": 0}) == Outcome.CLOSED
+    assert rate(done, held, {"sensible": 0}) == SubmitOutcome.CLOSED
     assert not Vote.objects.filter(answer=0).exists()

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from annotation.models import Assignment, Rater, Study, Vote
 from annotation.ordering import start_of
 from annotation.services.claiming import claim_next_unit
-from annotation.services.rating import Outcome
+from annotation.services.rating import SubmitOutcome
 from generation.models import Dataset
 from tests.annotation.crowd import acknowledged, answers_of, at_once, rate_as_a_crowd
 from tests.annotation.makers import claimed, material, opened, rate, rate_next, raters_of
@@ -24,7 +24,7 @@ CROWD = 50
 KILLS = 100
 
 
-def _claim_and_submit_twice(rater: Rater) -> list[Outcome]:
+def _claim_and_submit_twice(rater: Rater) -> list[SubmitOutcome]:
     """Ask for a unit until every slot is filled, and submit it from two tabs at once."""
     slots = Assignment.objects.filter(study=rater.study_id)
     while slots.filter(submitted_at=None).exists():
@@ -126,9 +126,9 @@ def test_fifty_raters_who_are_killed_late_and_double_keep_every_promise(tmp_path
     assert lost_votes(study, submits) == []
     assert not Assignment.objects.filter(submitted_at=None).exists()
     # Whose lease held never lost a slot; and all that was to happen did.
-    assert all(submit.is_late for submit in submits if submit.outcome == Outcome.SURPLUS)
-    assert outcomes[Outcome.SURPLUS] > 0
-    assert outcomes[Outcome.UNCHANGED] > 0
+    assert all(submit.is_late for submit in submits if submit.outcome == SubmitOutcome.SURPLUS)
+    assert outcomes[SubmitOutcome.SURPLUS] > 0
+    assert outcomes[SubmitOutcome.UNCHANGED] > 0
     assert killed >= KILLS // 20  # fewer where all is done before, or the machine is busy
 
 

@@ -8,7 +8,7 @@ from accounts.models import AuditEntry, User
 from annotation.models import Assignment, Draft, Rater, Study, Vote
 from annotation.planning import rater_needs
 from annotation.services.claiming import claim_next_unit
-from annotation.services.rating import Outcome, save_draft
+from annotation.services.rating import SubmitOutcome, save_draft
 from annotation.services.studies import StudyError, add_raters, close_study
 from annotation.services.study_raters import let_rater_back, take_out_rater
 from evaluation.studies.services.studies import delete_study
@@ -78,8 +78,8 @@ def test_what_somebody_taken_out_submits_is_surplus_and_what_they_submitted_stay
     begun = claimed(rater)
     take_out_rater(rater, researcher())
 
-    assert rate(rater, begun) is Outcome.SURPLUS
-    assert rate(rater, done, {"understand": 0}) is Outcome.CLOSED
+    assert rate(rater, begun) is SubmitOutcome.SURPLUS
+    assert rate(rater, done, {"understand": 0}) is SubmitOutcome.CLOSED
     assert Vote.objects.filter(rater=rater, question="understand", answer=0).count() == 0
 
 
@@ -141,7 +141,7 @@ def test_a_study_is_deleted_or_rated_in_and_never_half_of_each(tmp_path):
         outcome, was_kept = at_once(partial(rate, rater, held), partial(is_kept, study, by))
 
         assert was_kept == Study.objects.filter(pk=study.pk).exists()
-        assert outcome is (Outcome.STORED if was_kept else Outcome.CLOSED)
+        assert outcome is (SubmitOutcome.STORED if was_kept else SubmitOutcome.CLOSED)
         assert Vote.objects.filter(rater=rater.pk).count() == (7 if was_kept else 0)
 
 
@@ -182,5 +182,5 @@ def test_a_submit_while_being_taken_out_counts_or_is_surplus_and_is_never_lost(t
         votes = Vote.objects.filter(rater=rater)
 
         assert votes.count() == 7
-        assert votes.filter(is_surplus=outcome is Outcome.SURPLUS).count() == 7
+        assert votes.filter(is_surplus=outcome is SubmitOutcome.SURPLUS).count() == 7
         assert Study.objects.get().assignments.in_hand().filter(rater=rater).count() == 0

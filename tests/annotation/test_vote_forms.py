@@ -7,7 +7,7 @@ import pytest
 from annotation.asked import AskedQuestion, asked_questions, gates_of, impossible_in_words
 from annotation.forms.rating import RatingForm, VoteForm
 from annotation.models import Study
-from annotation.pages.rating_desk import RatingDesk, ResponsePart
+from annotation.pages.rating_desk import RatingDesk, TargetForm
 from annotation.rated_units import RatedUnit, Share, ShownResponse
 from annotation.schemes import Scheme, built_in_schemes, load_scheme
 from annotation.voting import Answer
@@ -97,7 +97,7 @@ def test_what_cannot_stand_together_is_said_in_words(answers, said):
 
     assert not form.is_valid()
     assert form.errors == {"attributable": [said]}
-    assert [wrong.text for wrong in ResponsePart(form).contradictions if wrong.is_there] == [said]
+    assert [wrong.text for wrong in TargetForm(form).contradictions if wrong.is_there] == [said]
 
 
 def test_more_than_two_answers_that_cannot_stand_together_are_listed():

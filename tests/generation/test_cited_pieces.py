@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from generation.text.citations import Piece, parse_citations, pieces
+from generation.text.citations import TextPiece, parse_citations, pieces
 
 RELATIONS = {"date of death", "spouse"}
 
@@ -13,11 +13,11 @@ def test_text_citations_and_na_are_pieces_of_their_own():
     text = "Dead [Q1, date of death: 1623, spouse: Will]. Sister [NA]? Yes [1]."
 
     assert pieces(text, RELATIONS) == [
-        Piece("Dead "),
-        Piece("[Q1, date of death: 1623, spouse: Will]", (1, 2)),
-        Piece(". Sister "),
-        Piece("[NA]", is_na=True),
-        Piece("? Yes [1]."),
+        TextPiece("Dead "),
+        TextPiece("[Q1, date of death: 1623, spouse: Will]", (1, 2)),
+        TextPiece(". Sister "),
+        TextPiece("[NA]", is_na=True),
+        TextPiece("? Yes [1]."),
     ]
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from generation.retrieval.disambiguation import (
     MOST_NAMESAKES,
+    EntityPair,
     Named,
-    Pair,
     Unsettled,
     Why,
     pairs_between,
@@ -30,16 +30,16 @@ WILL = named("William Shakespeare", "Q9")
 @pytest.mark.parametrize(
     ("edges", "relation", "found"),
     [
-        ([Edge("Q2", "P40", "Q9")], CHILD, Pair("Q2", "Q9", "P40")),
-        ([Edge("Q9", "P25", "Q3")], CHILD, Pair("Q3", "Q9", "P25")),
+        ([Edge("Q2", "P40", "Q9")], CHILD, EntityPair("Q2", "Q9", "P40")),
+        ([Edge("Q9", "P25", "Q3")], CHILD, EntityPair("Q3", "Q9", "P25")),
         # Both directions say the same pair: it is one, by the edge from name 1.
-        ([Edge("Q9", "P22", "Q2"), Edge("Q2", "P40", "Q9")], CHILD, Pair("Q2", "Q9", "P40")),
-        ([Edge("Q9", "P26", "Q2"), Edge("Q2", "P26", "Q9")], SPOUSE, Pair("Q2", "Q9", "P26")),
-        ([Edge("Q9", "P26", "Q2")], SPOUSE, Pair("Q2", "Q9", "P26")),
+        ([Edge("Q9", "P22", "Q2"), Edge("Q2", "P40", "Q9")], CHILD, EntityPair("Q2", "Q9", "P40")),
+        ([Edge("Q9", "P26", "Q2"), Edge("Q2", "P26", "Q9")], SPOUSE, EntityPair("Q2", "Q9", "P26")),
+        ([Edge("Q9", "P26", "Q2")], SPOUSE, EntityPair("Q2", "Q9", "P26")),
         # Of another relation between the other namesakes, of others, of somebody with herself.
-        ([Edge("Q2", "P26", "Q9"), Edge("Q3", "P40", "Q9")], SPOUSE, Pair("Q2", "Q9", "P26")),
-        ([Edge("Q2", "P26", "Q9"), Edge("Q3", "P26", "Q7")], SPOUSE, Pair("Q2", "Q9", "P26")),
-        ([Edge("Q2", "P26", "Q9"), Edge("Q2", "P26", "Q2")], SPOUSE, Pair("Q2", "Q9", "P26")),
+        ([Edge("Q2", "P26", "Q9"), Edge("Q3", "P40", "Q9")], SPOUSE, EntityPair("Q2", "Q9", "P26")),
+        ([Edge("Q2", "P26", "Q9"), Edge("Q3", "P26", "Q7")], SPOUSE, EntityPair("Q2", "Q9", "P26")),
+        ([Edge("Q2", "P26", "Q9"), Edge("Q2", "P26", "Q2")], SPOUSE, EntityPair("Q2", "Q9", "P26")),
     ],
     ids=["on", "back", "child twice", "spouse twice", "spouse back", "relation", "others", "self"],
 )
@@ -49,7 +49,9 @@ def test_the_edge_says_which_of_the_namesakes_is_meant(edges, relation, found):
 
 def test_an_alias_is_as_good_as_a_label():
     of_both = Named("Artemisia Lomi", [Match("Q1", "alias"), Match("Q5", "label")])
-    assert settled(of_both, WILL, [Edge("Q1", "P26", "Q9")], SPOUSE) == Pair("Q1", "Q9", "P26")
+    assert settled(of_both, WILL, [Edge("Q1", "P26", "Q9")], SPOUSE) == EntityPair(
+        "Q1", "Q9", "P26"
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,7 +115,7 @@ def test_father_and_son_of_the_same_name():
     hans = named("Hans Klein", "Q1", "Q2")
     assert set(pairs_between(hans, hans)) == {("Q1", "Q2"), ("Q2", "Q1")}
     edges = [Edge("Q2", "P40", "Q1"), Edge("Q1", "P22", "Q2")]
-    assert settled(hans, hans, edges, CHILD) == Pair("Q2", "Q1", "P40")
+    assert settled(hans, hans, edges, CHILD) == EntityPair("Q2", "Q1", "P40")
 
 
 def test_a_pair_is_looked_at_in_both_directions():
@@ -134,4 +136,4 @@ def test_of_many_namesakes_those_with_the_lowest_numbers_are_looked_at():
     assert outcome.why == Why.NOT_CONNECTED
     assert "Q100, Q101, Q102, Q103, Q104 and 45 more) (2 more namesakes were not" in outcome.detail
     last = settled(many, WILL, [Edge("Q149", "P26", "Q9")], SPOUSE)
-    assert last == Pair("Q149", "Q9", "P26")
+    assert last == EntityPair("Q149", "Q9", "P26")

@@ -7,7 +7,7 @@ import pytest
 from generation.retrieval.endpoint_addresses import (
     EndpointError,
     Guard,
-    Place,
+    HostAndPort,
     check_endpoint,
     place_of,
 )
@@ -101,7 +101,7 @@ def test_every_address_of_a_name_is_looked_at_when_a_connection_is_made(monkeypa
         "getaddrinfo",
         lambda host, port, **_: [(0, 0, 0, "", (address, port)) for address in addresses],
     )
-    place = Place("rebound.example.org", 443)
+    place = HostAndPort("rebound.example.org", 443)
 
     with pytest.raises(EndpointError, match=r"rebound\.example\.org is 10\.1\.2\.3, a local"):
         Guard().addresses(place)
@@ -113,13 +113,13 @@ def test_every_address_of_a_name_is_looked_at_when_a_connection_is_made(monkeypa
 @pytest.mark.parametrize("spelling", ["127.1", "0x7f.0.0.1", "2130706433", "localhost"])
 def test_other_spellings_of_this_machine_are_found_out_by_resolving_them(spelling):
     with pytest.raises(EndpointError, match=r"is (127\.0\.0\.1|::1), a local"):
-        Guard().addresses(Place(spelling, 80))
+        Guard().addresses(HostAndPort(spelling, 80))
 
 
 def test_leave_is_for_one_host_and_port_and_nothing_beside_it():
     guard = check_endpoint("http://127.0.0.1:7878/query", allow_private=True)
 
-    assert guard.addresses(Place("127.0.0.1", 7878)) == ["127.0.0.1"]
-    for other in (Place("127.0.0.1", 6379), Place("127.0.0.2", 7878)):
+    assert guard.addresses(HostAndPort("127.0.0.1", 7878)) == ["127.0.0.1"]
+    for other in (HostAndPort("127.0.0.1", 6379), HostAndPort("127.0.0.2", 7878)):
         with pytest.raises(EndpointError, match="admin's leave"):
             guard.addresses(other)

@@ -14,11 +14,11 @@ import pytest
 from generation.retrieval import endpoint_connections
 from generation.retrieval.endpoint_addresses import EndpointError, Guard
 from generation.retrieval.endpoint_connections import Until, guarded
-from generation.retrieval.sparql import Endpoint, Patience, TooMuch
+from generation.retrieval.sparql import Endpoint, EndpointPatience, TooMuch
 from tests.endpoint_server import drips, endpoint_server, gives, rows, sends_on
 
-HASTY = Patience(query=0.4, n_tries=1, between=0.0)
-PATIENT = Patience(query=5.0, n_tries=3, first_pause=0.01, between=0.0)
+HASTY = EndpointPatience(query=0.4, n_tries=1, between=0.0)
+PATIENT = EndpointPatience(query=5.0, n_tries=3, first_pause=0.01, between=0.0)
 OK, ERROR = b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 500 No\r\n"
 LENGTH, CHUNKED = b"Content-Length: 9999\r\n\r\n", b"Transfer-Encoding: chunked\r\n\r\n"
 ONE_ROW = gives(rows({"a": {"type": "uri", "value": "http://x"}}))

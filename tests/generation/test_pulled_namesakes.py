@@ -2,7 +2,7 @@
 
 import pytest
 
-from generation.retrieval.sparql import Endpoint, Patience, Wikibase
+from generation.retrieval.sparql import Endpoint, EndpointPatience, Wikibase
 from generation.retrieval.subgraphs import SubgraphRetriever, subgraphs
 from generation.retrieval.wikibase import Shape
 from tests.generation.graph_rows import graph_of
@@ -20,7 +20,7 @@ NAMES = [
     "Chinese",
     "Paris",
 ]
-AT_ONCE = Patience(between=0.0)
+AT_ONCE = EndpointPatience(between=0.0)
 
 
 @pytest.fixture(scope="module")

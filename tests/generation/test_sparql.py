@@ -10,7 +10,7 @@ import pytest
 
 from generation.retrieval import sparql
 from generation.retrieval.endpoint_addresses import EndpointError
-from generation.retrieval.sparql import Endpoint, Patience, TooMuch, Wikibase
+from generation.retrieval.sparql import Endpoint, EndpointPatience, TooMuch, Wikibase
 from generation.retrieval.wikibase import Match, Shape
 from tests.endpoint_server import (
     endpoint_server,
@@ -22,7 +22,7 @@ from tests.endpoint_server import (
 )
 from tests.wikidata_shape import interchange_rows, world
 
-HASTY = Patience(
+HASTY = EndpointPatience(
     query=0.4, n_tries=3, first_pause=0.01, longest_pause=2.0, between=0.0, most_bytes=100_000
 )
 QUERY = "SELECT ?a WHERE { ?a ?b ?c }"

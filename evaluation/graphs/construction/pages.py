@@ -9,8 +9,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
 
 from evaluation.graphs.construction.forms import Reviewable
 from evaluation.graphs.pages.cited_answer import AnswerPart, CitedFact, answer_parts, facts_of
-from evaluation.measures.citation import Verdict as Judgement
-from evaluation.measures.citation import judged
+from evaluation.measures.citation import CitationVerdict, judged
 from generation.models import ConstructedDataset, Construction, ConstructionCall, ConstructionEntry
 from generation.models.constructions import SIMPLE_STYLE
 from generation.services.construction_entries import graphs_of
@@ -120,7 +119,7 @@ class Work(NamedTuple):
     n_completion_tokens: int
 
 
-class Listed(NamedTuple):
+class ListedConstruction(NamedTuple):
     """One construction in the list."""
 
     construction: Construction
@@ -159,14 +158,16 @@ def _counts(rows: Iterable[tuple[str, str, str, int]]) -> Counts:
     )
 
 
-def listed(constructions: Sequence[Construction]) -> list[Listed]:
+def listed(constructions: Sequence[Construction]) -> list[ListedConstruction]:
     """Return constructions as the list shows them, in their order; two queries."""
     counts = counts_of(constructions)
     made: dict[int, list[ConstructedDataset]] = {}
     found = ConstructedDataset.objects.filter(construction__in=constructions).order_by("pk")
     for each in found.select_related("dataset"):
         made.setdefault(each.construction_id, []).append(each)
-    return [Listed(each, counts[each.pk], made.get(each.pk, [])) for each in constructions]
+    return [
+        ListedConstruction(each, counts[each.pk], made.get(each.pk, [])) for each in constructions
+    ]
 
 
 def work_of(construction: Construction) -> Work:
@@ -239,7 +240,7 @@ class ShownRound(NamedTuple):
     def n_of(self) -> dict[str, int]:
         """How many citations have each verdict, in the order of the verdicts; none is left out."""
         counts = Counter(str(fact.verdict) for fact in self.facts)
-        return {str(each): counts[str(each)] for each in Judgement if counts[str(each)]}
+        return {str(each): counts[str(each)] for each in CitationVerdict if counts[str(each)]}
 
 
 class EntryPage:

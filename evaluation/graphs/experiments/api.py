@@ -39,7 +39,7 @@ STUDY = OpenApiParameter("study", description="Of alignment: slug of a study; de
 KEY = OpenApiParameter("key", enum=list(EXPERIMENTS), location=OpenApiParameter.PATH)
 
 
-class MetricStateSerializer(serializers.Serializer[services.Scoring]):
+class MetricStateSerializer(serializers.Serializer[services.MetricProgress]):
     """How far one metric of an experiment is."""
 
     metric = serializers.CharField()

@@ -33,7 +33,7 @@ class Dots(NamedTuple):
     factor: float = 100
 
 
-class Lines(NamedTuple):
+class AblationLines(NamedTuple):
     """What is drawn over the steps of an ablation: figure → title of its panel."""
 
     title: str
@@ -64,8 +64,8 @@ DOTS: Mapping[str, Dots] = {
         1,
     ),
 }
-LINES: Mapping[str, Lines] = {
-    "removal": Lines(
+LINES: Mapping[str, AblationLines] = {
+    "removal": AblationLines(
         "Pieces of knowledge removed",
         {
             "na_precision": "[NA] precision, %",
@@ -76,7 +76,7 @@ LINES: Mapping[str, Lines] = {
             "f1": "Citation F1, %",
         },
     ),
-    "accuracy": Lines(
+    "accuracy": AblationLines(
         "Retrieval accuracy, %",
         {
             "correctness": "Correctness, %",
@@ -194,12 +194,12 @@ def _steps(rows: Sequence[RowOfRuns]) -> list[RowOfStep]:
     return [row for row in rows if isinstance(row, RowOfStep)]
 
 
-def _panels(lines: Lines, rows: Sequence[RowOfStep]) -> dict[str, Any]:
+def _panels(lines: AblationLines, rows: Sequence[RowOfStep]) -> dict[str, Any]:
     """Return the chart of each figure; None where it is nowhere defined."""
     return {figure: _panel(lines, rows, figure) for figure in lines.panels}
 
 
-def _panel(lines: Lines, rows: Sequence[RowOfStep], figure: str) -> Any:
+def _panel(lines: AblationLines, rows: Sequence[RowOfStep], figure: str) -> Any:
     """Draw a figure over the steps: a line with points and whiskers for each series."""
     import altair as alt
 
@@ -238,7 +238,7 @@ def _panel(lines: Lines, rows: Sequence[RowOfStep], figure: str) -> Any:
 
 
 def _points(
-    lines: Lines,
+    lines: AblationLines,
     rows: Sequence[RowOfStep],
     figure: str,
     names: Sequence[str],

@@ -84,7 +84,7 @@ class ScoringPlan(NamedTuple):
     ] = 0
 
 
-class Scoring(NamedTuple):
+class MetricProgress(NamedTuple):
     """How far one metric of an experiment is: its newest run."""
 
     metric: str
@@ -225,7 +225,7 @@ def answers_of(dataset: Dataset, key: str) -> QuerySet[Response]:
     return known.filter(setup__prompt__in={*experiment.prompts, *lacking})
 
 
-def scoring(dataset: Dataset, key: str) -> list[Scoring]:
+def scoring(dataset: Dataset, key: str) -> list[MetricProgress]:
     """Return how far each metric of an experiment is, in their order.
 
     As many queries for any number of runs and answers.
@@ -239,7 +239,7 @@ def scoring(dataset: Dataset, key: str) -> list[Scoring]:
     }
     answers = answers_of(dataset, key)
     return [
-        Scoring(
+        MetricProgress(
             metric,
             METRICS[metric].title,
             found := progress.get(metric),

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from evaluation.reports.figures.free_places import Box
+from evaluation.reports.figures.free_places import Rectangle
 from generation.amounts import UNDEFINED
 
 MOST_NEIGHBOURS = 24  # drawn; the others are in the table alone
@@ -52,7 +52,7 @@ class Spoke(NamedTuple):
 class Name(NamedTuple):
     """A box with a name in it, cut to at most a few lines."""
 
-    box: Box
+    box: Rectangle
     lines: tuple[str, ...]
     full: str
     url: str = ""
@@ -76,13 +76,13 @@ class Name(NamedTuple):
         return tuple((first + LINE * place, line) for place, line in enumerate(self.lines))
 
 
-class Group(NamedTuple):
+class RelationGroup(NamedTuple):
     """A relation with the values that are drawn, and the lines that lead there."""
 
     side: Side
     relation: str  # cut to its room
     full: str
-    label: Box  # what the words of the relation cover
+    label: Rectangle  # what the words of the relation cover
     baseline: float
     values: tuple[Name, ...]
     paths: tuple[str, ...]  # from the entity to each value
@@ -95,7 +95,7 @@ class Picture(NamedTuple):
     width: float
     height: float
     centre: Name
-    groups: tuple[Group, ...]
+    groups: tuple[RelationGroup, ...]
 
 
 class OneHop(NamedTuple):
@@ -170,7 +170,7 @@ def _wide(label: str, drawn: Sequence[tuple[Spoke, int]]) -> Picture:
     used = max(max(heights.values()) - GROUP_GAP, centre_height + MARGIN)
     left = (WIDE_WIDTH - WIDE_CENTRE) / 2
     top = (used + MARGIN - centre_height) / 2
-    box = Box(left, top, left + WIDE_CENTRE, top + centre_height)
+    box = Rectangle(left, top, left + WIDE_CENTRE, top + centre_height)
     # The shorter column stands in the middle of the height, as the entity does.
     shift = {side: (used - max(end - GROUP_GAP, MARGIN)) / 2 for side, end in heights.items()}
     groups = [
@@ -179,7 +179,9 @@ def _wide(label: str, drawn: Sequence[tuple[Spoke, int]]) -> Picture:
     return Picture(WIDE_WIDTH, used + MARGIN, Name(box, centre_lines, label), tuple(groups))
 
 
-def _wide_group(side: Side, top: float, spoke: Spoke, n_more: int, centre: Box) -> Group:
+def _wide_group(
+    side: Side, top: float, spoke: Spoke, n_more: int, centre: Rectangle
+) -> RelationGroup:
     is_left = side == "left"
     left = MARGIN if is_left else WIDE_WIDTH - MARGIN - WIDE_BOX
     names = _stack(spoke.values, left, top, WIDE_BOX)
@@ -193,14 +195,14 @@ def _wide_group(side: Side, top: float, spoke: Spoke, n_more: int, centre: Box) 
     words = _relation(spoke.relation, n_more, WIDE_RELATION - 8)
     width = text_width(words, SMALL_FONT)
     label_left = (start + end - width) / 2
-    label = Box(label_left, middle - 8, label_left + width, middle + 8)
+    label = Rectangle(label_left, middle - 8, label_left + width, middle + 8)
     edge = centre.left if is_left else centre.right
     inside = _within(middle, centre.top + 10, centre.bottom - 10)
     bend = (end + edge) / 2
     trunk = f"M{edge:.1f} {inside:.1f}C{bend:.1f} {inside:.1f} {bend:.1f} {middle:.1f} "
     trunk += f"{end:.1f} {middle:.1f}H{start:.1f}"
     paths = tuple(f"{trunk}L{near:.1f} {(n.box.top + n.box.bottom) / 2:.1f}" for n in names)
-    return Group(side, words, spoke.relation, label, middle + 4, names, paths, n_more)
+    return RelationGroup(side, words, spoke.relation, label, middle + 4, names, paths, n_more)
 
 
 # --- narrow: one column below the entity ----------------------------------------------------
@@ -209,16 +211,16 @@ def _wide_group(side: Side, top: float, spoke: Spoke, n_more: int, centre: Box) 
 def _narrow(label: str, drawn: Sequence[tuple[Spoke, int]]) -> Picture:
     room = NARROW_WIDTH - 2 * MARGIN
     lines = _wrapped(label, room - 2 * PADDING, FONT, 3)
-    box = Box(MARGIN, MARGIN, MARGIN + room, MARGIN + _box_height(len(lines)) + 8)
+    box = Rectangle(MARGIN, MARGIN, MARGIN + room, MARGIN + _box_height(len(lines)) + 8)
     top = box.bottom + GROUP_GAP
-    groups: list[Group] = []
+    groups: list[RelationGroup] = []
     for spoke, n_more in drawn:
         names = _stack(spoke.values, INDENT, top + RELATION_LINE, NARROW_WIDTH - MARGIN - INDENT)
         words = _relation(spoke.relation, n_more, NARROW_WIDTH - MARGIN - INDENT)
-        label_box = Box(INDENT, top + 2, INDENT + text_width(words, SMALL_FONT), top + 18)
+        label_box = Rectangle(INDENT, top + 2, INDENT + text_width(words, SMALL_FONT), top + 18)
         paths = tuple(_elbow(box.bottom, (n.box.top + n.box.bottom) / 2) for n in names)
         groups.append(
-            Group("below", words, spoke.relation, label_box, top + 14, names, paths, n_more)
+            RelationGroup("below", words, spoke.relation, label_box, top + 14, names, paths, n_more)
         )
         top = names[-1].box.bottom + GROUP_GAP
     height = (groups[-1].values[-1].box.bottom if groups else box.bottom) + MARGIN
@@ -238,7 +240,7 @@ def _stack(values: Sequence[Value], left: float, top: float, width: float) -> tu
     names: list[Name] = []
     for value in values:
         lines = _wrapped(value.text, width - 2 * PADDING, FONT, 2)
-        box = Box(left, top, left + width, top + _box_height(len(lines)))
+        box = Rectangle(left, top, left + width, top + _box_height(len(lines)))
         names.append(Name(box, lines, value.text, value.url))
         top = box.bottom + GAP
     return tuple(names)

@@ -67,7 +67,7 @@ def _n_wrong(answers: CitedAnswers) -> Floats:
     return _column(answers, "n_citations") - known
 
 
-class SetupsField(forms.ChoiceField):
+class SetupIdsField(forms.ChoiceField):
     """Setups by their ids, with commas between: the runs of a group are one choice."""
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ def _words(group: SeededRuns) -> str:
 class AnswerFilter(forms.Form):
     """Which of the answers behind the figures are listed: of some setups, with one verdict."""
 
-    setup = SetupsField()
+    setup = SetupIdsField()
     verdict = forms.ChoiceField(
         label="With a citation that is",
         choices=[(key, title) for key, (title, _) in VERDICTS.items()],
@@ -113,7 +113,7 @@ class AnswerFilter(forms.Form):
         super().__init__(data)
         self.answers = answers
         field = self.fields["setup"]
-        assert isinstance(field, SetupsField)
+        assert isinstance(field, SetupIdsField)
         field.allow(groups)
         self.is_valid()
         self.setup_chosen: str = self.cleaned_data.get("setup") or ""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from evaluation.graphs.reports.alignment import newest_alignment
 from evaluation.graphs.reports.cited_answers import minimum_sets
-from evaluation.measures.citation import Verdict, judged
+from evaluation.measures.citation import CitationVerdict, judged
 from evaluation.models import AutoScore
 from generation.models import Dataset, Response
 from generation.services.citations import (
@@ -16,7 +16,13 @@ from generation.services.citations import (
     vocabularies,
     without_own_names,
 )
-from generation.text.citations import Citation, ParsedAnswer, Piece, parse_citations, pieces
+from generation.text.citations import (
+    ParsedAnswer,
+    ParsedCitation,
+    TextPiece,
+    parse_citations,
+    pieces,
+)
 from generation.text.entity_triples import ShownEntity, entities_shown
 from generation.text.flat_graph import Triple, flat_graph
 
@@ -29,7 +35,7 @@ class CitedFact(NamedTuple):
     relation: str
     value: str
     sentence: str
-    verdict: Verdict | None
+    verdict: CitationVerdict | None
     alignment: AutoScore | None  # of the run that reports quote, see `newest_alignment`
 
 
@@ -58,7 +64,7 @@ class CitedAnswer(NamedTuple):
     @property
     def n_of(self) -> dict[str, int]:
         """How many citations have each verdict, in the order of the verdicts; none is left out."""
-        counts = {str(verdict): 0 for verdict in Verdict}
+        counts = {str(verdict): 0 for verdict in CitationVerdict}
         for fact in self.facts:
             if fact.verdict is not None:
                 counts[str(fact.verdict)] += 1
@@ -100,7 +106,7 @@ def judged_answers(dataset: Dataset, responses: Sequence[Response]) -> list[Cite
     ]
 
 
-def answer_parts(cut: Iterable[Piece], facts: Iterable[CitedFact]) -> tuple[AnswerPart, ...]:
+def answer_parts(cut: Iterable[TextPiece], facts: Iterable[CitedFact]) -> tuple[AnswerPart, ...]:
     """Return the pieces of an answer with what they cite.
 
     A bracket's name comes first where it is a citation.
@@ -130,7 +136,9 @@ def _judged(
     alignments: Mapping[int, AutoScore],
 ) -> CitedAnswer:
     shown = triples_of(response.graph_shown)
-    said: list[tuple[Citation, Verdict | None]] = [(each, None) for each in parsed.citations]
+    said: list[tuple[ParsedCitation, CitationVerdict | None]] = [
+        (each, None) for each in parsed.citations
+    ]
     if response.graph_shown is not None:
         said = list(judged(parsed, shown, minimum))
     facts = [

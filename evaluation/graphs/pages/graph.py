@@ -25,7 +25,7 @@ class GraphCounts(NamedTuple):
     n_ad_hoc: int = 0  # questions beside these, asked to try something
 
 
-class Listed(NamedTuple, Generic[T]):
+class FirstRows(NamedTuple, Generic[T]):
     """The first of some rows, and how many there are."""
 
     rows: Sequence[T]
@@ -72,11 +72,11 @@ class EntityPage(NamedTuple):
     """An entity with all that its page shows."""
 
     aliases: Sequence[str]
-    triples: Listed[TripleRow]
+    triples: FirstRows[TripleRow]
     picture: OneHop
-    incoming: Listed[Incoming]
-    namesakes: Listed[Entity]
-    questions: Listed[NamedIn]
+    incoming: FirstRows[Incoming]
+    namesakes: FirstRows[Entity]
+    questions: FirstRows[NamedIn]
 
 
 def counts_of(datasets: Collection[int]) -> dict[int, GraphCounts]:
@@ -128,32 +128,32 @@ def links_of(dataset_id: int, slug: str, qids: Collection[str]) -> dict[str, Ent
     }
 
 
-def _triples(entity: Entity) -> Listed[TripleRow]:
+def _triples(entity: Entity) -> FirstRows[TripleRow]:
     triples = entity.triples.order_by("position")
     rows = list(triples.values_list("relation", "value", "value_qid")[:MOST_TRIPLES])
     urls = pages_of(entity.dataset_id, entity.dataset.slug, {qid for _, _, qid in rows if qid})
     listed = [TripleRow(*row, urls.get(row[2], "")) for row in rows]
-    return Listed(listed, triples.count() if len(rows) == MOST_TRIPLES else len(rows))
+    return FirstRows(listed, triples.count() if len(rows) == MOST_TRIPLES else len(rows))
 
 
-def _incoming(entity: Entity) -> Listed[Incoming]:
+def _incoming(entity: Entity) -> FirstRows[Incoming]:
     edges = Triple.objects.filter(subject__dataset=entity.dataset_id, value_qid=entity.qid)
     rows = edges.select_related("subject").order_by("subject__label", "subject", "position")
     listed = [Incoming(edge.subject, edge.relation) for edge in rows[:MOST_LISTED]]
-    return Listed(listed, edges.count())
+    return FirstRows(listed, edges.count())
 
 
-def _namesakes(entity: Entity, aliases: Sequence[str]) -> Listed[Entity]:
+def _namesakes(entity: Entity, aliases: Sequence[str]) -> FirstRows[Entity]:
     """Return the other entities that one of this one's names may mean."""
     names = [entity.label, *aliases]
     others = Entity.objects.filter(
         Q(label__in=names) | Q(aliases__name__in=names), dataset=entity.dataset_id
     )
     others = others.exclude(pk=entity.pk).distinct()
-    return Listed(list(others.order_by("label", "qid")[:MOST_LISTED]), others.count())
+    return FirstRows(list(others.order_by("label", "qid")[:MOST_LISTED]), others.count())
 
 
-def _questions(entity: Entity) -> Listed[NamedIn]:
+def _questions(entity: Entity) -> FirstRows[NamedIn]:
     named = QuestionEntity.objects.filter(
         question__example__dataset=entity.dataset_id, qid=entity.qid
     )
@@ -170,4 +170,4 @@ def _questions(entity: Entity) -> Listed[NamedIn]:
         NamedIn(pk, texts.get(pk, ""), False in as_what.get(pk, ()), True in as_what.get(pk, ()))
         for pk in examples
     ]
-    return Listed(listed, by_example.count())
+    return FirstRows(listed, by_example.count())

@@ -35,7 +35,7 @@ class TextPart(NamedTuple):
     kind: str = ""
 
 
-class CandidateRow(NamedTuple):
+class EntityCandidateRow(NamedTuple):
     candidate: Candidate
     url: str
     is_chosen: bool
@@ -46,7 +46,7 @@ class MentionRow(NamedTuple):
 
     number: int
     steps: MentionSteps
-    rows: tuple[CandidateRow, ...]
+    rows: tuple[EntityCandidateRow, ...]
 
 
 class TripleLine(NamedTuple):
@@ -55,7 +55,7 @@ class TripleLine(NamedTuple):
     is_minimum: bool
 
 
-class SubGraph(NamedTuple):
+class OneHopGraph(NamedTuple):
     """The one-hop graph of one entity, and who says that the question needs it."""
 
     qid: str
@@ -90,7 +90,7 @@ class QuestionSteps(NamedTuple):
     recogniser: str
     recogniser_problem: str
     mentions: tuple[MentionRow, ...]
-    graphs: tuple[SubGraph, ...]
+    graphs: tuple[OneHopGraph, ...]
     is_gold_known: bool
     is_imported_known: bool
     minimum: tuple[MinimumRow, ...] | None  # None: not known
@@ -218,7 +218,7 @@ def _mentions(found: Retrieved, slug: str) -> tuple[MentionRow, ...]:
             number,
             step,
             tuple(
-                CandidateRow(
+                EntityCandidateRow(
                     each, reverse("graphs:entity", args=[slug, each.entity]), each is step.chosen
                 )
                 for each in step.candidates
@@ -236,7 +236,7 @@ def _sub_graph(
     chosen: Sequence[str],
     gold: Sequence[str],
     imported: Sequence[str],
-) -> SubGraph:
+) -> OneHopGraph:
     stated = triples[1:]
     lines = [
         TripleLine(triple[1], triple[2], is_minimum=compared(triple) in minimum)
@@ -245,7 +245,7 @@ def _sub_graph(
     # What the answer needs is listed first where not everything is.
     if len(lines) > MOST_TRIPLES:
         lines.sort(key=lambda line: not line.is_minimum)
-    return SubGraph(
+    return OneHopGraph(
         qid,
         triples[0][2] if triples else "",
         urls.get(qid, ""),

@@ -10,7 +10,7 @@ import numpy as np
 from django.db.models import Count, F, Q, Sum
 
 from evaluation.graphs.reports.answer_figures import (
-    OfSetup,
+    AnswerChoices,
     chosen_setups,
     need_graph,
     share_figure,
@@ -23,10 +23,10 @@ from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.report import LeftOut, Report, Row
+from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.reports.setups import SetupColumns, setup_columns
 from evaluation.runs.progress import title_of
-from evaluation.statistics.intervals import Figure, share_from
+from evaluation.statistics.intervals import Statistic, share_from
 from evaluation.votes.counts import Ints
 from generation.models import Dataset, Setup
 
@@ -34,7 +34,7 @@ METRIC = "alignment"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunColumns(Row):
+class AlignmentRunColumns(ReportRow):
     """What a row says of the run it is made from."""
 
     metric_run: int
@@ -45,11 +45,11 @@ class RunColumns(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlignmentRow(Row):
+class AlignmentRow(ReportRow):
     """How many citations of a setup a run says are aligned."""
 
     of: SetupColumns
-    by: RunColumns
+    by: AlignmentRunColumns
     n_answers: Annotated[int, Column("Answers", Format.COUNT)]  # with a scored pair
     n_without_citations: int  # answers
     n_not_asked: int  # answers
@@ -138,9 +138,9 @@ def newest_of(runs: Sequence[MetricRun]) -> MetricRun | None:
     return next(reversed(whole or done), None)
 
 
-def run_columns(run: MetricRun) -> RunColumns:
+def run_columns(run: MetricRun) -> AlignmentRunColumns:
     """Return what a row says of the run it is made from."""
-    return RunColumns(
+    return AlignmentRunColumns(
         metric_run=run.pk,
         scored_by=title_of(run),
         judge=run.model_name or run.backend,
@@ -177,7 +177,7 @@ def aligned(runs: Collection[int], answers: CitedAnswers) -> list[Aligned]:
     )
 
 
-def aligned_figures(found: Sequence[Aligned], answers: CitedAnswers) -> Mapping[str, Figure]:
+def aligned_figures(found: Sequence[Aligned], answers: CitedAnswers) -> Mapping[str, Statistic]:
     """Return the two figures of some answers: a share over pairs, and a mean over answers."""
     dialogs = answers.dialogs[[each.place for each in found]]
     n_pairs = np.array([each.n for each in found])
@@ -185,7 +185,7 @@ def aligned_figures(found: Sequence[Aligned], answers: CitedAnswers) -> Mapping[
     statistics = alignment_statistics(n_aligned, n_pairs)
     return {
         "aligned": share_figure(n_aligned, n_pairs, dialogs),
-        "macro_aligned": Figure(statistics[:, 2:], dialogs, share_from),
+        "macro_aligned": Statistic(statistics[:, 2:], dialogs, share_from),
     }
 
 
@@ -246,7 +246,7 @@ ALIGNMENT = ReportKind(
     title="Alignment",
     lede="Whether the sentences of answers support what they cite, setup by setup.",
     about=Dataset,
-    choices=OfSetup,
+    choices=AnswerChoices,
     make=lambda dataset, choices: alignment_report(dataset, choices.setup),
     rows=(AlignmentRow,),
     leads={"setup": to_answers, "judge": to_run},

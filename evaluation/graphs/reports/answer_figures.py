@@ -15,13 +15,13 @@ from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import SetupName
 from evaluation.reports.registry import CannotReport
 from evaluation.reports.report import LeftOut
-from evaluation.statistics.intervals import Figure, share_from
+from evaluation.statistics.intervals import Statistic, share_from
 from evaluation.votes.counts import Ints
 from generation.choices.declaration import ChoiceError
 from generation.models import Dataset, KGQuestion, Setup
 
 
-class OfSetup(NamedTuple):
+class AnswerChoices(NamedTuple):
     """What a reader may choose about a report on answers."""
 
     setup: SetupName = ""
@@ -116,7 +116,7 @@ def scores_of_answers(runs: Collection[MetricRun], setups: Collection[int]) -> Q
     ).order_by()
 
 
-def share_figure(part: Ints, whole: Ints, dialogs: Ints) -> Figure:
+def share_figure(part: Ints, whole: Ints, dialogs: Ints) -> Statistic:
     """Return a share of items that are counted in groups, each group in one dialog.
 
     It has a row for each item: how many there are is what its interval cannot be surer than.
@@ -128,4 +128,4 @@ def share_figure(part: Ints, whole: Ints, dialogs: Ints) -> Figure:
     rest = whole - part
     label = np.concatenate([np.ones(part.sum()), np.zeros(rest.sum())])
     of_items = np.concatenate([np.repeat(dialogs, part), np.repeat(dialogs, rest)])
-    return Figure(np.column_stack([label, np.ones(len(label))]), of_items, share_from)
+    return Statistic(np.column_stack([label, np.ones(len(label))]), of_items, share_from)

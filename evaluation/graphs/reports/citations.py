@@ -17,9 +17,9 @@ from evaluation.reports.base import SetupName
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.report import LeftOut, Report, Row
+from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.reports.setups import SetupColumns, setup_columns
-from evaluation.statistics.intervals import Figure
+from evaluation.statistics.intervals import Statistic
 from generation.choices.declaration import Choice
 from generation.models import Dataset, Setup
 
@@ -66,7 +66,7 @@ USUAL = CitationChoices()
 
 
 @dataclass(frozen=True, kw_only=True)
-class CitationCounts(Row):
+class AnswerCounts(ReportRow):
     """How many answers there are of which kind, and what they cite."""
 
     n_answers: Annotated[int, Column("Answers", Format.COUNT)]
@@ -84,11 +84,11 @@ class CitationCounts(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CitationsRow(Row):
+class CitationsRow(ReportRow):
     """What a setup cites, and how well."""
 
     of: SetupColumns
-    counts: CitationCounts
+    counts: AnswerCounts
     correctness: Annotated[Estimate, Column("Correct", Format.PERCENT)]
     macro_correctness: Estimate
     precision: Annotated[Estimate, Column("Precision", Format.PERCENT)]
@@ -149,7 +149,7 @@ def _planned(
     setup: Setup, answers: CitedAnswers, mode: Mode, of_run: Sequence[Aligned]
 ) -> Planned[CitationsRow]:
     here = answers.at(np.flatnonzero(answers.setups == setup.pk))
-    figures: Mapping[str, Figure] = citation_shares(here, mode)
+    figures: Mapping[str, Statistic] = citation_shares(here, mode)
     if of_run:
         figures = {**figures, **aligned_figures(of_run, answers)}
     make = partial(
@@ -161,14 +161,14 @@ def _planned(
     return Planned(make, figures)
 
 
-def citation_counts(answers: CitedAnswers, mode: Mode) -> CitationCounts:
+def citation_counts(answers: CitedAnswers, mode: Mode) -> AnswerCounts:
     """Return how many answers there are of which kind, and what they cite."""
     here = _counted(answers, mode)
     n = len(here.responses)
     n_citations = round(here.column(mode, "n_citations").sum())
     n_na = int(here.n_na[mode].sum())
     minimum = here.column(mode, "n_minimum")
-    return CitationCounts(
+    return AnswerCounts(
         n_answers=n,
         n_with_minimum=int((minimum > 0).sum()),
         n_unknown_minimum=int(np.isnan(minimum).sum()),
@@ -184,7 +184,7 @@ def citation_counts(answers: CitedAnswers, mode: Mode) -> CitationCounts:
     )
 
 
-def citation_shares(answers: CitedAnswers, mode: Mode) -> dict[str, Figure]:
+def citation_shares(answers: CitedAnswers, mode: Mode) -> dict[str, Statistic]:
     """Return the figures of some answers; micro shares have a row per citation or member."""
     here = _counted(answers, mode)
     statistics = here.statistics(mode)

@@ -159,7 +159,7 @@ class _Read(NamedTuple):
     graph: Sequence[Sequence[str]]
 
 
-class _Counted(NamedTuple):
+class _CountedAnswer(NamedTuple):
     """What is kept of one answer."""
 
     setup: str  # name
@@ -216,7 +216,9 @@ def read_answers(dataset: Dataset, rounds: Rounds = "all") -> CitedAnswers:
             key, dialog = examples[row.example]
             said = (names[row.setup], key, row.key, dialog, (row.pk, row.setup, row.example))
             subgraphs = _subgraphs(row.graph, gold.get(row.example))
-            answers.append(_Counted(*said, *_counted(row, parsed[row.pk], minimum), subgraphs))
+            answers.append(
+                _CountedAnswer(*said, *_counted(row, parsed[row.pk], minimum), subgraphs)
+            )
     answers.sort(key=lambda each: each[:3])
     return _answers(answers, counted, minimum)
 
@@ -258,7 +260,7 @@ def _enters_alike(here: CitationCounts, there: CitationCounts) -> bool:
     return here[:5] == there[:5] and (here.n_citations > 0 or here.n_minimum is None)
 
 
-def _answers(answers: Sequence[_Counted], counted: Counted, minimum: Minimum) -> CitedAnswers:
+def _answers(answers: Sequence[_CountedAnswer], counted: Counted, minimum: Minimum) -> CitedAnswers:
     ids: Ints = np.array([each.ids for each in answers], np.int64).reshape(-1, 3)
     both: dict[Mode, list[CitationCounts | None]] = {
         Mode.PAPER: [each.paper for each in answers],

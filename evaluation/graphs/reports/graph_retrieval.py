@@ -14,8 +14,8 @@ from django.conf import settings
 from evaluation.graphs.reports.answer_figures import share_figure
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
-from evaluation.reports.report import LeftOut, Report, Row
-from evaluation.statistics.intervals import SHARE_METHOD, Figure
+from evaluation.reports.report import LeftOut, Report, ReportRow
+from evaluation.statistics.intervals import SHARE_METHOD, Statistic
 from generation.draws import random_key
 from generation.lots import lots
 from generation.models import Dataset, KGQuestion, QuestionEntity, Turn
@@ -30,7 +30,7 @@ MOST_SUBGRAPHS = 4  # questions with so many, or more, are counted together
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceRow(Row):
+class SourceRow(ReportRow):
     """How many sub-graphs a source has retrieved, and how many of them are gold."""
 
     source: Annotated[str, Column("Retrieved")]
@@ -55,7 +55,7 @@ class GraphRetrieval(NamedTuple):
     missed: Mapping[str, Sequence[int]]  # source → ids of examples
 
 
-class _Asked(NamedTuple):
+class _SampledQuestion(NamedTuple):
     """One question of the sample."""
 
     example: int  # id
@@ -79,7 +79,7 @@ def graph_retrieval(dataset: Dataset) -> GraphRetrieval:
         for some in lots([each.text for each in asked], AT_ONCE)
         for retrieved in retriever.retrieved(some)
     ]
-    by_source: dict[str, list[tuple[_Asked, Sequence[str]]]] = {
+    by_source: dict[str, list[tuple[_SampledQuestion, Sequence[str]]]] = {
         HERE: [(each, retrieved.qids) for each, retrieved in zip(asked, found, strict=True)],
         IMPORTED: [(each, each.imported) for each in asked if each.imported is not None],
     }
@@ -112,7 +112,7 @@ def graph_retrieval(dataset: Dataset) -> GraphRetrieval:
     return GraphRetrieval(report, missed)
 
 
-def _asked(dataset: Dataset) -> tuple[list[_Asked], int, str]:
+def _asked(dataset: Dataset) -> tuple[list[_SampledQuestion], int, str]:
     """Draw questions, in the order of their keys; return them, how many there are, and a hash."""
     rows = KGQuestion.objects.of_benchmark().filter(example__dataset=dataset).order_by()
     fields = ("example__key", "pk", "example", "example__dialog", "is_retrieved_known")
@@ -124,7 +124,7 @@ def _asked(dataset: Dataset) -> tuple[list[_Asked], int, str]:
     texts = _texts([row[2] for row in drawn])
     content = hashlib.sha256("\n".join(row[5] for row in drawn).encode()).hexdigest()[:8]
     asked = [
-        _Asked(
+        _SampledQuestion(
             example=example,
             dialog=dialog,
             text=texts.get(example, ""),
@@ -151,7 +151,9 @@ def _texts(examples: Sequence[int]) -> Mapping[int, str]:
     return dict(rows.values_list("example", "text"))
 
 
-def _row(source: str, listed: Sequence[tuple[_Asked, Sequence[str]]]) -> Callable[..., SourceRow]:
+def _row(
+    source: str, listed: Sequence[tuple[_SampledQuestion, Sequence[str]]]
+) -> Callable[..., SourceRow]:
     """Return how many sub-graphs a source has, of how many questions: a row without its shares."""
     sizes = [len(set(qids)) for _, qids in listed]
     with_gold = [asked for asked, _ in listed if asked.gold]
@@ -173,8 +175,8 @@ def _row(source: str, listed: Sequence[tuple[_Asked, Sequence[str]]]) -> Callabl
 
 
 def _figures(
-    listed: Sequence[tuple[_Asked, Sequence[str]]], places: Mapping[str, int]
-) -> dict[str, Figure]:
+    listed: Sequence[tuple[_SampledQuestion, Sequence[str]]], places: Mapping[str, int]
+) -> dict[str, Statistic]:
     """Return both shares, over all sub-graphs of the questions whose gold entities are known."""
     known = [(asked, qids) for asked, qids in listed if asked.gold]
     counts = np.array([retrieval_counts(qids, asked.gold) for asked, qids in known], int)

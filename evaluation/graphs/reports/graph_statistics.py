@@ -24,7 +24,7 @@ from evaluation.measures.biographies import (
 from evaluation.reports.columns import Column, Format
 from evaluation.reports.estimates import data_hash
 from evaluation.reports.registry import NoChoices, ReportKind
-from evaluation.reports.report import LeftOut, Report, Row
+from evaluation.reports.report import LeftOut, Report, ReportRow
 from generation.models import Dataset, Entity, KGQuestion, QuestionEntity, Triple
 
 # What is counted by value, and what the number of its different values is called.
@@ -33,7 +33,7 @@ MOST_LISTED = 100  # values of each; the number of different ones is over all
 
 
 @dataclass(frozen=True, kw_only=True)
-class StatisticRow(Row):
+class StatisticRow(ReportRow):
     """One thing that is counted."""
 
     kind: Annotated[str, Column("Kind")]
@@ -80,7 +80,7 @@ class ValueRow(StatisticRow):
     share: Annotated[float, Column("Share", Format.PERCENT)]  # of those of whom it is known
 
 
-class _Said(NamedTuple):
+class _PersonTriple(NamedTuple):
     """One triple about a person."""
 
     qid: str
@@ -190,7 +190,7 @@ def _named(dataset: Dataset) -> QuerySet[QuestionEntity]:
     return of_all.exclude(Exists(gold), is_retrieved=True)
 
 
-def _said(people: QuerySet[Entity]) -> list[_Said]:
+def _said(people: QuerySet[Entity]) -> list[_PersonTriple]:
     """Return what the graph says of people, in their order and its; one query."""
     meaning = biography_relations().meaning
     spelt = Lower(Replace(F("relation"), Value("_"), Value(" ")))
@@ -202,12 +202,12 @@ def _said(people: QuerySet[Entity]) -> list[_Said]:
         .values_list("subject__qid", "subject__label", "spelt", "value")
     )
     return [
-        _Said(qid, label, meaning[relation], " ".join(value.split()))
+        _PersonTriple(qid, label, meaning[relation], " ".join(value.split()))
         for qid, label, relation, value in rows.iterator(chunk_size=5000)
     ]
 
 
-def _by_value(said: Iterable[_Said], kind: str) -> dict[str, set[str]]:
+def _by_value(said: Iterable[_PersonTriple], kind: str) -> dict[str, set[str]]:
     """Return the people of each value that has a name."""
     people: dict[str, set[str]] = defaultdict(set)
     for each in said:
@@ -216,7 +216,7 @@ def _by_value(said: Iterable[_Said], kind: str) -> dict[str, set[str]]:
     return people
 
 
-def _dated(said: Iterable[_Said]) -> tuple[dict[tuple[str, str], _Dated], int]:
+def _dated(said: Iterable[_PersonTriple]) -> tuple[dict[tuple[str, str], _Dated], int]:
     """Return by person and kind the first date that can be read, and how many dates cannot."""
     dated: dict[tuple[str, str], _Dated] = {}
     n_undated = 0

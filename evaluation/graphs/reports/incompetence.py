@@ -9,10 +9,10 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from django.db.models import F
 
-from evaluation.graphs.reports.alignment import RunColumns, run_columns
+from evaluation.graphs.reports.alignment import AlignmentRunColumns, run_columns
 from evaluation.graphs.reports.answer_figures import (
+    AnswerChoices,
     Counted,
-    OfSetup,
     chosen_setups,
     counted_responses,
     need_graph,
@@ -26,16 +26,16 @@ from evaluation.models import MetricRun
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.report import LeftOut, Report, Row
+from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.reports.setups import SetupColumns, setup_columns
-from evaluation.statistics.intervals import Figure, Floats
+from evaluation.statistics.intervals import Floats, Statistic
 from generation.models import Dataset
 
 METRIC = "incompetence"
 
 
 @dataclass(frozen=True, kw_only=True)
-class NaCounts(Row):
+class NaCounts(ReportRow):
     """How many sentences have [NA], how many triples were removed, and what entails what."""
 
     n_na_sentences: Annotated[int, Column("[NA] sentences", Format.COUNT)]
@@ -45,11 +45,11 @@ class NaCounts(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NaRow(Row):
+class NaRow(ReportRow):
     """How well a setup says what its graph lacks, as a run has it."""
 
     of: SetupColumns
-    by: RunColumns
+    by: AlignmentRunColumns
     n_answers: Annotated[int, Column("Answers", Format.COUNT)]
     n_failed: Annotated[int, Column("Failed", Format.COUNT)]  # answers
     counts: NaCounts
@@ -196,7 +196,7 @@ def incompetence_counts(statistics: Floats) -> NaCounts:
     )
 
 
-def na_figures(statistics: Floats, answers: Sequence[NaAnswer]) -> Mapping[str, Figure]:
+def na_figures(statistics: Floats, answers: Sequence[NaAnswer]) -> Mapping[str, Statistic]:
     of_answers = np.array([each.dialog for each in answers], np.int64)
     figures = incompetence_figures(statistics, of_answers)
     for name in ("precision", "recall"):  # with a row for each sentence, and each triple
@@ -215,7 +215,7 @@ INCOMPETENCE = ReportKind(
     title="[NA]",
     lede="Whether answers say what knowledge is missing, setup by setup.",
     about=Dataset,
-    choices=OfSetup,
+    choices=AnswerChoices,
     make=lambda dataset, choices: incompetence_report(dataset, choices.setup),
     rows=(NaRow,),
     leads={"setup": _to_answers, "judge": to_run},

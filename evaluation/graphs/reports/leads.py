@@ -9,7 +9,7 @@ from evaluation.reports.setups import SetupColumns
 from generation.models import Dataset
 
 
-class OfSetup(Protocol):
+class SetupRow(Protocol):
     """A row about one setup."""
 
     @property
@@ -21,7 +21,7 @@ def answers_address(dataset: Dataset, **chosen: Any) -> str:
     return reverse("graphs:answers", args=[dataset.slug]) + query_string(chosen)
 
 
-def to_answers(dataset: Dataset, choices: object, row: OfSetup) -> str:
+def to_answers(dataset: Dataset, choices: object, row: SetupRow) -> str:
     """Return the address of the answers of a row's setup."""
     return answers_address(dataset, setup=row.of.setup_id)
 

@@ -32,7 +32,7 @@ from evaluation.measures.citation import CitationFigures, Mode
 from evaluation.reports.columns import Column, Format
 from evaluation.reports.estimates import signature_of
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.report import Report, Row
+from evaluation.reports.report import Report, ReportRow
 from generation.models import Dataset, Response
 
 # Why an answer is counted differently, in a sentence.
@@ -155,7 +155,7 @@ class DifferenceChoices(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DifferenceRow(Row):
+class DifferenceRow(ReportRow):
     """One answer as the paper defines and as the authors' code counts it; None: skipped there."""
 
     setup: Annotated[str, Column("Setup")]

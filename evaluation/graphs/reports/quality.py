@@ -11,8 +11,8 @@ import numpy as np
 from django.db.models import F
 
 from evaluation.graphs.reports.answer_figures import (
+    AnswerChoices,
     Counted,
-    OfSetup,
     chosen_setups,
     counted_responses,
     scores_of_answers,
@@ -24,10 +24,10 @@ from evaluation.models import MetricRun
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.report import LeftOut, Report, Row
+from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.reports.setups import SetupColumns, setup_columns
 from evaluation.runs.scores import setups_of_the_judge
-from evaluation.statistics.intervals import Figure
+from evaluation.statistics.intervals import Statistic
 from evaluation.statistics.rater_answers import mean_from, mean_statistics
 from generation.models import Dataset
 
@@ -35,7 +35,7 @@ QUALITIES = tuple(key for key, kind in METRICS.items() if issubclass(kind, TextQ
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeColumns(Row):
+class JudgeColumns(ReportRow):
     """Which judge said it, and how it was asked; "" or None of what an import does not say."""
 
     metric_run: int
@@ -48,7 +48,7 @@ class JudgeColumns(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class QualityRow(Row):
+class QualityRow(ReportRow):
     """What a run says of the answers of a setup, by one metric."""
 
     metric: Annotated[str, Column("Metric")]
@@ -170,10 +170,10 @@ def judge_columns(run: MetricRun) -> JudgeColumns:
     )
 
 
-def _mean(scores: Collection[QualityScore]) -> Figure:
+def _mean(scores: Collection[QualityScore]) -> Statistic:
     values = np.array([np.nan if each.score is None else each.score for each in scores])
     of_answers = np.array([each.dialog for each in scores], np.int64)
-    return Figure(mean_statistics(values), of_answers, mean_from)
+    return Statistic(mean_statistics(values), of_answers, mean_from)
 
 
 QUALITY = ReportKind(
@@ -181,7 +181,7 @@ QUALITY = ReportKind(
     title="Text quality",
     lede="Coherence, consistency, fluency and relevance as judged by models, setup by setup.",
     about=Dataset,
-    choices=OfSetup,
+    choices=AnswerChoices,
     make=lambda dataset, choices: quality_report(dataset, choices.setup),
     rows=(QualityRow,),
     leads={"setup": to_answers, "judge": to_run},

@@ -21,7 +21,7 @@ PASSAGES, GRAPHS = "passages", "graphs"
 SOURCES = {HERE: "here", IMPORTED: "imported"}  # who retrieves sub-graphs → in addresses
 
 
-class Choices(NamedTuple):
+class RecallChoices(NamedTuple):
     """What is retrieved; how passages are ranked, where it is passages."""
 
     passages: RetrievalChoices = RetrievalChoices()
@@ -37,9 +37,9 @@ class Choices(NamedTuple):
     ] = PASSAGES
 
 
-def usual_choices(dataset: Dataset) -> Choices:
+def usual_choices(dataset: Dataset) -> RecallChoices:
     """Return what is usual: sub-graphs where a dataset has questions about a graph."""
-    return Choices(of=GRAPHS if _has_questions(dataset) else PASSAGES)
+    return RecallChoices(of=GRAPHS if _has_questions(dataset) else PASSAGES)
 
 
 def _has_questions(dataset: Dataset) -> bool:
@@ -56,7 +56,7 @@ def missed_questions(dataset: Dataset, key: str) -> Sequence[int]:
     return next((found.get(source, ()) for source, each in SOURCES.items() if each == key), ())
 
 
-def _report(dataset: Dataset, choices: Choices) -> Report[RecallRow] | Report[SourceRow]:
+def _report(dataset: Dataset, choices: RecallChoices) -> Report[RecallRow] | Report[SourceRow]:
     if choices.of == PASSAGES:
         return report_if_indexed(dataset, choices.passages)
     if not _has_questions(dataset):
@@ -64,17 +64,17 @@ def _report(dataset: Dataset, choices: Choices) -> Report[RecallRow] | Report[So
     return cached_graph_retrieval(dataset).report
 
 
-def _index_passages(dataset: Dataset, choices: Choices) -> None:
+def _index_passages(dataset: Dataset, choices: RecallChoices) -> None:
     if choices.of == PASSAGES and not choices.passages.ranking:
         index_of(dataset.pk, choices.passages.bm25)
 
 
-def _check_ranking(dataset: Dataset, choices: Choices) -> None:
+def _check_ranking(dataset: Dataset, choices: RecallChoices) -> None:
     if name := choices.passages.ranking:
         check_known("ranking", name, dataset.rankings.values_list("name", flat=True))
 
 
-def _to_missed(dataset: Dataset, choices: Choices, row: RecallRow | SourceRow) -> str:
+def _to_missed(dataset: Dataset, choices: RecallChoices, row: RecallRow | SourceRow) -> str:
     """Return the address of what is not found, among the first k or by a source."""
     if isinstance(row, SourceRow):
         said = query_string({"missed": SOURCES[row.source]})
@@ -87,7 +87,7 @@ RETRIEVAL = ReportKind(
     title="Retrieval",
     lede="Recall and precision of passages, or of sub-graphs.",
     about=Dataset,
-    choices=Choices,
+    choices=RecallChoices,
     make=_report,
     usual=usual_choices,
     known=known_rankings,

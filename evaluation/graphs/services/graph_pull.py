@@ -22,7 +22,7 @@ from evaluation.graphs.services.endpoint_choices import (
     StartOfEntities,
     checked_endpoint,
 )
-from evaluation.jobs.services import Hold, JobError, request_job
+from evaluation.jobs.services import JobError, JobHold, request_job
 from evaluation.models import Job
 from evaluation.runs.scoring import user_questions
 from generation.choices.declaration import Choice
@@ -86,7 +86,7 @@ class PullPlan(NamedTuple):
     entities: StartOfEntities = ENTITIES
 
 
-class Step(NamedTuple):
+class PullStep(NamedTuple):
     """One name, and the entities that have it."""
 
     number: int
@@ -206,7 +206,7 @@ def _name_for(dataset: Dataset, parameters: Mapping[str, Any]) -> str:
 # --- the pull itself ------------------------------------------------------------------------
 
 
-def pull_graph(hold: Hold) -> Mapping[str, Any]:
+def pull_graph(hold: JobHold) -> Mapping[str, Any]:
     """Pull the names of a claimed job that have no step yet.
 
     Raises:
@@ -246,7 +246,7 @@ def user_agent() -> str:
     return f"Attest/{settings.VERSION} ({about}knowledge-graph pull) SPARQLWrapper/2.0.0"
 
 
-def _names(hold: Hold, dataset: Dataset) -> list[str]:
+def _names(hold: JobHold, dataset: Dataset) -> list[str]:
     """Return all names of a pull: those that it was asked for, and what its questions lack.
 
     Read once, when it begins; kept, so that whoever goes on has the same.
@@ -268,7 +268,7 @@ def _names(hold: Hold, dataset: Dataset) -> list[str]:
     return found
 
 
-def _missing_mentions(hold: Hold, dataset: Dataset) -> Iterator[str]:
+def _missing_mentions(hold: JobHold, dataset: Dataset) -> Iterator[str]:
     """Yield the names that a trained model finds in the questions and the graph does not have."""
     recogniser = recogniser_for(dataset.pk)
     examples = KGQuestion.objects.filter(example__dataset=dataset).order_by("example")
@@ -292,17 +292,17 @@ def _missing_mentions(hold: Hold, dataset: Dataset) -> Iterator[str]:
 
 def _asked(
     graph: Wikibase, dataset: Dataset, numbered: Sequence[tuple[int, str]]
-) -> Iterator[tuple[list[Step], Mapping[str, Described]]]:
+) -> Iterator[tuple[list[PullStep], Mapping[str, Described]]]:
     """Yield some names after the other, each time with the entities that the graph lacks."""
     for start in range(0, len(numbered), NAMES_TOGETHER):
         some = numbered[start : start + NAMES_TOGETHER]
         matches = graph.named([name for _, name in some if not _qid_in(name)])
         steps = [
-            Step(n, name, tuple(matches.get(name, [Match(_qid_in(name), "qid")])))
+            PullStep(n, name, tuple(matches.get(name, [Match(_qid_in(name), "qid")])))
             for n, name in some
         ]
         known = _known(dataset, {match.qid for step in steps for match in step.kept})
-        waiting: list[Step] = []
+        waiting: list[PullStep] = []
         lacking: dict[str, None] = {}
         for step in steps:
             waiting.append(step)
@@ -329,12 +329,12 @@ def _known(dataset: Dataset, qids: Iterable[str]) -> set[str]:
 
 
 @transaction.atomic
-def _store(hold: Hold, dataset: Dataset, step: Step, found: Mapping[str, Described]) -> None:
+def _store(hold: JobHold, dataset: Dataset, step: PullStep, found: Mapping[str, Described]) -> None:
     """Store the entities of one name and its step, both or neither.
 
     Raises:
         Dataset.DoesNotExist: the dataset was deleted.
-        Stopped: as for `Hold.keep`.
+        Stopped: as for `JobHold.keep`.
     """
     if not Dataset.objects.select_for_update().filter(pk=dataset.pk).first():  # one pull at a time
         raise JobError(GONE)
@@ -352,7 +352,7 @@ def _store(hold: Hold, dataset: Dataset, step: Step, found: Mapping[str, Describ
     hold.note(totals=_added(hold.job.result.get("totals", {}), content))
 
 
-def _content(dataset: Dataset, step: Step, new: Collection[str]) -> dict[str, Any]:
+def _content(dataset: Dataset, step: PullStep, new: Collection[str]) -> dict[str, Any]:
     """Return what a step keeps: its entities, those that were there already as well."""
     stored = Entity.objects.filter(dataset=dataset, qid__in=[match.qid for match in step.kept])
     rows = stored.annotate(n=Count("triples")).values_list("qid", "label", "type", "n")

@@ -8,7 +8,7 @@ from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 
 from evaluation.graphs.pages.cited_answer import CitedFact
-from evaluation.measures.citation import Verdict
+from evaluation.measures.citation import CitationVerdict
 from evaluation.reports.report import LeftOut
 from evaluation.reports.setups import SetupColumns
 from generation.models import Dataset, KGQuestion
@@ -16,16 +16,16 @@ from generation.models import Dataset, KGQuestion
 register = template.Library()
 
 _SIGNS = {  # of verdicts: by shape, not by colour alone
-    Verdict.IN_MINIMUM: "✓✓",
-    Verdict.CORRECT: "✓",
-    Verdict.WRONG: "✗",
-    Verdict.INCOMPLETE: "?",
+    CitationVerdict.IN_MINIMUM: "✓✓",
+    CitationVerdict.CORRECT: "✓",
+    CitationVerdict.WRONG: "✗",
+    CitationVerdict.INCOMPLETE: "?",
 }
 _TAGS = {
-    Verdict.IN_MINIMUM: "tag--ok",
-    Verdict.CORRECT: "tag--on",
-    Verdict.WRONG: "tag--bad",
-    Verdict.INCOMPLETE: "tag--warn",
+    CitationVerdict.IN_MINIMUM: "tag--ok",
+    CitationVerdict.CORRECT: "tag--on",
+    CitationVerdict.WRONG: "tag--bad",
+    CitationVerdict.INCOMPLETE: "tag--warn",
 }
 # What reports count in words, where its key does not say enough.
 _COUNTED = {
@@ -104,18 +104,18 @@ def px(place: float) -> str:
 @register.filter
 def verdict_sign(verdict: str) -> str:
     """Return the sign of a verdict on a citation."""
-    return _SIGNS[Verdict(verdict)]
+    return _SIGNS[CitationVerdict(verdict)]
 
 
 @register.filter
 def verdict_tag(verdict: str) -> str:
     """Return the class of a verdict's tag."""
-    return _TAGS[Verdict(verdict)]
+    return _TAGS[CitationVerdict(verdict)]
 
 
 @register.filter
 def worst_verdict(facts: Iterable[CitedFact]) -> str:
     """Return the worst verdict on the citations of one bracket; 'unjudged' where there is none."""
     said = [fact.verdict for fact in facts if fact.verdict is not None]
-    ranks = list(Verdict)
+    ranks = list(CitationVerdict)
     return str(max(said, key=ranks.index)) if said else "unjudged"

@@ -7,7 +7,7 @@ Anchor = Literal["start", "middle", "end"]
 MEAN_WIDTH = 0.56  # of a character, in font sizes: a little more than Liberation Sans has
 
 
-class Box(NamedTuple):
+class Rectangle(NamedTuple):
     """A rectangle; y grows downwards."""
 
     left: float
@@ -15,13 +15,13 @@ class Box(NamedTuple):
     right: float
     bottom: float
 
-    def overlap(self, other: "Box") -> float:
+    def overlap(self, other: "Rectangle") -> float:
         """Return the area that both cover."""
         width = min(self.right, other.right) - max(self.left, other.left)
         height = min(self.bottom, other.bottom) - max(self.top, other.top)
         return max(width, 0.0) * max(height, 0.0)
 
-    def is_inside(self, other: "Box") -> bool:
+    def is_inside(self, other: "Rectangle") -> bool:
         return (
             other.left <= self.left
             and other.top <= self.top
@@ -40,19 +40,21 @@ class Text(NamedTuple):
     size: float = 12.0
 
     @property
-    def box(self) -> Box:
+    def box(self) -> Rectangle:
         """About what it covers."""
         width = MEAN_WIDTH * self.size * len(self.text)
         left = self.x - {"start": 0.0, "middle": width / 2, "end": width}[self.anchor]
-        return Box(left, self.y - 0.8 * self.size, left + width, self.y + 0.25 * self.size)
+        return Rectangle(left, self.y - 0.8 * self.size, left + width, self.y + 0.25 * self.size)
 
 
-def around(x: float, y: float, half: float) -> Box:
+def around(x: float, y: float, half: float) -> Rectangle:
     """Return a square around a point."""
-    return Box(x - half, y - half, x + half, y + half)
+    return Rectangle(x - half, y - half, x + half, y + half)
 
 
-def first_free(candidates: Iterable[Text], taken: Sequence[Box], area: Box) -> Text | None:
+def first_free(
+    candidates: Iterable[Text], taken: Sequence[Rectangle], area: Rectangle
+) -> Text | None:
     """Return the first text that lies in an area and covers nothing taken; None if none does."""
     for text in candidates:
         if text.box.is_inside(area) and not any(text.box.overlap(box) for box in taken):
@@ -60,7 +62,9 @@ def first_free(candidates: Iterable[Text], taken: Sequence[Box], area: Box) -> T
     return None
 
 
-def least_covering(candidates: Iterable[Text], taken: Sequence[Box], area: Box) -> Text | None:
+def least_covering(
+    candidates: Iterable[Text], taken: Sequence[Rectangle], area: Rectangle
+) -> Text | None:
     """Return the text in an area that covers least, the first of these; None outside it."""
     inside = [text for text in candidates if text.box.is_inside(area)]
     return min(inside, key=lambda text: sum(text.box.overlap(box) for box in taken), default=None)

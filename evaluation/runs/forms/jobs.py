@@ -27,7 +27,7 @@ def _name(label: str, help_text: str) -> forms.CharField:
     )
 
 
-class SearchForm(forms.Form):
+class PromptSearchForm(forms.Form):
     """A new prompt search: on which slice, with which model, and how long at most."""
 
     slice = forms.ChoiceField(

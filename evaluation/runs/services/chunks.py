@@ -20,7 +20,7 @@ from evaluation.jobs.services import message_lost_before
 from evaluation.metrics.registry import is_of_earlier_rule, metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.plan import spec_of
-from evaluation.runs.scoring import Scorer, unscored
+from evaluation.runs.scoring import RunScorer, unscored
 from evaluation.runs.services.runs import LONGEST_REVISION
 from generation.backends.problems import storable
 from generation.backends.registry import is_server
@@ -32,7 +32,7 @@ from generation.services.claims import (
     SENT_TOGETHER,
     TURN_SECONDS,
     Hold,
-    Stopped,
+    WorkStopped,
     are_enough,
     free,
     silent,
@@ -101,7 +101,7 @@ def finish_runs() -> None:
         _finish_run(run.pk)
 
 
-class _Hold(Hold):
+class _RunChunkHold(Hold):
     """A claimed chunk in the hands of one worker."""
 
     def __init__(self, claim: RunChunk) -> None:
@@ -150,9 +150,9 @@ def score_chunk(claim: RunChunk) -> None:
     and between two batches when it has taken long, so that brokers and time limits do not step in;
     what was stored stays. A backend that cannot be used fails the whole run.
     """
-    with _Hold(claim) as hold:
+    with _RunChunkHold(claim) as hold:
         try:
-            scorer = Scorer(claim.run, _backend_of(claim.run), hold.keep)
+            scorer = RunScorer(claim.run, _backend_of(claim.run), hold.keep)
             turn_ends = time.monotonic() + TURN_SECONDS  # loading a model is no part of it
             waiting = unscored(claim.run, list(claim.targets))
             if claim.attempts > MOST_CLAIMS:
@@ -162,8 +162,8 @@ def score_chunk(claim: RunChunk) -> None:
             for rows in scorer.batches(waiting, is_alone=claim.attempts > 1):
                 hold.store(rows)
                 if claim.targets and time.monotonic() > turn_ends:
-                    raise Stopped
-        except Stopped:
+                    raise WorkStopped
+        except WorkStopped:
             logger.info("chunk %s was stopped, is another's, or takes long", claim.pk)
             hold.release(attempts=0)
         except BackendError as error:

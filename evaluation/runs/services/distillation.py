@@ -18,10 +18,10 @@ from accounts.services import record as record_in_audit_trail
 from annotation.models import Vote
 from annotation.ordering import random_key
 from evaluation.backends.distilled import TAUGHT
-from evaluation.backends.distilling import Lesson, Recipe, Training
+from evaluation.backends.distilling import Lesson, Training, TrainingRecipe
 from evaluation.backends.registry import BACKENDS
-from evaluation.jobs.services import Hold, JobError, request_job
-from evaluation.metrics.base import Asked
+from evaluation.jobs.services import JobError, JobHold, request_job
+from evaluation.metrics.base import ScoreRequest
 from evaluation.metrics.registry import METRICS
 from evaluation.models import AutoScore, Job, MetricRun
 from evaluation.runs.scoring import material_of
@@ -174,7 +174,7 @@ def data_of(run: MetricRun, seed: int) -> Data:
 # --- the distillation itself ----------------------------------------------------------------
 
 
-def distil(hold: Hold) -> Mapping[str, Any]:
+def distil(hold: JobHold) -> Mapping[str, Any]:
     """Train the model of a claimed job, save it, and offer it to runs.
 
     Raises:
@@ -190,7 +190,7 @@ def distil(hold: Hold) -> Mapping[str, Any]:
             "The scores of the run are others than when this was asked for: delete this "
             "distillation and begin a new one."
         )
-    recipe = Recipe(**{name: parameters[name] for name in Recipe._fields})
+    recipe = TrainingRecipe(**{name: parameters[name] for name in TrainingRecipe._fields})
     base = ModelSpec(
         "transformers",
         parameters["base"],
@@ -285,7 +285,7 @@ def _lessons(run: MetricRun, scores: Sequence[tuple[int, float]]) -> list[Lesson
         response_of = dict(rows.values_list("target", "target__response"))
         for material in material_of(response_of, some, run):
             asked = metric.asked(material)
-            if isinstance(asked, Asked):
+            if isinstance(asked, ScoreRequest):
                 reply: Any = asked.asks[0]
                 found.append(Lesson(reply, score_of[material.target]))
     return found

@@ -16,12 +16,12 @@ from annotation.ordering import random_key
 from annotation.schemes import load_scheme
 from evaluation.backends.base import Backend
 from evaluation.backends.registry import open_backend
-from evaluation.jobs.services import Hold, JobError, request_job
+from evaluation.jobs.services import JobError, JobHold, request_job
 from evaluation.measures import prompt_search as rules
 from evaluation.measures.prompt_search import Tried
 from evaluation.measures.sensibleness import demonstration, instructions_of
 from evaluation.metrics.auto_ssa import SsaPrompt, usual_prompt
-from evaluation.metrics.base import Asked, AutoMetric, Material
+from evaluation.metrics.base import AutoMetric, ScoreRequest, ScoringMaterial
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Job, MetricRun
 from evaluation.reports.base import USUAL, study_counts
@@ -199,7 +199,7 @@ def _rated(plan: SearchPlan, setup: Setup) -> tuple[list[tuple[int, str, float]]
 # --- the search itself ----------------------------------------------------------------------
 
 
-def search_prompt(hold: Hold) -> Mapping[str, Any]:
+def search_prompt(hold: JobHold) -> Mapping[str, Any]:
     """Try prompt after prompt, behind those that were tried already; return the one found.
 
     Raises:
@@ -231,7 +231,7 @@ class _Prompts:
     """The prompts of one search: made, asked with, and compared."""
 
     def __init__(
-        self, job: Job, materials: Mapping[str, Material], rater_scores: Mapping[str, float]
+        self, job: Job, materials: Mapping[str, ScoringMaterial], rater_scores: Mapping[str, float]
     ) -> None:
         self._job = job
         self._metric = METRICS[job.parameters["metric"]]
@@ -249,7 +249,7 @@ class _Prompts:
         return " ".join([instructions_of(self._job.parameters["metric"]), *demonstrations])
 
     def tried(
-        self, shown: tuple[str, ...], backend: Backend, before: Sequence[Tried], hold: Hold
+        self, shown: tuple[str, ...], backend: Backend, before: Sequence[Tried], hold: JobHold
     ) -> dict[str, Any]:
         """Ask with one prompt about every example that it does not show; return what came of it."""
         parameters = self._job.parameters
@@ -280,7 +280,7 @@ class _Prompts:
         }
 
     def _scores(
-        self, prompt: SsaPrompt, shown: Sequence[str], backend: Backend, hold: Hold
+        self, prompt: SsaPrompt, shown: Sequence[str], backend: Backend, hold: JobHold
     ) -> tuple[dict[str, float | None], dict[str, str], int]:
         """Return the score of each example that the prompt does not show, and why it has none.
 
@@ -329,20 +329,20 @@ def _tried(content: Mapping[str, Any]) -> Tried:
     return Tried(tuple(content["demonstrations"]), content["scores"], content["is_kept"])
 
 
-def _materials(metric: str, targets: Sequence[int]) -> dict[int, Material]:
+def _materials(metric: str, targets: Sequence[int]) -> dict[int, ScoringMaterial]:
     """Return what a metric looks at, by target; of those that are there."""
     run = MetricRun(metric=metric, parameters={})  # of no evidence
     response_of = dict(Target.objects.filter(pk__in=targets).values_list("pk", "response"))
     return {each.target: each for each in material_of(response_of, targets, run)}
 
 
-def _ask_about(metric: AutoMetric, material: Material | None) -> Asked | None:
+def _ask_about(metric: AutoMetric, material: ScoringMaterial | None) -> ScoreRequest | None:
     """Return what is asked about a response; None where nothing can be."""
     found = metric.asked(material) if material else None
-    return found if isinstance(found, Asked) else None
+    return found if isinstance(found, ScoreRequest) else None
 
 
-def _backend(hold: Hold) -> Backend:
+def _backend(hold: JobHold) -> Backend:
     """Open the language model of a search, and note what it is.
 
     Raises:

@@ -26,7 +26,7 @@ from generation.models import Checkpoint, ExperimentSetup
 CHECKPOINTS_PER_PAGE = 25
 
 
-class ModelRow(NamedTuple):
+class ListedModel(NamedTuple):
     """One model in the list."""
 
     checkpoint: Checkpoint
@@ -77,10 +77,10 @@ def _listed(
     return {"page": page, "rows": rows}
 
 
-def _row(checkpoint: Checkpoint, n_runs: int, n_grids: int, wrong: PaceForm | None) -> ModelRow:
+def _row(checkpoint: Checkpoint, n_runs: int, n_grids: int, wrong: PaceForm | None) -> ListedModel:
     kind = BACKENDS.get(checkpoint.backend)
     has_pace = checkpoint.backend in LANGUAGE_MODELS
-    return ModelRow(
+    return ListedModel(
         checkpoint,
         kind.title if kind else checkpoint.backend,
         bool(kind and kind.is_server),

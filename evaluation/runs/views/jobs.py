@@ -11,7 +11,7 @@ from accounts.http import SignedInRequest
 from evaluation.jobs.services import JobError
 from evaluation.jobs.tasks import send_job
 from evaluation.models import Job
-from evaluation.runs.forms.jobs import DistillationForm, SearchForm
+from evaluation.runs.forms.jobs import DistillationForm, PromptSearchForm
 from evaluation.runs.services.distillation import request_distillation
 from evaluation.runs.services.prompt_search import request_prompt_search
 
@@ -21,7 +21,7 @@ from evaluation.runs.services.prompt_search import request_prompt_search
 def new_search(request: SignedInRequest) -> HttpResponse:
     """Choose slice, model and name of a prompt search; say what it costs, and start it."""
     posted = request.method == "POST"
-    form = SearchForm(request.POST if posted else _first_search(request))
+    form = PromptSearchForm(request.POST if posted else _first_search(request))
     if posted and form.is_valid():
         try:
             return _started(request_prompt_search(form.plan(), request.user))
@@ -33,7 +33,7 @@ def new_search(request: SignedInRequest) -> HttpResponse:
 
 def _first_search(request: SignedInRequest) -> dict[str, Any]:
     """Return what the form holds: what was chosen so far, or what to begin with."""
-    form = SearchForm()
+    form = PromptSearchForm()
     if "seed" in request.GET or not form.is_possible:
         return request.GET.dict()
     slices = [value for value, _ in form["slice"].field.choices]  # type: ignore[attr-defined]
@@ -71,7 +71,7 @@ def _first_distillation(request: SignedInRequest) -> dict[str, Any]:
 
 
 def _show_form(
-    request: SignedInRequest, template: str, form: SearchForm | DistillationForm, **more: Any
+    request: SignedInRequest, template: str, form: PromptSearchForm | DistillationForm, **more: Any
 ) -> HttpResponse:
     posted = request.method == "POST"
     if not posted:  # nothing is wrong yet with what nobody has sent

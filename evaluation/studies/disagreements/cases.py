@@ -15,7 +15,7 @@ from evaluation.runs.scoring import user_questions
 from evaluation.studies.disagreements.worklist import Disagreement
 from evaluation.votes.judgements import Decision, decision
 from generation.evidence import EvidenceChoice, evidence_of, graphs_of
-from generation.importers.spreadsheet import csv_cell
+from generation.importers.spreadsheet import LineFile, csv_cell
 from generation.models import Passage, Response
 from generation.text.flat_graph import flat_graph
 from generation.text.sentences import split_sentences
@@ -185,13 +185,6 @@ def evidence_graphs(responses: Collection[int], choice: str) -> dict[int, str]:
     return {response: flat_graph(graph) for response, graph in graphs}
 
 
-class _Line:
-    """A file that hands back what is written to it, for `csv.writer`."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
 def worklist_csv(
     study: Study,
     run: MetricRun,
@@ -200,7 +193,7 @@ def worklist_csv(
     items: Sequence[Disagreement],
 ) -> Iterator[str]:
     """Yield the lines of a worklist as CSV; who adjudicated is named by code."""
-    rows = csv.writer(_Line())
+    rows = csv.writer(LineFile())
     yield rows.writerow(COLUMNS)
     remaining = iter(items)
     while batch := {item.target: item for item in islice(remaining, BATCH)}:

@@ -47,7 +47,7 @@ def ceilings_in(columns: CeilingColumns) -> list[Ceiling]:
     ]
 
 
-class Cell(NamedTuple):
+class ConfusionCell(NamedTuple):
     """A cell of a confusion matrix; `share` is that of its line."""
 
     n: int
@@ -113,7 +113,7 @@ class AutoTable(NamedTuple):
         return f"Accuracy with 95 % intervals: {said}{more}; numbers in the tables beside"
 
     @property
-    def confusion(self) -> list[tuple[str, list[Cell]]]:
+    def confusion(self) -> list[tuple[str, list[ConfusionCell]]]:
         """The lines of the chosen run's confusion matrix."""
         if self.chosen is None:
             return []
@@ -146,8 +146,8 @@ def _measure(name: str, format: Format, estimate: Estimate) -> Measure:
     return Measure(name, format.write(estimate.value), format.interval(estimate))
 
 
-def _cell(n: int, n_line: int, is_same: bool) -> Cell:
-    return Cell(n, n / n_line if n_line else None, is_same)
+def _cell(n: int, n_line: int, is_same: bool) -> ConfusionCell:
+    return ConfusionCell(n, n / n_line if n_line else None, is_same)
 
 
 def auto_table(

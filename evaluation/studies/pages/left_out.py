@@ -18,7 +18,7 @@ SECTIONS = {
 NOT_LEFT_OUT = {"paired"}  # said for the record
 
 
-class LeftOut(NamedTuple):
+class SectionLeftOut(NamedTuple):
     """What the figures of some sections are without."""
 
     n: int
@@ -27,7 +27,7 @@ class LeftOut(NamedTuple):
     where: str
 
 
-def left_out_lines(figures: Figures) -> list[LeftOut]:
+def left_out_lines(figures: Figures) -> list[SectionLeftOut]:
     """Return what is left out: how many, of what, why, and in which sections; most first."""
     found: dict[tuple[str, int], list[str]] = {}
     for report, section in SECTIONS.items():
@@ -38,7 +38,7 @@ def left_out_lines(figures: Figures) -> list[LeftOut]:
     for (name, n), sections in found.items():
         what, why = REASONS.get(name, (name.replace("_", " "), ""))
         where = "all" if len(sections) == len(SECTIONS) else ", ".join(sections)
-        lines.append(LeftOut(n, what, why, where))
+        lines.append(SectionLeftOut(n, what, why, where))
     return sorted(lines, key=lambda line: -line.n)
 
 

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Generic, NamedTuple, TypeVar
 
 from evaluation.reports.columns import UNKNOWN, Estimate
-from evaluation.reports.report import Row
+from evaluation.reports.report import ReportRow
 from evaluation.reports.setups import short_names
 from evaluation.studies.figures.charts import MAJORITY
 from evaluation.studies.reports.raters import RatersRow
@@ -38,10 +38,10 @@ class Scenario(NamedTuple):
 
 
 C = TypeVar("C")
-W = TypeVar("W", bound=Row)
+W = TypeVar("W", bound=ReportRow)
 
 
-class Line(NamedTuple, Generic[C, W]):
+class TableLine(NamedTuple, Generic[C, W]):
     """A line of a table: a question, a cell per column, and the row about it as a whole."""
 
     question: str
@@ -100,7 +100,7 @@ class ShiftTable(NamedTuple):
 
     short: Mapping[str, str]  # of setups
     scenarios: list[str]  # what is subtracted from what: 'B − A'
-    lines: list[Line[ShiftOfSetup, OverAllSetups]]
+    lines: list[TableLine[ShiftOfSetup, OverAllSetups]]
     accuracy_from: float  # where the rail of accuracies begins
     most: float  # how far the rail of shifts goes to both sides
     n_said: str
@@ -157,7 +157,7 @@ class TimeTable(NamedTuple):
     arms: list[TimeOfArm]
     saved: Estimate
     positions: list[int]
-    lines: list[Line[MeanAtPosition, PositionEffect]]
+    lines: list[TableLine[MeanAtPosition, PositionEffect]]
     order: str  # random, fixed or unknown
 
     @property
@@ -246,7 +246,7 @@ def shift_table(rows: Sequence[UncertaintyRow], scenarios: Sequence[Scenario]) -
         short,
         [f"{letters.get((s, 'merged'), '')} − {letters.get((s, 'separate'), '')}" for s in short],
         [
-            Line(row.question, [by_place.get((row.question, setup)) for setup in short], row)
+            TableLine(row.question, [by_place.get((row.question, setup)) for setup in short], row)
             for row in wholes
         ],
         min(0.7, math.floor(10 * min(lows, default=0.7)) / 10),
@@ -268,7 +268,7 @@ def time_table(
         next((row.saved_share for row in times if isinstance(row, SavedTime)), UNKNOWN),
         places,
         [
-            Line(q, [by_place.get((q, place)) for place in places], effects.get(q))
+            TableLine(q, [by_place.get((q, place)) for place in places], effects.get(q))
             for q in in_order(row.question for row in means)
         ],
         next((row.order for row in positions), ""),

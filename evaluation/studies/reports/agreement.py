@@ -15,8 +15,8 @@ from evaluation.reports.base import USUAL, Choices, signature, study_counts, vot
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import N_RESAMPLES, estimates_in
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.report import LeftOut, Report, Row
-from evaluation.runs.item_scores import Scores, ScoresOf, runs_with_scores, scale_of, scores_of
+from evaluation.reports.report import LeftOut, Report, ReportRow
+from evaluation.runs.item_scores import ItemScores, ScoresOf, runs_with_scores, scale_of, scores_of
 from evaluation.statistics.human_auto import (
     MEASURES,
     Outcomes,
@@ -45,7 +45,7 @@ Curves = dict[str, dict[str, list[Point]]]  # "run/question" → "roc", "calibra
 
 
 @dataclass(frozen=True, kw_only=True)
-class Confusion(Row):
+class Confusion(ReportRow):
     """How many items a metric and people say yes or no to."""
 
     tp: int
@@ -55,7 +55,7 @@ class Confusion(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AgreementRow(Row):
+class AgreementRow(ReportRow):
     """How well one run repeats what people said to one question.
 
     Of the rated targets `n` are compared; each of the others is unscored, failed, assumed or, with
@@ -188,7 +188,7 @@ def agreement_with_details(
 # --- both -----------------------------------------------------------------------------------
 
 
-def _outcomes(run: MetricRun, scores: Scores, of_arm: ArmCounts, people: People) -> Outcomes:
+def _outcomes(run: MetricRun, scores: ItemScores, of_arm: ArmCounts, people: People) -> Outcomes:
     """Return a run beside people on one question; assumed scores take no part."""
     return Outcomes(
         human=people.labels,
@@ -210,7 +210,7 @@ def _row(
     run: MetricRun,
     of_arm: ArmCounts,
     people: People,
-    scores: Scores,
+    scores: ItemScores,
     outcomes: Outcomes,
 ) -> AgreementRow:
     """Return the row of one run and one question."""

@@ -33,7 +33,7 @@ LOCK_SECONDS = 300  # longer than any study takes; who died at it is waited for 
 T = TypeVar("T")
 
 
-class Stored(NamedTuple):
+class LastFigures(NamedTuple):
     """The last figures of a study; None when there never were any."""
 
     figures: Figures | None
@@ -41,7 +41,7 @@ class Stored(NamedTuple):
     is_large: bool  # a worker computes them
 
 
-def stored_figures(study: Study, choices: Choices) -> Stored:
+def stored_figures(study: Study, choices: Choices) -> LastFigures:
     """Return the last figures; those of a small study are made now when they are not current.
 
     Where somebody else is making them already, the last ones are returned as they are.
@@ -51,12 +51,12 @@ def stored_figures(study: Study, choices: Choices) -> Stored:
     n_votes = figures.overview.n_votes if figures else _n_votes(study)
     is_large = n_votes > MOST_VOTES_AT_ONCE
     if version == current or is_large:
-        return Stored(figures, version == current, is_large)
+        return LastFigures(figures, version == current, is_large)
     is_mine = _lock(key)
     if not is_mine and figures:
-        return Stored(figures, is_current=False, is_large=False)
+        return LastFigures(figures, is_current=False, is_large=False)
     try:
-        return Stored(_compute(study, choices, current), is_current=True, is_large=False)
+        return LastFigures(_compute(study, choices, current), is_current=True, is_large=False)
     finally:
         if is_mine:
             _unlock(key)

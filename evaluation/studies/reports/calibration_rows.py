@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
-from evaluation.reports.report import Row
+from evaluation.reports.report import ReportRow
 from evaluation.studies.reports.ceilings import CeilingColumns
 from evaluation.studies.reports.run_columns import WithoutScore
 
@@ -13,7 +13,7 @@ CANDIDATE, CHOSEN = "candidate", "chosen"
 
 
 @dataclass(frozen=True, kw_only=True)
-class FamilyColumns(Row):
+class FamilyColumns(ReportRow):
     """What rows are about: a family of candidates on a question."""
 
     question: Annotated[str, Column("Question")]
@@ -26,7 +26,7 @@ class FamilyColumns(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CandidateRow(Row):
+class CandidateRow(ReportRow):
     """One way to score, cut at its usual threshold, and how it fared in the choice."""
 
     about: FamilyColumns
@@ -53,7 +53,7 @@ class CandidateRow(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen(Row):
+class ChosenCandidate(ReportRow):
     """A candidate with a threshold; None: nothing could be chosen."""
 
     title: str | None
@@ -62,7 +62,7 @@ class Chosen(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChosenRow(Row):
+class ChosenRow(ReportRow):
     """What was chosen among candidates: on other dialogs, on the same, and without choosing.
 
     The intervals say how sure the figures are of the dialogs, with the choices as they were made.
@@ -78,7 +78,7 @@ class ChosenRow(Row):
     title: Annotated[str | None, Column("Title")]
     run: int | None
     threshold: Annotated[float | None, Column("Threshold", Format.THRESHOLD)]
-    others: Mapping[str, Chosen]  # flattering_…, untuned_…
+    others: Mapping[str, ChosenCandidate]  # flattering_…, untuned_…
     lowest_threshold: float | None
     highest_threshold: float | None
     accuracy: Annotated[Estimate, Column("Accuracy", Format.PERCENT)] = UNKNOWN

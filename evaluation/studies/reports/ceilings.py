@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
-from evaluation.reports.report import Row
+from evaluation.reports.report import ReportRow
 from evaluation.statistics.human_auto import Bools
 from evaluation.statistics.intervals import Floats
 
@@ -28,7 +28,7 @@ CEILINGS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class CeilingColumns(Row):
+class CeilingColumns(ReportRow):
     """Each ceiling, the accuracy of the row − that, and over how many items; None: there is none.
 
     Over the compared items alone, so that a metric and its ceiling are about the same.

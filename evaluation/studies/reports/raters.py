@@ -29,7 +29,7 @@ from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, number
 from evaluation.statistics import agreement, rater_answers
-from evaluation.statistics.intervals import Figure, Floats, Measure
+from evaluation.statistics.intervals import Floats, Measure, Statistic
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.votes.counts import ArmCounts, Ints, n_outside_full_share, n_raters
 
@@ -144,16 +144,16 @@ def _planned(
     dialogs = of_arm.all_dialogs
     here_and_assumed = np.concatenate([dialogs.of_items[here], dialogs.of_assumed[assumed]])
 
-    def figure(statistics: Floats, measure: Measure) -> Figure:
+    def figure(statistics: Floats, measure: Measure) -> Statistic:
         """Return a figure of the items; what is assumed has no part in it."""
         nothing = np.zeros((n_assumed, statistics.shape[1]))
-        return Figure(np.vstack([statistics, nothing]), here_and_assumed, measure)
+        return Statistic(np.vstack([statistics, nothing]), here_and_assumed, measure)
 
-    figures: dict[str, Figure] = {}
+    figures: dict[str, Statistic] = {}
     of_mean = with_assumed(values, n_assumed)
     if of_mean is not None:
         mean = rater_answers.mean_statistics(of_mean)
-        figures["mean"] = Figure(mean, here_and_assumed, mean_measure(question))
+        figures["mean"] = Statistic(mean, here_and_assumed, mean_measure(question))
     if values is not None and question.after:
         passed = _passed_gates(study, of_arm, question, here)
         after_gates = rater_answers.mean_statistics(np.where(passed, values, math.nan))

@@ -8,14 +8,14 @@ from django.urls import reverse
 from annotation.models import Study
 from evaluation.models import MetricRun
 from evaluation.reports.columns import Column
-from evaluation.reports.report import Row
-from evaluation.runs.item_scores import Scores
+from evaluation.reports.report import ReportRow
+from evaluation.runs.item_scores import ItemScores
 from evaluation.runs.progress import title_of
 from evaluation.statistics.human_auto import Bools
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunColumns(Row):
+class RunColumns(ReportRow):
     """What a run is."""
 
     run: int  # its id
@@ -43,7 +43,7 @@ def run_columns(run: MetricRun) -> RunColumns:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WithoutScore(Row):
+class WithoutScore(ReportRow):
     """How many of the rated targets a run has no score of its own for, by reason."""
 
     unscored: int
@@ -56,7 +56,7 @@ class WithoutScore(Row):
         return self.unscored + self.failed + self.assumed
 
 
-def without_score(scores: Scores, here: Bools) -> WithoutScore:
+def without_score(scores: ItemScores, here: Bools) -> WithoutScore:
     """Return how many of some items have no score."""
     return WithoutScore(
         unscored=int((here & ~scores.has_row).sum()),

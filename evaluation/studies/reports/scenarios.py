@@ -27,7 +27,7 @@ from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report
 from evaluation.statistics import rater_answers
-from evaluation.statistics.intervals import Figure
+from evaluation.statistics.intervals import Statistic
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.votes.counts import ArmCounts, n_raters
 from generation.models import Setup
@@ -148,7 +148,7 @@ def _planned(
             figures = {}
             if values is not None:
                 mean = rater_answers.mean_statistics(values)
-                figures["mean"] = Figure(mean, dialogs, mean_measure(question))
+                figures["mean"] = Statistic(mean, dialogs, mean_measure(question))
             yield Planned(make, figures)
 
 

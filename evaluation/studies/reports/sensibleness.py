@@ -23,9 +23,9 @@ from evaluation.reports.base import USUAL, Choices, signature, study_counts, vot
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.report import LeftOut, Report, Row
-from evaluation.runs.item_scores import Scores, ScoresOf, runs_with_scores, scores_of
-from evaluation.statistics.intervals import Figure, Floats, ratio
+from evaluation.reports.report import LeftOut, Report, ReportRow
+from evaluation.runs.item_scores import ItemScores, ScoresOf, runs_with_scores, scores_of
+from evaluation.statistics.intervals import Floats, Statistic, ratio
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.studies.reports.run_columns import (
     RunColumns,
@@ -43,7 +43,7 @@ MEASURES = ("mse", "missed", "false_alarm", "error_rate")
 
 
 @dataclass(frozen=True, kw_only=True)
-class SensibleRow(Row):
+class SensibleRow(ReportRow):
     """How far one run is from the raters on one slice, or on average over some."""
 
     paper_columns = (  # [A] table 1
@@ -150,7 +150,7 @@ def _built_on(run: MetricRun, study: Study) -> str:
 
 def _rows_of(
     run: MetricRun,
-    scores: Scores,
+    scores: ItemScores,
     raters: Floats,
     of_arm: ArmCounts,
     slices: Sequence[_Slice],
@@ -183,7 +183,7 @@ def _rows_of(
 
 def _row(
     run: MetricRun,
-    scores: Scores,
+    scores: ItemScores,
     here: NDArray[np.bool_],
     raters: Floats,
     *,
@@ -210,13 +210,13 @@ def _row(
     )
 
 
-def _mean_of(figures: Sequence[Figure], dialogs: Ints) -> Figure:
+def _mean_of(figures: Sequence[Statistic], dialogs: Ints) -> Statistic:
     """Return the mean of some figures, each counting the same; undefined without any."""
     if len(figures) == 1:
         return figures[0]
     nothing = np.zeros((len(dialogs), 2))
     statistics = np.hstack([figure.statistics for figure in figures] or [nothing])
-    return Figure(statistics, dialogs, _mean_over_slices)
+    return Statistic(statistics, dialogs, _mean_over_slices)
 
 
 def _mean_over_slices(sums: Floats) -> Floats:

@@ -21,16 +21,16 @@ from evaluation.reports.estimates import N_RESAMPLES, estimates_in, estimates_of
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, number
 from evaluation.runs.families import USUAL as USUAL_CHOICES
-from evaluation.runs.families import Candidate, Family, families_of
-from evaluation.runs.item_scores import Scores, scale_of, scores_of_runs
+from evaluation.runs.families import Family, RunWithMetric, families_of
+from evaluation.runs.item_scores import ItemScores, scale_of, scores_of_runs
 from evaluation.statistics.human_auto import Bools, balanced_accuracy_from, cells
-from evaluation.statistics.intervals import Figure, Floats, share_from
+from evaluation.statistics.intervals import Floats, Statistic, share_from
 from evaluation.statistics.rank_measures import auc
 from evaluation.statistics.threshold_choice import (
     N_FOLDS,
     N_INNER_FOLDS,
-    Choice,
     Nested,
+    ThresholdChoice,
     calibration_figures,
     labels_at,
     nested,
@@ -40,7 +40,7 @@ from evaluation.studies.reports.calibration_rows import (
     FIGURES,
     CalibrationRow,
     CandidateRow,
-    Chosen,
+    ChosenCandidate,
     ChosenRow,
     FamilyColumns,
 )
@@ -52,18 +52,17 @@ from evaluation.studies.reports.run_columns import (
 )
 from evaluation.votes.counts import ArmCounts
 from evaluation.votes.people import People, people_of
-from generation.choices.declaration import Choice as Declared
-from generation.choices.declaration import ChoiceError, check_known
+from generation.choices.declaration import Choice, ChoiceError, check_known
 
 NAME = "calibration"
 LEAST_SHARE = 0.5  # of the scores of the fullest candidate: with fewer one would cost the others
 
 
-class _Entry(NamedTuple):
+class _CandidateEntry(NamedTuple):
     """A candidate with its scores, and why it takes no part in the choice."""
 
-    candidate: Candidate
-    scores: Scores
+    candidate: RunWithMetric
+    scores: ItemScores
     why: str
 
 
@@ -109,14 +108,14 @@ def calibration_report(
     return Report(study.name, NAME, rows, left_out, said)
 
 
-def _entries(family: Family, of_arm: ArmCounts) -> list[_Entry]:
+def _entries(family: Family, of_arm: ArmCounts) -> list[_CandidateEntry]:
     """Return the candidates that have given a score; too few scores take no part."""
     found = scores_of_runs([each.run for each in family.candidates], of_arm)
     scored = [(each, found[each.run.pk]) for each in family.candidates]
     counts = [int((~np.isnan(scores.given)).sum()) for _, scores in scored]
     most = max(counts, default=0)
     return [
-        _Entry(candidate, scores, _why_left_out(candidate.run, n, most))
+        _CandidateEntry(candidate, scores, _why_left_out(candidate.run, n, most))
         for (candidate, scores), n in zip(scored, counts, strict=True)
         if scores.has_row.any()
     ]
@@ -131,7 +130,11 @@ def _why_left_out(run: MetricRun, n: int, most: int) -> str:
 
 
 def _rows(
-    study: Study, of_arm: ArmCounts, family: Family, entries: Sequence[_Entry], people: People
+    study: Study,
+    of_arm: ArmCounts,
+    family: Family,
+    entries: Sequence[_CandidateEntry],
+    people: People,
 ) -> list[CalibrationRow]:
     """Return the rows of a family on one question: one of what was chosen, then the candidates."""
     about = _about(of_arm, family, people)
@@ -147,7 +150,7 @@ def _rows(
         people.labels,
         of_arm.items.dialogs,
         seed=study.seed,
-        untuned=Choice(usual, cuts[usual]),
+        untuned=ThresholdChoice(usual, cuts[usual]),
         scale=scale_of(taking_part[0].candidate.run),
         is_yes_at_threshold=is_yes_at,
     )
@@ -191,7 +194,7 @@ def _about(of_arm: ArmCounts, family: Family, people: People) -> FamilyColumns:
 
 
 def _candidate_row(
-    about: FamilyColumns, entry: _Entry, people: People, **of_choice: Any
+    about: FamilyColumns, entry: _CandidateEntry, people: People, **of_choice: Any
 ) -> CandidateRow:
     """Return what a candidate is, and how many of the rated targets it has no score for.
 
@@ -228,9 +231,9 @@ def _candidate_figures(
     human, dialogs = people.labels[is_compared], of_arm.items.dialogs[is_compared]
     figures = []
     for labels in says_yes[:, is_compared].astype(np.float64):
-        figures.append(Figure(accuracy_statistics(human, labels), dialogs, share_from))
+        figures.append(Statistic(accuracy_statistics(human, labels), dialogs, share_from))
         by_cell = cells(human == 1, labels == 1)
-        figures.append(Figure(by_cell, dialogs, balanced_accuracy_from))
+        figures.append(Statistic(by_cell, dialogs, balanced_accuracy_from))
     estimates = iter(estimates_of(figures, of_arm.items.n_dialogs, seed=study.seed))
     for given in scores[:, is_compared]:
         yield {
@@ -266,7 +269,7 @@ def _chosen_row(
     study: Study,
     of_arm: ArmCounts,
     about: FamilyColumns,
-    candidates: Sequence[Candidate],
+    candidates: Sequence[RunWithMetric],
     people: People,
     found: Nested,
     is_compared: Bools,
@@ -313,25 +316,25 @@ def _chosen_row(
     )
 
 
-def _chosen(candidates: Sequence[Candidate], choice: Choice | None) -> Chosen:
+def _chosen(candidates: Sequence[RunWithMetric], choice: ThresholdChoice | None) -> ChosenCandidate:
     if choice is None:
-        return Chosen(title=None, run=None, threshold=None)
+        return ChosenCandidate(title=None, run=None, threshold=None)
     candidate = candidates[choice.candidate]
-    return Chosen(title=candidate.name, run=candidate.run.pk, threshold=choice.threshold)
+    return ChosenCandidate(title=candidate.name, run=candidate.run.pk, threshold=choice.threshold)
 
 
-def _untuned_threshold(candidate: Candidate) -> float:
+def _untuned_threshold(candidate: RunWithMetric) -> float:
     """Return the threshold that a metric has by itself, whatever the run was given."""
     return candidate.metric.threshold if candidate.metric else candidate.run.threshold
 
 
-def _is_yes_at_threshold(candidate: Candidate) -> bool:
+def _is_yes_at_threshold(candidate: RunWithMetric) -> bool:
     """Return whether a score of just the threshold is a yes; of imported ones as the run says."""
     rule = candidate.metric or candidate.run
     return rule.is_yes_at_threshold
 
 
-def _count(missing: Counter[str], entries: Sequence[_Entry]) -> None:
+def _count(missing: Counter[str], entries: Sequence[_CandidateEntry]) -> None:
     for each in entries:
         missing.update(
             unscored=int((~each.scores.has_row).sum()),
@@ -341,7 +344,7 @@ def _count(missing: Counter[str], entries: Sequence[_Entry]) -> None:
     missing["candidates_without_part"] += sum(bool(each.why) for each in entries)
 
 
-def _add_to(digest: "hashlib._Hash", entries: Sequence[_Entry]) -> None:
+def _add_to(digest: "hashlib._Hash", entries: Sequence[_CandidateEntry]) -> None:
     for each in entries:
         digest.update(f"{each.candidate.run.full_signature} {each.why}".encode())
         for column in each.scores:
@@ -352,8 +355,8 @@ class CalibrationChoices(NamedTuple):
     """What a reader may choose about the choice of the threshold."""
 
     counted: Choices = Choices()
-    question: Annotated[str, Declared("Question", help="The only question.")] = ""
-    model: Annotated[str, Declared("Model", help="The only model, backend or family.")] = ""
+    question: Annotated[str, Choice("Question", help="The only question.")] = ""
+    model: Annotated[str, Choice("Model", help="The only model, backend or family.")] = ""
 
 
 def _usual(study: Study) -> CalibrationChoices:

@@ -15,9 +15,9 @@ from evaluation.reports.base import USUAL, Choices, signature, study_counts, vot
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import N_RESAMPLES, Planned, estimate, with_estimates
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.report import LeftOut, Report, Row
+from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.statistics import rater_answers
-from evaluation.statistics.intervals import Figure, Floats, percentile_interval
+from evaluation.statistics.intervals import Floats, Statistic, percentile_interval
 from evaluation.statistics.timing import medians
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.votes.counts import ArmCounts, Ints, counted_votes
@@ -26,7 +26,7 @@ SAVED = "saved"  # the row of both arms together
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgements(Row):
+class Judgements(ReportRow):
     """Whose judgements are timed, and how many there are."""
 
     arm: Annotated[str, Column("Arm")]
@@ -149,7 +149,9 @@ def _planned_means(times: Mapping[str, Times]) -> Iterator[Planned[TimeOfArm]]:
             n_without_seconds=of_arm.n_without,
         )
         mean = rater_answers.mean_statistics(of_arm.seconds)
-        yield Planned(make, {"mean_seconds": Figure(mean, of_arm.dialogs, rater_answers.mean_from)})
+        yield Planned(
+            make, {"mean_seconds": Statistic(mean, of_arm.dialogs, rater_answers.mean_from)}
+        )
 
 
 def _saved(
@@ -181,7 +183,7 @@ def _estimate(found: float, resampled: Floats, n_dialogs: int) -> Estimate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanAtPosition(Row):
+class MeanAtPosition(ReportRow):
     """The mean vote on a question at one place of the merged form."""
 
     question: Annotated[str, Column("Question")]
@@ -192,7 +194,7 @@ class MeanAtPosition(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PositionEffect(Row):
+class PositionEffect(ReportRow):
     """What the first place does to the votes on a question: first − later."""
 
     question: Annotated[str, Column("Question")]
@@ -300,7 +302,7 @@ def _positions_of(
         [sums * is_first, n_votes * is_first, sums * ~is_first, n_votes * ~is_first]
     ).astype(np.float64)
     effect = partial(PositionEffect, question=question.key, order=order, n_votes=int(n_votes.sum()))
-    figure = Figure(statistics, by_place.dialogs[here], _effect_from)
+    figure = Statistic(statistics, by_place.dialogs[here], _effect_from)
     yield Planned(effect, {"effect": figure})
 
 

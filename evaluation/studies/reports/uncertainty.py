@@ -15,9 +15,9 @@ from evaluation.reports.base import USUAL, Choices, signature, study_counts, vot
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.report import LeftOut, Report, Row, number
+from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.statistics import rater_answers
-from evaluation.statistics.intervals import Figure, share_from
+from evaluation.statistics.intervals import Statistic, share_from
 from evaluation.statistics.labels import label_rule
 from evaluation.statistics.uncertainty import (
     accuracy_statistics,
@@ -40,7 +40,7 @@ DIGITS = 9  # shifts that differ by less are equal: sums of the same numbers in 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Direction(Row):
+class Direction(ReportRow):
     """Which setups merging favours, helps or harms on a question, and the first of the tests."""
 
     favours: Annotated[str | None, Column("Favours")] = None  # names
@@ -54,7 +54,7 @@ class Direction(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OverAllSetups(Row):
+class OverAllSetups(ReportRow):
     """How far merged labels repeat separate ones on a question."""
 
     question: Annotated[str, Column("Question")]
@@ -69,7 +69,7 @@ class OverAllSetups(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShiftTest(Row):
+class ShiftTest(ReportRow):
     """McNemar's exact test of a shift, by Holm over the questions that have pairs."""
 
     p: Annotated[float | None, Column("p", Format.P_VALUE)] = None
@@ -79,7 +79,7 @@ class ShiftTest(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShiftOfSetup(Row):
+class ShiftOfSetup(ReportRow):
     """How far merging shifts the labels of one setup on a question."""
 
     question: Annotated[str, Column("Question")]
@@ -201,8 +201,8 @@ def _over_all_setups(study: Study, question: Question, pairs: Pairs) -> Planned[
         why=rule.why or None,
     )
     figures = {
-        "accuracy": Figure(same, pairs.dialogs, share_from),
-        "disagreement": Figure(differ, pairs.dialogs, share_from),
+        "accuracy": Statistic(same, pairs.dialogs, share_from),
+        "disagreement": Statistic(differ, pairs.dialogs, share_from),
     }
     return Planned(make, figures)
 
@@ -339,7 +339,7 @@ def _of_setup(
         n_down=int((merged < separate).sum()),
     )
     shift = rater_answers.mean_statistics(merged - separate)
-    return Planned(make, {"shift": Figure(shift, pairs.dialogs[here], rater_answers.mean_from)})
+    return Planned(make, {"shift": Statistic(shift, pairs.dialogs[here], rater_answers.mean_from)})
 
 
 def _with_tests(rows: Sequence[ShiftOfSetup]) -> Iterator[tuple[ShiftOfSetup, ShiftTest]]:

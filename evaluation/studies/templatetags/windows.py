@@ -17,20 +17,20 @@ MOST_DOTS = 9
 BAR = 60  # width of a score's rail, in px
 
 
-class Piece(NamedTuple):
+class MarkedPiece(NamedTuple):
     """A stretch of text; marked where it gave a score."""
 
     text: str
     is_marked: bool = False
 
 
-def pieces(text: str, spans: Iterable[tuple[int, int]]) -> list[Piece]:
+def pieces(text: str, spans: Iterable[tuple[int, int]]) -> list[MarkedPiece]:
     """Return a text cut at its spans; spans that overlap or touch are one mark."""
     found, position = [], 0
     for start, end in _merged(spans, len(text)):
-        found += [Piece(text[position:start]), Piece(text[start:end], True)]
+        found += [MarkedPiece(text[position:start]), MarkedPiece(text[start:end], True)]
         position = end
-    return [piece for piece in [*found, Piece(text[position:])] if piece.text]
+    return [piece for piece in [*found, MarkedPiece(text[position:])] if piece.text]
 
 
 def _merged(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
@@ -58,7 +58,7 @@ def shortened(text: str) -> str:
 
 
 @register.filter
-def around(winner: Winner) -> list[Piece]:
+def around(winner: Winner) -> list[MarkedPiece]:
     """Return a winning window with some of the passage before and after it."""
     if winner.passage is None:
         return []
@@ -67,12 +67,16 @@ def around(winner: Winner) -> list[Piece]:
     if len(before) > ROOM:
         before = f"… {before[-ROOM:].partition(' ')[2] or before[-ROOM:]}"
     window = text[winner.start : winner.end]
-    found = [Piece(before), Piece(cut(window, LONGEST), True), Piece(cut(after, ROOM))]
+    found = [
+        MarkedPiece(before),
+        MarkedPiece(cut(window, LONGEST), True),
+        MarkedPiece(cut(after, ROOM)),
+    ]
     return [piece for piece in found if piece.text.strip()]
 
 
 @register.filter
-def marked(passage: Any, winners: Sequence[Winner]) -> list[Piece]:
+def marked(passage: Any, winners: Sequence[Winner]) -> list[MarkedPiece]:
     """Return the whole text of a passage, with the windows of it that won."""
     spans = [(w.start, w.end) for w in winners if w.passage and w.passage.pk == passage.pk]
     return pieces(passage.text, spans)

@@ -7,14 +7,14 @@ from django.http import HttpResponse
 
 from annotation.models import Study
 from evaluation.reports.base import Choices
-from evaluation.studies.reports.cached_figures import Stored, stored_figures
+from evaluation.studies.reports.cached_figures import LastFigures, stored_figures
 from evaluation.studies.tasks import compute_figures
 
 ASKED_AGAIN_AFTER = 10  # seconds: pages that wait ask every two
 RETRY_SECONDS = 10
 
 
-def last_figures(study: Study, choices: Choices) -> Stored:
+def last_figures(study: Study, choices: Choices) -> LastFigures:
     """Return the last figures; a worker makes those of a large study when they are not current."""
     stored = stored_figures(study, choices)
     if stored.is_large and not stored.is_current:

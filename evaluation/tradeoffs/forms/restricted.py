@@ -8,7 +8,7 @@ from django import forms
 
 from evaluation.tradeoffs.curve_recalls import check_typed, typed_or_measured
 from evaluation.tradeoffs.forms.axes import LABEL, MEASURES, SCORE
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.recall_lines import (
     NON_EVIDENCE_KINDS,
     Curves,
@@ -89,7 +89,7 @@ class RestrictedForm(forms.Form):
         """Recall@1 and recall@k as they are typed."""
         return self._said("recall_1", None), self._said("recall_k", None)
 
-    def recalls(self, material: Material, curves: Curves) -> Recalls:
+    def recalls(self, material: TradeoffMaterial, curves: Curves) -> Recalls:
         """Return the recalls typed, and measured where they are not; NaN where nothing does it.
 
         A typed one that does not go with a measured one is an error of its field, and measured.

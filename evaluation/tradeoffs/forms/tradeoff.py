@@ -12,7 +12,7 @@ from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.figure_choice import FILTERS, SWITCHES, ZOOM, FigureChoice
 from evaluation.tradeoffs.figures.tradeoff.frame import EDGE, SMALLEST_WINDOW
 from evaluation.tradeoffs.forms.axes import LABEL, MEASURES, SCORE
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.view import FIGURES, View, largest, models_of, smallest, zoomed
 
 # What both axes may say about a response.
@@ -52,7 +52,7 @@ class TradeoffForm(forms.Form):
     y_from = forms.FloatField(label="Sensibleness from", min_value=0, max_value=1, required=False)
     y_to = forms.FloatField(label="Sensibleness to", min_value=0, max_value=1, required=False)
 
-    def __init__(self, data: QueryDict, *, material: Material) -> None:
+    def __init__(self, data: QueryDict, *, material: TradeoffMaterial) -> None:
         super().__init__(data)
         self.material = material
         self.given = data

@@ -4,7 +4,7 @@ Each is a list of names and values, without what is usual.
 """
 
 from evaluation.tradeoffs.figure_choice import FILTERS, SWITCHES, ZOOM, FigureChoice
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.view import View
 
 Pairs = list[tuple[str, str]]
@@ -16,7 +16,7 @@ def figure_pairs(choice: FigureChoice, number: int | None = None) -> Pairs:
     return [*([("figure", str(number))] if number != 1 else []), *choice.said]
 
 
-def own_pairs(material: Material, choice: FigureChoice) -> Pairs:
+def own_pairs(material: TradeoffMaterial, choice: FigureChoice) -> Pairs:
     """Return filters, switches and zoom that differ from the figure's own."""
     view, usual = choice.view, choice.usual
     pairs = _filter_pairs(material, view, usual)
@@ -31,13 +31,13 @@ def own_pairs(material: Material, choice: FigureChoice) -> Pairs:
     return pairs
 
 
-def whole_pairs(material: Material, choice: FigureChoice) -> Pairs:
+def whole_pairs(material: TradeoffMaterial, choice: FigureChoice) -> Pairs:
     """Return the same without a zoom."""
     whole = choice.view._replace(x_from=None, x_to=None, y_from=None, y_to=None)
     return own_pairs(material, choice._replace(view=whole))
 
 
-def _filter_pairs(material: Material, view: View, usual: View) -> Pairs:
+def _filter_pairs(material: TradeoffMaterial, view: View, usual: View) -> Pairs:
     pairs: Pairs = []
     for each in FILTERS:
         if getattr(view, each.field) != getattr(usual, each.field):

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from evaluation.tradeoffs.dots import Dot
 from evaluation.tradeoffs.figure_choice import FILTERS, Filter
-from evaluation.tradeoffs.figures.tradeoff.glyphs import Entry, Glyph, Palette, legend_of
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, LegendEntry, Palette, legend_of
+from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.reports.tradeoff import dot_columns
 from evaluation.tradeoffs.view import NOT_SAID, View, prompt_key, prompt_title
 from generation.text.temperatures import temperature_text
@@ -27,7 +27,7 @@ SHORT = {
 }
 
 
-class Box(NamedTuple):
+class LegendBox(NamedTuple):
     """A box of the legend: legend and filter in one."""
 
     key: str
@@ -37,26 +37,28 @@ class Box(NamedTuple):
     is_on: bool
 
 
-class Group(NamedTuple):
+class LegendGroup(NamedTuple):
     """A group of boxes."""
 
     name: str  # in addresses
     title: str
-    boxes: Sequence[Box]
+    boxes: Sequence[LegendBox]
 
 
-def legend_groups(material: Material, view: View, palette: Palette) -> list[Group]:
+def legend_groups(material: TradeoffMaterial, view: View, palette: Palette) -> list[LegendGroup]:
     """Return the groups of boxes that have any: everything there is, also what is not shown."""
     legend = legend_of([dot_columns(dot) for dot in material.dots], palette)
     entries = (legend.models, legend.temperatures, legend.prompts, legend.functions)
     groups = [
-        Group(each.name, TITLES[each.name], _boxes(each, material, view, of_kind))
+        LegendGroup(each.name, TITLES[each.name], _boxes(each, material, view, of_kind))
         for each, of_kind in zip(FILTERS, entries, strict=True)
     ]
     return [group for group in groups if group.boxes]
 
 
-def _boxes(of: Filter, material: Material, view: View, entries: Sequence[Entry]) -> list[Box]:
+def _boxes(
+    of: Filter, material: TradeoffMaterial, view: View, entries: Sequence[LegendEntry]
+) -> list[LegendBox]:
     """Return the boxes of a group in the order of the legend."""
     places = {key: place for place, entry in enumerate(entries) for key in entry.keys}
     made = []
@@ -69,7 +71,7 @@ def _boxes(of: Filter, material: Material, view: View, entries: Sequence[Entry])
         else:
             title = _alone(of.name, key) if entry is None else entry.title
         glyph = entry.glyph if entry else Glyph("")
-        box = Box(key, short_title(title), glyph, len(dots), of.let_through(view, key))
+        box = LegendBox(key, short_title(title), glyph, len(dots), of.let_through(view, key))
         made.append((place, title, box))
     return [box for _, _, box in sorted(made, key=lambda each: each[:2])]
 

@@ -11,7 +11,7 @@ from evaluation.reports.estimates import N_RESAMPLES, USUAL_SEED
 from evaluation.statistics.intervals import METHOD
 from evaluation.tradeoffs.axes import Axis
 from evaluation.tradeoffs.dots import Dot
-from evaluation.tradeoffs.figures.tradeoff.figure import Figure
+from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure
 from evaluation.tradeoffs.flattered import (
     FLATTERED,
     SAME_METRIC,
@@ -19,7 +19,7 @@ from evaluation.tradeoffs.flattered import (
     marks_of,
     sides_marked,
 )
-from evaluation.tradeoffs.material import NO_RESPONSE, Material
+from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial
 from evaluation.tradeoffs.recalls import Recalls
 from evaluation.tradeoffs.reports.tradeoff import aggregate_title
 from evaluation.tradeoffs.view import View, model_key, shown
@@ -34,7 +34,10 @@ RUN_OF_NUMBERS = 3  # seeds and the like from here on are written 'from â€¦ to â
 
 
 def methods_paragraph(
-    material: Material, view: View, figure: Figure | None = None, recalls: Recalls | None = None
+    material: TradeoffMaterial,
+    view: View,
+    figure: TradeoffFigure | None = None,
+    recalls: Recalls | None = None,
 ) -> str:
     """Return a paragraph that says every choice behind what a view shows, and what is left out.
 
@@ -65,7 +68,7 @@ def methods_paragraph(
     return " ".join(filter(None, sentences))
 
 
-def _of_data(in_view: Material) -> str:
+def _of_data(in_view: TradeoffMaterial) -> str:
     there = in_view.responses != NO_RESPONSE
     is_answered = there.any(axis=0)
     n_dialogs = len(set(in_view.dialogs[is_answered].tolist()))
@@ -76,7 +79,7 @@ def _of_data(in_view: Material) -> str:
     )
 
 
-def _of_lines(figure: Figure | None, recalls: Recalls | None) -> str:
+def _of_lines(figure: TradeoffFigure | None, recalls: Recalls | None) -> str:
     """Return what simulated retrieval is drawn for; "" of a figure without lines."""
     if figure is None or not figure.lines:
         return ""
@@ -84,7 +87,7 @@ def _of_lines(figure: Figure | None, recalls: Recalls | None) -> str:
     return f"Lines of simulated retrieval: {said}."
 
 
-def _of_part(figure: Figure | None) -> str:
+def _of_part(figure: TradeoffFigure | None) -> str:
     """Return the part of the unit square that a figure shows, and how many are beyond it."""
     if figure is None:
         return ""
@@ -96,7 +99,7 @@ def _of_part(figure: Figure | None) -> str:
     )
 
 
-def _of_axes(material: Material, view: View) -> Iterator[str]:
+def _of_axes(material: TradeoffMaterial, view: View) -> Iterator[str]:
     words = (("Attribution", "attributable"), ("Sensibleness", "sensible"))
     for (name, adjective), axis in zip(words, material.axes, strict=True):
         what = "the mean score" if view.by_score else f"the share of examples labelled {adjective}"
@@ -108,7 +111,7 @@ def _of_axes(material: Material, view: View) -> Iterator[str]:
     )
 
 
-def _of_assumed(in_view: Material) -> str:
+def _of_assumed(in_view: TradeoffMaterial) -> str:
     """Return how many responses are a no that nobody was asked for; "" where none are."""
     counts = zip(in_view.axes._fields, in_view.is_assumed.sum(axis=(1, 2)).tolist(), strict=True)
     said = [f"{_count(n, 'response')} for {name}" for name, n in counts if n]
@@ -224,7 +227,7 @@ def _prompt_settings(setup: Setup) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _of_aggregate(dot: Dot, material: Material) -> str:
+def _of_aggregate(dot: Dot, material: TradeoffMaterial) -> str:
     title = aggregate_title(dot)
     said = "; ".join(dict.fromkeys(chosen_by(dot).values())) or "what is not known"
     marks = marks_of(chosen_by(dot).values(), material.axes)
@@ -238,7 +241,7 @@ def _of_aggregate(dot: Dot, material: Material) -> str:
     )
 
 
-def _of_left_out(in_view: Material, n_not_shown: int) -> str:
+def _of_left_out(in_view: TradeoffMaterial, n_not_shown: int) -> str:
     """Return what of the setups in view has no figure; repeated responses are the dataset's."""
     there = in_view.responses != NO_RESPONSE
     said = [f"{_count(n_not_shown, 'setup')} not shown"] if n_not_shown else []

@@ -8,15 +8,15 @@ from evaluation.reports.report import Report
 from evaluation.tradeoffs.axes import Axes, Axis
 from evaluation.tradeoffs.cached import cached_recalls
 from evaluation.tradeoffs.figure_choice import SWITCHES, FigureChoice
-from evaluation.tradeoffs.figures.tradeoff.figure import Figure, figure_of
+from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure, figure_of
 from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, glyph_of, palette_of, with_rings
 from evaluation.tradeoffs.figures.tradeoff.marks import chosen_of
 from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, chooser_of, sides_marked
-from evaluation.tradeoffs.material import Material
-from evaluation.tradeoffs.pages.legend import Group, legend_groups, short_names, short_title
+from evaluation.tradeoffs.material import TradeoffMaterial
+from evaluation.tradeoffs.pages.legend import LegendGroup, legend_groups, short_names, short_title
 from evaluation.tradeoffs.readiness import SIDES
 from evaluation.tradeoffs.recall_lines import (
-    Line,
+    RecallLine,
     RestrictedPair,
     curves_of,
     lines_of,
@@ -37,7 +37,7 @@ MOST_OFFERED = 3  # other axes, of a warning
 BANDS = 2  # the figure that shows bands of F1
 
 
-class TableRow(NamedTuple):
+class TradeoffTableRow(NamedTuple):
     """A line of the table: a row of the report with its mark."""
 
     row: TradeoffRow
@@ -70,10 +70,10 @@ class Flattered(NamedTuple):
         return [f"{title} ({', '.join(models)})" for title, models in found.items()]
 
 
-class Lines(NamedTuple):
+class RestrictedLines(NamedTuple):
     """Lines of restricted context, and the recalls they are drawn for."""
 
-    lines: Sequence[Line] = ()
+    lines: Sequence[RecallLine] = ()
     recalls: Recalls | None = None  # None: nothing measures them
     pair: RestrictedPair | None = None  # what they are drawn for
 
@@ -82,11 +82,11 @@ class FigurePage(NamedTuple):
     """Everything about one figure with its table."""
 
     report: Report[TradeoffRow]
-    figure: Figure
-    groups: Sequence[Group]
+    figure: TradeoffFigure
+    groups: Sequence[LegendGroup]
     switches: Sequence[tuple[str, str, bool]]  # name, title, whether it is on
-    rows: Sequence[TableRow]
-    lines: Lines
+    rows: Sequence[TradeoffTableRow]
+    lines: RestrictedLines
     flattered: Sequence[Flattered]
     by_same_metric: Sequence[Flattered]  # by another model
     is_about_nothing: bool  # the dataset has nothing of what the figure is about
@@ -109,7 +109,7 @@ class FigurePage(NamedTuple):
 
 
 def figure_page(
-    material: Material,
+    material: TradeoffMaterial,
     choice: FigureChoice,
     axes: Sequence[Axis],
     address: Callable[[TradeoffRow], str],
@@ -133,7 +133,7 @@ def figure_page(
         legend_groups(material, view, palette),
         switches_of(material, view),
         [
-            TableRow(
+            TradeoffTableRow(
                 row,
                 glyph_of(row.of, palette),
                 short_title(row.of.prompt_title),
@@ -151,7 +151,7 @@ def figure_page(
     )
 
 
-def switches_of(material: Material, view: View) -> list[tuple[str, str, bool]]:
+def switches_of(material: TradeoffMaterial, view: View) -> list[tuple[str, str, bool]]:
     """Return the switches that make a difference here: name, title, whether it is on."""
     has_lines = any(material.dots[place].is_restricted for place in shown(material, view))
     return [
@@ -161,10 +161,10 @@ def switches_of(material: Material, view: View) -> list[tuple[str, str, bool]]:
     ]
 
 
-def lines_in_view(material: Material, view: View) -> Lines:
+def lines_in_view(material: TradeoffMaterial, view: View) -> RestrictedLines:
     """Return the lines of the restricted context that a view shows: of one model at most."""
     if not view.lines:
-        return Lines()
+        return RestrictedLines()
     marks = [dot for dot in material.dots if dot.is_restricted and is_shown(dot, view)]
     there = {
         (dot.setup.model, dot.setup.temperature, dot.kind and dot.kind.evidence) for dot in marks
@@ -183,8 +183,8 @@ def lines_in_view(material: Material, view: View) -> Lines:
             view.k > 1 and recalls is not None,
             by_score=view.by_score,
         )
-        return Lines(drawn, recalls, curves.pair)
-    return Lines()
+        return RestrictedLines(drawn, recalls, curves.pair)
+    return RestrictedLines()
 
 
 def _ranges(row: TradeoffRow) -> dict[str, str]:

@@ -8,7 +8,7 @@ from django.urls import reverse
 from accounts.http import query_string
 from evaluation.tradeoffs.axes import Axes, axes_of, find, named_axes
 from evaluation.tradeoffs.cached import cached_material
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from generation.choices.declaration import Choice, ChoiceError
 from generation.models import Dataset
 
@@ -80,6 +80,6 @@ def responses_address(dataset: Dataset, setup: int, axes: Mapping[str, str]) -> 
     return reverse("tradeoffs:responses", args=[dataset.slug, setup]) + query_string(said)
 
 
-def material_on(dataset: Dataset, choices: AxesChoices) -> Material:
+def material_on(dataset: Dataset, choices: AxesChoices) -> TradeoffMaterial:
     """Return the material of the chosen axes, from the cache if nothing has changed since."""
     return cached_material(dataset, chosen_axes(dataset, choices))

@@ -23,10 +23,10 @@ from evaluation.measures.tradeoff_effects import (
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import estimate
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.report import LeftOut, Report, Row, number
+from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.statistics.intervals import Interval, Measure
 from evaluation.tradeoffs.cached import cached_on_axes
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.pairs import REASONS, ComparablePair, comparable_pairs
 from evaluation.tradeoffs.reports.axes_choices import AxesChoices, material_on
 from evaluation.tradeoffs.titles import setup_title
@@ -45,7 +45,7 @@ CLASSES: Sequence[MoveClass] = ("along", "across", "both", "no clear move")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparableRow(Row):
+class ComparableRow(ReportRow):
     """How two comparable setups differ, the second minus the first, and how they move."""
 
     from_setup: str
@@ -69,7 +69,7 @@ class ComparableRow(Row):
     why: Annotated[str, Column("Why undefined")]
 
 
-def comparable_report(material: Material) -> Report[ComparableRow]:
+def comparable_report(material: TradeoffMaterial) -> Report[ComparableRow]:
     """Return a row for each pair of comparable setups, those that move clearly and far first.
 
     A pair moves from `from_setup` to `to_setup`: `attribution_difference`,
@@ -128,7 +128,7 @@ def moves_by_reason(rows: Sequence[ComparableRow]) -> list[MoveCounts]:
     return [each for each in counts if each.n_pairs or not each.reason]
 
 
-def _rows(material: Material, pairs: Sequence[ComparablePair]) -> Iterator[ComparableRow]:
+def _rows(material: TradeoffMaterial, pairs: Sequence[ComparablePair]) -> Iterator[ComparableRow]:
     of_setups = [material.statistics(place) for place in range(len(material.dots))]
     measures = list(MEASURES.values())
     for start in range(0, len(pairs), BATCH):
@@ -144,7 +144,7 @@ def _rows(material: Material, pairs: Sequence[ComparablePair]) -> Iterator[Compa
 
 
 def _row(
-    material: Material,
+    material: TradeoffMaterial,
     pair: ComparablePair,
     n: int,
     values: Sequence[float],
@@ -188,7 +188,7 @@ def _most_interesting_first(row: ComparableRow) -> tuple[int, float, str, str]:
     return order, -length, row.from_setup, row.to_setup
 
 
-def cached_comparable(material: Material) -> Report[ComparableRow]:
+def cached_comparable(material: TradeoffMaterial) -> Report[ComparableRow]:
     """Return the report, cached for the next visit."""
     return cached_on_axes(
         material.dataset, "comparable", lambda: comparable_report(material), axes=material.axes

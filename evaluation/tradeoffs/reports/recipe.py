@@ -15,11 +15,11 @@ from evaluation.measures.tradeoff_effects import f1_difference, pair_statistics
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import CannotReport, ReportKind
-from evaluation.reports.report import LeftOut, Report, Row, number
-from evaluation.statistics.intervals import Figure, Floats, Measure, share_from
+from evaluation.reports.report import LeftOut, Report, ReportRow, number
+from evaluation.statistics.intervals import Floats, Measure, Statistic, share_from
 from evaluation.tradeoffs.axes import Axes, axes_of
 from evaluation.tradeoffs.flattered import NO_MARKS, Marks, marks_of, short_of
-from evaluation.tradeoffs.material import NO_RESPONSE, Material, material_of
+from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial, material_of
 from evaluation.tradeoffs.recipes import (
     Recipe,
     aggregates_of,
@@ -40,7 +40,7 @@ CHANGED = "examples_chosen_otherwise_now"  # than the stored aggregate has them
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecipeRow(Row):
+class RecipeRow(ReportRow):
     """What so many calls of a recipe reach, or what it is compared with."""
 
     kind: Annotated[str, Column("Kind")]
@@ -68,7 +68,7 @@ class RecipeRow(Row):
     is_flattered: Annotated[bool, Column("Flattered")]
 
 
-class _Entry(NamedTuple):
+class _RecipeEntry(NamedTuple):
     """A row without its figures yet."""
 
     kind: str
@@ -107,7 +107,7 @@ def recipe_report(recipe: Recipe, choosing: Axes, judging: Axes | None = None) -
     places = [place for setup in recipe.setups if (place := _place(judged, setup)) is not None]
     is_made = judged.responses[places] != NO_RESPONSE
     is_asked = is_made.any(axis=0)
-    entries: list[_Entry] = []
+    entries: list[_RecipeEntry] = []
     left_out: LeftOut = {NO_CHOICE: 0, NOT_STORED: 0, CHANGED: 0, **judged.left_out}
     stored = None
     if places:
@@ -139,7 +139,7 @@ def recipe_report(recipe: Recipe, choosing: Axes, judging: Axes | None = None) -
     return Report(recipe.dataset.name, "recipe", rows, left_out, signature)
 
 
-def _choice(material: Material, pool: Sequence[int], chosen: Ints) -> dict[int, int]:
+def _choice(material: TradeoffMaterial, pool: Sequence[int], chosen: Ints) -> dict[int, int]:
     """Return example → response of what is chosen.
 
     Args:
@@ -151,7 +151,9 @@ def _choice(material: Material, pool: Sequence[int], chosen: Ints) -> dict[int, 
     return {example: response for example, response, place in there if place != NOTHING}
 
 
-def _by_calls(recipe: Recipe, labels: Floats, chosen: np.ndarray, made: Floats) -> Iterator[_Entry]:
+def _by_calls(
+    recipe: Recipe, labels: Floats, chosen: np.ndarray, made: Floats
+) -> Iterator[_RecipeEntry]:
     """Yield what is chosen after 1, 2, … calls; labels are (2, n_pool, n_examples)."""
     for n_calls, (places, mean) in enumerate(zip(chosen, made, strict=True), start=1):
         make = partial(
@@ -164,16 +166,16 @@ def _by_calls(recipe: Recipe, labels: Floats, chosen: np.ndarray, made: Floats) 
             temperature=recipe.temperature,
         )
         of_chosen = [taken(of_axis, places) for of_axis in labels]
-        yield _Entry(CALLS, n_calls, make, statistics_of(*of_chosen))
+        yield _RecipeEntry(CALLS, n_calls, make, statistics_of(*of_chosen))
 
 
 def _of_setup(
     kind: str,
-    judged: Material,
+    judged: TradeoffMaterial,
     place: int,
     call: int | None = None,
     made: float = math.nan,
-) -> _Entry:
+) -> _RecipeEntry:
     """Return a setup as it is.
 
     Args:
@@ -195,15 +197,15 @@ def _of_setup(
         prompt=dot.setup.prompt,
         n_parameters=number(n_parameters(dot.setup.model)),
     )
-    return _Entry(kind, dot.n_calls, make, judged.statistics(place))
+    return _RecipeEntry(kind, dot.n_calls, make, judged.statistics(place))
 
 
-def _over(is_asked: np.ndarray, entry: _Entry) -> _Entry:
+def _over(is_asked: np.ndarray, entry: _RecipeEntry) -> _RecipeEntry:
     """Return an entry over the examples that the recipe has asked about, alone."""
     return entry._replace(statistics=entry.statistics * is_asked[:, np.newaxis])
 
 
-def _judged(entry: _Entry, choosing: Axes, judging: Axes) -> _Entry:
+def _judged(entry: _RecipeEntry, choosing: Axes, judging: Axes) -> _RecipeEntry:
     """Return an entry that says what chose its responses, and what judges them."""
     is_chosen = entry.kind in (CALLS, AGGREGATE) and (entry.n_calls or 0) > 1
     marks = marks_of([axis.said for axis in choosing], judging) if is_chosen else NO_MARKS
@@ -219,7 +221,9 @@ def _judged(entry: _Entry, choosing: Axes, judging: Axes) -> _Entry:
     return entry._replace(make=make)
 
 
-def _planned(entries: Sequence[_Entry], judged: Material) -> Iterator[Planned[RecipeRow]]:
+def _planned(
+    entries: Sequence[_RecipeEntry], judged: TradeoffMaterial
+) -> Iterator[Planned[RecipeRow]]:
     """Yield the rows with the statistics of their figures."""
     first = next((each for each in entries if each.kind == CALLS), None)
     large = next((each for each in entries if each.kind == LARGE), None)
@@ -240,13 +244,13 @@ def _planned(entries: Sequence[_Entry], judged: Material) -> Iterator[Planned[Re
         yield Planned(
             partial(entry.make, n=int(own[:, 2].sum()), n_beside_large=n_beside_large),
             {
-                name: Figure(statistics, judged.dialogs, measure)
+                name: Statistic(statistics, judged.dialogs, measure)
                 for name, (statistics, measure) in measured.items()
             },
         )
 
 
-def _place(material: Material, setup: Setup) -> int | None:
+def _place(material: TradeoffMaterial, setup: Setup) -> int | None:
     """Return the place of a setup among the dots; None: it has no response yet."""
     try:
         return material.place(setup.name)

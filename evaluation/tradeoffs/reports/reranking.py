@@ -18,13 +18,13 @@ from evaluation.measures.tradeoff_effects import (
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import CannotReport, ReportKind
-from evaluation.reports.report import Report, Row
-from evaluation.statistics.intervals import Figure, Floats, Measure, share_from
+from evaluation.reports.report import Report, ReportRow
+from evaluation.statistics.intervals import Floats, Measure, Statistic, share_from
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.choices import chosen_responses
 from evaluation.tradeoffs.dots import Dot
 from evaluation.tradeoffs.flattered import Marks, chosen_by, marks_of, short_of
-from evaluation.tradeoffs.material import NO_RESPONSE, Material, material_of
+from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial, material_of
 from evaluation.tradeoffs.pools import Pool, all_pools, best_single, pool_names
 from evaluation.tradeoffs.reports.axes_choices import (
     AxesChoices,
@@ -48,7 +48,7 @@ GAINS: Mapping[str, Measure] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class PoolColumns(Row):
+class PoolColumns(ReportRow):
     """Among which setups is chosen."""
 
     pool: Annotated[str, Column("Pool")]
@@ -58,7 +58,7 @@ class PoolColumns(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfSetup(Row):
+class RerankedSetup(ReportRow):
     """Whose responses are judged."""
 
     setup: str
@@ -69,7 +69,7 @@ class OfSetup(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AtRandom(Row):
+class AtRandom(ReportRow):
     """The responses of a choice at random."""
 
     label: str = "a choice at random"
@@ -77,7 +77,7 @@ class AtRandom(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stand(Row):
+class Stand(ReportRow):
     """How an aggregate stands to what the scores would choose today; None: that is not known."""
 
     n_changed: int | None = None
@@ -86,7 +86,7 @@ class Stand(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfChoice(Row):
+class OfChoice(ReportRow):
     """How an aggregate was chosen, and which axis shows what it was chosen by."""
 
     weights: Annotated[str | None, Column("Weights")]
@@ -102,14 +102,14 @@ class OfChoice(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PooledRow(Row):
+class PooledRow(ReportRow):
     """One setup of a pool, or a choice at random."""
 
     judge: Annotated[str, Column("Judge")]
     of: PoolColumns
     kind: str
     is_best: bool
-    about: OfSetup | AtRandom
+    about: RerankedSetup | AtRandom
     calls_per_example: Annotated[float, Column("Calls per example", Format.DECIMAL)] = 1.0
     judged_by_attribution: str
     judged_by_sensibleness: str
@@ -121,14 +121,14 @@ class PooledRow(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AggregateRow(Row):
+class AggregateRow(ReportRow):
     """What was chosen from a pool."""
 
     judge: Annotated[str, Column("Judge")]
     of: PoolColumns
     kind: str = AGGREGATE
     is_best: bool = False
-    about: OfSetup
+    about: RerankedSetup
     n_not_chosen: Annotated[int, Column("Not chosen", Format.COUNT)]
     calls_per_example: Annotated[float | None, Column("Calls per example", Format.DECIMAL)]
     stand: Stand
@@ -153,7 +153,7 @@ class AggregateRow(Row):
 RerankingRow = PooledRow | AggregateRow
 
 
-class _Entry(NamedTuple):
+class _RerankingEntry(NamedTuple):
     """A row without its figures yet."""
 
     make: Callable[..., RerankingRow]
@@ -211,19 +211,19 @@ def reranking_report(
     return Report(dataset.name, "reranking", rows, left_out, last.signature("reranking", *said))
 
 
-def _places(pool: Pool, material: Material) -> list[int]:
+def _places(pool: Pool, material: TradeoffMaterial) -> list[int]:
     """Return the places of a pool's setups that have a response."""
     there = {dot.setup.name: place for place, dot in enumerate(material.dots)}
     return [there[name] for name in pool.setups if name in there]
 
 
-def _best(pool: Pool, material: Material) -> str:
+def _best(pool: Pool, material: TradeoffMaterial) -> str:
     """Return the name of the best single setup of a pool; "" where there is none."""
     place = best_single(material, _places(pool, material))
     return "" if place is None else material.dots[place].setup.name
 
 
-def _stand(chosen: Material) -> dict[str, Stand]:
+def _stand(chosen: TradeoffMaterial) -> dict[str, Stand]:
     """Return how the aggregates that these axes chose stand to their scores of today, by name."""
     said = {name: axis.said for name, axis in chosen.axes._asdict().items()}
     there = [
@@ -248,8 +248,8 @@ def _stand(chosen: Material) -> dict[str, Stand]:
 
 
 def _entries(
-    pool: Pool, material: Material, best: str, stand: Mapping[str, Stand]
-) -> Iterator[_Entry]:
+    pool: Pool, material: TradeoffMaterial, best: str, stand: Mapping[str, Stand]
+) -> Iterator[_RerankingEntry]:
     """Yield the rows of one pool.
 
     Args:
@@ -268,13 +268,13 @@ def _entries(
         dot = material.dots[place]
         about, is_best = _of_setup(dot, place, material), dot.setup.name == best
         make = partial(pooled, kind=SINGLE, is_best=is_best, about=about)
-        yield _Entry(make, about.n_responses, material.statistics(place), {})
+        yield _RerankingEntry(make, about.n_responses, material.statistics(place), {})
 
     at_random = _mean_statistics([material.statistics(place) for place in places])
     n_there = int((n_asked > 0).sum())
     about_random = AtRandom(n_responses=n_there)
     make = partial(pooled, kind=MEAN, is_best=False, about=about_random)
-    yield _Entry(make, n_there, at_random, {})
+    yield _RerankingEntry(make, n_there, at_random, {})
 
     against = {"mean": at_random}
     if best:
@@ -293,13 +293,13 @@ def _entries(
             stand=stand.get(dot.setup.name, Stand()),
             choice=_of_choice(dot, material.axes),
         )
-        yield _Entry(aggregate, about.n_responses, material.statistics(place), against)
+        yield _RerankingEntry(aggregate, about.n_responses, material.statistics(place), against)
 
 
-def _of_setup(dot: Dot, place: int, material: Material) -> OfSetup:
+def _of_setup(dot: Dot, place: int, material: TradeoffMaterial) -> RerankedSetup:
     function = str(dot.settings.get("function", "")) if dot.is_aggregate else ""
     label = dot.kind.title if dot.kind else dot.setup.prompt or dot.setup.name
-    return OfSetup(
+    return RerankedSetup(
         setup=dot.setup.name,
         setup_id=dot.setup.pk,
         label=FUNCTIONS.get(function, function) or label,
@@ -335,7 +335,9 @@ def _mean_statistics(of_setups: Sequence[Floats]) -> Floats:
     return mean
 
 
-def _planned(judge: str, entry: _Entry, material: Material) -> Planned[RerankingRow]:
+def _planned(
+    judge: str, entry: _RerankingEntry, material: TradeoffMaterial
+) -> Planned[RerankingRow]:
     """Return a row with the statistics of its figures."""
     own, axes = entry.statistics, material.axes
     measured: dict[str, tuple[Floats, Measure]] = {
@@ -359,7 +361,7 @@ def _planned(judge: str, entry: _Entry, material: Material) -> Planned[Reranking
         **n_pairs,
     )
     figures = {
-        name: Figure(statistics, material.dialogs, measure)
+        name: Statistic(statistics, material.dialogs, measure)
         for name, (statistics, measure) in measured.items()
     }
     return Planned(make, figures)

@@ -18,11 +18,11 @@ from evaluation.measures.tradeoff import WIDTH, attribution_from, f1_from, sensi
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import CannotReport, ReportKind
-from evaluation.reports.report import LeftOut, Report, Row, number
-from evaluation.statistics.intervals import MIX_METHOD, Figure, Floats, MixOfShares, share_from
+from evaluation.reports.report import LeftOut, Report, ReportRow, number
+from evaluation.statistics.intervals import MIX_METHOD, Floats, MixOfShares, Statistic, share_from
 from evaluation.tradeoffs.curve_recalls import typed_or_measured
 from evaluation.tradeoffs.dots import Dot
-from evaluation.tradeoffs.material import NO_RESPONSE, Material, material_of
+from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial, material_of
 from evaluation.tradeoffs.recall_lines import Curves, Mixed, curves_of, mixed_at, restricted_pairs
 from evaluation.tradeoffs.recalls import USUAL_K, Recalls
 from evaluation.tradeoffs.reports.axes_choices import AxesChoices, ByScore, chosen_axes
@@ -35,7 +35,7 @@ GOLDEN, OTHER, GAIN = "Golden evidence", "Non-evidence", "Top k − top 1"  # gr
 
 
 @dataclass(frozen=True, kw_only=True)
-class RestrictedRow(Row):
+class RestrictedRow(ReportRow):
     """Both curves at one dialog share, and what is mixed of them; see `restricted_report`."""
 
     share: Annotated[float, Column("Dialog share", Format.PERCENT)]
@@ -81,7 +81,7 @@ class RestrictedRow(Row):
 
 
 def restricted_report(
-    material: Material, curves: Curves, recalls: Recalls, *, by_score: bool = False
+    material: TradeoffMaterial, curves: Curves, recalls: Recalls, *, by_score: bool = False
 ) -> Report[RestrictedRow]:
     """Return both curves and the mixes of restricted context: a row for each dialog share asked.
 
@@ -126,7 +126,9 @@ def restricted_report(
     )
 
 
-def courses(material: Material, curves: Curves, *, by_score: bool = False) -> dict[str, Course]:
+def courses(
+    material: TradeoffMaterial, curves: Curves, *, by_score: bool = False
+) -> dict[str, Course]:
     """Return how each curve runs against the curves of equal F1, by `CURVES` (takeaway 4)."""
     found = {}
     for side in CURVES:
@@ -164,7 +166,7 @@ def directions_of(report: Report[RestrictedRow]) -> Directions:
 
 
 def _planned(
-    material: Material,
+    material: TradeoffMaterial,
     curves: Curves,
     recalls: Recalls,
     share: float,
@@ -173,7 +175,7 @@ def _planned(
     by_score: bool,
 ) -> Planned[RestrictedRow]:
     places = {side: getattr(curves, side).get(share) for side in CURVES}
-    figures: dict[str, Figure] = {}
+    figures: dict[str, Statistic] = {}
     known = {}
     for side, place in places.items():
         statistics = (
@@ -213,27 +215,30 @@ def _planned(
 
 
 def _figures_of_setup(
-    statistics: Floats, material: Material, *, by_score: bool
-) -> dict[str, Figure]:
+    statistics: Floats, material: TradeoffMaterial, *, by_score: bool
+) -> dict[str, Statistic]:
     """Return the figures of one setup: shares are said to be shares, for their intervals."""
     dialogs = material.dialogs
     if by_score:
         measures = {"attribution": attribution_from, "sensibleness": sensibleness_from}
-        shares = {name: Figure(statistics, dialogs, of) for name, of in measures.items()}
+        shares = {name: Statistic(statistics, dialogs, of) for name, of in measures.items()}
     else:
         columns = {"attribution": [0, 2], "sensibleness": [1, 2]}
         shares = {
-            name: Figure(statistics[:, own], dialogs, share_from) for name, own in columns.items()
+            name: Statistic(statistics[:, own], dialogs, share_from)
+            for name, own in columns.items()
         }
-    return shares | {"f1": Figure(statistics, dialogs, f1_from)}
+    return shares | {"f1": Statistic(statistics, dialogs, f1_from)}
 
 
-def _mixed_figures(mixed: Mixed | None, material: Material, *, by_score: bool) -> dict[str, Figure]:
+def _mixed_figures(
+    mixed: Mixed | None, material: TradeoffMaterial, *, by_score: bool
+) -> dict[str, Statistic]:
     """Return what is mixed, as far as it is measured: sums of shares where it is of labels."""
     if mixed is None:
         return {}
     figures = {
-        name: Figure(mixed.statistics, material.dialogs, measure)
+        name: Statistic(mixed.statistics, material.dialogs, measure)
         for name, measure in figures_of(mixed.mixing).items()
         if mixed.golden_between is not None or name.startswith("top_1")
     }
@@ -246,7 +251,7 @@ def _mixed_figures(mixed: Mixed | None, material: Material, *, by_score: bool) -
             name = f"{mix}_{share}"
             if name in figures and not math.isnan(sum(weights)):
                 own = [WIDTH * place + each for place, _ in counted for each in (column, WIDTH - 1)]
-                figures[name] = Figure(mixed.statistics[:, own], material.dialogs, measure)
+                figures[name] = Statistic(mixed.statistics[:, own], material.dialogs, measure)
     return figures
 
 
@@ -275,7 +280,7 @@ def _why(mixed: Mixed | None, recalls: Recalls) -> str:
     return ""
 
 
-def _left_out(material: Material, curves: Curves, *, by_score: bool) -> LeftOut:
+def _left_out(material: TradeoffMaterial, curves: Curves, *, by_score: bool) -> LeftOut:
     """Return what the report is without; what no axis can use is of all setups in the material."""
     unlabelled = one_side = 0
     has_response = material.responses != NO_RESPONSE

@@ -28,12 +28,12 @@ from evaluation.measures.tradeoff_effects import (
 from evaluation.reports.columns import UNKNOWN, Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.report import LeftOut, Report, Row, number
-from evaluation.statistics.intervals import Figure, Floats, Measure
+from evaluation.reports.report import LeftOut, Report, ReportRow, number
+from evaluation.statistics.intervals import Floats, Measure, Statistic
 from evaluation.tradeoffs.cached import cached_on_axes
 from evaluation.tradeoffs.curve_recalls import measured_recalls
 from evaluation.tradeoffs.effects import BY_NAMES, Effect, Sizes, effects_of
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.recall_lines import (
     Mixed,
     RestrictedPair,
@@ -51,7 +51,7 @@ _MIXED_WIDTH = 4 * WIDTH  # of the statistics of one share of restricted context
 
 
 @dataclass(frozen=True, kw_only=True)
-class EffectRow(Row):
+class EffectRow(ReportRow):
     """What a change of setup does: means over pairs of setups, first minus second."""
 
     takeaway: Annotated[int, Column("No.", Format.COUNT)]
@@ -89,7 +89,7 @@ class _Mixes(NamedTuple):
 
 
 def takeaways_report(
-    material: Material, sizes: Sizes = BY_NAMES, recalls: Recalls | None = None
+    material: TradeoffMaterial, sizes: Sizes = BY_NAMES, recalls: Recalls | None = None
 ) -> Report[EffectRow]:
     """Return the effects that the takeaways of [A] are about, in their order.
 
@@ -123,7 +123,7 @@ def takeaways_report(
     return Report(material.dataset.name, "takeaways", rows, left_out, signature)
 
 
-def cached_takeaways(material: Material, sizes: Sizes = BY_NAMES) -> Report[EffectRow]:
+def cached_takeaways(material: TradeoffMaterial, sizes: Sizes = BY_NAMES) -> Report[EffectRow]:
     """Return the report with measured recalls, kept until its data change; they follow passages."""
     dataset = material.dataset
     passages = [dataset.passages.count(), can_wait_for_index(dataset.pk)]
@@ -135,7 +135,9 @@ def cached_takeaways(material: Material, sizes: Sizes = BY_NAMES) -> Report[Effe
     return cached_on_axes(dataset, what, report, axes=material.axes)
 
 
-def _of_pairs(material: Material, effects: Sequence[Effect]) -> Iterator[Planned[EffectRow]]:
+def _of_pairs(
+    material: TradeoffMaterial, effects: Sequence[Effect]
+) -> Iterator[Planned[EffectRow]]:
     of_setups = [material.statistics(place) for place in range(len(material.dots))]
     measures = {
         "f1_difference": f1_difference,
@@ -150,14 +152,14 @@ def _of_pairs(material: Material, effects: Sequence[Effect]) -> Iterator[Planned
         yield _planned(material, effect, mean)
 
 
-def _all_mixes(material: Material, recalls: Recalls | None) -> list[_Mixes]:
+def _all_mixes(material: TradeoffMaterial, recalls: Recalls | None) -> list[_Mixes]:
     """Return what is mixed of each pair of curves; one that says why, where there is no pair."""
     pairs = [pair for pair in restricted_pairs(material) if not pair.is_of_earlier_rule]
     why = "no restricted context, or not with both golden and non-evidence"
     return [_mixes(material, pair, recalls) for pair in pairs] or [_Mixes("", why=why)]
 
 
-def _mixes(material: Material, pair: RestrictedPair, recalls: Recalls | None) -> _Mixes:
+def _mixes(material: TradeoffMaterial, pair: RestrictedPair, recalls: Recalls | None) -> _Mixes:
     curves = curves_of(material, *pair)
     if curves is None:
         return _Mixes(pair.said, why="no example is known of both setups of a pair")
@@ -175,7 +177,9 @@ def _recalls_of(mixes: Sequence[_Mixes]) -> list[Recalls]:
     return list(dict.fromkeys(each.recalls for each in mixes if each.recalls and each.mixed))
 
 
-def _of_top_k(material: Material, mixes: Sequence[_Mixes], k: int) -> Iterator[Planned[EffectRow]]:
+def _of_top_k(
+    material: TradeoffMaterial, mixes: Sequence[_Mixes], k: int
+) -> Iterator[Planned[EffectRow]]:
     """Yield top k minus top 1 under restriction: of all pairs of curves, then of each of several.
 
     Means over dialog shares, without the whole dialog: no evidence is shown beside it.
@@ -186,7 +190,9 @@ def _of_top_k(material: Material, mixes: Sequence[_Mixes], k: int) -> Iterator[P
         yield from (_of_mixes(material, effect._replace(of=each.of), [each]) for each in mixes)
 
 
-def _of_mixes(material: Material, effect: Effect, mixes: Sequence[_Mixes]) -> Planned[EffectRow]:
+def _of_mixes(
+    material: TradeoffMaterial, effect: Effect, mixes: Sequence[_Mixes]
+) -> Planned[EffectRow]:
     """Return the row over all that is mixed of some pairs of curves."""
     mixed = [each for part in mixes for each in part.mixed]
     if not mixed:
@@ -207,7 +213,7 @@ def _of_mixes(material: Material, effect: Effect, mixes: Sequence[_Mixes]) -> Pl
 
 
 def _planned(
-    material: Material, effect: Effect, mean: _Mean | None = None, recalls: str = ""
+    material: TradeoffMaterial, effect: Effect, mean: _Mean | None = None, recalls: str = ""
 ) -> Planned[EffectRow]:
     """Return the row of an effect; it has no figures where nothing is compared."""
     make = partial(
@@ -240,7 +246,7 @@ def _planned(
             n_dialogs=len(np.unique(material.dialogs[is_there])),
         ),
         {
-            name: Figure(mean.statistics, material.dialogs, measure)
+            name: Statistic(mean.statistics, material.dialogs, measure)
             for name, measure in mean.measures.items()
         },
     )

@@ -10,12 +10,12 @@ from evaluation.measures.tradeoff import attribution_from, f1_from, sensibleness
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.report import LeftOut, Report, Row, number
-from evaluation.statistics.intervals import Figure, Measure, share_from
+from evaluation.reports.report import LeftOut, Report, ReportRow, number
+from evaluation.statistics.intervals import Measure, Statistic, share_from
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.dots import CLUSTER_TITLES, TOP_RIGHT, Dot
 from evaluation.tradeoffs.flattered import Marks, chosen_by, marks_of, short_of
-from evaluation.tradeoffs.material import NO_RESPONSE, Material
+from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial
 from evaluation.tradeoffs.reports.axes_choices import (
     AxesChoices,
     ByScore,
@@ -37,7 +37,7 @@ POOL = " of "  # before the pool, in the title of an aggregate
 
 
 @dataclass(frozen=True, kw_only=True)
-class DotColumns(Row):
+class DotColumns(ReportRow):
     """What a setup is, apart from its figures."""
 
     setup: str  # its name
@@ -61,7 +61,7 @@ class DotColumns(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChosenColumns(Row):
+class ChosenColumns(ReportRow):
     """How an aggregate was chosen, and which axis shows what it was chosen by."""
 
     pool_size: int | None  # None: it is no aggregate, or its pool is not known
@@ -71,7 +71,7 @@ class ChosenColumns(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TradeoffRow(Row):
+class TradeoffRow(ReportRow):
     """Where a setup stands: shares labelled yes, or mean scores, and their F1."""
 
     of: DotColumns
@@ -104,7 +104,7 @@ class Band(NamedTuple):
     f1_most: float
 
 
-def tradeoff_report(material: Material, view: View) -> Report[TradeoffRow]:
+def tradeoff_report(material: TradeoffMaterial, view: View) -> Report[TradeoffRow]:
     """Return a row for each setup that a view shows, best F1 first.
 
     Shares labelled yes, or mean scores where the view says so, are over the examples for which both
@@ -147,7 +147,7 @@ def bands(rows: Sequence[TradeoffRow]) -> list[Band]:
     return sorted(made, key=lambda band: (band.f1_mean, band.model, band.temperature or 0.0))
 
 
-def _planned_rows(material: Material, *, by_score: bool) -> Iterator[Planned[TradeoffRow]]:
+def _planned_rows(material: TradeoffMaterial, *, by_score: bool) -> Iterator[Planned[TradeoffRow]]:
     pools = Counter(_function_of(dot) for dot in material.dots if dot.is_aggregate)
     for place, dot in enumerate(material.dots):
         is_one_of_several = dot.is_aggregate and pools[_function_of(dot)] > 1
@@ -156,7 +156,7 @@ def _planned_rows(material: Material, *, by_score: bool) -> Iterator[Planned[Tra
 
 
 def _planned(
-    material: Material, place: int, of: DotColumns, *, by_score: bool
+    material: TradeoffMaterial, place: int, of: DotColumns, *, by_score: bool
 ) -> Planned[TradeoffRow]:
     """Return the row of one setup: shares are said to be shares, for their intervals."""
     scores = material.statistics(place, by_score=True)
@@ -168,10 +168,10 @@ def _planned(
         int((is_assumed[place] & is_counted).sum()) for is_assumed in material.is_assumed
     )
 
-    def figure(measure: Measure, columns: Sequence[int]) -> Figure:
+    def figure(measure: Measure, columns: Sequence[int]) -> Statistic:
         if by_score:
-            return Figure(statistics, material.dialogs, measure)
-        return Figure(statistics[:, columns], material.dialogs, share_from)
+            return Statistic(statistics, material.dialogs, measure)
+        return Statistic(statistics[:, columns], material.dialogs, share_from)
 
     return Planned(
         partial(
@@ -188,7 +188,7 @@ def _planned(
         {
             "attribution": figure(attribution_from, [0, 2]),
             "sensibleness": figure(sensibleness_from, [1, 2]),
-            "f1": Figure(statistics, material.dialogs, f1_from),
+            "f1": Statistic(statistics, material.dialogs, f1_from),
         },
     )
 
@@ -258,7 +258,7 @@ class TradeoffChoices(NamedTuple):
     by_score: ByScore = False
 
 
-def _in_view(material: Material, choices: TradeoffChoices) -> Report[TradeoffRow]:
+def _in_view(material: TradeoffMaterial, choices: TradeoffChoices) -> Report[TradeoffRow]:
     return tradeoff_report(material, View(by_score=choices.by_score))
 
 

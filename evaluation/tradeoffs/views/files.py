@@ -10,7 +10,7 @@ from accounts.http import SignedInRequest
 from evaluation.reports.downloads import attachment, report_file
 from evaluation.reports.figures.builders import CONTENT_TYPES
 from evaluation.tradeoffs.cached import cached_material
-from evaluation.tradeoffs.figures.tradeoff.figure import Figure, figure_of
+from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure, figure_of
 from evaluation.tradeoffs.figures.tradeoff.glyphs import palette_of
 from evaluation.tradeoffs.figures.tradeoff.svg_files import (
     converted,
@@ -22,9 +22,9 @@ from evaluation.tradeoffs.figures.tradeoff.svg_files import (
 )
 from evaluation.tradeoffs.forms.axes import AxesForm
 from evaluation.tradeoffs.forms.tradeoff import TradeoffForm
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.pages.methods import methods_paragraph
-from evaluation.tradeoffs.pages.tradeoff import Lines, lines_in_view
+from evaluation.tradeoffs.pages.tradeoff import RestrictedLines, lines_in_view
 from evaluation.tradeoffs.reports.tradeoff import dot_columns, tradeoff_report
 from evaluation.tradeoffs.view import View
 from generation.models import Dataset
@@ -64,7 +64,7 @@ def methods(request: SignedInRequest, slug: str) -> HttpResponse:
     return attachment(content, "text/plain; charset=utf-8", f"{slug}-methods.txt")
 
 
-def _asked(request: SignedInRequest, slug: str) -> tuple[Material, View]:
+def _asked(request: SignedInRequest, slug: str) -> tuple[TradeoffMaterial, View]:
     """Return what the address asks for.
 
     Raises:
@@ -82,12 +82,12 @@ def _asked(request: SignedInRequest, slug: str) -> tuple[Material, View]:
     return material, choice.view
 
 
-def _drawn(material: Material, view: View, lines: Lines) -> Figure:
+def _drawn(material: TradeoffMaterial, view: View, lines: RestrictedLines) -> TradeoffFigure:
     palette = palette_of([dot_columns(dot) for dot in material.dots])
     return figure_of(tradeoff_report(material, view).rows, view, lines.lines, palette=palette)
 
 
-def _svg(drawn: Figure) -> str:
+def _svg(drawn: TradeoffFigure) -> str:
     """Return a figure with its legend as a drawing of its own."""
     lines = legend_lines(drawn)
     width, height = file_size(drawn, lines)

@@ -14,7 +14,7 @@ from evaluation.tradeoffs.figure_choice import ZOOM
 from evaluation.tradeoffs.forms.axes import AxesForm
 from evaluation.tradeoffs.forms.saved_views import SavedViewForm
 from evaluation.tradeoffs.forms.tradeoff import TradeoffForm
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.pages.figure_addresses import figure_pairs, own_pairs, whole_pairs
 from evaluation.tradeoffs.pages.methods import methods_paragraph
 from evaluation.tradeoffs.pages.tradeoff import figure_page
@@ -83,7 +83,7 @@ def tradeoff_page(
     return answer
 
 
-def _drawn(axes_form: AxesForm, form: TradeoffForm, material: Material) -> dict[str, Any]:
+def _drawn(axes_form: AxesForm, form: TradeoffForm, material: TradeoffMaterial) -> dict[str, Any]:
     """Return what the page shows where there is something to draw."""
 
     def responses(row: TradeoffRow) -> str:

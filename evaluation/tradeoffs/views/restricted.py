@@ -15,10 +15,10 @@ from evaluation.reports.downloads import report_file
 from evaluation.reports.registry import CannotReport
 from evaluation.reports.report import Report
 from evaluation.retrieval.ranked_examples import MOST_K
-from evaluation.tradeoffs.figures.tradeoff.figure import Figure, figure_of
+from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure, figure_of
 from evaluation.tradeoffs.forms.axes import AxesForm
 from evaluation.tradeoffs.forms.restricted import PlanRestrictedForm, RestrictedForm
-from evaluation.tradeoffs.material import Material, material_of
+from evaluation.tradeoffs.material import TradeoffMaterial, material_of
 from evaluation.tradeoffs.readiness import SIDES, missing_sides, running_runs
 from evaluation.tradeoffs.recall_lines import Curves, curves_of, lines_of, restricted_pairs
 from evaluation.tradeoffs.recalls import Recalls
@@ -115,13 +115,13 @@ def _grids(dataset: Dataset) -> list[Experiment]:
 
 
 def _figure(
-    material: Material,
+    material: TradeoffMaterial,
     curves: Curves,
     recalls: Recalls,
     *,
     by_score: bool,
     axes_said: Mapping[str, str],
-) -> Figure:
+) -> TradeoffFigure:
     """Return figure 5 of both curves: their setups, and the lines of both kinds of retrieval."""
     own = material.of_dots(curves.places)
     view = View(lines=True, k=recalls.k, by_score=by_score)
@@ -133,40 +133,40 @@ def _figure(
     return figure_of(tradeoff_report(own, view).rows, view, lines, address=responses)
 
 
-class _Shown(NamedTuple):
+class _ShownCurves(NamedTuple):
     """Both curves with their report."""
 
-    material: Material
+    material: TradeoffMaterial
     curves: Curves
     recalls: Recalls
     report: Report[RestrictedRow]
 
 
-class _Found(NamedTuple):
+class _RestrictedMaterial(NamedTuple):
     """What there is of restricted context."""
 
     has_responses: bool
     form: RestrictedForm | None = None  # None: no responses, or no axes
-    shown: _Shown | None = None  # None: nothing is scored
+    shown: _ShownCurves | None = None  # None: nothing is scored
 
 
-def _found(dataset: Dataset, request: SignedInRequest, axes: AxesForm) -> _Found:
+def _found(dataset: Dataset, request: SignedInRequest, axes: AxesForm) -> _RestrictedMaterial:
     """Return what there is to show, with the choices of the address."""
     setups = restricted_setups(dataset)
     if not setups or axes.chosen is None:
-        return _Found(bool(setups))
+        return _RestrictedMaterial(bool(setups))
     material = material_of(dataset, axes.chosen, setups)
     form = RestrictedForm(request.GET, pairs=restricted_pairs(material))
     chosen = form.chosen
     curves = None if chosen is None else curves_of(material, *chosen, by_score=form.by_score)
     if curves is None:
-        return _Found(True, form)
+        return _RestrictedMaterial(True, form)
     recalls = form.recalls(material, curves)
     report = restricted_report(material, curves, recalls, by_score=form.by_score)
-    return _Found(True, form, _Shown(material, curves, recalls, report))
+    return _RestrictedMaterial(True, form, _ShownCurves(material, curves, recalls, report))
 
 
-def _context(found: _Found, axes: AxesForm) -> dict[str, Any]:
+def _context(found: _RestrictedMaterial, axes: AxesForm) -> dict[str, Any]:
     """Return what the page needs of what there is: the figure too, and where links lead."""
     context: dict[str, Any] = {"has_responses": found.has_responses}
     if found.form is None:

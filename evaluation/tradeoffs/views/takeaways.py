@@ -17,7 +17,7 @@ from evaluation.tradeoffs.cached import cached_material
 from evaluation.tradeoffs.figures.effects import effects_chart
 from evaluation.tradeoffs.forms.axes import AxesForm
 from evaluation.tradeoffs.forms.takeaways import SizesForm
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.readiness import missing_sides, running_runs
 from evaluation.tradeoffs.reports.comparable import cached_comparable, moves_by_reason
 from evaluation.tradeoffs.reports.takeaways import EffectRow, cached_takeaways
@@ -110,12 +110,12 @@ def _context(dataset: Dataset, axes_form: AxesForm, name: str) -> dict[str, Any]
     }
 
 
-def _material(dataset: Dataset, axes: Axes | None) -> Material | None:
+def _material(dataset: Dataset, axes: Axes | None) -> TradeoffMaterial | None:
     """Return the material of the chosen axes; None where there are none."""
     return None if axes is None else cached_material(dataset, axes)
 
 
-def _material_or_404(request: SignedInRequest, slug: str) -> Material:
+def _material_or_404(request: SignedInRequest, slug: str) -> TradeoffMaterial:
     dataset = get_object_or_404(Dataset, slug=slug)
     material = _material(dataset, AxesForm(request.GET, dataset=dataset).chosen)
     if material is None:

@@ -59,7 +59,7 @@ OF_NOBODY = f"votes of nobody in particular: they count as those of one rater, {
 CODED = "raters whose names became codes"
 
 
-class Answer(NamedTuple):
+class MappedResponse(NamedTuple):
     """One response of a row, with the setup that it is of."""
 
     key: str
@@ -77,7 +77,7 @@ class MappedRow(NamedTuple):
     golden_answer: str | None
     golden: tuple[PassageRecord, ...]
     shown: tuple[PassageRecord, ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[MappedResponse, ...]
     n_without: int  # cells of responses with nothing in them, where there are several
     scores: tuple[tuple[str, float | None, str], ...]  # metric, score, problem
     votes: tuple[tuple[str, str], ...]  # question, answer
@@ -231,7 +231,7 @@ class MappedMaterial(Material):
                             problem=problem,
                         )
 
-    def _named(self, row: MappedRow) -> Iterator[tuple[Answer, bool]]:
+    def _named(self, row: MappedRow) -> Iterator[tuple[MappedResponse, bool]]:
         """Yield the responses of a row with their keys, and whether each was not there before.
 
         Every pass over the rows gives the same keys.
@@ -327,16 +327,16 @@ class MappedMaterial(Material):
         columns = self._of[role]
         return [c for c in columns if row.values.get(c) not in (None, "")] if columns else []
 
-    def _answers(self, row: Row, said: str | None) -> tuple[tuple[Answer, ...], int]:
+    def _answers(self, row: Row, said: str | None) -> tuple[tuple[MappedResponse, ...], int]:
         columns = self._of["response"]
         if len(columns) < 2 or said is not None:
             setup = self._key(row, "setup", LONGEST_NAME)
             setup = setup or self._mapping.constants.get("setup", ONE_SETUP)
             text = said if said is not None else row.text(columns[0], "") if columns else ""
-            return (Answer(self._key(row, "response_id"), setup, text),), 0
+            return (MappedResponse(self._key(row, "response_id"), setup, text),), 0
         there = [column for column in columns if row.values.get(column) not in (None, "")]
         name_of = self._mapping.name_of
-        answers = (Answer("", name_of(column), row.text(column)) for column in there)
+        answers = (MappedResponse("", name_of(column), row.text(column)) for column in there)
         return tuple(answers), len(columns) - len(there)
 
     def _scores_in(self, row: Row) -> Iterator[tuple[str, float | None, str]]:
@@ -360,7 +360,7 @@ class MappedMaterial(Material):
             question = self._mapping.name_of(column)
             yield row.key(asked, longest=LONGEST_QUESTION) if asked else question, answer
 
-    def _response(self, row: MappedRow, answer: Answer) -> ResponseRecord:
+    def _response(self, row: MappedRow, answer: MappedResponse) -> ResponseRecord:
         model = answer.setup if {*self._of["setup"]} & {*MODELS} else ""
         shown = tuple(passage.key for passage in row.shown)
         return ResponseRecord(

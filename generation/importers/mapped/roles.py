@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 
-class Role(NamedTuple):
+class ColumnRole(NamedTuple):
     """What a column is.
 
     Attributes:
@@ -23,106 +23,106 @@ class Role(NamedTuple):
     without: str = ""
 
 
-ROLES: Mapping[str, Role] = {
-    "question": Role(
+ROLES: Mapping[str, ColumnRole] = {
+    "question": ColumnRole(
         "Question",
         "the user's question: a text, or a list of messages with `role` (or `type`) and `content`",
         ("question", "user_input", "user_question", "query", "input", "prompt"),
     ),
-    "history": Role(
+    "history": ColumnRole(
         "Earlier turns",
         "what was said before the question: messages, or texts in turn, the last the assistant's",
         ("history", "chat_history", "dialogue_history", "conversation_history"),
     ),
-    "messages": Role(
+    "messages": ColumnRole(
         "Conversation",
         "a list of messages, of which the last is the response",
         ("messages", "conversation_messages"),
     ),
-    "response": Role(
+    "response": ColumnRole(
         "Response",
         "a response; of several such columns each is a setup, called as its column",
         ("response", "answer", "generated_answer", "actual_output", "output", "completion"),
         is_many=True,
     ),
-    "response_id": Role(
+    "response_id": ColumnRole(
         "Response id",
         "what the response is called; without it, its example and setup name it",
         ("response_id", "answer_id"),
     ),
-    "example": Role(
+    "example": ColumnRole(
         "Example id",
         "which example is answered; without it, rows with one question (and dialog) are one",
         ("example", "example_id", "question_id", "query_id", "qid"),
     ),
-    "dialog": Role(
+    "dialog": ColumnRole(
         "Dialog",
         "the conversation that the question is from",
         ("dialog", "dialog_id", "conversation", "conversation_id", "session_id", "thread_id"),
         without="No dialog column: intervals treat each example as a conversation of its own.",
     ),
-    "setup": Role(
+    "setup": ColumnRole(
         "Setup",
         "who answered; without it all responses are of the setup `answers`",
         ("setup", "model", "model_name", "system_name"),
         without="No setup column: all responses count as one setup's.",
     ),
-    "shown": Role(
+    "shown": ColumnRole(
         "Evidence shown",
         "evidence that was shown: a text, a list of texts, or of objects with `text` and `title`?",
         ("retrieved_contexts", "contexts", "context", "retrieval_context", "evidence"),
         is_many=True,
         without="No evidence column: AIS cannot be rated, SSA can.",
     ),
-    "golden": Role(
+    "golden": ColumnRole(
         "Golden evidence",
         "golden evidence, likewise",
         ("reference_contexts", "golden_contexts", "golden_evidence"),
         is_many=True,
         without="No golden evidence: recall of retrieval is not defined.",
     ),
-    "golden_answer": Role(
+    "golden_answer": ColumnRole(
         "Golden answer",
         "the golden answer; of a list the first",
         ("golden_answer", "reference", "ground_truth", "ground_truths", "expected_output"),
         without="No golden answer: metrics that compare with one are not defined.",
     ),
-    "score": Role(
+    "score": ColumnRole(
         "Score",
         "a number that a metric gave the response; the metric is called as its column",
         is_many=True,
     ),
-    "scores": Role(
+    "scores": ColumnRole(
         "Scores",
         "several scores: an object of numbers, or a list of objects with `name` and `score`",
         is_many=True,
     ),
-    "vote": Role(
+    "vote": ColumnRole(
         "Vote",
         "a rater's answer; its question is called as its column, or as the next column says",
         is_many=True,
     ),
-    "asked": Role(
+    "asked": ColumnRole(
         "Vote's question",
         "which question the vote of this row answers",
         ("criterion", "annotation_question"),
     ),
-    "rater": Role(
+    "rater": ColumnRole(
         "Rater",
         "who voted; without it all votes are of one nominal rater, `published`",
         ("rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id"),
     ),
-    "vote_id": Role(
+    "vote_id": ColumnRole(
         "Vote id",
         "what the vote (or votes) of the row are called where they come from: kept in exports",
         ("vote_id", "annotation_id"),
     ),
-    "seconds": Role(
+    "seconds": ColumnRole(
         "Seconds",
         "how many seconds the rater took for the row, 0 or more; each vote of the row has them all",
         ("rating_seconds", "lead_time"),
     ),
-    "at": Role(
+    "at": ColumnRole(
         "Time of the vote",
         "when the rater voted: a date and time in ISO 8601 (without a zone: UTC), or Unix seconds",
         ("voted_at", "rated_at", "annotated_at"),

@@ -8,11 +8,11 @@ import pytest
 
 from evaluation.backends.base import Reply
 from evaluation.backends.distilled import Distilled, said
-from evaluation.backends.distilling import CARD, Lesson, Recipe, Training
+from evaluation.backends.distilling import CARD, Lesson, Training, TrainingRecipe
 from generation.model_specs import BackendError, ModelSpec
 from tests.tiny_encoder import BAD, GOOD, WORDS, tiny_encoder
 
-RECIPE = Recipe("sensible", epochs=3, learning_rate=1e-2, batch_size=8, seed=1)
+RECIPE = TrainingRecipe("sensible", epochs=3, learning_rate=1e-2, batch_size=8, seed=1)
 CONTENT = WORDS[:10]
 
 

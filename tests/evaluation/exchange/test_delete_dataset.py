@@ -28,8 +28,8 @@ from annotation.models import (
 )
 from evaluation.exchange.services import delete_dataset
 from evaluation.graphs.services import graph_pull
-from evaluation.graphs.services.graph_pull import PullPlan, Step, request_pull
-from evaluation.jobs.services import Hold, JobError, claim_job
+from evaluation.graphs.services.graph_pull import PullPlan, PullStep, request_pull
+from evaluation.jobs.services import JobError, JobHold, claim_job
 from evaluation.models import Adjudication, Job, JobStep, MetricRun, RunChunk, SavedView
 from generation.models import (
     Call,
@@ -291,7 +291,7 @@ def test_a_dataset_to_which_a_pull_is_adding_is_deleted_after_that(adam, monkeyp
     dataset = claim.dataset
     assert dataset
     ada = EntityRecord(Where("a", 1), "Q1", "Ada", "", (), "", (EntityTriple("born", "1815", ""),))
-    step = Step(1, "Ada", (Match("Q1", "label"),))
+    step = PullStep(1, "Ada", (Match("Q1", "label"),))
     found = {"Q1": Described(ada, Counter())}
     is_storing = threading.Event()
 
@@ -302,7 +302,7 @@ def test_a_dataset_to_which_a_pull_is_adding_is_deleted_after_that(adam, monkeyp
         return n
 
     def pull():
-        graph_pull._store(Hold(claim), dataset, step, found)
+        graph_pull._store(JobHold(claim), dataset, step, found)
         return Triple.objects.count()
 
     def delete():
@@ -315,7 +315,7 @@ def test_a_dataset_to_which_a_pull_is_adding_is_deleted_after_that(adam, monkeyp
     assert not Dataset.objects.exists()
     assert not Job.objects.exists()
     with pytest.raises(JobError, match="dataset of this pull is gone"):
-        graph_pull._store(Hold(claim), dataset, step, found)
+        graph_pull._store(JobHold(claim), dataset, step, found)
     assert not Entity.objects.exists()
 
 

@@ -11,7 +11,7 @@ from django.db import connection
 from annotation.schemes import Scheme
 from annotation.study_file import StudyFacts
 from evaluation.exchange import interchange
-from evaluation.exchange.import_plan import Plan, plan_import
+from evaluation.exchange.import_plan import ImportPlan, plan_import
 from evaluation.exchange.interchange import BadRows, import_dataset
 from evaluation.votes.export import export_folder
 from generation.importers import open_material
@@ -243,7 +243,7 @@ def test_a_batch_ends_where_its_rows_are_large_enough_together(tmp_path, monkeyp
     n_rows = []
 
     with open_material(path) as material:
-        plan = Plan("a", None, {}, None, None, StudyFacts(), {}, Scheme("", "", (), ()), "")
+        plan = ImportPlan("a", None, {}, None, None, StudyFacts(), {}, Scheme("", "", (), ()), "")
         import_dataset(material, plan, dry_run=True, on_progress=lambda n, share: n_rows.append(n))
 
     assert n_rows == [3, 5]  # 30,000 bytes and a little, then the rest

@@ -20,7 +20,7 @@ from evaluation.graphs.reports.alignment import alignment_report
 from evaluation.graphs.reports.citations import citations_report
 from evaluation.graphs.reports.incompetence import incompetence_report
 from evaluation.graphs.reports.quality import quality_report
-from evaluation.measures.citation import Verdict
+from evaluation.measures.citation import CitationVerdict
 from generation.evidence import graphs_of
 from generation.models import Dataset, Example, Response
 from tests.annotation.makers import planned
@@ -90,7 +90,9 @@ def test_the_graph_has_answers_of_every_verdict(demo):
     answers = judged_answers(graph, list(written.order_by("key")))
 
     assert (graph.entities.count(), graph.examples.count(), len(answers)) == (7, 4, 8)
-    assert {verdict for answer in answers for verdict in answer.n_of} == set(map(str, Verdict))
+    assert {verdict for answer in answers for verdict in answer.n_of} == set(
+        map(str, CitationVerdict)
+    )
     assert sum(answer.n_na for answer in answers) == 1
     assert [answer.response.key for answer in answers if not answer.facts] == ["graph-4.t7"]
 

@@ -6,9 +6,9 @@ from evaluation.jobs.services import claim_job
 from evaluation.models import Job
 from generation.models import Entity
 from generation.records import Where
-from generation.retrieval.sparql import Patience
+from generation.retrieval.sparql import EndpointPatience
 
-HASTY = Patience(query=5.0, n_tries=2, first_pause=0.01, longest_pause=1.0, between=0.0)
+HASTY = EndpointPatience(query=5.0, n_tries=2, first_pause=0.01, longest_pause=1.0, between=0.0)
 HERE = Where("hand-made", 1)
 
 

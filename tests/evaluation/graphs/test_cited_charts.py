@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evaluation.graphs.figures.citations import WIDTH, report_chart
-from evaluation.graphs.reports.citations import CitationCounts, CitationsRow
+from evaluation.graphs.reports.citations import AnswerCounts, CitationsRow
 from evaluation.graphs.reports.quality import QualityRow, judge_columns
 from evaluation.measures.citation import CitationFigures
 from evaluation.models import MetricRun
@@ -43,7 +43,7 @@ def quality_row(metric):
     )
 
 
-NO_COUNTS = CitationCounts(**{field.name: 0 for field in fields(CitationCounts)})
+NO_COUNTS = AnswerCounts(**{field.name: 0 for field in fields(AnswerCounts)})
 ROWS = [citation_row("small graph-gold"), citation_row("small graph-retrieved", recall=None)]
 
 

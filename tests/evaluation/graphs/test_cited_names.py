@@ -10,7 +10,7 @@ from evaluation.graphs.pages.cited_answer import judged_answers
 from evaluation.graphs.reports.alignment import alignment_report
 from evaluation.graphs.reports.citations import CitationChoices, citations_report
 from evaluation.graphs.reports.cited_answers import cited_answers, read_answers
-from evaluation.measures.citation import Mode, Verdict
+from evaluation.measures.citation import CitationVerdict, Mode
 from generation.models import Dataset
 from tests.evaluation.hand_cited import entity, question, score_citations
 from tests.makers import import_rows, response_row, statements
@@ -93,12 +93,12 @@ def test_a_page_shows_another_name_first_in_its_bracket(named):
         key: [(fact.number, fact.value, fact.verdict) for fact in answer.facts]
         for key, answer in answers.items()
     }
-    assert said["label alone"] == [(1, "Ada Lovelace", Verdict.CORRECT)]
-    assert said["alias alone"] == [(1, "Ada King", Verdict.WRONG)]
-    assert said["alias beside"] == [(1, "writer", Verdict.IN_MINIMUM)]
+    assert said["label alone"] == [(1, "Ada Lovelace", CitationVerdict.CORRECT)]
+    assert said["alias alone"] == [(1, "Ada King", CitationVerdict.WRONG)]
+    assert said["alias beside"] == [(1, "writer", CitationVerdict.IN_MINIMUM)]
     assert said["other beside"] == [
-        (2, "Grace Hopper", Verdict.WRONG),
-        (1, "writer", Verdict.IN_MINIMUM),
+        (2, "Grace Hopper", CitationVerdict.WRONG),
+        (1, "writer", CitationVerdict.IN_MINIMUM),
     ]
 
 

@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from evaluation.graphs.services import graph_pull
 from evaluation.graphs.services.graph_pull import missing_qids
-from evaluation.jobs.services import Hold, JobError, cancel_job, claim_job, lost_jobs, resume_job
+from evaluation.jobs.services import JobError, JobHold, cancel_job, claim_job, lost_jobs, resume_job
 from evaluation.models import Job
 from generation.models import Alias, Dataset, Entity, Triple
 from generation.records import EntityRecord, EntityTriple, KGQuestionRecord
-from generation.services.claims import Stopped
+from generation.services.claims import WorkStopped
 from generation.services.datasets import create_dataset
 from generation.services.graphs import store_entities, store_kg_questions
 from tests.endpoint_server import endpoint_server, forwards, gives, refuses
@@ -177,7 +177,7 @@ def test_a_model_that_reads_many_questions_gives_signs_of_life(model, monkeypatc
     store_kg_questions(dataset, asked)
     claim = claim_job(asked_for("http://127.0.0.1:1/", with_mentions=True).pk)
     assert claim is not None
-    hold, signs = Hold(claim), []
+    hold, signs = JobHold(claim), []
     monkeypatch.setattr(hold, "keep", lambda: signs.append(1))
     monkeypatch.setattr(graph_pull, "QUESTIONS_TOGETHER", 2)
 
@@ -277,7 +277,7 @@ def test_who_takes_over_from_a_killed_worker_goes_on_behind_its_last_name(oxigra
     claim = claim_job(job.pk)
     assert claim is not None
     with pytest.raises(SystemError):
-        graph_pull.pull_graph(Hold(claim))  # and no word about it: the job is still its own
+        graph_pull.pull_graph(JobHold(claim))  # and no word about it: the job is still its own
     job.refresh_from_db()
     assert (job.state, job.n_done) == (STATE.RUNNING, 1)
     Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
@@ -312,10 +312,10 @@ def test_a_pull_whose_dataset_is_deleted_meanwhile_says_so(oxigraph, monkeypatch
     """Deleted when its entities are there and are to be stored."""
     claim = claim_job(asked_for(oxigraph.url, *PAINTERS).pk)
     assert claim is not None
-    monkeypatch.setattr(Hold, "next_step", lambda hold: Dataset.objects.all().delete())
+    monkeypatch.setattr(JobHold, "next_step", lambda hold: Dataset.objects.all().delete())
 
     with pytest.raises(JobError, match="The dataset of this pull is gone: delete the pull"):
-        graph_pull.pull_graph(Hold(claim))
+        graph_pull.pull_graph(JobHold(claim))
     assert not Entity.objects.exists()
 
 
@@ -364,4 +364,4 @@ def test_what_was_to_be_pulled_is_read_once(oxigraph, monkeypatch):
 
 
 def raising_stopped(*_):
-    raise Stopped
+    raise WorkStopped

@@ -10,7 +10,7 @@ from evaluation.jobs.services import cancel_job, claim_job
 from evaluation.models import Job
 from generation.models import Entity
 from generation.records import KGQuestionRecord, Where
-from generation.retrieval.sparql import Patience
+from generation.retrieval.sparql import EndpointPatience
 from generation.services.datasets import create_dataset
 from generation.services.graphs import store_kg_questions
 from tests.makers import statements
@@ -25,7 +25,7 @@ NAMES = ("Anne Hathaway", "Annie Hathaway", "nobody")
 
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch):
-    monkeypatch.setattr(graph_pull, "PATIENCE", Patience(query=5.0, n_tries=1, between=0.0))
+    monkeypatch.setattr(graph_pull, "PATIENCE", EndpointPatience(query=5.0, n_tries=1, between=0.0))
 
 
 @pytest.fixture

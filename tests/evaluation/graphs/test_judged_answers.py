@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.graphs.pages.cited_answer import CitedAnswer, judged_answers
-from evaluation.measures.citation import Verdict
+from evaluation.measures.citation import CitationVerdict
 from evaluation.models import MetricRun
 from generation.models import Citation, Dataset
 from tests.evaluation.hand_cited import ADA, entity, import_cited, question, score_citations
@@ -51,8 +51,8 @@ def test_where_no_graph_was_shown_a_page_reads_citations_as_they_are_stored(own_
     answers = answers_of(own_names)
 
     verdicts = {
-        "whole": [Verdict.WRONG, Verdict.IN_MINIMUM],
-        "empty": [Verdict.WRONG, Verdict.WRONG],
+        "whole": [CitationVerdict.WRONG, CitationVerdict.IN_MINIMUM],
+        "empty": [CitationVerdict.WRONG, CitationVerdict.WRONG],
         "unknown": [None, None],
     }
     for key, answer in answers.items():

@@ -17,7 +17,7 @@ from evaluation.graphs.figures.one_hop import (
     spokes,
     text_width,
 )
-from evaluation.reports.figures.free_places import Box
+from evaluation.reports.figures.free_places import Rectangle
 
 LONG = "the Most Excellent Order of the British Empire of the United Kingdom and the Realms"
 UNBROKEN = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
@@ -35,7 +35,7 @@ def spokes_of(n: int, n_values: int = 1) -> list[Spoke]:
     ]
 
 
-def words(picture: Picture) -> list[Box]:
+def words(picture: Picture) -> list[Rectangle]:
     """Return everything that must not meet: the boxes and the names of relations."""
     named = [picture.centre.box]
     for group in picture.groups:
@@ -50,7 +50,7 @@ def test_nothing_meets_anything_and_nothing_leaves_the_picture(n: int, n_values:
     drawn = one_hop(label, spokes_of(n, n_values))
 
     for picture in (drawn.wide, drawn.narrow):
-        whole = Box(0, 0, picture.width, picture.height)
+        whole = Rectangle(0, 0, picture.width, picture.height)
         assert all(box.is_inside(whole) for box in words(picture))
         assert not [
             (one, other) for one, other in combinations(words(picture), 2) if one.overlap(other)

@@ -9,7 +9,7 @@ from evaluation.graphs.services import graph_pull
 from evaluation.models import Job
 from generation.models import Entity
 from generation.records import KGQuestionRecord, Where
-from generation.retrieval.sparql import Patience
+from generation.retrieval.sparql import EndpointPatience
 from generation.services.datasets import create_dataset
 from generation.services.graphs import store_kg_questions
 from tests.endpoint_server import endpoint_server, forwards, refuses
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.once
 
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch):
-    monkeypatch.setattr(graph_pull, "PATIENCE", Patience(query=5.0, n_tries=1, between=0.0))
+    monkeypatch.setattr(graph_pull, "PATIENCE", EndpointPatience(query=5.0, n_tries=1, between=0.0))
 
 
 def pull(url, *arguments):

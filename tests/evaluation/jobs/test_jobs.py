@@ -7,8 +7,8 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from evaluation.jobs.services import (
-    Hold,
     JobError,
+    JobHold,
     cancel_job,
     carry_out,
     claim_job,
@@ -114,7 +114,7 @@ def test_who_takes_over_from_a_dead_worker_goes_on_behind_the_last_step():
     dead = claim_job(job.pk)
     assert dead is not None
     with pytest.raises(SystemError):
-        until(2, raising(SystemError()))(Hold(dead))
+        until(2, raising(SystemError()))(JobHold(dead))
     expire(job)
 
     seen = []

@@ -10,8 +10,8 @@ from evaluation.measures.citation import (
     SHARES,
     CitationCounts,
     CitationFigures,
+    CitationVerdict,
     Mode,
-    Verdict,
     citation_figures,
     citation_statistics,
     count_citations,
@@ -24,10 +24,10 @@ from generation.text.compared_triples import knowledge
 from tests.cited_answers import CASES
 
 SIGNS = {
-    Verdict.IN_MINIMUM: "I",
-    Verdict.CORRECT: "C",
-    Verdict.WRONG: "W",
-    Verdict.INCOMPLETE: "-",
+    CitationVerdict.IN_MINIMUM: "I",
+    CitationVerdict.CORRECT: "C",
+    CitationVerdict.WRONG: "W",
+    CitationVerdict.INCOMPLETE: "-",
 }
 NEED_A_SET = {"precision", "recall", "f1", "macro_precision", "macro_recall", "macro_f1"}
 each_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])

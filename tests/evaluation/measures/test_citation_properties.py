@@ -7,7 +7,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evaluation.measures.authors_citation import authors_citations, count_as_authors, differences
-from evaluation.measures.citation import Mode, Verdict, citation_figures, count_citations, judged
+from evaluation.measures.citation import (
+    CitationVerdict,
+    Mode,
+    citation_figures,
+    count_citations,
+    judged,
+)
 from generation.text.citations import parse_citations, relation_name, without_citations
 from generation.text.compared_triples import compared
 
@@ -47,9 +53,9 @@ def test_counts_of_any_answer_fit_together(text, shown, minimum):
     assert counts.n_hit <= counts.n_precise <= counts.n_correct <= counts.n_citations
     assert counts.n_hit <= (counts.n_minimum or 0)
     assert counts.n_citations == len(verdicts)
-    assert counts.n_precise == verdicts.count(Verdict.IN_MINIMUM)
-    assert counts.n_correct - counts.n_precise == verdicts.count(Verdict.CORRECT)
-    assert counts.n_incomplete == verdicts.count(Verdict.INCOMPLETE)
+    assert counts.n_precise == verdicts.count(CitationVerdict.IN_MINIMUM)
+    assert counts.n_correct - counts.n_precise == verdicts.count(CitationVerdict.CORRECT)
+    assert counts.n_incomplete == verdicts.count(CitationVerdict.INCOMPLETE)
     for figure in citation_figures([counts]):
         assert not figure < 0
         assert not figure > 1
@@ -149,7 +155,7 @@ def test_citations_of_a_graph_are_read_as_they_were_written(graph):
 
     claims = [(each.qid, each.relation, each.value) for each in answer.citations]
     assert [*map(compared, claims)] == [*map(compared, shown)]
-    assert {each.verdict for each in judged(answer, shown, shown)} == {Verdict.IN_MINIMUM}
+    assert {each.verdict for each in judged(answer, shown, shown)} == {CitationVerdict.IN_MINIMUM}
     assert without_citations(text, relations, set(graph)) == " ".join(["It is so."] * len(graph))
 
 

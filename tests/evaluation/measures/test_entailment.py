@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from evaluation.measures.entailment import (
     AutoAis,
     EntailmentError,
+    EntailmentQuestion,
+    EvidencePassage,
     Pair,
-    Passage,
-    Question,
     Window,
     ask,
     verdict,
@@ -20,9 +20,9 @@ from evaluation.measures.entailment import (
 from generation.text.sentences import split_sentences
 
 # Characters: 'Rome is big.' 0–12, 'It is old.' 13–23, 'Popes live there.' 24–41.
-ROME = Passage(7, "Rome is big. It is old. Popes live there.")
-OSLO = Passage(9, "Oslo is cold.")
-BLANK = Passage(8, " \n\t ")
+ROME = EvidencePassage(7, "Rome is big. It is old. Popes live there.")
+OSLO = EvidencePassage(9, "Oslo is cold.")
+BLANK = EvidencePassage(8, " \n\t ")
 
 
 def texts(found):
@@ -57,7 +57,7 @@ def test_no_window_spans_two_passages():
 
 
 def test_a_window_is_the_passages_own_characters():
-    passage = Passage(1, "  One.\n\n Two!   Three?\n")
+    passage = EvidencePassage(1, "  One.\n\n Two!   Three?\n")
 
     found = windows([passage], 2)
 
@@ -69,7 +69,7 @@ def test_a_window_is_the_passages_own_characters():
 
 
 def test_a_passage_of_white_space_gives_no_window():
-    assert texts(windows([BLANK, OSLO, Passage(3, "")], 2)) == ["Oslo is cold."]
+    assert texts(windows([BLANK, OSLO, EvidencePassage(3, "")], 2)) == ["Oslo is cold."]
     assert windows([BLANK], 2) == windows([BLANK], 0) == windows([], 0) == windows([], 2) == []
 
 
@@ -89,7 +89,7 @@ def test_a_negative_window_is_refused():
     st.integers(min_value=1, max_value=5),
 )
 def test_every_sentence_is_in_a_window_and_windows_are_as_many_as_they_should_be(passages, k):
-    found = windows([Passage(pk, text) for pk, text in enumerate(passages)], k)
+    found = windows([EvidencePassage(pk, text) for pk, text in enumerate(passages)], k)
 
     for pk, text in enumerate(passages):
         n = len(split_sentences(text))
@@ -129,7 +129,7 @@ def test_a_flavor_says_where_the_question_stands(flavor, premise, hypothesis):
 def test_each_sentence_of_the_response_is_asked_about_with_each_window(
     flavor, premises, hypotheses, split
 ):
-    passages = [OSLO, Passage(7, "Rome is big. It is old.")]
+    passages = [OSLO, EvidencePassage(7, "Rome is big. It is old.")]
 
     question = ask(AutoAis(flavor, 2, split), passages, "Q?", "One. Two.")
 
@@ -150,7 +150,7 @@ def test_the_whole_evidence_keeps_the_order_shown():
 
 
 def test_texts_are_joined_by_just_one_space():
-    question = ask(AutoAis("v3", 0), [Passage(1, " E. \n")], "\tQ? ", " A.\n")
+    question = ask(AutoAis("v3", 0), [EvidencePassage(1, " E. \n")], "\tQ? ", " A.\n")
 
     assert question.pairs == [Pair("E. Q?", "Q? A.")]
 
@@ -174,7 +174,7 @@ def test_nothing_is_asked_without_evidence_or_without_a_response(k):
 
 def asked(n_hypotheses, n_windows):
     found = [Window(1, n, n, 0, 1, "x") for n in range(n_windows)]
-    return Question([Pair("e", "h")] * (n_hypotheses * n_windows), found, n_hypotheses)
+    return EntailmentQuestion([Pair("e", "h")] * (n_hypotheses * n_windows), found, n_hypotheses)
 
 
 def test_the_score_of_a_whole_response_is_its_best_window():

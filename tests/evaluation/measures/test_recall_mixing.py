@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.measures.recall_mixing import (
     Between,
-    Mixing,
+    PointMixing,
     between,
     course_of,
     figures_of,
@@ -26,7 +26,7 @@ NON_EVIDENCE = [2, 9, 10]  # at s: .2, .9
 BELOW = [10, 3, 10]  # golden at the measured share below s': 1, .3
 ABOVE = [9, 5, 10]  # golden at the one above: .9, .5
 SUMS = np.array([*GOLDEN, *NON_EVIDENCE, *BELOW, *ABOVE], float)
-MIXING = Mixing(at_1=0.7, at_k=0.9, weight=0.5)
+MIXING = PointMixing(at_1=0.7, at_k=0.9, weight=0.5)
 
 
 def test_the_grey_line_is_between_non_evidence_and_golden():

@@ -13,7 +13,7 @@ from evaluation.measures.seeded_runs import (
     na_f1_of_means,
     value_of,
 )
-from evaluation.statistics.intervals import Figure, bootstrap_intervals, share_from
+from evaluation.statistics.intervals import Statistic, bootstrap_intervals, share_from
 
 # Precision, recall, F1 as printed, in per cent: micro, then macro.
 TABLE_3 = {
@@ -54,7 +54,7 @@ def test_f1_is_0_of_two_zeros_and_undefined_with_either():
 
 def share(*pairs):
     """Return a share with one item (part, whole) in each dialog."""
-    return Figure(np.array(pairs, np.float64), np.arange(len(pairs)), share_from)
+    return Statistic(np.array(pairs, np.float64), np.arange(len(pairs)), share_from)
 
 
 def test_a_mean_share_is_no_share_of_all_items():

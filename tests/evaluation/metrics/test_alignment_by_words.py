@@ -6,7 +6,7 @@ from evaluation.backends.base import Entailment
 from evaluation.backends.lexical import Lexical
 from evaluation.measures.alignment import pair_of
 from evaluation.metrics.alignment import AlignmentMetric
-from evaluation.metrics.base import Asked
+from evaluation.metrics.base import ScoreRequest
 
 BORN = "She was born in Rome in 1593."
 EMPEROR = "He was a Gupta emperor."
@@ -51,6 +51,6 @@ def test_underscores_of_a_relation_do_not_hide_its_words():
 
 
 def test_a_cut_premise_is_counted():
-    scored = AlignmentMetric().scored(Asked([]), [Entailment(0.75, is_truncated=True)])
+    scored = AlignmentMetric().scored(ScoreRequest([]), [Entailment(0.75, is_truncated=True)])
 
     assert (scored.score, scored.n_truncated) == (0.75, 1)

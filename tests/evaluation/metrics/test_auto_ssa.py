@@ -7,7 +7,7 @@ import pytest
 from evaluation.backends.heuristic import Heuristic
 from evaluation.measures.sensibleness import prompt
 from evaluation.metrics.auto_ssa import AutoSensible, AutoSpecific, SsaPrompt, usual_prompt
-from evaluation.metrics.base import Asked, Assumed, Material, Refused
+from evaluation.metrics.base import Assumed, Refused, ScoreRequest, ScoringMaterial
 from evaluation.metrics.registry import metric_of
 from generation.backends.base import Completion
 from generation.model_specs import BackendError
@@ -20,12 +20,12 @@ OWN = SsaPrompt("pilot-1", "Instructions: rate it. ###", "no evidence, T 0.7", "
 
 
 def material(text="In 1971.", turns=MILL):
-    return Material(target=1, text=text, turns=turns, passages=[])
+    return ScoringMaterial(target=1, text=text, turns=turns, passages=[])
 
 
 def asked_of(metric, text="In 1971.") -> Any:
     asked = metric.asked(material(text))
-    assert isinstance(asked, Asked), asked
+    assert isinstance(asked, ScoreRequest), asked
     return asked
 
 

@@ -10,7 +10,15 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from evaluation.backends.registry import BACKENDS, BackendKind
-from evaluation.metrics.base import Asked, Assumed, AutoMetric, Material, Option, Refused, Scored
+from evaluation.metrics.base import (
+    Assumed,
+    AutoMetric,
+    Option,
+    Refused,
+    ResponseScore,
+    ScoreRequest,
+    ScoringMaterial,
+)
 from evaluation.metrics.registry import METRICS
 from evaluation.models import MetricRun
 from tests.evaluation.commands import failure
@@ -63,14 +71,14 @@ class Terse(AutoMetric):
     def said(self) -> str:
         return f"most:{self.most_words}"
 
-    def asked(self, material: Material) -> Asked | Refused | Assumed:
-        return Asked([Text(material.text)])
+    def asked(self, material: ScoringMaterial) -> ScoreRequest | Refused | Assumed:
+        return ScoreRequest([Text(material.text)])
 
     def answers(self, backend: Counter, asks: Sequence[Text]) -> Sequence[int]:
         return backend.n_words(asks)
 
-    def scored(self, asked: Asked, answers: Sequence[int]) -> Scored:
-        return Scored(float(answers[0] <= self.most_words))
+    def scored(self, asked: ScoreRequest, answers: Sequence[int]) -> ResponseScore:
+        return ResponseScore(float(answers[0] <= self.most_words))
 
 
 @pytest.fixture(autouse=True)

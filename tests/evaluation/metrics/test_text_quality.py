@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from evaluation.measures.entailment import AutoAis, Pair, Passage
+from evaluation.measures.entailment import AutoAis, EvidencePassage, Pair
 from evaluation.metrics.auto_ais import AutoAisMetric
-from evaluation.metrics.base import Asked, Assumed, Material, Refused
+from evaluation.metrics.base import Assumed, Refused, ScoreRequest, ScoringMaterial
 from evaluation.metrics.registry import metric_of
 from evaluation.metrics.text_quality import Coherence, Consistency, Fluency, Relevance
 from generation.backends.base import Completion, Token
@@ -19,12 +19,12 @@ GRAPH = (("Q1", "occupation", "painter"), ("Q1", "born", "1593"))
 
 def material(text=CITED, **more):
     turns = (("user", "Who was she?"),)
-    return Material(**{"target": 1, "text": text, "turns": turns, "passages": []} | more)
+    return ScoringMaterial(**{"target": 1, "text": text, "turns": turns, "passages": []} | more)
 
 
 def asked_of(metric, each=None) -> Any:
     asked = metric.asked(each or material())
-    assert isinstance(asked, Asked), asked
+    assert isinstance(asked, ScoreRequest), asked
     return asked
 
 
@@ -166,7 +166,7 @@ def test_consistency_alone_sees_the_graph_that_was_shown():
 
 
 def test_consistency_sees_the_passages_of_its_evidence_choice():
-    passages = [Passage(1, "She painted.\n"), Passage(2, "In Rome.")]
+    passages = [EvidencePassage(1, "She painted.\n"), EvidencePassage(2, "In Rome.")]
 
     each = material(passages=passages, graph=GRAPH)
     [shown] = asked_of(Consistency(repeats=1), each).asks
@@ -232,7 +232,7 @@ def test_auto_ais_reads_the_graph_that_was_shown_as_a_passage():
 
 
 def test_the_graph_comes_after_the_passages_and_only_where_the_evidence_is_what_was_shown():
-    passages = [Passage(7, "She painted.")]
+    passages = [EvidencePassage(7, "She painted.")]
     metric = AutoAisMetric(AutoAis("v2", 2))
 
     each = material("A.", passages=passages, graph=GRAPH)

@@ -26,7 +26,7 @@ from evaluation.studies.pages.plots import CHARTS
 from evaluation.studies.reports.agreement import AgreementRow, Confusion
 from evaluation.studies.reports.calibration_rows import (
     CandidateRow,
-    Chosen,
+    ChosenCandidate,
     ChosenRow,
     FamilyColumns,
 )
@@ -140,7 +140,7 @@ ABOUT = FamilyColumns(
 
 def grid_of(*hypotheses):
     """Return the chart of a calibration with candidates of some hypotheses."""
-    nothing = Chosen(title=None, run=None, threshold=None)
+    nothing = ChosenCandidate(title=None, run=None, threshold=None)
     chosen = ChosenRow(
         about=ABOUT,
         n=12,

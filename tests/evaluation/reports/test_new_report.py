@@ -18,7 +18,7 @@ from evaluation.reports.api import report_addresses
 from evaluation.reports.columns import Column, Format
 from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.registry import ReportKind
-from evaluation.reports.report import Report, Row
+from evaluation.reports.report import Report, ReportRow
 from generation.choices.declaration import Choice, ChoiceError
 from generation.models import Dataset
 from tests.evaluation.commands import failure
@@ -30,7 +30,7 @@ PAGE, FILE = "evaluation:report-of-dataset", "evaluation:report-file-of-dataset"
 
 
 @dataclass(frozen=True, kw_only=True)
-class LengthRow(Row):
+class LengthRow(ReportRow):
     setup: Annotated[str, Column("Setup")]
     n: Annotated[int, Column("Long enough", Format.COUNT)]
     share: Annotated[float, Column("Share", Format.PERCENT)]
@@ -145,7 +145,7 @@ def test_the_document_of_the_api_has_it_with_its_choices(dataset):
 
 def test_two_columns_of_a_row_are_not_called_the_same():
     @dataclass(frozen=True, kw_only=True)
-    class Twice(Row):
+    class Twice(ReportRow):
         n: Annotated[int, Column("Words", Format.COUNT)]
         n_all: Annotated[int, Column("Words", Format.COUNT)]
 

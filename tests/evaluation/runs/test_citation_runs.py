@@ -12,7 +12,7 @@ from evaluation.backends.base import Entailment
 from evaluation.backends.classifier import OBVIOUSLY_NOT
 from evaluation.measures.entailment import Pair
 from evaluation.metrics.alignment import UNKNOWN, AlignmentMetric
-from evaluation.metrics.base import Asked, Assumed, Material, Refused
+from evaluation.metrics.base import Assumed, Refused, ScoreRequest, ScoringMaterial
 from evaluation.metrics.incompetence import NOT_KNOWN, NOTHING_REMOVED, IncompetenceMetric
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import Choices
@@ -27,7 +27,7 @@ from evaluation.tradeoffs.axes import axes_of
 from evaluation.votes.export import export_folder
 from generation.model_specs import ModelSpec
 from generation.models import Dataset
-from generation.text.citations import Citation
+from generation.text.citations import ParsedCitation
 from tests.evaluation.cited import (
     ALIGNED,
     GRAPH,
@@ -49,11 +49,11 @@ from tests.makers import forget, import_path, import_rows, response_row
 
 pytestmark = pytest.mark.once
 
-TRIPLE = Citation(1, "Q1", "spouse", "Ben", "She married Ben.")
+TRIPLE = ParsedCitation(1, "Q1", "spouse", "Ben", "She married Ben.")
 
 
 def material(text="", **more):
-    return Material(target=1, text=text, turns=None, passages=[], **more)
+    return ScoringMaterial(target=1, text=text, turns=None, passages=[], **more)
 
 
 def scores_of(run):
@@ -64,12 +64,14 @@ def scores_of(run):
 
 
 def test_a_citation_is_one_pair():
-    assert AlignmentMetric().asked(material(citation=TRIPLE)) == Asked(
+    assert AlignmentMetric().asked(material(citation=TRIPLE)) == ScoreRequest(
         [Pair("She married Ben.", "spouse: Ben")]
     )
 
 
-@pytest.mark.parametrize("citation", [None, Citation(2, "", "", "", "")], ids=["none", "a number"])
+@pytest.mark.parametrize(
+    "citation", [None, ParsedCitation(2, "", "", "", "")], ids=["none", "a number"]
+)
 def test_a_citation_that_claims_nothing_known_has_no_score(citation):
     assert AlignmentMetric().asked(material(citation=citation)) == Refused(UNKNOWN)
 
@@ -84,7 +86,7 @@ def test_a_citation_in_no_sentence_is_not_aligned_and_nobody_is_asked(sentence):
 def test_a_pair_without_a_probability_fails_with_the_reason():
     nothing = Entailment(float("nan"), problem="out of memory")
 
-    found = AlignmentMetric().scored(Asked([]), [nothing])
+    found = AlignmentMetric().scored(ScoreRequest([]), [nothing])
 
     assert (found.score, found.problem) == (None, "out of memory")
 
@@ -96,7 +98,7 @@ def test_na_asks_every_sentence_about_every_removed_triple():
 
     asked = IncompetenceMetric().asked(material(text, graph=graph, removed=removed))
 
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, ScoreRequest)
     assert asked.asks == [
         Pair(sentence, hypothesis)
         for sentence in ("Her birth is not known.", "Nor the rest.")

@@ -6,7 +6,7 @@ import pytest
 
 from annotation.models import Target, Vote
 from evaluation.jobs.kinds import delete, do_job
-from evaluation.jobs.services import Hold, JobError, cancel_job, claim_job, resume_job
+from evaluation.jobs.services import JobError, JobHold, cancel_job, claim_job, resume_job
 from evaluation.metrics.auto_ais import AutoAisMetric
 from evaluation.metrics.auto_ssa import AutoSensible
 from evaluation.models import AutoScore, Job
@@ -56,7 +56,7 @@ def work(job):
 
 def work_to_the_first_epoch(job):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Hold, "next_step", lambda hold: cancel_job(job, None) and hold.keep())
+        patched.setattr(JobHold, "next_step", lambda hold: cancel_job(job, None) and hold.keep())
         patched.setattr("generation.services.claims.LOOKS_EVERY_SECONDS", 0)
         work(job)
     assert (job.state, job.steps.count()) == (Job.State.CANCELLED, 1)

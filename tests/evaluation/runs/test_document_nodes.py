@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from evaluation.metrics.base import Asked
+from evaluation.metrics.base import ScoreRequest
 from evaluation.metrics.text_quality import Consistency, Rating
 from evaluation.models import MetricRun
 from evaluation.runs.scoring import material_of
@@ -65,7 +65,7 @@ def test_a_prompt_and_metrics_have_the_same_text(tmp_path):
     material = seen_by_metrics(response)
     assert [passage.text for passage in material.evidence_texts] == [f"{PLAIN}\n{DOCUMENT}"]
     asked = Consistency().asked(material)
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, ScoreRequest)
     asks = [ask.text for ask in asked.asks if isinstance(ask, Rating)]
     assert asks
     assert all(f"{PLAIN}\n{DOCUMENT}" in text for text in asks)

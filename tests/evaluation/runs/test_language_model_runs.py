@@ -9,10 +9,10 @@ from evaluation.backends.registry import BACKENDS, open_backend
 from evaluation.metrics.registry import metric_of
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.plan import spec_of
-from evaluation.runs.scoring import Scorer, unscored
+from evaluation.runs.scoring import RunScorer, unscored
 from evaluation.runs.services.runs import retry_failed
 from generation.backends import opening
-from generation.backends.openai_http import AT_ONCE, OpenAILanguageModel, Patience
+from generation.backends.openai_http import AT_ONCE, OpenAILanguageModel, ServerPatience
 from tests.evaluation.metric_runs import mill, requested, work
 from tests.evaluation.told import problems_of, rows_of
 from tests.language_model_server import (
@@ -29,7 +29,7 @@ from tests.tiny_language_models import CHAT, tiny_causal
 
 pytestmark = pytest.mark.once
 
-SHORT = Patience(request=0.6, prompt=3.0, n_tries=2, first_pause=0.01, longest_pause=0.02)
+SHORT = ServerPatience(request=0.6, prompt=3.0, n_tries=2, first_pause=0.01, longest_pause=0.02)
 KEY = "sk-of-nobody-in-particular"
 
 
@@ -169,7 +169,7 @@ def test_a_run_over_a_real_server(tmp_path, served):
 
 def test_a_slow_server_is_still_asked_several_prompts_at_once(tmp_path, server):
     run = asked_for(mill(tmp_path, 8), server.url)
-    scorer = Scorer(run, open_backend(spec_of(run)), lambda: None)
+    scorer = RunScorer(run, open_backend(spec_of(run)), lambda: None)
     scorer._pace.note_call(1, 90.0)  # as after one answer of a minute and a half
     scorer._pace.note_batch(1, 90.0)
     together = threading.Barrier(AT_ONCE)

@@ -7,7 +7,7 @@ import pytest
 from evaluation.backends.base import Entailment
 from evaluation.graphs.reports.incompetence import incompetence_report
 from evaluation.measures.entailment import Pair
-from evaluation.metrics.base import Asked, Assumed, Material
+from evaluation.metrics.base import Assumed, ScoreRequest, ScoringMaterial
 from evaluation.metrics.incompetence import IncompetenceMetric
 from evaluation.models import MetricRun
 from evaluation.votes.export import export_folder
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.once
 
 def said(text):
     removed = (("Q1", "date of birth", "1596"),)
-    return Material(target=1, text=text, turns=None, passages=[], removed=removed)
+    return ScoringMaterial(target=1, text=text, turns=None, passages=[], removed=removed)
 
 
 def test_a_na_on_its_own_is_about_nothing_and_nobody_is_asked():
@@ -34,7 +34,7 @@ def test_a_na_on_its_own_is_about_nothing_and_nobody_is_asked():
     }
 
     asked = metric.asked(said("[NA]. Her birth is not known [NA]."))
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, ScoreRequest)
     told = Told(lambda pair: Entailment(0.9))
     answers = list(metric.answers(told, [ask for ask in asked.asks if isinstance(ask, Pair)]))
     assert told.asked == [Pair("Her birth is not known.", "date of birth: 1596")]

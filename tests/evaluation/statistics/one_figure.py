@@ -1,12 +1,12 @@
 """The interval of one figure, as tests ask for it; reports make those of all figures at once."""
 
-from evaluation.statistics.intervals import Figure, bootstrap_intervals
+from evaluation.statistics.intervals import Statistic, bootstrap_intervals
 
 
 def bootstrap_interval(
     statistics, dialogs, n_dialogs, measure, *, seed, n_resamples=1000, level=0.95
 ):
-    figure = Figure(statistics, dialogs, measure)
+    figure = Statistic(statistics, dialogs, measure)
     [interval] = bootstrap_intervals(
         [figure], n_dialogs, seed=seed, n_resamples=n_resamples, level=level
     )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.statistics.intervals import Figure, bootstrap_intervals, share_from
+from evaluation.statistics.intervals import Statistic, bootstrap_intervals, share_from
 from evaluation.statistics.rater_answers import mean_from, mean_statistics
 
 
@@ -11,7 +11,7 @@ def test_a_cautious_interval_is_none_where_nothing_varies_or_dialogs_are_few():
     # The mean of 1 and 0 in each dialog is the same in every resample; of five dialogs with one
     # number each the tail is 0.1 %, more than the lowest resample's 1 / 5**5 = 0.03 %.
     def both(values, dialogs):
-        figure = Figure(mean_statistics(np.array(values)), np.array(dialogs), mean_from)
+        figure = Statistic(mean_statistics(np.array(values)), np.array(dialogs), mean_from)
         usual, cautious = (
             bootstrap_intervals([figure], 9, seed=1, is_cautious=is_cautious)[0]
             for is_cautious in (False, True)
@@ -29,7 +29,7 @@ def test_a_cautious_interval_is_none_where_nothing_varies_or_dialogs_are_few():
 
 
 def test_caution_does_not_touch_shares():
-    share = Figure(np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([0, 1]), share_from)
+    share = Statistic(np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([0, 1]), share_from)
 
     [interval] = bootstrap_intervals([share], 2, seed=1, is_cautious=True)
 

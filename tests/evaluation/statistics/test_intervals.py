@@ -21,7 +21,7 @@ from evaluation.statistics.agreement import (
 )
 from evaluation.statistics.intervals import (
     METHOD,
-    Figure,
+    Statistic,
     bootstrap_intervals,
     percentile_interval,
     ratio,
@@ -48,7 +48,7 @@ def mean_interval(item_values, dialogs, **choices):
 
 def interval_of_share(labels, dialogs):
     labels = np.array(labels, dtype=float)
-    figure = Figure(mean_statistics(labels), np.array(dialogs), share_from)
+    figure = Statistic(mean_statistics(labels), np.array(dialogs), share_from)
     [interval] = bootstrap_intervals([figure], max(dialogs) + 1, seed=1)
     return interval
 
@@ -207,7 +207,7 @@ def test_a_share_of_nothing_or_of_one_dialog_has_no_interval():
 
 def test_a_share_needs_no_resamples_and_does_not_depend_on_the_seed():
     labels = np.random.default_rng(2).random(30) < 0.4
-    figure = Figure(mean_statistics(labels.astype(float)), np.arange(30), share_from)
+    figure = Statistic(mean_statistics(labels.astype(float)), np.arange(30), share_from)
 
     one, two = (bootstrap_intervals([figure], 30, seed=seed) for seed in (1, 2))
 
@@ -295,9 +295,9 @@ def test_intervals_of_several_figures_are_those_of_each_alone():
     few = slice(0, 30)  # a figure over some of the items
     ordinal = partial(krippendorff_alpha_from, level="ordinal")
     figures = [
-        Figure(percent_agreement_statistics(counts), dialogs, percent_agreement_from),
-        Figure(fleiss_kappa_statistics(counts[few]), dialogs[few], fleiss_kappa_from),
-        Figure(krippendorff_alpha_statistics(counts), dialogs, ordinal),
+        Statistic(percent_agreement_statistics(counts), dialogs, percent_agreement_from),
+        Statistic(fleiss_kappa_statistics(counts[few]), dialogs[few], fleiss_kappa_from),
+        Statistic(krippendorff_alpha_statistics(counts), dialogs, ordinal),
     ]
 
     together = bootstrap_intervals(figures, 20, seed=2)
@@ -359,8 +359,8 @@ def test_fewer_than_two_dialogs_with_data_have_no_interval(item_values, dialogs,
 
 def test_one_undefined_figure_does_not_spoil_the_others():
     dialogs = np.arange(10)
-    nothing = Figure(mean_statistics(np.full(10, math.nan)), dialogs, mean_from)
-    something = Figure(mean_statistics(dialogs.astype(float)), dialogs, mean_from)
+    nothing = Statistic(mean_statistics(np.full(10, math.nan)), dialogs, mean_from)
+    something = Statistic(mean_statistics(dialogs.astype(float)), dialogs, mean_from)
 
     undefined, defined = bootstrap_intervals([nothing, something], 10, seed=1)
 

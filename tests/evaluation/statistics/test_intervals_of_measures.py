@@ -8,7 +8,7 @@ import pytest
 from evaluation.measures.tradeoff import statistics_of
 from evaluation.measures.tradeoff_effects import across, along, f1_difference, pair_statistics
 from evaluation.statistics.intervals import (
-    Figure,
+    Statistic,
     bootstrap_intervals,
     intervals_of_measures,
     share_from,
@@ -32,7 +32,7 @@ def test_they_are_those_of_each_figure_alone():
 
     together = intervals_of_measures(statistics, dialogs, 20, MEASURES, seed=2, n_resamples=200)
 
-    figures = [Figure(each, dialogs, measure) for each in statistics for measure in MEASURES]
+    figures = [Statistic(each, dialogs, measure) for each in statistics for measure in MEASURES]
     alone = bootstrap_intervals(figures, 20, seed=2, n_resamples=200)
     np.testing.assert_array_equal(np.array(together).reshape(-1, 2), np.array(alone))
     assert np.isnan(together[3]).all()

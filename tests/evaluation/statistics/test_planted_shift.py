@@ -14,7 +14,7 @@ import math
 import numpy as np
 import pytest
 
-from evaluation.statistics.intervals import Figure, bootstrap_intervals, share_from
+from evaluation.statistics.intervals import Statistic, bootstrap_intervals, share_from
 from evaluation.statistics.rater_answers import majority_label, mean
 from evaluation.statistics.uncertainty import (
     accuracy_statistics,
@@ -100,7 +100,7 @@ def test_merged_and_separate_agree_on_93_percent_of_attributable():
     accuracies, holds = [], []
     for seed in range(60):
         statistics = accuracy_statistics(*majorities(votes_by_question(seed)["attributable"]))
-        [interval] = bootstrap_intervals([Figure(statistics, DIALOGS, share_from)], 100, seed=1)
+        [interval] = bootstrap_intervals([Statistic(statistics, DIALOGS, share_from)], 100, seed=1)
         accuracies.append(share_from(statistics.sum(axis=0)))
         holds.append(interval.low <= 0.93 <= interval.high)
 
@@ -172,7 +172,7 @@ def test_intervals_of_a_shift_that_is_not_there_hold_0():
         separate, merged = majorities(votes_by_question(seed, {})["attributable"])
         here = SETUP_OF_ITEM == 0
         statistics = np.column_stack([merged - separate, np.ones(200)])[here]
-        figure = Figure(statistics, DIALOGS[here], lambda sums: sums[..., 0] / sums[..., 1])
+        figure = Statistic(statistics, DIALOGS[here], lambda sums: sums[..., 0] / sums[..., 1])
         [interval] = bootstrap_intervals([figure], 100, seed=seed)
         holds.append(interval.low <= 0 <= interval.high)
 

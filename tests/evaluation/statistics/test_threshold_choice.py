@@ -8,7 +8,7 @@ from scipy.special import expit, ndtri
 
 from evaluation.models import MetricRun
 from evaluation.statistics.threshold_choice import (
-    Choice,
+    ThresholdChoice,
     best_threshold,
     calibration_figures,
     nested,
@@ -189,7 +189,7 @@ def test_a_run_with_the_recommended_threshold_gives_the_labels_that_were_recomme
         human,
         np.arange(10),
         seed=1,
-        untuned=Choice(0, 1.0),
+        untuned=ThresholdChoice(0, 1.0),
         is_yes_at_threshold=is_yes_at,
     )
     assert found.recommended is not None
@@ -239,7 +239,7 @@ def test_figures_of_labels_by_hand():
     good = np.where(human == 1, 0.9, 0.2)
     bad = np.full(10, 0.7)
 
-    found = nested(np.vstack([bad, good]), human, dialogs, seed=3, untuned=Choice(0, 0.5))
+    found = nested(np.vstack([bad, good]), human, dialogs, seed=3, untuned=ThresholdChoice(0, 0.5))
     ceiling = np.column_stack([of(1, 1, 1, 1, 1, 1, 1, 1, 0, 0), np.ones(10)])
     figures = calibration_figures(found, human, dialogs, 5, seed=1, ceilings={"rest": ceiling})
 

@@ -8,8 +8,8 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 
 from evaluation.statistics.intervals import (
     MIX_METHOD,
-    Figure,
     MixOfShares,
+    Statistic,
     bootstrap_intervals,
     method_of,
     share_from,
@@ -54,7 +54,7 @@ def figure_of(columns, weights):
     """A mix of shares over one item in each dialog."""
     beside = [part for labels in columns for part in (labels, np.ones(len(labels)))]
     statistics = np.column_stack(beside).astype(float)
-    return Figure(statistics, np.arange(len(statistics)), MixOfShares(weights))
+    return Statistic(statistics, np.arange(len(statistics)), MixOfShares(weights))
 
 
 def interval_of(figure):

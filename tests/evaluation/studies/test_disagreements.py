@@ -13,7 +13,7 @@ from evaluation.models import Adjudication, AutoScore
 from evaluation.reports.base import Choices
 from evaluation.studies.disagreements.cases import Winner
 from evaluation.studies.disagreements.worklist import disagreements, worklist
-from evaluation.studies.templatetags.windows import Piece, around, pieces
+from evaluation.studies.templatetags.windows import MarkedPiece, around, pieces
 from generation.models import Passage
 from tests.evaluation.makers_of_scores import (
     MILL,
@@ -213,12 +213,12 @@ def test_citations_are_targets_of_their_own(tmp_path):
 
 def test_spans_are_cut_out_of_a_text_and_those_that_overlap_are_one():
     assert pieces("abcdefgh", [(4, 6), (1, 3), (2, 4)]) == [
-        Piece("a"),
-        Piece("bcdef", True),
-        Piece("gh"),
+        MarkedPiece("a"),
+        MarkedPiece("bcdef", True),
+        MarkedPiece("gh"),
     ]
-    assert pieces("abc", []) == [Piece("abc")]
-    assert pieces("abc", [(0, 9), (5, 7)]) == [Piece("abc", True)]
+    assert pieces("abc", []) == [MarkedPiece("abc")]
+    assert pieces("abc", [(0, 9), (5, 7)]) == [MarkedPiece("abc", True)]
 
 
 @pytest.mark.parametrize("filler", ["word ", "x", " ", "\n"])

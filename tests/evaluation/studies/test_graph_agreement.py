@@ -14,7 +14,7 @@ from annotation.services.rating import submit_votes
 from annotation.services.studies import open_study
 from evaluation.exchange.management.commands.load_demo import DEMO_FILES
 from evaluation.metrics.alignment import AlignmentMetric
-from evaluation.metrics.base import Asked, Material
+from evaluation.metrics.base import ScoreRequest, ScoringMaterial
 from evaluation.metrics.text_quality import Coherence, Consistency, Rating, TextQuality
 from evaluation.models import MetricRun
 from evaluation.runs.scoring import material_of
@@ -110,10 +110,10 @@ def as_flat_text(unit: RatedUnit) -> str:
     )
 
 
-def prompt(metric: type[TextQuality], material: Material) -> str:
+def prompt(metric: type[TextQuality], material: ScoringMaterial) -> str:
     """Return what the judge of a quality is asked."""
     asked = metric(repeats=1).asked(material)
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, ScoreRequest)
     [rating] = asked.asks
     assert isinstance(rating, Rating)
     return rating.text

@@ -17,7 +17,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
 from annotation.models import Study
-from evaluation.exchange.interchange import Outcome
+from evaluation.exchange.interchange import ImportOutcome
 from evaluation.reports.base import Choices
 from evaluation.statistics.agreement import Level
 from evaluation.studies.reports.raters import raters_report
@@ -35,7 +35,7 @@ def study_of(path: Path, name: str = "pilot") -> Study:
 
 
 @pytest.fixture(scope="module")
-def ais_imports(shared, module_database) -> dict[str, Outcome]:
+def ais_imports(shared, module_database) -> dict[str, ImportOutcome]:
     """Import both files of AIS once; return what came of it by file name."""
     names = ("ann_qrecc.csv", "ann_wow.csv")
     return {name: import_path(shared / "data/ais" / name, name) for name in names}

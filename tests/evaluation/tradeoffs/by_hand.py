@@ -8,7 +8,7 @@ import numpy as np
 
 from evaluation.tradeoffs.axes import Axes, Axis
 from evaluation.tradeoffs.dots import Dot, dot_of
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from generation.models import Dataset, Setup
 
 AXES = Axes(
@@ -30,7 +30,7 @@ def dot(prompt: str, model: str = "PaLM 540B", temperature: float = 0.0, **more:
     return dot_of(setup)._replace(context_tokens=tokens)
 
 
-def material_by_hand(labels: Sequence[tuple[Dot, str, str]]) -> Material:
+def material_by_hand(labels: Sequence[tuple[Dot, str, str]]) -> TradeoffMaterial:
     """Return the material of setups with attribution and sensibleness of each example.
 
     Args:
@@ -43,7 +43,7 @@ def material_by_hand(labels: Sequence[tuple[Dot, str, str]]) -> Material:
     ]
     n_examples = len(rows[0][1]) if rows else 0
     values = np.array(sides).reshape(2, len(rows), n_examples)
-    return Material(
+    return TradeoffMaterial(
         dataset=Dataset(name="mill", slug="mill"),
         axes=AXES,
         dots=tuple(dot for dot, _, _ in rows),

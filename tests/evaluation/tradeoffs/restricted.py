@@ -9,7 +9,7 @@ import numpy as np
 
 from evaluation.tradeoffs.axes import Axes, Axis
 from evaluation.tradeoffs.dots import dot_of
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from generation.models import Dataset, Setup
 from tests.makers import example_row, import_rows, response_row
 
@@ -30,7 +30,7 @@ def restricted_material(
     labels: Mapping[tuple[str, float], tuple[str, str]] = LABELS,
     more: Mapping[Any, Any] = {},
     settings: Mapping[str, Mapping[str, Any]] = {},
-) -> Material:
+) -> TradeoffMaterial:
     """Return the material of restricted setups without a database.
 
     Args:
@@ -54,7 +54,7 @@ def restricted_material(
     both = np.array(values).swapaxes(0, 1)  # (2, n_dots, n_examples)
     n_examples = both.shape[2]
     sides_of_axes = Axes(Axis("a", "Attribution", "said a"), Axis("s", "Sensibleness", "said s"))
-    return Material(
+    return TradeoffMaterial(
         dataset=Dataset(name="mill"),
         axes=sides_of_axes,
         dots=tuple(dots),

@@ -9,7 +9,7 @@ import pytest
 from evaluation.measures.reranking import MAX_ATTRIBUTION, SENSIBLE_FIRST
 from evaluation.measures.tradeoff import WIDTH, attribution_from, f1_from, sensibleness_from
 from evaluation.reports.estimates import USUAL_SEED
-from evaluation.statistics.intervals import Figure, bootstrap_intervals, share_from
+from evaluation.statistics.intervals import Statistic, bootstrap_intervals, share_from
 from evaluation.tradeoffs.recall_lines import curves_of
 from evaluation.tradeoffs.recalls import Recalls
 from evaluation.tradeoffs.reports.restricted import courses, restricted_report
@@ -92,7 +92,7 @@ def test_the_middle_of_each_cluster_is_where_it_was_put(material):
                 def mean(sums, measure=measure):
                     return measure(sums.reshape(*sums.shape[:-1], -1, WIDTH)).mean(axis=-1)
 
-                figures.append(Figure(np.hstack(members), material.dialogs, mean))
+                figures.append(Statistic(np.hstack(members), material.dialogs, mean))
                 wanted.append(value)
 
     intervals = bootstrap_intervals(figures, material.n_dialogs, seed=USUAL_SEED)
@@ -207,7 +207,7 @@ def test_re_ranking_gains_what_chances_say():
             for function in (MAX_ATTRIBUTION, SENSIBLE_FIRST):
                 rows = with_aggregate(material, names, function).statistics(-1)
                 figures = [
-                    Figure(rows[:, [side, 2]], material.dialogs, share_from) for side in (0, 1)
+                    Statistic(rows[:, [side, 2]], material.dialogs, share_from) for side in (0, 1)
                 ]
                 chances = expected([wanted[name] for name in names], function)
                 intervals = bootstrap_intervals(figures, material.n_dialogs, seed=USUAL_SEED)

@@ -16,7 +16,7 @@ from evaluation.tradeoffs.axes import (
     values_of,
 )
 from evaluation.tradeoffs.cached import version_of
-from evaluation.tradeoffs.material import Material, material_of
+from evaluation.tradeoffs.material import TradeoffMaterial, material_of
 from generation.models import Example, Response
 from tests.makers import example_row, import_rows, response_row
 
@@ -33,7 +33,7 @@ SCORES = [
 
 
 @pytest.fixture
-def material(tmp_path) -> Material:
+def material(tmp_path) -> TradeoffMaterial:
     outcome = import_rows(
         tmp_path / "own",
         "own",
@@ -53,7 +53,7 @@ def material(tmp_path) -> Material:
     return material_of(outcome.dataset, axes)
 
 
-def chosen(material: Material, source: Response) -> Response:
+def chosen(material: TradeoffMaterial, source: Response) -> Response:
     setup = material.dataset.setups.create(name="chosen", model="PaLM 8B", prompt="reranked")
     return Response.objects.create(
         dataset=material.dataset,

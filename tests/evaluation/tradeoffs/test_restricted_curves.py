@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.recall_lines import (
     Curves,
     RestrictedPair,
@@ -21,7 +21,7 @@ TYPED = Recalls(at_1=0.5, at_k=0.75, k=3)
 SIDE = ("11111", "11111")
 
 
-def curves_for(material: Material, non_evidence: str = "next-best") -> Curves:
+def curves_for(material: TradeoffMaterial, non_evidence: str = "next-best") -> Curves:
     found = curves_of(material, MODEL, non_evidence=non_evidence)
     assert found
     return found

@@ -10,7 +10,7 @@ from evaluation.reports.columns import UNKNOWN, Estimate
 from evaluation.reports.formats import write_report
 from evaluation.reports.report import Report
 from evaluation.tradeoffs.curve_recalls import measured_recalls
-from evaluation.tradeoffs.material import NO_RESPONSE, Material
+from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial
 from evaluation.tradeoffs.recall_lines import (
     Curves,
     RestrictedPair,
@@ -28,7 +28,7 @@ TYPED = Recalls(at_1=0.5, at_k=0.75, k=3)
 
 
 @pytest.fixture
-def material() -> Material:
+def material() -> TradeoffMaterial:
     return restricted_material()
 
 
@@ -37,7 +37,7 @@ def curves(material) -> Curves:
     return curves_for(material)
 
 
-def curves_for(material: Material, non_evidence: str = "next-best") -> Curves:
+def curves_for(material: TradeoffMaterial, non_evidence: str = "next-best") -> Curves:
     found = curves_of(material, MODEL, non_evidence=non_evidence)
     assert found
     return found

@@ -9,12 +9,12 @@ import pytest
 from django.conf import settings
 from django.template.loader import render_to_string
 
-from evaluation.reports.figures.free_places import Box, Text, first_free, least_covering
+from evaluation.reports.figures.free_places import Rectangle, Text, first_free, least_covering
 from evaluation.tradeoffs.figures.tradeoff.clusters import PADDING
 from evaluation.tradeoffs.figures.tradeoff.figure import figure_of
 from evaluation.tradeoffs.figures.tradeoff.frame import (
     PLOT,
-    Window,
+    FigureWindow,
     curves,
     levels,
     points,
@@ -34,7 +34,7 @@ from evaluation.tradeoffs.view import View
 from generation.text.prompt_types import TWELVE
 from tests.evaluation.tradeoffs.rows_of_tradeoffs import aggregate, row
 
-WHOLE = Window(0.0, 1.0, 0.0, 1.0)
+WHOLE = FigureWindow(0.0, 1.0, 0.0, 1.0)
 MODELS = ("PaLM 8B", "PaLM 62B", "PaLM 540B")
 MAGIC = {"svg": b"<svg", "pdf": b"%PDF-", "png": b"\x89PNG\r\n\x1a\n"}
 
@@ -58,7 +58,7 @@ def palette_for(rows):
 
 def test_a_share_stands_between_the_edges_as_it_lies_between_the_ends():
     # The plot is 790 - 54 - 34 = 702 wide and 668 - 26 - 52 = 590 high.
-    window = Window(0.0, 1.0, 0.3, 1.0)
+    window = FigureWindow(0.0, 1.0, 0.3, 1.0)
 
     assert window.x(0.5) == pytest.approx(54 + 351)
     assert window.y(1.0) == pytest.approx(26)
@@ -106,22 +106,22 @@ def test_a_curve_of_equal_f1_runs_from_edge_to_edge():
 def test_a_curve_is_cut_at_a_window():
     # F1 0.8 between S = 0.7 and S = 0.9: A = 0.8 · 0.9 / (1.8 - 0.8) = 0.72, but x begins at 0.75;
     # A = 0.8 · 0.7 / (1.4 - 0.8) = 14/15. At A = 0.75: S = 0.6 / 0.7.
-    found = points(0.8, Window(0.75, 1.0, 0.7, 0.9))
+    found = points(0.8, FigureWindow(0.75, 1.0, 0.7, 0.9))
 
     np.testing.assert_allclose(found[[0, -1]], [[0.75, 6 / 7], [14 / 15, 0.7]], atol=1e-9)
 
 
 def test_a_curve_beside_a_window_has_no_points():
-    assert not len(points(0.9, Window(0.0, 0.5, 0.0, 0.5)))  # the corner has F1 0.5
-    assert not len(points(0.3, Window(0.5, 1.0, 0.5, 1.0)))
+    assert not len(points(0.9, FigureWindow(0.0, 0.5, 0.0, 0.5)))  # the corner has F1 0.5
+    assert not len(points(0.3, FigureWindow(0.5, 1.0, 0.5, 1.0)))
 
 
 def test_levels_are_tenths_and_finer_when_zoomed_in():
     assert levels(WHOLE) == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
     # From F1 0.8 at one corner to F1 0.9 at the other: of 0.05 there is only 0.85 inside.
-    assert levels(Window(0.8, 0.9, 0.8, 0.9)) == [0.82, 0.84, 0.86, 0.88]
+    assert levels(FigureWindow(0.8, 0.9, 0.8, 0.9)) == [0.82, 0.84, 0.86, 0.88]
     # From F1 0.995 at one corner to F1 1 at the other.
-    narrow = Window(0.995, 1.0, 0.995, 1.0)
+    narrow = FigureWindow(0.995, 1.0, 0.995, 1.0)
     assert levels(narrow) == [0.996, 0.997, 0.998, 0.999]
     labels = [curve.label.text for curve in curves(narrow, []) if curve.label]
     assert labels == [".996", ".997", ".998", ".999"]
@@ -281,7 +281,7 @@ def test_no_text_covers_other_text_or_a_mark():
     titles = [cluster.label.box for cluster in found.clusters if cluster.label]
     texts = [*labels, *curves, *titles]
     assert not any(a.overlap(b) for a, b in itertools.combinations(texts, 2))
-    marks = [Box(mark.x - 6, mark.y - 6, mark.x + 6, mark.y + 6) for mark in found.marks]
+    marks = [Rectangle(mark.x - 6, mark.y - 6, mark.x + 6, mark.y + 6) for mark in found.marks]
     assert not any(label.overlap(mark) for label in labels for mark in marks)
     assert all(label.is_inside(PLOT) for label in labels)
     assert len(labels) + found.n_without_label == 21
@@ -289,7 +289,7 @@ def test_no_text_covers_other_text_or_a_mark():
 
 
 def test_text_takes_the_first_free_place_or_that_which_covers_least():
-    area, taken = Box(0, 0, 100, 100), [Box(0, 0, 50, 100)]
+    area, taken = Rectangle(0, 0, 100, 100), [Rectangle(0, 0, 50, 100)]
     left, right = Text(5, 50, "abc"), Text(60, 50, "abc")
     outside = Text(95, 50, "abc")
 

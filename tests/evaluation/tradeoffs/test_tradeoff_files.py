@@ -14,7 +14,7 @@ from accounts.services import create_api_token
 from evaluation.tradeoffs.figures.tradeoff.figure import figure_of
 from evaluation.tradeoffs.material import material_of
 from evaluation.tradeoffs.pages.methods import methods_paragraph
-from evaluation.tradeoffs.recall_lines import Line
+from evaluation.tradeoffs.recall_lines import RecallLine
 from evaluation.tradeoffs.recalls import Recalls
 from evaluation.tradeoffs.services.reranking import rerank
 from evaluation.tradeoffs.view import View
@@ -179,7 +179,7 @@ def test_the_methods_paragraph_says_every_parameter(page, dataset):
 
 def test_the_methods_paragraph_says_what_lines_of_retrieval_are_drawn_for():
     made = material_by_hand([(dot("golden"), "11.", "1.1")])
-    line = Line(((0.1, 0.2), (0.3, 0.4)), "top-1", "Top 1")
+    line = RecallLine(((0.1, 0.2), (0.3, 0.4)), "top-1", "Top 1")
     figure = figure_of([], View(lines=True, k=3), [line])
     recalls = Recalls(0.6, 0.9, 3)
 

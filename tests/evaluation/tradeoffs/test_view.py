@@ -9,7 +9,7 @@ from evaluation.models import MetricRun
 from evaluation.tradeoffs.axes import Axes, of_run
 from evaluation.tradeoffs.dots import dot_of
 from evaluation.tradeoffs.forms.tradeoff import TradeoffForm
-from evaluation.tradeoffs.material import Material
+from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.view import (
     FIGURES,
     NONE,
@@ -47,7 +47,7 @@ AGGREGATES = [
 ]
 
 
-def material(cells=CELLS, aggregates=AGGREGATES) -> Material:
+def material(cells=CELLS, aggregates=AGGREGATES) -> TradeoffMaterial:
     dataset = Dataset(pk=1, name="own", slug="own")
     setups = [
         Setup(name=f"{model} {t} {prompt}", model=model, temperature=t, prompt=prompt)
@@ -61,7 +61,7 @@ def material(cells=CELLS, aggregates=AGGREGATES) -> Material:
     runs = [
         MetricRun(pk=n, metric=m, dataset=dataset) for n, m in ((1, "auto_ais"), (2, "sensible"))
     ]
-    return Material(
+    return TradeoffMaterial(
         dataset=dataset,
         axes=Axes(*map(of_run, runs)),
         dots=tuple(map(dot_of, setups)),
@@ -78,12 +78,12 @@ def material(cells=CELLS, aggregates=AGGREGATES) -> Material:
     )
 
 
-def view_of(number: int, made: Material) -> View:
+def view_of(number: int, made: TradeoffMaterial) -> View:
     figure = FIGURES[number]
     return figure.view(made, largest(made, figure), smallest(made, figure))
 
 
-def names(number: int, made: Material | None = None) -> set[str]:
+def names(number: int, made: TradeoffMaterial | None = None) -> set[str]:
     made = made or material()
     return {made.dots[place].setup.name for place in shown(made, view_of(number, made))}
 

@@ -11,7 +11,7 @@ import pytest
 
 from generation.backends import openai_http
 from generation.backends.base import Completion, Decoding, Prompt
-from generation.backends.openai_http import MOST_SILENT, Patience
+from generation.backends.openai_http import MOST_SILENT, ServerPatience
 from generation.model_specs import BackendError
 from tests.generation.backends.servers import GREEDY, SHORT, completed, opened
 from tests.language_model_server import (
@@ -284,7 +284,7 @@ def test_an_answer_that_never_ends_is_given_up(server, monkeypatch):
 def test_who_waits_behind_a_server_in_trouble_is_not_asked_for_ever(server):
     """Two calls' worth of time at most: those begun late have their own."""
     server.otherwise = refuses(503)
-    patience = Patience(request=0.1, prompt=0.25, n_tries=99, first_pause=0.01)
+    patience = ServerPatience(request=0.1, prompt=0.25, n_tries=99, first_pause=0.01)
     prompts = [Prompt(f"number {n}") for n in range(200)]
     began = time.monotonic()
 
@@ -298,7 +298,7 @@ def test_who_waits_behind_a_server_in_trouble_is_not_asked_for_ever(server):
 def test_a_server_that_hangs_is_given_up_after_its_first_calls(server):
     server.otherwise = says("late", after=0.5)
     prompts = [Prompt(f"number {n}") for n in range(200)]  # 50 times four, which take 12 s
-    patience = Patience(request=0.1, prompt=5.0, n_tries=2, first_pause=0.01)
+    patience = ServerPatience(request=0.1, prompt=5.0, n_tries=2, first_pause=0.01)
 
     with pytest.raises(
         BackendError,
@@ -315,7 +315,7 @@ def test_one_answer_shows_that_a_server_is_there(server):
     hangs = [Prompt(f"hangs {n}") for n in range(MOST_SILENT - 1)]
     for prompt in hangs:
         server.plan(prompt.text, says("late", after=0.5))
-    model = opened(server, Patience(request=0.1, prompt=0.25, n_tries=1))
+    model = opened(server, ServerPatience(request=0.1, prompt=0.25, n_tries=1))
 
     for _ in range(2):
         silent = [next(model.complete([prompt], GREEDY)) for prompt in hangs]

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.exchange.import_plan import plan_import
-from evaluation.exchange.interchange import Outcome, import_dataset
+from evaluation.exchange.interchange import ImportOutcome, import_dataset
 from evaluation.exchange.management.commands.import_dataset import (
     add_file_arguments,
     opened,
@@ -79,6 +79,6 @@ class Command(BaseCommand):
         for lack in look.mapping.what_is_missing if look.mapping.is_complete else ():
             self.stdout.write(lack)
 
-    def _say_uses(self, outcome: Outcome) -> None:
+    def _say_uses(self, outcome: ImportOutcome) -> None:
         for title, lacks in outcome.uses:
             self.stdout.write(f"{title}: {f'needs {lacks}' if lacks else 'yes'}")

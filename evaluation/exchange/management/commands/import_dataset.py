@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.exchange.import_plan import plan_import
-from evaluation.exchange.interchange import BadRows, Outcome, import_dataset
+from evaluation.exchange.interchange import BadRows, ImportOutcome, import_dataset
 from generation.importers import ENCODINGS, READERS, UTF_8, Material, mapping_in, open_material
 from generation.importers.errors import DatasetError
 from generation.progress import progress_bar
@@ -84,7 +84,7 @@ def opened(path: Path, options: Mapping[str, Any]) -> Material:
     return open_material(path, options["format"], encoding=options["encoding"], mapping=mapping)
 
 
-def say_what_was_found(command: BaseCommand, outcome: Outcome) -> None:
+def say_what_was_found(command: BaseCommand, outcome: ImportOutcome) -> None:
     """Print what a file holds; what is wrong with its bad rows goes to standard error."""
     list_problems(command, outcome)
     say = command.stdout.write
@@ -103,7 +103,7 @@ def say_what_was_found(command: BaseCommand, outcome: Outcome) -> None:
             say(f"  {question}: {expected}")
 
 
-def list_problems(command: BaseCommand, outcome: Outcome) -> None:
+def list_problems(command: BaseCommand, outcome: ImportOutcome) -> None:
     """Say what is wrong with the bad rows, on standard error."""
     for problem in outcome.problems[:MAX_LISTED]:
         command.stderr.write(str(problem))

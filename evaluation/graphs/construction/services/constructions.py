@@ -21,7 +21,14 @@ from evaluation.graphs.services.endpoint_choices import (
     checked_endpoint,
 )
 from evaluation.graphs.services.graph_pull import user_agent
-from evaluation.jobs.services import Hold, JobError, delete_job, repeat_job, request_job, resume_job
+from evaluation.jobs.services import (
+    JobError,
+    JobHold,
+    delete_job,
+    repeat_job,
+    request_job,
+    resume_job,
+)
 from evaluation.models import Job
 from generation.choices.declaration import Choice
 from generation.grids.cells import spec_named
@@ -32,13 +39,13 @@ from generation.limits import LARGEST_SEED, LONGEST_NAME
 from generation.lots import lots
 from generation.models import Construction, ConstructionCall, ConstructionEntry
 from generation.models.constructions import LAST_ROUND
-from generation.retrieval.disambiguation import Named, Pair, Unsettled, pairs_between, settled
+from generation.retrieval.disambiguation import EntityPair, Named, Unsettled, pairs_between, settled
 from generation.retrieval.endpoint_addresses import EndpointError
 from generation.retrieval.relations import Relation, relation_called
 from generation.retrieval.sparql import PAIRS_TOGETHER, PATIENCE, Endpoint, Wikibase
 from generation.retrieval.wikibase import ENTITIES, WIKIDATA, Described, Edge, Shape
 from generation.services.construction_entries import (
-    LeftOut,
+    LeftOutEntry,
     Problem,
     State,
     found,
@@ -102,17 +109,17 @@ class ConstructionPlan(NamedTuple):
 # --- asked for ------------------------------------------------------------------------------
 
 
-def left_out_at_once(record: EntryRecord, relations: Mapping[str, Relation]) -> LeftOut | None:
+def left_out_at_once(record: EntryRecord, relations: Mapping[str, Relation]) -> LeftOutEntry | None:
     """Return why an entry need not be looked up; None: it has to be."""
     names = (record.name_1, record.name_2)
     if short := [name for name in names if not is_complete_name(name)]:
         said = " and ".join(f"“{name}”" for name in short)
         expected = "two words or more, each with a letter"
-        return LeftOut(Problem.INCOMPLETE_NAME, f"found {said}; expected {expected}")
+        return LeftOutEntry(Problem.INCOMPLETE_NAME, f"found {said}; expected {expected}")
     if relation_called(record.relation, relations) is None:
         found_relation = f"found the relation “{record.relation}”"
         expected = "one whose properties are known"
-        return LeftOut(Problem.UNKNOWN_RELATION, f"{found_relation}; expected {expected}")
+        return LeftOutEntry(Problem.UNKNOWN_RELATION, f"{found_relation}; expected {expected}")
     return None
 
 
@@ -259,13 +266,13 @@ def _progress(construction: Construction) -> Progress:
     )
 
 
-def _note_progress(hold: Hold, construction: Construction) -> None:
+def _note_progress(hold: JobHold, construction: Construction) -> None:
     progress = _progress(construction)
     hold.renew(**progress._asdict())
     hold.job.n_done = progress.n_done
 
 
-def construct(hold: Hold) -> Mapping[str, Any]:
+def construct(hold: JobHold) -> Mapping[str, Any]:
     """Carry out what is left of a claimed construction.
 
     Raises:
@@ -295,7 +302,7 @@ def construct(hold: Hold) -> Mapping[str, Any]:
     return {"n_entries": dict(by_state)}
 
 
-def _look_up(hold: Hold, construction: Construction) -> None:
+def _look_up(hold: JobHold, construction: Construction) -> None:
     """Look up the entries that wait: names, the edges between them, the sub-graphs of pairs."""
     waiting = list(construction.entries.filter(state=State.WAITING))
     if not waiting:
@@ -315,7 +322,7 @@ def _look_up(hold: Hold, construction: Construction) -> None:
 
 
 def _look_up_some(
-    hold: Hold,
+    hold: JobHold,
     graph: Wikibase,
     entries: list[ConstructionEntry],
     relations: Mapping[str, Mapping[str, list[str]]],
@@ -346,7 +353,7 @@ def _look_up_some(
         with transaction.atomic():
             hold.renew(n_done=hold.job.n_done + 1, attempts=1)  # or nothing is stored
             if isinstance(outcome, Unsettled):
-                leave_out(entry, LeftOut(Problem(outcome.why.value), outcome.detail))
+                leave_out(entry, LeftOutEntry(Problem(outcome.why.value), outcome.detail))
             else:
                 both = [people[qid] for qid in outcome[:2]]
                 n_left = [name.n_not_looked_at for name in named[entry.pk]]
@@ -375,5 +382,5 @@ def _edges(graph: Wikibase, named: list[tuple[Named, Named]]) -> list[Edge]:
     return found + graph.edges(few)
 
 
-def _lacking(pair: Pair, people: Mapping[str, Described]) -> list[str]:
+def _lacking(pair: EntityPair, people: Mapping[str, Described]) -> list[str]:
     return [qid for qid in pair[:2] if qid not in people]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
-from evaluation.jobs.services import Hold, JobError
+from evaluation.jobs.services import JobError, JobHold
 from generation.backends.base import Completion, Decoding, LanguageModel, Prompt
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.backends.waiting import waited_for
@@ -20,9 +20,9 @@ from generation.lots import lots
 from generation.model_specs import ModelSpec
 from generation.models import Construction, ConstructionCall, ConstructionEntry
 from generation.models.constructions import SIMPLE_STYLE
-from generation.services.claims import LOOKS_EVERY_SECONDS, Stopped
+from generation.services.claims import LOOKS_EVERY_SECONDS, WorkStopped
 from generation.services.construction_entries import (
-    Asked,
+    EntryRound,
     Said,
     State,
     fail_entry,
@@ -50,7 +50,7 @@ PATIENCE_SECONDS = 8.0  # for its turn to call a model; else other work has its 
 
 
 def write_questions(
-    hold: Hold, construction: Construction, spec: ModelSpec, model: LanguageModel
+    hold: JobHold, construction: Construction, spec: ModelSpec, model: LanguageModel
 ) -> None:
     """Ask for all rounds that are left, and store what is said.
 
@@ -76,16 +76,16 @@ def _without(construction: Construction, number: int) -> Iterator[list[Construct
         yield list(some.select_related("construction"))
 
 
-def _asked(entry: ConstructionEntry, number: int) -> Asked | None:
+def _asked(entry: ConstructionEntry, number: int) -> EntryRound | None:
     """Return what a model is asked in a round of an entry; None: nothing is left to bring in."""
     calls = usable_calls(entry.calls.all())
     attempt = sum(call.round == number for call in entry.calls.all()) + 1
     if number == 1:
         prompt = first_prompt(entry.paragraph, graphs_of(entry))
-        return Asked(entry, number, attempt, prompt)
+        return EntryRound(entry, number, attempt, prompt)
     before = calls[-1]
     if number == SIMPLE_STYLE:
-        return Asked(entry, number, attempt, simple_prompt(before.answer, before.question))
+        return EntryRound(entry, number, attempt, simple_prompt(before.answer, before.question))
     graphs = graphs_of(entry)
     used = [member.triple for member in minimum_of(entry, calls, is_whole=True)]
     seed = entry.construction.parameters["seed"]
@@ -94,14 +94,14 @@ def _asked(entry: ConstructionEntry, number: int) -> Asked | None:
         return None
     names = {graph[0][0]: graph[0][2] for graph in graphs}
     prompt = next_prompt(before.answer, before.question, triple, names[triple[0]])
-    return Asked(entry, number, attempt, prompt, triple)
+    return EntryRound(entry, number, attempt, prompt, triple)
 
 
 class _Writer:
     """A model in the hands of one worker."""
 
     def __init__(
-        self, hold: Hold, construction: Construction, spec: ModelSpec, model: LanguageModel
+        self, hold: JobHold, construction: Construction, spec: ModelSpec, model: LanguageModel
     ) -> None:
         self._hold = hold
         self._parameters = construction.parameters
@@ -112,9 +112,9 @@ class _Writer:
         self._together = calls_at_once(spec.name, most)
         # A limited model may be left after each call, and what is not settled is asked again.
         self._most_silences = 1 if self._is_limited else MOST_SILENCES
-        self._silent: list[tuple[Asked, Said]] = []  # one after the other
+        self._silent: list[tuple[EntryRound, Said]] = []  # one after the other
 
-    def ask(self, asked: Sequence[Asked]) -> None:
+    def ask(self, asked: Sequence[EntryRound]) -> None:
         """Ask some rounds, those of one attempt together, and store what is said as it comes."""
         for attempt in sorted({each.attempt for each in asked}):
             of_attempt = [each for each in asked if each.attempt == attempt]
@@ -143,7 +143,7 @@ class _Writer:
             self._store(asked, said)
         self._silent = []
 
-    def _ask_together(self, asked: Sequence[Asked]) -> None:
+    def _ask_together(self, asked: Sequence[EntryRound]) -> None:
         prompts = [Prompt(each.prompt) for each in asked]
         decoding = self._decoding(asked[0])
         answers = waited_for(lambda: self._model.complete(prompts, decoding))
@@ -157,7 +157,7 @@ class _Writer:
         if len(self._silent) >= self._most_silences:
             self.settle()
 
-    def _decoding(self, asked: Asked) -> Decoding:
+    def _decoding(self, asked: EntryRound) -> Decoding:
         """Return how completions of a round are decoded: another attempt has another seed."""
         temperature = self._parameters["temperature"]
         seed = random_key(self._parameters["seed"], "construction", asked.round, asked.attempt)
@@ -169,7 +169,7 @@ class _Writer:
         )
 
     @transaction.atomic
-    def _store(self, asked: Asked, said: Said) -> None:
+    def _store(self, asked: EntryRound, said: Said) -> None:
         """Store a call; too many that cannot be read end its entry.
 
         Raises:
@@ -194,7 +194,7 @@ class _Writer:
             return
         seconds = reserve(self._name, n, patience)
         if seconds > patience:
-            raise Stopped
+            raise WorkStopped
         ends = time.monotonic() + seconds
         while (left := ends - time.monotonic()) > 0:
             self._hold.keep()
@@ -202,7 +202,7 @@ class _Writer:
         self._hold.keep()
 
 
-def _said(asked: Asked, completion: Completion, seconds: float, most_tokens: int) -> Said:
+def _said(asked: EntryRound, completion: Completion, seconds: float, most_tokens: int) -> Said:
     """Return what was said, read, or why it cannot be."""
     said = Said(
         completion=completion.text,

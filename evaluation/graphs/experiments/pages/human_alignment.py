@@ -10,10 +10,10 @@ from django.urls import reverse
 from accounts.http import query_string
 from annotation.models import GoldAnswer, Rater, Study, Target, UnitTarget, Vote
 from annotation.services.alignment_studies import SCHEME
-from evaluation.graphs.experiments.pages.tables import Cell, grouped
+from evaluation.graphs.experiments.pages.tables import ExperimentCell, grouped
 from evaluation.graphs.experiments.reports.human_alignment import (
     HumanAlignmentRow,
-    Rated,
+    RatedPair,
     RunOfPairs,
 )
 from evaluation.models import AutoScore, MetricRun
@@ -23,12 +23,12 @@ from generation.amounts import UNDEFINED
 from generation.models import Dataset
 
 
-class TableRow(NamedTuple):
+class AlignmentTableRow(NamedTuple):
     """One model, or all of them."""
 
     name: str
     url: str
-    cells: Sequence[Cell]
+    cells: Sequence[ExperimentCell]
 
 
 class StudySoFar(NamedTuple):
@@ -44,7 +44,7 @@ class PairRow(NamedTuple):
     """One pair in the list."""
 
     target: Target
-    rated: Rated
+    rated: RatedPair
     score: AutoScore | None
 
 
@@ -103,7 +103,7 @@ def study_chosen(studies: Sequence[StudySoFar], slug: str) -> Study | None:
 
 def table_rows(
     study: Study, rows: Sequence[HumanAlignmentRow], setups: Mapping[str, str]
-) -> list[TableRow]:
+) -> list[AlignmentTableRow]:
     """Return the rows of table 6.
 
     Args:
@@ -124,7 +124,7 @@ def table_rows(
             for name, shown in TABLE.items()
         ]
         url = f"{pairs}{query_string(of_model)}"
-        made.append(TableRow(row.label, url, cells))
+        made.append(AlignmentTableRow(row.label, url, cells))
     return made
 
 
@@ -132,19 +132,19 @@ def _address(pairs: str, shown: str, of_model: Mapping[str, str]) -> str:
     return f"{pairs}{query_string(dict(of_model) | {'shown': shown})}"
 
 
-def _cell(name: str, row: HumanAlignmentRow, url: str) -> Cell:
+def _cell(name: str, row: HumanAlignmentRow, url: str) -> ExperimentCell:
     value, format = row.value(name), COLUMNS[name].format
     if not isinstance(value, Estimate):
-        return Cell(format.write(value), url=url if value else "")
+        return ExperimentCell(format.write(value), url=url if value else "")
     if value.value is None:
-        return Cell(UNDEFINED)
-    return Cell(format.write(value.value), below=format.interval(value), url=url)
+        return ExperimentCell(UNDEFINED)
+    return ExperimentCell(format.write(value.value), below=format.interval(value), url=url)
 
 
 # --- the pairs behind it --------------------------------------------------------------------
 
 # Which pairs are listed: a word for each choice, and who is among them.
-SHOWN: Mapping[str, tuple[str, Callable[[Rated], bool]]] = {
+SHOWN: Mapping[str, tuple[str, Callable[[RatedPair], bool]]] = {
     "": ("all", lambda pair: True),
     "counted": ("two votes or more", lambda pair: pair.is_counted),
     "differ": ("raters differ", lambda pair: pair.is_counted and 0 not in pair.votes),
@@ -157,7 +157,7 @@ SHOWN: Mapping[str, tuple[str, Callable[[Rated], bool]]] = {
 }
 
 
-def pair_rows(rated: Sequence[Rated], run: MetricRun | None) -> list[PairRow]:
+def pair_rows(rated: Sequence[RatedPair], run: MetricRun | None) -> list[PairRow]:
     """Return the rows of some pairs in their order; two queries."""
     wanted = [pair.target for pair in rated]
     targets = Target.objects.filter(pk__in=wanted)

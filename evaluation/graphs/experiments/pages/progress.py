@@ -7,7 +7,13 @@ from annotation.models import Study
 from evaluation.graphs.experiments.pages.human_alignment import StudySoFar, studies_of
 from evaluation.graphs.experiments.registry import EXPERIMENTS, KGExperiment
 from evaluation.graphs.experiments.reports.runs_read import runs_read
-from evaluation.graphs.experiments.services import Scoring, answers_of, grids_of, scoring, why_not
+from evaluation.graphs.experiments.services import (
+    MetricProgress,
+    answers_of,
+    grids_of,
+    scoring,
+    why_not,
+)
 from evaluation.graphs.reports.answer_figures import need_graph
 from evaluation.models import MetricRun
 from evaluation.reports.registry import CannotReport
@@ -25,7 +31,7 @@ class ExperimentState(NamedTuple):
     kind: KGExperiment
     lacking: list[str]  # what the dataset lacks for it, a sentence each
     grids: list[Experiment]  # newest first
-    scored: list[Scoring]  # in the order of its metrics
+    scored: list[MetricProgress]  # in the order of its metrics
     runs_read: Mapping[str, MetricRun]  # those that its table reads, by metric
     n_answers: int  # of its own prompts, or those that it is about
     studies: list[StudySoFar]  # of one that people rate; newest first
@@ -65,7 +71,7 @@ class ExperimentState(NamedTuple):
         )
 
     @property
-    def scores(self) -> list[tuple[Scoring, MetricRun | None]]:
+    def scores(self) -> list[tuple[MetricProgress, MetricRun | None]]:
         """Each metric with the run that the table reads: one that is done, or None."""
         return [(each, self.runs_read.get(each.metric)) for each in self.scored]
 
@@ -99,12 +105,12 @@ class ExperimentState(NamedTuple):
         return {"next": "to be scored", "going on": "scoring"}.get(self.score, "there")
 
 
-def _state_of(scoring: Scoring) -> str:
+def _state_of(scoring: MetricProgress) -> str:
     """Return the state of the run, "" where there is none."""
     return str(scoring.run.run.state) if scoring.run else ""
 
 
-def _is_short(scoring: Scoring) -> bool:
+def _is_short(scoring: MetricProgress) -> bool:
     return scoring.state == "incomplete"
 
 

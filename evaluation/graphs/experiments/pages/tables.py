@@ -43,7 +43,7 @@ class ColumnGroup(NamedTuple):
     columns: Sequence[Column]
 
 
-class Cell(NamedTuple):
+class ExperimentCell(NamedTuple):
     """One number: what stands in it, beside it and below it, and where it leads."""
 
     text: str
@@ -52,7 +52,7 @@ class Cell(NamedTuple):
     url: str = ""
 
 
-class TableRow(NamedTuple):
+class RunsTableRow(NamedTuple):
     """A group of runs, or one run."""
 
     key: str  # of the group, or the setup's id of a run
@@ -61,9 +61,9 @@ class TableRow(NamedTuple):
     url: str  # of the answers
     n_runs: int
     tags: Sequence[str]
-    cells: Sequence[Cell]
+    cells: Sequence[ExperimentCell]
     runs_url: str = ""  # where its runs are unfolded, or folded again
-    runs: Sequence["TableRow"] = ()  # where they are unfolded
+    runs: Sequence["RunsTableRow"] = ()  # where they are unfolded
 
 
 def _of_answers(*names: str) -> tuple[Shown, ...]:
@@ -146,7 +146,7 @@ def table_rows(
     rows: Sequence[RowOfRuns],
     unfolded: str,
     runs: Sequence[RowOfRuns],
-) -> list[TableRow]:
+) -> list[RunsTableRow]:
     """Return the rows of an experiment's table.
 
     Args:
@@ -172,7 +172,7 @@ def table_rows(
     return made
 
 
-def _run_row(dataset: Dataset, key: str, run: RowOfRuns) -> TableRow:
+def _run_row(dataset: Dataset, key: str, run: RowOfRuns) -> RunsTableRow:
     row = _table_row(dataset, key, run)
     if not isinstance(run.runs, OneRun):
         return row
@@ -193,11 +193,11 @@ def _note(row: RowOfRuns, name: str) -> str:
     return "" if title.lower() in name else title
 
 
-def _table_row(dataset: Dataset, key: str, row: RowOfRuns) -> TableRow:
+def _table_row(dataset: Dataset, key: str, row: RowOfRuns) -> RunsTableRow:
     behind = query_string({"setup": key_of(row.setup_ids), "experiment": key})
     url = f"{reverse('graphs:answers', args=[dataset.slug])}{behind}"
     cells = [_cell(COLUMNS[key][shown.name], shown, row, url, behind) for shown in TABLES[key]]
-    return TableRow("", "", "", url, row.runs.n_runs, _tags(row), cells)
+    return RunsTableRow("", "", "", url, row.runs.n_runs, _tags(row), cells)
 
 
 def _tags(row: RowOfRuns) -> list[str]:
@@ -219,24 +219,24 @@ def _runs(n: int) -> str:
     return f"{n} run" if n == 1 else f"{n} runs"
 
 
-def _cell(column: Column, shown: Shown, row: RowOfRuns, url: str, behind: str) -> Cell:
+def _cell(column: Column, shown: Shown, row: RowOfRuns, url: str, behind: str) -> ExperimentCell:
     """Return a number and its way to what `behind` names; nothing is behind what is not there."""
     value, run = row.value(shown.name), row.value(shown.run) if shown.run else None
     estimate = value if isinstance(value, Estimate) else Estimate(value)
     if estimate.value is None or (shown.run and run is None):
-        return Cell(UNDEFINED, below=_unknown(shown.name, row))
+        return ExperimentCell(UNDEFINED, below=_unknown(shown.name, row))
     if run is not None:
         url = _url_of_run(shown, run, behind)
     if not isinstance(value, Estimate):
         is_none = column.format is Format.COUNT and not value
-        return Cell(_text(column, shown.name, row), url="" if is_none else url)
+        return ExperimentCell(_text(column, shown.name, row), url="" if is_none else url)
     deviation, n_undefined = row.deviation(shown.name), row.n_undefined(shown.name)
     parts = [
         *([f"({column.format.write(deviation)})"] if deviation is not None else []),
         *([f"of {_runs(row.runs.n_runs - n_undefined)}"] if n_undefined else []),
     ]
     text, below = column.format.write(value.value), column.format.interval(value)
-    return Cell(text, " ".join(parts), below, url)
+    return ExperimentCell(text, " ".join(parts), below, url)
 
 
 def _unknown(name: str, row: RowOfRuns) -> str:

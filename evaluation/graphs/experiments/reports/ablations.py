@@ -22,13 +22,13 @@ from evaluation.graphs.experiments.reports.run_rows import (
     with_answers,
     without_setups,
 )
-from evaluation.graphs.reports.citations import CitationCounts, citation_counts, citation_shares
+from evaluation.graphs.reports.citations import AnswerCounts, citation_counts, citation_shares
 from evaluation.graphs.reports.cited_answers import CitedAnswers, cited_answers
 from evaluation.measures.citation import Mode
 from evaluation.reports.columns import Column, Estimate, Format
-from evaluation.reports.report import LeftOut, Row
+from evaluation.reports.report import LeftOut, ReportRow
 from evaluation.runs.seeded_setups import SeededRuns, grouped, kind_of
-from evaluation.statistics.intervals import Figure
+from evaluation.statistics.intervals import Statistic
 from generation.models import Dataset, Experiment, ExperimentChunk, ExperimentSetup
 from generation.text.prompt_types import PromptType
 
@@ -41,7 +41,7 @@ SAID = (
 )
 
 
-class Step(NamedTuple):
+class AblationStep(NamedTuple):
     """The runs of one row."""
 
     at: int  # how many pieces of knowledge are removed, or the accuracy in per cent
@@ -58,11 +58,11 @@ MicroF1 = Annotated[Estimate, Column("F1", Format.PERCENT, _CITATIONS)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepCounts(Row):
+class StepCounts(ReportRow):
     """What is counted of some runs of a step."""
 
     family: str
-    counts: CitationCounts
+    counts: AnswerCounts
     n_common: Annotated[int, Column("Questions", Format.COUNT)]
     n_other_answers: int
     n_made_up_minimum: int
@@ -82,7 +82,7 @@ class RowOfStep(RowOfRuns):
 class Ablation(NamedTuple):
     """The families of a dataset, step by step, and their answers to the common examples."""
 
-    steps: list[Step]
+    steps: list[AblationStep]
     answers: CitedAnswers
     n_other_answers: Mapping[int, int]  # of each setup: to other examples
     left_out: LeftOut
@@ -91,7 +91,7 @@ class Ablation(NamedTuple):
     def setups(self) -> list[int]:
         return [pk for step in self.steps for pk in step.runs.ids]
 
-    def figures(self) -> dict[int, dict[str, Figure]]:
+    def figures(self) -> dict[int, dict[str, Statistic]]:
         """Return the micro figures on citations of each setup."""
         found = {}
         for pk in self.setups:
@@ -99,7 +99,7 @@ class Ablation(NamedTuple):
             found[pk] = {name: figures[name] for name in SHOWN}
         return found
 
-    def counts(self, step: Step, setups: list[int]) -> StepCounts:
+    def counts(self, step: AblationStep, setups: list[int]) -> StepCounts:
         """Return what is counted of some runs of a step."""
         here = answers_of(self.answers, setups)
         return StepCounts(
@@ -110,7 +110,7 @@ class Ablation(NamedTuple):
             n_made_up_minimum=sum(each in here.made_up for each in here.examples.tolist()),
         )
 
-    def step_of(self, group: str) -> Step | None:
+    def step_of(self, group: str) -> AblationStep | None:
         """Return the step of a group of runs; None: there is none."""
         return next((step for step in self.steps if step.runs.key == group), None)
 
@@ -135,10 +135,10 @@ def ablation(dataset: Dataset, at: Callable[[PromptType], int | None], first: in
     groups = with_answers(grouped(dataset, lambda prompt: place(prompt) is not None), answers)
     unfinished = _unfinished(dataset)
     n_unfinished = sum(pk in unfinished for runs in groups for pk in runs.ids)
-    families: dict[str, list[Step]] = defaultdict(list)
+    families: dict[str, list[AblationStep]] = defaultdict(list)
     for runs in without_setups(groups, unfinished):
-        families[runs.family].append(Step(place(runs.prompt) or 0, runs, 0))
-    steps: list[Step] = []
+        families[runs.family].append(AblationStep(place(runs.prompt) or 0, runs, 0))
+    steps: list[AblationStep] = []
     kept: list[int] = []
     n_other_state = n_alone = n_thin = 0
     for every in families.values():
@@ -188,7 +188,7 @@ def _unfinished(dataset: Dataset) -> set[int]:
     return set(open_.values_list("setup", flat=True).distinct())
 
 
-def _of_one_state(steps: Sequence[Step]) -> list[Step]:
+def _of_one_state(steps: Sequence[AblationStep]) -> list[AblationStep]:
     """Return the steps of one state of the graph, the newest at each place.
 
     The state with the most places is chosen, of several the newest. One of which less is known is
@@ -208,11 +208,11 @@ def _of_one_state(steps: Sequence[Step]) -> list[Step]:
     return [step for step in chosen if at_places[step.at] is step]
 
 
-def _newest(step: Step) -> int:
+def _newest(step: AblationStep) -> int:
     return max(step.runs.ids)
 
 
-def _thin(steps: Sequence[Step], answers: CitedAnswers, first: int) -> set[int]:
+def _thin(steps: Sequence[AblationStep], answers: CitedAnswers, first: int) -> set[int]:
     """Return the setups, by id, with under half of the answers of the largest run of all steps.
 
     Of the answers to examples that any step behind the first has: others have no such prompt.

@@ -8,12 +8,12 @@ from typing import Annotated
 from evaluation.graphs.experiments.reports.ablations import (
     SAID,
     Ablation,
+    AblationStep,
     MicroCorrect,
     MicroF1,
     MicroPrecision,
     MicroRecall,
     RowOfStep,
-    Step,
     StepCounts,
     ablation,
 )
@@ -32,7 +32,7 @@ from evaluation.reports.registry import NoChoices, ReportKind
 from evaluation.reports.report import Report
 from evaluation.reports.setups import setup_columns
 from evaluation.runs.seeded_setups import GroupColumns
-from evaluation.statistics.intervals import Figure
+from evaluation.statistics.intervals import Statistic
 from generation.models import Dataset
 from generation.text.prompt_types import PromptType
 
@@ -109,7 +109,7 @@ def with_run_rows(dataset: Dataset, group: str) -> tuple[Report[AccuracyRow], li
 
 
 def _row(
-    made: Ablation, step: Step, runs: GroupColumns | OneRun, setups: list[int]
+    made: Ablation, step: AblationStep, runs: GroupColumns | OneRun, setups: list[int]
 ) -> Callable[..., AccuracyRow]:
     """Return a row about some runs of a step, but for its figures."""
     n_gold, n = answers_of(made.answers, setups).subgraphs.sum(axis=0).tolist()
@@ -132,7 +132,7 @@ def _at(kind: PromptType) -> int | None:
     return kind.accuracy if not kind.n_removed else None
 
 
-def _figures(made: Ablation) -> Mapping[int, Mapping[str, Figure]]:
+def _figures(made: Ablation) -> Mapping[int, Mapping[str, Statistic]]:
     """Return the figures of each setup, the measured share of gold sub-graphs among them."""
     figures = made.figures()
     for pk in made.setups:

@@ -25,8 +25,8 @@ from evaluation.graphs.reports.alignment import (
 from evaluation.graphs.reports.answer_figures import need_graph
 from evaluation.graphs.reports.citations import (
     USUAL,
+    AnswerCounts,
     CitationChoices,
-    CitationCounts,
     citation_counts,
     left_out_of,
 )
@@ -38,19 +38,19 @@ from evaluation.reports.registry import NoChoices, ReportKind
 from evaluation.reports.report import Report
 from evaluation.reports.setups import setup_columns
 from evaluation.runs.seeded_setups import GroupColumns, seeded_runs
-from evaluation.statistics.intervals import Figure
+from evaluation.statistics.intervals import Statistic
 from generation.models import Dataset
 
 REPORT = "citation_table"
 
 
-class _Material(NamedTuple):
+class _CitationMaterial(NamedTuple):
     """All that rows are made of."""
 
     answers: CitedAnswers  # of the setups asked for
     alignment: MetricRun | None
     aligned: list[Aligned]
-    figures: Mapping[int, Mapping[str, Figure]]  # of each setup
+    figures: Mapping[int, Mapping[str, Statistic]]  # of each setup
     costs: Mapping[int, list[Cost]]
 
 
@@ -71,7 +71,7 @@ class CitationTableRow(RowOfRuns):
     )
 
     runs: GroupColumns | OneRun
-    counts: CitationCounts
+    counts: AnswerCounts
     n_answers_least: int  # of a run
     n_answers_most: int
     n_unknown_graph: int
@@ -152,11 +152,11 @@ def counted_answers(dataset: Dataset, choices: CitationChoices = USUAL) -> Cited
 
 def _material(
     dataset: Dataset, whole: CitedAnswers, setups: Collection[int], choices: CitationChoices
-) -> _Material:
+) -> _CitationMaterial:
     answers = whole.of_setups(setups)
     run = newest_alignment(dataset)
     found = aligned([run.pk], answers) if run else []
-    return _Material(
+    return _CitationMaterial(
         answers,
         run,
         found,
@@ -166,7 +166,7 @@ def _material(
 
 
 def _row(
-    made: _Material,
+    made: _CitationMaterial,
     runs: GroupColumns | OneRun,
     setups: Collection[int],
     choices: CitationChoices,
@@ -194,7 +194,7 @@ def _row(
 
 
 def _n_without_alignment(
-    made: _Material, here: CitedAnswers, found: Sequence[Aligned]
+    made: _CitationMaterial, here: CitedAnswers, found: Sequence[Aligned]
 ) -> int | None:
     """Return how many answers with a complete citation have no pair with a score; None: no run."""
     if made.alignment is None:
@@ -204,13 +204,13 @@ def _n_without_alignment(
     return sum(pk not in scored for pk in can_be)
 
 
-def _by(made: _Material) -> list[str]:
+def _by(made: _CitationMaterial) -> list[str]:
     """Return what the signature says of alignment."""
     said = made.alignment and made.aligned and f"alignment by {made.alignment.full_signature}"
     return [said] if said else []
 
 
-def _data_hash(made: _Material) -> str:
+def _data_hash(made: _CitationMaterial) -> str:
     of_costs = [cost[1:] for of in made.costs.values() for cost in of]
     if not made.aligned and not of_costs:
         return made.answers.data_hash

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 from django.db.models import Count, Sum
 
 from evaluation.reports.columns import Column, Format
-from evaluation.reports.report import Row
+from evaluation.reports.report import ReportRow
 from generation.grids.grid_file import Price
 from generation.grids.progress import TOKENS_IN
 from generation.models import Call, Experiment
@@ -74,7 +74,7 @@ def costs_of(setups: Collection[int]) -> dict[int, list[Cost]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CostColumns(Row):
+class CostColumns(ReportRow):
     """What some runs cost together; everything is None where there was no call.
 
     Seconds and price are None as well where a call has none (`n_calls_without_…`): a sum of the

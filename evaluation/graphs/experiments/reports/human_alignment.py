@@ -9,15 +9,15 @@ import numpy as np
 
 from annotation.models import Study, Target, UnitTarget
 from annotation.schemes import load_scheme
-from evaluation.graphs.reports.alignment import RunColumns, newest_alignment, run_columns
+from evaluation.graphs.reports.alignment import AlignmentRunColumns, newest_alignment, run_columns
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import USUAL, study_counts, votes_left_out
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, data_hash, signature_of, with_estimates
 from evaluation.reports.registry import CannotReport, NoChoices, ReportKind
-from evaluation.reports.report import LeftOut, Report, Row
+from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.statistics import agreement
-from evaluation.statistics.intervals import Figure, Floats, share_from
+from evaluation.statistics.intervals import Floats, Statistic, share_from
 from evaluation.votes.counts import ArmCounts, Ints
 from generation.models import Setup
 
@@ -27,7 +27,7 @@ ALL_MODELS = "all models"
 SAME, WHOLE = "Metric, same pairs", "Metric, over its run"  # groups of columns
 
 
-class Rated(NamedTuple):
+class RatedPair(NamedTuple):
     """One pair that people rated, and what the run says of it."""
 
     target: int
@@ -49,7 +49,7 @@ class Rated(NamedTuple):
         return is_agreed and self.is_aligned is not None and self.is_aligned != (not self.votes[0])
 
 
-class Scored(NamedTuple):
+class ScoredPair(NamedTuple):
     """One pair with an automatic score, rated or not."""
 
     target: int
@@ -64,30 +64,30 @@ class RatedPairs(NamedTuple):
     counts: ArmCounts
     run: MetricRun | None  # that speaks for its dataset
     models: Mapping[int, str]  # by setup
-    rated: list[Rated]  # by key of the response and number of the citation
-    scored: list[Scored]
+    rated: list[RatedPair]  # by key of the response and number of the citation
+    scored: list[ScoredPair]
 
     @property
-    def counted(self) -> list[Rated]:
+    def counted(self) -> list[RatedPair]:
         """The pairs that figures are over: those with two votes or more."""
         return [each for each in self.rated if each.is_counted]
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoRun(Row):
+class NoRun(ReportRow):
     """No run of alignment has come to its end: nothing is said of one."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOfPairs(Row):
+class RunOfPairs(ReportRow):
     """The run that speaks for a study's dataset."""
 
-    run: RunColumns
+    run: AlignmentRunColumns
     run_n_sampled: int | None  # answers of each model that it drew; None: it is over all
 
 
 @dataclass(frozen=True, kw_only=True)
-class HumanAlignmentRow(Row):
+class HumanAlignmentRow(ReportRow):
     """What people and a run say of the pairs of one model, or of all."""
 
     paper_columns = ("label", "automatic", "human")  # [K] table 6
@@ -185,7 +185,7 @@ def rated_pairs(study: Study) -> RatedPairs:
         for pk, key, number in places.values_list("pk", "response__key", "citation__number")
     }
     rated = [
-        Rated(
+        RatedPair(
             target,
             *named[target],
             models[setup],
@@ -220,7 +220,7 @@ def model_of(setup: Setup) -> str:
     return setup.model or setup.name
 
 
-def _scored(run: MetricRun | None, models: Mapping[int, str]) -> list[Scored]:
+def _scored(run: MetricRun | None, models: Mapping[int, str]) -> list[ScoredPair]:
     """Return every pair of some setups, by id, that a run has a score of; one query."""
     if run is None:
         return []
@@ -232,7 +232,7 @@ def _scored(run: MetricRun | None, models: Mapping[int, str]) -> list[Scored]:
     ).order_by()
     columns = "target", "target__response__setup", "target__response__example__dialog", "score"
     return [
-        Scored(
+        ScoredPair(
             target,
             models[setup],
             dialog,
@@ -250,8 +250,8 @@ def _run_columns(run: MetricRun | None) -> RunOfPairs | NoRun:
 
 def _planned(
     make: Callable[..., HumanAlignmentRow],
-    pairs: Sequence[Rated],
-    scored: Sequence[Scored],
+    pairs: Sequence[RatedPair],
+    scored: Sequence[ScoredPair],
     dialogs: Mapping[str, int],
 ) -> Planned[HumanAlignmentRow]:
     with_score = [each for each in pairs if each.is_aligned is not None]
@@ -268,8 +268,8 @@ def _planned(
 
 
 def _figures(
-    pairs: Sequence[Rated], scored: Sequence[Scored], places: Mapping[str, int]
-) -> Mapping[str, Figure]:
+    pairs: Sequence[RatedPair], scored: Sequence[ScoredPair], places: Mapping[str, int]
+) -> Mapping[str, Statistic]:
     votes = np.array([each.votes for each in pairs], np.int64).reshape(-1, 2)
     dialogs = np.array([places[each.dialog] for each in pairs], np.int64)
     of_run = np.array([places[each.dialog] for each in scored], np.int64)
@@ -278,15 +278,15 @@ def _figures(
     is_aligned = np.array([bool(each.is_aligned) for each in pairs], float)
     agree = has_score * (votes == 0).any(axis=1)
     whole = np.array([each.is_aligned for each in scored], float)
-    voted = Figure(np.column_stack([human, np.ones(len(pairs))]), dialogs, _mean_from)
+    voted = Statistic(np.column_stack([human, np.ones(len(pairs))]), dialogs, _mean_from)
     automatic = _share(whole, np.ones(len(scored)), of_run)
     same = _share(is_aligned * has_score, has_score, dialogs)
     return {
         "human": voted,
-        "percent_agreement": Figure(
+        "percent_agreement": Statistic(
             agreement.percent_agreement_statistics(votes), dialogs, agreement.percent_agreement_from
         ),
-        "alpha": Figure(
+        "alpha": Statistic(
             agreement.krippendorff_alpha_statistics(votes),
             dialogs,
             partial(agreement.krippendorff_alpha_from, level="nominal"),
@@ -299,8 +299,8 @@ def _figures(
     }
 
 
-def _share(part: Floats, whole: Floats, dialogs: Ints) -> Figure:
-    return Figure(np.column_stack([part, whole]), dialogs, share_from)
+def _share(part: Floats, whole: Floats, dialogs: Ints) -> Statistic:
+    return Statistic(np.column_stack([part, whole]), dialogs, share_from)
 
 
 def _mean_from(sums: Floats) -> Floats:
@@ -308,10 +308,10 @@ def _mean_from(sums: Floats) -> Floats:
     return share_from(sums)
 
 
-def _gap(human: Figure, automatic: Figure) -> Figure:
+def _gap(human: Statistic, automatic: Statistic) -> Statistic:
     """Return one share minus another, in points; dialogs are paired."""
     here, there = human.statistics, automatic.statistics
-    return Figure(
+    return Statistic(
         np.block([[here, np.zeros_like(here)], [np.zeros_like(there), there]]),
         np.concatenate([human.dialogs, automatic.dialogs]),
         _points_between,

@@ -28,18 +28,18 @@ from evaluation.models import MetricRun
 from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import data_hash, signature_of
 from evaluation.reports.registry import NoChoices, ReportKind
-from evaluation.reports.report import Report, Row
+from evaluation.reports.report import Report, ReportRow
 from evaluation.reports.setups import setup_columns
 from evaluation.runs.scores import setups_of_the_judge
 from evaluation.runs.seeded_setups import GroupColumns, seeded_runs
-from evaluation.statistics.intervals import Figure
+from evaluation.statistics.intervals import Statistic
 from evaluation.statistics.rater_answers import mean_from, mean_statistics
 from generation.models import Dataset
 
 REPORT = "quality_table"
 
 
-class _Material(NamedTuple):
+class _QualityMaterial(NamedTuple):
     """What one run of each metric says."""
 
     counted: Counted
@@ -50,7 +50,7 @@ class _Material(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgedColumns(Row):
+class JudgedColumns(ReportRow):
     """What the run of one metric says of the answers of some runs."""
 
     n: Annotated[int, Column("Scored", Format.COUNT)]  # answers with a score
@@ -143,7 +143,7 @@ def counted_answers(dataset: Dataset) -> Counted:
     )
 
 
-def _material(dataset: Dataset, setups: Collection[int]) -> _Material:
+def _material(dataset: Dataset, setups: Collection[int]) -> _QualityMaterial:
     counted = counted_answers(dataset)
     n_answers: dict[int, int] = defaultdict(int)
     for pk in counted.setups.values():
@@ -153,27 +153,27 @@ def _material(dataset: Dataset, setups: Collection[int]) -> _Material:
     for score in quality_scores(list(runs.values()), setups, counted):
         scores[score.run, score.setup].append(score)
     judges_own = {run.pk: setups_of_the_judge(run) for run in runs.values()}
-    return _Material(counted, n_answers, runs, scores, judges_own)
+    return _QualityMaterial(counted, n_answers, runs, scores, judges_own)
 
 
-def _of(made: _Material, metric: str, setups: Collection[int]) -> list[QualityScore]:
+def _of(made: _QualityMaterial, metric: str, setups: Collection[int]) -> list[QualityScore]:
     """Return what the run of a metric says of the answers of some setups."""
     run = made.runs.get(metric)
     return [each for pk in setups for each in made.scores.get((run.pk, pk), ())] if run else []
 
 
-def _figures(made: _Material, setups: Collection[int]) -> dict[str, Figure]:
+def _figures(made: _QualityMaterial, setups: Collection[int]) -> dict[str, Statistic]:
     figures = {}
     for metric in QUALITIES:
         scores = _of(made, metric, setups)
         values = np.array([np.nan if s.score is None else s.score for s in scores], np.float64)
         dialogs = np.array([each.dialog for each in scores], np.int64)
-        figures[metric] = Figure(mean_statistics(values), dialogs, mean_from)
+        figures[metric] = Statistic(mean_statistics(values), dialogs, mean_from)
     return figures
 
 
 def _row(
-    made: _Material, runs: GroupColumns | OneRun, setups: Collection[int]
+    made: _QualityMaterial, runs: GroupColumns | OneRun, setups: Collection[int]
 ) -> Callable[..., QualityTableRow]:
     """Return a row about some runs, but for its figures."""
     n_answers = sum(made.n_answers.get(pk, 0) for pk in setups)
@@ -191,7 +191,9 @@ def _row(
     )
 
 
-def _judged(made: _Material, metric: str, setups: Collection[int], n_answers: int) -> JudgedColumns:
+def _judged(
+    made: _QualityMaterial, metric: str, setups: Collection[int], n_answers: int
+) -> JudgedColumns:
     """Return how many of the answers of some runs have which score of a metric."""
     scores = _of(made, metric, setups)
     run = made.runs.get(metric)
@@ -205,7 +207,7 @@ def _judged(made: _Material, metric: str, setups: Collection[int], n_answers: in
     )
 
 
-def _hash(made: _Material) -> str:
+def _hash(made: _QualityMaterial) -> str:
     signatures = {run.pk: run.full_signature for run in made.runs.values()}
     found = [each for of in made.scores.values() for each in of]
     return data_hash([(signatures[each.run], each.key, *each[4:]) for each in found])

@@ -9,12 +9,12 @@ from typing import Annotated, NamedTuple
 from evaluation.graphs.experiments.reports.ablations import (
     SAID,
     Ablation,
+    AblationStep,
     MicroCorrect,
     MicroF1,
     MicroPrecision,
     MicroRecall,
     RowOfStep,
-    Step,
     StepCounts,
     ablation,
 )
@@ -44,7 +44,7 @@ from evaluation.reports.registry import NoChoices, ReportKind
 from evaluation.reports.report import Report
 from evaluation.reports.setups import setup_columns
 from evaluation.runs.seeded_setups import GroupColumns
-from evaluation.statistics.intervals import Figure
+from evaluation.statistics.intervals import Statistic
 from generation.json_length import JsonLength
 from generation.models import Dataset, Response
 from generation.text.prompt_types import PromptType
@@ -52,12 +52,12 @@ from generation.text.prompt_types import PromptType
 REPORT = "removal"
 
 
-class _Material(NamedTuple):
+class _RemovalMaterial(NamedTuple):
     made: Ablation
     run: MetricRun | None  # of [NA]
     na: Mapping[int, list[NaAnswer]]  # by setup
     n_removed: Mapping[int, list[int | None]]  # by setup, of its answers; None: not known
-    figures: Mapping[int, Mapping[str, Figure]]  # by setup
+    figures: Mapping[int, Mapping[str, Statistic]]  # by setup
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +150,7 @@ def with_run_rows(dataset: Dataset, group: str) -> tuple[Report[RemovalRow], lis
 
 
 def _row(
-    material: _Material, step: Step, runs: GroupColumns | OneRun, setups: list[int]
+    material: _RemovalMaterial, step: AblationStep, runs: GroupColumns | OneRun, setups: list[int]
 ) -> Callable[..., RemovalRow]:
     """Return a row about some runs of a step, but for its figures.
 
@@ -188,7 +188,7 @@ def _at(kind: PromptType) -> int | None:
     return kind.n_removed if kind.accuracy == 100 else None
 
 
-def _material(dataset: Dataset) -> _Material:
+def _material(dataset: Dataset) -> _RemovalMaterial:
     made = ablation(dataset, _at, first=0)
     run = runs_read(dataset, [METRIC]).get(METRIC)
     by_setup: dict[int, list[NaAnswer]] = defaultdict(list)
@@ -197,7 +197,7 @@ def _material(dataset: Dataset) -> _Material:
     figures = made.figures()
     for pk in made.setups:
         figures[pk] |= _na_figures(run, _scored(by_setup[pk]))
-    return _Material(made, run, by_setup, _n_removed(made), figures)
+    return _RemovalMaterial(made, run, by_setup, _n_removed(made), figures)
 
 
 def _counted(made: Ablation) -> Counted:
@@ -216,7 +216,7 @@ def _scored(found: list[NaAnswer]) -> list[NaAnswer]:
     return [each for each in found if each.of_removed and not each.problem]
 
 
-def _na_figures(run: MetricRun | None, scored: list[NaAnswer]) -> dict[str, Figure]:
+def _na_figures(run: MetricRun | None, scored: list[NaAnswer]) -> dict[str, Statistic]:
     if run is None or not scored:
         return {f"na_{name}": NOTHING for name in ("precision", "recall", "f1")}
     figures = na_figures(na_statistics(scored, run.cut), scored)
@@ -235,7 +235,7 @@ def _n_removed(made: Ablation) -> dict[int, list[int | None]]:
     return found
 
 
-def _hash(material: _Material) -> str:
+def _hash(material: _RemovalMaterial) -> str:
     said = [(each.key, *each[4:]) for of in material.na.values() for each in of]
     return data_hash([material.made.answers.data_hash, *said])
 

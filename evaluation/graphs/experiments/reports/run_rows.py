@@ -21,10 +21,10 @@ from evaluation.measures.seeded_runs import (
 )
 from evaluation.reports.columns import Column, Estimate
 from evaluation.reports.estimates import Planned, data_hash, with_estimates
-from evaluation.reports.report import Row, number
+from evaluation.reports.report import ReportRow, number
 from evaluation.reports.setups import SetupColumns
 from evaluation.runs.seeded_setups import GroupColumns, SeededRuns, kind_of
-from evaluation.statistics.intervals import Figure, share_from
+from evaluation.statistics.intervals import Statistic, share_from
 from generation.json_length import JsonLength
 from generation.models import Dataset, Response, Setup
 
@@ -36,20 +36,20 @@ F1_OF = {
 }
 MADE_WITH = "mean over runs, deviation n - 1, F1 of the means"
 REMOVED = "answers_with_removed_knowledge"  # though the name of their prompt says of none
-NOTHING = Figure(np.zeros((0, 2)), np.zeros(0, np.int64), share_from)  # undefined
+NOTHING = Statistic(np.zeros((0, 2)), np.zeros(0, np.int64), share_from)  # undefined
 
-Figures = Mapping[str, Figure]  # of one run, by name
+Figures = Mapping[str, Statistic]  # of one run, by name
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneRun(Row):
+class OneRun(ReportRow):
     """What a row says of a single run, beside its figures."""
 
     of: SetupColumns
     n_runs: int = 1
 
 
-class RowOfRuns(Row):
+class RowOfRuns(ReportRow):
     """A row for the runs of a group, or for one of them.
 
     A figure `x` is the mean over the runs where it is defined. F1 is that of the mean precision and
@@ -175,7 +175,7 @@ def _with_setups(groups: Iterable[SeededRuns], is_kept: Callable[[int], bool]) -
 
 def run_figures(
     answers: CitedAnswers, setups: Iterable[int], mode: Mode, found: Iterable[Aligned] = ()
-) -> dict[int, dict[str, Figure]]:
+) -> dict[int, dict[str, Statistic]]:
     """Return the figures on citations of each setup, with `aligned` and `macro_aligned`.
 
     Args:
@@ -218,10 +218,10 @@ def per_run(planned: Sequence[tuple[Callable[..., RowOf], Figures]], n_dialogs: 
     return list(with_estimates(alone, n_dialogs, is_cautious=True))
 
 
-def _joint(runs: Sequence[Figures], n_dialogs: int) -> dict[str, Figure]:
+def _joint(runs: Sequence[Figures], n_dialogs: int) -> dict[str, Statistic]:
     """Return each figure over all runs as one."""
 
-    def of(name: str) -> list[Figure]:
+    def of(name: str) -> list[Statistic]:
         return [run[name] for run in runs]
 
     joint = {name: mean_share(of(name), n_dialogs) for name in runs[0] if name not in F1_OF}

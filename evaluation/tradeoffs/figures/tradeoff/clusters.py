@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from evaluation.reports.figures.free_places import Box, Text, least_covering
+from evaluation.reports.figures.free_places import Rectangle, Text, least_covering
 from evaluation.tradeoffs.figures.tradeoff.frame import PLOT
 from evaluation.tradeoffs.figures.tradeoff.marks import Mark
 
@@ -14,7 +14,7 @@ class Cluster(NamedTuple):
     """The box around the marks of one cluster."""
 
     key: str
-    box: Box
+    box: Rectangle
     label: Text | None
 
     @property
@@ -26,14 +26,14 @@ class Cluster(NamedTuple):
         return round(self.box.bottom - self.box.top, 1)
 
 
-def clusters_of(marks: Sequence[Mark], taken: list[Box]) -> Iterator[Cluster]:
+def clusters_of(marks: Sequence[Mark], taken: list[Rectangle]) -> Iterator[Cluster]:
     """Yield the boxes around the marks of each cluster; their labels are added to what is taken."""
     found: dict[str, list[Mark]] = {}
     for mark in marks:
         if mark.row.of.cluster:
             found.setdefault(mark.row.of.cluster, []).append(mark)
     boxes = {
-        key: Box(
+        key: Rectangle(
             max(min(mark.x for mark in some) - PADDING, PLOT.left + 2),
             max(min(mark.y for mark in some) - PADDING, PLOT.top + 2),
             min(max(mark.x for mark in some) + PADDING, PLOT.right - 2),
@@ -47,19 +47,19 @@ def clusters_of(marks: Sequence[Mark], taken: list[Box]) -> Iterator[Cluster]:
         label = least_covering(_around_box(box, title), [*taken, *others], PLOT)
         if label:
             taken.append(label.box)
-        yield Cluster(key, Box(*(round(edge, 1) for edge in box)), label)
+        yield Cluster(key, Rectangle(*(round(edge, 1) for edge in box)), label)
     taken.extend(edge for box in boxes.values() for edge in _edges(box))
 
 
-def _edges(box: Box) -> Iterator[Box]:
+def _edges(box: Rectangle) -> Iterator[Rectangle]:
     """Yield the four sides of a box, as what nothing should cover."""
-    yield Box(box.left, box.top - 1, box.right, box.top + 1)
-    yield Box(box.left, box.bottom - 1, box.right, box.bottom + 1)
-    yield Box(box.left - 1, box.top, box.left + 1, box.bottom)
-    yield Box(box.right - 1, box.top, box.right + 1, box.bottom)
+    yield Rectangle(box.left, box.top - 1, box.right, box.top + 1)
+    yield Rectangle(box.left, box.bottom - 1, box.right, box.bottom + 1)
+    yield Rectangle(box.left - 1, box.top, box.left + 1, box.bottom)
+    yield Rectangle(box.right - 1, box.top, box.right + 1, box.bottom)
 
 
-def _around_box(box: Box, title: str) -> Iterator[Text]:
+def _around_box(box: Rectangle, title: str) -> Iterator[Text]:
     """Yield where a box may have its title, the usual place below its left end first."""
     below, above = box.bottom + 13, box.top - 6
     yield Text(box.left + 7, below, title)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from evaluation.reports.figures.free_places import Box, around
+from evaluation.reports.figures.free_places import Rectangle, around
 from evaluation.tradeoffs.figures.tradeoff.clusters import Cluster, clusters_of
 from evaluation.tradeoffs.figures.tradeoff.frame import (
     HEIGHT,
@@ -12,8 +12,8 @@ from evaluation.tradeoffs.figures.tradeoff.frame import (
     SMALLEST_WINDOW,
     WIDTH,
     Curve,
+    FigureWindow,
     Tick,
-    Window,
     as_ticks,
     curves,
     ticks,
@@ -27,7 +27,7 @@ from evaluation.tradeoffs.figures.tradeoff.glyphs import (
     with_rings,
 )
 from evaluation.tradeoffs.figures.tradeoff.lines import (
-    Line,
+    DrawnLine,
     PlacedLine,
     legend_of_lines,
     placed_lines,
@@ -37,10 +37,10 @@ from evaluation.tradeoffs.reports.tradeoff import TradeoffRow
 from evaluation.tradeoffs.view import View
 
 
-class Figure(NamedTuple):
+class TradeoffFigure(NamedTuple):
     """Everything that is drawn."""
 
-    window: Window
+    window: FigureWindow
     x_ticks: list[Tick]
     y_ticks: list[Tick]
     titles: tuple[str, str]  # of the axes
@@ -55,7 +55,7 @@ class Figure(NamedTuple):
     n_without_label: int  # marks that were to have one, and have no room for it
     width: int = WIDTH
     height: int = HEIGHT
-    plot: Box = PLOT
+    plot: Rectangle = PLOT
     least: float = SMALLEST_WINDOW  # share of each axis that a zoom has at least
 
     @property
@@ -83,11 +83,11 @@ class Figure(NamedTuple):
 def figure_of(
     rows: Sequence[TradeoffRow],
     view: View,
-    lines: Sequence[Line] = (),
+    lines: Sequence[DrawnLine] = (),
     *,
     palette: Palette | None = None,
     address: Callable[[TradeoffRow], str] | None = None,
-) -> Figure:
+) -> TradeoffFigure:
     """Return the figure of some rows of the report.
 
     Args:
@@ -117,7 +117,7 @@ def figure_of(
         ticks(window.x_from, window.x_to),
         ticks(window.y_from, window.y_to),
     )
-    return Figure(
+    return TradeoffFigure(
         window=window,
         x_ticks=as_ticks(x_values, [window.x(value) for value in x_values]),
         y_ticks=as_ticks(y_values, [window.y(value) for value in y_values]),
@@ -134,7 +134,7 @@ def figure_of(
     )
 
 
-def _lowest(rows: Sequence[TradeoffRow], view: View, lines: Sequence[Line]) -> float:
+def _lowest(rows: Sequence[TradeoffRow], view: View, lines: Sequence[DrawnLine]) -> float:
     """Return the lowest sensibleness that is to be seen; NaN where nothing is."""
     n_ends = 2 if view.intervals else 1  # its value, its lower end
     ends = [end for row in rows for end in row.sensibleness[:n_ends]]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.measures.tradeoff import f1, iso_f1
-from evaluation.reports.figures.free_places import Box, Text, first_free
+from evaluation.reports.figures.free_places import Rectangle, Text, first_free
 from evaluation.statistics.intervals import Floats
 
 WIDTH, HEIGHT = 790, 668
@@ -24,7 +24,7 @@ MOST_DIGITS = 3  # of a level: from here on there is no room for the 0 before th
 EDGE = 1e-9
 
 
-class Window(NamedTuple):
+class FigureWindow(NamedTuple):
     """The part of the unit square that a figure shows: attribution is x, sensibleness y."""
 
     x_from: float
@@ -49,8 +49,8 @@ class Window(NamedTuple):
         )
 
 
-PLOT = Box(LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM)
-CANVAS = Box(0, 0, WIDTH, HEIGHT)
+PLOT = Rectangle(LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM)
+CANVAS = Rectangle(0, 0, WIDTH, HEIGHT)
 
 
 class Tick(NamedTuple):
@@ -74,7 +74,7 @@ def window_of(
     x_to: float | None = None,
     y_from: float | None = None,
     y_to: float | None = None,
-) -> Window:
+) -> FigureWindow:
     """Return what to show: all of x, and y from a round value below the lowest mark.
 
     Args:
@@ -86,7 +86,7 @@ def window_of(
     usual = min(max(floor, 0.0), 0.8)
     x_low, x_high = _ends(x_from, x_to, 0.0)
     y_low, y_high = _ends(y_from, y_to, usual)
-    return Window(x_low, x_high, y_low, y_high)
+    return FigureWindow(x_low, x_high, y_low, y_high)
 
 
 def _ends(low: float | None, high: float | None, usual: float) -> tuple[float, float]:
@@ -114,7 +114,7 @@ def as_ticks(values: Sequence[float], places: Sequence[float]) -> list[Tick]:
     return [Tick(round(place, 1), f"{value:.{shown}f}") for place, value in pairs]
 
 
-def levels(window: Window) -> list[float]:
+def levels(window: FigureWindow) -> list[float]:
     """Return the levels whose curves cross a window: tenths, or finer ones if these are few."""
     found: list[float] = []
     # F1 grows with both shares: it lies between what it is at the lower left and the upper right.
@@ -129,7 +129,7 @@ def levels(window: Window) -> list[float]:
     return found
 
 
-def points(level: float, window: Window) -> Floats:
+def points(level: float, window: FigureWindow) -> Floats:
     """Return the points (attribution, sensibleness) of a curve in a window, from left to right.
 
     Returns:
@@ -149,7 +149,7 @@ def points(level: float, window: Window) -> Floats:
     return defined
 
 
-def _span(level: float, window: Window) -> tuple[float, float]:
+def _span(level: float, window: FigureWindow) -> tuple[float, float]:
     """Return the attribution at which a curve comes into a window, and at which it leaves."""
 
     def attribution_at(sensibleness: float) -> float:
@@ -161,7 +161,7 @@ def _span(level: float, window: Window) -> tuple[float, float]:
     return max(window.x_from, into), window.x_to if math.isnan(out) else min(window.x_to, out)
 
 
-def curves(window: Window, taken: list[Box]) -> list[Curve]:
+def curves(window: FigureWindow, taken: list[Rectangle]) -> list[Curve]:
     """Return the curves of equal F1 with their labels, which are added to what is taken.
 
     A curve that leaves by the right edge has its label outside it; others along the curve, as near

@@ -59,7 +59,7 @@ class Palette(NamedTuple):
     has_rings: bool = False  # around aggregates, in the colour of their model
 
 
-class Entry(NamedTuple):
+class LegendEntry(NamedTuple):
     """One line of a legend."""
 
     keys: tuple[str, ...]  # what a view's filter calls it; several that look alike share a line
@@ -71,10 +71,10 @@ class Entry(NamedTuple):
 class Legend(NamedTuple):
     """What the marks of some rows mean; groups without entries are empty."""
 
-    models: tuple[Entry, ...]
-    temperatures: tuple[Entry, ...]
-    prompts: tuple[Entry, ...]
-    functions: tuple[Entry, ...]
+    models: tuple[LegendEntry, ...]
+    temperatures: tuple[LegendEntry, ...]
+    prompts: tuple[LegendEntry, ...]
+    functions: tuple[LegendEntry, ...]
     has_instructions: bool = False
 
 
@@ -135,20 +135,22 @@ def legend_of(rows: Sequence[DotColumns], palette: Palette) -> Legend:
     )
 
 
-def _models(rows: Sequence[DotColumns], palette: Palette, has_colours: bool) -> tuple[Entry, ...]:
+def _models(
+    rows: Sequence[DotColumns], palette: Palette, has_colours: bool
+) -> tuple[LegendEntry, ...]:
     entries = []
     for model in (*palette.models, *palette.other_models):
         n = sum(row.model == model for row in rows)
         if n:
             colour = model_colour(model, palette)
             glyph = Glyph(SHAPES["circle"], colour) if has_colours else Glyph("")
-            entries.append(Entry((model,), model, glyph, n))
+            entries.append(LegendEntry((model,), model, glyph, n))
     return tuple(entries)
 
 
 def _temperatures(
     rows: Sequence[DotColumns], palette: Palette, has_colours: bool
-) -> tuple[Entry, ...]:
+) -> tuple[LegendEntry, ...]:
     entries = []
     there = {row.temperature for row in rows}
     colour = f"m{len(palette.models)}"  # that of the largest model
@@ -162,11 +164,11 @@ def _temperatures(
         if temperature is not None:
             filled = f", {fill}" if has_colours else ""
             key, title = f"{temperature:g}", f"T {temperature_text(temperature)}{filled}"
-        entries.append(Entry((key,), title, glyph, n))
+        entries.append(LegendEntry((key,), title, glyph, n))
     return tuple(entries)
 
 
-def _prompts(rows: Sequence[DotColumns], palette: Palette) -> tuple[Entry, ...]:
+def _prompts(rows: Sequence[DotColumns], palette: Palette) -> tuple[LegendEntry, ...]:
     """Return a line for each type; restricted ones share a line by evidence, parts by recipe."""
     found: dict[tuple[int, str], list[DotColumns]] = {}
     for row in rows:
@@ -178,7 +180,7 @@ def _prompts(rows: Sequence[DotColumns], palette: Palette) -> tuple[Entry, ...]:
         by_evidence = [name for name in glyph.classes.split() if name.startswith("e")]
         keys = tuple(dict.fromkeys(row.prompt or "none" for row in alike))
         plain = glyph._replace(classes=" ".join(by_evidence))
-        entries.append(Entry(tuple(sorted(keys)), title, plain, len(alike)))
+        entries.append(LegendEntry(tuple(sorted(keys)), title, plain, len(alike)))
     return tuple(entries)
 
 
@@ -191,12 +193,12 @@ def _family_title(row: DotColumns, kind: PromptType | None) -> str:
     return row.prompt_title
 
 
-def _functions(rows: Sequence[DotColumns], palette: Palette) -> tuple[Entry, ...]:
+def _functions(rows: Sequence[DotColumns], palette: Palette) -> tuple[LegendEntry, ...]:
     found: dict[str, list[DotColumns]] = {}
     for row in sorted(rows, key=lambda row: row.function):
         found.setdefault(row.function, []).append(row)
     return tuple(
-        Entry(
+        LegendEntry(
             (function,),
             alike[0].function_title,
             Glyph(SHAPES["star"], f"{_function_colour(function)} t0"),

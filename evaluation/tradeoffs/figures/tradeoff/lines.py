@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from evaluation.tradeoffs.figures.tradeoff.frame import Window, path_of
+from evaluation.tradeoffs.figures.tradeoff.frame import FigureWindow, path_of
 
 LINE_TITLES = {  # in legends; a line of another style has none
     "golden": "Restricted context, golden",
@@ -15,7 +15,7 @@ LINE_TITLES = {  # in legends; a line of another style has none
 RING_TITLES = {"top-1-mark": "At recall@1", "top-k-mark": "At recall@k"}
 
 
-class Line(Protocol):
+class DrawnLine(Protocol):
     """A line through points (attribution, sensibleness), in [0, 1]; one point is a small ring."""
 
     @property
@@ -38,7 +38,7 @@ class PlacedLine(NamedTuple):
     y: float = 0.0
 
 
-def placed_lines(lines: Sequence[Line], window: Window) -> list[PlacedLine]:
+def placed_lines(lines: Sequence[DrawnLine], window: FigureWindow) -> list[PlacedLine]:
     """Return the lines with a part to draw; what leaves the plot is cut off where it is drawn."""
     seen = [
         line
@@ -48,7 +48,7 @@ def placed_lines(lines: Sequence[Line], window: Window) -> list[PlacedLine]:
     return [_placed(line, window) for line in seen]
 
 
-def _placed(line: Line, window: Window) -> PlacedLine:
+def _placed(line: DrawnLine, window: FigureWindow) -> PlacedLine:
     places = [(window.x(x), window.y(y)) for x, y in line.points]
     if len(places) > 1:
         return PlacedLine(line.style, line.label, path_of(places))
@@ -56,7 +56,7 @@ def _placed(line: Line, window: Window) -> PlacedLine:
     return PlacedLine(line.style, line.label, "", round(x, 1), round(y, 1))
 
 
-def legend_of_lines(lines: Sequence[Line]) -> list[tuple[str, str]]:
+def legend_of_lines(lines: Sequence[DrawnLine]) -> list[tuple[str, str]]:
     """Return style and title of each kind of line that is there."""
     there = {line.style for line in lines}
     return [(style, title) for style, title in LINE_TITLES.items() if style in there]

@@ -4,9 +4,9 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from evaluation.reports.figures.free_places import Box, Text, first_free
+from evaluation.reports.figures.free_places import Rectangle, Text, first_free
 from evaluation.reports.numbers import decimal
-from evaluation.tradeoffs.figures.tradeoff.frame import PLOT, Window
+from evaluation.tradeoffs.figures.tradeoff.frame import PLOT, FigureWindow
 from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, Palette, glyph_of
 from evaluation.tradeoffs.reports.tradeoff import TradeoffRow
 from generation.text.temperatures import temperature_text
@@ -48,7 +48,7 @@ class Mark(NamedTuple):
 def mark_of(
     row: TradeoffRow,
     point: tuple[float, float],
-    window: Window,
+    window: FigureWindow,
     palette: Palette,
     with_intervals: bool,
     address: Callable[[TradeoffRow], str] | None,
@@ -92,7 +92,7 @@ def chosen_of(row: TradeoffRow) -> str:
     return f"from {pool}{by}, {calls} per example"
 
 
-def _whiskers(row: TradeoffRow, x: float, y: float, window: Window) -> str:
+def _whiskers(row: TradeoffRow, x: float, y: float, window: FigureWindow) -> str:
     """Return the path of both intervals, as far as the window shows them; "" without any."""
     parts = []
     _, low, high = row.attribution
@@ -109,7 +109,7 @@ def _whiskers(row: TradeoffRow, x: float, y: float, window: Window) -> str:
 # --- labels ---------------------------------------------------------------------------------
 
 
-def labelled(marks: Sequence[Mark], taken: list[Box]) -> list[Mark]:
+def labelled(marks: Sequence[Mark], taken: list[Rectangle]) -> list[Mark]:
     """Return the marks with labels that cover nothing; one without room for it has none."""
     done = []
     for mark in marks:

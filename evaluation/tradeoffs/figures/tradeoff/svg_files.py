@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from evaluation.reports.figures.free_places import Text
 from evaluation.reports.figures.themes import FILE_FONT, LIGHT
-from evaluation.tradeoffs.figures.tradeoff.figure import Figure
-from evaluation.tradeoffs.figures.tradeoff.glyphs import SHAPES, Entry, Glyph
+from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure
+from evaluation.tradeoffs.figures.tradeoff.glyphs import SHAPES, Glyph, LegendEntry
 from evaluation.tradeoffs.figures.tradeoff.lines import RING_TITLES
 
 LEGEND_GAP = 26  # between the figure and its legend
@@ -32,7 +32,7 @@ class LegendLine(NamedTuple):
         return self.x + SYMBOL * bool(self.line or (self.glyph and self.glyph.path))
 
 
-def legend_lines(figure: Figure) -> list[LegendLine]:
+def legend_lines(figure: TradeoffFigure) -> list[LegendLine]:
     """Return the legend of a figure, to stand at its right."""
     x, y = figure.width + LEGEND_GAP - 14.0, figure.plot.top + 4.0
     lines = []
@@ -48,10 +48,10 @@ def legend_lines(figure: Figure) -> list[LegendLine]:
 _Entry = tuple[str, Glyph | None, str]
 
 
-def _groups(figure: Figure) -> Iterator[tuple[str, list[_Entry]]]:
+def _groups(figure: TradeoffFigure) -> Iterator[tuple[str, list[_Entry]]]:
     legend = figure.legend
 
-    def of(entries: tuple[Entry, ...]) -> list[_Entry]:
+    def of(entries: tuple[LegendEntry, ...]) -> list[_Entry]:
         return [(entry.title, entry.glyph, "") for entry in entries]
 
     of_lines: list[_Entry] = [(title, None, style) for style, title in figure.line_legend]
@@ -71,14 +71,14 @@ def _groups(figure: Figure) -> Iterator[tuple[str, list[_Entry]]]:
     yield from ((heading, entries) for heading, entries in groups if entries)
 
 
-def file_size(figure: Figure, lines: list[LegendLine]) -> tuple[int, int]:
+def file_size(figure: TradeoffFigure, lines: list[LegendLine]) -> tuple[int, int]:
     """Return width and height of a file that holds a figure and its legend."""
     ends = [Text(line.text_x, line.y, line.text).box.right for line in lines]
     bottom = max((line.y for line in lines), default=0.0)
     return round(max([figure.width, *ends]) + 12), round(max(figure.height, bottom + 20))
 
 
-def titled(figure: Figure, attribution: str, sensibleness: str) -> Figure:
+def titled(figure: TradeoffFigure, attribution: str, sensibleness: str) -> TradeoffFigure:
     """Return a figure whose axes say what they were measured by."""
     titles = [
         f"{plain}: {said}"

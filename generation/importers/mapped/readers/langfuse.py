@@ -13,7 +13,7 @@ from itertools import islice
 from generation.importers.fields import NOTHING, Row
 from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.readers.counts import LeftOut
-from generation.importers.mapped.readers.traces import OF_VOTES, Part, Score, Trace
+from generation.importers.mapped.readers.traces import OF_VOTES, Score, Trace, TracePart
 from generation.importers.mapped.table_files import TableFile, table_in
 from generation.importers.sources import Source, plain_name
 from generation.records import Problem
@@ -71,7 +71,7 @@ class _Export:
         trace.session = trace.session or _text(row, "session_id")
         said = _text(row, "input"), _text(row, "output"), _text(row, "provided_model_name")
         meta = {name: text for name in ("name", "model_parameters") if (text := _text(row, name))}
-        part = Part(row.where, key, *said, meta)
+        part = TracePart(row.where, key, *said, meta)
         if not kind:
             trace.own[key] = part
         if kind == "GENERATION":

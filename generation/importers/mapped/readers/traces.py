@@ -14,7 +14,7 @@ NO_TEXT = "retrieved documents without a text"
 OF_VOTES = ("criterion", "vote", "rater", "score_id")  # columns
 
 
-class Part(NamedTuple):
+class TracePart(NamedTuple):
     """A trace's own row, or a call in it; input and output are texts or JSON."""
 
     where: Where
@@ -50,13 +50,13 @@ class Trace:
 
     def __init__(self) -> None:
         self.session = ""
-        self.own: dict[str, Part] = {}
-        self.roots: dict[str, Part] = {}
-        self.generations: dict[str, Part] = {}
-        self.retrievers: dict[str, Part] = {}
+        self.own: dict[str, TracePart] = {}
+        self.roots: dict[str, TracePart] = {}
+        self.generations: dict[str, TracePart] = {}
+        self.retrievers: dict[str, TracePart] = {}
         self.scores: list[Score] = []
 
-    def responses(self) -> tuple[list[Part], dict[str, str]]:
+    def responses(self) -> tuple[list[TracePart], dict[str, str]]:
         """Return the responses, and what a score may name → the id of the response that it means.
 
         That is the trace as a whole, which "" names, as does a part that says the same.

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from evaluation.graphs.construction.services.rounds import write_questions
-from evaluation.jobs.services import Hold, claim_job
+from evaluation.jobs.services import JobHold, claim_job
 from evaluation.models import Job
 from generation.backends.base import Completion
 from generation.model_specs import ModelSpec
@@ -77,7 +77,7 @@ def test_seconds_of_a_batch_add_up_to_the_time_that_it_took():
     assert claim is not None
 
     began = time.monotonic()
-    write_questions(Hold(claim), construction, ModelSpec("openai", "slow"), Slow())
+    write_questions(JobHold(claim), construction, ModelSpec("openai", "slow"), Slow())
     took = time.monotonic() - began
 
     seconds = [each.seconds or 0.0 for each in ConstructionCall.objects.all()]

@@ -7,12 +7,12 @@ from evaluation.graphs.construction.services import constructions as service
 from evaluation.graphs.construction.services import rounds
 from evaluation.graphs.construction.services.constructions import construct
 from evaluation.jobs.kinds import resume
-from evaluation.jobs.services import Hold, claim_job
+from evaluation.jobs.services import JobHold, claim_job
 from evaluation.models import Job
 from generation.models import Checkpoint, ConstructionCall, ConstructionEntry
 from generation.models.constructions import SIMPLE_STYLE
-from generation.services.claims import Stopped
-from generation.services.construction_entries import Asked, store_call
+from generation.services.claims import WorkStopped
+from generation.services.construction_entries import EntryRound, store_call
 from generation.services.constructions import publish
 from tests.constructed_entries import BUILT, FAILS
 from tests.endpoint_server import endpoint_server, forwards
@@ -173,7 +173,7 @@ def test_a_worker_that_lost_its_construction_stores_nothing_more(
     job = asked_for(tmp_path, family_graph.url, n_rounds=2)
     first = claim_job(job.pk)
     assert first is not None
-    woken: list[Asked] = []
+    woken: list[EntryRound] = []
 
     def falls_asleep(asked, said):
         if asked.round == 2 and not woken:
@@ -182,7 +182,7 @@ def test_a_worker_that_lost_its_construction_stores_nothing_more(
         return store_call(asked, said)
 
     monkeypatch.setattr(rounds, "store_call", falls_asleep)
-    hold = Hold(first)
+    hold = JobHold(first)
     with pytest.raises(SystemError):
         construct(hold)
     before = ConstructionCall.objects.count()
@@ -192,7 +192,7 @@ def test_a_worker_that_lost_its_construction_stores_nothing_more(
     done = contents()
     assert ConstructionCall.objects.count() > before
 
-    with pytest.raises(Stopped):
+    with pytest.raises(WorkStopped):
         construct(hold)
     assert contents() == done
 
