@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from accounts.http import SignedInRequest
-from accounts.kept_forms import sign_in_first
+from accounts.interrupted_forms import sign_in_first
 from accounts.models import User
 
 P = ParamSpec("P")

@@ -24,7 +24,7 @@ from accounts.http import (
     page_to_return_to,
     render_page_or_fragment,
 )
-from accounts.kept_forms import (
+from accounts.interrupted_forms import (
     send_again,
     sent_form,
     sign_in_first,

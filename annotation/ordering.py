@@ -4,9 +4,9 @@ Everything here is a hash of the study's seed and of names, so that it can be to
 time, on any machine, and does not change when a study grows.
 """
 
-from generation.draws import N_KEYS as N_KEYS
-from generation.draws import random_key as random_key
-from generation.draws import share_is_drawn as share_is_drawn
+from generation.seeded_random import N_KEYS as N_KEYS
+from generation.seeded_random import random_key as random_key
+from generation.seeded_random import share_is_drawn as share_is_drawn
 
 
 def start_of(seed: int, rater: str) -> int:

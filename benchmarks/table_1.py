@@ -61,7 +61,7 @@ def in_words(found: dict[str, Any]) -> Iterator[str]:
 def _taught(shared: Path, work: Path, base: Path) -> Path:
     """Return the folder of a checkpoint that was taught the rater scores; made once."""
     from evaluation.backends.base import Reply
-    from evaluation.backends.distilling import Lesson, Training, TrainingRecipe
+    from evaluation.backends.distillation_training import Lesson, Training, TrainingRecipe
     from generation.model_specs import ModelSpec
 
     made = work / NAME

@@ -28,7 +28,7 @@ class Task(DjangoTask):  # type: ignore[misc]
 
     def apply_async(self, *args: Any, **kwargs: Any) -> Any:
         """Send a message, if that is possible; return its result, None if it is not."""
-        from work.alive import note_unsent
+        from work.worker_health import note_unsent
 
         if monotonic() < Task._sends_again_at:
             return None

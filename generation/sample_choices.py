@@ -5,9 +5,9 @@ from hashlib import sha256
 from typing import Annotated, Any, NamedTuple
 
 from generation.choices.declaration import Choice, made
-from generation.draws import share_is_drawn
 from generation.filters import ALL_ON, FILTER_KEYS, Filters, filters_of
 from generation.limits import LARGEST_SEED, LONGEST_NAME
+from generation.seeded_random import share_is_drawn
 
 ALL, TRAIN, DEV = "all", "train", "dev"
 PARTS = {

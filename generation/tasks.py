@@ -14,7 +14,7 @@ from generation.retrieval import dataset_index
 from generation.services import experiments, samples
 from generation.services.experiment_chunks import asks_server, claim_grid_chunk, next_grid_chunk
 from generation.services.experiment_chunks import generate_chunk as generate
-from work.alive import at_work
+from work.worker_health import at_work
 
 logger = logging.getLogger(__name__)
 

@@ -28,7 +28,7 @@ from tests.oxigraph_server import Oxigraph, oxigraph_server
 from tests.published import shared_folder
 from tests.services import need, url_of
 from tests.wikidata_shape import ntriples, world
-from work.alive import watch
+from work.worker_health import watch
 
 # How long an example takes says how busy the machine is, and nothing about the code. In CI each
 # property is tried with the same examples again, so that it says something about the change alone.

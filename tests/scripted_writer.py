@@ -7,8 +7,8 @@ sent: the same request gets the same completion, whoever was killed meanwhile.
 import re
 from collections.abc import Mapping
 
-from generation.draws import random_key
 from generation.models.constructions import LAST_ROUND, SIMPLE_STYLE
+from generation.seeded_random import random_key
 from tests.language_model_server import Reply, Request, says
 
 SEED = 13

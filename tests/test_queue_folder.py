@@ -12,7 +12,7 @@ from kombu.exceptions import ChannelError
 from config.celery import Task
 from config.queue_folder import Channel
 from evaluation.exchange.tasks import forget_old_imports
-from work.alive import why_unsent
+from work.worker_health import why_unsent
 
 
 @pytest.fixture

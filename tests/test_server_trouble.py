@@ -11,7 +11,7 @@ from django.template import engines
 from django.urls import reverse
 
 from tests.annotation.planned import make_dataset, make_raters, make_study
-from work.alive import Watch, watch
+from work.worker_health import Watch, watch
 
 FILES = "config.cache.FileCache"
 

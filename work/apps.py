@@ -10,7 +10,7 @@ class WorkConfig(AppConfig):
         """Let each task that a worker takes from the queue be a sign that workers are alive."""
         from celery import signals
 
-        from work.alive import give_sign
+        from work.worker_health import give_sign
 
         for moment in (signals.task_prerun, signals.task_postrun):
             moment.connect(give_sign, dispatch_uid="work.sign")

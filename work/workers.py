@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 from django.conf import settings
 
-from work.alive import Watch
 from work.processes import STARTS_WITHIN_SECONDS, Program, Supervisor
+from work.worker_health import Watch
 
 logger = logging.getLogger(__name__)
 
 LOOKS_EVERY_SECONDS = 1.0
 IS_READY = " ready."  # in a worker's log
 CELERY = ("celery", "--app=config")
-# What workers tell each other only fills the queue; that one is alive is seen by `work.alive`.
+# What workers tell each other only fills the queue; `work.worker_health` sees that one is alive.
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 # A worker that gets SIGTERM waits for its tasks, which may take an hour. Killed work is sent again.
 STOP_SIGNAL = signal.SIGQUIT

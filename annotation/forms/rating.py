@@ -10,7 +10,7 @@ from typing import Any
 
 from django import forms
 
-from annotation.asked import impossible_in_words
+from annotation.numbered_questions import impossible_in_words
 from annotation.rated_units import RatedUnit, ShownResponse
 from annotation.schemes import Scheme
 from annotation.voting import Judgement, with_implied

@@ -4,9 +4,14 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from annotation.asked import AskedQuestion, asked_questions, gates_of, impossible_in_words
 from annotation.forms.rating import NO_ANSWER, RatingForm, VoteForm
 from annotation.models import Arm, Study
+from annotation.numbered_questions import (
+    AskedQuestion,
+    asked_questions,
+    gates_of,
+    impossible_in_words,
+)
 from annotation.rated_units import ShownResponse
 from annotation.schemes import YES_NO, Question
 from generation.models import Entity

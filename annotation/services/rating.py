@@ -20,7 +20,7 @@ from annotation.models import (
     VoteChange,
 )
 from annotation.services.claiming import lease_from_now
-from annotation.services.deciding import after_voting, let_go_when_decided
+from annotation.services.vote_consequences import after_voting, let_go_when_decided
 from annotation.voting import Answer
 
 

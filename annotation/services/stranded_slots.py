@@ -6,8 +6,8 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.services import record
 from annotation.models import Assignment, Exposure, Rater, Skip, Study, Unit
-from annotation.services.deciding import let_go_when_decided
 from annotation.services.studies import StudyError, lock_study
+from annotation.services.vote_consequences import let_go_when_decided
 from annotation.stranded_slots import askable_raters, stranded_units
 
 SLOTS_AT_ONCE = 2000

@@ -11,12 +11,12 @@ from annotation.models import Arm, Guideline, Rater, Study, Target, Unit
 from annotation.ordering import random_key
 from annotation.planning import UnitPlan, plan_units, rater_needs, responses_of
 from annotation.schemes import YES_NO, Scheme, SchemeError, load_scheme
-from annotation.services.deciding import let_go_when_decided
 from annotation.services.units import (
     give_gold_a_slot_per_rater,
     store_known_answers,
     store_plan,
 )
+from annotation.services.vote_consequences import let_go_when_decided
 from annotation.stranded_slots import stranded
 from annotation.study_plan import StudyPlan
 from generation.models import Setup

@@ -6,8 +6,8 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.services import record
 from annotation.models import Assignment, Rater, Study, Unit
-from annotation.services.deciding import let_go_when_decided
 from annotation.services.studies import deal_into_groups, lock_study
+from annotation.services.vote_consequences import let_go_when_decided
 
 
 @transaction.atomic

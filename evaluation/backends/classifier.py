@@ -14,7 +14,7 @@ from evaluation.backends.pair_model import (
     Tokens,
 )
 from evaluation.measures.entailment import Pair
-from generation.backends.loading import load, most_tokens
+from generation.backends.checkpoint_loader import load, most_tokens
 from generation.model_specs import BackendError, ModelSpec
 
 __all__ = ["OBVIOUS", "OBVIOUSLY_NOT", "SequenceClassifier"]

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from evaluation.backends.base import Entailment
 from evaluation.measures.entailment import Pair
+from generation.backends.checkpoint_loader import Loaded
 from generation.backends.faster_layers import FasterLayers
-from generation.backends.loading import Loaded
 from generation.backends.model_files import first_line
 from generation.model_specs import BackendError, ModelSpec
 

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from evaluation.backends.base import Backend
 from evaluation.backends.classifier import SequenceClassifier
-from evaluation.backends.distilled import Distilled
+from evaluation.backends.distilled_classifier import Distilled
 from evaluation.backends.heuristic import Heuristic
 from evaluation.backends.lexical import Lexical
 from evaluation.backends.seq2seq import Seq2SeqClassifier
-from generation.backends.opening import kept_open
+from generation.backends.open_models import kept_open
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.model_specs import BackendError, ModelSpec
 

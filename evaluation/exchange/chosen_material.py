@@ -29,7 +29,7 @@ from annotation.models import (
 )
 from evaluation.jobs.services import ENDED
 from evaluation.models import Adjudication, AutoScore, Job, MetricRun
-from evaluation.reports.cached import DELETED
+from evaluation.reports.cache import DELETED
 from generation.models import (
     Call,
     Dataset,

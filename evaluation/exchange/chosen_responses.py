@@ -6,10 +6,10 @@ Scores and votes of the one count for the other, so anything else would be a fal
 from collections.abc import Iterable, Mapping
 
 from generation.importers.errors import excerpt
-from generation.importers.seen import SeenKeys, is_content
+from generation.importers.seen_keys import SeenKeys, is_content
 from generation.models import Dataset
 from generation.records import Problem, Record, ResponseRecord
-from generation.services.rows import digest, in_lots
+from generation.services.record_keys import digest, in_lots
 
 NO_SOURCE = ""  # of rows that nothing can be chosen from
 

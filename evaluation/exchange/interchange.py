@@ -19,7 +19,7 @@ from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from annotation.closed_gates import given_behind_closed_gates
 from annotation.models import Study, Vote
-from annotation.services.imported import (
+from annotation.services.imported_votes import (
     create_imported_study,
     store_assumed,
     store_flags,
@@ -28,9 +28,9 @@ from annotation.services.imported import (
 )
 from evaluation.exchange.first_examples import FirstExamples
 from evaluation.exchange.import_plan import ImportPlan, Progress
+from evaluation.exchange.possible_reports import Contents, uses_of
 from evaluation.exchange.row_checks import RowChecks
-from evaluation.exchange.uses import Contents, uses_of
-from evaluation.reports.cached import IMPORTED
+from evaluation.reports.cache import IMPORTED
 from evaluation.runs.services.imported_scores import store_scores
 from generation.amounts import UNDEFINED
 from generation.importers import KINDS, Material

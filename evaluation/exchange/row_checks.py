@@ -10,14 +10,14 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.models import Flag, Rater, Study, Vote
 from annotation.schemes import Scheme
-from annotation.services.imported import rater_facts
+from annotation.services.imported_votes import rater_facts
 from evaluation.exchange.changed_passages import passage_content, said_of_passage
 from evaluation.exchange.chosen_responses import known_sources, source_of, unknown_source
 from evaluation.exchange.row_names import joined, key_of, name_of
 from evaluation.exchange.row_parts import parts_of, rank_part, said_of_change, setup_parts
 from evaluation.models import AutoScore
 from generation.importers.errors import excerpt
-from generation.importers.seen import SeenKeys, is_content
+from generation.importers.seen_keys import SeenKeys, is_content
 from generation.models import Dataset, ExperimentChunk, Passage, Response
 from generation.records import (
     CollectionPassageRecord,
@@ -36,7 +36,7 @@ from generation.records import (
 )
 from generation.sample_rows import sample_content, sample_problem, sample_record
 from generation.services.rankings import stored_ranks
-from generation.services.rows import digest, ids_by_key, in_lots, record_digest
+from generation.services.record_keys import digest, ids_by_key, in_lots, record_digest
 
 Note = Callable[[Problem], None]
 

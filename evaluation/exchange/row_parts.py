@@ -15,7 +15,7 @@ from generation.records import (
     ResponseRecord,
     SetupRecord,
 )
-from generation.services.rows import digest
+from generation.services.record_keys import digest
 
 
 class RowPart(NamedTuple):

@@ -5,7 +5,7 @@ from django.conf import settings
 
 from evaluation.exchange.import_process import carry_on_apart
 from evaluation.exchange.uploads import cancel_forgotten_imports, interrupted_imports
-from work.alive import at_work
+from work.worker_health import at_work
 
 
 # The process has a limit of its own; the task's are for a worker that does not see to it.

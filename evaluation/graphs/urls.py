@@ -3,7 +3,7 @@
 from django.urls import path
 
 from evaluation.graphs.experiments.views import alignment, experiments
-from evaluation.graphs.views import browse, made_up, pull, questions, reports, statistics
+from evaluation.graphs.views import browse, minimum_sets, pull, questions, reports, statistics
 from evaluation.reports.views import download
 from generation.models import Dataset
 
@@ -30,7 +30,7 @@ urlpatterns = [
     ),
     path("<slug:slug>/answers/", reports.answers, name="answers"),
     path("<slug:slug>/differences/", reports.differences, name="differences"),
-    path("<slug:slug>/make-up/", made_up.make_up, name="make-up"),
+    path("<slug:slug>/make-up/", minimum_sets.make_up, name="make-up"),
     path("<slug:slug>/experiments/", experiments.experiments, name="experiments"),
     path("<slug:slug>/experiments/<slug:key>/", experiments.experiment, name="experiment"),
     path(

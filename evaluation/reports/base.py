@@ -17,7 +17,7 @@ from evaluation.reports.report import LeftOut, ReportRow
 from evaluation.statistics import rater_answers
 from evaluation.statistics.intervals import Floats, Measure, share_from
 from evaluation.statistics.labels import label_rule
-from evaluation.votes.assumed import assumed_responses
+from evaluation.votes.assumed_answers import assumed_responses
 from evaluation.votes.counts import (
     ArmCounts,
     Ints,

@@ -8,12 +8,12 @@ from typing import Annotated, NamedTuple
 
 from evaluation.reports.report import LeftOut
 from generation.choices.declaration import Choice
-from generation.draws import random_key
 from generation.grids.grid_file import QUERIES, Query
 from generation.models import Dataset, Example, ExamplePassage, Ranking, Turn
 from generation.retrieval.bm25 import USUAL, Bm25
 from generation.retrieval.dataset_index import MANY_PASSAGES, can_wait_for_index, index_of
-from generation.services.rows import digest
+from generation.seeded_random import random_key
+from generation.services.record_keys import digest
 
 MOST_K = 10
 NO_PASSAGE = 0

@@ -18,8 +18,8 @@ from evaluation.metrics.base import AutoMetric
 from evaluation.metrics.registry import METRICS, metric_of
 from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.choices import model_called, models_for
-from evaluation.runs.judged import first_plan, is_about, is_of_citations
 from evaluation.runs.plan import Pool, RunPlan, responses_of_study, spec_of
+from evaluation.runs.study_targets import first_plan, is_about, is_of_citations
 from generation.model_specs import ModelSpec
 
 GRID = "auto_ais"  # the metric whose flavor, window and hypothesis are chosen

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from annotation.models import Study
 from evaluation.metrics.registry import METRICS
 from evaluation.models import AutoScore, MetricRun
-from evaluation.runs.judged import is_about, is_of_citations
+from evaluation.runs.study_targets import is_about, is_of_citations
 from evaluation.statistics.intervals import Floats
 from evaluation.votes.counts import ArmCounts, Ints
 

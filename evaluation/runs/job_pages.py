@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 
 from annotation.models import Study
 from annotation.schemes import load_scheme
-from evaluation.backends.distilled import TAUGHT
+from evaluation.backends.distilled_classifier import TAUGHT
 from evaluation.models import Job, MetricRun
 from evaluation.runs.prompts import PROMPTED
 from generation.backends.registry import LANGUAGE_MODELS

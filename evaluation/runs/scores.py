@@ -11,7 +11,7 @@ from annotation.models import Study
 from evaluation.backends.registry import BACKENDS
 from evaluation.metrics.registry import METRICS, metric_of
 from evaluation.models import AutoScore, MetricRun
-from evaluation.runs.judged import is_about, is_of_citations
+from evaluation.runs.study_targets import is_about, is_of_citations
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.evidence import EvidenceChoice
 

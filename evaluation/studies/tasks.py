@@ -6,7 +6,7 @@ from celery import shared_task
 
 from evaluation.reports.base import Choices
 from evaluation.studies.reports.cached_figures import compute_and_store
-from work.alive import at_work
+from work.worker_health import at_work
 
 
 @shared_task(name="evaluation.tasks.compute_figures", acks_late=True)

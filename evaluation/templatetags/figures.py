@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from annotation.schemes import Question, Scale, Scheme
 from evaluation.reports.columns import Estimate, Format
-from evaluation.reports.left_out import in_words
+from evaluation.reports.exclusions import in_words
 from evaluation.reports.numbers import (
     coefficient,
     decimal,

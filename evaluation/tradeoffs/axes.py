@@ -20,7 +20,7 @@ from evaluation.reports.base import Choices, study_counts
 from evaluation.runs.item_scores import scale_of
 from evaluation.statistics.intervals import Floats
 from evaluation.statistics.labels import label_rule
-from evaluation.votes.assumed import assumed_in_dataset
+from evaluation.votes.assumed_answers import assumed_in_dataset
 from evaluation.votes.counts import Ints
 from evaluation.votes.people import people_of
 from generation.evidence import EvidenceChoice

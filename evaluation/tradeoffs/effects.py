@@ -5,7 +5,6 @@ from functools import partial
 from typing import NamedTuple
 
 from evaluation.tradeoffs.dots import TOP_RIGHT, Dot
-from evaluation.tradeoffs.flattered import flattered
 from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.pairs import (
     NOT_GOLDEN,
@@ -17,6 +16,7 @@ from evaluation.tradeoffs.pairs import (
     sizes_of,
 )
 from evaluation.tradeoffs.pools import best_single
+from evaluation.tradeoffs.selection_bias import flattered
 from evaluation.tradeoffs.titles import setup_title, within
 from generation.text.temperatures import temperature_text
 

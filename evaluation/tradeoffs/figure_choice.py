@@ -3,9 +3,7 @@
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from evaluation.tradeoffs.dots import Dot
-from evaluation.tradeoffs.material import TradeoffMaterial
-from evaluation.tradeoffs.view import (
+from evaluation.tradeoffs.chart_view import (
     NONE,
     PaperFigure,
     View,
@@ -14,6 +12,8 @@ from evaluation.tradeoffs.view import (
     prompt_key,
     temperature_key,
 )
+from evaluation.tradeoffs.dots import Dot
+from evaluation.tradeoffs.material import TradeoffMaterial
 
 SWITCHES = {
     "intervals": "Intervals",

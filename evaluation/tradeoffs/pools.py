@@ -16,7 +16,7 @@ from evaluation.tradeoffs.material import TradeoffMaterial
 from generation.amounts import UNDEFINED
 from generation.models import RERANKED, Setup
 from generation.services.aggregates import what_makes
-from generation.services.rows import digest
+from generation.services.record_keys import digest
 from generation.text.temperatures import temperature_text
 
 # The types of the usual pool, as setups name their prompts.

@@ -9,15 +9,15 @@ from evaluation.measures.recipe import highest, items_that_fit, smallest_k
 from evaluation.reports.report import Report
 from evaluation.retrieval.ranked_examples import RetrievalChoices
 from evaluation.retrieval.report import RecallRow, retrieval_report
+from generation.batches import lots
 from generation.choices.declaration import Choice
-from generation.draws import random_key
 from generation.grids.grid_file import HIGHEST_TEMPERATURE, MOST_TOKENS, QUERIES, Query
 from generation.grids.material import materials
 from generation.grids.plan import examples_of
 from generation.grids.recipe import n_calls
-from generation.lots import lots
 from generation.models import Dataset, Passage, Sample
 from generation.retrieval.dataset_index import can_wait_for_index
+from generation.seeded_random import random_key
 from generation.text.context_budget import fact_line
 from generation.text.native_dialog import native_dialog
 from generation.text.prompt_types import MOST_FACTS, n_parts

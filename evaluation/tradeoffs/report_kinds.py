@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from evaluation.reports.registry import register
 from evaluation.tradeoffs.figures.recipe import recipe_chart
-from evaluation.tradeoffs.reports.comparable import COMPARABLE
+from evaluation.tradeoffs.reports.comparable_setups import COMPARABLE
 from evaluation.tradeoffs.reports.recipe import RECIPE
 from evaluation.tradeoffs.reports.reranking import RERANKING
-from evaluation.tradeoffs.reports.restricted import RESTRICTED
+from evaluation.tradeoffs.reports.restricted_context import RESTRICTED
 from evaluation.tradeoffs.reports.takeaways import TAKEAWAYS
 from evaluation.tradeoffs.reports.tradeoff import TRADEOFF
 

@@ -21,8 +21,8 @@ from evaluation.tradeoffs.axes import (
     of_run,
     values_of,
 )
-from evaluation.tradeoffs.flattered import chooser_of
 from evaluation.tradeoffs.readiness import SIDES as AXIS_SIDES
+from evaluation.tradeoffs.selection_bias import chooser_of
 from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
 from generation.models import Dataset, Response

@@ -1,7 +1,7 @@
 """What setups are called where they stand among others of their model and temperature."""
 
 from evaluation.tradeoffs.dots import Dot
-from generation.services.rows import digest
+from generation.services.record_keys import digest
 
 EARLIER_RULE = "earlier rule: evidence for the share asked"
 FUNCTION_TITLES = {

@@ -8,7 +8,7 @@ from evaluation.tradeoffs.views import (
     recipe,
     reranking,
     responses,
-    restricted,
+    restricted_context,
     saved_views,
     takeaways,
 )
@@ -35,11 +35,15 @@ urlpatterns = [
         takeaways.download_comparable,
         name="comparable-file",
     ),
-    path("<slug:slug>/restricted/", restricted.restricted, name="restricted"),
-    path("<slug:slug>/restricted/start/", restricted.start_restricted, name="start-restricted"),
+    path("<slug:slug>/restricted/", restricted_context.restricted, name="restricted"),
+    path(
+        "<slug:slug>/restricted/start/",
+        restricted_context.start_restricted,
+        name="start-restricted",
+    ),
     path(
         "<slug:slug>/restricted.<slug:format_key>",
-        restricted.download_restricted,
+        restricted_context.download_restricted,
         name="restricted-file",
     ),
     path("<slug:slug>/reranking/", reranking.reranking, name="reranking"),

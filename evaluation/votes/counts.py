@@ -15,7 +15,7 @@ from annotation.closed_gates import given_behind_closed_gates
 from annotation.models import Arm, Flag, GoldAnswer, Rater, Study, Target, UnitTarget, Vote
 from annotation.ordering import share_is_drawn
 from annotation.schemes import Scheme
-from evaluation.votes.assumed import AssumedResponses, assumed_responses
+from evaluation.votes.assumed_answers import AssumedResponses, assumed_responses
 from generation.models import Response
 
 Ints = NDArray[np.int64]
@@ -223,7 +223,7 @@ class Unrated(NamedTuple):
     """Responses of a study that nobody rated: those that somebody might, and the assumed ones."""
 
     n: int
-    n_assumed: int  # the answer follows from what was made, see `evaluation.votes.assumed`
+    n_assumed: int  # the answer follows from what was made, see `evaluation.votes.assumed_answers`
 
 
 def unrated_responses(study: Study, seen: Collection[int], setup: str = "") -> Unrated:

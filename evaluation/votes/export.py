@@ -14,7 +14,7 @@ from django.db.models.functions import Concat
 from annotation.models import Flag, GoldAnswer, Rater, Study, Vote
 from annotation.schemes import load_scheme
 from evaluation.models import AutoScore
-from evaluation.votes.assumed import assumed_responses
+from evaluation.votes.assumed_answers import assumed_responses
 from evaluation.votes.counts import gold_targets, n_responses
 from generation.importers.dataset_file import DATASET_FILE
 from generation.importers.setups import setup_name

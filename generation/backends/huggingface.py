@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from generation.backends.base import Completion, Decoding, Prompt, Token
-from generation.backends.loading import load, most_tokens
+from generation.backends.checkpoint_loader import load, most_tokens
 from generation.backends.model_files import first_line, folder_of
 from generation.backends.token_steps import Steps, Stops, TokenStep
 from generation.model_specs import BackendError, ModelSpec

@@ -21,7 +21,7 @@ from weakref import finalize
 from generation.backends.base import Completion, Decoding, Prompt
 from generation.backends.openai_replies import Nonsense, completion_of, said_in
 from generation.backends.openai_requests import Requests, needed
-from generation.backends.places import Places
+from generation.backends.thread_slots import Places
 from generation.model_specs import BackendError, ModelSpec
 from generation.server_addresses import check_key, server_address
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from generation.backends import huggingface, openai_http
 from generation.backends.base import LanguageModel
 from generation.backends.extractive import Extractive
-from generation.backends.opening import kept_open
+from generation.backends.open_models import kept_open
 from generation.model_specs import BackendError, ModelSpec
 
 

@@ -6,13 +6,12 @@ from functools import cached_property
 from heapq import nsmallest
 from typing import Any, NamedTuple
 
-from generation.draws import random_key
+from generation.batches import lots
 from generation.grids.cells import GridCell, cells_about, check_setups
 from generation.grids.grid_file import Grid, of_data
 from generation.grids.material import materials
 from generation.grids.prompts import PromptChoices, PromptMaker
 from generation.grids.question_graphs import askable, removable, without_entities
-from generation.lots import lots
 from generation.models import (
     Dataset,
     Example,
@@ -23,6 +22,7 @@ from generation.models import (
     Sample,
     SampledExample,
 )
+from generation.seeded_random import random_key
 from generation.text.prompt_types import MOST_FACTS, Graph
 
 MOST_PROMPTS = 20_000  # that are made to be counted; of more, a sample of the examples

@@ -19,8 +19,8 @@ from generation.importers import (
     treccast,
     triples,
 )
-from generation.importers.beginning import beginning_trouble
 from generation.importers.errors import DatasetError
+from generation.importers.file_head import beginning_trouble
 from generation.importers.limits import Limits
 from generation.importers.mapped import material as mapped
 from generation.importers.mapped.mapping import ColumnMapping, encoding_of, read_mapping

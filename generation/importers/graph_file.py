@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
+from generation.importers.disk_database import LARGE_CACHE, temporary_database
 from generation.importers.errors import excerpt
 from generation.importers.material import FileMaterial
-from generation.importers.on_disk import LARGE_CACHE, temporary_database
 from generation.importers.sources import Source
 from generation.records import EntityRecord, Problem, Record, Where
 

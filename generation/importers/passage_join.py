@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from generation.importers.seen import SeenKeys
+from generation.importers.seen_keys import SeenKeys
 from generation.records import CollectionPassageRecord, Where
 
 _LOT = 100  # held at a time; passages may be long

@@ -42,8 +42,8 @@ from generation.importers.passage_join import (
 )
 from generation.importers.short_keys import short_key
 from generation.importers.sources import Source, plain_name
+from generation.importers.speakers import KnownTurn, Speakers, who_spoke
 from generation.importers.tables import json_rows
-from generation.importers.who_spoke import KnownTurn, Speakers, who_spoke
 from generation.records import (
     CollectionPassageRecord,
     ExampleRecord,

@@ -21,11 +21,11 @@ How triples are read:
 from collections.abc import Callable, Iterator, Sized
 from typing import Any, NamedTuple
 
+from generation.importers.disk_database import Groups, put_in_order
 from generation.importers.errors import DatasetError
 from generation.importers.fields import Row
 from generation.importers.graph_file import LONGEST_ENTITY, GraphStore
 from generation.importers.interchange_rows import LONGEST_LABEL, LONGEST_RELATION
-from generation.importers.on_disk import Groups, put_in_order
 from generation.limits import LONGEST_NAME
 from generation.records import EntityRecord, EntityTriple, Problem, Where
 

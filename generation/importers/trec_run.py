@@ -17,10 +17,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from generation.importers.disk_database import LARGE_CACHE, temporary_database
 from generation.importers.errors import excerpt
 from generation.importers.fields import Row
 from generation.importers.material import FileMaterial
-from generation.importers.on_disk import LARGE_CACHE, temporary_database
 from generation.importers.sources import Source
 from generation.limits import LONGEST_NAME
 from generation.records import Problem, RankedPassageRecord, Record, Where

@@ -14,11 +14,11 @@ Columns `qid`, `relation`, `value`; `label`, `type`, `aliases` (with `|` between
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from generation.importers.disk_database import Groups, put_in_order
 from generation.importers.errors import excerpt
 from generation.importers.fields import NOTHING, Row
 from generation.importers.graph_file import LONGEST_ENTITY, GraphFile, GraphStore
 from generation.importers.interchange_rows import LONGEST_LABEL, LONGEST_RELATION
-from generation.importers.on_disk import Groups, put_in_order
 from generation.importers.sources import Source
 from generation.importers.tables import csv_columns, csv_rows
 from generation.limits import LONGEST_NAME

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from django.conf import settings
 
-from generation.lots import lots
+from generation.batches import lots
 from generation.models import Alias, Entity
 from generation.retrieval.graph_state import GraphState, graph_state
 

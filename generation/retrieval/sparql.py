@@ -17,9 +17,9 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote
 
+from generation.batches import lots
 from generation.importers.errors import excerpt
 from generation.importers.json_text import JSONTrouble
-from generation.lots import lots
 from generation.retrieval.endpoint_addresses import (
     EndpointError,
     check_endpoint,

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from generation.lots import lots
+from generation.batches import lots
 from generation.models import Alias, Entity
 from generation.models import Triple as TripleRow
 from generation.retrieval.entities import Mention, recogniser_of

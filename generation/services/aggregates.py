@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
+from generation.batches import lots
 from generation.grids.cells import USUAL_PRECISION, decoding_of
 from generation.importers.setups import origin_of, setup_content
-from generation.lots import lots
 from generation.models import RERANKED, Dataset, Example, Response, ResponsePassage, Setup
 from generation.records import ResponseRecord, SetupRecord, Where
 from generation.services.calls import response_key
+from generation.services.record_keys import MOST_KEYS, digest, record_digest
 from generation.services.responses import store_setups
-from generation.services.rows import MOST_KEYS, digest, record_digest
 
 IS_TIE = "is_tie"  # in the meta of a response: chosen by the other score, among equals
 CHOICE = "choice"  # in its settings: tells apart what was chosen otherwise at another time

@@ -7,7 +7,7 @@ from generation.grids.material import ExampleMaterial
 from generation.grids.prompts import MadePrompt
 from generation.models import Call, ExperimentChunk, Response, Setup
 from generation.records import ResponseRecord, SetupRecord, Where
-from generation.services.rows import digest, record_digest
+from generation.services.record_keys import digest, record_digest
 from generation.text.dialog_prompts import BuiltPrompt
 from generation.text.graph_prompts import said_about_graph
 from generation.text.native_dialog import said

@@ -18,7 +18,7 @@ from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
 
 from generation.models.datasets import new_token
-from work.alive import give_sign
+from work.worker_health import give_sign
 
 QUEUED, RUNNING = "queued", "running"
 TURN_SECONDS = 600.0  # then what is left of a chunk or a job waits until it is sent again

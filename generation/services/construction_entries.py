@@ -11,8 +11,8 @@ from django.db import transaction
 from generation.backends.base import LanguageModel
 from generation.backends.problems import storable
 from generation.backends.registry import open_language_model
+from generation.batches import lots
 from generation.importers.entries import EntryRecord
-from generation.lots import lots
 from generation.model_specs import BackendError, ModelSpec
 from generation.models import (
     SIMPLE_STYLE,
@@ -23,7 +23,7 @@ from generation.models import (
 from generation.retrieval.wikibase import Described
 from generation.services.calls import storable_text
 from generation.services.checkpoints import pin_revision
-from generation.services.made_with import in_words, what_it_is
+from generation.services.model_provenance import in_words, what_it_is
 from generation.text.constructed_questions import Member, minimum_set
 from generation.text.flat_graph import Triple
 from generation.text.graph_prompts import NAME, Graph

@@ -11,9 +11,9 @@ from django.utils.text import slugify
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
+from generation.batches import lots
 from generation.importers.json_text import unstorable_character
 from generation.limits import LONGEST_NAME
-from generation.lots import lots
 from generation.models import (
     ConstructedDataset,
     Construction,
@@ -38,7 +38,7 @@ from generation.services.construction_entries import (
 )
 from generation.services.datasets import create_dataset
 from generation.services.graphs import store_entities, store_kg_questions
-from generation.services.rows import record_digest
+from generation.services.record_keys import record_digest
 from generation.text.compared_triples import compared
 from generation.text.constructed_questions import LONGEST_QUESTION
 from generation.text.flat_graph import Triple

@@ -13,7 +13,7 @@ from accounts.models import User
 from generation.models import Dataset, Example, ExamplePassage, Passage, Turn
 from generation.records import CollectionPassageRecord, ExampleRecord, PassageRecord
 from generation.services.many_rows import insert_rows
-from generation.services.rows import ids_by_key, missing, record_digest
+from generation.services.record_keys import ids_by_key, missing, record_digest
 
 
 def create_dataset(name: str, created_by: User | None = None) -> Dataset:

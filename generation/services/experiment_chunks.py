@@ -19,12 +19,12 @@ from django.utils import timezone
 from generation.backends.base import LanguageModel, Prompt
 from generation.backends.problems import storable
 from generation.backends.registry import LANGUAGE_MODELS, is_server
-from generation.backends.waiting import Waited, waited_for
+from generation.backends.timeouts import Waited, waited_for
+from generation.batches import lots
 from generation.grids.cells import decoding_of, spec_of
 from generation.grids.grid_file import GridError
 from generation.grids.material import materials
 from generation.grids.prompts import MadePrompt, PromptError, PromptMaker, choices_of
-from generation.lots import lots
 from generation.model_specs import BackendError, ModelSpec
 from generation.models import (
     Call,
@@ -49,7 +49,7 @@ from generation.services.claims import (
     take,
     unheard,
 )
-from generation.services.made_with import open_noted
+from generation.services.model_provenance import open_noted
 from generation.services.pace import calls_at_once, is_limited, not_free_within, reserve
 
 logger = logging.getLogger(__name__)

@@ -13,11 +13,11 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from generation.backends.problems import storable
+from generation.batches import lots
 from generation.grids.cells import GridCell, cells, cells_about, check_setups
 from generation.grids.grid_file import Grid, GridError, of_data
 from generation.grids.plan import GridExamples, examples_of, plan_of, planned
 from generation.grids.prompts import PromptError
-from generation.lots import lots
 from generation.models import (
     Call,
     Dataset,

@@ -15,7 +15,7 @@ from generation.models import (
 )
 from generation.records import EntityRecord, KGQuestionRecord
 from generation.services.many_rows import insert_rows
-from generation.services.rows import missing, record_digest
+from generation.services.record_keys import missing, record_digest
 
 
 def store_entities(

@@ -11,10 +11,9 @@ from django.db import IntegrityError, transaction
 
 from accounts.models import AuditEntry, User
 from accounts.services import record as record_in_audit_trail
-from generation.draws import random_key
+from generation.batches import lots
 from generation.importers.json_text import unstorable_character
 from generation.limits import LONGEST_NAME
-from generation.lots import lots
 from generation.models import Alias, Dataset, Entity, KGQuestion
 from generation.models import Triple as TripleRow
 from generation.records import (
@@ -25,6 +24,7 @@ from generation.records import (
     Where,
 )
 from generation.retrieval.subgraphs import subgraphs
+from generation.seeded_random import random_key
 from generation.services.datasets import create_dataset
 from generation.services.graphs import store_entities, store_kg_questions
 from generation.text.compared_triples import compared

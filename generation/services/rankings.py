@@ -6,7 +6,7 @@ from django.db.models import Q
 
 from generation.models import Dataset, RankedPassage, Ranking
 from generation.records import RankedPassageRecord
-from generation.services.rows import ids_by_key
+from generation.services.record_keys import ids_by_key
 
 COLUMNS = {  # as a file calls them → where they are
     "ranking": "ranking__name",

@@ -10,7 +10,7 @@ from generation.importers.setups import AnySetup, origin_of, setup_content
 from generation.models import Citation, Dataset, Response, ResponsePassage, Setup
 from generation.records import ResponseRecord, SetupRecord
 from generation.services.many_rows import insert_rows
-from generation.services.rows import ids_by_key, missing, record_digest
+from generation.services.record_keys import ids_by_key, missing, record_digest
 
 
 def store_responses(dataset: Dataset, records: Sequence[ResponseRecord]) -> int:

@@ -18,14 +18,14 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import record as record_in_audit_trail
-from generation.draws import random_key
 from generation.filters import Cascade, FilterMaterial
 from generation.limits import LONGEST_NAME
 from generation.models import Dataset, Example, ExamplePassage, Sample, SampledExample, Turn
 from generation.records import SampleRecord, TurnRecord
 from generation.sample_choices import SampleChoices, choices_of
+from generation.seeded_random import random_key
 from generation.services.claims import lease
-from generation.services.rows import ids_by_key
+from generation.services.record_keys import ids_by_key
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from generation.draws import random_key
+from generation.seeded_random import random_key
 from generation.text.citations import IDENTIFYING, parse_citations, relation_name
 from generation.text.compared_triples import compared, knowledge
 from generation.text.construction_prompts import GENERATED_ANSWER, GENERATED_QUESTION

@@ -7,7 +7,7 @@ from bisect import insort
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from generation.draws import random_key
+from generation.seeded_random import random_key
 from generation.text.compared_triples import compared, knowledge
 from generation.text.flat_graph import Triple
 

@@ -8,7 +8,7 @@ from django.core import signing
 from django.test import Client
 from django.urls import reverse
 
-from accounts.kept_forms import SALT, KeptForm, unsealed
+from accounts.interrupted_forms import SALT, KeptForm, unsealed
 from tests.shown import shown
 
 SIGN_IN = "/accounts/sign-in/"

@@ -4,9 +4,14 @@ from typing import Any
 
 import pytest
 
-from annotation.asked import AskedQuestion, asked_questions, gates_of, impossible_in_words
 from annotation.forms.rating import RatingForm, VoteForm
 from annotation.models import Study
+from annotation.numbered_questions import (
+    AskedQuestion,
+    asked_questions,
+    gates_of,
+    impossible_in_words,
+)
 from annotation.pages.rating_desk import RatingDesk, TargetForm
 from annotation.rated_units import RatedUnit, Share, ShownResponse
 from annotation.schemes import Scheme, built_in_schemes, load_scheme

@@ -10,8 +10,8 @@ from evaluation.models import MetricRun
 from generation.grids.grid_file import of_data
 from generation.models import Experiment
 from tests.evaluation.metric_runs import mill, work
-from tests.generation.asked import ask, started
 from tests.generation.lovelace import lovelace
+from tests.generation.question_makers import ask, started
 from tests.makers import statements
 
 pytestmark = pytest.mark.once

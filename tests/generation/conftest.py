@@ -3,7 +3,7 @@
 import pytest
 
 from generation.backends.registry import LANGUAGE_MODELS, LanguageModelKind
-from tests.generation.asked import LOGGING, Noting
+from tests.generation.question_makers import LOGGING, Noting
 
 
 @pytest.fixture

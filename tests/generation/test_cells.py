@@ -7,7 +7,7 @@ from generation.grids.cells import cells, decoding_of, models_there, spec_of
 from generation.grids.grid_file import GridError, GridModel
 from generation.grids.prompts import choices_of
 from generation.models import Checkpoint, Setup
-from tests.generation.asked import grid_of
+from tests.generation.question_makers import grid_of
 
 pytestmark = pytest.mark.both
 

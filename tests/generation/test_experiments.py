@@ -30,7 +30,7 @@ from generation.services.experiments import (
     start_experiment,
 )
 from generation.text.prompt_types import TWELVE
-from tests.generation.asked import ask, dataset_of, grid_of, started
+from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import audit_actions, response_row, row_counts, statements
 
 pytestmark = pytest.mark.both

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from generation.grids.grid_file import read_grid
 from generation.models import Call, Dataset, Experiment, Response
 from generation.services.experiments import make_plan, request_experiment
-from tests.generation.asked import dataset_of
+from tests.generation.question_makers import dataset_of
 from tests.makers import example_row, import_rows, row_counts
 
 pytestmark = pytest.mark.once

@@ -6,20 +6,20 @@ import pytest
 
 from evaluation.votes.export import export_folder
 from generation.backends.base import Completion
-from generation.backends.waiting import waited_for
+from generation.backends.timeouts import waited_for
 from generation.forms.new_grid import NewGridForm, first_choices
 from generation.grids.cells import cells, cells_about
 from generation.grids.material import materials
 from generation.grids.plan import plan_of
 from generation.grids.prompts import PromptChoices, PromptMaker, choices_of
-from generation.management import asking
+from generation.management import grid_commands
 from generation.models import Call, Response, Setup
 from generation.retrieval.graph_state import graph_hash
 from generation.templatetags.grids import why_left_out
 from generation.text.graph_ablation import removed_members, replaced, stand_ins, without
 from generation.text.prompt_types import accuracy_key, prompt_type, removal_key
-from tests.generation.asked import ask, grid_of, started
 from tests.generation.lovelace import QUESTIONS, lovelace
+from tests.generation.question_makers import ask, grid_of, started
 from tests.generation.test_graph_grids import ADA, BYRON
 from tests.makers import example_row, import_path, import_rows, statements
 
@@ -279,7 +279,7 @@ def test_a_plan_counts_what_has_no_prompt_and_what_has_less_to_remove(graph):
         "no gold entities are known",
     }
     said = "2 of the calls remove less than their type says: the minimum set has no more in"
-    assert f"{said} the graph." in list(asking._lines(plan))
+    assert f"{said} the graph." in list(grid_commands._lines(plan))
 
 
 def test_answers_keep_what_was_removed_and_come_back_from_an_export(graph, tmp_path):

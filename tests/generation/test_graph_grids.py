@@ -10,7 +10,7 @@ from generation.grids.cells import cells, decoding_of
 from generation.grids.material import AboutGraph, materials
 from generation.grids.plan import plan_of
 from generation.grids.prompts import PromptChoices, PromptMaker
-from generation.management import asking
+from generation.management import grid_commands
 from generation.models import Call, Checkpoint, Response, Setup
 from generation.retrieval.graph_state import graph_hash
 from generation.retrieval.subgraphs import SubgraphRetriever
@@ -19,8 +19,8 @@ from generation.templatetags.grids import why_left_out
 from generation.text.citations import parse_citations
 from generation.text.graph_prompts import STOPS
 from generation.text.prompt_types import GRAPHS, prompt_type
-from tests.generation.asked import ask, grid_of, started
 from tests.generation.lovelace import lovelace
+from tests.generation.question_makers import ask, grid_of, started
 from tests.makers import example_row, import_path, import_rows, statements
 from tests.tiny_language_models import tiny_causal
 
@@ -226,7 +226,7 @@ def test_a_plan_counts_calls_that_miss_entities_of_the_graph(graph):
     }
     assert plan.total.n_incomplete == 2
     said = "2 of the calls are about questions with entities that are not in the graph."
-    assert said in list(asking._lines(plan))
+    assert said in list(grid_commands._lines(plan))
 
 
 def test_a_response_counts_entities_that_were_not_in_the_graph(graph):

@@ -4,9 +4,9 @@ import pytest
 from django.urls import reverse
 
 from generation.models import Call, Experiment
-from tests.generation.asked import ask, grid_of, started
 from tests.generation.grid_runs import valley
 from tests.generation.lovelace import lovelace
+from tests.generation.question_makers import ask, grid_of, started
 from tests.generation.test_new_grid_page import NEW, TWELVE, choices
 from tests.generation.test_prompt_pages import address, prompt_on
 from tests.makers import example_row

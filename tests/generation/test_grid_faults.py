@@ -13,7 +13,7 @@ from django.conf import settings
 
 from generation.models import Call, Experiment, Response
 from generation.text.prompt_types import TWELVE
-from tests.generation.asked import dataset_of, grid_of, started
+from tests.generation.question_makers import dataset_of, grid_of, started
 from tests.services import database_url
 
 pytestmark = pytest.mark.both
@@ -57,7 +57,7 @@ def stored() -> list[tuple[float | None, str]]:
 
 def asking(experiment: Experiment, log: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.generation.asking", str(experiment.pk), str(log)],
+        [sys.executable, "-m", "tests.generation.grid_answers", str(experiment.pk), str(log)],
         cwd=settings.BASE_DIR,
         env=os.environ
         | {

@@ -13,7 +13,7 @@ from generation.services.experiments import (
     retry_failed,
     start_experiment,
 )
-from tests.generation.asked import ask, dataset_of, grid_of, started
+from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import example_row, import_rows
 from tests.shown import shown
 

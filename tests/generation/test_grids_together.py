@@ -27,7 +27,7 @@ from generation.services.experiments import (
     retry_failed,
     start_experiment,
 )
-from tests.generation.asked import ask, dataset_of, grid_of, started
+from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import response_row
 
 pytestmark = pytest.mark.both

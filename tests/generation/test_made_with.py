@@ -16,8 +16,8 @@ from generation.services.experiments import (
     request_experiment,
     start_experiment,
 )
-from generation.services.made_with import open_noted
-from tests.generation.asked import ask, dataset_of, grid_of, started
+from generation.services.model_provenance import open_noted
+from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import example_row, import_rows, response_row
 
 pytestmark = pytest.mark.both

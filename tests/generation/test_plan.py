@@ -8,7 +8,7 @@ from generation.grids.recipe import recipe_prompts
 from generation.models import Call, Experiment
 from generation.services.experiments import make_plan, request_experiment
 from generation.templatetags.grids import why_left_out
-from tests.generation.asked import ask, dataset_of, grid_of, started
+from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import example_row, import_rows, row_counts
 
 pytestmark = [pytest.mark.once, pytest.mark.usefixtures("noting")]

@@ -9,7 +9,7 @@ from generation.services.citations import store_cited_facts
 from generation.text.citations import parse_citations
 from generation.text.graph_prompts import build_graph_prompt, shown_graphs
 from generation.text.graph_reading import read_graph_prompt
-from tests.generation.asked import ask, grid_of, started
+from tests.generation.question_makers import ask, grid_of, started
 from tests.makers import import_path
 
 pytestmark = pytest.mark.once

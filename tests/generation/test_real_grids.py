@@ -26,7 +26,7 @@ from generation.sample_choices import SampleChoices
 from generation.services.samples import filter_sample, request_sample
 from generation.text.prompt_types import SHARES, prompt_type, restricted_key
 from generation.text.tokens import tokens
-from tests.generation.asked import ask, grid_of, started
+from tests.generation.question_makers import ask, grid_of, started
 from tests.makers import import_path
 from tests.scai_qrecc import write_scai
 from tests.tiny_language_models import tiny_causal

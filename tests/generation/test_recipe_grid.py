@@ -4,7 +4,7 @@ import pytest
 
 from generation.grids.grid_file import Grid, GridError, GridModel, Retrieval
 from generation.grids.recipe import n_calls, recipe_grid, recipe_prompts
-from generation.grids.restricted import restricted_grid
+from generation.grids.restricted_context import restricted_grid
 from generation.text.prompt_types import (
     SHARES,
     PromptType,

@@ -9,8 +9,8 @@ from generation.grids.question_graphs import removable
 from generation.models import Call, Response
 from generation.text.graph_ablation import stated_members
 from generation.text.prompt_types import prompt_type
-from tests.generation.asked import ask, grid_of, started
 from tests.generation.lovelace import QUESTIONS, lovelace
+from tests.generation.question_makers import ask, grid_of, started
 from tests.generation.test_graph_grids import ADA, BYRON
 from tests.makers import statements
 

@@ -7,13 +7,13 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import AuditEntry
-from generation.draws import random_key
 from generation.filters import ALL_ON, FILTER_KEYS, Filters, cascade_rows
 from generation.grids.plan import examples_of
 from generation.limits import LONGEST_NAME
 from generation.models import Dataset, Example, Experiment, Sample, SampledExample
 from generation.sample_choices import DEV, TRAIN, SampleChoices, choices_of
 from generation.sample_reading import next_open
+from generation.seeded_random import random_key
 from generation.services import samples as services
 from generation.services.samples import (
     SampleError,

@@ -9,15 +9,15 @@ from django.core.cache import cache
 from django.template import engines
 from django.utils.formats import date_format
 
-from work import alive
-from work.alive import SIGN, Watch, at_work, give_sign, note_unsent, watch
+from work import worker_health
+from work.worker_health import SIGN, Watch, at_work, give_sign, note_unsent, watch
 
 
 @pytest.fixture(autouse=True)
 def own_cache(settings, tmp_path, monkeypatch):
     backend = "django.core.cache.backends.locmem.LocMemCache"
     settings.CACHES = {"default": {"BACKEND": backend, "LOCATION": str(tmp_path)}}
-    monkeypatch.setattr(alive, "_gave_sign_at", 0.0)
+    monkeypatch.setattr(worker_health, "_gave_sign_at", 0.0)
     monkeypatch.setattr(watch, "_latest", time.time())
 
 
@@ -83,7 +83,7 @@ def test_one_process_writes_few_signs():
 
 def test_long_work_without_a_lease_gives_signs(settings, monkeypatch):
     settings.SILENT_AFTER_SECONDS = 0.4
-    monkeypatch.setattr(alive, "SIGNS_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(worker_health, "SIGNS_EVERY_SECONDS", 0.0)
     watching = Watch()
 
     with at_work():

@@ -11,7 +11,7 @@ from generation.models import Import
 from tests.evaluation.metric_runs import mill, requested
 from tests.evaluation.metric_runs import work as score
 from tests.shown import markup
-from work.alive import SIGN, watch
+from work.worker_health import SIGN, watch
 
 pytestmark = pytest.mark.once
 

@@ -35,7 +35,7 @@ from generation.models import Dataset
 from generation.services.claims import AT_ONE_SERVER
 from tests.evaluation.workers import BROKERS, is_over, long_evidence, site_on, stored, waited
 from tests.language_model_server import says, stand_in
-from work.alive import watch
+from work.worker_health import watch
 
 pytestmark = [pytest.mark.both(transaction=True), pytest.mark.faults]
 

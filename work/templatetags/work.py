@@ -4,7 +4,7 @@ from django import template
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from work.alive import watch, why_unsent
+from work.worker_health import watch, why_unsent
 
 register = template.Library()
 

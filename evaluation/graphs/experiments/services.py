@@ -38,7 +38,7 @@ from generation.models import (
     Response,
 )
 from generation.services.experiments import ExperimentError, request_experiment
-from generation.services.rows import digest
+from generation.services.record_keys import digest
 from generation.text.prompt_types import Graph, lacks_knowledge
 
 _HASH = 8  # characters of a grid's name

@@ -3,7 +3,7 @@
 from django.db.models import Count, Max
 
 from evaluation.graphs.reports.graph_retrieval import GraphRetrieval, graph_retrieval
-from evaluation.reports.cached import cached
+from evaluation.reports.cache import cached
 from generation.models import Dataset, KGQuestion
 from generation.retrieval.subgraphs import SubgraphRetriever
 

@@ -20,7 +20,7 @@ from evaluation.measures.authors_citation import (
     differences,
 )
 from evaluation.measures.citation import CitationCounts, Mode, citation_statistics, count_citations
-from evaluation.reports.cached import cached
+from evaluation.reports.cache import cached
 from evaluation.reports.estimates import data_hash
 from evaluation.reports.report import LeftOut
 from evaluation.statistics.intervals import Floats

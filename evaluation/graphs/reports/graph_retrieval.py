@@ -16,11 +16,11 @@ from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.statistics.intervals import SHARE_METHOD, Statistic
-from generation.draws import random_key
-from generation.lots import lots
+from generation.batches import lots
 from generation.models import Dataset, KGQuestion, QuestionEntity, Turn
 from generation.retrieval.entity_rerank import retrieval_counts
 from generation.retrieval.subgraphs import Retrieved, SubgraphRetriever
+from generation.seeded_random import random_key
 
 HERE, IMPORTED = "retrieved here", "imported"
 SEED = 0  # of the sample

@@ -7,13 +7,6 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from evaluation.graphs.reports.answer_figures import need_graph
-from evaluation.graphs.reports.answers_behind import (
-    AnswerFigures,
-    counts_of,
-    figures_of,
-    question_of,
-    responses_at,
-)
 from evaluation.graphs.reports.citations import (
     CitationChoices,
     CitationsRow,
@@ -26,6 +19,13 @@ from evaluation.graphs.reports.cited_answers import (
     CitedAnswers,
     Rounds,
     cited_answers,
+)
+from evaluation.graphs.reports.row_answers import (
+    AnswerFigures,
+    counts_of,
+    figures_of,
+    question_of,
+    responses_at,
 )
 from evaluation.measures.authors_citation import Difference
 from evaluation.measures.citation import CitationFigures, Mode

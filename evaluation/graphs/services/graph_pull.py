@@ -25,10 +25,10 @@ from evaluation.graphs.services.endpoint_choices import (
 from evaluation.jobs.services import JobError, JobHold, request_job
 from evaluation.models import Job
 from evaluation.runs.scoring import user_questions
+from generation.batches import lots
 from generation.choices.declaration import Choice
 from generation.importers.json_text import unstorable_character
 from generation.limits import LONGEST_ENTITY_NAME
-from generation.lots import lots
 from generation.models import Alias, Dataset, Entity, KGQuestion, QuestionEntity
 from generation.retrieval.endpoint_addresses import EndpointError
 from generation.retrieval.entities import recogniser_for

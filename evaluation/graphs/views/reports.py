@@ -21,7 +21,6 @@ from evaluation.graphs.forms.graph_reports import (
 )
 from evaluation.graphs.named_answers import answers_of_experiment
 from evaluation.graphs.reports.answer_figures import need_graph
-from evaluation.graphs.reports.answers_behind import answers_behind
 from evaluation.graphs.reports.citations import CitationsRow
 from evaluation.graphs.reports.cited_answers import cited_answers
 from evaluation.graphs.reports.graph_retrieval import SourceRow
@@ -30,6 +29,7 @@ from evaluation.graphs.reports.mode_differences import (
     both_modes,
     differing_answers,
 )
+from evaluation.graphs.reports.row_answers import answers_behind
 from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.registry import CannotReport, ReportKind, all_reports
 from evaluation.reports.report import Report

@@ -1,6 +1,7 @@
 """Distilled sensibleness: a language model's scores of unlabelled responses teach a small model.
 
-Attribution/fluency paper, 7.7, step 3. The training itself is in `evaluation.backends.distilling`.
+Attribution/fluency paper, 7.7, step 3. The training itself is in
+`evaluation.backends.distillation_training`.
 """
 
 import hashlib
@@ -17,8 +18,8 @@ from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from annotation.models import Vote
 from annotation.ordering import random_key
-from evaluation.backends.distilled import TAUGHT
-from evaluation.backends.distilling import Lesson, Training, TrainingRecipe
+from evaluation.backends.distillation_training import Lesson, Training, TrainingRecipe
+from evaluation.backends.distilled_classifier import TAUGHT
 from evaluation.backends.registry import BACKENDS
 from evaluation.jobs.services import JobError, JobHold, request_job
 from evaluation.metrics.base import ScoreRequest

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from annotation.services.imported import targets_of
+from annotation.services.imported_votes import targets_of
 from evaluation.models import AutoScore, MetricRun
 from generation.models import Dataset
 from generation.records import ScoreRecord

@@ -7,8 +7,8 @@ from django import template
 from annotation.models import Study
 from evaluation.metrics.registry import METRICS, is_of_earlier_rule
 from evaluation.models import AutoScore, MetricRun
-from evaluation.runs.judged import first_plan
 from evaluation.runs.progress import RunProgress
+from evaluation.runs.study_targets import first_plan
 from generation.amounts import UNDEFINED, about
 
 register = template.Library()

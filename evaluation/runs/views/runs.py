@@ -14,7 +14,6 @@ from annotation.models import Study
 from evaluation.models import MetricRun
 from evaluation.runs.forms.filters import RunFilterForm
 from evaluation.runs.forms.new_run import NewRunForm, first_choices
-from evaluation.runs.judged import first_plan
 from evaluation.runs.model_checks import why_unusable
 from evaluation.runs.named_answers import named_answers
 from evaluation.runs.pages.new_run import new_run_page
@@ -34,6 +33,7 @@ from evaluation.runs.scores import (
 )
 from evaluation.runs.services import runs as services
 from evaluation.runs.services.runs import RunError
+from evaluation.runs.study_targets import first_plan
 from evaluation.runs.tasks import send_run
 from generation.models import Response
 

@@ -9,8 +9,8 @@ from annotation.models import Rater, Study
 from annotation.schemes import Question, Scheme, load_scheme
 from evaluation.models import MetricRun
 from evaluation.reports.base import Choices
-from evaluation.runs.judged import is_about
 from evaluation.runs.names import distinct_names
+from evaluation.runs.study_targets import is_about
 from evaluation.studies.disagreements.cases import run_name
 from evaluation.studies.disagreements.worklist import FALSE_ALARM, MISSED, Disagreement
 from evaluation.votes.judgements import UNDECIDABLE

@@ -17,7 +17,7 @@ from django.db.models import Count
 from annotation.models import Study, Vote
 from evaluation.models import AutoScore, MetricRun
 from evaluation.reports.base import Choices
-from evaluation.reports.cached import OF_RUN, cached, votes_version
+from evaluation.reports.cache import OF_RUN, cached, votes_version
 from evaluation.reports.code_version import CODE_VERSION
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import Report

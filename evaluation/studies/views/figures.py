@@ -11,7 +11,7 @@ from evaluation.reports.downloads import figure_file
 from evaluation.studies.forms.reports import ReportChoicesForm
 from evaluation.studies.pages.auto_table import auto_table
 from evaluation.studies.pages.plots import CHARTS, chart
-from evaluation.studies.views.asking import come_back_later, last_figures
+from evaluation.studies.views.last_figures import come_back_later, last_figures
 
 
 @require_safe

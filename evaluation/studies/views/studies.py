@@ -25,7 +25,7 @@ from evaluation.runs.views.runs import progress_of_study
 from evaluation.studies.disagreements.cases import cases
 from evaluation.studies.forms.reports import ReportChoicesForm
 from evaluation.studies.pages.auto_table import AutoTable, auto_table
-from evaluation.studies.pages.left_out import left_out_lines
+from evaluation.studies.pages.exclusions import left_out_lines
 from evaluation.studies.pages.plots import page_plots
 from evaluation.studies.pages.tables import (
     n_said,
@@ -37,7 +37,7 @@ from evaluation.studies.pages.tables import (
 from evaluation.studies.reports.cached_figures import report_in
 from evaluation.studies.reports.study import ON_PAGE, Figures
 from evaluation.studies.services.studies import delete_study as delete
-from evaluation.studies.views.asking import come_back_later, last_figures
+from evaluation.studies.views.last_figures import come_back_later, last_figures
 from evaluation.votes.export import export_zip
 from evaluation.votes.tidy_rows import tidy_votes_csv
 from generation.models import Dataset

@@ -9,11 +9,11 @@ from django.utils.functional import cached_property
 
 from evaluation.retrieval.ranked_examples import MOST_K
 from evaluation.tradeoffs.axes import Axes
+from evaluation.tradeoffs.chart_view import FIGURES, View, largest, models_of, smallest, zoomed
 from evaluation.tradeoffs.figure_choice import FILTERS, SWITCHES, ZOOM, FigureChoice
 from evaluation.tradeoffs.figures.tradeoff.frame import EDGE, SMALLEST_WINDOW
 from evaluation.tradeoffs.forms.axes import LABEL, MEASURES, SCORE
 from evaluation.tradeoffs.material import TradeoffMaterial
-from evaluation.tradeoffs.view import FIGURES, View, largest, models_of, smallest, zoomed
 
 # What both axes may say about a response.
 CORNERS = [

@@ -3,9 +3,9 @@
 Each is a list of names and values, without what is usual.
 """
 
+from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.figure_choice import FILTERS, SWITCHES, ZOOM, FigureChoice
 from evaluation.tradeoffs.material import TradeoffMaterial
-from evaluation.tradeoffs.view import View
 
 Pairs = list[tuple[str, str]]
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from evaluation.tradeoffs.chart_view import NOT_SAID, View, prompt_key, prompt_title
 from evaluation.tradeoffs.dots import Dot
 from evaluation.tradeoffs.figure_choice import FILTERS, Filter
 from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, LegendEntry, Palette, legend_of
 from evaluation.tradeoffs.material import TradeoffMaterial
 from evaluation.tradeoffs.reports.tradeoff import dot_columns
-from evaluation.tradeoffs.view import NOT_SAID, View, prompt_key, prompt_title
 from generation.text.temperatures import temperature_text
 
 TITLES = {  # of groups, by what they filter

@@ -10,19 +10,19 @@ from django.conf import settings
 from evaluation.reports.estimates import N_RESAMPLES, USUAL_SEED
 from evaluation.statistics.intervals import METHOD
 from evaluation.tradeoffs.axes import Axis
+from evaluation.tradeoffs.chart_view import View, model_key, shown
 from evaluation.tradeoffs.dots import Dot
 from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure
-from evaluation.tradeoffs.flattered import (
+from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial
+from evaluation.tradeoffs.recalls import Recalls
+from evaluation.tradeoffs.reports.tradeoff import aggregate_title
+from evaluation.tradeoffs.selection_bias import (
     FLATTERED,
     SAME_METRIC,
     chosen_by,
     marks_of,
     sides_marked,
 )
-from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial
-from evaluation.tradeoffs.recalls import Recalls
-from evaluation.tradeoffs.reports.tradeoff import aggregate_title
-from evaluation.tradeoffs.view import View, model_key, shown
 from generation.grids.cells import decoding_of
 from generation.grids.prompts import PromptError, choices_of
 from generation.model_sizes import by_size

@@ -5,11 +5,11 @@ from typing import Any
 from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.report import Report
 from evaluation.tradeoffs.figures.recipe import recipe_chart
-from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, marked_in_any
 from evaluation.tradeoffs.recipe_stages import RecipeState, state_of
 from evaluation.tradeoffs.recipes import Recipe
 from evaluation.tradeoffs.reports.recipe import RecipeRow, recipe_report
 from evaluation.tradeoffs.scorers import Scorers
+from evaluation.tradeoffs.selection_bias import FLATTERED, SAME_METRIC, marked_in_any
 
 
 def progress_page(found: Recipe, scorers: Scorers, judges: Scorers) -> dict[str, Any]:

@@ -6,13 +6,13 @@ from typing import NamedTuple
 from evaluation.reports.columns import Estimate
 from evaluation.reports.report import Report
 from evaluation.tradeoffs.axes import Axes, Axis
-from evaluation.tradeoffs.cached import cached_recalls
+from evaluation.tradeoffs.chart_view import View, is_shown, models_of, shown
 from evaluation.tradeoffs.figure_choice import SWITCHES, FigureChoice
 from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure, figure_of
 from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, glyph_of, palette_of, with_rings
 from evaluation.tradeoffs.figures.tradeoff.marks import chosen_of
-from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, chooser_of, sides_marked
 from evaluation.tradeoffs.material import TradeoffMaterial
+from evaluation.tradeoffs.material_cache import cached_recalls
 from evaluation.tradeoffs.pages.legend import LegendGroup, legend_groups, short_names, short_title
 from evaluation.tradeoffs.readiness import SIDES
 from evaluation.tradeoffs.recall_lines import (
@@ -30,7 +30,7 @@ from evaluation.tradeoffs.reports.tradeoff import (
     dot_columns,
     tradeoff_report,
 )
-from evaluation.tradeoffs.view import View, is_shown, models_of, shown
+from evaluation.tradeoffs.selection_bias import FLATTERED, SAME_METRIC, chooser_of, sides_marked
 from generation.text.temperatures import temperature_text
 
 MOST_OFFERED = 3  # other axes, of a warning

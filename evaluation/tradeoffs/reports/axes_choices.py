@@ -7,8 +7,8 @@ from django.urls import reverse
 
 from accounts.http import query_string
 from evaluation.tradeoffs.axes import Axes, axes_of, find, named_axes
-from evaluation.tradeoffs.cached import cached_material
 from evaluation.tradeoffs.material import TradeoffMaterial
+from evaluation.tradeoffs.material_cache import cached_material
 from generation.choices.declaration import Choice, ChoiceError
 from generation.models import Dataset
 

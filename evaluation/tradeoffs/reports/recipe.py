@@ -18,7 +18,6 @@ from evaluation.reports.registry import CannotReport, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.statistics.intervals import Floats, Measure, Statistic, share_from
 from evaluation.tradeoffs.axes import Axes, axes_of
-from evaluation.tradeoffs.flattered import NO_MARKS, Marks, marks_of, short_of
 from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial, material_of
 from evaluation.tradeoffs.recipes import (
     Recipe,
@@ -30,6 +29,7 @@ from evaluation.tradeoffs.recipes import (
     recipes_of,
 )
 from evaluation.tradeoffs.reports.axes_choices import JudgeChoices, judging_axes
+from evaluation.tradeoffs.selection_bias import NO_MARKS, Marks, marks_of, short_of
 from generation.choices.declaration import Choice, check_known
 from generation.model_sizes import n_parameters
 from generation.models import Dataset, Setup

@@ -23,7 +23,6 @@ from evaluation.statistics.intervals import Floats, Measure, Statistic, share_fr
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.choices import chosen_responses
 from evaluation.tradeoffs.dots import Dot
-from evaluation.tradeoffs.flattered import Marks, chosen_by, marks_of, short_of
 from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial, material_of
 from evaluation.tradeoffs.pools import Pool, all_pools, best_single, pool_names
 from evaluation.tradeoffs.reports.axes_choices import (
@@ -33,6 +32,7 @@ from evaluation.tradeoffs.reports.axes_choices import (
     judging_axes,
     responses_address,
 )
+from evaluation.tradeoffs.selection_bias import Marks, chosen_by, marks_of, short_of
 from generation.choices.declaration import Choice, check_known
 from generation.models import Dataset
 from generation.services.aggregates import CHOICE, n_changed, sources_of

@@ -30,10 +30,10 @@ from evaluation.reports.estimates import Planned, with_estimates
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.statistics.intervals import Floats, Measure, Statistic
-from evaluation.tradeoffs.cached import cached_on_axes
 from evaluation.tradeoffs.curve_recalls import measured_recalls
 from evaluation.tradeoffs.effects import BY_NAMES, Effect, Sizes, effects_of
 from evaluation.tradeoffs.material import TradeoffMaterial
+from evaluation.tradeoffs.material_cache import cached_on_axes
 from evaluation.tradeoffs.recall_lines import (
     Mixed,
     RestrictedPair,

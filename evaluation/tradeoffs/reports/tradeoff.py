@@ -13,8 +13,14 @@ from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.statistics.intervals import Measure, Statistic, share_from
 from evaluation.tradeoffs.axes import Axes
+from evaluation.tradeoffs.chart_view import (
+    View,
+    function_key,
+    model_key,
+    prompt_key,
+    shown,
+)
 from evaluation.tradeoffs.dots import CLUSTER_TITLES, TOP_RIGHT, Dot
-from evaluation.tradeoffs.flattered import Marks, chosen_by, marks_of, short_of
 from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial
 from evaluation.tradeoffs.reports.axes_choices import (
     AxesChoices,
@@ -22,14 +28,8 @@ from evaluation.tradeoffs.reports.axes_choices import (
     material_on,
     responses_address,
 )
+from evaluation.tradeoffs.selection_bias import Marks, chosen_by, marks_of, short_of
 from evaluation.tradeoffs.titles import setup_title
-from evaluation.tradeoffs.view import (
-    View,
-    function_key,
-    model_key,
-    prompt_key,
-    shown,
-)
 from generation.amounts import UNDEFINED
 from generation.models import Dataset
 

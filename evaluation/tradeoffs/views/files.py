@@ -9,7 +9,7 @@ from accounts.access import Role, allowed
 from accounts.http import SignedInRequest
 from evaluation.reports.downloads import attachment, report_file
 from evaluation.reports.figures.builders import CONTENT_TYPES
-from evaluation.tradeoffs.cached import cached_material
+from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure, figure_of
 from evaluation.tradeoffs.figures.tradeoff.glyphs import palette_of
 from evaluation.tradeoffs.figures.tradeoff.svg_files import (
@@ -23,10 +23,10 @@ from evaluation.tradeoffs.figures.tradeoff.svg_files import (
 from evaluation.tradeoffs.forms.axes import AxesForm
 from evaluation.tradeoffs.forms.tradeoff import TradeoffForm
 from evaluation.tradeoffs.material import TradeoffMaterial
+from evaluation.tradeoffs.material_cache import cached_material
 from evaluation.tradeoffs.pages.methods import methods_paragraph
 from evaluation.tradeoffs.pages.tradeoff import RestrictedLines, lines_in_view
 from evaluation.tradeoffs.reports.tradeoff import dot_columns, tradeoff_report
-from evaluation.tradeoffs.view import View
 from generation.models import Dataset
 
 

@@ -9,19 +9,19 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, query_string, render_page_or_fragment
-from evaluation.tradeoffs.cached import cached_material
+from evaluation.tradeoffs.chart_view import FIGURES
 from evaluation.tradeoffs.figure_choice import ZOOM
 from evaluation.tradeoffs.forms.axes import AxesForm
 from evaluation.tradeoffs.forms.saved_views import SavedViewForm
 from evaluation.tradeoffs.forms.tradeoff import TradeoffForm
 from evaluation.tradeoffs.material import TradeoffMaterial
+from evaluation.tradeoffs.material_cache import cached_material
 from evaluation.tradeoffs.pages.figure_addresses import figure_pairs, own_pairs, whole_pairs
 from evaluation.tradeoffs.pages.methods import methods_paragraph
 from evaluation.tradeoffs.pages.tradeoff import figure_page
 from evaluation.tradeoffs.readiness import missing_sides, offered_datasets, running_runs
 from evaluation.tradeoffs.reports.axes_choices import responses_address
 from evaluation.tradeoffs.reports.tradeoff import TradeoffRow
-from evaluation.tradeoffs.view import FIGURES
 from generation.models import Dataset
 
 

@@ -14,7 +14,6 @@ from evaluation.reports.downloads import report_file
 from evaluation.reports.registry import CannotReport
 from evaluation.reports.report import Report
 from evaluation.tradeoffs.axes import Axes
-from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, Marks, marked_in_any
 from evaluation.tradeoffs.forms.reranking import FunctionForm, RerankingForm
 from evaluation.tradeoffs.readiness import missing_sides, running_runs
 from evaluation.tradeoffs.reports.reranking import (
@@ -24,6 +23,7 @@ from evaluation.tradeoffs.reports.reranking import (
     RerankingRow,
     reranking_report,
 )
+from evaluation.tradeoffs.selection_bias import FLATTERED, SAME_METRIC, Marks, marked_in_any
 from evaluation.tradeoffs.services.reranking import RerankingError, rerank
 from generation.models import Dataset
 

@@ -7,9 +7,9 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
-from evaluation.tradeoffs.behind import behind_mark
 from evaluation.tradeoffs.forms.axes import AxesForm
 from evaluation.tradeoffs.forms.tradeoff import CORNERS, ResponseFilter
+from evaluation.tradeoffs.mark_responses import behind_mark
 from generation.models import Dataset, Setup
 
 PER_PAGE = 25

@@ -13,13 +13,13 @@ from evaluation.reports.downloads import report_file
 from evaluation.reports.figures.themes import page_themes
 from evaluation.reports.report import Report
 from evaluation.tradeoffs.axes import Axes
-from evaluation.tradeoffs.cached import cached_material
 from evaluation.tradeoffs.figures.effects import effects_chart
 from evaluation.tradeoffs.forms.axes import AxesForm
 from evaluation.tradeoffs.forms.takeaways import SizesForm
 from evaluation.tradeoffs.material import TradeoffMaterial
+from evaluation.tradeoffs.material_cache import cached_material
 from evaluation.tradeoffs.readiness import missing_sides, running_runs
-from evaluation.tradeoffs.reports.comparable import cached_comparable, moves_by_reason
+from evaluation.tradeoffs.reports.comparable_setups import cached_comparable, moves_by_reason
 from evaluation.tradeoffs.reports.takeaways import EffectRow, cached_takeaways
 from generation.models import Dataset
 

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from generation.grids.grid_file import Grid, GridError, read_grid
-from generation.management.asking import ask_grid, dataset_named, print_plan
+from generation.management.grid_commands import ask_grid, dataset_named, print_plan
 
 EXAMPLE = """examples:
   manage.py generate pilot --grid grid.toml --dry-run

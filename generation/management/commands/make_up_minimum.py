@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from generation.management.asking import dataset_named
+from generation.management.grid_commands import dataset_named
 from generation.models import KGQuestion
 from generation.services.made_up_minimum import (
     USUAL_SEED,

@@ -20,8 +20,8 @@ from generation.grids.grid_file import (
     GridError,
     Retrieval,
 )
-from generation.grids.restricted import USUAL_EVIDENCE, restricted_grid
-from generation.management.asking import ask_grid, dataset_named, print_plan, with_name
+from generation.grids.restricted_context import USUAL_EVIDENCE, restricted_grid
+from generation.management.grid_commands import ask_grid, dataset_named, print_plan, with_name
 from generation.model_sizes import largest_named
 from generation.text.prompt_types import SHARES, RestrictedEvidence
 

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from evaluation.backends.base import Reply
-from evaluation.backends.distilled import Distilled, said
-from evaluation.backends.distilling import CARD, Lesson, Training, TrainingRecipe
+from evaluation.backends.distillation_training import CARD, Lesson, Training, TrainingRecipe
+from evaluation.backends.distilled_classifier import Distilled, said
 from generation.model_specs import BackendError, ModelSpec
 from tests.tiny_encoder import BAD, GOOD, WORDS, tiny_encoder
 

@@ -17,7 +17,7 @@ from evaluation.exchange.chosen_material import (
 )
 from evaluation.exchange.services import delete_dataset
 from evaluation.models import Job, MetricRun
-from evaluation.reports.cached import votes_version
+from evaluation.reports.cache import votes_version
 from evaluation.votes.export import export_folder
 from generation.models import Example, Experiment, Sample
 from tests.annotation.makers import material, opened, planned, rate_all, researcher

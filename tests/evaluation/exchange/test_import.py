@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Guideline, Rater, Study, Target, Vote
-from annotation.services.imported import store_votes
+from annotation.services.imported_votes import store_votes
 from evaluation.exchange.import_plan import plan_import
 from evaluation.exchange.interchange import BadRows
 from generation.importers import open_material

@@ -17,7 +17,7 @@ from generation.models import (
     Passage,
     Response,
 )
-from generation.services import rows
+from generation.services import record_keys
 from tests.makers import (
     contents,
     example_row,
@@ -165,7 +165,7 @@ def test_the_number_of_statements_does_not_grow_with_the_rows_of_a_batch(tmp_pat
 
 @pytest.mark.skipif("connection.vendor != 'sqlite'")
 def test_a_batch_with_many_passages_asks_for_them_in_several_statements(tmp_path, monkeypatch):
-    monkeypatch.setattr(rows, "MOST_KEYS", 500)
+    monkeypatch.setattr(record_keys, "MOST_KEYS", 500)
     n = 60  # 60 examples × 20 passages = 1,200 keys in one batch
     examples = [
         example_row(f"e{i}", evidence=[{"id": f"p{i}-{j}", "text": "T."} for j in range(20)])

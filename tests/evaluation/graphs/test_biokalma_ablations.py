@@ -16,7 +16,7 @@ from generation.services.made_up_minimum import make_up_minimum
 from generation.text.compared_triples import compared, knowledge
 from generation.text.flat_graph import Triple
 from generation.text.prompt_types import ACCURACIES, accuracy_key, prompt_type, removal_key
-from tests.generation.asked import ask, grid_of, started
+from tests.generation.question_makers import ask, grid_of, started
 from tests.makers import import_path
 
 pytestmark = pytest.mark.once

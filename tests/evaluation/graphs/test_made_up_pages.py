@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from evaluation.graphs.views import made_up
+from evaluation.graphs.views import minimum_sets
 from generation.models import Dataset, KGQuestion, Triple
 from generation.services.made_up_minimum import make_up_minimum, usual_name
 from tests.generation.lovelace import lovelace
@@ -71,13 +71,13 @@ def test_a_large_graph_is_for_the_command(researcher, graph, monkeypatch):
     n = n_entities + Triple.objects.filter(subject__dataset=graph).count()
     url = reverse("graphs:make-up", args=[graph.slug])
 
-    monkeypatch.setattr(made_up, "MOST_ROWS", n - 1)
+    monkeypatch.setattr(minimum_sets, "MOST_ROWS", n - 1)
     messages = shown(researcher.post(url, follow=True)).messages
     said = f"expected 'manage.py make_up_minimum {graph.slug}'"
     assert any(said in message for message in messages)
     assert Dataset.objects.count() == 1
 
-    monkeypatch.setattr(made_up, "MOST_ROWS", n)
+    monkeypatch.setattr(minimum_sets, "MOST_ROWS", n)
     researcher.post(url)
     assert Dataset.objects.count() == 2
 

@@ -10,7 +10,7 @@ from evaluation.runs.scoring import material_of
 from evaluation.votes.export import export_folder
 from generation.models import Call, Response
 from generation.text.flat_graph import document_texts
-from tests.generation.asked import ask, grid_of, started
+from tests.generation.question_makers import ask, grid_of, started
 from tests.makers import import_path, import_rows, response_row
 from tests.shown import shown
 

@@ -11,7 +11,7 @@ from evaluation.models import AutoScore, MetricRun
 from evaluation.runs.plan import spec_of
 from evaluation.runs.scoring import RunScorer, unscored
 from evaluation.runs.services.runs import retry_failed
-from generation.backends import opening
+from generation.backends import open_models
 from generation.backends.openai_http import AT_ONCE, OpenAILanguageModel, ServerPatience
 from tests.evaluation.metric_runs import mill, requested, work
 from tests.evaluation.told import problems_of, rows_of
@@ -39,10 +39,10 @@ def server(monkeypatch):
     impatient = partial(OpenAILanguageModel, patience=SHORT)
     monkeypatch.setitem(BACKENDS, "openai", BACKENDS["openai"]._replace(open=impatient))
     monkeypatch.setenv("ATTEST_TEST_KEY", KEY)
-    opening._connected.cache_clear()
+    open_models._connected.cache_clear()
     with stand_in() as running:
         yield running
-    opening._connected.cache_clear()
+    open_models._connected.cache_clear()
 
 
 def asked_for(dataset, url, metric="sensible", **spec) -> MetricRun:

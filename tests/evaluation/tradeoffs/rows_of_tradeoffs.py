@@ -5,8 +5,8 @@ from typing import Any
 
 from evaluation.reports.columns import UNKNOWN, Estimate
 from evaluation.tradeoffs.dots import dot_of
-from evaluation.tradeoffs.flattered import Marks
 from evaluation.tradeoffs.reports.tradeoff import ChosenColumns, TradeoffRow, dot_columns
+from evaluation.tradeoffs.selection_bias import Marks
 from generation.models import RERANKED, Setup
 
 

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from evaluation.tradeoffs.reports import comparable as comparable_module
-from evaluation.tradeoffs.reports.comparable import comparable_report, moves_by_reason
+from evaluation.tradeoffs.reports import comparable_setups as comparable_module
+from evaluation.tradeoffs.reports.comparable_setups import comparable_report, moves_by_reason
 from tests.evaluation.tradeoffs.by_hand import dot, material_by_hand
 
 SMALL, MIDDLE, LARGE = "PaLM 8B", "PaLM 62B", "PaLM 540B"

@@ -7,16 +7,16 @@ import pytest
 from django.urls import reverse
 
 from evaluation.measures.reranking import SENSIBLE_FIRST
+from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.material import material_of
 from evaluation.tradeoffs.reports.takeaways import takeaways_report
 from evaluation.tradeoffs.reports.tradeoff import bands, tradeoff_report
 from evaluation.tradeoffs.services.reranking import rerank
-from evaluation.tradeoffs.view import View
-from generation.grids.restricted import restricted_grid
+from generation.grids.restricted_context import restricted_grid
 from generation.text.prompt_types import TWELVE
 from tests.evaluation.tradeoffs.scoring import constructed_dataset, scored, usual_axes
 from tests.evaluation.tradeoffs.true_values import cluster_truths
-from tests.generation.asked import ask, grid_of, started
+from tests.generation.question_makers import ask, grid_of, started
 from tests.tradeoff_grid import BAND_OF, LARGE, SMALL, TEMPERATURES
 from tests.tradeoff_material import pools_of
 

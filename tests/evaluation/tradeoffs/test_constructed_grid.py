@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.material import material_of
 from evaluation.tradeoffs.reports.tradeoff import tradeoff_report
-from evaluation.tradeoffs.view import View
 from generation.models import Call
 from tests.constructed_model import construction
 from tests.evaluation.tradeoffs.scoring import constructed_dataset, scored, usual_axes
-from tests.generation.asked import ask, grid_of, started
+from tests.generation.question_makers import ask, grid_of, started
 from tests.tradeoff_grid import LARGE, SMALL
 from tests.tradeoff_texts import example_key
 

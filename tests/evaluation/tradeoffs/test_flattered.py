@@ -5,7 +5,7 @@ import pytest
 from evaluation.models import MetricRun
 from evaluation.tradeoffs.axes import Axes, of_run
 from evaluation.tradeoffs.dots import dot_of
-from evaluation.tradeoffs.flattered import (
+from evaluation.tradeoffs.selection_bias import (
     by_same_metric,
     chosen_by,
     flattered,

@@ -10,11 +10,11 @@ from evaluation.measures.reranking import MAX_ATTRIBUTION, SENSIBLE_FIRST
 from evaluation.measures.tradeoff import WIDTH, attribution_from, f1_from, sensibleness_from
 from evaluation.reports.estimates import USUAL_SEED
 from evaluation.statistics.intervals import Statistic, bootstrap_intervals, share_from
+from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.recall_lines import curves_of
 from evaluation.tradeoffs.recalls import Recalls
-from evaluation.tradeoffs.reports.restricted import courses, restricted_report
+from evaluation.tradeoffs.reports.restricted_context import courses, restricted_report
 from evaluation.tradeoffs.reports.tradeoff import bands, tradeoff_report
-from evaluation.tradeoffs.view import View
 from generation.text.prompt_types import TWELVE
 from tests.evaluation.tradeoffs.true_values import cluster_truths, expected
 from tests.tradeoff_grid import (

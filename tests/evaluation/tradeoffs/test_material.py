@@ -15,8 +15,8 @@ from evaluation.tradeoffs.axes import (
     usual,
     values_of,
 )
-from evaluation.tradeoffs.cached import version_of
 from evaluation.tradeoffs.material import TradeoffMaterial, material_of
+from evaluation.tradeoffs.material_cache import version_of
 from generation.models import Example, Response
 from tests.makers import example_row, import_rows, response_row
 

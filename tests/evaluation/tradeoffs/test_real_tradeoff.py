@@ -10,19 +10,19 @@ from django.urls import reverse
 
 from evaluation.measures.reranking import MAX_ATTRIBUTION, SENSIBLE_FIRST
 from evaluation.tradeoffs.axes import Axes, axes_of, find
+from evaluation.tradeoffs.chart_view import FIGURES, View
 from evaluation.tradeoffs.material import material_of
 from evaluation.tradeoffs.pools import USUAL_TYPES
 from evaluation.tradeoffs.reports.tradeoff import tradeoff_report
 from evaluation.tradeoffs.services.reranking import rerank
-from evaluation.tradeoffs.view import FIGURES, View
 from generation.filters import Filters
 from generation.grids.recipe import recipe_grid
-from generation.grids.restricted import restricted_grid
+from generation.grids.restricted_context import restricted_grid
 from generation.models import Response
 from generation.sample_choices import SampleChoices
 from generation.services.samples import filter_sample, request_sample
 from tests.evaluation.tradeoffs.scoring import scored, usual_axes
-from tests.generation.asked import ask, grid_of, started
+from tests.generation.question_makers import ask, grid_of, started
 from tests.makers import import_path
 from tests.tradeoff_material import pools_of
 

@@ -16,7 +16,7 @@ from generation.services.experiments import make_plan, start_experiment
 from tests.evaluation.makers_of_scores import make_run, make_score
 from tests.evaluation.metric_runs import work as score
 from tests.evaluation.tradeoffs.valley import valley
-from tests.generation.asked import ask
+from tests.generation.question_makers import ask
 from tests.makers import statements
 from tests.shown import shown
 

@@ -5,9 +5,9 @@ import pytest
 from evaluation.exchange import interchange
 from evaluation.exchange.interchange import BadRows
 from evaluation.models import AutoScore
-from evaluation.tradeoffs.flattered import flattered
 from evaluation.tradeoffs.material import material_of
 from evaluation.tradeoffs.pools import USUAL_TYPES, Pool
+from evaluation.tradeoffs.selection_bias import flattered
 from evaluation.tradeoffs.services.reranking import RerankingError, rerank
 from evaluation.votes.export import export_folder
 from generation.models import Dataset, Response

@@ -13,7 +13,7 @@ from evaluation.tradeoffs.recall_lines import (
     restricted_pairs,
 )
 from evaluation.tradeoffs.recalls import Recalls
-from evaluation.tradeoffs.reports.restricted import restricted_report
+from evaluation.tradeoffs.reports.restricted_context import restricted_report
 from evaluation.tradeoffs.reports.takeaways import takeaways_report
 from tests.evaluation.tradeoffs.restricted import LABELS, MODEL, restricted_material
 

@@ -19,7 +19,11 @@ from evaluation.tradeoffs.recall_lines import (
     restricted_pairs,
 )
 from evaluation.tradeoffs.recalls import Recalls
-from evaluation.tradeoffs.reports.restricted import courses, directions_of, restricted_report
+from evaluation.tradeoffs.reports.restricted_context import (
+    courses,
+    directions_of,
+    restricted_report,
+)
 from generation.models import Dataset
 from tests.evaluation.tradeoffs.restricted import LABELS, MODEL, restricted_material
 from tests.makers import example_row, import_rows

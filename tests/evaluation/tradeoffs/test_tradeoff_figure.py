@@ -10,6 +10,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 
 from evaluation.reports.figures.free_places import Rectangle, Text, first_free, least_covering
+from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.figures.tradeoff.clusters import PADDING
 from evaluation.tradeoffs.figures.tradeoff.figure import figure_of
 from evaluation.tradeoffs.figures.tradeoff.frame import (
@@ -30,7 +31,6 @@ from evaluation.tradeoffs.figures.tradeoff.svg_files import (
     titled,
     well_formed,
 )
-from evaluation.tradeoffs.view import View
 from generation.text.prompt_types import TWELVE
 from tests.evaluation.tradeoffs.rows_of_tradeoffs import aggregate, row
 

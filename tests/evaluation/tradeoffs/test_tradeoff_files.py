@@ -11,13 +11,13 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.services import create_api_token
+from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.figures.tradeoff.figure import figure_of
 from evaluation.tradeoffs.material import material_of
 from evaluation.tradeoffs.pages.methods import methods_paragraph
 from evaluation.tradeoffs.recall_lines import RecallLine
 from evaluation.tradeoffs.recalls import Recalls
 from evaluation.tradeoffs.services.reranking import rerank
-from evaluation.tradeoffs.view import View
 from generation.models import Setup
 from tests.evaluation.commands import failure
 from tests.evaluation.tradeoffs.by_hand import dot, material_by_hand

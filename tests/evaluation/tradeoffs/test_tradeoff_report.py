@@ -4,11 +4,11 @@ import pytest
 
 from evaluation.models import AutoScore, MetricRun
 from evaluation.tradeoffs.axes import axes_of, find, named_axes
-from evaluation.tradeoffs.cached import cached_material, cached_on_axes, version_of
+from evaluation.tradeoffs.chart_view import NONE, View
 from evaluation.tradeoffs.material import material_of
+from evaluation.tradeoffs.material_cache import cached_material, cached_on_axes, version_of
 from evaluation.tradeoffs.reports.tradeoff import bands, tradeoff_report
 from evaluation.tradeoffs.services.reranking import rerank
-from evaluation.tradeoffs.view import NONE, View
 from generation.models import Response, Setup
 from tests.evaluation.tradeoffs.reranked import NAMES, axes_in, dataset_of
 from tests.evaluation.tradeoffs.rows_of_tradeoffs import aggregate, row

@@ -1,6 +1,6 @@
 """Comparable setups over the grid of known truth: what moves along its band is said to."""
 
-from evaluation.tradeoffs.reports.comparable import comparable_report, moves_by_reason
+from evaluation.tradeoffs.reports.comparable_setups import comparable_report, moves_by_reason
 from tests.tradeoff_material import synthetic_material
 
 

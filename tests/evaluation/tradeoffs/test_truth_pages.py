@@ -6,10 +6,10 @@ from django.urls import reverse
 
 from evaluation.measures.reranking import MAX_ATTRIBUTION
 from evaluation.tradeoffs.axes import Axes, axes_of, find
+from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.material import material_of
 from evaluation.tradeoffs.reports.tradeoff import tradeoff_report
 from evaluation.tradeoffs.services.reranking import rerank
-from evaluation.tradeoffs.view import View
 from tests.evaluation.tradeoffs.scoring import usual_axes
 from tests.shown import shown
 from tests.tradeoff_grid import ALONG, SMALL, synthetic_dataset

@@ -7,10 +7,7 @@ from django.http import QueryDict
 from evaluation.measures.reranking import MAX_ATTRIBUTION, SENSIBLE_FIRST
 from evaluation.models import MetricRun
 from evaluation.tradeoffs.axes import Axes, of_run
-from evaluation.tradeoffs.dots import dot_of
-from evaluation.tradeoffs.forms.tradeoff import TradeoffForm
-from evaluation.tradeoffs.material import TradeoffMaterial
-from evaluation.tradeoffs.view import (
+from evaluation.tradeoffs.chart_view import (
     FIGURES,
     NONE,
     View,
@@ -21,6 +18,9 @@ from evaluation.tradeoffs.view import (
     smallest,
     zoomed,
 )
+from evaluation.tradeoffs.dots import dot_of
+from evaluation.tradeoffs.forms.tradeoff import TradeoffForm
+from evaluation.tradeoffs.material import TradeoffMaterial
 from generation.models import RERANKED, Dataset, Setup
 
 SMALL, LARGE = "M 8B", "M 540B"

@@ -8,11 +8,11 @@ from evaluation.studies.reports.raters import raters_report
 from evaluation.studies.reports.scenarios import scenarios_report
 from evaluation.studies.reports.uncertainty import uncertainty_report
 from evaluation.tradeoffs.axes import named_axes
+from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.material import material_of
 from evaluation.tradeoffs.pages.methods import methods_paragraph
 from evaluation.tradeoffs.reports.tradeoff import tradeoff_report
-from evaluation.tradeoffs.view import View
-from evaluation.votes.assumed import assumed_in_dataset, assumed_responses
+from evaluation.votes.assumed_answers import assumed_in_dataset, assumed_responses
 from evaluation.votes.export import export_folder
 from generation.models import Response
 from tests.evaluation.makers_of_scores import make_run, make_score

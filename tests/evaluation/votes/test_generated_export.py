@@ -10,7 +10,7 @@ from generation.services.experiment_chunks import claim_next_grid_chunk
 from generation.services.experiment_chunks import generate_chunk as generate_claimed
 from generation.services.experiments import request_experiment
 from generation.tasks import generate_chunk, plan_experiment
-from tests.generation.asked import ask, dataset_of, grid_of, started
+from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import forget, import_path, import_rows, is_empty, response_row, write_files
 
 pytestmark = pytest.mark.both

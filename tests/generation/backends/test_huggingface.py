@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from generation.backends import loading
+from generation.backends import checkpoint_loader
 from generation.backends.base import Decoding, Prompt
 from generation.backends.huggingface import TransformersLanguageModel
 from generation.model_specs import BackendError, ModelSpec
@@ -286,7 +286,7 @@ def test_a_missing_model_is_refused(tmp_path):
 
 
 def test_a_model_that_is_too_large_for_memory_is_refused(folders, monkeypatch):
-    monkeypatch.setattr(loading, "free_memory", lambda: 1000)
+    monkeypatch.setattr(checkpoint_loader, "free_memory", lambda: 1000)
 
     assert "too large for the memory" in refused(folders["llama"])
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from transformers import BartConfig, BertConfig, GPT2Config, RobertaConfig, T5Config
 
-from generation.backends.loading import most_tokens
+from generation.backends.checkpoint_loader import most_tokens
 
 
 @pytest.mark.parametrize(

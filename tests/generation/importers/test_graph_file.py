@@ -8,9 +8,9 @@ import pytest
 
 from generation.importers import (
     DatasetError,
+    disk_database,
     graph_file,
     ntriples,
-    on_disk,
     open_material,
     rdf_store,
 )
@@ -44,7 +44,7 @@ def checked(row):
 def databases(monkeypatch):
     """Return the private databases that are made, to be asked whether they are closed."""
     made = []
-    make = on_disk.temporary_database
+    make = disk_database.temporary_database
 
     def remembered(cache):
         made.append(make(cache))

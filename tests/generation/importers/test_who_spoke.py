@@ -2,7 +2,7 @@
 
 import pytest
 
-from generation.importers.who_spoke import LONGEST, KnownTurn, who_spoke
+from generation.importers.speakers import LONGEST, KnownTurn, who_spoke
 
 
 def speakers(texts, n_turns, **known):

@@ -46,7 +46,7 @@ from evaluation.runs.command import requested_here, score_here
 from generation.grids.grid_file import GridModel
 from generation.importers import open_material
 from generation.importers.errors import DatasetError
-from generation.management.asking import ask_grid
+from generation.management.grid_commands import ask_grid
 from generation.model_specs import ModelSpec
 from generation.models import Dataset
 

@@ -30,13 +30,13 @@ from evaluation.jobs.services import (
     resume_job,
 )
 from evaluation.models import Job
+from generation.batches import lots
 from generation.choices.declaration import Choice
 from generation.grids.cells import spec_named
 from generation.grids.grid_file import HIGHEST_TEMPERATURE, PRECISIONS, GridError, Precision
 from generation.importers.entries import EntryRecord, is_complete_name
 from generation.importers.json_text import unstorable_character
 from generation.limits import LARGEST_SEED, LONGEST_NAME
-from generation.lots import lots
 from generation.models import Construction, ConstructionCall, ConstructionEntry
 from generation.models.constructions import LAST_ROUND
 from generation.retrieval.disambiguation import EntityPair, Named, Unsettled, pairs_between, settled

@@ -14,12 +14,12 @@ from django.db.models import Exists, OuterRef
 from evaluation.jobs.services import JobError, JobHold
 from generation.backends.base import Completion, Decoding, LanguageModel, Prompt
 from generation.backends.registry import LANGUAGE_MODELS
-from generation.backends.waiting import waited_for
-from generation.draws import random_key
-from generation.lots import lots
+from generation.backends.timeouts import waited_for
+from generation.batches import lots
 from generation.model_specs import ModelSpec
 from generation.models import Construction, ConstructionCall, ConstructionEntry
 from generation.models.constructions import SIMPLE_STYLE
+from generation.seeded_random import random_key
 from generation.services.claims import LOOKS_EVERY_SECONDS, WorkStopped
 from generation.services.construction_entries import (
     EntryRound,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from annotation.models import Study
 from evaluation.graphs.experiments.pages.human_alignment import StudySoFar, studies_of
 from evaluation.graphs.experiments.registry import EXPERIMENTS, KGExperiment
-from evaluation.graphs.experiments.reports.runs_read import runs_read
+from evaluation.graphs.experiments.reports.chosen_runs import runs_read
 from evaluation.graphs.experiments.services import (
     MetricProgress,
     answers_of,

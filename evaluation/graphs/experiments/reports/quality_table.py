@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from evaluation.graphs.experiments.reports.chosen_runs import runs_read
 from evaluation.graphs.experiments.reports.run_rows import (
     REMOVED,
     OneRun,
@@ -16,7 +17,6 @@ from evaluation.graphs.experiments.reports.run_rows import (
     removed_unsaid,
     without_setups,
 )
-from evaluation.graphs.experiments.reports.runs_read import runs_read
 from evaluation.graphs.reports.answer_figures import Counted, counted_responses, need_graph
 from evaluation.graphs.reports.quality import (
     QUALITIES,

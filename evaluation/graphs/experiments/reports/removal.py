@@ -18,6 +18,7 @@ from evaluation.graphs.experiments.reports.ablations import (
     StepCounts,
     ablation,
 )
+from evaluation.graphs.experiments.reports.chosen_runs import runs_read
 from evaluation.graphs.experiments.reports.run_rows import (
     MADE_WITH,
     NOTHING,
@@ -25,7 +26,6 @@ from evaluation.graphs.experiments.reports.run_rows import (
     per_run,
     with_means,
 )
-from evaluation.graphs.experiments.reports.runs_read import runs_read
 from evaluation.graphs.reports.answer_figures import Counted, need_graph
 from evaluation.graphs.reports.cited_answers import CitedAnswers
 from evaluation.graphs.reports.incompetence import (

@@ -46,7 +46,7 @@ from generation.grids.grid_file import (
     Price,
 )
 from generation.limits import LONGEST_NAME
-from generation.management.asking import ask_grid, dataset_named, print_plan
+from generation.management.grid_commands import ask_grid, dataset_named, print_plan
 from generation.models import Dataset
 
 EXAMPLE = """examples:

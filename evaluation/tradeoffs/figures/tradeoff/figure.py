@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from evaluation.reports.figures.free_places import Rectangle, around
+from evaluation.tradeoffs.chart_view import View
 from evaluation.tradeoffs.figures.tradeoff.clusters import Cluster, clusters_of
 from evaluation.tradeoffs.figures.tradeoff.frame import (
     HEIGHT,
@@ -34,7 +35,6 @@ from evaluation.tradeoffs.figures.tradeoff.lines import (
 )
 from evaluation.tradeoffs.figures.tradeoff.marks import HALF_MARK, Mark, labelled, mark_of
 from evaluation.tradeoffs.reports.tradeoff import TradeoffRow
-from evaluation.tradeoffs.view import View
 
 
 class TradeoffFigure(NamedTuple):

@@ -18,7 +18,7 @@ from evaluation.tradeoffs.axes import Axes, Axis, axes_of, find, usual
 from evaluation.tradeoffs.pools import Pool, all_pools, pool_of
 from evaluation.tradeoffs.reports.reranking import reranking_report
 from evaluation.tradeoffs.services.reranking import RerankingError, rerank
-from generation.management.asking import dataset_named
+from generation.management.grid_commands import dataset_named
 from generation.models import Dataset, Setup
 
 EXAMPLE = """examples:

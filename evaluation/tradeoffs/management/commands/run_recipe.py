@@ -17,7 +17,6 @@ from evaluation.runs.command import requested_here, score_here
 from evaluation.runs.metric_options import add_metric_options, metric_options_from
 from evaluation.runs.services.runs import retry_failed
 from evaluation.tradeoffs.axes import Axes, Axis, of_run
-from evaluation.tradeoffs.flattered import FLATTERED, SAME_METRIC, marked_in_any
 from evaluation.tradeoffs.recipe_plan import (
     RecipeChoices,
     RecipePlan,
@@ -35,13 +34,14 @@ from evaluation.tradeoffs.scorers import (
     metric_named,
     scorer_called,
 )
+from evaluation.tradeoffs.selection_bias import FLATTERED, SAME_METRIC, marked_in_any
 from evaluation.tradeoffs.services.reranking import RerankingError, rerank
 from generation.choices.arguments import add_arguments, given_from
 from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
 from generation.grids.grid_file import Grid, GridError, Retrieval
 from generation.grids.recipe import recipe_grid
-from generation.management.asking import ask_grid, dataset_named, print_plan, with_name
+from generation.management.grid_commands import ask_grid, dataset_named, print_plan, with_name
 from generation.models import Dataset, Sample
 
 EXAMPLE = """examples:

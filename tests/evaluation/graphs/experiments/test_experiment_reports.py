@@ -21,8 +21,8 @@ from tests.evaluation.hand_ablated import (
     removal_rows,
     setup,
 )
-from tests.generation.asked import ask, grid_of, started
 from tests.generation.lovelace import lovelace
+from tests.generation.question_makers import ask, grid_of, started
 from tests.makers import example_row, import_path, import_rows, statements
 
 pytestmark = pytest.mark.once

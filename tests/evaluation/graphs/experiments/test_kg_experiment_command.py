@@ -13,8 +13,8 @@ from generation.models import Call, Experiment, Response
 from generation.services.experiment_chunks import claim_next_grid_chunk, generate_chunk
 from generation.services.experiments import cancel_experiment
 from tests.evaluation.commands import failure
-from tests.generation.asked import started
 from tests.generation.lovelace import lovelace
+from tests.generation.question_makers import started
 
 pytestmark = pytest.mark.once
 

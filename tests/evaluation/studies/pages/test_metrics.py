@@ -8,7 +8,7 @@ from django.urls import reverse
 from evaluation.models import AutoScore
 from evaluation.studies.reports import cached_figures
 from evaluation.studies.tasks import compute_figures
-from evaluation.studies.views import asking
+from evaluation.studies.views import last_figures
 from tests.evaluation.makers_of_scores import disputed, make_run, make_scores
 from tests.evaluation.studies.pages.address import page_of
 from tests.makers import (
@@ -154,7 +154,7 @@ def test_a_file_of_a_large_study_is_asked_for_and_then_the_last_one_is_given(
 ):
     study, run = disputed(tmp_path)
     monkeypatch.setattr(cached_figures, "MOST_VOTES_AT_ONCE", 3)
-    monkeypatch.setattr(asking, "ASKED_AGAIN_AFTER", 0)
+    monkeypatch.setattr(last_figures, "ASKED_AGAIN_AFTER", 0)
     sent = []
     monkeypatch.setattr(compute_figures, "delay_on_commit", lambda *args: sent.append(args))
     address = reverse(f"evaluation:{name}", args=[study.slug, *arguments])

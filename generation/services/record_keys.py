@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
-from generation.lots import lots
+from generation.batches import lots
 from generation.models import Dataset, Example, Response
 from generation.records import (
     EntityRecord,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from evaluation.tradeoffs.axes import Axes
-from evaluation.tradeoffs.cached import cached_material
 from evaluation.tradeoffs.dots import Dot, dot_of
 from evaluation.tradeoffs.material import NO_RESPONSE
+from evaluation.tradeoffs.material_cache import cached_material
 from generation.models import Dataset, Response, Setup
 
 

@@ -1,4 +1,7 @@
-"""A process that asks what a grid has left, to be killed: `python -m tests.generation.asking`."""
+"""A process that asks what a grid has left, to be killed.
+
+    python -m tests.generation.grid_answers
+"""
 
 import os
 import sys
@@ -17,7 +20,7 @@ def main(experiment_id: int, log: Path) -> None:
     from generation.backends.registry import LANGUAGE_MODELS, LanguageModelKind
     from generation.models import Experiment
     from generation.services.experiment_chunks import claim_next_grid_chunk, generate_chunk
-    from tests.generation.asked import LOGGING, Noting
+    from tests.generation.question_makers import LOGGING, Noting
 
     model = Noting()
     out = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)

@@ -14,7 +14,7 @@ from django.db.models import Count, F, Max, Sum
 
 from annotation.models import Study
 from evaluation.models import AutoScore, MetricRun
-from evaluation.reports.cached import OF_RUN, cached, votes_version
+from evaluation.reports.cache import OF_RUN, cached, votes_version
 from evaluation.tradeoffs.axes import Axes
 from evaluation.tradeoffs.curve_recalls import measured_recalls
 from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial, material_of

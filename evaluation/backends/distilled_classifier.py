@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation.backends.base import Judged, Reply
-from generation.backends.loading import load, most_tokens
+from generation.backends.checkpoint_loader import load, most_tokens
 from generation.model_specs import BackendError, ModelSpec
 
 TAUGHT = ("sensible", "specific")  # the metrics whose scores can be distilled: names of the output

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from types import TracebackType
 
-from generation.importers.on_disk import temporary_database
+from generation.importers.disk_database import temporary_database
 
 LOOKUP = 500  # keys in one query
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evaluation.backends.base import Reply
-from evaluation.backends.distilled import TAUGHT, ReplyReader
-from generation.backends.loading import share_cores
+from evaluation.backends.distilled_classifier import TAUGHT, ReplyReader
+from generation.backends.checkpoint_loader import share_cores
 from generation.backends.model_files import first_line, model_files
 from generation.model_specs import BackendError, ModelSpec
 

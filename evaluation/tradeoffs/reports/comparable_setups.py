@@ -25,8 +25,8 @@ from evaluation.reports.estimates import estimate
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow, number
 from evaluation.statistics.intervals import Interval, Measure
-from evaluation.tradeoffs.cached import cached_on_axes
 from evaluation.tradeoffs.material import TradeoffMaterial
+from evaluation.tradeoffs.material_cache import cached_on_axes
 from evaluation.tradeoffs.pairs import REASONS, ComparablePair, comparable_pairs
 from evaluation.tradeoffs.reports.axes_choices import AxesChoices, material_on
 from evaluation.tradeoffs.titles import setup_title

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from evaluation.reports.left_out import REASONS
+from evaluation.reports.exclusions import REASONS
 from evaluation.studies.reports.study import Figures
 
 # The sections of the page and the report that each is made from.

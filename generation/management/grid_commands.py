@@ -36,7 +36,7 @@ from generation.services.experiments import (
     retry_failed,
     start_experiment,
 )
-from generation.services.rows import digest
+from generation.services.record_keys import digest
 
 WAITS_SECONDS = 0.5  # for a worker that has the rest
 MAX_LISTED = 10  # reasons printed

@@ -18,7 +18,7 @@ from django.utils.cache import add_never_cache_headers
 
 from accounts.http import is_from_htmx, page_to_return_to
 
-SALT = "accounts.kept_forms"
+SALT = "accounts.interrupted_forms"
 LONGEST_WAIT = 24 * 60 * 60  # seconds: who comes back later fills the form in again
 IS_A_FORM = "application/x-www-form-urlencoded"
 TOKEN = "csrfmiddlewaretoken"  # a form of this site has it, if nothing else

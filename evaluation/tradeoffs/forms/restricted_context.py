@@ -15,12 +15,12 @@ from evaluation.tradeoffs.recall_lines import (
     RestrictedPair,
 )
 from evaluation.tradeoffs.recalls import USUAL_K, Recalls
-from evaluation.tradeoffs.reports.restricted import RestrictedChoices
+from evaluation.tradeoffs.reports.restricted_context import RestrictedChoices
 from generation.choices.declaration import ChoiceError, fields_of
 from generation.choices.forms import form_field
 from generation.grids.cells import models_there
 from generation.grids.grid_file import Grid, GridError
-from generation.grids.restricted import USUAL_EVIDENCE, restricted_grid
+from generation.grids.restricted_context import USUAL_EVIDENCE, restricted_grid
 from generation.limits import LONGEST_NAME
 from generation.model_sizes import by_size
 from generation.models import Dataset, Sample
