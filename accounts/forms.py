@@ -68,7 +68,7 @@ class UserSearchForm(forms.Form):
         widget=forms.TextInput(attrs={"type": "search"}),
     )
 
-    def found(self) -> QuerySet[User]:
+    def matching_users(self) -> QuerySet[User]:
         """Return the users that match, by name; all of them for an empty search."""
         wanted = self.cleaned_data.get("q", "") if self.is_valid() else ""
         matches = Q(username__icontains=wanted) | Q(rater_code__icontains=wanted)

@@ -179,7 +179,7 @@ def users(request: SignedInRequest) -> HttpResponse:
             messages.success(request, f"Created {username}. A sign-in link lets them in.")
             return redirect("accounts:user", created.pk)
     search = UserSearchForm(request.GET)
-    page = Paginator(search.found(), USERS_PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(search.matching_users(), USERS_PER_PAGE).get_page(request.GET.get("page"))
     return render_page_or_fragment(
         request,
         page="accounts/users.html",

@@ -110,7 +110,7 @@ class StudyPlan(NamedTuple):
         int,
         Choice(
             "Seed",
-            help="Fixes sample, orders and groups, so that they can be told again.",
+            help="Fixes the sample, the orders and the groups, so that the study is reproducible.",
             low=0,
             high=LARGEST_SEED,
         ),
@@ -119,7 +119,8 @@ class StudyPlan(NamedTuple):
         int,
         Choice(
             "Minutes that a unit stays reserved",
-            help="Every answer begins them anew; then the unit goes to the next rater.",
+            help="The timer restarts with each answer. When it runs out, the unit goes to the next "
+            "rater.",
             low=1,
             high=24 * 60,
         ),

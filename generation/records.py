@@ -16,7 +16,7 @@ class Where(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A row that cannot be read, and what would mend it."""
+    """A row that cannot be read, and how to fix it."""
 
     where: Where
     field: str

@@ -36,7 +36,7 @@ class Program(NamedTuple):
     arguments: Sequence[str]
     stop_signal: signal.Signals
     environment: Mapping[str, str] = {}
-    is_mended: bool = False  # started anew when it ends by itself
+    is_restarted: bool = False  # started anew when it ends by itself
 
 
 class Child:
@@ -50,7 +50,7 @@ class Child:
 
 
 class Supervisor:
-    """Starts Python modules as processes, mends those that are to be mended, and ends all of them.
+    """Starts Python modules as processes, restarts those that ask for it, and ends all of them.
 
     All end when another one ends by itself, or when the supervisor is left. Ctrl-C, SIGTERM, a
     closed terminal and the end of the calling program (`make`) make the waits return; leaving the
@@ -130,19 +130,19 @@ class Supervisor:
         """Return when `until` says so, or somebody asked to stop.
 
         Raises:
-            ProcessTrouble: a program ended that cannot be mended, or the time is over.
+            ProcessTrouble: a program ended that cannot be restarted, or the time is over.
         """
         deadline = time.monotonic() + seconds
         while not self._is_asked_to_stop() and not until():
             for child in self._children.values():
                 if child.process.poll() is not None:
-                    self._mend(child)
+                    self._restart(child)
             if time.monotonic() > deadline:
                 logs = "".join(self._end_of_log(child) for child in self._children.values())
                 raise ProcessTrouble(f"Not ready after {seconds:.0f} seconds.{logs}")
             time.sleep(LOOKS_EVERY_SECONDS)
 
-    def _mend(self, child: Child) -> None:
+    def _restart(self, child: Child) -> None:
         """Start a program that has ended again, if it is one of those, and ran for a while.
 
         Raises:
@@ -151,7 +151,7 @@ class Supervisor:
         how = how_it_ended(child.process.returncode)
         was_early = time.monotonic() - child.began_at < EARLY_END_SECONDS
         child.n_early_ends = child.n_early_ends + 1 if was_early else 0
-        if not child.program.is_mended or child.n_early_ends > MOST_EARLY_ENDS:
+        if not child.program.is_restarted or child.n_early_ends > MOST_EARLY_ENDS:
             raise ProcessTrouble(f"The {child.program.name} {how}.{self._end_of_log(child)}")
         logger.warning("the %s %s, and is started again", child.program.name, how)
         self.start_anew(child.program.name)

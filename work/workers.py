@@ -23,13 +23,13 @@ VERBOSE = {"ATTEST_LOG_LEVEL": "INFO"}
 
 
 def programs() -> Iterator[Program]:
-    """Yield the programs that do long work, each mended when it dies.
+    """Yield the programs that do long work, each restarted when it dies.
 
     Workers of the queue in a folder are single processes: the processes of a pool would share a
     lock on their pipe, and one that is killed while it holds that stops them all.
     """
     beat = (*CELERY, "beat", "--loglevel=INFO", "--pidfile=")
-    yield Program("beat", beat, signal.SIGTERM, VERBOSE, is_mended=True)
+    yield Program("beat", beat, signal.SIGTERM, VERBOSE, is_restarted=True)
     queues = f"{settings.CELERY_TASK_DEFAULT_QUEUE},{settings.CHUNK_QUEUE}"
     n_processes = settings.CELERY_WORKER_CONCURRENCY
     if settings.CELERY_BROKER_URL.startswith("filesystem"):
@@ -51,7 +51,7 @@ def _worker(name: str, queues: str, *arguments: str) -> Program:
         f"--queues={queues}",
         *arguments,
     )
-    return Program(name, command, STOP_SIGNAL, VERBOSE, is_mended=True)
+    return Program(name, command, STOP_SIGNAL, VERBOSE, is_restarted=True)
 
 
 class Workers:

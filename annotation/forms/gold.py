@@ -20,7 +20,7 @@ class GoldForm(forms.Form):
         required=False,
         widget=forms.Textarea(attrs={"rows": 12, "class": "mono", "spellcheck": "false"}),
         help_text="CSV with the columns response, question, answer: a full form for each response. "
-        "What a closed gate implies may be left out.",
+        "Omit questions that an earlier No makes unnecessary.",
     )
     n_qualifying = forms.IntegerField(
         label="To qualify, first rate",

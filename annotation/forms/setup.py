@@ -205,7 +205,7 @@ class StudyForm(forms.Form):
             if scheme.target == "response" and cleaned["raters_per_unit"] % 2 == 0:
                 self.add_error("raters_per_unit", "Choose an odd number: an even one can be split.")
 
-    def to_mend(self) -> list[forms.BoundField]:
+    def fields_to_fix(self) -> list[forms.BoundField]:
         """Return the fields with an error, in the order of the page."""
         return [field for field in self if field.errors]
 

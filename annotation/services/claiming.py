@@ -27,8 +27,8 @@ def claim_next_unit(rater: Rater, *, has_just_submitted: bool = False) -> Assign
     from the rater's own seeded start, so that raters do not queue for the same row. A paused or
     closed study hands out nothing new. Five statements at most.
 
-    Who has just submitted has nothing in hand, as a rule; where they have after all, the
-    database refuses them a second unit, and it is looked up then.
+    A rater who has just submitted usually has no open unit. If they do have one, the database
+    refuses a second, and the open one is returned.
     """
     for attempt in range(ATTEMPTS):
         is_sure = has_just_submitted and attempt == 0

@@ -20,7 +20,7 @@ def hours(figure: float) -> str:
 
 
 @register.filter
-def in_words(need: GroupNeed, name: str) -> str:
+def group_need_text(need: GroupNeed, name: str) -> str:
     """Return what a group of raters has and needs: 'Group 1: 4 of 5 there; one more will do.'"""
     n_more = need.n_missing
     of = f" of {need.n_needed}" if n_more else ""

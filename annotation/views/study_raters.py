@@ -80,7 +80,7 @@ def let_slots_go(request: SignedInRequest, slug: str) -> HttpResponse:
         messages.error(request, str(error))
     else:
         what = f"{n_slots:,} slot{'s' if n_slots != 1 else ''}"
-        messages.success(request, f"{what} let go." if n_slots else "No such slot is left.")
+        messages.success(request, f"{what} released." if n_slots else "No such slot is left.")
     return redirect("annotation:study-setup", slug)
 
 

@@ -78,7 +78,7 @@ class ReplyReader:
     def n_tokens(self, replies: Sequence[Reply]) -> dict[Reply, int | None]:
         """Return how long each distinct reply is with its dialog; None: alone it is too long."""
         distinct = list(dict.fromkeys(replies))
-        dialogs = self._lengths([said(reply) for reply in distinct])
+        dialogs = self._lengths([dialog_text(reply) for reply in distinct])
         texts = self._lengths([reply.text for reply in distinct])
         n_special = self._tokenizer.num_special_tokens_to_add(pair=True)
         found: dict[Reply, int | None] = {}
@@ -91,7 +91,7 @@ class ReplyReader:
     def inputs(self, replies: Sequence[Reply]) -> dict[str, Any]:
         """Return a batch as the model takes it: tensors on its device."""
         encoded = self._tokenizer(
-            [said(reply) for reply in replies],
+            [dialog_text(reply) for reply in replies],
             [reply.text for reply in replies],
             truncation="only_first",
             max_length=self.max_tokens,
@@ -121,7 +121,7 @@ class ReplyReader:
         return [len(ids) for ids in encoded["input_ids"]]
 
 
-def said(reply: Reply) -> str:
+def dialog_text(reply: Reply) -> str:
     """Return a dialog as one text: a line per turn, 'A: ' before the user's, else 'B: '."""
     return "\n".join(
         f"{'A' if speaker.lower() == 'user' else 'B'}: {text}" for speaker, text in reply.turns

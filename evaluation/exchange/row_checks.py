@@ -91,7 +91,12 @@ class RowChecks:
             problem = self._misfit(row) or _unknown_reference(row, known)
             problem = problem or unknown_source(row, sources)
             if not problem and (key in seen or key in fresh):
-                problem = Problem(row.where, "", f"{name_of(row)} a second time", "each once")
+                problem = Problem(
+                    row.where,
+                    "",
+                    f"{name_of(row)} again",
+                    "each one once: an earlier row has it already",
+                )
             is_change = key in stored and stored[key] != content
             if not problem and is_change and not isinstance(row, RaterRecord):
                 problem = self._changed_row(row, stored[key])

@@ -135,7 +135,7 @@ def store_import(request: SignedInRequest, pk: int) -> HttpResponse:
     form = StoreImportForm(request.POST)
     skip_bad = form.is_valid() and form.cleaned_data["skip_bad"]
     if upload.report.get("n_problems") and not skip_bad:
-        messages.error(request, "Nothing was imported: tick 'Skip bad rows', or mend the file.")
+        messages.error(request, "Nothing was imported: tick 'Skip bad rows', or fix the file.")
     elif request_storing(upload, skip_bad=skip_bad):
         carry_on_import.delay_on_commit(upload.pk)
     return redirect("evaluation:import-progress", upload.pk)

@@ -30,7 +30,7 @@ class AlignmentMetric(PairMetric):
     assumed_when = "it stands in no sentence"
 
     @property
-    def in_words(self) -> list[tuple[str, str]]:
+    def described_choices(self) -> list[tuple[str, str]]:
         return [("Premise", "the sentence without citations"), ("Hypothesis", "relation: value")]
 
     def asked(self, material: ScoringMaterial) -> ScoreRequest | Refused | Assumed:

@@ -87,7 +87,7 @@ class AutoAisMetric(PairMetric):
         return self.choices._asdict()
 
     @property
-    def said(self) -> str:
+    def signature_part(self) -> str:
         return str(self.choices)
 
     @property
@@ -98,7 +98,7 @@ class AutoAisMetric(PairMetric):
         return [self.choices.flavor, window, *split]
 
     @property
-    def in_words(self) -> list[tuple[str, str]]:
+    def described_choices(self) -> list[tuple[str, str]]:
         window, flavor = self.choices.window, self.choices.flavor
         premise = f"window of {window} sentences" if window else "whole evidence"
         if QUESTION_IN_PREMISE[flavor]:

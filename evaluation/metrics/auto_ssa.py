@@ -39,7 +39,7 @@ class SsaPrompt(NamedTuple):
     dataset: str = ""  # the slug of that setup's dataset
 
     @property
-    def said(self) -> str:
+    def signature_part(self) -> str:
         """The prompt as a signature has it: 'prompt:paper@1a2b3c4d'."""
         return f"prompt:{self.name}@{hashlib.sha256(self.text.encode()).hexdigest()[:8]}"
 
@@ -97,10 +97,10 @@ class AutoSsa(AutoMetric):
         return self.prompt.parameters if self.prompt else {"prompt": ""}
 
     @property
-    def said(self) -> str:
+    def signature_part(self) -> str:
         if self.prompt is None:
             return ""
-        return f"{self.prompt.said}|tries:{len(TRIES)}@{TRIES[-1].temperature:g}"
+        return f"{self.prompt.signature_part}|tries:{len(TRIES)}@{TRIES[-1].temperature:g}"
 
     @property
     def in_title(self) -> list[str]:
@@ -108,7 +108,7 @@ class AutoSsa(AutoMetric):
         return [f"prompt {self.prompt.name}"] if self.prompt not in (None, usual) else []
 
     @property
-    def in_words(self) -> list[tuple[str, str]]:
+    def described_choices(self) -> list[tuple[str, str]]:
         if self.prompt is None:
             return []
         place = ", ".join(filter(None, [self.prompt.dataset, self.prompt.built_on]))

@@ -140,7 +140,7 @@ class AutoMetric(ABC):
 
     @property
     @abstractmethod
-    def said(self) -> str:
+    def signature_part(self) -> str:
         """The choices as a signature has them: 'v3|localized:2|whole'."""
 
     @property
@@ -149,7 +149,7 @@ class AutoMetric(ABC):
         return ()
 
     @property
-    def in_words(self) -> Sequence[tuple[str, str]]:
+    def described_choices(self) -> Sequence[tuple[str, str]]:
         """Every choice by its name, for the page of a run."""
         return ()
 

@@ -54,7 +54,7 @@ class IncompetenceMetric(PairMetric):
     needs_removed = True
 
     @property
-    def in_words(self) -> list[tuple[str, str]]:
+    def described_choices(self) -> list[tuple[str, str]]:
         return [
             ("Premise", "each sentence with [NA], without citations"),
             ("Hypothesis", "relation: value of each triple removed from the graph"),

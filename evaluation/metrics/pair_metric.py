@@ -28,7 +28,7 @@ class PairMetric(AutoMetric):
         return {}
 
     @property
-    def said(self) -> str:
+    def signature_part(self) -> str:
         return ""
 
     def ready(self, backend: Any) -> Backend:

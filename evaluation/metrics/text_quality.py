@@ -101,7 +101,7 @@ class TextQuality(AutoMetric):
         return {"mode": self.mode, "repeats": self.repeats}
 
     @property
-    def said(self) -> str:
+    def signature_part(self) -> str:
         return f"{self.mode}:{self.repeats}"
 
     @property
@@ -110,7 +110,7 @@ class TextQuality(AutoMetric):
         return [] if usual else [f"{self.mode} × {self.repeats}"]
 
     @property
-    def in_words(self) -> list[tuple[str, str]]:
+    def described_choices(self) -> list[tuple[str, str]]:
         return [("Score", f"{self.mode}: {MODES[self.mode]}"), ("Times asked", str(self.repeats))]
 
     def asked(self, material: ScoringMaterial) -> ScoreRequest | Refused | Assumed:

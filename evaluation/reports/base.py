@@ -122,7 +122,9 @@ def _of_study(study: Study, *, has_labels: bool) -> Iterator[str]:
     content = json.dumps(study.scheme, ensure_ascii=False, sort_keys=True)
     yield f"scheme {scheme.key} {hashlib.sha256(content.encode()).hexdigest()[:8]}"
     rules = [(q.key, label_rule(q, study.settings)) for q in scheme.questions]
-    labels = [f"{key}: {rule.said or 'none'}" for key, rule in rules if rule.kind != "yes_no"]
+    labels = [
+        f"{key}: {rule.description or 'none'}" for key, rule in rules if rule.kind != "yes_no"
+    ]
     if has_labels and labels:
         yield f"a yes is {', '.join(labels)}"
     yield f"N {study.raters_per_unit or 'the votes an item has'}"

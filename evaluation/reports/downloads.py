@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from django.http import Http404, HttpResponse
 
-from evaluation.reports.figures.builders import CONTENT_TYPES, drawn
+from evaluation.reports.figures.builders import CONTENT_TYPES, chart_file
 from evaluation.reports.figures.themes import Spec
 from evaluation.reports.formats import FORMATS, write_report
 from evaluation.reports.registry import CannotReport, NotYet
@@ -50,7 +50,9 @@ def figure_file(spec: Spec | None, format_key: str, name: str) -> HttpResponse:
         raise Http404(f"Formats: {', '.join(CONTENT_TYPES)}.")
     if spec is None:
         raise Http404("There is nothing to draw: no figure of this kind is defined.")
-    return attachment(drawn(spec, format_key), CONTENT_TYPES[format_key], f"{name}.{format_key}")
+    return attachment(
+        chart_file(spec, format_key), CONTENT_TYPES[format_key], f"{name}.{format_key}"
+    )
 
 
 def attachment(content: str | bytes, content_type: str, name: str) -> HttpResponse:

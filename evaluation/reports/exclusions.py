@@ -36,6 +36,6 @@ REASONS = {
 }
 
 
-def in_words(reason: str) -> str:
+def reason_text(reason: str) -> str:
     """Return what a report leaves out in words: 'undecided' → 'undecided labels'."""
     return REASONS.get(reason, (reason.replace("_", " "), ""))[0]

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 from evaluation.reports.figures.builders import (
     FigureAxis,
     as_vega_lite,
+    estimate_text,
     inline,
     lines,
-    said,
     series,
     whisker,
 )
@@ -36,7 +36,7 @@ def recall_chart(rows: Sequence[RecallRow], k1: int | None = None) -> Spec | Non
         | {
             "place": row.k + beside,
             "measure": name,
-            "said": f"{name}, k = {row.k}: {said(estimate)} %",
+            "said": f"{name}, k = {row.k}: {estimate_text(estimate)} %",
         }
         for row in rows
         for name, estimate, beside in (

@@ -283,7 +283,7 @@ def _one_each(
 
 
 def _said(candidate: RunWithMetric) -> str:
-    return candidate.metric.said if candidate.metric else ""
+    return candidate.metric.signature_part if candidate.metric else ""
 
 
 def _order(candidate: RunWithMetric) -> AutoAis:
@@ -298,7 +298,7 @@ def _key_of_run(run: MetricRun, metric: AutoMetric | None) -> str:
     if pool := run.parameters.get("sampled_by"):
         own.append(f"of each:{pool}")
     if run.metric != GRID:
-        own += filter(None, [metric.said])
+        own += filter(None, [metric.signature_part])
     return "|".join([_key(run.metric, spec_of(run), run.parameters.get("evidence", "")), *own])
 
 

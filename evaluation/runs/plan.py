@@ -42,7 +42,7 @@ class RunPlan(NamedTuple):
     def signature(self) -> str:
         """What the run is known by: asking for the same again is asking for the same run."""
         metric, spec = self.metric, self.spec
-        parts = [metric.key, spec.name or spec.backend, *filter(None, [metric.said])]
+        parts = [metric.key, spec.name or spec.backend, *filter(None, [metric.signature_part])]
         if metric.needs_evidence:
             parts.append(str(self.evidence))
         if spec.entailment_index is not None:

@@ -116,7 +116,7 @@ def choices_in_words(run: MetricRun) -> list[tuple[str, str]]:
     if run.is_imported:
         return []
     chosen = run.parameters
-    named = [*metric_of(run.metric, chosen).in_words]
+    named = [*metric_of(run.metric, chosen).described_choices]
     if evidence := chosen.get("evidence", ""):
         named.append(("Evidence", EVIDENCE.get(evidence, "")))
     named.append(("Sample", _sample(chosen)))

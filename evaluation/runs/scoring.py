@@ -385,4 +385,4 @@ def _score_signature(run: MetricRun, metric: AutoMetric, backend: Backend) -> st
     kind = BACKENDS.get(run.backend)
     if not backend.revision or (kind and kind.is_server):
         model += [run.model_name, run.model_location, chosen.get("served_name", "")]
-    return "|".join([metric.key, metric.said, f"v:{metric.version}", *model])
+    return "|".join([metric.key, metric.signature_part, f"v:{metric.version}", *model])

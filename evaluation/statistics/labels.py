@@ -1,8 +1,8 @@
-"""What a question's votes say as yes or no, whatever its scale: what metrics are held against.
+"""Turns votes into yes or no, whatever the scale of their question; metrics are compared with that.
 
-Yes/no questions say it themselves. Ordinal ones are cut: a median above the cut is a yes, below it
-a no, on it undecided; without a cut of its own a question is cut in the middle of its scale.
-Nominal ones need the label that counts as yes.
+Votes on a yes/no question are used as they are. On an ordinal question, a median above the cut is
+a yes, a median below it is a no, and a median on it is undecided. Without a cut of its own, a
+question is cut in the middle of its scale. A nominal question needs the label that counts as yes.
 """
 
 import math
@@ -30,7 +30,7 @@ class LabelRule(NamedTuple):
     why: str = ""
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """What makes a label a yes, in words; empty without a rule."""
         if self.why:
             return ""

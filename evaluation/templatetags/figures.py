@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from annotation.schemes import Question, Scale, Scheme
 from evaluation.reports.columns import Estimate, Format
-from evaluation.reports.exclusions import in_words
+from evaluation.reports.exclusions import reason_text
 from evaluation.reports.numbers import (
     coefficient,
     decimal,
@@ -27,7 +27,7 @@ register = template.Library()
 for write in (
     coefficient,
     decimal,
-    in_words,
+    reason_text,
     mse,
     p_value,
     percent,

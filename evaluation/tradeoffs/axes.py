@@ -251,7 +251,7 @@ def _of_study(study: Study) -> Iterable[Axis]:
                 continue
             key = f"{study.slug}/{arm.kind}/{question.key}"
             title = f"Raters: {question.key}, {study.name}, {arm.kind} arm"
-            said = f"raters of {study.name}, {arm.kind} arm, {question.key}: {rule.said}"
+            said = f"raters of {study.name}, {arm.kind} arm, {question.key}: {rule.description}"
             yield Axis(key, title, said, None, arm, question)
 
 

@@ -94,7 +94,7 @@ def is_shown(dot: Dot, view: View) -> bool:
     return all(not kept or key in kept for key, kept in filters)
 
 
-def shown(material: TradeoffMaterial, view: View) -> list[int]:
+def visible_marks(material: TradeoffMaterial, view: View) -> list[int]:
     """Return the places of the marks that the filters of a view let through."""
     return [place for place, dot in enumerate(material.dots) if is_shown(dot, view)]
 
@@ -109,7 +109,9 @@ def point_of(
 
 def zoomed(material: TradeoffMaterial, view: View) -> View:
     """Return the view, zoomed to the marks it shows; the whole where they stand nowhere."""
-    points = [point_of(material, place, by_score=view.by_score) for place in shown(material, view)]
+    points = [
+        point_of(material, place, by_score=view.by_score) for place in visible_marks(material, view)
+    ]
     known = [point for point in points if not any(map(math.isnan, point))]
     if not known:
         return view

@@ -23,7 +23,7 @@ class Behind(NamedTuple):
     sensibleness: float | None = None
 
     @property
-    def said(self) -> str:
+    def corner(self) -> str:
         """The corner it is in: both, attributable, sensible, neither; or unknown."""
         if self.is_attributable is None or self.is_sensible is None:
             return "unknown"
@@ -41,7 +41,7 @@ class BehindMark(NamedTuple):
     @property
     def counts(self) -> Counter[str]:
         """How many are in each corner."""
-        return Counter(row.said for row in self.rows)
+        return Counter(row.corner for row in self.rows)
 
     def with_texts(self, rows: Sequence[Behind]) -> list[tuple[Behind, Response]]:
         """Return some rows with their responses, and the setups these were chosen from."""

@@ -62,7 +62,7 @@ class RestrictedPair(NamedTuple):
         return EARLIER_RULE in (self.settings or "")
 
     @property
-    def said(self) -> str:
+    def label(self) -> str:
         """Return it in one line, as labels and choices have it."""
         asked = self.temperature
         temperature = "" if asked is None else f", T {temperature_text(asked)}"

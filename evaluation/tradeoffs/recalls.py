@@ -33,7 +33,7 @@ class Recalls(NamedTuple):
         return not (math.isnan(self.at_1) or math.isnan(self.at_k))
 
     @property
-    def said(self) -> str:
+    def signature_part(self) -> str:
         """Return each with its source and in full, and what measured them, as signatures do."""
         parts = [self._said(repr)]
         if self.is_1_measured or self.is_k_measured:
@@ -41,7 +41,7 @@ class Recalls(NamedTuple):
         return " | ".join(parts)
 
     @property
-    def shown(self) -> str:
+    def caption(self) -> str:
         """Return each with its source, rounded, as captions do."""
         said = self._said(lambda recall: f"{recall:.3g}")
         is_measured = self.is_1_measured or self.is_k_measured

@@ -45,7 +45,7 @@ class Scorer(NamedTuple):
         return self.axis.run if self.axis else None
 
     @property
-    def said(self) -> str:
+    def signature_part(self) -> str:
         """What its axis says, or will say before its backend is opened."""
         if self.axis or not self.plan:
             return self.axis.said if self.axis else self.key
@@ -184,7 +184,7 @@ def judge_beside(
         responses: those that are judged.
     """
     [of_side] = [each for each in AXIS_SIDES if each.name == side]
-    choosers = [chooser_of(each.said) for each in choosing]
+    choosers = [chooser_of(each.signature_part) for each in choosing]
     others = [
         axis
         for axis in _axes(dataset)

@@ -1,4 +1,4 @@
-"""Linear layers computed in a better way: in fp32 sooner, in bf16 more exactly."""
+"""Computes linear layers faster in fp32, and more exactly in bf16."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator

@@ -56,7 +56,7 @@ class CallFilterForm(forms.Form):
         ]
         self.is_valid()
 
-    def found(self) -> QuerySet[Call]:
+    def calls_left(self) -> QuerySet[Call]:
         """Return the calls that are left, in the order they were made."""
         calls = Call.objects.filter(experiment=self.experiment).order_by("pk")
         if setup := self.cleaned_data.get("setup"):

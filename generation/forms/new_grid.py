@@ -97,19 +97,19 @@ class NewGridForm(ModelsForm):
         required=False,
         max_length=3_000,
         widget=forms.TextInput(attrs=_PLAIN),
-        help_text="Between commas, such as top-3, retrieved-5-instructions, "
+        help_text="Comma-separated, such as top-3, retrieved-5-instructions, "
         "restricted-golden-0.5, top-2-of-5-part-3.",
     )
     temperatures = numbers(
         "Temperatures",
-        f"Between commas, up to {HIGHEST_TEMPERATURE:g}. 0: the most likely token each time.",
+        f"Comma-separated, up to {HIGHEST_TEMPERATURE:g}. 0 = the most likely token each time.",
     )
-    seeds = whole_numbers("Seeds", "Between commas. At temperature 0 one is enough.")
-    top_p = numbers("Top-p", "Between commas. 1: of all tokens.")
-    top_k = whole_numbers("Top-k", "Between commas. 0: of all tokens.")
-    max_tokens = whole_numbers("New tokens at most", "Between commas. Of a completion.")
+    seeds = whole_numbers("Seeds", "Comma-separated. At temperature 0 one is enough.")
+    top_p = numbers("Top-p", "Comma-separated. 1 = no cut-off.")
+    top_k = whole_numbers("Top-k", "Comma-separated. 0 = no cut-off.")
+    max_tokens = whole_numbers("New tokens at most", "Comma-separated. Of one completion.")
     positions = forms.MultipleChoiceField(
-        label="Evidence stands",
+        label="Position of the evidence",
         choices=[(key, PLACES[key]) for key in POSITIONS],
         widget=forms.CheckboxSelectMultiple,
     )

@@ -28,7 +28,7 @@ class TabsForm(forms.Form):
             raise forms.ValidationError(f"Found {state}; expected one of {', '.join(self.listed)}.")
         return state
 
-    def found(self) -> QuerySet[Any]:
+    def chosen_rows(self) -> QuerySet[Any]:
         """Return the rows of the chosen tab, newest first."""
         chosen = self.cleaned_data.get("state", "") if self.is_valid() else ""
         return self._of_dataset().filter(self.listed[chosen][1]).order_by("-pk")

@@ -148,5 +148,5 @@ def _format_of(source: Source) -> str:
         raise UnmappedError(look, expected)
     if names == [source.path.name]:
         is_empty = not source.sizes[names[0]]
-        files = "an empty file" if is_empty else "content of no format that is known"
+        files = "an empty file" if is_empty else "a file that Attest does not recognise"
     raise DatasetError(source.path.name, files, expected)

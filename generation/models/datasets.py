@@ -147,7 +147,7 @@ def new_token() -> str:
 
 
 def folder_of_its_own(upload: "Import", file_name: str) -> str:
-    """Return where to keep an upload, so that it keeps its name, which problems are told by."""
+    """Return the path of an upload: in a folder of its own, so that problems can name the file."""
     return f"imports/{secrets.token_hex(8)}/{file_name}"
 
 

@@ -1,7 +1,7 @@
-"""How an endpoint is opened: http and https alone, at addresses that were checked, with one end.
+"""Opens connections to an endpoint: only by http and https, and only at checked addresses.
 
-A query has one moment by which all must have come: connections, redirects, headers, body, and
-what is said of errors. However slowly it drips, it ends then.
+A query has one deadline for everything: connections, redirects, headers, the body, and the text of
+errors. It ends at the deadline, however slowly the server sends.
 """
 
 import http.client

@@ -10,7 +10,7 @@ from generation.records import ResponseRecord, SetupRecord, Where
 from generation.services.record_keys import digest, record_digest
 from generation.text.dialog_prompts import BuiltPrompt
 from generation.text.graph_prompts import said_about_graph
-from generation.text.native_dialog import said
+from generation.text.native_dialog import reply_text
 from generation.text.prompt_types import is_about_graph
 from generation.text.tokens import count_tokens
 
@@ -110,7 +110,7 @@ def response_of(
 def _said(setup: Setup, completion: Completion) -> str:
     """Return what a model said, up to where completions of such prompts end."""
     text = storable_text(completion.text)
-    return said_about_graph(text) if is_about_graph(setup.prompt) else said(text)
+    return said_about_graph(text) if is_about_graph(setup.prompt) else reply_text(text)
 
 
 def _meta(made: MadePrompt, prompt: BuiltPrompt) -> dict[str, Any]:

@@ -21,14 +21,17 @@ from generation.models.datasets import new_token
 from work.worker_health import give_sign
 
 QUEUED, RUNNING = "queued", "running"
-TURN_SECONDS = 600.0  # then what is left of a chunk or a job waits until it is sent again
-LOOKS_EVERY_SECONDS = 2.0  # whether the work goes on
-LONGEST_CALL_SECONDS = 1800.0  # of a model, while it is loaded or asked; then the row is free
-MOST_CLAIMS = 10  # of a row without anything stored in between: its next piece ends its workers
-SENT_TOGETHER = 20  # chunks of one run, when their messages may have been lost
+# A worker gives a chunk or a job back after this long; the rest is sent to a worker again.
+TURN_SECONDS = 600.0
+LOOKS_EVERY_SECONDS = 2.0  # A worker checks this often whether its work was cancelled.
+# Loading a model, or one call of it, may take this long. After that another worker may take over.
+LONGEST_CALL_SECONDS = 1800.0
+# A row that is claimed this often without a result is given up: its next piece kills its workers.
+MOST_CLAIMS = 10
+SENT_TOGETHER = 20  # This many chunks of one run are sent again when their messages may be lost.
 SENT_AGAIN_AFTER = 10.0  # seconds
-AT_ONE_SERVER = 2  # chunks of one run or grid at a time: of one that hangs too
-LEASES_OF_A_QUEUE = 10  # that a message may wait behind other work
+AT_ONE_SERVER = 2  # At most this many chunks of one run or grid wait for a server at a time.
+LEASES_OF_A_QUEUE = 10  # A message may wait behind other work for this many leases.
 
 
 class WorkStopped(Exception):
@@ -75,8 +78,8 @@ def lost_if_sent_before(now: datetime, kinds: Iterable[type[Model]]) -> datetime
     """Return since when a message must have waited to count as lost.
 
     Args:
-        kinds: of rows that share a queue. While a worker is at one of any, a message waits behind
-            that; while nobody is, it does not take long.
+        kinds: the models whose rows share a queue. A message waits while a worker is busy with a
+            row of any of them; when no worker is busy, it is handled within seconds.
     """
     at_work = (
         kind._default_manager.filter(state=RUNNING, lease_until__gte=now).exists() for kind in kinds

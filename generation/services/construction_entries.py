@@ -23,7 +23,7 @@ from generation.models import (
 from generation.retrieval.wikibase import Described
 from generation.services.calls import storable_text
 from generation.services.checkpoints import pin_revision
-from generation.services.model_provenance import in_words, what_it_is
+from generation.services.model_provenance import provenance_text, what_it_is
 from generation.text.constructed_questions import Member, minimum_set
 from generation.text.flat_graph import Triple
 from generation.text.graph_prompts import NAME, Graph
@@ -131,7 +131,7 @@ def leave_out(entry: ConstructionEntry, why: LeftOutEntry) -> None:
     )
 
 
-def found(
+def store_people_graphs(
     entry: ConstructionEntry,
     property_: str,
     people: Sequence[Described],
@@ -227,7 +227,7 @@ def _note(construction: Construction, made_with: Mapping[str, Any]) -> bool:
     locked = Construction.objects.select_for_update(no_key=True).get(pk=construction.pk)
     has_calls = ConstructionCall.objects.filter(entry__construction=locked).exists()
     earlier = locked.made_with if has_calls else {}
-    if earlier and (was := in_words(earlier)) != (now := in_words(dict(made_with))):
+    if earlier and (was := provenance_text(earlier)) != (now := provenance_text(dict(made_with))):
         raise BackendError(
             f"{construction.name}: its calls so far were made with {was}, and what is there now is "
             f"{now}. Put the earlier one back and go on, or begin one of another name."

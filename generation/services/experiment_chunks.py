@@ -74,9 +74,10 @@ class _Model(NamedTuple):
 def claim_grid_chunk(chunk_id: int) -> ExperimentChunk | None:
     """Take a chunk that waits or whose worker went silent; None when there is nothing to take.
 
-    Two grids may share a setup: while a worker is at a chunk of it for one, the other waits, so
-    that the same call is not made for both. So does one whose model may not be called soon. No
-    message tells of these any more. Of a grid few that ask a server are taken at a time.
+    Two grids may share a setup: while a worker answers a chunk of it for one grid, the other grid
+    waits, so that no call is made twice. A chunk also waits when its model has reached its limit of
+    calls. A chunk that waits is sent again later, as its message is used up. Only a few chunks of a
+    grid wait for a server at a time.
     """
     chunk = ExperimentChunk.objects.filter(pk=chunk_id, experiment__in=_running())
     setup_id = chunk.values_list("setup", flat=True).first()

@@ -64,7 +64,7 @@ def _note(setup: Setup, made_with: dict[str, Any]) -> bool:
             f"than the dataset has now ({here}). Import what was added as a dataset of its own, "
             "so that the responses do not mix."
         )
-    elif (was := in_words(earlier)) != (now := in_words(made_with)):
+    elif (was := provenance_text(earlier)) != (now := provenance_text(made_with)):
         raise BackendError(
             f"{setup.name}: its responses were made with {was}, and what is there now is {now}. "
             "Put the earlier one back and resume, or list the new one by another name."
@@ -97,7 +97,7 @@ def what_it_is(spec: ModelSpec, model: LanguageModel) -> dict[str, Any]:
     }
 
 
-def in_words(made_with: dict[str, Any]) -> str:
+def provenance_text(made_with: dict[str, Any]) -> str:
     """Return what tells one model from another; what computes it does not."""
     parts = [made_with.get("backend", ""), made_with.get("signature", "")]
     if revision := made_with.get("revision"):

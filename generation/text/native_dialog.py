@@ -65,7 +65,7 @@ def newest(turns: Sequence[TurnRecord], n: int) -> tuple[TurnRecord, ...]:
     )
 
 
-def said(completion: str) -> str:
+def reply_text(completion: str) -> str:
     """Return what a model said: its completion up to `[eot]`, without white space around."""
     return completion.partition(STOP)[0].strip()
 

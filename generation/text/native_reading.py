@@ -1,8 +1,8 @@
 """Reads what a prompt for a dialog holds: the other way of `generation.text.dialog_prompts`.
 
 Line by line: `Instructions: …`, `Fact: …`, `index parent speaker text [eot]`, and last the line to
-complete, `index parent speaker`. Other lines are nobody's. An empty line ends a demonstration: what
-stands before it is not about the dialog to complete.
+complete, `index parent speaker`. All other lines are ignored. An empty line ends a demonstration:
+what stands before it is not about the dialog to complete.
 """
 
 import re

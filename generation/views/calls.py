@@ -20,7 +20,7 @@ def calls(request: SignedInRequest, pk: int) -> HttpResponse:
     """List the calls that a grid has made, page by page: of one setup, or those that failed."""
     experiment = get_object_or_404(Experiment.objects.select_related("dataset"), pk=pk)
     form = CallFilterForm(experiment, request.GET)
-    found = form.found().select_related("example", "setup", "response")
+    found = form.calls_left().select_related("example", "setup", "response")
     page = Paginator(found, CALLS_PER_PAGE).get_page(request.GET.get("page"))
     return render_page_or_fragment(
         request,

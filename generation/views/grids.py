@@ -32,7 +32,7 @@ GOING_ON = (Experiment.State.PLANNING, Experiment.State.RUNNING)
 def grids(request: SignedInRequest) -> HttpResponse:
     """List the grids, newest first, each with how far it is and what can be done about it."""
     form = GridFilterForm(request.GET)
-    page = Paginator(form.found(), GRIDS_PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(form.chosen_rows(), GRIDS_PER_PAGE).get_page(request.GET.get("page"))
     progress = _progress_of([experiment.pk for experiment in page.object_list])
     return render_page_or_fragment(
         request,

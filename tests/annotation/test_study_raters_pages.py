@@ -63,8 +63,8 @@ def test_a_stranded_slot_is_said_with_three_ways_out(researcher, study):
     assert row["Slots"] == "1"
     assert row["Left then"] == "4 of 5"
     assert row["Ask again"] == f"{rater.code} skipped: I cannot judge this topic"
-    assert row["Let go"] == "Let go"
-    assert "N stays 5" in page.facts["Let go"]
+    assert row["Release"] == "Release"
+    assert "N stays 5" in page.facts["Release"]
     assert page.links["One more rater"] == "#raters"
 
 
@@ -82,10 +82,10 @@ def test_a_slot_is_let_go_counted_and_wanted_again(researcher, study):
     said = shown(researcher.post(let_go, {"unit": unit.pk}, follow=True))
     again = shown(researcher.post(let_go, {"unit": unit.pk}, follow=True))
 
-    assert said.messages == ["1 slot let go."]
+    assert said.messages == ["1 slot released."]
     assert again.messages == ["No such slot is left."]
     row = said.table("Slots").row("separate")
-    assert (row["Of"], row["Let go"]) == ("19", "1")
+    assert (row["Of"], row["Released"]) == ("19", "1")
     assert "1 by hand" in said.text
     assert "Slots that no rater may take" not in said.headings
 
@@ -106,7 +106,7 @@ def test_what_was_let_go_is_said_by_report_and_export(researcher, study, tmp_pat
 
     said = json.loads((tmp_path / "out" / "study.json").read_text("utf-8"))
     assert (said["n_slots_let_go_by_hand"], said["raters_per_unit"]) == (1, 5)
-    assert "1 let go, since no rater may take it (N stays 5)" in report.notes["Assignments done"]
+    assert "1 released because no rater may take it (N stays 5)" in report.notes["Assignments done"]
 
 
 def test_a_unit_that_could_never_be_decided_is_marked(researcher, tmp_path, db):

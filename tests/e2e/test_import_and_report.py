@@ -18,7 +18,7 @@ RESPONSES = """id,example,setup,text
 r1,q1,model-a,It closed in 1971.
 r2,q2,model-a,Ben Ruiz built it.
 """
-MENDED = """response,rater,question,answer
+FIXED = """response,rater,question,answer
 r1,anna,attributed,yes
 r1,ben,attributed,yes
 r1,cleo,attributed,no
@@ -28,7 +28,7 @@ r2,cleo,attributed,no
 """
 # Three bad rows: no such response, no such answer, no rater.
 BROKEN = (
-    MENDED.replace("r1,cleo", "r9,cleo")
+    FIXED.replace("r1,cleo", "r9,cleo")
     .replace("r2,anna,attributed,no", "r2,anna,attributed,perhaps")
     .replace("r2,ben", "r2,")
 )
@@ -72,8 +72,8 @@ def test_an_admin_mends_a_file_and_a_researcher_reads_its_report(
         expect(row).to_contain_text(expected)
     assert not Dataset.objects.exists()
 
-    page.get_by_role("link", name="Choose the mended file").click()
-    choose(page, write_zip("mended.zip", MENDED))
+    page.get_by_role("link", name="Upload the fixed file").click()
+    choose(page, write_zip("fixed.zip", FIXED))
     expect(page.get_by_role("heading", name="Every row can be read")).to_be_visible()
     assert not Dataset.objects.exists()
     page.get_by_role("button", name="Import", exact=True).click()

@@ -428,7 +428,7 @@ def keep_first(page: Page) -> None:
     form = page.locator(".case form").first
     form.get_by_label("cannot be decided").check()
     form.get_by_label("Why").fill(f"{ARABIC} {SCRIPT}")
-    form.get_by_role("button", name="Keep").click()
+    form.get_by_role("button", name="Save decision").click()
     expect(page.locator(".decisions").first).to_be_visible()
 
 

@@ -1,6 +1,6 @@
 """A process that asks what a grid has left, to be killed.
 
-    python -m tests.generation.grid_answers
+python -m tests.generation.grid_answers
 """
 
 import os

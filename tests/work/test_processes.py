@@ -34,12 +34,12 @@ def pids(folder: Path, name: str) -> list[int]:
     return [int(line.split()[1]) for line in lines if line.startswith("pid")]
 
 
-def program(name: str, module: str, *, is_mended: bool) -> Program:
-    return Program(name, [module], signal.SIGTERM, is_mended=is_mended)
+def program(name: str, module: str, *, is_restarted: bool) -> Program:
+    return Program(name, [module], signal.SIGTERM, is_restarted=is_restarted)
 
 
 def test_a_program_that_is_killed_is_started_again(supervisor, folder):
-    supervisor.start(program("beat", "sleeps", is_mended=True))
+    supervisor.start(program("beat", "sleeps", is_restarted=True))
     supervisor.wait(lambda: len(pids(folder, "beat")) == 1, 20)
 
     os.kill(pids(folder, "beat")[0], signal.SIGKILL)
@@ -49,7 +49,7 @@ def test_a_program_that_is_killed_is_started_again(supervisor, folder):
 
 
 def test_a_program_that_is_not_mended_ends_all(supervisor, folder):
-    supervisor.start(program("site", "sleeps", is_mended=False))
+    supervisor.start(program("site", "sleeps", is_restarted=False))
     supervisor.wait(lambda: len(pids(folder, "site")) == 1, 20)
 
     os.kill(pids(folder, "site")[0], signal.SIGKILL)
@@ -59,7 +59,7 @@ def test_a_program_that_is_not_mended_ends_all(supervisor, folder):
 
 
 def test_a_program_that_cannot_run_is_not_started_for_ever(supervisor, folder):
-    supervisor.start(program("worker", "fails", is_mended=True))
+    supervisor.start(program("worker", "fails", is_restarted=True))
 
     with pytest.raises(ProcessTrouble, match=r"The worker ended \(3\)\.(?s:.*)no database"):
         supervisor.wait(seconds=20)
@@ -70,7 +70,7 @@ def test_a_program_that_cannot_run_is_not_started_for_ever(supervisor, folder):
 
 def test_workers_that_give_no_sign_are_all_started_anew(supervisor, folder, settings, monkeypatch):
     settings.SILENT_AFTER_SECONDS = 0.5
-    hung = [program(name, "sleeps", is_mended=True) for name in ("beat", "worker")]
+    hung = [program(name, "sleeps", is_restarted=True) for name in ("beat", "worker")]
     monkeypatch.setattr(workers, "programs", lambda: iter(hung))
     monkeypatch.setattr(workers, "LOOKS_EVERY_SECONDS", 0.0)
     monkeypatch.setattr(workers, "STARTS_WITHIN_SECONDS", 0.0)
@@ -102,7 +102,7 @@ def test_the_queue_in_a_folder_has_single_processes_and_no_pool(settings, broker
     found = list(workers.programs())
 
     assert [each.name for each in found] == names
-    assert all(each.is_mended for each in found)
+    assert all(each.is_restarted for each in found)
     is_solo = [("--pool=solo" in each.arguments) for each in found if "worker" in each.name]
     assert is_solo == [name[-1].isdecimal() for name in names[1:]]
 

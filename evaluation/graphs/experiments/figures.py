@@ -155,10 +155,10 @@ def series_names(rows: Sequence[RowOfStep]) -> list[str]:
     ]
 
 
-def said(row: RowOfRuns, figure: str, factor: float = 100) -> str:
+def run_figure_text(row: RowOfRuns, figure: str, factor: float = 100) -> str:
     """Return a figure in words: '81.2 (1.3) [78.0, 84.1], 3 runs'."""
     deviation = row.deviation(figure)
-    mean, *interval = builders.said(row.estimate(figure), factor).split(" ", 1)
+    mean, *interval = builders.estimate_text(row.estimate(figure), factor).split(" ", 1)
     parts = [mean, *([f"({factor * deviation:.1f})"] if deviation is not None else []), *interval]
     n = row.runs.n_runs - row.n_undefined(figure)
     return f"{' '.join(parts)}, {n} run{'' if n == 1 else 's'}"
@@ -182,7 +182,7 @@ def _table(key: str, rows: Sequence[RowOfRuns], *, on_page: bool) -> Spec | None
     points = [
         {"name": name, "figure": title}
         | drawn
-        | {"said": f"{name}, {title.lower()}: {said(row, figure, table.factor)}"}
+        | {"said": f"{name}, {title.lower()}: {run_figure_text(row, figure, table.factor)}"}
         for name, row in zip(group_names(rows), rows[:MOST_ROWS], strict=False)
         for figure, title in table.figures.items()
         if (drawn := whisker(row, figure, table.domain, table.factor))["value"] is not None
@@ -251,7 +251,7 @@ def _points(
     for name, row in zip(names, rows, strict=True):
         if name not in places:
             continue
-        words = f"{name}, {lines.title.lower()} {row.at}: {said(row, figure)}"
+        words = f"{name}, {lines.title.lower()} {row.at}: {run_figure_text(row, figure)}"
         points.append(
             {"series": name, "x": round(row.at + places[name], 3)}
             | whisker(row, figure)

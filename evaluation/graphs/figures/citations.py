@@ -13,10 +13,10 @@ from evaluation.reports.columns import Estimate
 from evaluation.reports.figures.builders import (
     FigureAxis,
     as_vega_lite,
+    estimate_text,
     inline,
     measured,
     points,
-    said,
     series,
     sized,
 )
@@ -81,7 +81,7 @@ def _values(
 ) -> list[dict[str, Any]]:
     return [
         measured(estimate, factor, name=name, figure=figure)
-        | {"said": f"{name}, {figure.lower()}: {said(estimate, factor)}{unit}"}
+        | {"said": f"{name}, {figure.lower()}: {estimate_text(estimate, factor)}{unit}"}
         for name, row in zip(names, rows, strict=False)
         for figure, estimate in _figures(row).items()
         if estimate.value is not None

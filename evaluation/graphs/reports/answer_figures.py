@@ -119,7 +119,8 @@ def scores_of_answers(runs: Collection[MetricRun], setups: Collection[int]) -> Q
 def share_figure(part: Ints, whole: Ints, dialogs: Ints) -> Statistic:
     """Return a share of items that are counted in groups, each group in one dialog.
 
-    It has a row for each item: how many there are is what its interval cannot be surer than.
+    It has one row for each item, so that the interval is never narrower than the number of items
+    allows.
 
     Args:
         part, whole: (n_groups,) counts, 0 <= part <= whole.

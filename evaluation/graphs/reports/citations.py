@@ -55,7 +55,7 @@ class CitationChoices(NamedTuple):
     setup: SetupName = ""
 
     @property
-    def said(self) -> list[str]:
+    def signature_parts(self) -> list[str]:
         said = [f"mode {self.mode}", f"minimum set: {ROUNDS[self.rounds]}"]
         if self.rounds == "later" and self.mode is Mode.AUTHORS_CODE:
             said[-1] += " for recall, the whole set for precision"
@@ -126,7 +126,7 @@ def citations_report(dataset: Dataset, choices: CitationChoices = USUAL) -> Repo
         _planned(setups[pk], answers, choices.mode, of_setups[pk])
         for pk in _in_order(setups, answers)
     ]
-    said, data = choices.said, answers.data_hash
+    said, data = choices.signature_parts, answers.data_hash
     if run and of_run:
         said = [*said, f"alignment by {run.full_signature}"]
         data = data_hash([data, *(each[1:] for each in of_run)])

@@ -94,7 +94,7 @@ class PullStep(NamedTuple):
     matches: tuple[Match, ...]
 
     @property
-    def kept(self) -> tuple[Match, ...]:
+    def first_matches(self) -> tuple[Match, ...]:
         return self.matches[:MOST_NAMESAKES]
 
 
@@ -301,12 +301,12 @@ def _asked(
             PullStep(n, name, tuple(matches.get(name, [Match(_qid_in(name), "qid")])))
             for n, name in some
         ]
-        known = _known(dataset, {match.qid for step in steps for match in step.kept})
+        known = _known(dataset, {match.qid for step in steps for match in step.first_matches})
         waiting: list[PullStep] = []
         lacking: dict[str, None] = {}
         for step in steps:
             waiting.append(step)
-            lacking |= {match.qid: None for match in step.kept if match.qid not in known}
+            lacking |= {match.qid: None for match in step.first_matches if match.qid not in known}
             if len(lacking) >= ENTITIES_TOGETHER or step is steps[-1]:
                 yield waiting, graph.described(list(lacking))
                 known |= set(lacking)
@@ -339,7 +339,7 @@ def _store(hold: JobHold, dataset: Dataset, step: PullStep, found: Mapping[str, 
     if not Dataset.objects.select_for_update().filter(pk=dataset.pk).first():  # one pull at a time
         raise JobError(GONE)
     hold.renew()  # or nothing is stored
-    qids = [match.qid for match in step.kept]
+    qids = [match.qid for match in step.first_matches]
     known = _known(dataset, qids)
     new = [found[qid] for qid in qids if qid in found and qid not in known]
     store_entities(dataset, [each.record for each in new])
@@ -354,11 +354,13 @@ def _store(hold: JobHold, dataset: Dataset, step: PullStep, found: Mapping[str, 
 
 def _content(dataset: Dataset, step: PullStep, new: Collection[str]) -> dict[str, Any]:
     """Return what a step keeps: its entities, those that were there already as well."""
-    stored = Entity.objects.filter(dataset=dataset, qid__in=[match.qid for match in step.kept])
+    stored = Entity.objects.filter(
+        dataset=dataset, qid__in=[match.qid for match in step.first_matches]
+    )
     rows = stored.annotate(n=Count("triples")).values_list("qid", "label", "type", "n")
     by_qid = {qid: (label, type_, n) for qid, label, type_, n in rows}
     entities = []
-    for match in step.kept:
+    for match in step.first_matches:
         if match.qid in by_qid:
             label, type_, n_triples = by_qid[match.qid]
             entities.append(
@@ -376,7 +378,7 @@ def _content(dataset: Dataset, step: PullStep, new: Collection[str]) -> dict[str
         "found": entities,
         "n_new": len(new),
         "n_triples": sum(each["n_triples"] for each in entities if each["is_new"]),
-        "n_namesakes_left": len(step.matches) - len(step.kept),
+        "n_namesakes_left": len(step.matches) - len(step.first_matches),
     }
 
 

@@ -42,7 +42,7 @@ def whisker(estimate: Estimate, factor: float = 100) -> dict[str, float | None]:
     return {name: as_percent(end, factor) for name, end in estimate._asdict().items()}
 
 
-def said(estimate: Estimate, factor: float = 100, n_digits: int = 1) -> str:
+def estimate_text(estimate: Estimate, factor: float = 100, n_digits: int = 1) -> str:
     """Return an estimate in words: '81.0 [75.2, 86.1]'."""
     value, *ends = (
         None if end is None else f"{end:.{n_digits}f}" for end in whisker(estimate, factor).values()
@@ -56,7 +56,7 @@ def measured(
     estimate: Estimate, factor: float = 100, *, n_digits: int = 1, **about: Any
 ) -> dict[str, Any]:
     """Return an estimate for an axis, with its words (`said`) and what it is about."""
-    return {**whisker(estimate, factor), "said": said(estimate, factor, n_digits), **about}
+    return {**whisker(estimate, factor), "said": estimate_text(estimate, factor, n_digits), **about}
 
 
 def inline(values: Sequence[Mapping[str, Any]]) -> "alt.InlineData":
@@ -176,7 +176,7 @@ def sized(chart: Any, width: int, *, on_page: bool) -> Any:
 # --- files --------------------------------------------------------------------------------------
 
 
-def drawn(spec: Spec, format_key: str) -> bytes:
+def chart_file(spec: Spec, format_key: str) -> bytes:
     """Return a chart as a file: 'svg', 'pdf' or 'png'."""
     import vl_convert
 

@@ -158,7 +158,7 @@ def score_chunk(claim: RunChunk) -> None:
             if claim.attempts > MOST_CLAIMS:
                 problem = f"whatever scored it ended {MOST_CLAIMS} times without a word"
                 hold.store([scorer.failed(each, problem) for each in islice(waiting, 1)])
-            # Where a worker died, the response that did it shall be alone with the next one.
+            # A worker died at one of these responses. Each is now scored alone, to find out which.
             for rows in scorer.batches(waiting, is_alone=claim.attempts > 1):
                 hold.store(rows)
                 if claim.targets and time.monotonic() > turn_ends:

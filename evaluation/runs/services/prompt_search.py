@@ -224,7 +224,7 @@ def search_prompt(hold: JobHold) -> Mapping[str, Any]:
         hold.store(len(tried) + 1, content)
         steps.append(content)
         tried.append(_tried(content))
-    return prompts.found(tried) | {"n_calls": sum(content["n_asked"] for content in steps)}
+    return prompts.result(tried) | {"n_calls": sum(content["n_asked"] for content in steps)}
 
 
 class _Prompts:
@@ -260,7 +260,7 @@ class _Prompts:
         content = {
             "demonstrations": shown,
             "text": prompt.text,
-            "said": prompt.said,
+            "said": prompt.signature_part,
             "scores": scores,
             "problems": problems,
             "n_scored": len(scores) - len(problems),
@@ -308,7 +308,7 @@ class _Prompts:
             sum(answer.n_asked for answer in of_ask.values()),
         )
 
-    def found(self, tried: Sequence[Tried]) -> dict[str, Any]:
+    def result(self, tried: Sequence[Tried]) -> dict[str, Any]:
         """Return the prompt that was kept last, beside the first one on the same examples."""
         best, first = rules.current(tried), tried[0]
         same = {key: first.scores[key] for key in best.scores}

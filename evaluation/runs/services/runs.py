@@ -19,8 +19,8 @@ from evaluation.runs.plan import RunPlan, spec_of, with_sample_of
 from evaluation.runs.services.targets import (
     SAVED_TOGETHER,
     Wanted,
-    drawn,
     sample_of,
+    sample_responses,
     scorable,
     targets_for,
 )
@@ -115,7 +115,7 @@ def request_precision_check(
         threshold=run.threshold,
     )
     plan = with_sample_of(plan, run)
-    some = Response.objects.filter(pk__in=drawn(keys, n, seed))
+    some = Response.objects.filter(pk__in=sample_responses(keys, n, seed))
     return request_metric_run(run.dataset, plan, some, user)
 
 

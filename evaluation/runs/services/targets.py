@@ -30,14 +30,14 @@ class Wanted(NamedTuple):
 def targets_for(dataset: Dataset, plan: RunPlan, responses: QuerySet[Response]) -> Wanted:
     """Make sure that the targets of a plan exist, and return them."""
     responses = scorable(responses.filter(dataset=dataset).order_by(), plan)
-    drawn = sample_of(dataset, responses, plan)
+    sampled = sample_of(dataset, responses, plan)
     if plan.metric.judges == "citations":
-        return _citations(responses, drawn)
+        return _citations(responses, sampled)
     _make(responses.exclude(pk__in=Target.objects.filter(citation=None).values("response")))
     targets = Target.objects.filter(citation=None, response__in=responses.values("pk"))
     targets = targets.order_by("response__example", "response")
     rows = targets.values_list("pk", "response")
-    wanted = [pk for pk, response in rows if drawn is None or response in drawn]
+    wanted = [pk for pk, response in rows if sampled is None or response in sampled]
     return Wanted(wanted, len(wanted))
 
 
@@ -57,9 +57,9 @@ def _make(responses: QuerySet[Response]) -> None:
     )
 
 
-def _citations(responses: QuerySet[Response], drawn: set[int] | None) -> Wanted:
+def _citations(responses: QuerySet[Response], sampled: set[int] | None) -> Wanted:
     """Read what the responses cite, and return the targets of their complete citations."""
-    wanted = drawn if drawn is not None else set(responses.values_list("pk", flat=True))
+    wanted = sampled if sampled is not None else set(responses.values_list("pk", flat=True))
     store_cited_facts(wanted)
     complete = Citation.objects.filter(response__in=responses.values("pk")).exclude(relation="")
     missing = complete.exclude(pk__in=Target.objects.exclude(citation=None).values("citation"))
@@ -96,7 +96,9 @@ def sample_of(dataset: Dataset, responses: QuerySet[Response], plan: RunPlan) ->
     )
     for pk, key, setup, model, name in rows:
         keys[row_of.get(setup) or model or name][pk] = key
-    return {pk for pool in keys.values() for pk in drawn(pool, plan.n_sampled, plan.seed)}
+    return {
+        pk for pool in keys.values() for pk in sample_responses(pool, plan.n_sampled, plan.seed)
+    }
 
 
 def _rows(dataset: Dataset) -> dict[int, str]:
@@ -105,7 +107,7 @@ def _rows(dataset: Dataset) -> dict[int, str]:
     return {setup.pk: group.key for group in groups for setup in group.setups}
 
 
-def drawn(keys: Mapping[int, str], n: int, seed: int) -> list[int]:
+def sample_responses(keys: Mapping[int, str], n: int, seed: int) -> list[int]:
     """Return `n` of some responses by their keys: the same in every database.
 
     A larger sample of the same seed contains the smaller one.

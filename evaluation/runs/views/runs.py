@@ -53,7 +53,7 @@ RUNNING = MetricRun.State.RUNNING
 def runs(request: SignedInRequest) -> HttpResponse:
     """List the runs, newest first, each with how far it is and what can be done about it."""
     form = RunFilterForm(request.GET)
-    page = Paginator(form.found(), RUNS_PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(form.chosen_rows(), RUNS_PER_PAGE).get_page(request.GET.get("page"))
     progress = _progress_of([run.pk for run in page.object_list])
     return render_page_or_fragment(
         request,

@@ -9,9 +9,9 @@ from evaluation.reports.figures.builders import (
     FigureAxis,
     as_percent,
     as_vega_lite,
+    estimate_text,
     inline,
     lines,
-    said,
     series,
     whisker,
 )
@@ -67,7 +67,7 @@ def _values(rows: Sequence[CandidateRow], windows: Sequence[int]) -> list[Point]
     values = []
     for row in rows:
         beside = BESIDE * (flavors.index(row.flavor or "") - (len(flavors) - 1) / 2)
-        words = f"{row.flavor}, K = {window_name(_window(row))}: {said(row.accuracy)} %"
+        words = f"{row.flavor}, K = {window_name(_window(row))}: {estimate_text(row.accuracy)} %"
         values.append(
             {
                 **whisker(row.accuracy),

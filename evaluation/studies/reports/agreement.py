@@ -231,7 +231,7 @@ def _row(
     return AgreementRow(
         of_run=run_columns(run),
         question=people.question.key,
-        label=people.rule.said or None,
+        label=people.rule.description or None,
         truth=of_arm.arm.kind,
         threshold=run.threshold,
         n=int(is_compared.sum()),

@@ -184,7 +184,7 @@ def _rows(
 def _about(of_arm: ArmCounts, family: Family, people: People) -> FamilyColumns:
     return FamilyColumns(
         question=people.question.key,
-        label=people.rule.said or None,
+        label=people.rule.description or None,
         truth=of_arm.arm.kind,
         family=family.key,
         metric=family.metric,

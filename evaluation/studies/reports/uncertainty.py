@@ -195,7 +195,7 @@ def _over_all_setups(study: Study, question: Question, pairs: Pairs) -> Planned[
     make = partial(
         OverAllSetups,
         question=question.key,
-        label=rule.said or None,
+        label=rule.description or None,
         n=int(pairs.is_decided.sum()),
         n_left_out_undecided=0 if rule.why else int((pairs.is_rated & ~pairs.is_decided).sum()),
         why=rule.why or None,
@@ -330,7 +330,7 @@ def _of_setup(
     make = partial(
         ShiftOfSetup,
         question=question.key,
-        label=label_rule(question, study.settings).said or None,
+        label=label_rule(question, study.settings).description or None,
         setup=setup.name,
         model=setup.model,
         temperature=setup.temperature,

@@ -7,9 +7,9 @@ from typing import Any
 from evaluation.reports.figures.builders import (
     FigureAxis,
     as_vega_lite,
+    estimate_text,
     inline,
     line_in_band,
-    said,
     whisker,
 )
 from evaluation.reports.figures.themes import Spec
@@ -75,7 +75,7 @@ def _points(
         if row.kind != kind or row.f1.value is None:
             continue
         name = said_of.format(row=row)
-        words = f"{name}: F1 {said(row.f1)} %, n = {row.n}"
+        words = f"{name}: F1 {estimate_text(row.f1)} %, n = {row.n}"
         at = made.get(row.call or row.n_calls)
         points.append({**whisker(row.f1), "at": at, "said": words})
     return points

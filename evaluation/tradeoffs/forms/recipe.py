@@ -150,7 +150,9 @@ class ScorersForm(forms.Form):
                 self._asked[name] = self._found(dataset, side, name)
         self._beside = self._usual_judges(recipe)
         for side, judge in self._beside.items():
-            usually = judge.title if judge else "what re-ranks, which flatters"
+            usually = (
+                judge.title if judge else "what re-ranks, on the same responses (too optimistic)"
+            )
             self._offer(f"{JUDGE}{side}", self._there[side], [("", f"as usual: {usually}")])
 
     def _offer(

@@ -45,7 +45,7 @@ class RestrictedForm(forms.Form):
         super().__init__(data)
         self.pairs = pairs
         declared = {field.name: field for field in fields_of(RestrictedChoices)}
-        known = {each.key: each.said for each in pairs}
+        known = {each.key: each.label for each in pairs}
         self.fields["pair"] = form_field(declared["pair"], known)
         self.fields |= {name: form_field(declared[name]) for name in NUMBERS}
 
@@ -110,7 +110,7 @@ class RestrictedForm(forms.Form):
         ]
 
     @property
-    def said(self) -> dict[str, str]:
+    def unusual_choices(self) -> dict[str, str]:
         """The choices that are not as usual, by their names in addresses."""
         self.is_valid()
         return {

@@ -10,7 +10,7 @@ from django.conf import settings
 from evaluation.reports.estimates import N_RESAMPLES, USUAL_SEED
 from evaluation.statistics.intervals import METHOD
 from evaluation.tradeoffs.axes import Axis
-from evaluation.tradeoffs.chart_view import View, model_key, shown
+from evaluation.tradeoffs.chart_view import View, model_key, visible_marks
 from evaluation.tradeoffs.dots import Dot
 from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure
 from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial
@@ -47,7 +47,7 @@ def methods_paragraph(
         figure: that shows it; None: the part that is seen is not told.
         recalls: of the lines in it; None: it has none, or nothing measures them.
     """
-    places = shown(material, view)
+    places = visible_marks(material, view)
     in_view = material.of_dots(places)
     dots = in_view.dots
     single = [dot for dot in dots if not dot.is_aggregate]
@@ -83,7 +83,7 @@ def _of_lines(figure: TradeoffFigure | None, recalls: Recalls | None) -> str:
     """Return what simulated retrieval is drawn for; "" of a figure without lines."""
     if figure is None or not figure.lines:
         return ""
-    said = recalls.said if recalls else "recall not known"
+    said = recalls.signature_part if recalls else "recall not known"
     return f"Lines of simulated retrieval: {said}."
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from evaluation.reports.columns import Estimate
 from evaluation.reports.report import Report
 from evaluation.tradeoffs.axes import Axes, Axis
-from evaluation.tradeoffs.chart_view import View, is_shown, models_of, shown
+from evaluation.tradeoffs.chart_view import View, is_shown, models_of, visible_marks
 from evaluation.tradeoffs.figure_choice import SWITCHES, FigureChoice
 from evaluation.tradeoffs.figures.tradeoff.figure import TradeoffFigure, figure_of
 from evaluation.tradeoffs.figures.tradeoff.glyphs import Glyph, glyph_of, palette_of, with_rings
@@ -153,7 +153,7 @@ def figure_page(
 
 def switches_of(material: TradeoffMaterial, view: View) -> list[tuple[str, str, bool]]:
     """Return the switches that make a difference here: name, title, whether it is on."""
-    has_lines = any(material.dots[place].is_restricted for place in shown(material, view))
+    has_lines = any(material.dots[place].is_restricted for place in visible_marks(material, view))
     return [
         (name, title, getattr(view, name))
         for name, title in SWITCHES.items()

@@ -92,7 +92,7 @@ def recipe_report(recipe: Recipe, choosing: Axes, judging: Axes | None = None) -
 
     Args:
         choosing: what re-ranks.
-        judging: what the figures are of; None: the same, which flatters.
+        judging: what the figures are of; None: the same, which is too optimistic.
     """
     judging = judging or choosing
     large = large_golden(recipe.dataset, recipe.temperature)

@@ -110,7 +110,7 @@ def restricted_report(
         f"{pair.non_evidence} non-evidence",
         f"settings {pair.settings or 'usual'}",
         f"k {recalls.k}",
-        recalls.said,
+        recalls.signature_part,
         "mean scores" if by_score else "shares labelled yes",
     ]
     if not by_score:

@@ -118,7 +118,7 @@ def takeaways_report(
         "pairs_without_f1": sum(row.n_without_f1 for row in rows if not row.of),
     }
     said = [f"{sizes.large} larger than {sizes.small}"] if all(sizes) else []
-    said += [each.said for each in _recalls_of(mixes)]
+    said += [each.signature_part for each in _recalls_of(mixes)]
     signature = material.signature("takeaways", "means over pairs", *said)
     return Report(material.dataset.name, "takeaways", rows, left_out, signature)
 
@@ -162,14 +162,16 @@ def _all_mixes(material: TradeoffMaterial, recalls: Recalls | None) -> list[_Mix
 def _mixes(material: TradeoffMaterial, pair: RestrictedPair, recalls: Recalls | None) -> _Mixes:
     curves = curves_of(material, *pair)
     if curves is None:
-        return _Mixes(pair.said, why="no example is known of both setups of a pair")
+        return _Mixes(pair.label, why="no example is known of both setups of a pair")
     recalls = recalls or measured_recalls(material, curves)
     if recalls is None or not recalls.are_known:
-        return _Mixes(pair.said, why="not measured: recall is not known, see the page of retrieval")
+        return _Mixes(
+            pair.label, why="not measured: recall is not known, see the page of retrieval"
+        )
     mixed = mixed_at(material, curves, recalls)
     shown = [each for each in mixed if each.golden_between is not None and each.share < 1]
     why = "" if shown else "no dialog share has both points: those below are not measured"
-    return _Mixes(pair.said, shown, recalls, why)
+    return _Mixes(pair.label, shown, recalls, why)
 
 
 def _recalls_of(mixes: Sequence[_Mixes]) -> list[Recalls]:
@@ -208,7 +210,7 @@ def _of_mixes(
         partial(each_of, by_name["f1"], _MIXED_WIDTH),
     )
     return _planned(
-        material, effect, mean, recalls="; ".join(each.shown for each in _recalls_of(mixes))
+        material, effect, mean, recalls="; ".join(each.caption for each in _recalls_of(mixes))
     )
 
 

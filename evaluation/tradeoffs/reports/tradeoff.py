@@ -18,7 +18,7 @@ from evaluation.tradeoffs.chart_view import (
     function_key,
     model_key,
     prompt_key,
-    shown,
+    visible_marks,
 )
 from evaluation.tradeoffs.dots import CLUSTER_TITLES, TOP_RIGHT, Dot
 from evaluation.tradeoffs.material import NO_RESPONSE, TradeoffMaterial
@@ -116,7 +116,7 @@ def tradeoff_report(material: TradeoffMaterial, view: View) -> Report[TradeoffRo
     `is_same_metric_x` and `is_same_metric_y` that it was by the same metric with another model. The
     title of an aggregate names its pool where the view shows another one by the same function.
     """
-    places = shown(material, view)
+    places = visible_marks(material, view)
     chosen = material.of_dots(places)
     planned = _planned_rows(chosen, by_score=view.by_score)
     rows = sorted(with_estimates(planned, material.n_dialogs), key=_best_first)

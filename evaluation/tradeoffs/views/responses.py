@@ -25,7 +25,7 @@ def responses(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     form = ResponseFilter(request.GET)
     behind = behind_mark(dataset, setup, axes.chosen)
     said, n = form.said_chosen, behind.counts
-    listed = [row for row in behind.rows if said in ("", row.said)]
+    listed = [row for row in behind.rows if said in ("", row.corner)]
     page = Paginator(listed, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "dataset": dataset,

@@ -71,13 +71,13 @@ def download_restricted(request: SignedInRequest, slug: str, format_key: str) ->
     """Download the table with the choices of the address, as CSV, LaTeX or JSON."""
     dataset = get_object_or_404(Dataset, slug=slug)
 
-    def shown() -> Report[RestrictedRow]:
+    def report() -> Report[RestrictedRow]:
         found = _found(dataset, request, AxesForm(request.GET, dataset=dataset))
         if found.shown is None:
             raise CannotReport("No restricted context has been scored yet.")
         return found.shown.report
 
-    return report_file(shown, format_key, f"{slug}-restricted")
+    return report_file(report, format_key, f"{slug}-restricted")
 
 
 def _page(
@@ -189,7 +189,7 @@ def _context(found: _RestrictedMaterial, axes: AxesForm) -> dict[str, Any]:
         "courses": courses(material, curves, by_score=form.by_score),
         "figure": figure,
         "numbers": form.numbers(recalls),
-        "query": query_string(axes.axes_said | form.said),
+        "query": query_string(axes.axes_said | form.unusual_choices),
         "figure_4": query_string({"figure": 4} | of_figure),
         "figure_5": query_string({"figure": 5} | of_figure | {"k": min(recalls.k, MOST_K)}),
         "most_k": MOST_K,

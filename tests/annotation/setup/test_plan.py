@@ -4,7 +4,7 @@ import pytest
 
 from annotation.models import Study
 from annotation.planning import GroupNeed
-from annotation.templatetags.study_figures import hours, in_words
+from annotation.templatetags.study_figures import group_need_text, hours
 from tests.annotation.planned import (
     make_open_study,
     make_study,
@@ -102,7 +102,7 @@ def test_hours_are_written_as_people_say_them(figure, words):
     ],
 )
 def test_a_need_says_how_many_more_will_do(n_there, name, words):
-    assert in_words(GroupNeed(0, n_there, 5), name) == words
+    assert group_need_text(GroupNeed(0, n_there, 5), name) == words
 
 
 # --- preview ---------------------------------------------------------------------------------

@@ -114,7 +114,7 @@ def test_progress_counts_the_slots_of_each_arm(researcher, opened):
         "Done": "1",
         "Of": "39",
         "In hand": "1",
-        "Let go": "1",
+        "Released": "1",
         "Units": "8",
     }
 

@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.backends.base import Reply
 from evaluation.backends.distillation_training import CARD, Lesson, Training, TrainingRecipe
-from evaluation.backends.distilled_classifier import Distilled, said
+from evaluation.backends.distilled_classifier import Distilled, dialog_text
 from generation.model_specs import BackendError, ModelSpec
 from tests.tiny_encoder import BAD, GOOD, WORDS, tiny_encoder
 
@@ -166,7 +166,7 @@ def test_what_stands_beside_a_reply_changes_nothing(small):
 def test_turns_are_the_users_and_the_others():
     turns = (("User", "Hello?"), ("assistant", "Hello."), ("user", "When?"))
 
-    assert said(Reply(turns, "Now.")) == "A: Hello?\nB: Hello.\nA: When?"
+    assert dialog_text(Reply(turns, "Now.")) == "A: Hello?\nB: Hello.\nA: When?"
 
 
 # --- what is refused ------------------------------------------------------------------------

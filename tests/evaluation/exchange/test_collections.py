@@ -72,7 +72,7 @@ def test_a_passage_with_other_content_or_a_second_time_is_a_problem(tmp_path):
     assert problems_of(error.value) == [("passages.jsonl", 1, ""), ("passages.jsonl", 3, "")]
     assert [problem.found for problem in error.value.outcome.problems] == [
         'passage "m1", which is stored with other content: title nothing',
-        'passage "m2" a second time',
+        'passage "m2" again',
     ]
     assert error.value.outcome.problems[0].expected == 'title "Mill", as stored, or another id'
 

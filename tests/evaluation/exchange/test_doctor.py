@@ -93,4 +93,4 @@ def test_problems_are_listed_by_line(tmp_path):
 def test_what_is_no_data_is_one_error(tmp_path):
     (tmp_path / "t.pdf").write_bytes(b"%PDF-1.7")
 
-    assert "content of no format that is known" in refused(tmp_path / "t.pdf")[2]
+    assert "a file that Attest does not recognise" in refused(tmp_path / "t.pdf")[2]

@@ -167,8 +167,8 @@ def test_a_row_that_stands_in_the_file_twice_is_a_problem(tmp_path, kind):
         import_rows(tmp_path / "bad", **rows)
 
     [problem] = error.value.outcome.problems
-    assert problem.found.endswith("a second time")
-    assert problem.expected == "each once"
+    assert problem.found.endswith(" again")
+    assert problem.expected == "each one once: an earlier row has it already"
 
 
 @pytest.mark.parametrize("batch", [1, 2, 3])
@@ -186,7 +186,7 @@ def test_a_row_twice_is_found_across_batches(tmp_path, monkeypatch, batch):
 def test_an_example_and_a_graph_question_cannot_share_an_id(tmp_path):
     question = {"id": "e1", "question": "Who?", "entities": []}
 
-    with pytest.raises(BadRows, match="a second time"):
+    with pytest.raises(BadRows, match=" again; expected each one once"):
         import_rows(tmp_path / "bad", examples=[example_row()], kg_questions=[question])
 
 

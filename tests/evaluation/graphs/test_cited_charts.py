@@ -12,7 +12,7 @@ from evaluation.graphs.reports.quality import QualityRow, judge_columns
 from evaluation.measures.citation import CitationFigures
 from evaluation.models import MetricRun
 from evaluation.reports.columns import UNKNOWN, Estimate
-from evaluation.reports.figures.builders import drawn
+from evaluation.reports.figures.builders import chart_file
 from evaluation.reports.setups import setup_columns
 from generation.models import Setup
 from tests.charts import valid
@@ -55,7 +55,7 @@ ROWS = [citation_row("small graph-gold"), citation_row("small graph-retrieved", 
     ],
 )
 def test_a_file_names_each_figure_once_in_its_legend(report, rows, names):
-    svg = drawn(valid(report_chart(report, rows)), "svg").decode()
+    svg = chart_file(valid(report_chart(report, rows)), "svg").decode()
 
     words = re.findall(r">([^<>]+)</text>", svg)
     assert [word for word in words if word in names] == names

@@ -191,7 +191,7 @@ def test_pulls_stand_in_the_list_of_jobs(browser, job):
 
     assert "bards, pull 1 done" in page.headings
     assert "Knowledge graph pulled into bards" in page.text
-    assert "An admin’s to change." in page.text
+    assert "Only an admin can change this." in page.text
 
 
 def test_progress_of_a_pull_is_told_piece_by_piece(browser, oxigraph):
@@ -211,7 +211,7 @@ def test_only_admins_cancel_resume_and_delete_pulls(admin, browser, oxigraph, ac
 
     assert browser.post(address(action, job.pk)).status_code == 403
     assert Job.objects.values().get() == before
-    assert "An admin’s to change." in shown(browser.get(address("job", job.pk))).text
+    assert "Only an admin can change this." in shown(browser.get(address("job", job.pk))).text
 
     assert admin.post(address(action, job.pk)).status_code == 302
     assert Job.objects.values().first() != before

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from evaluation.graphs.experiments.figures import experiment_picture, said
+from evaluation.graphs.experiments.figures import experiment_picture, run_figure_text
 from evaluation.graphs.experiments.pages.progress import state_of
 from evaluation.graphs.experiments.pages.tables import TABLES, table_rows
 from evaluation.graphs.experiments.reports.accuracy import accuracy_report
@@ -189,9 +189,9 @@ def test_a_mean_over_fewer_runs_says_over_how_many(uneven):
     assert (recall.text, recall.beside) == ("66.7", "(57.7)")
     assert "75.0 (35.4), of 2 &" in write_report(report, "latex")
     assert "66.7 (57.7) &" in write_report(report, "latex")
-    assert said(row, "precision").startswith("75.0 (35.4)")
-    assert said(row, "precision").endswith(", 2 runs")
-    assert said(row, "recall").endswith(", 3 runs")
+    assert run_figure_text(row, "precision").startswith("75.0 (35.4)")
+    assert run_figure_text(row, "precision").endswith(", 2 runs")
+    assert run_figure_text(row, "recall").endswith(", 3 runs")
 
 
 def test_runs_of_different_size_are_called_so(uneven):

@@ -147,9 +147,9 @@ def test_the_signature_tells_prompts_of_one_name_apart():
     other = AutoSensible(OWN._replace(text="Instructions: rate it well. ###"))
 
     # sha256 of 'Instructions: rate it. ###', by `sha256sum`
-    assert AutoSensible(OWN).said == "prompt:pilot-1@314ab4f4|tries:3@0.5"
-    assert other.said != AutoSensible(OWN).said
-    assert AutoSensible().said.startswith("prompt:paper@")
+    assert AutoSensible(OWN).signature_part == "prompt:pilot-1@314ab4f4|tries:3@0.5"
+    assert other.signature_part != AutoSensible(OWN).signature_part
+    assert AutoSensible().signature_part.startswith("prompt:paper@")
 
 
 @pytest.mark.parametrize("parameters", [{"prompt": "unheard-of"}, {"prompt_text": "no end"}])
@@ -162,8 +162,8 @@ def test_a_prompt_without_its_text_is_no_choice(parameters):
 def test_of_a_backend_that_is_asked_with_no_prompt_none_is_said(backend):
     metric = AutoSensible(OWN).asked_of(backend)
 
-    assert (metric.parameters, metric.said) == ({"prompt": ""}, "")
-    assert (metric.in_title, metric.in_words) == ([], [])
+    assert (metric.parameters, metric.signature_part) == ({"prompt": ""}, "")
+    assert (metric.in_title, metric.described_choices) == ([], [])
     assert metric_of("sensible", metric.parameters) == metric
     assert scored(metric, Heuristic(), "The mill closed and").score == 0.5
     with pytest.raises(BackendError, match="asked with a prompt"):

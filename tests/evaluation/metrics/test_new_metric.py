@@ -68,7 +68,7 @@ class Terse(AutoMetric):
         return {"most_words": self.most_words}
 
     @property
-    def said(self) -> str:
+    def signature_part(self) -> str:
         return f"most:{self.most_words}"
 
     def asked(self, material: ScoringMaterial) -> ScoreRequest | Refused | Assumed:

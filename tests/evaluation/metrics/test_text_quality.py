@@ -197,7 +197,7 @@ def test_choices_come_back_from_a_run_s_parameters():
     chosen = Consistency("sampled", 5)
 
     assert metric_of("consistency", chosen.parameters) == chosen
-    assert (chosen.said, Consistency().said) == ("sampled:5", "integer:3")
+    assert (chosen.signature_part, Consistency().signature_part) == ("sampled:5", "integer:3")
     assert (chosen.scale, chosen.threshold, chosen.usual_sample) == ((1, 5), 3, 100)
 
 

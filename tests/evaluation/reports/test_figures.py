@@ -10,7 +10,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from evaluation.reports.columns import UNKNOWN, Estimate
-from evaluation.reports.figures.builders import drawn
+from evaluation.reports.figures.builders import chart_file
 from evaluation.reports.figures.themes import DARK, LIGHT, file_theme, page_themes
 from evaluation.studies.figures.charts import (
     accuracy_chart,
@@ -231,7 +231,7 @@ def test_each_chart_is_valid_and_knows_no_colour_of_its_own(make):
 @each_spec
 @pytest.mark.parametrize("format_key", MAGIC)
 def test_each_chart_is_drawn_as_a_file(make, format_key):
-    content = drawn(make(), format_key)
+    content = chart_file(make(), format_key)
 
     assert content.startswith(MAGIC[format_key])
     assert len(content) > 1000
@@ -239,7 +239,7 @@ def test_each_chart_is_drawn_as_a_file(make, format_key):
 
 def test_styles_take_their_colours_from_the_theme():
     # The whisker of the chosen run in the accent, the ceiling in green, on white.
-    svg = drawn(SPECS["accuracy"](), "svg").decode()
+    svg = chart_file(SPECS["accuracy"](), "svg").decode()
 
     assert f'stroke="{LIGHT["accent"]}"' in svg
     assert f'stroke="{LIGHT["series-5"]}"' in svg
@@ -277,7 +277,7 @@ def test_a_figure_without_an_interval_or_a_ceiling_is_drawn_all_the_same():
 
     spec = accuracy_of(agreement_row(**bare))
 
-    assert drawn(valid(spec), "svg")
+    assert chart_file(valid(spec), "svg")
 
 
 def test_the_axis_says_what_makes_a_human_yes():
@@ -290,8 +290,8 @@ def test_the_axis_says_what_makes_a_human_yes():
 
 def test_words_above_close_references_do_not_meet():
     # Baseline 88, ceiling 90: side by side they would lie on each other.
-    svg = drawn(accuracy_of(agreement_row(1), agreement_row(2)), "svg").decode()
-    close = drawn(accuracy_of(agreement_row(baseline=estimate(0.88))), "svg").decode()
+    svg = chart_file(accuracy_of(agreement_row(1), agreement_row(2)), "svg").decode()
+    close = chart_file(accuracy_of(agreement_row(baseline=estimate(0.88))), "svg").decode()
 
     for text in (svg, close):
         found = re.findall(
@@ -318,7 +318,7 @@ def test_more_setups_than_colours_have_a_panel_each():
     assert "facet" not in few
     assert "color" not in json.dumps(many)
     assert many["columns"] == 3
-    svg = drawn(many, "svg").decode()
+    svg = chart_file(many, "svg").decode()
     assert all(name in svg for name in setups)
 
 

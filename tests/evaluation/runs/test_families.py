@@ -86,7 +86,10 @@ def test_what_an_earlier_revision_has_scored_is_taken_and_not_missing(study):
     # A run of these choices would have the signature of the one that is there.
     MetricRun.objects.filter(pk=first.pk).update(signature=current.plan(v1_whole.metric).signature)
 
-    states = {p.metric.said: p.state for p in grid(families_of(study)[0], study, ("v1",), (0, 1))}
+    states = {
+        p.metric.signature_part: p.state
+        for p in grid(families_of(study)[0], study, ("v1",), (0, 1))
+    }
 
     assert states == {"v1|whole|whole": "taken", "v1|localized:1|whole": "missing"}
 

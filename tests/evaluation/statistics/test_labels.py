@@ -108,4 +108,4 @@ def test_equal_means_are_equal_rater_scores_to_the_last_bit():
     ],
 )
 def test_a_rule_says_in_words_what_a_yes_is(scale, settings, said):
-    assert rule_for(scale, **settings).said == said
+    assert rule_for(scale, **settings).description == said

@@ -292,17 +292,17 @@ def test_directions_are_counted_by_intervals_without_0_below_the_whole_dialog(ma
 def test_each_recall_is_said_in_full_with_its_own_source():
     both = Recalls(1 / 3, 2 / 3, 3, is_k_measured=True, n=7, retrieval="retrieval | query dialog")
 
-    assert both.said == (
+    assert both.signature_part == (
         "recall@1 0.3333333333333333 (typed), recall@3 0.6666666666666666 (measured by BM25)"
         " | recall measured over 7 examples by [retrieval | query dialog]"
     )
     assert (
-        both.shown == "recall@1 0.333 (typed), recall@3 0.667 (measured by BM25), over 7 examples"
+        both.caption == "recall@1 0.333 (typed), recall@3 0.667 (measured by BM25), over 7 examples"
     )
     half = Recalls(0.5, math.nan, 3)
-    assert half.said == "recall@1 0.5 (typed), recall@3 not known"
-    assert half.said != half._replace(k=2).said
-    assert Recalls(0.5, 0.5, 1).said == "recall@1 0.5 (typed)"
+    assert half.signature_part == "recall@1 0.5 (typed), recall@3 not known"
+    assert half.signature_part != half._replace(k=2).signature_part
+    assert Recalls(0.5, 0.5, 1).signature_part == "recall@1 0.5 (typed)"
 
 
 def test_how_a_curve_runs_against_curves_of_equal_f1(material, curves):
@@ -360,4 +360,4 @@ def test_recall_is_measured_over_the_examples_that_were_answered(tmp_path, own_c
     assert found is not None
     assert (found.at_1, found.at_k, found.k, found.n) == (1.0, 1.0, 3, 2)
     assert found.is_1_measured
-    assert "query question" in found.said
+    assert "query question" in found.signature_part

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from evaluation.reports.figures.builders import drawn
+from evaluation.reports.figures.builders import chart_file
 from evaluation.reports.formats import write_report
 from evaluation.tradeoffs.effects import Sizes
 from evaluation.tradeoffs.figures.effects import effects_chart
@@ -308,7 +308,7 @@ def test_the_chart_fits_a_phone():
     material = material_by_hand([*GRID, *RESTRICTED, *POOL, aggregate()])
     spec = effects_chart(takeaways_report(material, recalls=Recalls(0.5, 0.75, 2)).rows)
 
-    [width] = re.findall(rb'<svg[^>]* width="([\d.]+)"', drawn(valid(spec), "svg"))
+    [width] = re.findall(rb'<svg[^>]* width="([\d.]+)"', chart_file(valid(spec), "svg"))
     assert float(width) <= 326
 
 

@@ -88,6 +88,6 @@ def test_every_title_of_a_figure_writes_a_temperature_as_its_labels_do():
     setups = [dot("golden", model="L").setup, dot("one-shot", model="L").setup]
 
     assert pool_of(setups).title.startswith("L, T 0.0: ")
-    assert RestrictedPair("L", 0.0, "random").said == "L, T 0.0, random non-evidence"
+    assert RestrictedPair("L", 0.0, "random").label == "L, T 0.0, random non-evidence"
     runs = SeededRuns("a1", "f1", "L", "", 0.0, "golden", "", {}, tuple(setups))
     assert runs.columns.label == "L (0.0)"

@@ -185,7 +185,7 @@ def test_the_methods_paragraph_says_what_lines_of_retrieval_are_drawn_for():
 
     found = methods_paragraph(made, View(lines=True, k=3), figure, recalls)
 
-    assert f"Lines of simulated retrieval: {recalls.said}." in found
+    assert f"Lines of simulated retrieval: {recalls.signature_part}." in found
     assert "Lines" not in methods_paragraph(made, View())
     unknown = methods_paragraph(made, View(lines=True), figure)
     assert "Lines of simulated retrieval: recall not known." in unknown

@@ -14,8 +14,8 @@ from evaluation.tradeoffs.chart_view import (
     function_key,
     largest,
     models_of,
-    shown,
     smallest,
+    visible_marks,
     zoomed,
 )
 from evaluation.tradeoffs.dots import dot_of
@@ -85,7 +85,7 @@ def view_of(number: int, made: TradeoffMaterial) -> View:
 
 def names(number: int, made: TradeoffMaterial | None = None) -> set[str]:
     made = made or material()
-    return {made.dots[place].setup.name for place in shown(made, view_of(number, made))}
+    return {made.dots[place].setup.name for place in visible_marks(made, view_of(number, made))}
 
 
 def test_figure_1_is_the_full_grid_with_its_clusters():
@@ -162,7 +162,7 @@ def test_filters_hold_together_and_none_shows_nothing_of_its_kind():
     made = material()
 
     def shown_names(**filters):
-        return {made.dots[place].setup.name for place in shown(made, View(**filters))}
+        return {made.dots[place].setup.name for place in visible_marks(made, View(**filters))}
 
     assert shown_names(models=(SMALL,), temperatures=("0.7",)) == {
         f"{SMALL} 0.7 golden",
@@ -199,15 +199,19 @@ def test_nothing_of_its_kind_is_not_what_a_setup_does_not_say():
     # Two imported systems say neither prompt nor temperature: their keys are 'none'.
     made = material([("gpt", None, "", 7, 8), ("llama", None, "", 6, 7)], [])
 
-    assert len(shown(made, View(prompts=("none",), temperatures=("none",)))) == 2
-    assert shown(made, View(prompts=NONE)) == shown(made, View(temperatures=NONE)) == []
+    assert len(visible_marks(made, View(prompts=("none",), temperatures=("none",)))) == 2
+    assert (
+        visible_marks(made, View(prompts=NONE))
+        == visible_marks(made, View(temperatures=NONE))
+        == []
+    )
     assert names(2, made) == set()
 
 
 def test_a_form_without_boxes_and_one_that_narrows_too_far():
     made = material([("gpt", None, "", 7, 8), ("llama", None, "", 6, 7)], [])
     form = TradeoffForm(QueryDict("own=1&model=gpt&model=llama"), material=made)
-    assert shown(made, form.choice.view) == []
+    assert visible_marks(made, form.choice.view) == []
 
     # Figure 2 ends at 0.95: nothing of it is right of that.
     form = TradeoffForm(QueryDict("figure=2&x_from=.95"), material=material())

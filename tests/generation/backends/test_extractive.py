@@ -10,7 +10,7 @@ from generation.backends.registry import open_language_model
 from generation.model_specs import ModelSpec
 from generation.records import TurnRecord
 from generation.text.dialog_prompts import PromptParts, build_prompt
-from generation.text.native_dialog import said
+from generation.text.native_dialog import reply_text
 from generation.text.prompts import prompt_text
 from tests.generation.mill import MILL, TURNS
 
@@ -25,7 +25,7 @@ def completion(prompt: str, decoding: Decoding = GREEDY):
 
 def answer(decoding: Decoding = GREEDY, **parts) -> str:
     prompt = build_prompt(PromptParts(**{"turns": TURNS, **parts})).text
-    return said(completion(prompt, decoding).text)
+    return reply_text(completion(prompt, decoding).text)
 
 
 # --- without a temperature ------------------------------------------------------------------
@@ -125,7 +125,7 @@ def test_a_completion_is_as_long_as_it_may_be_and_says_so():
 
     assert (short.text, short.is_cut, short.n_tokens) == ("Who", True, 1)
     # 'Who built it .'; the prompt: '0 - 1 0', four tokens, '[ eot ]', '1 0 1'.
-    assert (said(whole.text), whole.is_cut, whole.n_tokens) == ("Who built it.", False, 4)
+    assert (reply_text(whole.text), whole.is_cut, whole.n_tokens) == ("Who built it.", False, 4)
     assert whole.n_prompt_tokens == 4 + 4 + 3 + 3
 
 

@@ -67,7 +67,7 @@ class Command(BaseCommand):
         if outcome.n_problems:
             many = "s" if outcome.n_problems > 1 else ""
             raise CommandError(
-                f"{outcome.n_problems:,} problem{many}: mend the file, or import with --skip-bad."
+                f"{outcome.n_problems:,} problem{many}: fix the file, or import with --skip-bad."
             )
         self.stdout.write(self.style.SUCCESS("It can be imported."))
 

@@ -48,11 +48,11 @@ from generation.services.construction_entries import (
     LeftOutEntry,
     Problem,
     State,
-    found,
     leave_out,
     open_noted,
     reopen_failed,
     store_entries,
+    store_people_graphs,
 )
 from generation.services.constructions import ConstructionError, delete
 
@@ -357,7 +357,7 @@ def _look_up_some(
             else:
                 both = [people[qid] for qid in outcome[:2]]
                 n_left = [name.n_not_looked_at for name in named[entry.pk]]
-                found(entry, outcome.property, both, n_left)
+                store_people_graphs(entry, outcome.property, both, n_left)
         hold.job.n_done += 1
     if unsaid:
         raise JobError(
@@ -371,15 +371,15 @@ def _edges(graph: Wikibase, named: list[tuple[Named, Named]]) -> list[Edge]:
 
     Those of entries with few namesakes are asked for together, pair by pair.
     """
-    found: list[Edge] = []
+    edges: list[Edge] = []
     few: list[tuple[str, str]] = []
     for one, other in named:
         pairs = pairs_between(one, other)
         if len(pairs) <= PAIRS_TOGETHER:
             few += pairs
         else:
-            found += graph.edges_among(one.candidates, other.candidates)
-    return found + graph.edges(few)
+            edges += graph.edges_among(one.candidates, other.candidates)
+    return edges + graph.edges(few)
 
 
 def _lacking(pair: EntityPair, people: Mapping[str, Described]) -> list[str]:

@@ -34,8 +34,12 @@ class StartForm(ModelsForm):
     """Which models are asked in an experiment, and how. What is as in the paper stands there."""
 
     models = forms.MultipleChoiceField(label="Models", widget=forms.CheckboxSelectMultiple)
-    temperatures = numbers("Temperatures", f"Between commas, each 0 to {HIGHEST_TEMPERATURE:g}.")
-    seeds = whole_numbers("Seeds", "Between commas. One run each; rows are means over runs.")
+    temperatures = numbers(
+        "Temperatures", f"Comma-separated, each from 0 to {HIGHEST_TEMPERATURE:g}."
+    )
+    seeds = whole_numbers(
+        "Seeds", "Comma-separated. Each seed is one run; rows are means over runs."
+    )
 
     def __init__(
         self, dataset: Dataset, experiment: KGExperiment, *args: Any, **kwargs: Any

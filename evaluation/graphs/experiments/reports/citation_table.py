@@ -134,7 +134,9 @@ def with_run_rows(
         REPORT,
         with_means(planned, whole.n_dialogs),
         {**left_out_of(of_any, choices), "setups_of_ablations": n_others},
-        signature_of(REPORT, *choices.said, MADE_WITH, *_by(made), data=_data_hash(made)),
+        signature_of(
+            REPORT, *choices.signature_parts, MADE_WITH, *_by(made), data=_data_hash(made)
+        ),
     )
     alone = [
         (_row(made, OneRun(of=setup_columns(one)), [one.pk], choices), made.figures[one.pk])

@@ -73,7 +73,7 @@ class TradeoffFigure(NamedTuple):
         return (plot.left + plot.right) / 2, (plot.top + plot.bottom) / 2
 
     @property
-    def said(self) -> str:
+    def alt_text(self) -> str:
         """What the figure is, for who does not see it."""
         setups = "1 setup" if len(self.marks) == 1 else f"{len(self.marks):,} setups"
         axes = f"{self.titles[1]} against {self.titles[0].lower()}"

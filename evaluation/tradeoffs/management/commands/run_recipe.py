@@ -86,7 +86,8 @@ class Command(BaseCommand):
                 default="",
                 metavar="METRIC/MODEL",
                 help="the figures are of it; default: raters or a run that did not choose, where "
-                f"the dataset has one, else that of --{side}, which flatters",
+                f"the dataset has one, else that of --{side}, on the same responses (too "
+                "optimistic)",
             )
         add_metric_options(parser)
         parser.add_argument(
@@ -132,10 +133,10 @@ class Command(BaseCommand):
         }
         by_both = [*choosing, *filter(None, judges.values())]
         scored = self._scored(recipe, by_both, said, is_retrying=is_retrying)
-        axes = Axes(*(scored[each.said] for each in choosing))
+        axes = Axes(*(scored[each.signature_part] for each in choosing))
         judging_axes = Axes(
             *(
-                scored[(judges[side] or first).said]
+                scored[(judges[side] or first).signature_part]
                 for side, first in zip(SIDES, choosing, strict=True)
             )
         )
@@ -160,17 +161,17 @@ class Command(BaseCommand):
     ) -> dict[str, Axis]:
         """Score what scorers have not come to; return their axes, by what each says."""
         axes: dict[str, Axis] = {}
-        for scorer in {each.said: each for each in scorers}.values():
+        for scorer in {each.signature_part: each for each in scorers}.values():
             if scorer.plan:
                 run = requested_here(recipe.dataset, scorer.plan, responses_to_score(recipe))
                 if is_retrying:
                     retry_failed(run, None)
                 said.write(score_here(run, self.stderr))
                 run.refresh_from_db()
-                axes[scorer.said] = of_run(run)
+                axes[scorer.signature_part] = of_run(run)
             elif scorer.axis:
                 said.write(f"{scorer.title}: as it is; nothing can be scored from here.")
-                axes[scorer.said] = scorer.axis
+                axes[scorer.signature_part] = scorer.axis
         return axes
 
 

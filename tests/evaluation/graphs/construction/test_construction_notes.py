@@ -14,7 +14,7 @@ from generation.models import ConstructionCall
 from generation.records import EntityRecord, Where
 from generation.retrieval.disambiguation import MOST_NAMESAKES, Named
 from generation.retrieval.wikibase import Described, Match
-from generation.services.construction_entries import found
+from generation.services.construction_entries import store_people_graphs
 from tests.construction_material import ANNE, WILL, add_entry, make_construction
 from tests.shown import shown
 
@@ -41,7 +41,9 @@ def test_the_entry_says_that_a_second_pair_may_be_among_them(rosa, client_for):
     construction = make_construction(user=rosa)
     for n_left in ([29, 0], [0, 1], [0, 0]):
         entry = add_entry(construction)
-        found(entry, "P26", [described("Q1", "Anne"), described("Q3", "Will")], n_left)
+        store_people_graphs(
+            entry, "P26", [described("Q1", "Anne"), described("Q3", "Will")], n_left
+        )
     client = client_for(rosa)
 
     said = [

@@ -19,7 +19,7 @@ from evaluation.graphs.experiments.reports.accuracy import accuracy_report
 from evaluation.graphs.experiments.reports.removal import removal_report
 from evaluation.models import MetricRun
 from evaluation.reports.columns import UNKNOWN, Estimate, Format
-from evaluation.reports.figures.builders import drawn
+from evaluation.reports.figures.builders import chart_file
 from evaluation.reports.formats import write_report
 from evaluation.reports.numbers import percent
 from generation.models import Experiment, KGQuestion
@@ -239,7 +239,7 @@ def test_series_are_told_apart_by_more_than_colour(seeded):
     assert line["encoding"]["strokeDash"]["scale"]["range"] == [[1, 0], [6, 3]]
     assert dot["encoding"]["shape"]["legend"]["orient"] == "top"
     picture = valid(experiment_picture("removal", [*rows, *other]))
-    assert b"large (0)" in drawn(picture, "svg")
+    assert b"large (0)" in chart_file(picture, "svg")
 
 
 def test_a_whisker_is_the_interval_or_with_too_few_dialogs_the_deviation(seeded):

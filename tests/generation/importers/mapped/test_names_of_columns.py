@@ -209,7 +209,7 @@ def test_it_is_told_by_its_columns_whatever_it_is_called(tmp_path, name):
         ('{"query": "Who?", "label": 1}\n', 'found the columns ["query", "label"]'),
         ("", "found an empty file"),
         ("response,question,answer\nr1,sensible,yes\n", "found the columns"),  # votes of nobody
-        ("%PDF-1.7", "found content of no format that is known"),
+        ("%PDF-1.7", "found a file that Attest does not recognise"),
     ],
 )
 def test_what_is_no_table_of_answers_is_told_by_what_it_holds(tmp_path, content, found):
