@@ -16,7 +16,7 @@ from accounts.models import User
 ROLE_CHOICES = [
     (Role.RATER, "Rater: answers questions in studies"),
     (Role.RESEARCHER, "Researcher: runs studies and metrics, reads all data"),
-    (Role.ADMIN, "Admin: all of a researcher's; imports data, manages users"),
+    (Role.ADMIN, "Admin: does all that a researcher does; imports data, manages users"),
 ]
 
 
@@ -86,12 +86,12 @@ class NewTokenForm(forms.Form):
     is_read_only = forms.BooleanField(
         label="It only reads",
         required=False,
-        help_text="It can then start, change and cancel nothing.",
+        help_text="The program then cannot start, change or cancel anything.",
     )
     ends_on = forms.DateField(
         label="Last day",
         required=False,
-        help_text="By UTC. Empty: it works until you revoke it.",
+        help_text="The day ends by UTC. Empty: it works until you revoke it.",
         widget=forms.DateInput(attrs={"type": "date"}),
     )
 

@@ -160,7 +160,7 @@ def revoke_api_token(request: SignedInRequest, token_id: int) -> HttpResponse:
         ApiToken.objects.select_related("user"), pk=token_id, user=request.user
     )
     services.revoke_api_token(token)
-    messages.success(request, f"{token.name} lets nothing in any more.")
+    messages.success(request, f"{token.name} no longer works.")
     return redirect("accounts:api-tokens")
 
 
@@ -176,7 +176,7 @@ def users(request: SignedInRequest) -> HttpResponse:
         except services.AccountError as exc:
             form.add_error("username", str(exc))
         else:
-            messages.success(request, f"Created {username}. A sign-in link lets them in.")
+            messages.success(request, f"Created {username}. Send them a sign-in link.")
             return redirect("accounts:user", created.pk)
     search = UserSearchForm(request.GET)
     page = Paginator(search.matching_users(), USERS_PER_PAGE).get_page(request.GET.get("page"))

@@ -112,13 +112,13 @@ class VoteSerializer(serializers.Serializer[dict[str, Any]]):
         source="is_implied", help_text="Followed from an earlier answer."
     )
     surplus = serializers.BooleanField(
-        source="is_surplus", help_text="Came when its place was gone: in no figure."
+        source="is_surplus", help_text="Sent after another rater got the unit: in no figure."
     )
     excluded = serializers.BooleanField(
         source="rater__is_excluded", help_text="Its rater is excluded."
     )
     gold = serializers.BooleanField(
-        source="is_gold", help_text="On an item whose answers were known: in no figure."
+        source="is_gold", help_text="About a gold item, whose answers are known: in no figure."
     )
     simulated = serializers.BooleanField(
         source="rater__is_simulated", help_text="Its rater is a program."

@@ -25,7 +25,7 @@ class StudyPlan(NamedTuple):
         int | None,
         Choice(
             "Sample",
-            help="Examples, drawn by the seed; of a scheme about citations: sentence-citation "
+            help="Examples, drawn by the seed. For a scheme about citations: sentence-citation "
             "pairs of each model.",
             low=1,
             usual="all",
@@ -41,14 +41,13 @@ class StudyPlan(NamedTuple):
                 EvidenceChoice.RETRIEVED.value: "Retrieved",
             },
             explained={
-                EvidenceChoice.SHOWN.value: "What the model was given. A response made without "
-                "evidence is not rated where the scheme needs some: it counts as not "
-                "attributable.",
+                EvidenceChoice.SHOWN.value: "What the model was given. If the scheme needs "
+                "evidence, a response made without it is not rated: it counts as not attributable.",
                 EvidenceChoice.GOLDEN.value: "The example's golden passages, or the sub-graphs of "
                 "its gold entities, whatever the model was given.",
-                EvidenceChoice.RETRIEVED.value: "What a search (BM25) finds for dialog and "
-                "response among the dataset's passages. Responses with different finds are not "
-                "merged.",
+                EvidenceChoice.RETRIEVED.value: "What a search (BM25) finds in the dataset's "
+                "passages for the dialog and the response. Responses are merged only if it finds "
+                "the same for them.",
             },
         ),
     ] = EvidenceChoice.SHOWN.value
@@ -68,7 +67,7 @@ class StudyPlan(NamedTuple):
             "Merged layout",
             {LAYOUT.SIDE_BY_SIDE.value: "Side by side", LAYOUT.IN_TURN.value: "In turn"},
             explained={
-                LAYOUT.SIDE_BY_SIDE.value: "One table: a question is answered for all responses.",
+                LAYOUT.SIDE_BY_SIDE.value: "One table: each question is for all responses.",
                 LAYOUT.IN_TURN.value: "One response in full, then the next, under one dialog.",
             },
         ),
@@ -79,9 +78,9 @@ class StudyPlan(NamedTuple):
             "Order of responses",
             {ORDER.RANDOM.value: "Random for each rater", ORDER.FIXED.value: "Fixed, by setup"},
             explained={
-                ORDER.RANDOM.value: "No setup gains by its place.",
-                ORDER.FIXED.value: "The same for everybody, lowest temperature first. This mixes "
-                "position with setup; the published study of merged rating did so.",
+                ORDER.RANDOM.value: "No setup has an advantage by its position.",
+                ORDER.FIXED.value: "The same for everybody, lowest temperature first. The effects "
+                "of position and setup then mix, as in the published study of merged rating.",
             },
         ),
     ] = ORDER.RANDOM.value
@@ -103,7 +102,7 @@ class StudyPlan(NamedTuple):
         bool,
         Choice(
             "A rater may judge one response in both arms",
-            help="Needs half as many raters; the second judgement knows the first.",
+            help="Needs half as many raters; the first judgement may affect the second.",
         ),
     ] = False
     seed: Annotated[
@@ -129,14 +128,14 @@ class StudyPlan(NamedTuple):
         bool,
         Choice(
             "Stop asking when the majority is decided",
-            help="About a third fewer votes with five raters, and the same majorities.",
+            help="With five raters, this needs about a third fewer votes for the same majorities.",
         ),
     ] = False
     full_share: Annotated[
         float,
         Choice(
-            "Share of the examples that get all raters all the same",
-            help="Agreement and rater scores are taken from these alone.",
+            "Share of the examples that still get all raters",
+            help="Only these examples count for agreement and rater scores.",
             low=0,
             high=1,
         ),

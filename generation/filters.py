@@ -60,7 +60,7 @@ class Filters(NamedTuple):
         Choice(
             "Exact matches are",
             {KEEP: "kept, all others dropped", DROP: "dropped, all others kept"},
-            help="What becomes of golden answers that stand in the evidence word by word.",
+            help="What happens if the golden answer is in the evidence word by word.",
         ),
     ] = KEEP
 
@@ -146,13 +146,13 @@ FILTERS = (
     FilterRule(
         "odd-turns",
         "well-formed number of turns",
-        "An odd number up to the open question, it included: question, answer, question.",
+        "An odd number, with the open question: question, answer, question.",
         _odd_turns,
     ),
     FilterRule(
         "no-question-after-question",
         "no question after question",
-        "No turn of the user's answers another one of the user's.",
+        "No turn of the user replies to another turn of the user.",
         _no_question_after_question,
     ),
     FilterRule(
@@ -176,13 +176,13 @@ FILTERS = (
     FilterRule(
         "no-article",
         "last turn does not mention “article”",
-        "Such a question takes a page for granted that the dialog does not name.",
+        "Such a question assumes a page that the dialog does not name.",
         _no_article,
     ),
     FilterRule(
         "exact-match",
         "golden answer stands in the evidence",
-        "Word by word, in one golden passage; or the other way round: it does not.",
+        "Word by word, in one golden passage. Or the opposite: it does not.",
         _exact_match,
     ),
 )

@@ -26,7 +26,7 @@ class SampleChoices(NamedTuple):
         str,
         Choice(
             "Name",
-            help="Grids call it so. Empty: named after what is drawn.",
+            help="Grids use this name. Empty: named after what is drawn.",
             longest=LONGEST_NAME,
         ),
     ] = ""  # empty: `usual_name`
@@ -37,7 +37,7 @@ class SampleChoices(NamedTuple):
             "Drawn from",
             PARTS,
             help="Which conversations are dev depends on their names and the seed of the split, "
-            "so that examples of one conversation never stand on both sides.",
+            "so that examples of one conversation are never in both parts.",
         ),
     ] = ALL
     size: Annotated[int | None, Choice("Examples", help="0: all that pass.", low=0, high=10**6)] = (
@@ -47,7 +47,7 @@ class SampleChoices(NamedTuple):
         int,
         Choice(
             "Seed",
-            help="Of the draw. A larger sample of one seed contains the smaller one.",
+            help="Fixes the draw. A larger sample with the same seed contains the smaller one.",
             low=0,
             high=LARGEST_SEED,
         ),
@@ -56,7 +56,7 @@ class SampleChoices(NamedTuple):
         int,
         Choice(
             "Seed of the split",
-            help="Which conversations are dev.",
+            help="It decides which conversations are dev.",
             low=0,
             high=LARGEST_SEED,
         ),

@@ -38,7 +38,7 @@ def check_key(spec: ModelSpec) -> None:
         return
     raise BackendError(
         f"{spec.location}: the key in {spec.key_variable} would go there unencrypted; expected an "
-        "https address, one of this machine, or an admin's leave to send it over plain http"
+        "https address, one of this machine, or an admin's permission to send it over plain http"
     )
 
 

@@ -16,7 +16,7 @@ from generation.models import Setup
 class OpenForm(forms.Form):
     """Opening a study; with too few raters only when somebody says that more will come."""
 
-    open_anyway = forms.BooleanField(label="Open anyway, raters follow", required=False)
+    open_anyway = forms.BooleanField(label="Open anyway, and add raters later", required=False)
 
     def __init__(self, needs: list[GroupNeed], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -66,7 +66,7 @@ class ExtendForm(forms.Form):
         if study.n_sampled is not None:
             sample = fields["n_sampled"] = posted_fields(StudyPlan)["n_sampled"]
             sample.widget.attrs["placeholder"] = str(study.n_sampled)
-            sample.help_text = f"{study.n_sampled:,} now. A larger sample holds the smaller one."
+            sample.help_text = f"{study.n_sampled:,} now. A larger sample contains the smaller one."
 
     def choice(self) -> dict[str, Any]:
         """Return what a valid form adds, as `extend_study` takes it."""

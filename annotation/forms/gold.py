@@ -26,7 +26,7 @@ class GoldForm(forms.Form):
         label="To qualify, first rate",
         min_value=0,
         initial=0,
-        help_text="So many gold items come before anything else. 0: they are only mixed in.",
+        help_text="Each rater gets this many gold items first. 0: they are only mixed in.",
     )
     threshold = forms.FloatField(
         label="Answers that must be met",
@@ -34,8 +34,8 @@ class GoldForm(forms.Form):
         min_value=0,
         max_value=1,
         widget=forms.NumberInput(attrs={"step": "0.05"}),
-        help_text="A share from 0 to 1. Who is below it gets no further units, and is excluded. "
-        "Left empty: nobody is.",
+        help_text="A share from 0 to 1. A rater below it gets no further units and is excluded. "
+        "Empty: nobody is excluded.",
     )
 
     def __init__(self, study: Study, data: Mapping[str, str] | None = None) -> None:

@@ -18,7 +18,7 @@ class GuidelineForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 28, "class": "mono"}),
         help_text=(
             "A line that begins with ## is a heading, with - an item of a list, with &gt; a quote; "
-            "**two stars** make bold. Questions, help and examples follow by themselves."
+            "**two stars** make bold. Questions, help and examples are added below your text."
         ),
     )
     based_on = forms.IntegerField(widget=forms.HiddenInput)
@@ -34,7 +34,7 @@ class GuidelineForm(forms.Form):
         # Browsers send line ends as CR LF: a version must not differ by that alone.
         text: str = self.cleaned_data["text"].replace("\r\n", "\n").strip()
         if not text:
-            raise forms.ValidationError("Write something: raters begin here.")
+            raise forms.ValidationError("Write something: raters read this text first.")
         return f"{text}\n"
 
     def clean(self) -> dict[str, Any]:

@@ -31,9 +31,9 @@ ARMS_OF: Mapping[str, tuple[str, ...]] = {
     BOTH: (Arm.Kind.SEPARATE, Arm.Kind.MERGED),
 }
 ARM_LINES: Mapping[str, str] = {
-    "separate": "Each response alone: dialog and evidence are read anew.",
+    "separate": "Each response alone: raters read dialog and evidence again each time.",
     "merged": "All responses of an example together: quicker, but raters compare them.",
-    BOTH: "To see what comparing does to the answers.",
+    BOTH: "This shows how comparing changes the answers.",
 }
 LONGEST_SCHEME = 200_000  # characters
 IN_ORDER = ("name", "setups", "n_sampled", "scheme", "own_scheme", "evidence_choice", "arms")
@@ -203,7 +203,7 @@ class StudyForm(forms.Form):
             usual = usual_raters_per_unit(scheme)
             cleaned["raters_per_unit"] = cleaned.get("raters_per_unit") or usual
             if scheme.target == "response" and cleaned["raters_per_unit"] % 2 == 0:
-                self.add_error("raters_per_unit", "Choose an odd number: an even one can be split.")
+                self.add_error("raters_per_unit", "Choose an odd number: even votes can be tied.")
 
     def fields_to_fix(self) -> list[forms.BoundField]:
         """Return the fields with an error, in the order of the page."""

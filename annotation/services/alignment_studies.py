@@ -28,7 +28,7 @@ class PairDraw(NamedTuple):
         int,
         Choice(
             "Pairs of each model",
-            help="A sentence and one of its citations. A model with fewer has all of them rated.",
+            help="One sentence with one of its citations. If a model has fewer, all are rated.",
             low=1,
             high=MOST_SAMPLED,
         ),
@@ -37,7 +37,7 @@ class PairDraw(NamedTuple):
         int,
         Choice(
             "Seed of the draw",
-            help="A larger draw of a seed holds the smaller one.",
+            help="A larger draw with the same seed contains the smaller one.",
             low=0,
             high=LARGEST_SEED,
         ),

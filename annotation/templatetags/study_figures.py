@@ -21,10 +21,10 @@ def hours(figure: float) -> str:
 
 @register.filter
 def group_need_text(need: GroupNeed, name: str) -> str:
-    """Return what a group of raters has and needs: 'Group 1: 4 of 5 there; one more will do.'"""
+    """Return what a group of raters has and needs: 'Group 1: 4 of 5 there; one more needed.'"""
     n_more = need.n_missing
     of = f" of {need.n_needed}" if n_more else ""
-    more = f"; {'one' if n_more == 1 else n_more} more will do" if n_more else ""
+    more = f"; {'one' if n_more == 1 else n_more} more needed" if n_more else ""
     text = (
         f"{name}: {need.n_there}{of} there{more}." if name else f"{need.n_there}{of} there{more}."
     )

@@ -61,7 +61,7 @@ def edit_guidelines(request: SignedInRequest, slug: str) -> HttpResponse:
     """Write a new version of a study's guidelines; the old ones stay."""
     study = rated_here(slug)
     if study.state == Study.State.CLOSED:
-        messages.error(request, f"{study.name} is closed: nobody rates by a new version.")
+        messages.error(request, f"{study.name} is closed: you cannot change its guidelines.")
         return redirect("annotation:guidelines", slug)
     newest = study.guidelines.order_by("-version").first()
     posted = request.method == "POST"

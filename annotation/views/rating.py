@@ -67,7 +67,7 @@ def _after_submit(
     if outcome is SubmitOutcome.CHANGED:
         messages.success(request, "Your changes are saved.")
     if outcome is SubmitOutcome.SURPLUS:
-        messages.info(request, "Your answers came after the slot was gone: kept beside the vote.")
+        messages.info(request, "This unit was gone: your answers are kept, but not counted.")
     if "from_answers" in request.POST:
         return redirect("annotation:my-answers", slug)
     last = form if RatingDesk(form).layout == "judge" else None
@@ -146,7 +146,7 @@ def _to_judge(rater: Rater, unit_id: int) -> RatedUnit:
 
 def _or_404(unit: RatedUnit | None) -> RatedUnit:
     if unit is None:
-        raise Http404("You were not given such a unit.")
+        raise Http404("This unit was not given to you.")
     return unit
 
 

@@ -81,7 +81,7 @@ def edit_study(request: SignedInRequest, slug: str) -> HttpResponse:
     """Change a study that has not been opened yet."""
     study = rated_here(slug)
     if study.state != Study.State.PLANNED:
-        messages.error(request, f"{study.name} was opened: what is rated does not change any more.")
+        messages.error(request, f"{study.name} was opened: you can no longer change what is rated.")
         return redirect("annotation:study-setup", slug)
     was_default = default_guideline(study.scheme["key"])
     posted = request.method == "POST"
@@ -241,7 +241,7 @@ def release_units(request: SignedInRequest, slug: str, rater_id: int) -> HttpRes
     """Give a rater's open unit to whoever comes next."""
     rater = get_object_or_404(Rater, study=rated_here(slug), pk=rater_id)
     if services.release_units(rater, request.user):
-        messages.success(request, f"{rater.code} gave back a unit. What was typed is kept.")
+        messages.success(request, f"The unit of {rater.code} is released. Their draft is kept.")
     else:
         messages.info(request, f"{rater.code} had no unit in hand.")
     return redirect("annotation:study-setup", slug)

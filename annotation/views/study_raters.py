@@ -59,7 +59,7 @@ def ask_again(request: SignedInRequest, slug: str, unit_id: int, rater_id: int) 
     rater = _rater(study, rater_id)
     try:
         if stranded_slots.ask_again(unit, rater, request.user):
-            messages.success(request, f"{rater.code} finds the unit among those left to rate.")
+            messages.success(request, f"{rater.code} can now rate the unit again.")
         else:
             messages.info(request, f"{rater.code} has this unit, has judged it, or may take it.")
     except StudyError as error:

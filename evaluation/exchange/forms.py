@@ -56,13 +56,13 @@ class ImportForm(forms.Form):
         label="Dataset",
         max_length=100,
         required=False,
-        help_text="A new name, or one to add to. Left empty, the file's name is taken.",
+        help_text="A new name, or a dataset to add to. If empty, the file's name is used.",
     )
     study = forms.CharField(
         label="Study",
         max_length=100,
         required=False,
-        help_text="For its votes. Left empty, the name in study.json, else the dataset's.",
+        help_text="For the file's votes. If empty: the name in study.json, else the dataset's.",
     )
     format = forms.ChoiceField(label="Format", required=False)
     encoding = forms.ChoiceField(
@@ -78,7 +78,7 @@ class ImportForm(forms.Form):
         required=False,
         to_field_name="name",
         empty_label="Recognise them",
-        help_text="By a mapping that somebody saved. You can change them after the check.",
+        help_text="Uses a saved mapping. You can change the columns after the check.",
     )
     mapping_file = forms.FileField(
         label="Mapping from a file",
@@ -128,7 +128,7 @@ class ImportForm(forms.Form):
         if cleaned.get("file") and not cleaned.get("name"):
             cleaned["name"] = Path(cleaned["file"].name).name.split(".")[0][:100].strip()
             if not cleaned["name"]:
-                self.add_error("name", "The file's name has none to take: type one.")
+                self.add_error("name", "The file's name gives no name for the dataset: type one.")
         return cleaned
 
     def _take_pasted(self, cleaned: dict[str, Any]) -> None:
@@ -142,7 +142,7 @@ class ImportForm(forms.Form):
             rows = pasted.replace("\r\n", "\n")  # as no browser sends it
             cleaned["file"] = SimpleUploadedFile(name, rows.encode())
             if not cleaned.get("name"):
-                self.add_error("name", "Pasted rows have no name to take: type one.")
+                self.add_error("name", "Pasted rows give no name for the dataset: type one.")
 
 
 class StoreImportForm(forms.Form):
@@ -181,5 +181,7 @@ class DeleteDatasetForm(forms.Form):
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
         if name != self.dataset.name:
-            raise forms.ValidationError(f"This is not its name, which is {self.dataset.name}.")
+            raise forms.ValidationError(
+                f"This is not the dataset's name. Its name is {self.dataset.name}."
+            )
         return name

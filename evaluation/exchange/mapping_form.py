@@ -35,13 +35,13 @@ class MappingForm(forms.Form):
         label="Setup",
         required=False,
         max_length=LONGEST_NAME,
-        help_text="Who answered, where no column says it.",
+        help_text="Who gave the answers, if no column says it.",
     )
     save_as = forms.CharField(
         label="Save as",
         required=False,
         max_length=LONGEST_NAME,
-        help_text="A name, to use this mapping for the next file.",
+        help_text="A name under which you can use this mapping again.",
     )
 
     def __init__(self, look: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:

@@ -40,9 +40,10 @@ SILENCE_SECONDS = 60.0
 KEPT_CHECKED = timedelta(days=7)
 REPORT_EVERY_SECONDS = 0.5
 ENDED_WORKERS = (
-    f"Its worker ended {Import.MOST_ATTEMPTS} times without a word (it was killed, or the machine "
-    "went down), so it is not tried again. Nothing was stored. An admin finds out more by the "
-    "command import_dataset, or imports the file in parts."
+    f"Its worker ended {Import.MOST_ATTEMPTS} times without an error message "
+    "(it was killed, or the machine "
+    "went down), so it is not tried again. Nothing was stored. An admin can find out more with "
+    "the command import_dataset, or import the file in parts."
 )
 PROBLEM_COLUMNS = ("file", "line", "field", "found", "expected")
 

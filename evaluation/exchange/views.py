@@ -121,7 +121,9 @@ def delete_mapping(request: SignedInRequest, pk: int) -> HttpResponse:
     """Delete a saved mapping of one's own; an admin any. Imports keep what they were read by."""
     mapping = get_object_or_404(SavedMapping, pk=pk)
     if mapping.saved_by != request.user and Role.ADMIN not in roles_of(request.user):
-        raise PermissionDenied("This mapping is somebody else's: they delete it, or an admin.")
+        raise PermissionDenied(
+            "This mapping is somebody else's. Only they or an admin can delete it."
+        )
     mapping.delete()
     messages.success(request, f"Deleted the mapping {mapping.name}.")
     return redirect("evaluation:import")

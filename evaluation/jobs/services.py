@@ -297,7 +297,7 @@ def carry_out(claim: Job, work: Callable[[JobHold], Mapping[str, Any]]) -> None:
     with JobHold(claim) as hold:
         try:
             if claim.attempts > MOST_CLAIMS:
-                raise JobError(f"whatever did it ended {MOST_CLAIMS} times without a word")
+                raise JobError(f"its worker stopped {MOST_CLAIMS} times without an error message")
             hold.finish(work(hold))
         except WorkStopped:
             logger.info("job %s was stopped, is another's, or takes long", claim.pk)

@@ -104,7 +104,7 @@ def resume_job(request: SignedInRequest, pk: int) -> HttpResponse:
     if resume(found, request.user):
         send_job(found)
     else:
-        messages.info(request, f"{found.name} has nothing to go on with.")
+        messages.info(request, f"{found.name} has nothing left to do.")
     return redirect("evaluation:job", pk)
 
 

@@ -2,37 +2,46 @@
 
 # By the names that reports count it under; the rest says its name.
 REASONS = {
-    "flagged_responses": ("flagged responses", "most of their raters said: malformed"),
+    "flagged_responses": ("flagged responses", "most of their raters flagged them as malformed"),
     "gold_items": ("gold items", "their answers were known before"),
-    "surplus_votes": ("surplus votes", "came after their place had gone to another rater"),
-    "excluded_raters": ("excluded raters", "somebody took them out, with the reason in the log"),
+    "surplus_votes": ("surplus votes", "came after their slot had gone to another rater"),
+    "excluded_raters": ("excluded raters", "somebody excluded them; the log gives the reason"),
     "excluded_votes": ("votes of excluded raters", "see the switch at the top"),
     "unrated_responses": ("unrated responses", "nobody has rated them yet"),
     "assumed": (
         "assumed responses",
-        "nothing was shown, or said: a no without rating",
+        "nothing was shown or said: counted as no without a rating",
     ),
     "undecided": (
         "undecided labels",
         "no answer has more than half of the raters, or a median lies on the cut",
     ),
-    "implied_votes": ("implied votes", "a closed gate implies them: agreement is without them"),
+    "implied_votes": ("implied votes", "a closed gate implies them: agreement leaves them out"),
     "missing_behind_gates": ("missing votes behind gates", "imported without their implied noes"),
     "items_outside_full_share": (
         "items that may have stopped early",
-        "agreement of raters and rater scores are of those that always get all raters",
+        "agreement and rater scores use only items that always get all raters",
     ),
     "rated_in_one_arm": ("responses rated in one arm only", "there is nothing to compare with"),
-    "undecidable_questions": ("questions without a yes and a no", "their labels have no sides"),
+    "undecidable_questions": (
+        "questions without a yes and a no",
+        "none of their labels stands for yes or no",
+    ),
     "arms": ("arms that are missing", "merged against separate needs both"),
     "judgements_without_seconds": ("judgements without a time", "none was recorded"),
     "votes_without_position": ("votes without a position", "none was recorded"),
-    "unscored": ("targets without a score", "over all runs: not come to yet"),
+    "unscored": ("targets without a score", "over all runs: not reached yet"),
     "failed": ("failed scores", "over all runs: a failure is never a score"),
-    "assumed_scores": ("assumed scores", "over all runs: nothing was shown or said, 0 unasked"),
+    "assumed_scores": (
+        "assumed scores",
+        "over all runs: nothing was shown or said, so 0 without asking",
+    ),
     "candidates_without_part": ("candidates", "still being scored, or with too few scores"),
     "not_scored_by_all": ("responses that not every candidate has scored", "as the rows say"),
-    "truncated_pairs": ("pairs with a shortened premise", "over all runs: counted, and kept in"),
+    "truncated_pairs": (
+        "pairs with a shortened premise",
+        "over all runs: counted here, but not left out",
+    ),
 }
 
 

@@ -56,7 +56,7 @@ class RecipeChoices(NamedTuple):
         int | None,
         Choice(
             "Tokens of a prompt at most",
-            help="K2 is how many average passages then have room.",
+            help="K2 is how many passages of average length then fit.",
             low=1,
             high=MOST_TOKENS,
             usual="no limit",
@@ -201,8 +201,8 @@ def _k2(choices: RecipeChoices, k1: int | None, tokens: TokenMeans) -> tuple[int
     )
     if not found:
         return None, (
-            f"Not one passage of average length has room, {said} is below 1: type K2, and each "
-            "prompt is shortened, or allow more tokens."
+            f"Not one passage of average length fits: {said} is below 1. Type K2 (each prompt is "
+            "then shortened), or allow more tokens."
         )
     return found, f"{said}, K1 at most"
 

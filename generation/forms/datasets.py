@@ -32,7 +32,7 @@ class DatasetFactsForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = (*LONGEST_FACTS,)
         help_texts = {
             "description": "What it holds, who made it, and what it is meant for.",
-            "licence": "Under which it may be used: Apache 2.0, CC BY 4.0, internal.",
+            "licence": "The licence for its use: Apache 2.0, CC BY 4.0, internal.",
             "source": "Where it comes from: an address, a paper, a project.",
-            "language": "Of its texts: English, or several with a comma between.",
+            "language": "The language of its texts, such as English. Separate several with commas.",
         }

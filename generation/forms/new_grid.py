@@ -107,7 +107,7 @@ class NewGridForm(ModelsForm):
     seeds = whole_numbers("Seeds", "Comma-separated. At temperature 0 one is enough.")
     top_p = numbers("Top-p", "Comma-separated. 1 = no cut-off.")
     top_k = whole_numbers("Top-k", "Comma-separated. 0 = no cut-off.")
-    max_tokens = whole_numbers("New tokens at most", "Comma-separated. Of one completion.")
+    max_tokens = whole_numbers("New tokens at most", "Comma-separated. Per completion.")
     positions = forms.MultipleChoiceField(
         label="Position of the evidence",
         choices=[(key, PLACES[key]) for key in POSITIONS],
@@ -125,7 +125,7 @@ class NewGridForm(ModelsForm):
         required=False,
         max_length=200,
         widget=forms.TextInput(attrs=_PLAIN),
-        help_text="Its key, for the one-shot prompt. It is not asked about. Empty: the paper’s.",
+        help_text="Its key, for the one-shot prompt. No call asks about it. Empty: the paper’s.",
     )
     ranking = forms.ChoiceField(label="Retrieved passages", choices=RANKINGS)
     query = forms.ChoiceField(

@@ -34,7 +34,7 @@ class NumbersField(forms.CharField):
             raise ValidationError(f"{len(numbers)} numbers; expected {MOST_NUMBERS} at most.")
         for place, number in enumerate(numbers):
             if number in numbers[:place]:
-                raise ValidationError(f"{parts[place]} stands twice; expected it once.")
+                raise ValidationError(f"{parts[place]} is there twice; expected it once.")
         return numbers
 
     def _number(self, text: str) -> float:

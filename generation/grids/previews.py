@@ -27,7 +27,7 @@ RESTRICTED: tuple[PromptType, ...] = tuple(
 )
 
 # What stands for a prompt that nobody should wait for.
-NOT_INDEXED = "the passages are not indexed yet; the dataset's page Retrieval has it done"
+NOT_INDEXED = "the passages are not indexed yet; index them on the dataset's page Retrieval"
 
 
 class PromptPreview(NamedTuple):

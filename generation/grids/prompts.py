@@ -144,8 +144,8 @@ def choices_of(setup: Setup | SetupRecord) -> PromptChoices:
         raise PromptError(f"{setup.name}: {exc}") from exc
     if is_of_earlier_rule(kind, setup.settings):
         raise PromptError(
-            f"{setup.name}: its evidence was cut for the dialog share asked for, not for the one "
-            "really kept; prompts are not made so any more, ask a new grid"
+            f"{setup.name}: its evidence was cut for the requested dialog share, not for the share "
+            "really kept; prompts are no longer made this way: plan a new grid"
         )
     usual = PromptChoices(kind)
     values = {name: setup.settings.get(name, value) for name, value in _flat(usual).items()}

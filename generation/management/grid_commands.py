@@ -163,15 +163,15 @@ def _lines(plan: GridPlan) -> Iterator[str]:
         cells.append(UNDEFINED if row.cost is None else f"{row.cost:,.2f} {plan.currency}")
         yield " ".join([_title(row).ljust(width), *(cell.rjust(_WIDTH) for cell in cells)])
     if plan.is_estimated:
-        yield f"Tokens are estimated, for each setup from {plan.n_counted:,} examples at most."
+        yield f"Tokens are estimated, from at most {plan.n_counted:,} examples for each setup."
     if n := plan.total.n_widened:
-        yield f"{n:,} of the calls show more passages than their type says: so many are golden."
+        yield f"{n:,} of the calls show more passages than their type says: that many are golden."
     if n := plan.total.n_incomplete:
         yield f"{n:,} of the calls are about questions with entities that are not in the graph."
     if n := plan.total.n_removing_less:
         yield (
-            f"{n:,} of the calls remove less than their type says: the minimum set has no more in "
-            "the graph."
+            f"{n:,} of the calls remove less than their type says: the graph has no more of the "
+            "minimum set."
         )
     if n := plan.total.n_unmade:
         yield f"{n:,} of the calls will fail: there is no passage for them, or no room."
@@ -197,7 +197,7 @@ def _asked_here(experiment: Experiment, stderr: Any) -> str:
         progress = _progress(experiment)
         raise CommandError(
             f"Stopped: {progress.n_done:,} of {progress.n_calls:,} calls are answered. "
-            "The same command goes on from there.",
+            "Run the same command again to go on from there.",
             returncode=130,
         ) from None
     return _outcome(_progress(experiment), stderr)

@@ -26,7 +26,7 @@ def first_ctrl_c_waits(say: Callable[[str], object]) -> Iterator[Callable[[], bo
             raise KeyboardInterrupt
         pressed.set()
         with suppress(RuntimeError):  # just then a line is written there
-            say("Stopping when what is in flight has come; Ctrl-C again stops at once.")
+            say("Stopping when the running calls are done. Press Ctrl-C again to stop at once.")
 
     before = signal.signal(signal.SIGINT, note)
     try:

@@ -397,7 +397,7 @@ def _wait(hold: _GridChunkHold, seconds: float) -> None:
 
 def _give_up_first(claim: ExperimentChunk, hold: _GridChunkHold) -> None:
     """Store that the first example's call cannot be made: it has ended its workers."""
-    problem = f"whatever asked it ended {MOST_CLAIMS} times without a word"
+    problem = f"its worker stopped {MOST_CLAIMS} times without an error message"
     first = hold.examples[:1]
     if there := _there(claim.setup, first):
         hold.skip(there)

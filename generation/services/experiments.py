@@ -121,7 +121,10 @@ def make_plan(experiment_id: int) -> None:
         logger.info("experiment %s is planned, cancelled or deleted", experiment_id)
         return
     if experiment.plan_attempts > MOST_PLAN_ATTEMPTS:
-        said = f"planning it ended {MOST_PLAN_ATTEMPTS} times without a word: see the worker's log"
+        said = (
+            f"planning it ended {MOST_PLAN_ATTEMPTS} times without an error message: "
+            "see the worker's log"
+        )
         planning.update(state=State.FAILED, error=said)
         return
 

@@ -72,8 +72,8 @@ def request_sample(dataset: Dataset, choices: SampleChoices, user: User | None) 
             there = Sample.objects.get(dataset=dataset, name=name)
     if there.parameters != choices.parameters:
         raise SampleError(
-            f"{dataset.name} has a sample named “{name}” that was drawn otherwise: choose another "
-            "name, or delete that one."
+            f"{dataset.name} has a sample named “{name}” that was drawn with other choices: choose "
+            "another name, or delete that one."
         )
     return there
 
@@ -113,7 +113,7 @@ def delete_sample(sample: Sample, user: User | None) -> None:
         with transaction.atomic():
             Sample.objects.get(pk=sample.pk).delete()
     except ProtectedError as error:
-        raise SampleError(f"A grid is about {sample.name}: delete that first.") from error
+        raise SampleError(f"A grid uses {sample.name}: delete the grid first.") from error
     _record(user, "sample.deleted", sample, n_examples=members)
 
 

@@ -102,7 +102,7 @@ def start_grid(request: SignedInRequest, pk: int) -> HttpResponse:
         if services.start_experiment(experiment, request.user):
             _send(experiment)
         else:
-            messages.info(request, f"{experiment.name} does not wait to be started.")
+            messages.info(request, f"{experiment.name} is not waiting to be started.")
     except OutgrownPlan as error:
         messages.warning(request, str(error))
         _send(experiment)
@@ -131,7 +131,7 @@ def resume_grid(request: SignedInRequest, pk: int) -> HttpResponse:
     if services.resume_experiment(experiment, request.user):
         _send(experiment)
     else:
-        messages.info(request, f"{experiment.name} has nothing to go on with.")
+        messages.info(request, f"{experiment.name} has nothing to resume.")
     return _back(request, experiment)
 
 

@@ -36,7 +36,7 @@ def test_name_and_dataset_are_enough(dataset):
 
     study = Study.objects.get()
     assert out == "Planned Mills, 0 raters.\n"
-    assert err == "Too few raters to fill every slot: 5 more will do.\n"
+    assert err == "There are too few raters to fill every slot. Add 5 more.\n"
     assert study.setups.count() == 3
     assert study.scheme["key"] == "AIS"
     assert "judge the response as a turn in its dialog" in study.guidelines.get().text
@@ -54,7 +54,7 @@ def test_every_option_is_kept_and_the_study_opens(dataset, raters):
     study = Study.objects.get()
     # 2 examples: 4 responses alone and 2 units of both
     assert out == "Opened Mills with 6 units, 2 raters.\n"
-    assert "1 more will do" in err
+    assert "Add 1 more" in err
     assert Assignment.objects.filter(study=study).count() == 18
     assert study.state == Study.State.OPEN
     assert (study.raters_per_unit, study.n_sampled, study.seed) == (3, 2, 7)

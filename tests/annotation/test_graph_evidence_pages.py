@@ -126,7 +126,7 @@ def test_a_document_node_has_its_text_above_its_table(tmp_path, desk_of):
     assert "A theatre. A theatre." in evidence
     assert evidence.index("A theatre.") < evidence.index("spouse")
     # The Globe has no triple here, and the actress nothing but her name.
-    assert evidence.count("Nothing but its name is given.") == 1
+    assert evidence.count("Only its name is given.") == 1
     assert list(graph_tables(page)) == ["Anne Hathaway, Q1"]
 
 

@@ -126,7 +126,7 @@ def test_the_skipper_is_asked_again(researcher, study):
     said = shown(researcher.post(url, follow=True))
     again = shown(researcher.post(url, follow=True))
 
-    assert said.messages == [f"{rater.code} finds the unit among those left to rate."]
+    assert said.messages == [f"{rater.code} can now rate the unit again."]
     assert "may take it" in again.messages[0]
     assert "asked again" in said.table("Skipped").rows[0][3]
     assert Skip.objects.get().asked_again_at
@@ -204,7 +204,7 @@ def test_before_it_opens_raters_change_as_everything_else_does(researcher, tmp_p
 
     assert study.raters.count() == 4
     edit = shown(researcher.get(address("annotation:edit-study", study)))
-    assert "everything but the dataset can be changed" in edit.text
+    assert "you can change everything but the dataset" in edit.text
     assert edit.links["set-up page"] == address("annotation:study-setup", study)
 
 
@@ -229,9 +229,9 @@ def test_who_was_taken_out_is_told_so_and_changes_nothing(researcher, client_for
     unit = shown(own.get(address("annotation:rate-unit", study, done.unit_id)))
 
     assert "You do not take part" in next_one.messages[0]
-    assert "You do not take part any more" in next_one.text
+    assert "You no longer take part" in next_one.text
     assert "Rate next unit" not in next_one.buttons
-    assert any("any more: answers stay as they are" in said for said in unit.messages)
+    assert any("you cannot change your answers" in said for said in unit.messages)
     assert not any(button.startswith("Save changes") for button in unit.buttons)
 
 

@@ -109,7 +109,7 @@ def test_more_grids_take_no_more_queries(api, graph):
         ("citations/start", EXTRACTIVE | {"temperatures": [9]}, 400, "temperatures", "found 9"),
         ("citations/start", EXTRACTIVE | {"sample": "dev"}, 400, "sample", "found 'dev'"),
         ("citations/start", EXTRACTIVE | {"graph": "any"}, 400, "graph", "not a valid choice"),
-        ("alignment/start", EXTRACTIVE, 409, "detail", "about answers there are"),
+        ("alignment/start", EXTRACTIVE, 409, "detail", "uses answers that exist"),
         ("nothing/start", EXTRACTIVE, 404, "detail", "there are: citations, quality"),
         ("citations/score", {"model": "lost"}, 400, "model", "There is no model 'lost'"),
         ("quality/score", {}, 400, "model", "needs a model"),

@@ -110,7 +110,9 @@ def publish(page: Page) -> None:
     expect(needed).to_contain_text("father: Orazio Gentileschi")
     page.goto(reverse("graphs:graph", args=["families"]))
     page.get_by_role("link", name="Construction", exact=True).click()
-    expect(page.get_by_text("What is decided from now on changes none of them.")).to_be_visible()
+    expect(
+        page.get_by_text("Decisions that you make from now on do not change them.")
+    ).to_be_visible()
 
 
 def complaints(page: Page, name: str):

@@ -70,7 +70,7 @@ def submit_empty(page: Page) -> None:
 
 def let_go_without_the_cookie(page: Page) -> None:
     page.context.clear_cookies(name="csrftoken")
-    page.get_by_role("button", name="Let", exact=False).last.click()
+    page.get_by_role("button", name="Release", exact=False).last.click()
     expect(page.get_by_role("heading", name="You are signed in")).to_be_visible()
 
 

@@ -252,7 +252,7 @@ def test_what_ends_every_worker_is_given_up(mills, noting):
     ask(experiment)
 
     assert len(noting.asked) == 2
-    assert "ended 10 times" in Call.objects.get(response=None).problem
+    assert "stopped 10 times" in Call.objects.get(response=None).problem
 
 
 def test_messages_are_for_chunks_that_wait(mills, noting):
@@ -287,7 +287,10 @@ def test_a_plan_whose_workers_all_die_fails_after_three(mills, noting, monkeypat
 
     experiment.refresh_from_db()
     assert experiment.state == Experiment.State.FAILED
-    assert experiment.error == "planning it ended 3 times without a word: see the worker's log"
+    assert (
+        experiment.error
+        == "planning it ended 3 times without an error message: see the worker's log"
+    )
     resume_experiment(experiment, None)
     experiment.refresh_from_db()
     assert (experiment.state, experiment.plan_attempts) == (Experiment.State.PLANNING, 0)

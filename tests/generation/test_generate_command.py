@@ -64,7 +64,7 @@ def test_a_plan_says_how_many_calls_show_more_than_their_type_says(grid, tmp_pat
 
     generate(grid, dry_run=True)
 
-    said = "1 of the calls show more passages than their type says: so many are golden."
+    said = "1 of the calls show more passages than their type says: that many are golden."
     assert capsys.readouterr().out.splitlines()[-1] == said
 
 
@@ -95,7 +95,8 @@ def test_ctrl_c_stops_it_and_the_same_command_goes_on(grid, noting, n_presses, n
     before = signal.getsignal(signal.SIGINT)
     noting.on_call = press
     assert refused(grid) == (
-        f"Stopped: {n_answered} of 6 calls are answered. The same command goes on from there."
+        f"Stopped: {n_answered} of 6 calls are answered. "
+        "Run the same command again to go on from there."
     )
     assert Experiment.objects.get().state == Experiment.State.CANCELLED
 

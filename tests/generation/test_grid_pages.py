@@ -165,7 +165,7 @@ def test_a_planned_grid_is_started_and_sent(
     assert experiment.state == "running"
     again = researcher.post(address("start", experiment), follow=True)
     [message] = shown(again).messages
-    assert "does not wait to be started" in message
+    assert "is not waiting to be started" in message
 
 
 def test_a_grid_that_has_outgrown_its_plan_says_that_it_is_planned_again(
@@ -234,7 +234,7 @@ def test_what_failed_of_a_cancelled_grid_is_retried_after_the_rest(researcher, d
 
     page = shown(researcher.get(address("grid", experiment)))
 
-    assert page.facts["Failed"] == "5 (to be retried after the rest)"
+    assert page.facts["Failed"] == "5 (they are retried after the other calls)"
     assert buttons_of(page, experiment) == ["resume"]
 
 

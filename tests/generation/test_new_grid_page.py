@@ -180,7 +180,7 @@ def test_every_choice_reaches_the_grid(researcher, sample):
         ("temperatures", "", "required"),
         ("temperatures", "0, warm", "Found 'warm'; expected a number"),
         ("temperatures", "nan", "Found 'nan'; expected a number"),
-        ("temperatures", "0.7, 0, 0.70", "0.70 stands twice"),
+        ("temperatures", "0.7, 0, 0.70", "0.70 is there twice"),
         ("temperatures", "9", "Found 9.0; expected a number from 0 to 2"),
         ("seeds", "0.5", "whole number"),
         ("top_p", "1.5", "expected a number above 0, at most 1"),

@@ -471,7 +471,7 @@ def test_only_what_changes_a_prompt_is_said_by_its_setup(key, more, settings):
 def test_prompts_of_an_earlier_rule_are_not_made_any_more():
     earlier = named_setup("a")._replace(prompt="restricted-golden-0.9")
 
-    with pytest.raises(PromptError, match="a: its evidence was cut for the dialog share asked for"):
+    with pytest.raises(PromptError, match="a: its evidence was cut for the requested dialog share"):
         choices_of(earlier)
 
 

@@ -121,7 +121,7 @@ def test_a_name_that_is_taken_by_another_draw_is_refused(researcher, dataset):
     answer = researcher.post(url("new-sample"), CHOSEN | {"seed": "6"})
 
     assert answer.status_code == 422
-    assert "drawn otherwise" in shown(answer).errors["name"]
+    assert "drawn with other choices" in shown(answer).errors["name"]
 
 
 # --- reading one ----------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def test_the_table_says_what_each_filter_left(researcher, sample):
         ["has history", "1", "3", "75.0"],
         ["well-formed number of turns", "0", "3", "75.0"],
     ]
-    assert "All 3 that are left: 100 were wanted" in page.text
+    assert "All 3 that are left: 100 were asked for" in page.text
 
 
 def test_what_is_off_or_cannot_judge_shows_a_dash_not_a_zero(researcher, tmp_path):
@@ -362,7 +362,10 @@ def test_the_command_prints_json_and_does_nothing_twice(dataset, capsys):
         (["mills", "--sample", "-1"], "--sample: found -1; expected 0 to 1000000"),
         (["mills", "--seed", "-1"], "--seed: found -1; expected 0 to 2147483647"),
         (["mills", "--off", "odd"], "argument --off: invalid choice: 'odd'"),
-        (["mills", "--name", "taken"], "has a sample named “taken” that was drawn otherwise"),
+        (
+            ["mills", "--name", "taken"],
+            "has a sample named “taken” that was drawn with other choices",
+        ),
     ],
 )
 def test_the_command_says_in_a_line_what_is_wrong(dataset, arguments, said):

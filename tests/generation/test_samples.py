@@ -244,7 +244,9 @@ def test_asking_for_the_same_again_is_asking_for_the_same_sample(thirty, rosa):
 def test_one_name_is_one_sample(thirty):
     request_sample(thirty, SampleChoices(name="pilot", size=5), None)
 
-    with pytest.raises(SampleError, match="has a sample named “pilot” that was drawn otherwise"):
+    with pytest.raises(
+        SampleError, match="has a sample named “pilot” that was drawn with other choices"
+    ):
         request_sample(thirty, SampleChoices(name="pilot", size=6), None)
 
 
@@ -344,7 +346,7 @@ def test_a_sample_that_a_grid_is_about_stays(thirty):
     sample = drawn(thirty, EVERYTHING)
     Experiment.objects.create(dataset=thirty, name="grid", sample=sample, grid={})
 
-    with pytest.raises(SampleError, match="A grid is about"):
+    with pytest.raises(SampleError, match="A grid uses"):
         delete_sample(sample, None)
 
     assert sample.members.count() == 30

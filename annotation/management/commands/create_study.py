@@ -68,7 +68,7 @@ class Command(BaseCommand):
         self.stdout.write(self.style.SUCCESS(done))
         n_missing = sum(need.n_missing for need in rater_needs(study))
         if n_missing:
-            self.stderr.write(f"Too few raters to fill every slot: {n_missing} more will do.")
+            self.stderr.write(f"There are too few raters to fill every slot. Add {n_missing} more.")
 
 
 def _scheme(key: str, path: Path | None) -> Mapping[str, Any]:

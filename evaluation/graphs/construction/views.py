@@ -156,7 +156,7 @@ def resume(request: SignedInRequest, pk: int) -> HttpResponse:
     if resume_construction(found, request.user):
         send_job(Job.objects.get(construction=found))
     else:
-        messages.info(request, f"{found.name} has nothing to go on with.")
+        messages.info(request, f"{found.name} has nothing left to do.")
     return redirect("constructions:construction", pk)
 
 

@@ -185,7 +185,7 @@ def request(dataset: Dataset, plan: ExperimentPlan, user: User | None) -> Experi
     """
     experiment = EXPERIMENTS[plan.key]
     if not experiment.has_grid:
-        raise ExperimentError(f"{experiment.title} asks no models: it is about answers there are.")
+        raise ExperimentError(f"{experiment.title} asks no models: it uses answers that exist.")
     if lacking := why_not(dataset, experiment, plan.graph):
         raise ExperimentError(lacking[0])
     return request_experiment(dataset, grid_of(dataset, plan), user)

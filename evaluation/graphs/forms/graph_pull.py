@@ -19,7 +19,7 @@ class PullForm(EndpointForm):
     dataset = forms.CharField(
         label="Dataset",
         max_length=100,
-        help_text="One to add to, or a new name. An entity that is there stays as it is.",
+        help_text="A dataset to add to, or a new name. Existing entities stay as they are.",
         widget=forms.TextInput(attrs={**PLAIN, "list": "datasets"}),
     )
     names = forms.CharField(

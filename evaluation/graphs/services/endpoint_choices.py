@@ -18,8 +18,8 @@ StartOfEntities = Annotated[
 Language = Annotated[str, Choice("Language", help="Of names and relations.", longest=20)]
 PRIVATE = Choice(
     "The endpoint may be in our own network",
-    help="Local and private addresses are refused otherwise. Allowed is this one alone, and not "
-    "where it may send on to.",
+    help="Otherwise local and private addresses are refused. Only this address is allowed, not "
+    "one that it redirects to.",
 )
 AllowPrivate = Annotated[bool, PRIVATE]
 

@@ -110,7 +110,7 @@ def request_pull(plan: PullPlan, user: User | None) -> Job:
     plan = _checked(plan)
     dataset = dataset_named(plan.dataset)
     if dataset is None and (plan.with_missing or plan.with_mentions):
-        raise JobError("A new graph has no questions yet: say the names.", "names")
+        raise JobError("A new graph has no questions yet: type the names.", "names")
     if dataset and plan.with_mentions and not has_model(dataset):
         raise JobError(
             "No spaCy model is installed here, and the graph's own labels find nothing new.",

@@ -19,7 +19,7 @@ def make_up(request: SignedInRequest, slug: str) -> HttpResponse:
     """Make the dataset with made-up minimum sets, or go to the one that was made of this one."""
     dataset = get_object_or_404(Dataset, slug=slug)
     if there := usual_copy(dataset):
-        messages.info(request, f"{there} is there already, made on {there.created_at:%-d %b %Y}.")
+        messages.info(request, f"{there} exists already, made on {there.created_at:%-d %b %Y}.")
         return redirect("graphs:experiments", there.slug)
     if _n_rows(dataset) > MOST_ROWS:
         messages.error(

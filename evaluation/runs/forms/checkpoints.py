@@ -37,7 +37,8 @@ class PaceForm(forms.Form):
         required=False,
         min_value=1,
         max_value=MOST_CALLS_PER_MINUTE,
-        help_text="That grids make at most, all together: what the server allows. Empty: no limit.",
+        help_text="The most that all grids together may make, as the server allows. Empty: no "
+        "limit.",
     )
 
 
@@ -56,7 +57,7 @@ class CheckpointForm(PaceForm):
     name = forms.CharField(
         label="Name",
         max_length=100,
-        help_text="What runs and signatures call it: letters, digits, dots, _ and -.",
+        help_text="Its name in runs and signatures: letters, digits, dots, _ and -.",
         validators=[
             RegexValidator(r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z", "Use letters, digits and . _ - only.")
         ],
@@ -69,7 +70,7 @@ class CheckpointForm(PaceForm):
         help_text='<span class="unless-server">A folder on the server, or a name on the Hugging '
         "Face hub. A name may end in @ and a revision, which is then always used.</span>"
         '<span class="if-server">Its address, like https://host/v1. With /completions at the end, '
-        "texts are gone on with; else messages are answered.</span>",
+        "the server continues texts; otherwise it answers messages.</span>",
         widget=forms.TextInput(attrs=PLAIN_TEXT),
     )
     entailment_index = forms.IntegerField(
@@ -90,8 +91,8 @@ class CheckpointForm(PaceForm):
         label="Variable with its key",
         required=False,
         max_length=100,
-        help_text="Name of the environment variable that holds the key; the key itself is read "
-        "from there alone, and stored and shown nowhere. Empty: the server wants none.",
+        help_text="Name of the environment variable that holds the key; the key itself is only "
+        "read from there, and never stored or shown. Empty: the server needs no key.",
         # No other secret of the environment can be sent to somebody's server by a slip.
         validators=[
             RegexValidator(
@@ -106,8 +107,8 @@ class CheckpointForm(PaceForm):
     key_over_http = forms.BooleanField(
         label="Send the key over plain http",
         required=False,
-        help_text="Everybody on the way can read it. Without this a key goes to https addresses "
-        "and to this machine alone.",
+        help_text="Anybody on the network path can read it. If this is off, a key is sent only to "
+        "https addresses and to this machine.",
     )
 
     def __init__(self, *args: object, **kwargs: object) -> None:
@@ -135,7 +136,7 @@ class CheckpointForm(PaceForm):
         """Refuse the name of a backend: signatures and grids could not tell the two apart."""
         name: str = self.cleaned_data["name"]
         if name.lower() in {*BACKENDS, *LANGUAGE_MODELS}:
-            raise forms.ValidationError("This is what a kind of backend is called.")
+            raise forms.ValidationError("A kind of backend has this name: choose another.")
         return name
 
     def clean(self) -> dict[str, Any]:

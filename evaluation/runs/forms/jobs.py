@@ -91,7 +91,7 @@ class DistillationForm(forms.Form):
         label="Encoder",
         to_field_name="name",
         empty_label=None,
-        help_text="To begin with. Its output is replaced by a new one.",
+        help_text="The model to start from. Its output is replaced by a new one.",
     )
     name = _name("Name of the new model", "Runs and signatures call it so.")
 

@@ -198,7 +198,7 @@ def _prompt(prompts: Iterable[SsaPrompt]) -> forms.ChoiceField:
     return forms.ChoiceField(
         label="Prompt",
         choices=[(prompt.name, named(prompt)) for prompt in prompts],
-        help_text="Language models are asked with it, and nothing else is.",
+        help_text="Only language models are asked with it.",
     )
 
 

@@ -144,7 +144,7 @@ def delete_checkpoint(checkpoint: Checkpoint, actor: User | None) -> None:
     for n, thing in [(runs.count(), "run"), (n_grids, "grid")]:
         if n:
             uses = f"{thing}s use" if n > 1 else f"{thing} uses"
-            raise CheckpointError(f"{checkpoint.name} stays: {n} {uses} it.")
+            raise CheckpointError(f"{checkpoint.name} cannot be removed: {n} {uses} it.")
     checkpoint.delete()
     record_in_audit_trail(
         actor, "checkpoint.deleted", checkpoint.name, location=checkpoint.location

@@ -156,7 +156,7 @@ def score_chunk(claim: RunChunk) -> None:
             turn_ends = time.monotonic() + TURN_SECONDS  # loading a model is no part of it
             waiting = unscored(claim.run, list(claim.targets))
             if claim.attempts > MOST_CLAIMS:
-                problem = f"whatever scored it ended {MOST_CLAIMS} times without a word"
+                problem = f"its worker stopped {MOST_CLAIMS} times without an error message"
                 hold.store([scorer.failed(each, problem) for each in islice(waiting, 1)])
             # A worker died at one of these responses. Each is now scored alone, to find out which.
             for rows in scorer.batches(waiting, is_alone=claim.attempts > 1):
@@ -201,8 +201,8 @@ def _backend_of(run: MetricRun) -> Backend:
     """
     if is_of_earlier_rule(run):
         raise BackendError(
-            "this run was begun by an earlier rule of its metric, and scores by today's do not mix "
-            "with its own. They stay; start a new run."
+            "this run was begun under an earlier rule of its metric, and scores under today's "
+            "rule cannot be mixed with its own. Its scores stay; start a new run."
         )
     backend = metric_of(run.metric, run.parameters).ready(open_backend(with_leave(spec_of(run))))
     made_with = (backend.signature, backend.revision[:LONGEST_REVISION])

@@ -188,7 +188,7 @@ def distil(hold: JobHold) -> Mapping[str, Any]:
     data = _data_again(run, asked) if run else None
     if run is None or data is None:
         raise JobError(
-            "The scores of the run are others than when this was asked for: delete this "
+            "The scores of the run have changed since this was requested: delete this "
             "distillation and begin a new one."
         )
     recipe = TrainingRecipe(**{name: parameters[name] for name in TrainingRecipe._fields})

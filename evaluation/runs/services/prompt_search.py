@@ -135,7 +135,9 @@ def check_name(name: str, taken: Iterable[str]) -> None:
             "name",
         )
     if name in taken:
-        raise JobError(f"{name} is the name of what comes with the program.", "name")
+        raise JobError(
+            f"{name} is the name of a prompt of the program itself: choose another.", "name"
+        )
 
 
 def slice_of(plan: SearchPlan) -> Slice:

@@ -252,7 +252,7 @@ def resume_run(request: SignedInRequest, pk: int) -> HttpResponse:
     if services.resume_run(run, request.user):
         send_run(run)
     else:
-        messages.info(request, f"{title_of(run)} has nothing to go on with.")
+        messages.info(request, f"{title_of(run)} has nothing left to do.")
     return _back(request, run)
 
 

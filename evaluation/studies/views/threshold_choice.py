@@ -123,14 +123,16 @@ def start_chosen_run(request: SignedInRequest, slug: str) -> HttpResponse:
         messages.error(
             request,
             "Nothing was started: votes or scores have changed since the page was made, and with "
-            "them the choice. This is the one of now.",
+            "them the choice. This page shows the current one.",
         )
         return redirect(_address(study, form))
     if not _is_usable(request, family):
         return redirect(_address(study, form))
     plan = family.plan(metric, chosen.threshold, on=study.slug)
     if plan.signature in family.taken:
-        messages.error(request, "That run is there, by another revision of the model: delete it.")
+        messages.error(
+            request, "That run exists, but by another revision of the model: delete it first."
+        )
         return redirect(_address(study, form))
     return redirect("evaluation:run", _start(request, study, plan).pk)
 

@@ -169,7 +169,7 @@ class ScorersForm(forms.Form):
         try:
             return scorer_among(self._there[side], dataset, side, key)
         except LookupError:
-            self.problems.append(f"{TITLES[name]} “{key[:80]}”: that is not there.")
+            self.problems.append(f"{TITLES[name]} “{key[:80]}”: this does not exist.")
             return None
 
     def _usual_judges(self, recipe: Recipe) -> dict[Side, Scorer | None]:

@@ -136,7 +136,7 @@ class PlanRestrictedForm(forms.Form):
     )
     model = forms.ChoiceField(
         label="Model",
-        help_text="Asked at temperature 0. The largest, as names say it, comes chosen.",
+        help_text="Asked at temperature 0. The largest, judging by the names, is chosen already.",
     )
     sample = forms.ChoiceField(label="Examples", required=False)
     non_evidence = forms.MultipleChoiceField(

@@ -11,7 +11,7 @@ from evaluation.tradeoffs.forms.tradeoff import NAMES
 
 MOST_CHARACTERS = 4_000  # of an address
 VISIBLE = "LNPS"  # letters, numbers, punctuation, symbols: first letters of Unicode's categories
-WRONG_ADDRESS = "Expected what stands behind the ? of the page's address."
+WRONG_ADDRESS = "Expected the part of the page's address after the ?."
 
 
 class SavedViewForm(forms.Form):

@@ -100,8 +100,8 @@ def _table(report: SampleReport) -> Iterator[str]:
     sample, n_now = report.sample, report.sample.dataset.examples.of_benchmark().count()
     if n_now != sample.n_done:
         yield (
-            f"It was drawn when there were {sample.n_done:,} of now {n_now:,} examples: another "
-            "--name draws anew."
+            f"It was drawn when there were {sample.n_done:,} of now {n_now:,} examples. Choose "
+            "another --name to draw again."
         )
 
 

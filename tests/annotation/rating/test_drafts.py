@@ -64,9 +64,9 @@ def test_a_late_answer_is_kept_beside_the_vote(desk, study, client_for):
 
     assert Vote.objects.filter(rater=desk.rater, is_surplus=True).count() == 7
     assert Vote.objects.filter(rater=colleague.rater, is_surplus=False).count() == 7
-    assert any("Kept beside the vote" in message for message in desk.page().messages)
+    assert any("Kept, but not counted" in message for message in desk.page().messages)
     answers = shown(desk.client.get(reverse("annotation:my-answers", args=[study.slug])))
-    assert "kept beside the vote" in answers.text
+    assert "kept, but not counted" in answers.text
 
 
 # --- skip and flag ---------------------------------------------------------------------------

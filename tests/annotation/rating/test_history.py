@@ -44,7 +44,7 @@ def test_when_the_study_is_closed_answers_stay(desk, study):
     answer = desk.get()
     page = shown(answer)
     [message] = page.messages
-    assert "answers stay as they are" in message
+    assert "you cannot change your answers" in message
     assert '<fieldset class="as-one" disabled>' in answer.text
     assert "Save changes" not in page.text
     assert desk.post(filled_in(relevant="0")).url == desk.url()

@@ -226,7 +226,7 @@ def test_an_opened_study_is_not_edited(researcher, dataset, opened):
         researcher.post(page_of(opened, "edit-study"), filled(dataset, name="Other"), follow=True),
     ):
         [message] = shown(answer).messages
-        assert "does not change any more" in message
+        assert "you can no longer change what is rated" in message
     assert Study.objects.get().name == "Mills"
 
 

@@ -80,7 +80,7 @@ def test_a_researcher_releases_a_unit(researcher, opened):
     first, _ = shown(researcher.post(url, follow=True)).messages
     second, stranded = shown(researcher.post(url, follow=True)).messages
 
-    assert "R-1 gave back a unit" in first
+    assert "The unit of R-1 is released" in first
     assert "R-1 had no unit" in second
     assert "1 slot that no rater may take" in stranded  # the others are needed for the rest
     assert not Assignment.objects.filter(rater=rater).exists()

@@ -36,7 +36,7 @@ def test_a_study_opens_pauses_resumes_and_closes(researcher, dataset, rosa, rate
 
     assert states == ["open", "paused", "open", "closed"]
     assert Assignment.objects.filter(study=study).count() == 40
-    assert "No vote changes any more" in shown(researcher.get(page_of(study))).text
+    assert "Votes can no longer be changed" in shown(researcher.get(page_of(study))).text
 
 
 def test_too_few_raters_need_a_tick_to_open(researcher, planned):

@@ -221,7 +221,7 @@ def test_a_unit_that_went_to_another_rater_is_said_and_kept_as_surplus(page, stu
     expect(page.get_by_role("heading", name="My studies")).to_be_visible()
     assert Vote.objects.filter(rater=rater, is_surplus=True).count() == 7
     page.get_by_role("link", name="Review my answers").click()
-    expect(page.get_by_text("kept beside the vote")).to_be_visible()
+    expect(page.get_by_text("kept, but not counted")).to_be_visible()
 
 
 def test_two_tabs_give_one_set_of_votes(page, study, rating):

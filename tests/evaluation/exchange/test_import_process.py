@@ -162,7 +162,7 @@ def test_after_three_ends_without_a_word_the_import_has_failed(upload, signalled
     carried_on_apart(upload)
 
     assert upload.state == State.FAILED
-    assert "ended 3 times without a word" in upload.error
+    assert "ended 3 times without an error message" in upload.error
     assert not file_of(upload).exists()
     assert interrupted_imports() == []
 

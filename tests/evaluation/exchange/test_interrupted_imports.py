@@ -155,7 +155,7 @@ def test_three_workers_that_die_are_enough(upload, monkeypatch):
     carried_on(upload)  # delivered twice
 
     assert upload.state == State.FAILED
-    assert "3 times without a word" in upload.error
+    assert "3 times without an error message" in upload.error
     assert not file_of(upload).exists()
     assert interrupted_imports() == []
     assert is_empty()

@@ -70,7 +70,7 @@ def test_counts_are_without_it(client: Client, graph: Dataset, question: Example
     assert "2 questions" in questions.text
     assert "1 ad hoc" in questions.links
     assert len(dataset.table("Examples").rows) == 2
-    assert dataset.links["1 ad-hoc question aside"].endswith("?source=asked")
+    assert dataset.links["1 ad-hoc question listed separately"].endswith("?source=asked")
     assert (api["n_examples"], api["n_responses"], api["setups"]) == (2, 0, [])
 
 
@@ -141,7 +141,7 @@ def test_its_page_says_so_and_deletes_it(client: Client, graph: Dataset, questio
     done_ = shown(client.post(address, follow=True))
 
     assert "ad hoc" in page.text
-    assert "with 1 answer" in sure.text
+    assert "its 1 answer," in sure.text
     assert done_.messages[0] == "The question is deleted, with its answers."
     assert not Example.objects.filter(pk=question.pk).exists()
     for model in (Response, Experiment, Sample, Setup):

@@ -166,8 +166,8 @@ class TestEntity:
         text = page_of(client, "entity", graph, entity(graph, "Q4").pk).text
 
         assert "A theatre. A theatre." in text
-        assert "Nothing is known of this entity but its name" in text
-        assert "No triple ends here" in text
+        assert "Only the name of this entity is known" in text
+        assert "No triple leads to this entity" in text
 
     def test_an_entity_of_another_dataset_is_not_found(
         self, client: Client, graph: Dataset, tmp_path: Path
@@ -285,7 +285,7 @@ class TestSteps:
         dataset = hathaways(tmp_path, responses=[cited_row(graph_shown=None)])
         text = page_of(client, "question", dataset, k1(dataset).pk).text
 
-        assert "Which graph the model was shown is not known" in text
+        assert "It is not known which graph the model was shown" in text
         assert "in minimum set" not in text
 
     def test_a_question_about_nothing_says_so_at_each_step(self, client: Client, graph: Dataset):

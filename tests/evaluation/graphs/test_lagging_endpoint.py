@@ -33,7 +33,7 @@ def test_an_entry_waits_and_the_job_says_why(writer, family_graph, tmp_path, mon
     with endpoint_server(there, there, gives()) as server:
         job = worked(asked_for(tmp_path, server.url, n_rounds=1))
         assert job.state == Job.State.FAILED
-        assert "by name, and then nothing that is said of it; expected its label" in job.error
+        assert "by name, but then returned nothing about it; expected its label" in job.error
         assert construction().entries.get(number=1).state == ConstructionEntry.State.WAITING
 
         server.plan = [there]

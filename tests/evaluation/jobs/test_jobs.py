@@ -208,7 +208,7 @@ def test_a_job_that_ends_every_worker_fails_in_the_end():
     work(job)
 
     assert job.state == STATE.FAILED
-    assert "ended 10 times" in job.error
+    assert "stopped 10 times" in job.error
 
 
 def test_the_same_again_is_taken_up_and_another_of_that_name_is_refused():

@@ -81,7 +81,7 @@ def test_the_page_offers_rankings_by_name_and_shows_the_chosen_one(researcher, d
 
     assert page.fields == page.fields | {"ranking": "dense"}
     assert not {"query", "idf", "k1", "b"} & page.fields.keys()
-    assert "for 1 of them the ranking has nothing, which counts as nothing found" in page.text
+    assert "for 1 of them the ranking lists no passage, which counts as nothing found" in page.text
     table = page.table("Recall and precision")
     assert [table.rows[place][1] for place in (0, 2)] == ["33.3", "66.7"]
     assert address("retrieval-file", dataset, "csv") + "?ranking=dense" in page.addresses

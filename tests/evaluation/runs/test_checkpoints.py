@@ -486,7 +486,7 @@ def test_a_model_that_a_run_uses_stays(admin):
     answer = admin.post(reverse("evaluation:delete-checkpoint", args=[added.pk]), follow=True)
 
     page = shown(answer)
-    assert any("mini stays: 1 run" in message for message in page.messages)
+    assert any("mini cannot be removed: 1 run" in message for message in page.messages)
     assert page.table("Models").column("Delete") == ["in use"]
     assert Checkpoint.objects.exists()
 
@@ -502,7 +502,7 @@ def test_a_model_that_a_grid_uses_stays(admin):
     answer = admin.post(reverse("evaluation:delete-checkpoint", args=[added.pk]), follow=True)
 
     page = shown(answer)
-    assert any("mini stays: 1 grid" in message for message in page.messages)
+    assert any("mini cannot be removed: 1 grid" in message for message in page.messages)
     assert page.table("Models").column("Delete") == ["in use"]
     assert Checkpoint.objects.exists()
 

@@ -70,7 +70,7 @@ def test_the_form_counts_responses_with_a_bracket_until_their_citations_are_scor
     after = shown(researcher.get(start, CHOICES))
 
     assert "Alignment" in before.headings
-    assert "Of a drawn response all citations are scored." in before.text
+    assert "All citations of a drawn response are scored." in before.text
     assert "4 responses with a bracket, and no citation scored" in before.text
     assert "1 response with a bracket, and no citation scored" in after.text
 
@@ -137,7 +137,7 @@ def test_a_run_counts_citations_and_shows_what_each_claims(researcher, dataset):
     assert (row["Score"], row["Note"]) == ("0.333", "")
     row = scores.row("d citation 1 Q2, occupation: writer")
     assert row["Note"] == "assumed: it stands in no sentence"
-    assert "A bar leads to its citations." in page.text
+    assert "Choose a bar to see its citations." in page.text
 
 
 def test_a_run_of_responses_counts_responses(researcher, dataset):

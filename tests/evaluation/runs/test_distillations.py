@@ -176,7 +176,7 @@ def test_scores_that_changed_since_are_refused(run, encoder):
     work(job)
 
     assert job.state == Job.State.FAILED
-    assert "others than when this was asked for" in job.error
+    assert "have changed since this was requested" in job.error
 
 
 def test_what_cannot_be_distilled_is_refused_in_one_line(run, dataset, encoder):

@@ -291,7 +291,7 @@ def test_what_may_have_stopped_early_is_no_example_and_counted(study, told_model
     ("choices", "said"),
     [
         ({"name": "a b"}, "expected up to 60 letters"),
-        ({"name": "paper"}, "comes with the program"),
+        ({"name": "paper"}, "a prompt of the program itself"),
         ({"metric": "fluency"}, "asks sensible, specific; expected fluency"),
         ({"setup": "hot"}, "No setup 'hot' in pilot; there are: cool, warm"),
         ({"setup": "warm"}, "warm has 1 rated responses that can be used; expected 2 or more"),

@@ -179,7 +179,7 @@ def test_a_response_that_ends_every_worker_fails_alone_in_the_end(tmp_path, told
 
     score_chunk(claimed(run))
 
-    problem = "whatever scored it ended 10 times without a word"
+    problem = "its worker stopped 10 times without an error message"
     assert problems_of(run) == {"r0": problem}
     assert [rows_of(run)[key].score for key in ("r1", "r2")] == [0.9, 0.9]
 

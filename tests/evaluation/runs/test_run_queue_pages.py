@@ -308,7 +308,7 @@ def test_what_makes_no_sense_now_changes_nothing(researcher, dataset):
 
     for action, said in [
         ("cancel", "had ended already"),
-        ("resume", "nothing to go on with"),
+        ("resume", "nothing left to do"),
         ("retry", "has failed"),
     ]:
         [message] = messages_after(researcher, action, run)

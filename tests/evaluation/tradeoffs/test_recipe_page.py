@@ -307,10 +307,12 @@ def test_a_scorer_that_is_not_there_is_refused(researcher, dataset, key):
         answer = researcher.post(address(name), {"judge_attribution": key})
         assert answer.status_code == 422
         [message] = shown(answer).messages
-        assert message.startswith(f"Attribution judged by “{key}”: that is not there. Nothing")
+        assert message.startswith(f"Attribution judged by “{key}”: this does not exist. Nothing")
     assert not MetricRun.objects.exists()
     [message] = shown(researcher.get(address("recipe-progress"), {"attribution": key})).messages
-    assert message.startswith(f"Attribution by “{key}”: that is not there. The usual is shown")
+    assert message.startswith(
+        f"Attribution by “{key}”: this does not exist. The usual choice is shown"
+    )
 
 
 def test_half_the_scores_are_not_reranked(researcher, dataset):

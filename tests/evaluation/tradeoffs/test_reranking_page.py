@@ -124,7 +124,7 @@ def test_nothing_is_stored_by_what_is_not_there_any_more(researcher, dataset, na
     assert any("has changed since" in message for message in shown(answer).messages)
     assert not Setup.objects.filter(prompt="reranked").exists()
     [message] = shown(researcher.get(address(dataset), {name: "run-99999"})).messages
-    assert "something else stands in its place" in message
+    assert "something else is shown in its place" in message
 
 
 def test_a_pool_that_has_grown_is_another_one(researcher, dataset, tmp_path):

@@ -187,7 +187,7 @@ def test_a_recall_that_is_none_is_refused_and_measured_instead(researcher, score
     backwards = shown(page_of(researcher, scored, recall_1="0.8", recall_k="0.6"))
     said = backwards.part("choice-recall_k-error").text
     assert "0.6" in said
-    assert "recall@1, 0.8, or more" in said
+    assert "at least recall@1, which is 0.8." in said
 
 
 def test_one_typed_recall_stands_beside_a_measured_one(researcher, scored):
@@ -200,7 +200,7 @@ def test_one_typed_recall_stands_beside_a_measured_one(researcher, scored):
     page = shown(below)
     said = page.part("choice-recall_k-error").text
     assert "0.6" in said
-    assert "1, measured recall@1, or more" in said
+    assert "at least 1, the measured recall@1" in said
     assert "recall@3 1 (measured by BM25)" in page.text
     assert "recall_k=" not in below.context["query"]
 
@@ -263,7 +263,7 @@ def test_the_command_prints_what_the_page_shows(researcher, scored, capsys):
 
     of_page = file_of(researcher, scored, "json", **chosen).text
     assert capsys.readouterr().out == of_page
-    assert failure(*asked, "--recall-k", "0.25") == "Expected recall@1, 0.5, or more."
+    assert failure(*asked, "--recall-k", "0.25") == "Expected at least recall@1, which is 0.5."
     assert failure(*asked, "--pair", "x").startswith("There is no pair 'x' here; there are: ")
 
 

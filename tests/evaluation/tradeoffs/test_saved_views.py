@@ -73,10 +73,10 @@ def test_a_view_is_saved_shown_and_deleted_on_the_page(dataset, rosa, client_for
     ("posted", "said"),
     [
         ({"name": " "}, "This field is required"),
-        ({"name": "A", "address": "figure=2\r\nX"}, "Expected what stands behind the ?"),
+        ({"name": "A", "address": "figure=2\r\nX"}, "address after the ?."),
         ({"name": "A" * 101}, "at most 100 characters"),
         ({"name": "\u202e\u200b"}, "Expected a letter, a digit or another visible character."),
-        ({"name": "A", "address": "figure=2%00"}, "Expected what stands behind the ?"),
+        ({"name": "A", "address": "figure=2%00"}, "address after the ?."),
         ({"name": "A", "address": "model=" + "m" * 4000}, "at most 4,000 characters"),
     ],
 )

@@ -83,7 +83,7 @@ def test_nothing_matches(dataset, see):
 
     assert table(page) == {}
     [message] = page.parts("callout")
-    assert "nothing matches" in message.text
+    assert "No setup matches" in message.text
     assert list(message.links) == ["Figure 1 as it is"]
 
 

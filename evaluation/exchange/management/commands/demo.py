@@ -101,7 +101,7 @@ def _the_only_demo(url: str) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.seek(0)
-            raise CommandError(f"The demo runs already, at {lock.read()}") from None
+            raise CommandError(f"The demo is running already, at {lock.read()}") from None
         lock.truncate(0)
         lock.write(url)
         lock.flush()

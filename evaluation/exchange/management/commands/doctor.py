@@ -51,8 +51,8 @@ class Command(BaseCommand):
         except UnmappedError as error:
             self._say_columns(error.look)
             raise CommandError(
-                "Its columns do not tell where the responses are: say it by a mapping (--mapping), "
-                "or on the page."
+                "Its columns do not show where the responses are: say so in a mapping "
+                "(--mapping), or on the page."
             ) from error
         except DatasetError as error:
             raise CommandError(str(error)) from error

@@ -25,7 +25,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
-        parser.add_argument("name", help="of a study, else of a dataset")
+        parser.add_argument("name", help="name of a study, or else of a dataset")
         parser.add_argument("path", type=Path, help="a new folder, or a new file ending in .zip")
 
     def handle(self, *, name: str, path: Path, **options: Any) -> None:

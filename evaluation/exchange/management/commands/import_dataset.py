@@ -28,8 +28,12 @@ class Command(BaseCommand):
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
         add_file_arguments(parser)
-        parser.add_argument("--name", help="of the dataset to make or add to (default: the file's)")
-        parser.add_argument("--study", help="of the study for its votes (default: the dataset's)")
+        parser.add_argument(
+            "--name", help="name of the dataset to make or add to (default: the file's)"
+        )
+        parser.add_argument(
+            "--study", help="name of the study for its votes (default: the dataset's)"
+        )
         parser.add_argument(
             "--dry-run", action="store_true", help="check everything, store nothing"
         )
@@ -67,10 +71,10 @@ def add_file_arguments(parser: CommandParser) -> None:
     parser.add_argument("path", type=Path, help="a folder, a zip or one file, .gz or not")
     parser.add_argument("--format", choices=READERS, help="recognised by content when left out")
     parser.add_argument(
-        "--encoding", choices=ENCODINGS, default=UTF_8, help="of its text (default: utf-8)"
+        "--encoding", choices=ENCODINGS, default=UTF_8, help="encoding of its text (default: utf-8)"
     )
     parser.add_argument(
-        "--mapping", type=Path, help="of a table: a TOML file that says what its columns are"
+        "--mapping", type=Path, help="for a table: a TOML file that says what its columns are"
     )
 
 

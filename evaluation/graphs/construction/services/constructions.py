@@ -361,8 +361,8 @@ def _look_up_some(
         hold.job.n_done += 1
     if unsaid:
         raise JobError(
-            f"The endpoint found {', '.join(dict.fromkeys(unsaid))} by name, and then nothing that "
-            "is said of it; expected its label. Its entry waits: go on later."
+            f"The endpoint found {', '.join(dict.fromkeys(unsaid))} by name, but then "
+            "returned nothing about it; expected its label. Its entry waits: resume later."
         )
 
 

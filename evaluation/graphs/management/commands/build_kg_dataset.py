@@ -64,16 +64,21 @@ class Command(BaseCommand):
         )
         add_arguments(parser, ConstructionPlan, called=CALLED)
         parser.add_argument(
-            "--dry-run", action="store_true", help="check the entries, ask and write nothing"
+            "--dry-run",
+            action="store_true",
+            help="only check the entries; ask nothing, write nothing",
         )
         parser.add_argument(
-            "--publish", metavar="NAME", help="of a dataset of all questions that nobody dropped"
+            "--publish",
+            metavar="NAME",
+            help="name of a dataset to make of all questions that nobody dropped",
         )
         parser.add_argument(
             "--style",
             choices=[*Style.values, BOTH],
             default=Style.COMPLEX.value,
-            help="of its questions; both: a dataset each, the style behind its name",
+            help="style of its questions; both: one dataset for each, with the style after its "
+            "name",
         )
         parser.add_argument(
             "--export", type=Path, metavar="FOLDER", help="a new folder for what is published"

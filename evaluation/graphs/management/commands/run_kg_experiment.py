@@ -156,7 +156,7 @@ def _add_asking(group: Any) -> None:
         action="append",
         default=[],
         metavar=("MODEL", "INPUT", "OUTPUT"),
-        help="of a million tokens; once for each model",
+        help="price of a million tokens; once for each model",
     )
     group.add_argument(
         "--dry-run", action="store_true", help="say what would be asked, and write nothing"
@@ -166,7 +166,9 @@ def _add_asking(group: Any) -> None:
 def _add_rating(group: Any) -> None:
     group.add_argument("--study", metavar="NAME", help="whose table is printed")
     group.add_argument(
-        "--new-study", metavar="NAME", help="to plan; --models: whose pairs (default: all)"
+        "--new-study",
+        metavar="NAME",
+        help="name of a study to plan; --models: whose pairs (default: all)",
     )
     group.add_argument(
         "--raters", nargs="+", default=[], help="rater codes or user names, or 'all'"
@@ -186,7 +188,7 @@ def _grid(dataset: Dataset, experiment: KGExperiment, options: Mapping[str, Any]
     if not options["models"]:
         return None
     if not experiment.has_grid:
-        raise CommandError(f"--models: {experiment.title} is about answers there are.")
+        raise CommandError(f"--models: {experiment.title} uses answers that exist.")
     prices = _prices(options)
     plan = ExperimentPlan(
         experiment.key,

@@ -40,7 +40,7 @@ class Command(BaseCommand):
         parser.add_argument("--study", required=True, help="name of a study with the question")
         parser.add_argument("--setup", required=True, help="the slice: name of one of its setups")
         parser.add_argument("--metric", choices=PROMPTED, default=PROMPTED[0])
-        parser.add_argument("--name", required=True, help="of the prompt that is found")
+        parser.add_argument("--name", required=True, help="name for the prompt that is found")
         add_arguments(parser, SearchPlan)
         add_model_arguments(parser)
 

@@ -43,7 +43,7 @@ class Command(BaseCommand):
             nargs=2,
             type=float,
             metavar=("A", "B"),
-            help="of the weighted sum: of sensibleness, of attribution",
+            help="weights of the weighted sum: sensibleness first, then attribution",
         )
         parser.add_argument("--model", help="of the usual pools; default: of all")
         parser.add_argument("--temperature", type=float, help="of the usual pools")

@@ -72,7 +72,9 @@ class Command(BaseCommand):
         parser.add_argument("--model", required=True, help="a listed model, or extractive")
         parser.add_argument("--sample", default="", help="name of a sample; default: all examples")
         add_arguments(parser, RecipeChoices, called=CALLED)
-        parser.add_argument("--name", default="", help="of the grid; default: its choices")
+        parser.add_argument(
+            "--name", default="", help="name of the grid; default: made of its choices"
+        )
         for side in SIDES:
             parser.add_argument(
                 f"--{side}",
@@ -93,7 +95,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--evidence",
             choices=EvidenceChoice.values,
-            help="of the metrics that re-rank; default: golden",
+            help="evidence of the metrics that re-rank; default: golden",
         )
         parser.add_argument("--format", choices=["table", *FORMATS], default="table")
         parser.add_argument(
@@ -170,7 +172,7 @@ class Command(BaseCommand):
                 run.refresh_from_db()
                 axes[scorer.signature_part] = of_run(run)
             elif scorer.axis:
-                said.write(f"{scorer.title}: as it is; nothing can be scored from here.")
+                said.write(f"{scorer.title}: used as it is; nothing can be scored from here.")
                 axes[scorer.signature_part] = scorer.axis
         return axes
 

@@ -115,7 +115,7 @@ class TestConstruction:
 
         places = [*page.facts.values(), *page.buttons, *page.messages]
         assert any(place.startswith(said) for place in places)
-        assert "0 of 1 entry through" in page.text
+        assert "0 of 1 entry finished" in page.text
         assert "1 still waits to be looked up" in page.text
 
     def test_progress_says_when_the_page_is_out_of_date(self, browser):

@@ -218,11 +218,14 @@ class TestPublishing:
         self.publish(browser, done, style="simple")
 
         messages = shown(browser.get(address("entry", done.pk, 4))).messages
-        assert any("stays as it is" in message and "bards" in message for message in messages)
+        assert any(
+            "does not change, whatever you decide here" in message and "bards" in message
+            for message in messages
+        )
         own = shown(browser.get(address("construction", done.pk)))
         assert "bards simple" in own.text
         assert own.links["bards"] == reverse("graphs:questions", args=["bards"])
-        assert "What is decided from now on changes none of them." in own.text
+        assert "Decisions that you make from now on do not change them." in own.text
         graph = shown(browser.get(reverse("graphs:graph", args=["bards"])))
         assert address("construction", done.pk) in graph.addresses
         assert decide(browser, done, 4, "drop", reason="No.").status_code == 302

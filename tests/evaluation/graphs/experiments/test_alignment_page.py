@@ -159,7 +159,7 @@ def test_without_a_run_what_is_automatic_is_a_dash(researcher, tmp_path):
     texts = [text for text, _ in cells(answer, "one")]
     assert texts[1] == "70.0"
     assert texts[4:] == ["0", "—", "—", "—", "0", "—", "—"]
-    assert "No run of the metric has come to its end" in shown(answer).text
+    assert "No run of the metric is done yet" in shown(answer).text
 
 
 def test_the_table_comes_as_files_of_the_chosen_study(researcher, tmp_path):

@@ -347,7 +347,7 @@ def test_answers_are_scored_by_the_metrics_of_the_experiment(researcher, tmp_pat
     assert [run.metric for run in MetricRun.objects.filter(dataset=dataset)] == ["alignment"]
     page = shown(researcher.get(here))
     assert page.table("Metrics").row("Alignment")["State"] == "queued"
-    assert "nothing of one that goes on" in page.text
+    assert "still going on does not count yet" in page.text
 
 
 def test_made_up_minimum_sets_are_called_so_wherever_figures_are(researcher, tmp_path):

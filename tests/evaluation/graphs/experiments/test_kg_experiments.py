@@ -171,7 +171,7 @@ def test_what_a_grid_cannot_be_made_of_is_refused_with_its_place(graph):
     assert error.value.where == "models.1.name"
     with pytest.raises(GridError, match="temperatures"):
         request(graph, plan(temperatures=(3.0,)), None)
-    with pytest.raises(ExperimentError, match="about answers there are"):
+    with pytest.raises(ExperimentError, match="uses answers that exist"):
         request(graph, plan("alignment"), None)
     assert not Experiment.objects.exists()
 

@@ -62,7 +62,7 @@ def test_a_study_shows_means_agreement_and_what_is_left_out(researcher, pilot):
     assert answers.row("1 Sensible")["Majorities"] == "no: 1, yes: 1"
     agreement = page.table("Agreement between raters, merged arm")
     assert agreement.column("Question") == ["1 Sensible", "2 Specific"]
-    implied = page.table("What the figures are without").row("implied votes")
+    implied = page.table("What the figures leave out, and why").row("implied votes")
     assert implied["How many"] == "1"
     assert "a closed gate implies them" in implied["Why"]
     assert raters_report(Study.objects.get()).signature in page.part("agreement").text
@@ -337,7 +337,7 @@ def test_mtrag_has_a_page_for_its_study_and_its_responses(researcher, shared):
     assert "majority" not in head
     answers = page.table("Answers of the separate arm")
     assert {*answers.column("Undecided")} == {"—"}  # medians are never undecided by themselves
-    assert "no saving to tell" in page.part("time").text
+    assert "no saving can be measured" in page.part("time").text
     assert "RougeL" in page.table("Auto-metrics against").column("Auto-metric")
     key = Response.objects.order_by("pk").values_list("key", flat=True)[0]
     response = shown(researcher.get(response_address(key)))
