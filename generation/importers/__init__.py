@@ -19,6 +19,7 @@ from generation.importers import (
     treccast,
     triples,
 )
+from generation.importers.encodings import ENCODINGS, UTF_8
 from generation.importers.errors import DatasetError
 from generation.importers.file_head import beginning_trouble
 from generation.importers.limits import Limits
@@ -27,7 +28,7 @@ from generation.importers.mapped.mapping import ColumnMapping, encoding_of, read
 from generation.importers.mapped.proposal import UnmappedError, look_at
 from generation.importers.mapped.roles import expected_columns
 from generation.importers.material import KINDS, Material
-from generation.importers.sources import ENCODINGS, UTF_8, Source
+from generation.importers.sources import Source
 
 __all__ = [
     "ENCODINGS",

@@ -4,7 +4,6 @@ Nothing is extracted to disk, nothing is believed about sizes: bytes are counted
 read, and everything streams line by line. What a zip may hold is in `archives`.
 """
 
-import codecs
 import gzip
 import io
 import lzma
@@ -24,6 +23,15 @@ from generation.importers.archives import (
     looks_like_old_excel,
     looks_like_zip,
 )
+from generation.importers.encodings import (
+    ENCODINGS,
+    UTF16_BOMS,
+    UTF_8,
+    WINDOWS,
+    Utf16AsUtf8,
+    is_windows_text,
+    without_bom,
+)
 from generation.importers.errors import DatasetError, TooLargeError
 from generation.importers.json_text import JSONTrouble, parse_json, unstorable_character
 from generation.importers.limits import Limits
@@ -36,14 +44,7 @@ DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".nt", ".run", ".trec", ".xl
 _BUFFER = 1 << 18
 _HEAD_BYTES = 1 << 20
 _OVERLAP = 200
-_OF_UTF_8 = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")
-_CONTROL = re.compile("[\0-\b\x0e-\x1f]")
 _GZIP_MAGIC = b"\x1f\x8b"
-_UTF8_BOM = b"\xef\xbb\xbf"
-_UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
-UTF_8 = "utf-8"
-WINDOWS = "windows-1252"
-ENCODINGS = {UTF_8: "UTF-8 or UTF-16", WINDOWS: "Windows-1252"}  # of text, with their names
 _DAMAGE = (zlib.error, lzma.LZMAError, zipfile.BadZipFile, EOFError, OSError, NotImplementedError)
 
 
@@ -105,13 +106,8 @@ class Source:
         return data[0] if len(data) == 1 else None
 
     def recognise_encoding(self, name: str) -> None:
-        """Take a text for Windows-1252 that is no UTF-8, as far as its head tells.
-
-        What has characters of UTF-8 is damaged UTF-8: whoever knows better says so.
-        """
-        head = self.head(name, _HEAD_BYTES)
-        is_utf_8 = _is_text(head, UTF_8) or _OF_UTF_8.search(head)
-        if self.encoding == UTF_8 and not is_utf_8 and _is_text(head, WINDOWS):
+        """Take a text for Windows-1252 where its head shows that, and no encoding was chosen."""
+        if self.encoding == UTF_8 and is_windows_text(self.head(name, _HEAD_BYTES)):
             self.encoding = WINDOWS
 
     def lines(self, name: str) -> Iterator[TextLine]:
@@ -123,7 +119,7 @@ class Source:
             while raw := stream.readline(limit + 1):
                 number += 1
                 if number == 1:
-                    raw = _without_bom(raw, name)
+                    raw = without_bom(raw, name)
                 if len(raw) > limit and not raw.endswith(b"\n"):
                     yield _too_long_line(stream, raw, Where(name, number), limit)
                     continue
@@ -143,7 +139,7 @@ class Source:
         """Yield a file's bytes from its beginning, unpacked and without a byte order mark."""
         self.begin_rows(name)
         with self._open(name) as stream:
-            chunk = _without_bom(stream.read(_BUFFER), name)
+            chunk = without_bom(stream.read(_BUFFER), name)
             while chunk:
                 yield chunk
                 chunk = stream.read(_BUFFER)
@@ -204,7 +200,7 @@ class Source:
     def head(self, name: str, n_bytes: int) -> bytes:
         """Return the first `n_bytes` of a file, unpacked and without a byte order mark."""
         with self._open(name) as stream:
-            return _without_bom(stream.read(n_bytes), name)
+            return without_bom(stream.read(n_bytes), name)
 
     def mentions(self, name: str, patterns: Iterable[re.Pattern[bytes]], n_bytes: int) -> bool:
         """Return whether all of the (short) patterns occur in the first `n_bytes` of a file."""
@@ -282,8 +278,8 @@ class Source:
             stored.close()
             raise
         counted = _buffered(_CountedStream(plain, name, count_unpacked, also_close=stored))
-        if self.encoding == UTF_8 and counted.peek(2)[:2] in _UTF16_BOMS:
-            return _buffered(_AsUtf8(counted, name))
+        if self.encoding == UTF_8 and counted.peek(2)[:2] in UTF16_BOMS:
+            return _buffered(Utf16AsUtf8(counted, name))
         return counted
 
 
@@ -331,32 +327,6 @@ class _CountedStream(io.RawIOBase):
             self._stream.close()
             if self._also_close is not None:
                 self._also_close.close()
-        super().close()
-
-
-class _AsUtf8(io.RawIOBase):
-    """A stream of UTF-16, which begins with a byte order mark, as UTF-8."""
-
-    def __init__(self, stream: io.BufferedReader, name: str) -> None:
-        self._text = io.TextIOWrapper(stream, "utf-16", newline="")
-        self._name = name
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer") -> int:
-        view = memoryview(buffer)
-        try:
-            chunk = self._text.read(max(1, len(view) // 4)).encode()  # at most 4 bytes each
-        except UnicodeError as error:
-            found = f"bytes that are no UTF-16 text ({error})"
-            raise DatasetError(self._name, found, "UTF-16 or UTF-8 text") from error
-        view[: len(chunk)] = chunk
-        return len(chunk)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._text.close()
         super().close()
 
 
@@ -426,21 +396,6 @@ def _store_for(path: Path, limits: Limits) -> Store:
 
 def _buffered(stream: io.RawIOBase) -> io.BufferedReader:
     return io.BufferedReader(stream, _BUFFER)
-
-
-def _is_text(head: bytes, encoding: str) -> bool:
-    """Return whether the head of a file, which may end within a character, is text."""
-    try:
-        text = codecs.getincrementaldecoder(encoding)().decode(head)
-    except UnicodeDecodeError:
-        return False
-    return not _CONTROL.search(text)
-
-
-def _without_bom(raw: bytes, name: str) -> bytes:
-    if raw.startswith(_UTF16_BOMS):
-        raise DatasetError(name, "UTF-16 text", f"another encoding to be chosen, {UTF_8!r}")
-    return raw.removeprefix(_UTF8_BOM)
 
 
 def _line_problem(name: str, number: int, found: str, expected: str) -> Problem:

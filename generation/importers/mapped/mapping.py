@@ -30,10 +30,10 @@ from typing import Any, NamedTuple
 
 import tomli_w
 
+from generation.importers.encodings import ENCODINGS, UTF_8
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.json_text import unstorable_character
 from generation.importers.mapped.roles import HOLD_RESPONSES, ROLES
-from generation.importers.sources import ENCODINGS, UTF_8
 from generation.importers.tables import DELIMITERS
 from generation.limits import LONGEST_NAME
 from generation.toml_text import TomlTrouble, parse_toml

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from generation.importers.encodings import UTF_8
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row
 from generation.importers.mapped.cells import nested
@@ -12,7 +13,7 @@ from generation.importers.mapped.only_table import open_table
 from generation.importers.mapped.recipes import RECIPES
 from generation.importers.mapped.roles import OF_VOTES, roles_by_name
 from generation.importers.mapped.table_files import TableFile, value_at
-from generation.importers.sources import UTF_8, Source
+from generation.importers.sources import Source
 from generation.records import Problem
 
 MOST_SAMPLES = 3

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from generation.importers.archives import is_workbook
+from generation.importers.encodings import ENCODINGS, UTF_8
 from generation.importers.errors import DatasetError, excerpt
 from generation.importers.fields import Row
 from generation.importers.json_items import json_items
@@ -14,7 +15,7 @@ from generation.importers.mapped.mapping import ColumnMapping
 from generation.importers.mapped.readers.counts import LeftOut
 from generation.importers.mapped.roles import NEEDED, roles_by_name
 from generation.importers.mapped.workbooks import workbook_rows
-from generation.importers.sources import ENCODINGS, UTF_8, Source
+from generation.importers.sources import Source
 from generation.importers.tables import DELIMITERS, csv_columns, csv_rows, delimiter_of, json_rows
 from generation.records import Problem, Where
 

@@ -1,0 +1,70 @@
+"""The encodings that a text may have: how each is recognised, and UTF-16 read as UTF-8."""
+
+import codecs
+import io
+import re
+from typing import TYPE_CHECKING
+
+from generation.importers.errors import DatasetError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+UTF_8 = "utf-8"
+WINDOWS = "windows-1252"
+ENCODINGS = {UTF_8: "UTF-8 or UTF-16", WINDOWS: "Windows-1252"}  # with their names
+UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+_UTF8_BOM = b"\xef\xbb\xbf"
+_OF_UTF_8 = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")
+_CONTROL = re.compile("[\0-\b\x0e-\x1f]")
+
+
+def is_windows_text(head: bytes) -> bool:
+    """Return whether the head of a file is text in Windows-1252, and not UTF-8.
+
+    A head that has characters of UTF-8 counts as damaged UTF-8.
+    """
+    is_utf_8 = _is_text(head, UTF_8) or _OF_UTF_8.search(head)
+    return not is_utf_8 and _is_text(head, WINDOWS)
+
+
+def without_bom(raw: bytes, name: str) -> bytes:
+    """Return the beginning of a text without the byte order mark of UTF-8."""
+    if raw.startswith(UTF16_BOMS):
+        raise DatasetError(name, "UTF-16 text", f"another encoding to be chosen, {UTF_8!r}")
+    return raw.removeprefix(_UTF8_BOM)
+
+
+class Utf16AsUtf8(io.RawIOBase):
+    """A stream of UTF-16, which begins with a byte order mark, as UTF-8."""
+
+    def __init__(self, stream: io.BufferedReader, name: str) -> None:
+        self._text = io.TextIOWrapper(stream, "utf-16", newline="")
+        self._name = name
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        view = memoryview(buffer)
+        try:
+            chunk = self._text.read(max(1, len(view) // 4)).encode()  # at most 4 bytes each
+        except UnicodeError as error:
+            found = f"bytes that are no UTF-16 text ({error})"
+            raise DatasetError(self._name, found, "UTF-16 or UTF-8 text") from error
+        view[: len(chunk)] = chunk
+        return len(chunk)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._text.close()
+        super().close()
+
+
+def _is_text(head: bytes, encoding: str) -> bool:
+    """Return whether the head of a file, which may end within a character, is text."""
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return not _CONTROL.search(text)
