@@ -69,7 +69,7 @@ class ImportForm(forms.Form):
         label="Encoding",
         required=False,
         choices=list(ENCODINGS.items()),
-        help_text="Of its text: UTF-8, unless an older program wrote it.",
+        help_text="The encoding of its text: UTF-8, unless an older program wrote the file.",
     )
 
     saved_mapping = forms.ModelChoiceField(

@@ -7,9 +7,11 @@ number of statements each.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from django.db import transaction
 from django.utils.text import slugify
 
 from accounts.models import User
+from accounts.services import record as record_in_audit_trail
 from generation.models import Dataset, Example, ExamplePassage, Passage, Turn
 from generation.records import CollectionPassageRecord, ExampleRecord, PassageRecord
 from generation.services.many_rows import insert_rows
@@ -25,11 +27,17 @@ def fill_in_facts(dataset: Dataset, facts: Mapping[str, str]) -> None:
     """Keep what is said of a dataset, by names of `LONGEST_FACTS`; what it says already stays."""
     new = {fact: said for fact, said in facts.items() if said and not getattr(dataset, fact)}
     if new:
-        change_facts(dataset, new)
+        _write_facts(dataset, new)
 
 
-def change_facts(dataset: Dataset, facts: Mapping[str, str]) -> None:
-    """Write what is said of a dataset."""
+@transaction.atomic
+def describe_dataset(dataset: Dataset, facts: Mapping[str, str], actor: User) -> None:
+    """Change what is said of a dataset, and say in the audit trail who did."""
+    _write_facts(dataset, facts)
+    record_in_audit_trail(actor, "dataset.described", dataset.name)
+
+
+def _write_facts(dataset: Dataset, facts: Mapping[str, str]) -> None:
     for fact, said in facts.items():
         setattr(dataset, fact, said)
     dataset.save(update_fields=[*facts])

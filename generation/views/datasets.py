@@ -11,7 +11,7 @@ from accounts.access import Role, allowed, for_importers
 from accounts.http import SignedInRequest, render_page_or_fragment
 from generation.forms.datasets import DatasetFactsForm, ExampleFilter
 from generation.models import Dataset, Example, Response
-from generation.services.datasets import change_facts
+from generation.services.datasets import describe_dataset
 
 DATASETS_PER_PAGE = 50
 EXAMPLES_PER_PAGE = 25
@@ -80,7 +80,7 @@ def describe(request: SignedInRequest, slug: str) -> HttpResponse:
     found = get_object_or_404(Dataset, slug=slug)
     form = DatasetFactsForm(request.POST or None, instance=found)
     if form.is_valid():
-        change_facts(found, form.cleaned_data)
+        describe_dataset(found, form.cleaned_data, request.user)
         messages.success(request, f"Described {found.name}.")
         return redirect("generation:dataset", slug)
     context = {"dataset": found, "form": form}

@@ -8,7 +8,7 @@ from django.urls import reverse
 from evaluation.votes.export import export_folder
 from generation.importers.errors import DatasetError
 from generation.models import Dataset
-from tests.makers import example_row, import_path, import_rows, is_empty
+from tests.makers import audit_actions, example_row, import_path, import_rows, is_empty
 from tests.shown import shown
 
 pytestmark = pytest.mark.once
@@ -87,6 +87,7 @@ def test_it_is_described_by_page_and_shown_where_it_is_looked_at(researcher, mil
 
     mills.refresh_from_db()
     assert mills.facts == {"description": "<b>Mills</b>", "licence": "MIT"}
+    assert audit_actions()[-1] == ("dataset.described", "mills")
     said = shown(answer).text
     assert "<b>Mills</b>" in said
     assert "licence: MIT" in said

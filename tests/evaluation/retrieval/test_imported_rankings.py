@@ -112,8 +112,8 @@ def test_what_the_ranking_misses_is_listed_with_the_place_of_each_golden_passage
 
 def test_the_page_takes_a_fixed_number_of_queries(researcher, dataset):
     def n_statements():
-        answer = lambda: researcher.get(address("retrieval", dataset), {"ranking": "dense"})  # noqa: E731
-        return len(statements(answer))
+        page = address("retrieval", dataset)
+        return len(statements(lambda: researcher.get(page, {"ranking": "dense"})))
 
     n_statements()
     few = n_statements()
