@@ -27,10 +27,10 @@ from accounts.models import User
 from generation.forms.grids import TABS, with_failures
 from generation.grids.grid_file import GridError, of_data
 from generation.grids.plan import GridPlan, PlanRow, plan_of
-from generation.grids.progress import ExperimentProgress, experiment_progress
-from generation.models import Call, Dataset, Experiment, Setup
-from generation.services import experiments as services
-from generation.services.experiments import ExperimentError, OutgrownPlan
+from generation.grids.progress import GridProgress, grids_progress
+from generation.models import Call, Dataset, Grid, Setup
+from generation.services import grids as services
+from generation.services.grids import GridChangeError, OutgrownPlan
 from generation.tasks import send
 
 # --- grids ----------------------------------------------------------------------------------
@@ -84,24 +84,24 @@ class PlanSerializer(serializers.Serializer[GridPlan]):
     rows = PlanRowSerializer(many=True)
 
 
-class GridSerializer(serializers.Serializer[ExperimentProgress]):
+class GridSerializer(serializers.Serializer[GridProgress]):
     """A grid and how far it is."""
 
-    id = serializers.IntegerField(source="experiment.pk")
-    name = serializers.CharField(source="experiment.name")
-    dataset = serializers.CharField(source="experiment.dataset.slug")
+    id = serializers.IntegerField(source="grid.pk")
+    name = serializers.CharField(source="grid.name")
+    dataset = serializers.CharField(source="grid.dataset.slug")
     sample = serializers.CharField(
-        source="experiment.sample.name", default="", help_text="Empty: every example."
+        source="grid.sample.name", default="", help_text="Empty: every example."
     )
     grid = serializers.DictField(
-        source="experiment.grid", help_text="Every choice, as a grid file has it."
+        source="grid.choices", help_text="Every choice, as a grid file has it."
     )
     state = serializers.CharField(
         help_text="planning, planned, queued, running, cancelled, failed, failed in part, or done."
     )
-    error = serializers.CharField(source="experiment.error", help_text="Why it failed as a whole.")
-    created_at = serializers.DateTimeField(source="experiment.created_at")
-    finished_at = serializers.DateTimeField(source="experiment.finished_at", allow_null=True)
+    error = serializers.CharField(source="grid.error", help_text="Why it failed as a whole.")
+    created_at = serializers.DateTimeField(source="grid.created_at")
+    finished_at = serializers.DateTimeField(source="grid.finished_at", allow_null=True)
     n_calls = serializers.IntegerField(help_text="Made by this grid, or still to be made.")
     n_done = serializers.IntegerField(help_text="With a response.")
     n_empty = serializers.IntegerField(help_text="Of those done: the model said nothing.")
@@ -118,8 +118,8 @@ class GridSerializer(serializers.Serializer[ExperimentProgress]):
     plan = serializers.SerializerMethodField(help_text="Null: it is not planned yet.")
 
     @extend_schema_field(PlanSerializer(allow_null=True))
-    def get_plan(self, progress: ExperimentProgress) -> Any:
-        plan = plan_of(progress.experiment)
+    def get_plan(self, progress: GridProgress) -> Any:
+        plan = plan_of(progress.grid)
         return PlanSerializer(plan).data if plan else None
 
 
@@ -145,7 +145,7 @@ class GridFilters(filters.FilterSet):  # type: ignore[misc] # no types
         "those failed in part.",
     )
 
-    def in_state(self, grids: QuerySet[Experiment], _: str, state: str) -> QuerySet[Experiment]:
+    def in_state(self, grids: QuerySet[Grid], _: str, state: str) -> QuerySet[Grid]:
         """Keep the grids that the page lists under a state."""
         return with_failures(grids).filter(TABS[state][1])
 
@@ -156,7 +156,7 @@ class Grids(Readable):
     serializer_class = GridSerializer
     filterset_class = GridFilters
     lookup_value_converter = "int"
-    queryset = Experiment.objects.order_by("-pk")
+    queryset = Grid.objects.order_by("-pk")
 
     def paginate_queryset(self, queryset: QuerySet[Any] | Sequence[Any]) -> list[Any]:
         grids = super().paginate_queryset(queryset) or []
@@ -175,14 +175,14 @@ class Grids(Readable):
         asked.is_valid(raise_exception=True)
         wanted = asked.validated_data
         try:
-            grid = of_data(wanted["grid"])
-            experiment = services.request_experiment(wanted["dataset"], grid, _who(request))
+            choices = of_data(wanted["grid"])
+            grid = services.request_grid(wanted["dataset"], choices, _who(request))
         except GridError as error:
             raise ValidationError({"grid": [f"{error}."]}) from error
-        except ExperimentError as error:
+        except GridChangeError as error:
             raise NotNow(str(error)) from error
-        answer = self._answer(experiment, is_sent=True)
-        answer["Location"] = reverse("api:grid-detail", [experiment.pk], request=request)
+        answer = self._answer(grid, is_sent=True)
+        answer["Location"] = reverse("api:grid-detail", [grid.pk], request=request)
         return answer
 
     @extend_schema(request=None, responses={202: GridSerializer})
@@ -192,35 +192,35 @@ class Grids(Readable):
 
         Where examples have come that its plan does not count, it is planned again instead (409).
         """
-        experiment = self.get_object()
+        grid = self.get_object()
         try:
-            is_started = services.start_experiment(experiment, _who(request))
+            is_started = services.start_grid(grid, _who(request))
         except OutgrownPlan as error:
-            transaction.on_commit(partial(send, experiment))
+            transaction.on_commit(partial(send, grid))
             raise NotNow(str(error)) from error
         except GridError as error:
             raise NotNow(f"{error}.") from error
         if not is_started:
             raise NotNow("Only a grid that is planned can be started.")
-        return self._answer(experiment, is_sent=True)
+        return self._answer(grid, is_sent=True)
 
     @extend_schema(request=None, responses=GridSerializer)
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: int) -> Answer:
         """Stop a grid; its responses stay."""
-        experiment = self.get_object()
-        if not services.cancel_experiment(experiment, _who(request)):
+        grid = self.get_object()
+        if not services.cancel_grid(grid, _who(request)):
             raise NotNow("This grid is not going on.")
-        return self._answer(experiment)
+        return self._answer(grid)
 
     @extend_schema(request=None, responses={202: GridSerializer})
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, pk: int) -> Answer:
         """Go on with a grid that was cancelled or failed."""
-        experiment = self.get_object()
-        if not services.resume_experiment(experiment, _who(request)):
+        grid = self.get_object()
+        if not services.resume_grid(grid, _who(request)):
             raise NotNow("Only a grid that was cancelled or failed can go on.")
-        return self._answer(experiment, is_sent=True)
+        return self._answer(grid, is_sent=True)
 
     @extend_schema(request=None, responses={202: GridSerializer})
     @action(detail=True, methods=["post"])
@@ -229,24 +229,24 @@ class Grids(Readable):
 
         A grid that was cancelled or has stopped goes on with what it has left as well.
         """
-        experiment = self.get_object()
-        if not services.retry_failed(experiment, _who(request)):
+        grid = self.get_object()
+        if not services.retry_failed(grid, _who(request)):
             raise NotNow("No call of this grid has failed.")
-        return self._answer(experiment, is_sent=True)
+        return self._answer(grid, is_sent=True)
 
-    def _answer(self, experiment: Experiment, *, is_sent: bool = False) -> Answer:
+    def _answer(self, grid: Grid, *, is_sent: bool = False) -> Answer:
         """Answer with how far a grid is; 202 where a worker now has something to do."""
         if is_sent:
-            transaction.on_commit(partial(send, experiment))
-        [progress] = _progress([experiment.pk])
+            transaction.on_commit(partial(send, grid))
+        [progress] = _progress([grid.pk])
         code = status.HTTP_202_ACCEPTED if is_sent else status.HTTP_200_OK
         return Answer(self.get_serializer(progress).data, status=code)
 
 
-def _progress(pks: list[int]) -> list[ExperimentProgress]:
+def _progress(pks: list[int]) -> list[GridProgress]:
     """Return how far some grids are, newest first."""
-    found = Experiment.objects.filter(pk__in=pks).order_by("-pk")
-    return experiment_progress(found.select_related("dataset", "sample"))
+    found = Grid.objects.filter(pk__in=pks).order_by("-pk")
+    return grids_progress(found.select_related("dataset", "sample"))
 
 
 def _who(request: Request) -> User:
@@ -259,7 +259,7 @@ def _who(request: Request) -> User:
 class CallSerializer(serializers.ModelSerializer[Call]):
     """One call of a model: its prompt, and the response it gave or why it gave none."""
 
-    grid = serializers.IntegerField(source="experiment_id")
+    grid = serializers.IntegerField(source="grid_id")
     setup = serializers.CharField(source="setup.name")
     example = serializers.CharField(source="example.key", help_text="Its key.")
     response = serializers.CharField(source="response.key", default=None, help_text="Its key.")
@@ -293,7 +293,7 @@ class CallSerializer(serializers.ModelSerializer[Call]):
 
 
 class CallFilters(filters.FilterSet):  # type: ignore[misc] # no types
-    grid = IdFilter("experiment", Experiment, help_text="Id of a grid.")
+    grid = IdFilter("grid", Grid, help_text="Id of a grid.")
     setup = NameFilter("setup", Setup, "name", help_text="Name of a setup.")
     failed = filters.BooleanFilter(
         "response", lookup_expr="isnull", help_text="true: only calls that gave no response."

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from celery import shared_task
 from django.conf import settings
 
-from generation.models import Dataset, Experiment, ExperimentChunk
+from generation.models import Dataset, Grid, GridChunk
 from generation.retrieval import dataset_index
-from generation.services import experiments, samples
-from generation.services.experiment_chunks import asks_server, claim_grid_chunk, next_grid_chunk
-from generation.services.experiment_chunks import generate_chunk as generate
+from generation.services import grids, samples
+from generation.services.grid_chunks import asks_server, claim_grid_chunk, next_grid_chunk
+from generation.services.grid_chunks import generate_chunk as generate
 from work.worker_health import at_work
 
 logger = logging.getLogger(__name__)
@@ -36,11 +36,11 @@ def build_index(dataset_id: int) -> None:
         logger.info("dataset %s was deleted before it was indexed", dataset_id)
 
 
-@shared_task(acks_late=True)
-def plan_experiment(experiment_id: int) -> None:
-    """Count what an experiment would ask, if nobody has."""
+@shared_task(acks_late=True, name="generation.tasks.plan_experiment")
+def plan_grid(grid_id: int) -> None:
+    """Count what a grid would ask, if nobody has."""
     with at_work():
-        experiments.make_plan(experiment_id)
+        grids.make_plan(grid_id)
 
 
 @shared_task(acks_late=True)
@@ -52,19 +52,19 @@ def generate_chunk(chunk_id: int) -> None:
         return
     generate(claim)
     if asks_server(claim.setup):  # its other messages may have come while it had to wait
-        send_chunks(next_grid_chunk(claim.experiment))
+        send_chunks(next_grid_chunk(claim.grid))
 
 
-def send(experiment: Experiment) -> None:
-    """Send what an experiment waits for, once that is committed: its planning, or its chunks."""
-    if Experiment.objects.filter(pk=experiment.pk, state=Experiment.State.PLANNING).exists():
-        plan_experiment.delay_on_commit(experiment.pk)
-    send_chunks(experiments.chunks_to_send(experiment))
+def send(grid: Grid) -> None:
+    """Send what a grid waits for, once that is committed: its planning, or its chunks."""
+    if Grid.objects.filter(pk=grid.pk, state=Grid.State.PLANNING).exists():
+        plan_grid.delay_on_commit(grid.pk)
+    send_chunks(grids.chunks_to_send(grid))
 
 
 def send_chunks(ids: Sequence[int]) -> None:
     """Send chunks of grids, once what was asked for is committed."""
-    chunks = ExperimentChunk.objects.filter(pk__in=ids).select_related("setup").defer("examples")
+    chunks = GridChunk.objects.filter(pk__in=ids).select_related("setup").defer("examples")
     for chunk in chunks.order_by("number"):
         generate_chunk.apply_async_on_commit((chunk.pk,), queue=queue_of(asks_server(chunk.setup)))
 

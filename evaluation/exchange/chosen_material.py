@@ -34,7 +34,7 @@ from generation.models import (
     Call,
     Dataset,
     Example,
-    Experiment,
+    Grid,
     RankedPassage,
     Sample,
     SampledExample,
@@ -78,7 +78,7 @@ class ChosenMaterial(NamedTuple):
             ("units of studies", units),
             ("", UnitTarget.objects.filter(target__in=targets)),
             ("", targets),
-            ("calls of models", Call.objects.filter(chosen, experiment__dataset=self.dataset)),
+            ("calls of models", Call.objects.filter(chosen, grid__dataset=self.dataset)),
             ("members of samples", SampledExample.objects.filter(example__in=self.examples)),
             ("passages of rankings", RankedPassage.objects.filter(example__in=self.examples)),
             ("responses", responses),
@@ -120,9 +120,9 @@ def _in_use(chosen: ChosenMaterial) -> Iterator[tuple[str, str]]:
         yield f"The study {study.name} is {study.state}", "Close it"
     for run in dataset.metric_runs.filter(state=MetricRun.State.RUNNING):
         yield f"The run of {run.metric} is going on", "Wait for it, or cancel it,"
-    going_on = (Experiment.State.PLANNING, Experiment.State.RUNNING)
-    for experiment in Experiment.objects.filter(dataset=dataset, state__in=going_on):
-        yield f"The grid {experiment.name} is going on", "Wait for it, or cancel it,"
+    going_on = (Grid.State.PLANNING, Grid.State.RUNNING)
+    for grid in Grid.objects.filter(dataset=dataset, state__in=going_on):
+        yield f"The grid {grid.name} is going on", "Wait for it, or cancel it,"
     for sample in dataset.samples.filter(state=Sample.State.FILTERING):
         yield f"The sample {sample.name} is being drawn", "Wait for it"
     of_dataset = Q(dataset=dataset) | Q(study__dataset=dataset)

@@ -18,7 +18,7 @@ from evaluation.exchange.row_parts import parts_of, rank_part, said_of_change, s
 from evaluation.models import AutoScore
 from generation.importers.errors import excerpt
 from generation.importers.seen_keys import SeenKeys, is_content
-from generation.models import Dataset, ExperimentChunk, Passage, Response
+from generation.models import Dataset, GridChunk, Passage, Response
 from generation.records import (
     CollectionPassageRecord,
     EntityRecord,
@@ -294,7 +294,7 @@ class RowChecks:
         """
         if self._dataset is None:
             return {}
-        chunks = ExperimentChunk.objects.filter(state=ExperimentChunk.State.RUNNING)
+        chunks = GridChunk.objects.filter(state=GridChunk.State.RUNNING)
         is_answered = Exists(Response.objects.filter(setup=OuterRef("pk")))
         is_asked = Exists(chunks.filter(setup=OuterRef("pk")))
         setups: QuerySet[Any] = self._dataset.setups.filter(name__in=list(names))

@@ -25,7 +25,7 @@ from evaluation.models import Job, JobStep, RunChunk
 from generation.backends.problems import storable
 from generation.backends.registry import is_server
 from generation.model_specs import BackendError
-from generation.models import Construction, Dataset, ExperimentChunk
+from generation.models import Construction, Dataset, GridChunk
 from generation.services import claims
 from generation.services.claims import (
     MOST_CLAIMS,
@@ -218,7 +218,7 @@ def lost_jobs() -> list[int]:
 
 def message_lost_before(now: datetime) -> datetime:
     """Return since when a message must have waited to count as lost: all of these share a queue."""
-    return lost_if_sent_before(now, (RunChunk, Job, ExperimentChunk))
+    return lost_if_sent_before(now, (RunChunk, Job, GridChunk))
 
 
 def asks_server(job: Job) -> bool:

@@ -17,10 +17,10 @@ from evaluation.runs.services.chunks import (
 )
 from evaluation.runs.services.runs import chunks_to_send
 from generation.backends.registry import is_server
-from generation.services.experiment_chunks import finish_experiments, lost_grid_chunks
-from generation.services.experiments import lost_plans
+from generation.services.grid_chunks import finish_grids, lost_grid_chunks
+from generation.services.grids import lost_plans
 from generation.services.samples import lost_samples
-from generation.tasks import filter_sample, plan_experiment, queue_of
+from generation.tasks import filter_sample, plan_grid, queue_of
 from generation.tasks import send_chunks as send_grid_chunks
 
 logger = logging.getLogger(__name__)
@@ -62,9 +62,9 @@ def resend_lost_grids() -> None:
 
     They are generation's; but whether a message is lost shows in the work of all three apps.
     """
-    finish_experiments()
+    finish_grids()
     send_grid_chunks(lost_grid_chunks(message_lost_before(timezone.now())))
-    for experiment_id in lost_plans():
-        plan_experiment.delay(experiment_id)
+    for grid_id in lost_plans():
+        plan_grid.delay(grid_id)
     for sample_id in lost_samples():
         filter_sample.delay(sample_id)

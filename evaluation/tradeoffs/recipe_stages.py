@@ -7,8 +7,8 @@ from evaluation.models import MetricRun
 from evaluation.runs.progress import RunProgress, run_progress
 from evaluation.tradeoffs.recipes import Recipe, aggregates_of, responses_to_score
 from evaluation.tradeoffs.scorers import Scorer, Scorers, n_without_score
-from generation.grids.progress import ExperimentProgress, experiment_progress
-from generation.models import Experiment, Setup
+from generation.grids.progress import GridProgress, grids_progress
+from generation.models import Grid, Setup
 
 
 class ScorerResult(NamedTuple):
@@ -32,13 +32,13 @@ class ScorerResult(NamedTuple):
 class RecipeState(NamedTuple):
     """How far a recipe is with some scorers."""
 
-    asked: ExperimentProgress
+    asked: GridProgress
     scored: tuple[ScorerResult, ...]  # attribution, sensibleness; behind them what judges
     aggregate: Setup | None  # the newest; None: its examples are not re-ranked yet
 
     @property
     def is_asked(self) -> bool:
-        return self.asked.experiment.state == Experiment.State.DONE
+        return self.asked.grid.state == Grid.State.DONE
 
     @property
     def is_scored(self) -> bool:
@@ -57,8 +57,8 @@ class RecipeState(NamedTuple):
     @property
     def is_going_on(self) -> bool:
         """Whether a worker is at something that the next stage waits for."""
-        going_on = (Experiment.State.PLANNING, Experiment.State.RUNNING)
-        return self.asked.experiment.state in going_on or self.is_scoring
+        going_on = (Grid.State.PLANNING, Grid.State.RUNNING)
+        return self.asked.grid.state in going_on or self.is_scoring
 
 
 def state_of(recipe: Recipe, scorers: Scorers, judges: Sequence[Scorer] = ()) -> RecipeState:
@@ -67,8 +67,8 @@ def state_of(recipe: Recipe, scorers: Scorers, judges: Sequence[Scorer] = ()) ->
     known = {each.key for each in scorers}
     ordered = [*scorers, *{each.key: each for each in judges if each.key not in known}.values()]
     progress = _progress_of([each.run.pk for each in ordered if each.run])
-    asked = Experiment.objects.filter(pk=recipe.experiment.pk)
-    [of_grid] = experiment_progress(asked.select_related("dataset", "sample", "requested_by"))
+    asked = Grid.objects.filter(pk=recipe.grid.pk)
+    [of_grid] = grids_progress(asked.select_related("dataset", "sample", "requested_by"))
     stored = aggregates_of(recipe, scorers.axes) if scorers.axes else []
     return RecipeState(
         asked=of_grid,

@@ -11,7 +11,7 @@ from generation.grids.grid_file import MULTIPLIED
 from generation.grids.plan import examples_of
 from generation.grids.recipe import recipe_prompts
 from generation.model_sizes import by_size
-from generation.models import RERANKED, Dataset, Experiment, Response, SampledExample, Setup
+from generation.models import RERANKED, Dataset, Grid, Response, SampledExample, Setup
 from generation.text.prompt_types import prompt_type
 
 GOLDEN = "golden"  # the prompt that a recipe is held against
@@ -20,7 +20,7 @@ GOLDEN = "golden"  # the prompt that a recipe is held against
 class Recipe(NamedTuple):
     """A grid that asks one model with every prompt of the recipe."""
 
-    experiment: Experiment
+    grid: Grid
     k1: int
     k2: int
     model: str
@@ -30,7 +30,7 @@ class Recipe(NamedTuple):
 
     @property
     def dataset(self) -> Dataset:
-        return self.experiment.dataset
+        return self.grid.dataset
 
     @property
     def pool(self) -> list[str]:
@@ -69,22 +69,22 @@ def nearest(aggregates: Sequence[Aggregate], choice: Mapping[int, int]) -> Aggre
     return min(by_age, key=lambda each: each.differences(choice), default=None)
 
 
-def recipe_of(experiment: Experiment) -> Recipe | None:
+def recipe_of(grid: Grid) -> Recipe | None:
     """Return the recipe that a grid is; None: it is another grid."""
-    grid = experiment.grid
-    keys = grid.get("prompts", [])
+    choices = grid.choices
+    keys = choices.get("prompts", [])
     found = _numbers(keys)
-    is_one_each = all(len(grid.get(name, ())) == 1 for name in MULTIPLIED if name != "prompts")
+    is_one_each = all(len(choices.get(name, ())) == 1 for name in MULTIPLIED if name != "prompts")
     if found is None or not is_one_each:
         return None
     k1, k2, prompts = found
-    by_prompt = {setup.prompt: setup for setup in experiment.setups.all()}
+    by_prompt = {setup.prompt: setup for setup in grid.setups.all()}
     return Recipe(
-        experiment=experiment,
+        grid=grid,
         k1=k1,
         k2=k2,
-        model=grid["models"][0]["name"],
-        temperature=grid["temperatures"][0],
+        model=choices["models"][0]["name"],
+        temperature=choices["temperatures"][0],
         prompts=prompts,
         setups=tuple(by_prompt[key] for key in prompts if key in by_prompt),
     )
@@ -105,13 +105,13 @@ def _numbers(keys: Sequence[str]) -> tuple[int, int, tuple[str, ...]] | None:
 
 def recipes_of(dataset: Dataset) -> list[Recipe]:
     """Return the recipes of a dataset, newest first; two queries."""
-    found = dataset.experiments.select_related("dataset", "sample").prefetch_related("setups")
+    found = dataset.grids.select_related("dataset", "sample").prefetch_related("setups")
     return list(filter(None, map(recipe_of, found.order_by("-pk"))))
 
 
 def examples_asked(recipe: Recipe) -> frozenset[int] | None:
     """Return the ids of the examples that a recipe asks about; None: all of the dataset."""
-    sample = recipe.experiment.sample
+    sample = recipe.grid.sample
     return None if sample is None else frozenset(examples_of(recipe.dataset, sample))
 
 
@@ -128,7 +128,7 @@ def responses_to_score(recipe: Recipe) -> QuerySet[Response]:
 
 def _to_its_examples(recipe: Recipe, responses: QuerySet[Response]) -> QuerySet[Response]:
     """Return those of some responses that are to examples that the recipe asks about."""
-    sample = recipe.experiment.sample
+    sample = recipe.grid.sample
     if sample is None:
         return responses.filter(example__is_ad_hoc=False)
     kept = sample.members.exclude(verdict=SampledExample.Verdict.DROP)

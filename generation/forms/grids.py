@@ -9,9 +9,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from generation.forms.tabs import Tabs, TabsForm
 from generation.grids.grid_file import GridError, read_grid
-from generation.models import Call, Dataset, Experiment
+from generation.models import Call, Dataset, Grid
 
-STATE = Experiment.State
+STATE = Grid.State
 HAS_FAILED = Q(state=STATE.FAILED) | Q(state=STATE.DONE, has_failed_calls=True)
 TABS: Tabs = {
     "": ("All", Q()),
@@ -24,10 +24,10 @@ TABS: Tabs = {
 LARGEST_FILE = 64 * 1024  # bytes: a researcher's upload may not have more
 
 
-def with_failures(experiments: QuerySet[Experiment]) -> QuerySet[Experiment]:
-    """Return experiments that know whether a call of theirs has failed: `has_failed_calls`."""
-    failed = Call.objects.filter(experiment=OuterRef("pk"), response=None)
-    return experiments.annotate(has_failed_calls=Exists(failed))
+def with_failures(grids: QuerySet[Grid]) -> QuerySet[Grid]:
+    """Return grids that know whether a call of theirs has failed: `has_failed_calls`."""
+    failed = Call.objects.filter(grid=OuterRef("pk"), response=None)
+    return grids.annotate(has_failed_calls=Exists(failed))
 
 
 class GridFilterForm(TabsForm):
@@ -35,9 +35,9 @@ class GridFilterForm(TabsForm):
 
     listed = TABS
 
-    def rows(self) -> QuerySet[Experiment]:
+    def rows(self) -> QuerySet[Grid]:
         """Return all grids, which know whether a call of theirs has failed."""
-        return with_failures(Experiment.objects.all())
+        return with_failures(Grid.objects.all())
 
 
 class CallFilterForm(forms.Form):
@@ -46,10 +46,10 @@ class CallFilterForm(forms.Form):
     setup = forms.ChoiceField(label="Setup", required=False)
     failed = forms.BooleanField(label="Only those that failed", required=False)
 
-    def __init__(self, experiment: Experiment, asked: Mapping[str, Any]) -> None:
+    def __init__(self, grid: Grid, asked: Mapping[str, Any]) -> None:
         super().__init__(asked)
-        self.experiment = experiment
-        setups = experiment.cells.values_list("setup", "setup__name")
+        self.grid = grid
+        setups = grid.cells.values_list("setup", "setup__name")
         self.fields["setup"].choices = [  # type: ignore[attr-defined]
             ("", "any setup"),
             *((str(pk), name) for pk, name in setups),
@@ -58,7 +58,7 @@ class CallFilterForm(forms.Form):
 
     def calls_left(self) -> QuerySet[Call]:
         """Return the calls that are left, in the order they were made."""
-        calls = Call.objects.filter(experiment=self.experiment).order_by("pk")
+        calls = Call.objects.filter(grid=self.grid).order_by("pk")
         if setup := self.cleaned_data.get("setup"):
             calls = calls.filter(setup=int(setup))
         return calls.filter(response=None) if self.cleaned_data.get("failed") else calls

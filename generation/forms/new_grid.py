@@ -17,14 +17,14 @@ from generation.grids.grid_file import (
     HIGHEST_TEMPERATURE,
     LONGEST_CURRENCY,
     QUERIES,
-    Grid,
+    GridChoices,
     GridError,
     of_data,
     usual_max_tokens,
 )
 from generation.grids.question_graphs import askable
 from generation.limits import LONGEST_NAME
-from generation.models import IS_ASKED, Dataset, Experiment, Sample
+from generation.models import IS_ASKED, Dataset, Grid, Sample
 from generation.retrieval.bm25 import IDF_RULES
 from generation.text.dialog_prompts import POSITIONS
 from generation.text.prompt_types import (
@@ -187,7 +187,7 @@ class NewGridForm(ModelsForm):
             "retrieval": {key: cleaned[key] for key in RETRIEVAL},
         } | {key: cleaned[key] for key in same.split()}
 
-    def grid_so_far(self) -> Grid | None:
+    def grid_so_far(self) -> GridChoices | None:
         """Return the grid of what was chosen, perhaps without a name; None: it is no grid."""
         self.is_valid()
         return self.cleaned_data.get("grid")
@@ -195,7 +195,7 @@ class NewGridForm(ModelsForm):
 
 def first_choices(given: Mapping[str, str]) -> dict[str, Any]:
     """Return what the form of a new grid shows first: what an address names, else the usual."""
-    usual, over = Grid("", ()), _first_examples(given)
+    usual, over = GridChoices("", ()), _first_examples(given)
     if about_graph := graph_prompts(over):
         usual = usual._replace(prompts=about_graph, max_tokens=(usual_max_tokens(about_graph),))
     slug = over.removeprefix("dataset:")
@@ -225,7 +225,7 @@ def with_fitting_prompts(given: QueryDict) -> QueryDict:
     about_graph = graph_prompts(given.get("over", ""))
     if bool(about_graph) == any(map(is_about_graph, given.getlist("prompts"))):
         return given
-    prompts = about_graph or Grid("", ()).prompts
+    prompts = about_graph or GridChoices("", ()).prompts
     fitting = given.copy()
     fitting.setlist("prompts", list(prompts))
     fitting["max_tokens"] = str(usual_max_tokens(prompts))
@@ -264,7 +264,7 @@ def _first_examples(given: Mapping[str, str]) -> str:
 def _free_name(slug: str) -> str:
     """Return a name that no grid has yet: 'mill-1', 'mill-2'."""
     stem = slug[: LONGEST_NAME - 6] or "grid"
-    taken = set(Experiment.objects.filter(name__startswith=stem).values_list("name", flat=True))
+    taken = set(Grid.objects.filter(name__startswith=stem).values_list("name", flat=True))
     return next(name for name in (f"{stem}-{n}" for n in count(1)) if name not in taken)
 
 

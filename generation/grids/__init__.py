@@ -1,1 +1,1 @@
-"""Grids: which prompts, models and settings an experiment goes through."""
+"""Grids: the choices of prompts, models and settings, their plan, prompts and progress."""

@@ -6,7 +6,13 @@ from typing import Any, NamedTuple
 
 from generation.backends.base import Decoding
 from generation.backends.registry import LANGUAGE_MODELS
-from generation.grids.grid_file import Grid, GridError, GridModel, Precision, usual_max_tokens
+from generation.grids.grid_file import (
+    GridChoices,
+    GridError,
+    GridModel,
+    Precision,
+    usual_max_tokens,
+)
 from generation.grids.prompts import PromptChoices, draws, settings_of, what_matters
 from generation.grids.question_graphs import graph_marks
 from generation.importers.setups import setup_content, setup_name
@@ -35,7 +41,7 @@ class GridCell(NamedTuple):
     decoding: Decoding
 
 
-def cells(grid: Grid) -> list[GridCell]:
+def cells(grid: GridChoices) -> list[GridCell]:
     """Return the different setups of a grid, model by model; one query.
 
     Setups that cannot differ are one: seeds, top-p and top-k at temperature 0 (unless the prompt
@@ -60,7 +66,7 @@ def cells(grid: Grid) -> list[GridCell]:
     return list(by_name.values())
 
 
-def cells_about(dataset: Dataset, grid: Grid) -> list[GridCell]:
+def cells_about(dataset: Dataset, grid: GridChoices) -> list[GridCell]:
     """Return the different setups of a grid over a dataset, as it is now.
 
     Those that show a knowledge graph say which, and how it is searched, as their setting `graph`:
@@ -154,7 +160,7 @@ def _spec(model: GridModel, listed: Checkpoint | None, where: str) -> ModelSpec:
     return spec
 
 
-def _choices(grid: Grid) -> Iterator[PromptChoices]:
+def _choices(grid: GridChoices) -> Iterator[PromptChoices]:
     for key, position in product(grid.prompts, grid.positions):
         yield PromptChoices(
             prompt_type(key),
@@ -167,7 +173,7 @@ def _choices(grid: Grid) -> Iterator[PromptChoices]:
         )
 
 
-def _decodings(grid: Grid) -> Iterator[Decoding]:
+def _decodings(grid: GridChoices) -> Iterator[Decoding]:
     settings = product(grid.temperatures, grid.top_p, grid.top_k, grid.max_tokens, grid.seeds)
     for temperature, top_p, top_k, max_tokens, seed in settings:
         yield Decoding(temperature, top_p, top_k, max_tokens, seed=seed)

@@ -1,4 +1,4 @@
-"""Grid files: what an experiment asks for, written as TOML, checked when it is read.
+"""Grid files: what a grid asks for, written as TOML, checked when it is read.
 
     name = "pilot"
     prompts = ["no-evidence", "golden", "retrieved-3"]
@@ -108,8 +108,8 @@ class Retrieval(NamedTuple):
 USUAL_RETRIEVAL = Retrieval()
 
 
-class Grid(NamedTuple):
-    """Everything that is asked: each setting of one list with each of the others."""
+class GridChoices(NamedTuple):
+    """Everything that a grid asks: every combination of the settings in its lists."""
 
     name: str
     models: tuple[GridModel, ...]
@@ -127,7 +127,7 @@ class Grid(NamedTuple):
     currency: str = "USD"
 
     def as_data(self) -> dict[str, Any]:
-        """Return the grid as JSON and TOML have it: `of_data` the other way round.
+        """Return the choices as JSON and TOML have them: the reverse of `of_data`.
 
         What has no value (no budget, no price) stays out.
         """
@@ -142,7 +142,7 @@ class Grid(NamedTuple):
         return {name: value for name, value in values.items() if value is not None}
 
     def as_toml(self) -> str:
-        """Return the grid as a file: `read_grid` the other way round."""
+        """Return the choices as a grid file: the reverse of `read_grid`."""
         return tomli_w.dumps(self.as_data())
 
     def price_of(self, model: str) -> Price | None:
@@ -150,7 +150,7 @@ class Grid(NamedTuple):
         return next((each.price for each in self.models if each.name == model), None)
 
 
-def read_grid(text: str) -> Grid:
+def read_grid(text: str) -> GridChoices:
     """Return the grid of a TOML file.
 
     Raises:
@@ -162,18 +162,18 @@ def read_grid(text: str) -> Grid:
         raise GridError("", trouble.found, trouble.expected) from trouble
 
 
-def of_data(data: Mapping[str, Any]) -> Grid:
+def of_data(data: Mapping[str, Any]) -> GridChoices:
     """Return the grid that `Grid.as_data` was made of.
 
     Raises:
         GridError: a key is not known, or its value cannot be used.
     """
     table = _Table(data, "")
-    table.refuse_unknown(Grid._fields)
-    usual = Grid("", ())
+    table.refuse_unknown(GridChoices._fields)
+    usual = GridChoices("", ())
     prompts = table.several("prompts", _prompt, usual.prompts)
     usual_tokens = usual_max_tokens(prompts)
-    grid = Grid(
+    grid = GridChoices(
         name=table.name("name"),
         models=_models(table),
         sample=table.text("sample", ""),
@@ -200,7 +200,7 @@ def usual_max_tokens(prompts: Iterable[str]) -> int:
     return USUAL_MAX_TOKENS_WITH_GRAPH if any(map(is_about_graph, prompts)) else USUAL_MAX_TOKENS
 
 
-def _check_size(grid: Grid) -> None:
+def _check_size(grid: GridChoices) -> None:
     """Raise a GridError, at the longest list, if a grid has too many setups."""
     n_values = {name: len(getattr(grid, name)) for name in MULTIPLIED}
     n_setups = math.prod(n_values.values())

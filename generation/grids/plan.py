@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from generation.batches import lots
 from generation.grids.cells import GridCell, cells_about, check_setups
-from generation.grids.grid_file import Grid, of_data
+from generation.grids.grid_file import GridChoices, of_data
 from generation.grids.material import materials
 from generation.grids.prompts import PromptChoices, PromptMaker
 from generation.grids.question_graphs import askable, removable, without_entities
@@ -16,7 +16,7 @@ from generation.models import (
     Dataset,
     Example,
     ExamplePassage,
-    Experiment,
+    Grid,
     Passage,
     Response,
     Sample,
@@ -84,17 +84,15 @@ class GridPlan(NamedTuple):
         return self._asdict() | {"rows": [row._asdict() for row in self.rows]}
 
 
-def plan_of(experiment: Experiment) -> GridPlan | None:
-    """Return the plan of an experiment; None: there is none yet."""
-    if not experiment.plan:
+def plan_of(grid: Grid) -> GridPlan | None:
+    """Return the plan of a grid; None: there is none yet."""
+    if not grid.plan:
         return None
-    return GridPlan(
-        **experiment.plan | {"rows": tuple(PlanRow(**row) for row in experiment.plan["rows"])}
-    )
+    return GridPlan(**grid.plan | {"rows": tuple(PlanRow(**row) for row in grid.plan["rows"])})
 
 
-def planned(experiment: Experiment, on_batch: Callable[[], None] = lambda: None) -> GridPlan:
-    """Return what an experiment would ask, with what is there now.
+def planned(grid: Grid, on_batch: Callable[[], None] = lambda: None) -> GridPlan:
+    """Return what a grid would ask, with what is there now.
 
     Args:
         on_batch: called now and then while prompts are made.
@@ -103,23 +101,23 @@ def planned(experiment: Experiment, on_batch: Callable[[], None] = lambda: None)
         GridError: a model cannot be asked, or a setup's name stands for something else.
         PromptError: prompts cannot be made.
     """
-    grid = of_data(experiment.grid)
-    all_cells = cells_about(experiment.dataset, grid)
-    check_setups(experiment.dataset, all_cells)
-    asked = GridExamples(experiment.dataset, examples_of(experiment.dataset, experiment.sample))
+    wanted = of_data(grid.choices)
+    all_cells = cells_about(grid.dataset, wanted)
+    check_setups(grid.dataset, all_cells)
+    asked = GridExamples(grid.dataset, examples_of(grid.dataset, grid.sample))
     counted, n_counted = _counted(all_cells, asked)
     to_count: dict[PromptChoices, dict[int, None]] = {}  # in order, each once
     for cell, examples in zip(all_cells, counted, strict=True):
         to_count.setdefault(cell.choices, {}).update(dict.fromkeys(examples))
     sizes = {
-        choices: _sizes(experiment.dataset, choices, list(examples), on_batch)
+        choices: _sizes(grid.dataset, choices, list(examples), on_batch)
         for choices, examples in to_count.items()
     }
     counts = [
-        _count(cell, asked, [sizes[cell.choices][pk] for pk in examples], grid)
+        _count(cell, asked, [sizes[cell.choices][pk] for pk in examples], wanted)
         for cell, examples in zip(all_cells, counted, strict=True)
     ]
-    return GridPlan(len(asked.examples), n_counted, grid.currency, _rows(counts))
+    return GridPlan(len(asked.examples), n_counted, wanted.currency, _rows(counts))
 
 
 def examples_of(dataset: Dataset, sample: Sample | None) -> dict[int, str]:
@@ -256,7 +254,7 @@ def _sizes(
 
 
 def _count(
-    cell: GridCell, asked: GridExamples, counted: Sequence[int | None], grid: Grid
+    cell: GridCell, asked: GridExamples, counted: Sequence[int | None], grid: GridChoices
 ) -> PlanRow:
     """Return what one setup would ask, from the sizes of all its prompts or of some.
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from generation.grids.grid_file import Price
 from generation.json_length import JsonLength
-from generation.models import Call, Experiment, ExperimentChunk, ExperimentSetup, Setup
+from generation.models import Call, Grid, GridChunk, GridSetup, Setup
 
 # Tokens of a call's prompt, as the model counts; where it does not say, as we do.
 TOKENS_IN = Case(
@@ -29,10 +29,10 @@ TOKENS_IN = Case(
 )
 
 
-class ExperimentProgress(NamedTuple):
+class GridProgress(NamedTuple):
     """How far one grid is. Rates, costs and the time left are None where they cannot be told."""
 
-    experiment: Experiment
+    grid: Grid
     # planning, planned, queued, running, cancelled, failed, failed in part, done
     state: str
     n_calls: int  # made by this grid, or still to be made; what was there before is not among them
@@ -89,23 +89,23 @@ class _SetupRemainder(NamedTuple):
     n_at_work: int = 0
 
 
-def experiment_progress(experiments: QuerySet[Experiment]) -> list[ExperimentProgress]:
+def grids_progress(grids: QuerySet[Grid]) -> list[GridProgress]:
     """Return the progress of some grids, in their order; three statements, however many."""
-    found = list(experiments)
+    found = list(grids)
     now = timezone.now()
-    ids = [experiment.pk for experiment in found]
+    ids = [grid.pk for grid in found]
     calls, left = _calls(ids), _left(ids, now)
     return [_progress(each, calls[each.pk], left[each.pk], now) for each in found]
 
 
-def setups_progress(experiment: Experiment) -> list[SetupProgress]:
+def setups_progress(grid: Grid) -> list[SetupProgress]:
     """Return the progress of a grid's setups, in its order; three statements."""
-    cells = ExperimentSetup.objects.filter(experiment=experiment).select_related("setup")
-    calls = _calls([experiment.pk])[experiment.pk]
-    left = _left([experiment.pk], timezone.now())[experiment.pk]
+    cells = GridSetup.objects.filter(grid=grid).select_related("setup")
+    calls = _calls([grid.pk])[grid.pk]
+    left = _left([grid.pk], timezone.now())[grid.pk]
     return [
         _setup_progress(
-            experiment,
+            grid,
             cell.setup,
             calls.get((cell.setup_id, cell.setup.model), _Calls()),
             left.get(cell.setup_id, _SetupRemainder()),
@@ -114,18 +114,18 @@ def setups_progress(experiment: Experiment) -> list[SetupProgress]:
     ]
 
 
-def _calls(experiments: list[int]) -> Mapping[int, dict[tuple[int, str], _Calls]]:
+def _calls(grids: list[int]) -> Mapping[int, dict[tuple[int, str], _Calls]]:
     """Count calls by grid, then by setup and its model."""
     with_response = Q(response__isnull=False)
     counted = (
-        Call.objects.filter(experiment__in=experiments)
+        Call.objects.filter(grid__in=grids)
         .order_by()
-        .values_list("experiment", "setup", "setup__model")
+        .values_list("grid", "setup", "setup__model")
         .annotate(
             n=Count("pk"),
             failed=Count("pk", filter=~with_response),
             empty=Count("pk", filter=Q(response__text="")),  # as `said` leaves it
-            since=Count("pk", filter=Q(created_at__gte=F("experiment__resumed_at"))),
+            since=Count("pk", filter=Q(created_at__gte=F("grid__resumed_at"))),
             cut=Count("pk", filter=Q(is_cut=True)),
             prompt_tokens=Sum("n_tokens", filter=with_response, default=0),
             completion_tokens=Sum("n_model_completion_tokens", filter=with_response, default=0),
@@ -134,46 +134,46 @@ def _calls(experiments: list[int]) -> Mapping[int, dict[tuple[int, str], _Calls]
         )
     )
     found: dict[int, dict[tuple[int, str], _Calls]] = defaultdict(dict)
-    for experiment, setup, model, *counts in counted:
-        found[experiment][setup, model] = _Calls(*counts)
+    for grid, setup, model, *counts in counted:
+        found[grid][setup, model] = _Calls(*counts)
     return found
 
 
-def _left(experiments: list[int], now: datetime) -> Mapping[int, dict[int, _SetupRemainder]]:
+def _left(grids: list[int], now: datetime) -> Mapping[int, dict[int, _SetupRemainder]]:
     """Count what is in unfinished chunks, by grid and setup: what has no call yet."""
-    at_work = Q(state=ExperimentChunk.State.RUNNING, lease_until__gte=now)
+    at_work = Q(state=GridChunk.State.RUNNING, lease_until__gte=now)
     counted = (
-        ExperimentChunk.objects.filter(experiment__in=experiments)
-        .exclude(state=ExperimentChunk.State.DONE)
+        GridChunk.objects.filter(grid__in=grids)
+        .exclude(state=GridChunk.State.DONE)
         .order_by()
-        .values_list("experiment", "setup")
+        .values_list("grid", "setup")
         .annotate(n=Sum(JsonLength("examples")), n_at_work=Count("pk", filter=at_work))
     )
     found: dict[int, dict[int, _SetupRemainder]] = defaultdict(dict)
-    for experiment, setup, *counts in counted:
-        found[experiment][setup] = _SetupRemainder(*counts)
+    for grid, setup, *counts in counted:
+        found[grid][setup] = _SetupRemainder(*counts)
     return found
 
 
 def _progress(
-    experiment: Experiment,
+    grid: Grid,
     by_setup: Mapping[tuple[int, str], _Calls],
     left: Mapping[int, _SetupRemainder],
     now: datetime,
-) -> ExperimentProgress:
+) -> GridProgress:
     n = sum(calls.n for calls in by_setup.values())
     n_failed = sum(calls.n_failed for calls in by_setup.values())
     n_since = sum(calls.n_since for calls in by_setup.values())
     n_left = sum(each.n for each in left.values())
     is_at_work = n_since > 0 or any(each.n_at_work for each in left.values())
-    state = _state(experiment, is_at_work, n_failed)
-    began, ended = experiment.resumed_at, experiment.finished_at or now
+    state = _state(grid, is_at_work, n_failed)
+    began, ended = grid.resumed_at, grid.finished_at or now
     seconds = (ended - began).total_seconds() if began else 0.0
     per_second = n_since / seconds if n_since and seconds > 0 else None
-    costs = (_cost(experiment, model, calls) for (_, model), calls in by_setup.items())
-    is_priced = any("price" in model for model in experiment.grid.get("models", []))
-    return ExperimentProgress(
-        experiment=experiment,
+    costs = (_cost(grid, model, calls) for (_, model), calls in by_setup.items())
+    is_priced = any("price" in model for model in grid.choices.get("models", []))
+    return GridProgress(
+        grid=grid,
         state=state,
         n_calls=n + n_left,
         n_done=n - n_failed,
@@ -183,30 +183,30 @@ def _progress(
         n_tokens_in=sum(calls.n_tokens_in for calls in by_setup.values()),
         n_tokens_out=sum(calls.n_tokens_out for calls in by_setup.values()),
         cost=sum(filter(None, costs), 0.0) if is_priced else None,
-        currency=experiment.grid.get("currency", ""),
+        currency=grid.choices.get("currency", ""),
         calls_per_second=per_second,
         seconds_left=n_left / per_second if per_second and state == "running" else None,
-        share=_share(experiment, n, n_left),
+        share=_share(grid, n, n_left),
     )
 
 
-def _state(experiment: Experiment, is_at_work: bool, n_failed: int) -> str:
-    if experiment.state == Experiment.State.RUNNING:
+def _state(grid: Grid, is_at_work: bool, n_failed: int) -> str:
+    if grid.state == Grid.State.RUNNING:
         return "running" if is_at_work else "queued"
-    if experiment.state == Experiment.State.DONE and n_failed:
+    if grid.state == Grid.State.DONE and n_failed:
         return "failed in part"
-    return str(experiment.state)
+    return str(grid.state)
 
 
-def _share(experiment: Experiment, n: int, n_left: int) -> float:
+def _share(grid: Grid, n: int, n_left: int) -> float:
     """Return which part of the calls is made; of none, all are once the grid is done."""
     if n + n_left:
         return n / (n + n_left)
-    return 1.0 if experiment.state == Experiment.State.DONE else 0.0
+    return 1.0 if grid.state == Grid.State.DONE else 0.0
 
 
 def _setup_progress(
-    experiment: Experiment, setup: Setup, calls: _Calls, left: _SetupRemainder
+    grid: Grid, setup: Setup, calls: _Calls, left: _SetupRemainder
 ) -> SetupProgress:
     n_done = calls.n - calls.n_failed
     return SetupProgress(
@@ -219,13 +219,13 @@ def _setup_progress(
         mean_completion_tokens=calls.n_completion_tokens / n_done if n_done else None,
         n_tokens_in=calls.n_tokens_in,
         n_tokens_out=calls.n_tokens_out,
-        cost=_cost(experiment, setup.model, calls),
+        cost=_cost(grid, setup.model, calls),
     )
 
 
-def _cost(experiment: Experiment, model: str, calls: _Calls) -> float | None:
+def _cost(grid: Grid, model: str, calls: _Calls) -> float | None:
     """Return what the calls of a model cost; None: its price is not known."""
-    for each in experiment.grid.get("models", []):
+    for each in grid.choices.get("models", []):
         if each["name"] == model and "price" in each:
             return Price(**each["price"]).cost(calls.n_tokens_in, calls.n_tokens_out)
     return None

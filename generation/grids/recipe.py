@@ -7,7 +7,7 @@ which golden ones are not forced. An example takes Σ ⌈K1 / K⌉ calls.
 from generation.grids.grid_file import (
     USUAL_MAX_TOKENS,
     USUAL_RETRIEVAL,
-    Grid,
+    GridChoices,
     GridError,
     GridModel,
     Precision,
@@ -56,7 +56,7 @@ def recipe_grid(
     max_tokens: int = USUAL_MAX_TOKENS,
     precision: Precision = "fp32",
     price: Price | None = None,
-) -> Grid:
+) -> GridChoices:
     """Return the grid that asks one model with every prompt of the recipe.
 
     Args:
@@ -73,7 +73,7 @@ def recipe_grid(
         raise GridError("k1", str(k1), f"a whole number from 1 to {MOST_FACTS}")
     if not 1 <= k2 <= k1:
         raise GridError("k2", str(k2), f"a whole number from 1 to K1, which is {k1}")
-    grid = Grid(
+    grid = GridChoices(
         name,
         (GridModel(model, precision, price),),
         sample=sample,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from generation.grids.grid_file import (
     USUAL_MAX_TOKENS,
     USUAL_RETRIEVAL,
-    Grid,
+    GridChoices,
     GridError,
     GridModel,
     Precision,
@@ -33,7 +33,7 @@ def restricted_grid(
     max_tokens: int = USUAL_MAX_TOKENS,
     precision: Precision = "fp32",
     price: Price | None = None,
-) -> Grid:
+) -> GridChoices:
     """Return the grid that asks one model at temperature 0 with each evidence at each share.
 
     Args:
@@ -48,7 +48,7 @@ def restricted_grid(
     for share in shares:
         if share not in SHARES:
             raise GridError("shares", f"{share:g}", "some of 1, 0.9, 0.8 … 0.1, 0")
-    grid = Grid(
+    grid = GridChoices(
         name,
         (GridModel(model, precision, price),),
         sample=sample,

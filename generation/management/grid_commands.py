@@ -12,29 +12,29 @@ from django.core.management.base import CommandError
 from django.db.models import Q
 
 from generation.amounts import UNDEFINED
-from generation.grids.grid_file import Grid, GridError
+from generation.grids.grid_file import GridChoices, GridError
 from generation.grids.plan import GridPlan, PlanRow, plan_of, planned
-from generation.grids.progress import ExperimentProgress, experiment_progress
+from generation.grids.progress import GridProgress, grids_progress
 from generation.grids.prompts import PromptError
 from generation.limits import LONGEST_NAME
 from generation.management.interrupts import first_ctrl_c_waits
-from generation.models import Call, Dataset, Experiment
+from generation.models import Call, Dataset, Grid
 from generation.progress import progress_bar
-from generation.services.experiment_chunks import (
+from generation.services.grid_chunks import (
     claim_next_grid_chunk,
-    finish_experiments,
+    finish_grids,
     generate_chunk,
 )
-from generation.services.experiments import (
-    ExperimentError,
+from generation.services.grids import (
+    GridChangeError,
     OutgrownPlan,
-    cancel_experiment,
+    cancel_grid,
     checked_sample,
     make_plan,
-    request_experiment,
-    resume_experiment,
+    request_grid,
+    resume_grid,
     retry_failed,
-    start_experiment,
+    start_grid,
 )
 from generation.services.record_keys import digest
 
@@ -58,7 +58,7 @@ def dataset_named(name: str) -> Dataset:
     return found
 
 
-def with_name(grid: Grid, name: str, usual: Grid) -> Grid:
+def with_name(grid: GridChoices, name: str, usual: GridChoices) -> GridChoices:
     """Return a grid with a name that no other grid has: the same for the same content.
 
     Args:
@@ -72,24 +72,24 @@ def with_name(grid: Grid, name: str, usual: Grid) -> Grid:
     return grid._replace(name=name)
 
 
-def print_plan(dataset: Dataset, grid: Grid, stdout: Any) -> None:
+def print_plan(dataset: Dataset, choices: GridChoices, stdout: Any) -> None:
     """Print what a grid would ask, and write nothing else.
 
     Raises:
         CommandError: it cannot be asked.
     """
     try:
-        sample = checked_sample(dataset, grid)
-        plan = planned(Experiment(dataset=dataset, sample=sample, grid=grid.as_data()))
-    except (GridError, PromptError, ExperimentError) as error:
+        sample = checked_sample(dataset, choices)
+        plan = planned(Grid(dataset=dataset, sample=sample, choices=choices.as_data()))
+    except (GridError, PromptError, GridChangeError) as error:
         raise CommandError(f"{error}\nNothing was asked.") from error
     _print(plan, stdout)
 
 
 def ask_grid(
-    dataset: Dataset, grid: Grid, stdout: Any, stderr: Any, *, is_retrying: bool = False
-) -> Experiment:
-    """Ask all that a grid has left, here and now, and return its experiment, which is done.
+    dataset: Dataset, choices: GridChoices, stdout: Any, stderr: Any, *, is_retrying: bool = False
+) -> Grid:
+    """Ask here and now all that a grid has left, and return the grid, which is done.
 
     A plan and a line on what came out are printed, progress and reasons of failures to `stderr`.
     Ctrl-C cancels it once what is in flight has come; the second one makes that again later.
@@ -101,36 +101,36 @@ def ask_grid(
         CommandError: it cannot be asked, failed, was cancelled, or was deleted.
     """
     try:
-        experiment = _started(dataset, grid, stdout, stderr)
-    except (GridError, PromptError, ExperimentError) as error:
+        grid = _started(dataset, choices, stdout, stderr)
+    except (GridError, PromptError, GridChangeError) as error:
         raise CommandError(f"{error}\nNothing was asked.") from error
     if is_retrying:
-        retry_failed(experiment, None)
-    stdout.write(_asked_here(experiment, stderr))
-    return experiment
+        retry_failed(grid, None)
+    stdout.write(_asked_here(grid, stderr))
+    return grid
 
 
-def _started(dataset: Dataset, grid: Grid, stdout: Any, stderr: Any) -> Experiment:
-    """Return the experiment of a grid, running or done.
+def _started(dataset: Dataset, choices: GridChoices, stdout: Any, stderr: Any) -> Grid:
+    """Return the grid of these choices, running or done.
 
     One that was planned when there was less to ask is planned again.
 
     Raises:
         CommandError: it cannot be planned.
-        GridError, ExperimentError: it cannot be asked for.
+        GridError, GridChangeError: it cannot be asked for.
     """
-    experiment = request_experiment(dataset, grid, None)
-    resume_experiment(experiment, None)
-    plan = _plan_made(experiment)
+    grid = request_grid(dataset, choices, None)
+    resume_grid(grid, None)
+    plan = _plan_made(grid)
     try:
-        is_started = start_experiment(experiment, None)
+        is_started = start_grid(grid, None)
     except OutgrownPlan as error:
         stderr.write(str(error))
-        plan = _plan_made(experiment)
-        is_started = start_experiment(experiment, None)
+        plan = _plan_made(grid)
+        is_started = start_grid(grid, None)
     if plan and is_started:
         _print(plan, stdout)
-    return experiment
+    return grid
 
 
 def _print(plan: GridPlan, stdout: Any) -> None:
@@ -138,17 +138,17 @@ def _print(plan: GridPlan, stdout: Any) -> None:
         stdout.write(line)
 
 
-def _plan_made(experiment: Experiment) -> GridPlan | None:
-    """Plan an experiment if it waits for that, and return its plan.
+def _plan_made(grid: Grid) -> GridPlan | None:
+    """Plan a grid if it waits for that, and return its plan.
 
     Raises:
         CommandError: it cannot be planned.
     """
-    make_plan(experiment.pk)
-    experiment.refresh_from_db()
-    if experiment.state == Experiment.State.FAILED:
-        raise CommandError(f"{experiment.error}\nNothing was asked.")
-    return plan_of(experiment)
+    make_plan(grid.pk)
+    grid.refresh_from_db()
+    if grid.state == Grid.State.FAILED:
+        raise CommandError(f"{grid.error}\nNothing was asked.")
+    return plan_of(grid)
 
 
 def _lines(plan: GridPlan) -> Iterator[str]:
@@ -181,8 +181,8 @@ def _title(row: PlanRow) -> str:
     return f"{row.model} · {row.prompt}" if row.model else "total"
 
 
-def _asked_here(experiment: Experiment, stderr: Any) -> str:
-    """Ask what an experiment has left, and return what came out in a line.
+def _asked_here(grid: Grid, stderr: Any) -> str:
+    """Ask what a grid has left, and return what came out in a line.
 
     Ctrl-C cancels it once what is in flight has come; the second one makes that again later.
 
@@ -191,43 +191,43 @@ def _asked_here(experiment: Experiment, stderr: Any) -> str:
     """
     try:
         with first_ctrl_c_waits(stderr.write) as is_stopping:
-            _ask(experiment, stderr, is_stopping)
+            _ask(grid, stderr, is_stopping)
     except KeyboardInterrupt:
-        cancel_experiment(experiment, None)
-        progress = _progress(experiment)
+        cancel_grid(grid, None)
+        progress = _progress(grid)
         raise CommandError(
             f"Stopped: {progress.n_done:,} of {progress.n_calls:,} calls are answered. "
             "Run the same command again to go on from there.",
             returncode=130,
         ) from None
-    return _outcome(_progress(experiment), stderr)
+    return _outcome(_progress(grid), stderr)
 
 
-def _ask(experiment: Experiment, stderr: Any, is_stopping: Callable[[], bool]) -> None:
-    """Ask chunk by chunk until the experiment does not go on; workers may help.
+def _ask(grid: Grid, stderr: Any, is_stopping: Callable[[], bool]) -> None:
+    """Ask chunk by chunk until the grid does not go on; workers may help.
 
     Raises:
         KeyboardInterrupt: somebody has stopped it.
     """
-    still_running = Experiment.objects.filter(pk=experiment.pk, state=Experiment.State.RUNNING)
-    with progress_bar(f"Asking for {experiment}", stderr, "calls") as on_progress:
+    still_running = Grid.objects.filter(pk=grid.pk, state=Grid.State.RUNNING)
+    with progress_bar(f"Asking for {grid}", stderr, "calls") as on_progress:
         while still_running.exists():
             if is_stopping():
                 raise KeyboardInterrupt
-            claim = claim_next_grid_chunk(experiment)
+            claim = claim_next_grid_chunk(grid)
             if claim:
                 generate_chunk(claim, lambda: not is_stopping())
             else:
-                finish_experiments()
+                finish_grids()
                 time.sleep(WAITS_SECONDS)
-            progress = _progress(experiment)
+            progress = _progress(grid)
             on_progress(progress.n_calls - progress.n_left, progress.share)
 
 
-def _outcome(progress: ExperimentProgress, stderr: Any) -> str:
-    """List why calls failed, and return the line of an experiment that is done."""
-    experiment = progress.experiment
-    failed = Call.objects.filter(experiment=experiment, response=None)
+def _outcome(progress: GridProgress, stderr: Any) -> str:
+    """List why calls failed, and return the line of a grid that is done."""
+    grid = progress.grid
+    failed = Call.objects.filter(grid=grid, response=None)
     reasons = Counter(failed.values_list("problem", flat=True))
     for reason, n in reasons.most_common(MAX_LISTED):
         stderr.write(f"{n:,} failed: {reason}")
@@ -236,17 +236,17 @@ def _outcome(progress: ExperimentProgress, stderr: Any) -> str:
     answered = f"{progress.n_done:,} of {progress.n_calls:,} calls answered"
     if progress.n_empty:
         answered += f" ({progress.n_empty:,} with nothing)"
-    if experiment.state != Experiment.State.DONE:
-        raise CommandError(f"{experiment.error or 'Somebody cancelled the grid.'}\n{answered}.")
+    if grid.state != Grid.State.DONE:
+        raise CommandError(f"{grid.error or 'Somebody cancelled the grid.'}\n{answered}.")
     cost = "" if progress.cost is None else f", {progress.cost:,.2f} {progress.currency}"
     return (
-        f"{experiment}: {answered}, {progress.n_failed:,} failed, "
+        f"{grid}: {answered}, {progress.n_failed:,} failed, "
         f"{progress.n_tokens_in:,} tokens in, {progress.n_tokens_out:,} out{cost}."
     )
 
 
-def _progress(experiment: Experiment) -> ExperimentProgress:
-    found = experiment_progress(Experiment.objects.filter(pk=experiment.pk))
+def _progress(grid: Grid) -> GridProgress:
+    found = grids_progress(Grid.objects.filter(pk=grid.pk))
     if not found:
         raise CommandError("Somebody deleted the grid.")
     return found[0]

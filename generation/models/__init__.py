@@ -18,7 +18,6 @@ from generation.models.datasets import (
     SavedMapping,
     Turn,
 )
-from generation.models.experiments import Call, Experiment, ExperimentChunk, ExperimentSetup
 from generation.models.graphs import (
     Alias,
     Entity,
@@ -27,6 +26,7 @@ from generation.models.graphs import (
     QuestionEntity,
     Triple,
 )
+from generation.models.grids import Call, Grid, GridChunk, GridSetup
 from generation.models.rankings import RankedPassage, Ranking
 from generation.models.samples import ASKED, IS_ASKED, Sample, SampledExample
 from generation.models.setups import (
@@ -57,9 +57,9 @@ __all__ = [
     "Entity",
     "Example",
     "ExamplePassage",
-    "Experiment",
-    "ExperimentChunk",
-    "ExperimentSetup",
+    "Grid",
+    "GridChunk",
+    "GridSetup",
     "Import",
     "KGQuestion",
     "MinimumTriple",

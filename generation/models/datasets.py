@@ -71,9 +71,9 @@ class ExampleQuerySet(models.QuerySet["Example"]):
 class Example(models.Model):
     """A dialog up to and including its last user question, with golden answer and evidence.
 
-    `dialog` names the conversation it was cut from: the cluster of every interval. Somebody may
-    have asked an ad-hoc question of a graph, to try something: experiments, samples, reports and
-    counts are without it, unless it is asked for.
+    `dialog` names the conversation it was cut from: the cluster of every interval. An ad-hoc
+    question was asked of a graph by a person who tried something: experiments, grids, samples,
+    reports and counts leave it out, unless it is asked for.
     """
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="examples")

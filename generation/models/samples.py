@@ -11,7 +11,7 @@ IS_ASKED = rf"^{ASKED}[0-9a-f]{{16}}$"  # a regular expression of such a key, or
 
 
 class Sample(models.Model):
-    """One filtered and drawn part of a dataset, for experiments; the filters' table beside it.
+    """A part of a dataset that was filtered and drawn for grids, with the table of its filters.
 
     `cascade`: {"n": examples before any filter, "rows": [{"filter", "is_on", "is_applicable",
     "n_dropped", "n_left"}]}, in the filters' order.

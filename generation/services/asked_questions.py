@@ -14,35 +14,35 @@ from accounts.models import User
 from accounts.services import record as record_in_audit_trail
 from generation.choices.declaration import Choice
 from generation.filters import Cascade, Filters
-from generation.grids.grid_file import HIGHEST_TEMPERATURE, Grid, GridModel, Precision
+from generation.grids.grid_file import HIGHEST_TEMPERATURE, GridChoices, GridModel, Precision
 from generation.grids.question_graphs import QuestionGraphs
 from generation.limits import LARGEST_SEED, LONGEST_NAME
 from generation.models import (
     ASKED,
     Dataset,
     Example,
-    Experiment,
-    ExperimentChunk,
+    Grid,
+    GridChunk,
     Sample,
     SampledExample,
 )
 from generation.records import KGQuestionRecord, Where
 from generation.sample_choices import SampleChoices
-from generation.services.experiments import (
+from generation.services.graphs import store_kg_questions
+from generation.services.grids import (
     delete_unused_setups,
     make_plan,
-    request_experiment,
-    resume_experiment,
+    request_grid,
+    resume_grid,
     retry_failed,
-    start_experiment,
+    start_grid,
 )
-from generation.services.graphs import store_kg_questions
 from generation.text.prompt_types import prompt_type
 
 LONGEST_QUESTION = 2_000
 PROMPT = "graph-retrieved"
 MOST_NEW_TOKENS = 500  # of an answer with its citations
-State = Experiment.State
+State = Grid.State
 GOING_ON = (State.PLANNING, State.RUNNING)
 
 
@@ -93,7 +93,7 @@ def store_question(dataset: Dataset, question: str, user: User | None) -> Exampl
     return dataset.examples.get(key=key)
 
 
-def ask(example: Example, asked: AskedOf, user: User | None) -> Experiment:
+def ask(example: Example, asked: AskedOf, user: User | None) -> Grid:
     """Return the grid that asks one question of one model, on its way or at its end.
 
     Asking the same again is asking for the same call, as long as the graph is the same; what has
@@ -101,30 +101,30 @@ def ask(example: Example, asked: AskedOf, user: User | None) -> Experiment:
 
     Raises:
         GridError: the model is not there any more.
-        ExperimentError: another grid has the name.
+        GridChangeError: another grid has the name.
     """
-    experiment = request_experiment(example.dataset, _grid(example, asked, user), user)
-    if experiment.state in (State.CANCELLED, State.FAILED):
-        resume_experiment(experiment, user)
-    elif experiment.state == State.DONE:
-        retry_failed(experiment, user)
-    make_plan(experiment.pk)
-    experiment.refresh_from_db()
-    if experiment.state == State.PLANNED:  # one call at most: nobody needs to look at its plan
-        start_experiment(experiment, user)
-        experiment.refresh_from_db()
-    return experiment
+    grid = request_grid(example.dataset, _grid(example, asked, user), user)
+    if grid.state in (State.CANCELLED, State.FAILED):
+        resume_grid(grid, user)
+    elif grid.state == State.DONE:
+        retry_failed(grid, user)
+    make_plan(grid.pk)
+    grid.refresh_from_db()
+    if grid.state == State.PLANNED:  # one call at most: nobody needs to look at its plan
+        start_grid(grid, user)
+        grid.refresh_from_db()
+    return grid
 
 
-def grids_about(example: Example) -> list[Experiment]:
+def grids_about(example: Example) -> list[Grid]:
     """Return the grids that ask about nothing but one example, newest first.
 
     Of those that asked the same of an earlier graph, only the last.
     """
-    own = Experiment.objects.filter(dataset=example.dataset_id, sample__name=_name_of(example))
-    newest: dict[str, Experiment] = {}
-    for experiment in own.order_by("-pk"):
-        newest.setdefault(json.dumps(experiment.grid | {"name": ""}, sort_keys=True), experiment)
+    own = Grid.objects.filter(dataset=example.dataset_id, sample__name=_name_of(example))
+    newest: dict[str, Grid] = {}
+    for grid in own.order_by("-pk"):
+        newest.setdefault(json.dumps(grid.choices | {"name": ""}, sort_keys=True), grid)
     return list(newest.values())
 
 
@@ -140,8 +140,8 @@ def delete_question(example: Example, user: User | None) -> None:
     if not example.is_ad_hoc:
         raise QuestionError(f"{example.key} is a question of {example.dataset}: it is kept.")
     samples = Sample.objects.filter(dataset=example.dataset_id, name=_name_of(example))
-    grids = Experiment.objects.filter(sample__in=samples)
-    at_work = ExperimentChunk.objects.filter(experiment__in=grids, lease_until__gte=timezone.now())
+    grids = Grid.objects.filter(sample__in=samples)
+    at_work = GridChunk.objects.filter(grid__in=grids, lease_until__gte=timezone.now())
     is_asked = any(grid.state in GOING_ON for grid in grids.select_for_update(of=("self",)))
     if is_asked or at_work.exists():
         raise QuestionError(
@@ -162,13 +162,13 @@ def delete_question(example: Example, user: User | None) -> None:
     delete_unused_setups(setups)
 
 
-def _grid(example: Example, asked: AskedOf, user: User | None) -> Grid:
+def _grid(example: Example, asked: AskedOf, user: User | None) -> GridChoices:
     sample = _sample_of(example, user)
     how = f"{asked.model}, {asked.precision}, {asked.temperature:g}, seed {asked.seed}"
     graph = QuestionGraphs(example.dataset_id, prompt_type(PROMPT)).signature
     asked_for = f"{example.dataset.slug} {example.key} {how} {graph}"
     digest = sha256(asked_for.encode()).hexdigest()[:12]
-    return Grid(
+    return GridChoices(
         name=f"{f'Asked of {example.dataset.name}, {how}'[: LONGEST_NAME - 14]} {digest}",
         models=(GridModel(asked.model, asked.precision),),
         sample=sample.name,

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from generation.backends.base import Completion
 from generation.grids.material import ExampleMaterial
 from generation.grids.prompts import MadePrompt
-from generation.models import Call, ExperimentChunk, Response, Setup
+from generation.models import Call, GridChunk, Response, Setup
 from generation.records import ResponseRecord, SetupRecord, Where
 from generation.services.record_keys import digest, record_digest
 from generation.text.dialog_prompts import BuiltPrompt
@@ -26,7 +26,7 @@ class PendingCall(NamedTuple):
 
 
 def call_of(
-    claim: ExperimentChunk,
+    claim: GridChunk,
     asked: PendingCall,
     completion: Completion = NOTHING,
     problem: str = "",
@@ -55,7 +55,7 @@ def call_of(
             )
         }
     return Call(
-        experiment_id=claim.experiment_id,
+        grid_id=claim.grid_id,
         setup_id=claim.setup_id,
         example_id=asked.material.id,
         problem=problem,
@@ -70,7 +70,7 @@ def call_of(
 
 
 def response_of(
-    claim: ExperimentChunk, asked: PendingCall, completion: Completion, keys: dict[int, str]
+    claim: GridChunk, asked: PendingCall, completion: Completion, keys: dict[int, str]
 ) -> Response:
     """Return the row of a response that is not stored yet.
 

@@ -9,7 +9,7 @@ from generation.backends.base import LanguageModel
 from generation.backends.registry import open_language_model
 from generation.grids.question_graphs import graph_mark
 from generation.model_specs import BackendError, ModelSpec
-from generation.models import ExperimentChunk, Setup
+from generation.models import GridChunk, Setup
 from generation.services.checkpoints import pin_revision
 from generation.text.prompt_types import is_about_graph
 
@@ -81,7 +81,7 @@ def _note(setup: Setup, made_with: dict[str, Any]) -> bool:
 
 def _is_free(setup: Setup) -> bool:
     """Return whether a setup may be made with anything: no response, and one worker at most."""
-    chunks = ExperimentChunk.objects.filter(setup=setup, state=ExperimentChunk.State.RUNNING)
+    chunks = GridChunk.objects.filter(setup=setup, state=GridChunk.State.RUNNING)
     n_at_it = chunks.filter(lease_until__gte=timezone.now()).count()
     return n_at_it <= 1 and not setup.responses.exists()
 

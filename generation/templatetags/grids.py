@@ -8,9 +8,9 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 
 from generation.amounts import UNDEFINED, about, money
 from generation.grids.plan import PlanRow
-from generation.grids.progress import ExperimentProgress
+from generation.grids.progress import GridProgress
 from generation.grids.question_graphs import NO_GOLD, NO_IMPORTED, NO_MINIMUM, NO_QUESTION
-from generation.models import Experiment
+from generation.models import Grid
 from generation.text.prompt_types import is_about_graph, prompt_type
 
 register = template.Library()
@@ -65,7 +65,7 @@ def in_percent(share: float | None) -> str:
 
 
 @register.filter
-def call_rate(progress: ExperimentProgress) -> str:
+def call_rate(progress: GridProgress) -> str:
     """Return how fast a grid is: '31.4 calls a second', of a slow one '12 calls a minute'."""
     rate = progress.calls_per_second
     if rate is None:
@@ -90,9 +90,9 @@ def plain(value: Any) -> str:
 
 
 @register.filter
-def asks_about_graph(experiment: Experiment) -> bool:
+def asks_about_graph(grid: Grid) -> bool:
     """Return whether a grid has prompts about a knowledge graph: its answers cite."""
-    return any(map(is_about_graph, experiment.grid.get("prompts", ())))
+    return any(map(is_about_graph, grid.choices.get("prompts", ())))
 
 
 @register.filter
@@ -102,7 +102,7 @@ def not_in_graph(n: int) -> str:
 
 
 @register.filter
-def percent_done(progress: ExperimentProgress) -> int:
+def percent_done(progress: GridProgress) -> int:
     """Return how many of a grid's calls gave a response, in percent; what failed did not."""
     return 100 * progress.n_done // progress.n_calls if progress.n_calls else 100
 

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import Role, allowed
 from accounts.http import SignedInRequest, render_page_or_fragment
 from generation.forms.grids import CallFilterForm
-from generation.models import Call, ExamplePassage, Experiment, ResponsePassage
+from generation.models import Call, ExamplePassage, Grid, ResponsePassage
 from generation.text.dialog_prompts import prompt_lines
 
 CALLS_PER_PAGE = 50
@@ -18,8 +18,8 @@ CALLS_PER_PAGE = 50
 @allowed(Role.RESEARCHER)
 def calls(request: SignedInRequest, pk: int) -> HttpResponse:
     """List the calls that a grid has made, page by page: of one setup, or those that failed."""
-    experiment = get_object_or_404(Experiment.objects.select_related("dataset"), pk=pk)
-    form = CallFilterForm(experiment, request.GET)
+    grid = get_object_or_404(Grid.objects.select_related("dataset"), pk=pk)
+    form = CallFilterForm(grid, request.GET)
     found = form.calls_left().select_related("example", "setup", "response")
     page = Paginator(found, CALLS_PER_PAGE).get_page(request.GET.get("page"))
     return render_page_or_fragment(
@@ -27,11 +27,11 @@ def calls(request: SignedInRequest, pk: int) -> HttpResponse:
         page="generation/grids/calls.html",
         fragment="generation/grids/_call_list.html",
         context={
-            "experiment": experiment,
+            "grid": grid,
             "form": form,
             "page": page,
-            "n_failed": experiment.calls.filter(response=None).count(),
-            "can_retry": experiment.state == Experiment.State.DONE,
+            "n_failed": grid.calls.filter(response=None).count(),
+            "can_retry": grid.state == Grid.State.DONE,
         },
     )
 
@@ -40,14 +40,14 @@ def calls(request: SignedInRequest, pk: int) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def call(request: SignedInRequest, pk: int, call_pk: int) -> HttpResponse:
     """Show one call: its prompt word by word, what the model said, and the response made of it."""
-    experiment = get_object_or_404(Experiment.objects.select_related("dataset"), pk=pk)
-    of_grid = Call.objects.filter(experiment=experiment)
+    grid = get_object_or_404(Grid.objects.select_related("dataset"), pk=pk)
+    of_grid = Call.objects.filter(grid=grid)
     found = get_object_or_404(of_grid.select_related("example", "setup", "response"), pk=call_pk)
     same_setup = of_grid.filter(setup=found.setup_id).values_list("pk", flat=True)
     golden = ExamplePassage.objects.filter(example=found.example_id, is_golden=True)
     shown = ResponsePassage.objects.filter(response=found.response_id or 0)
     context = {
-        "experiment": experiment,
+        "grid": grid,
         "call": found,
         "lines": prompt_lines(found.prompt) if found.prompt else [],
         "passages": shown.select_related("passage"),

@@ -17,14 +17,14 @@ from accounts.http import SignedInRequest, page_to_return_to, render_page_or_fra
 from generation.forms.grids import GridFilterForm
 from generation.grids.grid_file import GridError, of_data
 from generation.grids.plan import plan_of
-from generation.grids.progress import ExperimentProgress, experiment_progress, setups_progress
-from generation.models import Example, Experiment
-from generation.services import experiments as services
-from generation.services.experiments import ExperimentError, OutgrownPlan
+from generation.grids.progress import GridProgress, grids_progress, setups_progress
+from generation.models import Example, Grid
+from generation.services import grids as services
+from generation.services.grids import GridChangeError, OutgrownPlan
 from generation.tasks import send
 
 GRIDS_PER_PAGE = 20
-GOING_ON = (Experiment.State.PLANNING, Experiment.State.RUNNING)
+GOING_ON = (Grid.State.PLANNING, Grid.State.RUNNING)
 
 
 @require_safe
@@ -33,7 +33,7 @@ def grids(request: SignedInRequest) -> HttpResponse:
     """List the grids, newest first, each with how far it is and what can be done about it."""
     form = GridFilterForm(request.GET)
     page = Paginator(form.chosen_rows(), GRIDS_PER_PAGE).get_page(request.GET.get("page"))
-    progress = _progress_of([experiment.pk for experiment in page.object_list])
+    progress = _progress_of([grid.pk for grid in page.object_list])
     return render_page_or_fragment(
         request,
         page="generation/grids/grids.html",
@@ -43,7 +43,7 @@ def grids(request: SignedInRequest) -> HttpResponse:
             "tabs": form.tabs(),
             "page": page,
             "progress": progress,
-            "is_going_on": any(each.experiment.state in GOING_ON for each in progress),
+            "is_going_on": any(each.grid.state in GOING_ON for each in progress),
             "has_examples": bool(progress) or Example.objects.exists(),
         },
     )
@@ -53,16 +53,16 @@ def grids(request: SignedInRequest) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def grid(request: SignedInRequest, pk: int) -> HttpResponse:
     """Show one grid: how far it is, its plan, its setups, and the file it was made of."""
-    get_object_or_404(Experiment, pk=pk)
+    get_object_or_404(Grid, pk=pk)
     [progress] = _progress_of([pk])
-    experiment = progress.experiment
+    grid = progress.grid
     context = {
-        "experiment": experiment,
+        "grid": grid,
         "progress": progress,
-        "plan": plan_of(experiment),
-        "setups": setups_progress(experiment),
-        "toml": of_data(experiment.grid).as_toml(),
-        "is_going_on": experiment.state in GOING_ON,
+        "plan": plan_of(grid),
+        "setups": setups_progress(grid),
+        "toml": of_data(grid.choices).as_toml(),
+        "is_going_on": grid.state in GOING_ON,
     }
     return render(request, "generation/grids/grid.html", context)
 
@@ -71,10 +71,10 @@ def grid(request: SignedInRequest, pk: int) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def grid_progress(request: SignedInRequest, pk: int) -> HttpResponse:
     """Show how far one grid is, for the page that asks again and again while it goes on."""
-    get_object_or_404(Experiment, pk=pk)
+    get_object_or_404(Grid, pk=pk)
     [progress] = _progress_of([pk])
     answer = render(request, "generation/grids/_grid.html", {"progress": progress})
-    if progress.experiment.state not in GOING_ON:
+    if progress.grid.state not in GOING_ON:
         trigger_client_event(answer, "grid-changed")
     return answer
 
@@ -83,10 +83,10 @@ def grid_progress(request: SignedInRequest, pk: int) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def grid_file(request: SignedInRequest, pk: int) -> HttpResponse:
     """Download the file that a grid was made of, or could have been."""
-    experiment = get_object_or_404(Experiment, pk=pk)
-    name = slugify(experiment.name) or "grid"
+    grid = get_object_or_404(Grid, pk=pk)
+    name = slugify(grid.name) or "grid"
     headers = {"Content-Disposition": f'attachment; filename="{name}.toml"'}
-    text = of_data(experiment.grid).as_toml()
+    text = of_data(grid.choices).as_toml()
     return HttpResponse(text, content_type="application/toml", headers=headers)
 
 
@@ -97,53 +97,53 @@ def grid_file(request: SignedInRequest, pk: int) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def start_grid(request: SignedInRequest, pk: int) -> HttpResponse:
     """Have a planned grid asked."""
-    experiment = get_object_or_404(Experiment, pk=pk)
+    grid = get_object_or_404(Grid, pk=pk)
     try:
-        if services.start_experiment(experiment, request.user):
-            _send(experiment)
+        if services.start_grid(grid, request.user):
+            _send(grid)
         else:
-            messages.info(request, f"{experiment.name} is not waiting to be started.")
+            messages.info(request, f"{grid.name} is not waiting to be started.")
     except OutgrownPlan as error:
         messages.warning(request, str(error))
-        _send(experiment)
+        _send(grid)
     except GridError as error:
         messages.error(request, f"{error}.")
-    return _back(request, experiment)
+    return _back(request, grid)
 
 
 @require_POST
 @allowed(Role.RESEARCHER)
 def cancel_grid(request: SignedInRequest, pk: int) -> HttpResponse:
     """Stop a grid; its responses stay."""
-    experiment = get_object_or_404(Experiment, pk=pk)
-    if services.cancel_experiment(experiment, request.user):
-        messages.success(request, f"{experiment.name} is cancelled. Its responses stay.")
+    grid = get_object_or_404(Grid, pk=pk)
+    if services.cancel_grid(grid, request.user):
+        messages.success(request, f"{grid.name} is cancelled. Its responses stay.")
     else:
-        messages.info(request, f"{experiment.name} had ended already.")
-    return _back(request, experiment)
+        messages.info(request, f"{grid.name} had ended already.")
+    return _back(request, grid)
 
 
 @require_POST
 @allowed(Role.RESEARCHER)
 def resume_grid(request: SignedInRequest, pk: int) -> HttpResponse:
     """Go on with a grid that was cancelled or failed."""
-    experiment = get_object_or_404(Experiment, pk=pk)
-    if services.resume_experiment(experiment, request.user):
-        _send(experiment)
+    grid = get_object_or_404(Grid, pk=pk)
+    if services.resume_grid(grid, request.user):
+        _send(grid)
     else:
-        messages.info(request, f"{experiment.name} has nothing to resume.")
-    return _back(request, experiment)
+        messages.info(request, f"{grid.name} has nothing to resume.")
+    return _back(request, grid)
 
 
 @require_POST
 @allowed(Role.RESEARCHER)
 def retry_grid(request: SignedInRequest, pk: int) -> HttpResponse:
     """Make the calls of a grid once more that gave no response."""
-    experiment = get_object_or_404(Experiment, pk=pk)
-    if services.retry_failed(experiment, request.user):
-        _send(experiment)
+    grid = get_object_or_404(Grid, pk=pk)
+    if services.retry_failed(grid, request.user):
+        _send(grid)
     else:
-        messages.info(request, f"No call of {experiment.name} has failed.")
+        messages.info(request, f"No call of {grid.name} has failed.")
     return redirect("grids:grid", pk)
 
 
@@ -151,29 +151,29 @@ def retry_grid(request: SignedInRequest, pk: int) -> HttpResponse:
 @allowed(Role.RESEARCHER)
 def delete_grid(request: SignedInRequest, pk: int) -> HttpResponse:
     """Delete a grid that has asked nothing."""
-    experiment = get_object_or_404(Experiment, pk=pk)
+    grid = get_object_or_404(Grid, pk=pk)
     try:
-        services.delete_experiment(experiment, request.user)
-    except ExperimentError as error:
+        services.delete_grid(grid, request.user)
+    except GridChangeError as error:
         messages.error(request, str(error))
         return redirect("grids:grid", pk)
-    messages.success(request, f"{experiment.name} is deleted.")
+    messages.success(request, f"{grid.name} is deleted.")
     return redirect("grids:grids")
 
 
-def _progress_of(pks: list[int]) -> list[ExperimentProgress]:
+def _progress_of(pks: list[int]) -> list[GridProgress]:
     """Return how far some grids are, newest first."""
-    found = Experiment.objects.filter(pk__in=pks).order_by("-pk")
-    return experiment_progress(found.select_related("dataset", "sample", "requested_by"))
+    found = Grid.objects.filter(pk__in=pks).order_by("-pk")
+    return grids_progress(found.select_related("dataset", "sample", "requested_by"))
 
 
-def _back(request: SignedInRequest, experiment: Experiment) -> HttpResponse:
+def _back(request: SignedInRequest, grid: Grid) -> HttpResponse:
     """Go back to the list or page whose button was pressed."""
     here = page_to_return_to(request)
     if here == reverse("home"):
-        return redirect("grids:grid", experiment.pk)
+        return redirect("grids:grid", grid.pk)
     return redirect(here)
 
 
-def _send(experiment: Experiment) -> None:
-    transaction.on_commit(partial(send, experiment))
+def _send(grid: Grid) -> None:
+    transaction.on_commit(partial(send, grid))

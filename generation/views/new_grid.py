@@ -16,8 +16,8 @@ from generation.forms.new_grid import NewGridForm, first_choices, refuse, with_f
 from generation.grids.cells import cells
 from generation.grids.grid_file import GridError
 from generation.grids.plan import examples_of
-from generation.models import Experiment
-from generation.services.experiments import ExperimentError, request_experiment
+from generation.models import Grid
+from generation.services.grids import GridChangeError, request_grid
 from generation.tasks import send
 
 
@@ -42,10 +42,10 @@ def new_grid(request: SignedInRequest) -> HttpResponse:
     if form.is_valid():
         try:
             chosen = form.cleaned_data
-            return _planned(request_experiment(chosen["dataset"], chosen["grid"], request.user))
+            return _planned(request_grid(chosen["dataset"], chosen["grid"], request.user))
         except GridError as error:
             refuse(form, error)
-        except ExperimentError as error:
+        except GridChangeError as error:
             form.add_error("name", str(error))
     return _show_form(request, form, status=422)
 
@@ -92,14 +92,14 @@ def new_grid_from_file(request: SignedInRequest) -> HttpResponse:
     if form.is_valid():
         try:
             chosen = form.cleaned_data
-            return _planned(request_experiment(chosen["dataset"], chosen["grid"], request.user))
+            return _planned(request_grid(chosen["dataset"], chosen["grid"], request.user))
         except GridError as error:
             form.refuse(error)
-        except ExperimentError as error:
+        except GridChangeError as error:
             form.add_error(None, str(error))
     return render(request, "generation/grids/new_from_file.html", {"form": form}, status=422)
 
 
-def _planned(experiment: Experiment) -> HttpResponse:
-    transaction.on_commit(partial(send, experiment))
-    return redirect("grids:grid", experiment.pk)
+def _planned(grid: Grid) -> HttpResponse:
+    transaction.on_commit(partial(send, grid))
+    return redirect("grids:grid", grid.pk)

@@ -8,7 +8,7 @@ from django.core.management import call_command
 
 from evaluation.models import MetricRun
 from generation.grids.grid_file import of_data
-from generation.models import Experiment
+from generation.models import Grid
 from tests.evaluation.metric_runs import mill, work
 from tests.generation.lovelace import lovelace
 from tests.generation.question_makers import ask, started
@@ -32,8 +32,8 @@ def post(api, address, **asked):
 def answered(api):
     """Have the citations experiment asked, and return its grid."""
     post(api, "citations/start", **EXTRACTIVE)
-    experiment = Experiment.objects.get()
-    return ask(started(experiment.dataset, of_data(experiment.grid)))
+    grid = Grid.objects.get()
+    return ask(started(grid.dataset, of_data(grid.choices)))
 
 
 def test_an_experiment_is_asked_for_scored_and_read(
@@ -64,14 +64,14 @@ def test_an_experiment_is_asked_for_scored_and_read(
 
 
 def test_the_list_says_what_there_is_of_each(api, read, graph):
-    experiment = answered(api)
+    grid = answered(api)
 
     found = {each["key"]: each for each in read("datasets/lovelace/experiments/")}
 
     assert list(found) == ["citations", "quality", "removal", "accuracy", "alignment"]
     assert {key: each["grids"] for key, each in found.items() if each["grids"]} == {
-        "citations": [experiment.pk],
-        "quality": [experiment.pk],
+        "citations": [grid.pk],
+        "quality": [grid.pk],
     }
     assert found["citations"]["scoring"] == [
         {"metric": "alignment", "run": None, "state": "missing", "n_left": 3}
@@ -123,7 +123,7 @@ def test_what_cannot_be_done_is_refused(api, graph, address, asked, status, fiel
 
     assert answer.status_code == status, answer.content
     assert message in str(answer.json()[field])
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()
     assert not MetricRun.objects.exists()
 
 

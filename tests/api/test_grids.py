@@ -2,8 +2,8 @@
 
 import pytest
 
-from generation.models import Call, Experiment
-from generation.services.experiments import make_plan
+from generation.models import Call, Grid
+from generation.services.grids import make_plan
 from tests.generation.grid_runs import done, failed_in_part, planned, started, valley, work
 from tests.makers import statements
 
@@ -49,7 +49,7 @@ def test_a_grid_is_asked_for_planned_started_and_read(
     with django_capture_on_commit_callbacks() as sent:
         running = api.post(f"{GRIDS}{grid['id']}/start/")
     assert (running.status_code, running.json()["state"], len(sent)) == (202, "queued", 1)
-    work(Experiment.objects.get())
+    work(Grid.objects.get())
     ended = read(f"grids/{grid['id']}/")
     assert (ended["state"], ended["n_calls"], ended["n_done"], ended["share"]) == ("done", 5, 5, 1)
 
@@ -62,7 +62,7 @@ def test_the_same_grid_again_is_the_one_that_is_there(api, dataset):
 
     assert again.json()["id"] == first["id"]
     assert other.status_code == 409
-    assert Experiment.objects.count() == 1
+    assert Grid.objects.count() == 1
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_what_cannot_be_asked_is_refused_with_the_reason(api, dataset, asked, fi
 
     assert answer.status_code == 400
     assert message in str(answer.json()[field])
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()
 
 
 def test_a_grid_that_has_outgrown_its_plan_is_planned_again(

@@ -12,7 +12,7 @@ from generation.grids.grid_file import GridModel
 from generation.models import Checkpoint, Dataset, KGQuestion
 from generation.retrieval.entities import recogniser_for
 from generation.services.asked_questions import AskedOf, ask, store_question
-from generation.services.experiments import make_plan, start_experiment
+from generation.services.grids import make_plan, start_grid
 from tests.construction_material import (
     add_built,
     add_entry,
@@ -144,9 +144,9 @@ def _asked(dataset: Dataset) -> Iterator[tuple[str, str]]:
     """Yield a question whose answer is on its way, came, and did not come."""
     example = store_question(dataset, "Who was the wife of the Bard of Avon?", None)
     address = reverse("graphs:question", args=[dataset.slug, example.pk])
-    experiment = ask(example, AskedOf("extractive"), None)
+    grid = ask(example, AskedOf("extractive"), None)
     yield "question, on its way", address
-    work(experiment)
+    work(grid)
     yield "question, answered", address
     Checkpoint.objects.create(name="gone", backend="language-model", location="/nowhere")
     work(ask(example, AskedOf("gone"), None))
@@ -191,21 +191,21 @@ def _experiments(folder: Path, bare: Dataset) -> Iterator[tuple[str, str]]:
     for key in EXPERIMENTS:
         yield f"experiment {key}, nothing asked", page(dataset, key)
     plan = ExperimentPlan("removal", (GridModel("extractive"),), seeds=(1, 2))
-    experiment = request(dataset, plan, None)
+    grid = request(dataset, plan, None)
     yield "experiment, being planned", page(dataset, "removal")
-    make_plan(experiment.pk)
+    make_plan(grid.pk)
     yield "experiment, planned", page(dataset, "removal")
-    start_experiment(experiment, None)
-    experiment.refresh_from_db()
+    start_grid(grid, None)
+    grid.refresh_from_db()
     yield "experiment, asking", page(dataset, "removal")
-    work(experiment)
+    work(grid)
     yield "experiment, to be scored", page(dataset, "removal")
     plan = ExperimentPlan("accuracy", (GridModel("extractive"),), seeds=(1, 2))
-    experiment = request(dataset, plan, None)
-    make_plan(experiment.pk)
-    start_experiment(experiment, None)
-    experiment.refresh_from_db()
-    work(experiment)
+    grid = request(dataset, plan, None)
+    make_plan(grid.pk)
+    start_grid(grid, None)
+    grid.refresh_from_db()
+    work(grid)
     KGQuestion.objects.filter(example__dataset=dataset).update(is_minimum_made_up=True)
     yield "experiments, made up", reverse("graphs:experiments", args=[dataset.slug])
     for key in OVER_A_GRAPH:

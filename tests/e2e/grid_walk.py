@@ -5,8 +5,8 @@ from pathlib import Path
 
 from django.urls import reverse
 
-from generation.models import Experiment
-from generation.services.experiments import cancel_experiment
+from generation.models import Grid
+from generation.services.grids import cancel_grid
 from tests.generation.grid_runs import (
     done,
     failed_in_part,
@@ -32,10 +32,10 @@ def grid_pages(folder: Path) -> Iterator[tuple[str, str]]:
     ended = done(dataset, name="ended", temperatures=[0.0, 0.7])
     running = started(dataset, name="running " + "mill" * 20, seeds=[1, 2], temperatures=[0.5])
     stopped = started(dataset, name="stopped", budget=70)
-    cancel_experiment(stopped, None)
+    cancel_grid(stopped, None)
     broken = requested(dataset, name="broken")
     error = "entailment: no such model; expected one of extractive"
-    Experiment.objects.filter(pk=broken.pk).update(state="failed", error=error)
+    Grid.objects.filter(pk=broken.pk).update(state="failed", error=error)
     grids = {
         "planning": requested(dataset, name="planning"),
         "planned": planned(dataset, name="planned", budget=80),

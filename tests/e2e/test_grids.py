@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Locator, Page, expect
 
-from generation.models import Call, Checkpoint, Experiment
+from generation.models import Call, Checkpoint, Grid
 from tests.generation.grid_runs import valley
 from tests.language_model_server import says, stand_in
 
@@ -76,8 +76,8 @@ def test_a_grid_is_planned_watched_cancelled_resumed_and_read(page, sign_in, ros
     assert page.evaluate("window.sameDocument"), "htmx should move the bar, not a page load"
     page.get_by_role("button", name="Cancel pilot").click()
     expect(page.get_by_text("cancelled", exact=True)).to_be_visible()
-    experiment = Experiment.objects.get()
-    assert experiment.state == "cancelled"
+    grid = Grid.objects.get()
+    assert grid.state == "cancelled"
     assert 0 < Call.objects.count() < N_CALLS
 
     page.get_by_role("link", name="Grids").first.click()
@@ -112,4 +112,4 @@ def test_a_refused_grid_leads_to_its_first_mistake(page, sign_in, rosa, dataset)
     expect(page.get_by_text("Not planned.")).to_be_visible()
     expect(page.get_by_label("Temperatures")).to_be_focused()
     expect(page.get_by_text("Found 'warm'; expected a number")).to_be_visible()
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()

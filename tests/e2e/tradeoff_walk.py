@@ -12,7 +12,7 @@ from evaluation.tradeoffs.axes import axes_of, usual
 from evaluation.tradeoffs.material import material_of
 from evaluation.tradeoffs.services.reranking import rerank
 from evaluation.tradeoffs.services.saved_views import save_view
-from generation.models import Experiment
+from generation.models import Grid
 from tests.makers import example_row, import_rows, response_row
 from tests.tradeoff_grid import synthetic_dataset
 from tests.tradeoff_material import pools_of
@@ -53,5 +53,5 @@ def tradeoff_pages(folder: Path, user: User) -> Iterator[tuple[str, str]]:
     scorers = ["--attribution=auto_ais/lexical", "--sensibleness=sensible/heuristic"]
     recipe = ["--model=extractive", "--k1=3", "--k2=2", *scorers]
     call_command("run_recipe", dataset.name, *recipe, stdout=StringIO())
-    done = Experiment.objects.get(dataset=dataset)
+    done = Grid.objects.get(dataset=dataset)
     yield "recipe, done", reverse("tradeoffs:recipe-progress", args=[dataset.slug, done.pk])

@@ -13,13 +13,13 @@ import django
 CALL_SECONDS = 0.001
 
 
-def main(experiment_id: int, log: Path) -> None:
+def main(grid_id: int, log: Path) -> None:
     """Ask chunk by chunk; each call is a line of the log before it is answered."""
     django.setup()
 
     from generation.backends.registry import LANGUAGE_MODELS, LanguageModelKind
-    from generation.models import Experiment
-    from generation.services.experiment_chunks import claim_next_grid_chunk, generate_chunk
+    from generation.models import Grid
+    from generation.services.grid_chunks import claim_next_grid_chunk, generate_chunk
     from tests.generation.question_makers import LOGGING, Noting
 
     model = Noting()
@@ -33,13 +33,13 @@ def main(experiment_id: int, log: Path) -> None:
 
     model.on_call = note
     LANGUAGE_MODELS[LOGGING] = LanguageModelKind("Notes", lambda spec: model, needs_model=False)
-    experiment = Experiment.objects.get(pk=experiment_id)
-    while experiment.state == Experiment.State.RUNNING:
-        if claim := claim_next_grid_chunk(experiment):
+    grid = Grid.objects.get(pk=grid_id)
+    while grid.state == Grid.State.RUNNING:
+        if claim := claim_next_grid_chunk(grid):
             generate_chunk(claim)
         else:
             time.sleep(0.1)  # until the lease of the one that was killed has run out
-        experiment.refresh_from_db()
+        grid.refresh_from_db()
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@ from typing import Any
 
 from accounts.models import User
 from generation.grids.grid_file import of_data
-from generation.models import Dataset, Experiment, ExperimentChunk
-from generation.services.experiment_chunks import claim_grid_chunk, generate_chunk
-from generation.services.experiments import make_plan, request_experiment, start_experiment
+from generation.models import Dataset, Grid, GridChunk
+from generation.services.grid_chunks import claim_grid_chunk, generate_chunk
+from generation.services.grids import make_plan, request_grid, start_grid
 from tests.makers import import_rows
 
 
@@ -29,7 +29,7 @@ def valley(folder: Path, n: int = 3, name: str = "valley") -> Dataset:
     return outcome.dataset
 
 
-def requested(dataset: Dataset, user: User | None = None, **grid: Any) -> Experiment:
+def requested(dataset: Dataset, user: User | None = None, **choices: Any) -> Grid:
     """Ask for a grid over a dataset: two setups of the extractive model, unless it says otherwise.
 
     Without golden evidence one of them leaves an example out.
@@ -40,40 +40,40 @@ def requested(dataset: Dataset, user: User | None = None, **grid: Any) -> Experi
         "prompts": ["no-evidence", "golden"],
         "temperatures": [0.0],
     }
-    return request_experiment(dataset, of_data(usual | grid), user)
+    return request_grid(dataset, of_data(usual | choices), user)
 
 
-def planned(dataset: Dataset, user: User | None = None, **grid: Any) -> Experiment:
+def planned(dataset: Dataset, user: User | None = None, **choices: Any) -> Grid:
     """Return a grid that waits to be started."""
-    experiment = requested(dataset, user, **grid)
-    make_plan(experiment.pk)
-    experiment.refresh_from_db()
-    return experiment
+    grid = requested(dataset, user, **choices)
+    make_plan(grid.pk)
+    grid.refresh_from_db()
+    return grid
 
 
-def started(dataset: Dataset, user: User | None = None, **grid: Any) -> Experiment:
+def started(dataset: Dataset, user: User | None = None, **choices: Any) -> Grid:
     """Return a grid that waits for a worker."""
-    experiment = planned(dataset, user, **grid)
-    assert start_experiment(experiment, user)
-    experiment.refresh_from_db()
-    return experiment
+    grid = planned(dataset, user, **choices)
+    assert start_grid(grid, user)
+    grid.refresh_from_db()
+    return grid
 
 
-def work(experiment: Experiment, n_chunks: int | None = None) -> Experiment:
+def work(grid: Grid, n_chunks: int | None = None) -> Grid:
     """Ask the first chunks of a grid, or all of them, as a worker does."""
-    waiting = ExperimentChunk.objects.filter(experiment=experiment, state="queued")
+    waiting = GridChunk.objects.filter(grid=grid, state="queued")
     for pk in list(waiting.order_by("number").values_list("pk", flat=True))[:n_chunks]:
         if claim := claim_grid_chunk(pk):
             generate_chunk(claim)
-    experiment.refresh_from_db()
-    return experiment
+    grid.refresh_from_db()
+    return grid
 
 
-def done(dataset: Dataset, user: User | None = None, **grid: Any) -> Experiment:
+def done(dataset: Dataset, user: User | None = None, **choices: Any) -> Grid:
     """Return a grid that has come to its end."""
-    return work(started(dataset, user, **grid))
+    return work(started(dataset, user, **choices))
 
 
-def failed_in_part(dataset: Dataset, user: User | None = None) -> Experiment:
+def failed_in_part(dataset: Dataset, user: User | None = None) -> Grid:
     """Return a grid whose prompts do not fit their budget, so that each call has failed."""
     return done(dataset, user, name="too small", budget=3)

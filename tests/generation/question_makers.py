@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from generation.backends.base import Completion, Decoding, Prompt
-from generation.grids.grid_file import Grid, of_data
-from generation.models import Dataset, Experiment
-from generation.services.experiment_chunks import claim_next_grid_chunk, generate_chunk
-from generation.services.experiments import make_plan, request_experiment, start_experiment
+from generation.grids.grid_file import GridChoices, of_data
+from generation.models import Dataset, Grid
+from generation.services.grid_chunks import claim_next_grid_chunk, generate_chunk
+from generation.services.grids import make_plan, request_grid, start_grid
 from tests.makers import example_row, import_rows
 
 LOGGING = "noting"
@@ -46,24 +46,24 @@ def dataset_of(folder: Path, n: int, **more: Any) -> Dataset:
     return outcome.dataset
 
 
-def grid_of(name: str = "grid", model: str = LOGGING, **more: Any) -> Grid:
+def grid_of(name: str = "grid", model: str = LOGGING, **more: Any) -> GridChoices:
     """Return a grid of one prompt type at temperature 0, unless said otherwise."""
     usual = {"prompts": ["golden"], "temperatures": [0.0], "models": [{"name": model}]}
     return of_data({"name": name} | usual | more)
 
 
-def started(dataset: Dataset, grid: Grid) -> Experiment:
-    """Return a grid's experiment, planned and started."""
-    experiment = request_experiment(dataset, grid, None)
-    make_plan(experiment.pk)
-    start_experiment(experiment, None)
-    experiment.refresh_from_db()
-    return experiment
+def started(dataset: Dataset, choices: GridChoices) -> Grid:
+    """Return the grid of these choices, planned and started."""
+    grid = request_grid(dataset, choices, None)
+    make_plan(grid.pk)
+    start_grid(grid, None)
+    grid.refresh_from_db()
+    return grid
 
 
-def ask(experiment: Experiment) -> Experiment:
-    """Do what an experiment has left, as a worker does, and return it as it is then."""
-    while claim := claim_next_grid_chunk(experiment):
+def ask(grid: Grid) -> Grid:
+    """Do what a grid has left, as a worker does, and return it as it is then."""
+    while claim := claim_next_grid_chunk(grid):
         generate_chunk(claim)
-    experiment.refresh_from_db()
-    return experiment
+    grid.refresh_from_db()
+    return grid

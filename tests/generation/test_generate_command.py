@@ -6,8 +6,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from generation.grids.grid_file import read_grid
-from generation.models import Call, Dataset, Experiment, Response
-from generation.services.experiments import make_plan, request_experiment
+from generation.models import Call, Dataset, Grid, Response
+from generation.services.grids import make_plan, request_grid
 from tests.generation.question_makers import dataset_of
 from tests.makers import example_row, import_rows, row_counts
 
@@ -98,12 +98,12 @@ def test_ctrl_c_stops_it_and_the_same_command_goes_on(grid, noting, n_presses, n
         f"Stopped: {n_answered} of 6 calls are answered. "
         "Run the same command again to go on from there."
     )
-    assert Experiment.objects.get().state == Experiment.State.CANCELLED
+    assert Grid.objects.get().state == Grid.State.CANCELLED
 
     noting.on_call = lambda n: ""
     generate(grid)
 
-    assert Experiment.objects.get().state == Experiment.State.DONE
+    assert Grid.objects.get().state == Grid.State.DONE
     assert Response.objects.count() == 6
     assert len(noting.asked) == n_asked
     assert signal.getsignal(signal.SIGINT) == before
@@ -111,7 +111,7 @@ def test_ctrl_c_stops_it_and_the_same_command_goes_on(grid, noting, n_presses, n
 
 def test_a_plan_that_was_outgrown_is_made_again_before_anything_is_asked(grid, tmp_path, capsys):
     dataset = Dataset.objects.get()
-    make_plan(request_experiment(dataset, read_grid(GRID), None).pk)
+    make_plan(request_grid(dataset, read_grid(GRID), None).pk)
     dataset_of(tmp_path / "more", 4)  # one example more
 
     generate(grid)
@@ -146,7 +146,7 @@ def test_a_grid_that_cannot_be_asked_is_refused(grid, line, said):
 
     for options in ({}, {"dry_run": True}):
         assert refused(grid, **options).startswith(said)
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()
 
 
 def test_a_file_or_dataset_that_is_not_there_is_said(grid, tmp_path):

@@ -163,9 +163,9 @@ def test_a_grid_with_a_graph_has_longer_answers_unless_it_says_otherwise():
 
 
 def test_a_plan_counts_what_has_no_prompt_and_says_why(graph):
-    experiment = started(graph, grid_of(model="extractive", prompts=ALL, budget=100))
+    grid = started(graph, grid_of(model="extractive", prompts=ALL, budget=100))
 
-    plan = plan_of(experiment)
+    plan = plan_of(grid)
 
     assert plan
     counts = {row.prompt: (row.n_calls, row.n_left_out, row.n_unmade) for row in plan.rows}
@@ -182,9 +182,9 @@ def test_a_plan_counts_what_has_no_prompt_and_says_why(graph):
 
 
 def test_answers_cite_the_graph_that_their_prompt_held(graph):
-    experiment = ask(started(graph, grid_of(model="extractive", prompts=ALL)))
+    grid = ask(started(graph, grid_of(model="extractive", prompts=ALL)))
 
-    assert (experiment.state, experiment.error) == ("done", "")
+    assert (grid.state, grid.error) == ("done", "")
     answers = {
         (response.setup.prompt, response.example.key): response
         for response in Response.objects.select_related("setup", "example")
@@ -214,9 +214,9 @@ def test_answers_cite_the_graph_that_their_prompt_held(graph):
 
 def test_a_plan_counts_calls_that_miss_entities_of_the_graph(graph):
     """Two setups of each type; Q404 of 'born' is missing where the imported list is shown."""
-    experiment = started(graph, grid_of(model="extractive", prompts=ALL, temperatures=[0.0, 0.5]))
+    grid = started(graph, grid_of(model="extractive", prompts=ALL, temperatures=[0.0, 0.5]))
 
-    plan = plan_of(experiment)
+    plan = plan_of(grid)
 
     assert plan
     assert {row.prompt: row.n_incomplete for row in plan.rows} == {
@@ -324,10 +324,10 @@ def test_of_a_changed_graph_a_grid_has_other_setups(graph, tmp_path):
 
 
 def test_a_grid_does_not_go_on_with_a_graph_that_has_changed_since(graph, tmp_path):
-    experiment = started(graph, grid_of(model="extractive", prompts=["graph-retrieved"]))
+    grid = started(graph, grid_of(model="extractive", prompts=["graph-retrieved"]))
     grow(tmp_path)
 
-    stopped = ask(experiment)
+    stopped = ask(grid)
 
     assert stopped.state == "failed"
     assert "the graph, or how it is searched, has changed since this grid" in stopped.error
@@ -342,12 +342,12 @@ def test_a_grid_goes_on_where_it_is_imported_with_the_same_graph(graph, tmp_path
     other = import_path(tmp_path / "export", "elsewhere").dataset
     assert other
 
-    experiment = started(other, grid_of("there", model="extractive", prompts=ALL))
+    grid = started(other, grid_of("there", model="extractive", prompts=ALL))
 
-    plan = plan_of(experiment)
+    plan = plan_of(grid)
     assert plan
     assert (plan.total.n_calls, plan.total.n_there) == (0, 3 + 2 + 2)
-    assert experiment.state == "done"
+    assert grid.state == "done"
 
 
 def test_what_was_made_here_comes_back_from_an_export_as_it_was(graph, tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from generation.models import Call, Experiment
+from generation.models import Call, Grid
 from tests.generation.grid_runs import valley
 from tests.generation.lovelace import lovelace
 from tests.generation.question_makers import ask, grid_of, started
@@ -76,8 +76,8 @@ def test_a_preview_counts_entities_that_the_graph_does_not_have(researcher, grap
 def test_a_response_says_which_part_of_the_graph_its_model_was_not_shown(researcher, graph):
     page = shown(researcher.get(address(graph, "born")))
     budget = int(types_on(page).row("Graph, as imported")["All"].replace(",", "")) - 1
-    grid = grid_of(model="extractive", prompts=["graph-imported"], budget=budget)
-    experiment = ask(started(graph, grid))
+    choices = grid_of(model="extractive", prompts=["graph-imported"], budget=budget)
+    grid = ask(started(graph, choices))
     call = Call.objects.get(example__key="born")
 
     page = shown(
@@ -86,9 +86,9 @@ def test_a_response_says_which_part_of_the_graph_its_model_was_not_shown(researc
     assert "apart from 1 triple that had no room" in page.text
     assert "No room for 1 triple" in page.text
     assert page.text.count("1 entity is not in the graph") == 2
-    page = shown(researcher.get(reverse("grids:call", args=[experiment.pk, call.pk])))
+    page = shown(researcher.get(reverse("grids:call", args=[grid.pk, call.pk])))
     assert page.notes["Evidence"] == "1 triple left out 1 entity is not in the graph"
-    page = shown(researcher.get(reverse("grids:grid", args=[experiment.pk])))
+    page = shown(researcher.get(reverse("grids:grid", args=[grid.pk])))
     assert "1 about questions with entities that are not in the graph" in page.text
 
 
@@ -103,10 +103,10 @@ def test_other_examples_show_no_prompts_about_graphs_unless_asked(researcher, gr
 
 
 def test_the_page_of_a_call_tells_the_parts_of_its_prompt_apart(researcher, graph):
-    experiment = ask(started(graph, grid_of(model="extractive", prompts=["graph-gold"])))
+    grid = ask(started(graph, grid_of(model="extractive", prompts=["graph-gold"])))
     call = Call.objects.get(example__key="born")
 
-    page = shown(researcher.get(reverse("grids:call", args=[experiment.pk, call.pk])))
+    page = shown(researcher.get(reverse("grids:call", args=[grid.pk, call.pk])))
 
     assert [part for part, _ in prompt_on(page)] == [
         *("Instructions", "Demonstration", "Dialog", "Evidence", "Dialog"),
@@ -168,7 +168,7 @@ def test_a_grid_about_a_graph_is_planned_from_the_form(researcher, graph):
 
     researcher.post(NEW, asked)
 
-    grid = Experiment.objects.get().grid
+    grid = Grid.objects.get().choices
     assert (grid["prompts"], grid["max_tokens"]) == (["graph-gold"], [500])
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from generation.models import Call, Experiment, Response
+from generation.models import Call, Grid, Response
 from generation.text.prompt_types import TWELVE
 from tests.generation.question_makers import dataset_of, grid_of, started
 from tests.services import database_url
@@ -29,20 +29,20 @@ LASTS_SECONDS = 120.0
 def test_a_grid_killed_twice_makes_again_only_what_was_in_flight(tmp_path):
     prompts = [kind.key for kind in TWELVE]
     dataset = dataset_of(tmp_path / "mills", N_EXAMPLES)
-    experiment = started(dataset, grid_of(prompts=prompts, temperatures=[0.0, 0.7]))
+    grid = started(dataset, grid_of(prompts=prompts, temperatures=[0.0, 0.7]))
     log = tmp_path / "calls"
 
     for kill in range(1, N_KILLS + 1):
-        worker = asking(experiment, log)
+        worker = asking(grid, log)
         waited_for(log, kill * N_CALLS // 3)
         worker.send_signal(signal.SIGKILL)
         assert worker.wait() == -signal.SIGKILL
         # Each call that was noted is stored, but for those in flight: one of each worker killed.
         assert 0 <= n_lines(log) - Response.objects.count() <= kill
-    assert asking(experiment, log).wait(LASTS_SECONDS) == 0
+    assert asking(grid, log).wait(LASTS_SECONDS) == 0
 
-    experiment.refresh_from_db()
-    assert experiment.state == Experiment.State.DONE
+    grid.refresh_from_db()
+    assert grid.state == Grid.State.DONE
     assert Response.objects.count() == Call.objects.count() == N_CALLS
     asked_for = Counter(f"{t} {prompt!r}" for t, prompt in stored())
     noted = Counter(log.read_text().splitlines())
@@ -55,9 +55,9 @@ def stored() -> list[tuple[float | None, str]]:
     return list(Call.objects.values_list("setup__temperature", "prompt"))
 
 
-def asking(experiment: Experiment, log: Path) -> subprocess.Popen[bytes]:
+def asking(grid: Grid, log: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.generation.grid_answers", str(experiment.pk), str(log)],
+        [sys.executable, "-m", "tests.generation.grid_answers", str(grid.pk), str(log)],
         cwd=settings.BASE_DIR,
         env=os.environ
         | {

@@ -4,14 +4,14 @@ import pytest
 from django.urls import reverse
 
 from generation.backends.base import Completion
-from generation.grids.progress import experiment_progress, setups_progress
-from generation.models import Call, Experiment, Response
-from generation.services.experiments import (
+from generation.grids.progress import grids_progress, setups_progress
+from generation.models import Call, Grid, Response
+from generation.services.grids import (
     OutgrownPlan,
     make_plan,
-    request_experiment,
+    request_grid,
     retry_failed,
-    start_experiment,
+    start_grid,
 )
 from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import example_row, import_rows
@@ -66,13 +66,13 @@ def test_a_response_whose_model_was_shown_all_says_nothing_of_it(long_mill, noti
 
 def test_tokens_that_a_model_does_not_count_are_counted_here(tmp_path, noting):
     says(noting, Completion("It closed in 1971."), Completion("In 1971.", "", (), False, 100, 7))
-    experiment = ask(started(dataset_of(tmp_path, 2), grid_of(models=PRICED)))
+    grid = ask(started(dataset_of(tmp_path, 2), grid_of(models=PRICED)))
 
     # 'It closed in 1971.' has five words and marks; its prompt has 20.
-    [progress] = experiment_progress(Experiment.objects.all())
+    [progress] = grids_progress(Grid.objects.all())
     assert (progress.n_tokens_in, progress.n_tokens_out) == (20 + 100, 5 + 7)
     assert progress.cost == 120 / 10 + 12
-    [setup] = setups_progress(experiment)
+    [setup] = setups_progress(grid)
     assert setup.mean_completion_tokens == 6
     assert list(Call.objects.values_list("n_model_prompt_tokens", flat=True)) == [0, 100]
 
@@ -83,17 +83,17 @@ def test_tokens_that_a_model_does_not_count_are_counted_here(tmp_path, noting):
 def test_an_empty_completion_is_a_response_that_says_nothing(tmp_path, noting):
     nothing = Completion(" \n[eot] 3 2 0 More?", "", (), False, 100, 8)
     says(noting, nothing, Completion("Yes."), Completion("No."))
-    experiment = ask(started(dataset_of(tmp_path, 2), grid_of(models=PRICED)))
+    grid = ask(started(dataset_of(tmp_path, 2), grid_of(models=PRICED)))
 
     assert {response.text for response in Response.objects.all()} == {"", "Yes."}
     empty = Call.objects.get(response__text="")
     assert (empty.problem, empty.completion) == ("", nothing.text)
-    [progress] = experiment_progress(Experiment.objects.all())
+    [progress] = grids_progress(Grid.objects.all())
     assert (progress.n_done, progress.n_empty, progress.n_failed) == (2, 1, 0)
     assert (progress.n_tokens_in, progress.n_tokens_out) == (100 + 20, 8 + 2)  # it was paid for
-    [setup] = setups_progress(experiment)
+    [setup] = setups_progress(grid)
     assert setup.mean_completion_tokens == 5  # 8 and 2
-    assert retry_failed(experiment, None) == 0
+    assert retry_failed(grid, None) == 0
 
 
 # --- more than was planned ------------------------------------------------------------------
@@ -101,26 +101,26 @@ def test_an_empty_completion_is_a_response_that_says_nothing(tmp_path, noting):
 
 def test_a_grid_is_planned_again_when_there_is_more_to_ask_than_its_plan_says(tmp_path, noting):
     dataset = dataset_of(tmp_path / "first", 2)
-    experiment = request_experiment(dataset, grid_of(), None)
-    make_plan(experiment.pk)
+    grid = request_grid(dataset, grid_of(), None)
+    make_plan(grid.pk)
     dataset_of(tmp_path / "more", 3)  # one example more
 
     with pytest.raises(OutgrownPlan, match=r"more to ask than the plan of grid says"):
-        start_experiment(experiment, None)
+        start_grid(grid, None)
 
-    experiment.refresh_from_db()
-    assert (experiment.state, experiment.plan) == (Experiment.State.PLANNING, {})
-    assert not experiment.cells.exists()
-    make_plan(experiment.pk)
-    assert start_experiment(experiment, None)
-    assert len(ask(experiment).calls.all()) == 3
+    grid.refresh_from_db()
+    assert (grid.state, grid.plan) == (Grid.State.PLANNING, {})
+    assert not grid.cells.exists()
+    make_plan(grid.pk)
+    assert start_grid(grid, None)
+    assert len(ask(grid).calls.all()) == 3
 
 
 def test_a_grid_with_less_to_ask_than_its_plan_says_is_started(tmp_path, noting):
     dataset = dataset_of(tmp_path, 2)
-    experiment = request_experiment(dataset, grid_of("second", temperatures=[0.0, 0.7]), None)
-    make_plan(experiment.pk)
+    grid = request_grid(dataset, grid_of("second", temperatures=[0.0, 0.7]), None)
+    make_plan(grid.pk)
     ask(started(dataset, grid_of("first")))
 
-    assert start_experiment(experiment, None)
-    assert ask(experiment).calls.count() == 2
+    assert start_grid(grid, None)
+    assert ask(grid).calls.count() == 2

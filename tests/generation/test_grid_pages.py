@@ -6,8 +6,8 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from generation.models import Call, Experiment
-from generation.services.experiments import cancel_experiment
+from generation.models import Call, Grid
+from generation.services.grids import cancel_grid
 from tests.generation.grid_runs import (
     done,
     failed_in_part,
@@ -36,18 +36,18 @@ def dataset(tmp_path):
     return valley(tmp_path)
 
 
-def address(name, experiment, *more):
-    return reverse(f"grids:{name}", args=[experiment.pk, *more])
+def address(name, grid, *more):
+    return reverse(f"grids:{name}", args=[grid.pk, *more])
 
 
-def buttons_of(page, experiment):
+def buttons_of(page, grid):
     """Return what a grid can be asked to do, by the addresses of the page's forms."""
-    here = f"/grids/{experiment.pk}/"
+    here = f"/grids/{grid.pk}/"
     return [there.removeprefix(here).strip("/") for there in page.actions if here in there]
 
 
-def figures_of(page, experiment):
-    return page.part(f"grid-{experiment.pk}-figures").text
+def figures_of(page, grid):
+    return page.part(f"grid-{grid.pk}-figures").text
 
 
 # --- the list -------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ def test_without_grids_the_list_leads_to_a_new_one(researcher, dataset):
 
 def test_the_list_counts_grids_by_state_and_shows_those_of_one(researcher, dataset):
     planned(dataset, name="one")
-    cancel_experiment(started(dataset, name="two", temperatures=[0.5]), None)
+    cancel_grid(started(dataset, name="two", temperatures=[0.5]), None)
     failed_in_part(dataset)
 
     links = shown(researcher.get(GRIDS, {"state": "failed"})).part("grids").links
@@ -96,23 +96,23 @@ def test_the_list_costs_the_same_for_one_grid_and_for_three(researcher, dataset)
 
 
 def test_a_grid_that_is_being_planned_is_asked_again(researcher, dataset):
-    experiment = requested(dataset)
+    grid = requested(dataset)
 
-    answer = researcher.get(address("grid", experiment))
+    answer = researcher.get(address("grid", grid))
 
     page = shown(answer)
     assert "Progress planning" in page.headings
-    assert "Counting calls and tokens" in figures_of(page, experiment)
-    assert f'hx-get="{address("progress", experiment)}" hx-trigger="every 2s"' in answer.text
+    assert "Counting calls and tokens" in figures_of(page, grid)
+    assert f'hx-get="{address("progress", grid)}" hx-trigger="every 2s"' in answer.text
     assert '<meta http-equiv="refresh"' in answer.text
-    assert buttons_of(page, experiment) == ["cancel"]
+    assert buttons_of(page, grid) == ["cancel"]
 
 
 def test_the_plan_says_calls_what_is_left_out_tokens_and_cost(researcher, dataset):
     price = {"input": 1_000_000.0, "output": 0.0}
-    experiment = planned(dataset, models=[{"name": "extractive", "price": price}])
+    grid = planned(dataset, models=[{"name": "extractive", "price": price}])
 
-    page = shown(researcher.get(address("grid", experiment)))
+    page = shown(researcher.get(address("grid", grid)))
 
     # 3 examples without evidence, 2 with golden evidence: the first has none.
     assert "Start 5 calls" in page.buttons
@@ -154,16 +154,16 @@ def test_without_a_price_the_cost_is_not_known(researcher, dataset):
 def test_a_planned_grid_is_started_and_sent(
     researcher, dataset, django_capture_on_commit_callbacks
 ):
-    experiment = planned(dataset)
+    grid = planned(dataset)
 
     with django_capture_on_commit_callbacks() as sent:
-        answer = researcher.post(address("start", experiment))
+        answer = researcher.post(address("start", grid))
 
-    experiment.refresh_from_db()
+    grid.refresh_from_db()
     assert answer.status_code == 302
     assert len(sent) == 1
-    assert experiment.state == "running"
-    again = researcher.post(address("start", experiment), follow=True)
+    assert grid.state == "running"
+    again = researcher.post(address("start", grid), follow=True)
     [message] = shown(again).messages
     assert "is not waiting to be started" in message
 
@@ -171,79 +171,79 @@ def test_a_planned_grid_is_started_and_sent(
 def test_a_grid_that_has_outgrown_its_plan_says_that_it_is_planned_again(
     researcher, dataset, tmp_path, django_capture_on_commit_callbacks
 ):
-    experiment = planned(dataset)
+    grid = planned(dataset)
     valley(tmp_path / "more", 4)  # one example more
 
     with django_capture_on_commit_callbacks() as sent:
-        answer = researcher.post(address("start", experiment), follow=True)
+        answer = researcher.post(address("start", grid), follow=True)
 
-    experiment.refresh_from_db()
+    grid.refresh_from_db()
     [message] = shown(answer).messages
     assert "planned again, and nothing was asked" in message
-    assert (experiment.state, len(sent)) == ("planning", 1)
+    assert (grid.state, len(sent)) == ("planning", 1)
 
 
 def test_a_running_grid_says_how_far_it_is(researcher, dataset):
-    experiment = work(started(dataset), 1)  # the chunk of the first setup: 3 of 5 calls
+    grid = work(started(dataset), 1)  # the chunk of the first setup: 3 of 5 calls
     now = timezone.now()
-    Experiment.objects.update(resumed_at=now - timedelta(minutes=10))
+    Grid.objects.update(resumed_at=now - timedelta(minutes=10))
     Call.objects.update(created_at=now)
 
-    page = shown(researcher.get(address("grid", experiment)))
+    page = shown(researcher.get(address("grid", grid)))
 
     assert "Progress running" in page.headings
-    assert "3 of 5 calls 60 %" in figures_of(page, experiment)
+    assert "3 of 5 calls 60 %" in figures_of(page, grid)
     # 3 calls in 600 seconds; 2 more take 400.
     assert page.facts["Rate"] == "0.3 calls a minute"
     assert page.facts["Ready in"] == "about 7 min"
     assert page.facts["Failed"] == "0"
-    assert buttons_of(page, experiment) == ["cancel"]
+    assert buttons_of(page, grid) == ["cancel"]
 
 
 def test_what_is_polled_ends_with_an_event_that_the_page_waits_for(researcher, dataset):
-    experiment = started(dataset)
-    assert "HX-Trigger" not in researcher.get(address("progress", experiment)).headers
+    grid = started(dataset)
+    assert "HX-Trigger" not in researcher.get(address("progress", grid)).headers
 
-    work(experiment)
+    work(grid)
 
-    answer = researcher.get(address("progress", experiment))
+    answer = researcher.get(address("progress", grid))
     assert "grid-changed" in answer.headers["HX-Trigger"]
     assert 'hx-trigger="every' not in answer.text
     assert "<html" not in researcher.get(GRIDS, headers={"HX-Request": "true"}).text
 
 
 def test_a_grid_is_cancelled_and_resumed(researcher, dataset, django_capture_on_commit_callbacks):
-    experiment = work(started(dataset), 1)
+    grid = work(started(dataset), 1)
 
-    page = shown(researcher.post(address("cancel", experiment), follow=True))
+    page = shown(researcher.post(address("cancel", grid), follow=True))
     [message] = page.messages
     assert "is cancelled" in message
     assert page.facts["Left"] == "2 calls"
-    assert buttons_of(page, experiment) == ["resume"]
+    assert buttons_of(page, grid) == ["resume"]
 
     with django_capture_on_commit_callbacks() as sent:
-        researcher.post(address("resume", experiment))
+        researcher.post(address("resume", grid))
     assert len(sent) == 1
-    assert work(experiment).state == "done"
-    assert Call.objects.filter(experiment=experiment).count() == 5
+    assert work(grid).state == "done"
+    assert Call.objects.filter(grid=grid).count() == 5
 
 
 def test_what_failed_of_a_cancelled_grid_is_retried_after_the_rest(researcher, dataset):
-    experiment = failed_in_part(dataset)
-    Experiment.objects.update(state="cancelled")
+    grid = failed_in_part(dataset)
+    Grid.objects.update(state="cancelled")
 
-    page = shown(researcher.get(address("grid", experiment)))
+    page = shown(researcher.get(address("grid", grid)))
 
     assert page.facts["Failed"] == "5 (they are retried after the other calls)"
-    assert buttons_of(page, experiment) == ["resume"]
+    assert buttons_of(page, grid) == ["resume"]
 
 
 def test_a_grid_that_is_done_shows_its_setups_with_their_means(researcher, dataset):
-    experiment = done(dataset)
+    grid = done(dataset)
 
-    page = shown(researcher.get(address("grid", experiment)))
+    page = shown(researcher.get(address("grid", grid)))
 
-    assert "5 of 5 calls 100 %" in figures_of(page, experiment)
+    assert "5 of 5 calls 100 %" in figures_of(page, grid)
     golden = Call.objects.filter(setup__prompt="golden")
     mean = sum(call.n_tokens for call in golden) / 2
     setup = golden[0].setup
@@ -256,36 +256,36 @@ def test_a_grid_that_is_done_shows_its_setups_with_their_means(researcher, datas
         "Cut": "0",
         "Mean tokens, prompt": f"{mean:.1f}",
     }
-    assert page.links[setup.name] == f"{address('calls', experiment)}?setup={setup.pk}"
-    assert buttons_of(page, experiment) == []
+    assert page.links[setup.name] == f"{address('calls', grid)}?setup={setup.pk}"
+    assert buttons_of(page, grid) == []
 
 
 def test_calls_that_failed_are_retried(researcher, dataset):
-    experiment = failed_in_part(dataset)
+    grid = failed_in_part(dataset)
 
-    page = shown(researcher.get(address("grid", experiment)))
+    page = shown(researcher.get(address("grid", grid)))
     [message] = page.messages
     assert "5 calls have no response" in message
-    assert "0 of 5 calls 0 %" in figures_of(page, experiment)
-    assert buttons_of(page, experiment) == ["retry"]
+    assert "0 of 5 calls 0 %" in figures_of(page, grid)
+    assert buttons_of(page, grid) == ["retry"]
 
-    researcher.post(address("retry", experiment))
-    experiment.refresh_from_db()
-    assert experiment.state == "running"
-    assert not experiment.calls.exists()
+    researcher.post(address("retry", grid))
+    grid.refresh_from_db()
+    assert grid.state == "running"
+    assert not grid.calls.exists()
 
 
 def test_a_grid_that_stopped_says_why(researcher, dataset):
-    experiment = requested(dataset)
-    Experiment.objects.update(state="failed", error=HTML)
+    grid = requested(dataset)
+    Grid.objects.update(state="failed", error=HTML)
 
-    answer = researcher.get(address("grid", experiment))
+    answer = researcher.get(address("grid", grid))
 
     page = shown(answer)
     [message] = page.messages
     assert message.endswith(HTML)
     assert HTML not in answer.text
-    assert buttons_of(page, experiment) == ["resume", "delete"]
+    assert buttons_of(page, grid) == ["resume", "delete"]
 
 
 def test_only_a_grid_that_has_asked_nothing_is_deleted(researcher, dataset):
@@ -296,26 +296,26 @@ def test_only_a_grid_that_has_asked_nothing_is_deleted(researcher, dataset):
 
     [message] = shown(refused).messages
     assert "has made calls" in message
-    assert [each.name for each in Experiment.objects.all()] == ["kept"]
+    assert [each.name for each in Grid.objects.all()] == ["kept"]
 
 
 def test_the_file_of_a_grid_asks_for_the_same_grid(researcher, dataset):
-    experiment = planned(dataset, name="as file", seeds=[0, 7])
+    grid = planned(dataset, name="as file", seeds=[0, 7])
 
-    answer = researcher.get(address("file", experiment))
+    answer = researcher.get(address("file", grid))
 
     assert answer["Content-Disposition"] == 'attachment; filename="as-file.toml"'
     again = researcher.post("/grids/new/file/", {"dataset": "valley", "text": answer.text})
-    assert again.url == address("grid", experiment)
-    assert Experiment.objects.count() == 1
+    assert again.url == address("grid", grid)
+    assert Grid.objects.count() == 1
 
 
 def test_a_grid_costs_the_same_for_two_setups_and_for_six(researcher, dataset):
     two = done(dataset)
     six = done(dataset, name="six", temperatures=[0.5, 0.6, 0.7])
 
-    def cost(experiment):
-        return len(statements(lambda: researcher.get(address("grid", experiment))))
+    def cost(grid):
+        return len(statements(lambda: researcher.get(address("grid", grid))))
 
     assert cost(two) == cost(six)
 
@@ -324,19 +324,19 @@ def test_a_grid_costs_the_same_for_two_setups_and_for_six(researcher, dataset):
 
 
 def test_calls_are_narrowed_to_a_setup_and_to_those_that_failed(researcher, dataset):
-    experiment = done(dataset)
-    setup = experiment.setups.get(prompt="golden")
+    grid = done(dataset)
+    setup = grid.setups.get(prompt="golden")
     Call.objects.filter(example__key="e2", setup=setup).update(response=None, problem=HTML)
 
     def listed(**chosen):
-        page = shown(researcher.get(address("calls", experiment), chosen))
+        page = shown(researcher.get(address("calls", grid), chosen))
         return page.table().column("Example")
 
     assert listed() == ["e0", "e1", "e2", "e1", "e2"]
     assert listed(setup=setup.pk) == ["e1", "e2"]
     assert listed(setup=setup.pk, failed="on") == ["e2"]
     assert len(listed(setup="999999")) == 5
-    page = shown(researcher.get(address("calls", experiment), {"failed": "on"}))
+    page = shown(researcher.get(address("calls", grid), {"failed": "on"}))
     assert page.table().column("Response") == [f"Failed. {HTML}"]
     assert "Retry 1 failed" in page.buttons
 
@@ -344,17 +344,17 @@ def test_calls_are_narrowed_to_a_setup_and_to_those_that_failed(researcher, data
 def test_the_list_of_calls_costs_the_same_for_one_and_for_five(researcher, dataset, tmp_path):
     many, one = done(dataset), done(valley(tmp_path, 1, "lone"), prompts=["no-evidence"])
 
-    def cost(experiment):
-        return len(statements(lambda: researcher.get(address("calls", experiment))))
+    def cost(grid):
+        return len(statements(lambda: researcher.get(address("calls", grid))))
 
     assert cost(one) == cost(many)
 
 
 def test_a_call_shows_its_prompt_and_what_came_of_it(researcher, dataset):
-    experiment = done(dataset)
-    call = experiment.calls.get(setup__prompt="golden", example__key="e1")
+    grid = done(dataset)
+    call = grid.calls.get(setup__prompt="golden", example__key="e1")
 
-    page = shown(researcher.get(address("call", experiment, call.pk)))
+    page = shown(researcher.get(address("call", grid, call.pk)))
 
     evidence, dialog = page.parts("prompt-part")
     assert evidence.text == "Evidence Fact: Mill 1 closed in 1901."
@@ -369,9 +369,9 @@ def test_a_call_shows_its_prompt_and_what_came_of_it(researcher, dataset):
 
 
 def test_a_call_leads_to_its_neighbours_in_the_setup(researcher, tmp_path):
-    experiment = done(valley(tmp_path, n=4), prompts=["no-evidence", "golden"])
-    calls = experiment.calls.filter(setup__prompt="no-evidence").order_by("pk")
-    first, second, third, _ = (address("call", experiment, call.pk) for call in calls)
+    grid = done(valley(tmp_path, n=4), prompts=["no-evidence", "golden"])
+    calls = grid.calls.filter(setup__prompt="no-evidence").order_by("pk")
+    first, second, third, _ = (address("call", grid, call.pk) for call in calls)
 
     links = shown(researcher.get(second)).links
 
@@ -380,10 +380,10 @@ def test_a_call_leads_to_its_neighbours_in_the_setup(researcher, tmp_path):
 
 
 def test_a_call_of_restricted_context_says_what_is_left_of_both(researcher, dataset):
-    experiment = done(dataset, prompts=["restricted-golden-0.4"])
-    call = experiment.calls.select_related("response").get(example__key="e1")
+    grid = done(dataset, prompts=["restricted-golden-0.4"])
+    call = grid.calls.select_related("response").get(example__key="e1")
 
-    page = shown(researcher.get(address("call", experiment, call.pk)))
+    page = shown(researcher.get(address("call", grid, call.pk)))
     response = shown(
         researcher.get(reverse("evaluation:response", args=["valley", call.response_id]))
     )
@@ -399,10 +399,10 @@ def test_a_call_of_restricted_context_says_what_is_left_of_both(researcher, data
 
 
 def test_a_call_without_a_prompt_says_why(researcher, dataset):
-    experiment = failed_in_part(dataset)
-    call = experiment.calls.earliest("pk")
+    grid = failed_in_part(dataset)
+    call = grid.calls.earliest("pk")
 
-    page = shown(researcher.get(address("call", experiment, call.pk)))
+    page = shown(researcher.get(address("call", grid, call.pk)))
 
     assert "No prompt was made" in page.text
     [message] = page.messages
@@ -410,19 +410,19 @@ def test_a_call_without_a_prompt_says_why(researcher, dataset):
 
 
 def test_a_call_is_no_page_of_another_grid(researcher, dataset, tmp_path):
-    experiment, other = done(dataset), done(valley(tmp_path, 1, "lone"), name="other")
+    grid, other = done(dataset), done(valley(tmp_path, 1, "lone"), name="other")
 
-    call = experiment.calls.earliest("pk")
+    call = grid.calls.earliest("pk")
     assert researcher.get(address("call", other, call.pk)).status_code == 404
 
 
 def test_the_page_of_a_response_leads_to_its_call(researcher, dataset):
-    experiment = done(dataset)
-    call = experiment.calls.get(setup__prompt="golden", example__key="e1")
+    grid = done(dataset)
+    call = grid.calls.get(setup__prompt="golden", example__key="e1")
 
     page = shown(researcher.get(reverse("evaluation:response", args=["valley", call.response_id])))
 
-    assert address("call", experiment, call.pk) in page.addresses
+    assert address("call", grid, call.pk) in page.addresses
     assert page.facts["Made with"].startswith("extractive|")
     assert "How it was made" in page.headings
     assert "As imported" not in page.text
@@ -438,13 +438,13 @@ DONE_TO = ["start", "cancel", "resume", "retry", "delete"]
 def test_grids_are_for_researchers_and_read_or_changed_by_their_own_method(
     name, researcher, dataset, client, rachel, client_for
 ):
-    experiment = planned(dataset)
+    grid = planned(dataset)
     right, wrong = ("get", "post") if name in READ else ("post", "get")
-    url = address(name, experiment)
+    url = address(name, grid)
 
     assert getattr(researcher, wrong)(url).status_code == 405
     assert getattr(client, right)(url).url.startswith("/accounts/sign-in/")
     assert getattr(client_for(rachel), right)(url).status_code == 403
     assert getattr(researcher, right)(reverse(f"grids:{name}", args=[10**6])).status_code == 404
-    experiment.refresh_from_db()
-    assert experiment.state == "planned"
+    grid.refresh_from_db()
+    assert grid.state == "planned"

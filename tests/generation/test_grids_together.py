@@ -9,23 +9,23 @@ from django.utils import timezone
 
 from generation.backends.base import Completion
 from generation.backends.registry import LANGUAGE_MODELS, LanguageModelKind
-from generation.grids.progress import experiment_progress
-from generation.models import Call, Checkpoint, Experiment, Response, Setup
-from generation.services import claims, experiments
+from generation.grids.progress import grids_progress
+from generation.models import Call, Checkpoint, Grid, Response, Setup
+from generation.services import claims, grids
 from generation.services.calls import response_key
-from generation.services.experiment_chunks import (
+from generation.services.grid_chunks import (
     claim_grid_chunk,
     claim_next_grid_chunk,
     lost_grid_chunks,
 )
-from generation.services.experiments import (
-    cancel_experiment,
+from generation.services.grids import (
+    cancel_grid,
     chunks_to_send,
-    delete_experiment,
+    delete_grid,
     make_plan,
-    request_experiment,
+    request_grid,
     retry_failed,
-    start_experiment,
+    start_grid,
 )
 from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import response_row
@@ -39,9 +39,9 @@ def mills(tmp_path):
     return dataset_of(tmp_path / "mills", 3)
 
 
-def counts(experiment):
+def counts(grid):
     """Return how many calls a grid has, how many are answered, and how many failed."""
-    [progress] = experiment_progress(Experiment.objects.filter(pk=experiment.pk))
+    [progress] = grids_progress(Grid.objects.filter(pk=grid.pk))
     return progress.n_calls, progress.n_done, progress.n_failed
 
 
@@ -63,8 +63,8 @@ def test_a_grid_that_is_deleted_takes_no_failed_call_of_another_with_it(mills, n
     first = ask(started(mills, grid_of("first")))
     second = started(mills, grid_of("second"))
 
-    cancel_experiment(second, None)
-    delete_experiment(second, None)
+    cancel_grid(second, None)
+    delete_grid(second, None)
 
     assert counts(first) == (3, 2, 1)
     assert retry_failed(first, None) == 1
@@ -75,25 +75,25 @@ def test_two_grids_that_start_at_the_same_moment_share_their_new_setup(mills, no
     one, other = planned(mills, "one"), planned(mills, "other")
 
     def start():
-        start_experiment(other, None)
+        start_grid(other, None)
         connection.close()
 
     starting = Thread(target=start)
     with transaction.atomic():  # the other cannot see its setup yet
-        start_experiment(one, None)
+        start_grid(one, None)
         starting.start()
         starting.join(0.5)
     starting.join()
 
     other.refresh_from_db()
-    assert other.state == Experiment.State.RUNNING
+    assert other.state == Grid.State.RUNNING
     assert Setup.objects.get() == one.cells.get().setup == other.cells.get().setup
 
 
 def planned(dataset, name):
-    experiment = request_experiment(dataset, grid_of(name), None)
-    make_plan(experiment.pk)
-    return experiment
+    grid = request_grid(dataset, grid_of(name), None)
+    make_plan(grid.pk)
+    return grid
 
 
 @pytest.mark.parametrize(
@@ -128,8 +128,8 @@ def test_a_chunk_that_waits_for_another_grid_is_heard_of_again_at_once(mills, no
 
 
 def test_the_first_chunk_that_can_be_taken_may_come_late(tmp_path, noting, monkeypatch):
-    monkeypatch.setattr(experiments, "SMALLEST_CHUNK", 1)
-    monkeypatch.setattr(experiments, "MOST_CHUNKS", 1000)
+    monkeypatch.setattr(grids, "SMALLEST_CHUNK", 1)
+    monkeypatch.setattr(grids, "MOST_CHUNKS", 1000)
     dataset = dataset_of(tmp_path, claims.SENT_TOGETHER + 1)
     one = started(dataset, grid_of("one"))
     other = started(dataset, grid_of("other", prompts=["golden", "no-evidence"]))
@@ -147,7 +147,7 @@ def test_half_a_character_is_stored_as_a_question_mark(mills, noting, monkeypatc
 
     monkeypatch.setattr(noting, "complete", halves)
 
-    assert ask(started(mills, grid_of())).state == Experiment.State.DONE
+    assert ask(started(mills, grid_of())).state == Grid.State.DONE
     assert set(Response.objects.values_list("text", flat=True)) == {"Cut ? here."}
 
 
@@ -156,9 +156,9 @@ def test_an_answer_that_cannot_be_stored_is_the_problem_of_its_call_alone(tmp_pa
     key = response_key("e1", "noting · T 0.0 · golden")
     dataset = dataset_of(tmp_path, 3, responses=[response_row(key, "e1", setup="people")])
 
-    experiment = ask(started(dataset, grid_of()))
+    grid = ask(started(dataset, grid_of()))
 
-    assert counts(experiment) == (3, 2, 1)
+    assert counts(grid) == (3, 2, 1)
     problem = Call.objects.get(response=None).problem
     assert problem.startswith("its answer cannot be stored: IntegrityError: ")
 
@@ -177,12 +177,12 @@ def slow(noting, monkeypatch):
 
 
 def test_a_slow_model_does_not_keep_others_waiting(mills, noting, slow):
-    grid = grid_of(models=[{"name": "slow"}, {"name": "noting"}])
+    choices = grid_of(models=[{"name": "slow"}, {"name": "noting"}])
 
-    experiment = ask(started(mills, grid))  # as far as it goes
+    grid = ask(started(mills, choices))  # as far as it goes
 
     assert len(noting.asked) == 1 + 3
-    [waiting] = experiment.chunks.exclude(state="done")
+    [waiting] = grid.chunks.exclude(state="done")
     assert (waiting.setup.model, len(waiting.examples), waiting.sent_at) == ("slow", 2, None)
     slow.refresh_from_db()
     assert slow.next_call_at - timezone.now() < timedelta(minutes=1)  # one place is reserved
@@ -191,12 +191,12 @@ def test_a_slow_model_does_not_keep_others_waiting(mills, noting, slow):
 
     Checkpoint.objects.update(next_call_at=timezone.now())
     assert lost_grid_chunks(timezone.now()) == [waiting.pk]
-    ask(experiment)
+    ask(grid)
     assert len(noting.asked) == 1 + 3 + 1
 
 
 def test_a_short_wait_is_waited_for(mills, noting, slow):
     Checkpoint.objects.update(calls_per_minute=1200)  # 60 / 1081 s apart
 
-    assert ask(started(mills, grid_of(model="slow"))).state == Experiment.State.DONE
+    assert ask(started(mills, grid_of(model="slow"))).state == Grid.State.DONE
     assert len(noting.asked) == 3

@@ -8,20 +8,20 @@ from django.utils import timezone
 from generation.grids.grid_file import GridError
 from generation.importers.setups import origin_of
 from generation.model_specs import BackendError, ModelSpec
-from generation.models import Experiment, ExperimentChunk, Passage, Sample, Setup
-from generation.services.experiment_chunks import claim_next_grid_chunk, generate_chunk
-from generation.services.experiments import (
-    ExperimentError,
+from generation.models import Grid, GridChunk, Passage, Sample, Setup
+from generation.services.grid_chunks import claim_next_grid_chunk, generate_chunk
+from generation.services.grids import (
+    GridChangeError,
     make_plan,
-    request_experiment,
-    start_experiment,
+    request_grid,
+    start_grid,
 )
 from generation.services.model_provenance import open_noted
 from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import example_row, import_rows, response_row
 
 pytestmark = pytest.mark.both
-State = Experiment.State
+State = Grid.State
 NAME = "noting · T 0.0 · golden"  # of the setup that `grid_of` asks
 SPEC = ModelSpec("noting", "noting")
 
@@ -57,33 +57,31 @@ def answers_of(setup, folder, dataset):
 def test_an_imported_setup_of_the_same_name_is_not_taken_over(mills, noting, tmp_path, setup, said):
     answers_of(setup, tmp_path / "more", mills)
 
-    experiment = started(mills, grid_of())
+    grid = started(mills, grid_of())
 
-    assert experiment.state == State.FAILED
-    assert experiment.error.startswith(
-        f"setup “{NAME}”: found one of that name in pilot with {said}"
-    )
+    assert grid.state == State.FAILED
+    assert grid.error.startswith(f"setup “{NAME}”: found one of that name in pilot with {said}")
 
 
 def test_a_setup_that_was_imported_after_planning_is_not_taken_over(mills, noting, tmp_path):
-    experiment = request_experiment(mills, grid_of(), None)
-    make_plan(experiment.pk)
+    grid = request_grid(mills, grid_of(), None)
+    make_plan(grid.pk)
     answers_of({"name": NAME, "model": "other"}, tmp_path / "more", mills)
 
     with pytest.raises(GridError, match="with model 'other'"):
-        start_experiment(experiment, None)
+        start_grid(grid, None)
 
-    experiment.refresh_from_db()
-    assert experiment.state == State.PLANNED
+    grid.refresh_from_db()
+    assert grid.state == State.PLANNED
 
 
 def test_a_name_that_a_grid_about_another_dataset_has_is_refused_with_that_dataset(mills, noting):
-    request_experiment(mills, grid_of("first"), None)
+    request_grid(mills, grid_of("first"), None)
     mills.name, mills.slug, mills.pk = "other", "other", None
     mills.save()
 
-    with pytest.raises(ExperimentError, match="named “first”, about the dataset pilot:"):
-        request_experiment(mills, grid_of("first"), None)
+    with pytest.raises(GridChangeError, match="named “first”, about the dataset pilot:"):
+        request_grid(mills, grid_of("first"), None)
 
 
 # --- its model ------------------------------------------------------------------------------
@@ -104,15 +102,15 @@ def test_a_model_is_not_bound_by_what_has_answered_nothing(mills, noting):
 
 def test_a_model_is_bound_by_another_worker_that_is_at_it(mills, noting):
     """Its answers may come at any moment."""
-    experiment = started(mills, grid_of())
-    chunk = experiment.chunks.get()
+    grid = started(mills, grid_of())
+    chunk = grid.chunks.get()
     chunks = [
-        ExperimentChunk.objects.create(
-            experiment=experiment,
+        GridChunk.objects.create(
+            grid=grid,
             setup=chunk.setup,
             number=number,
             examples=chunk.examples,
-            state=ExperimentChunk.State.RUNNING,
+            state=GridChunk.State.RUNNING,
             lease_until=timezone.now() + timedelta(minutes=1),
         )
         for number in (7, 8)
@@ -163,9 +161,9 @@ def test_a_chunk_ends_with_the_collection_that_it_began_with(mills, noting):
         Passage.objects.create(dataset=mills, key=f"0{n}", text="Question of e1, e2, e3?")
         return ""
 
-    experiment = started(mills, grid_of(prompts=["top-1"]))
+    grid = started(mills, grid_of(prompts=["top-1"]))
     noting.on_call = add
-    claim = claim_next_grid_chunk(experiment)
+    claim = claim_next_grid_chunk(grid)
     assert claim is not None
     generate_chunk(claim)
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from generation.models import Checkpoint, Experiment, Sample
+from generation.models import Checkpoint, Grid, Sample
 from tests.generation.grid_runs import planned, valley
 from tests.shown import shown
 
@@ -135,10 +135,10 @@ def test_every_choice_reaches_the_grid(researcher, sample):
 
     answer = researcher.post(NEW, choices(**asked))
 
-    experiment = Experiment.objects.get()
-    assert answer.url == f"/grids/{experiment.pk}/"
-    assert (experiment.name, experiment.state, experiment.sample) == ("pilot", "planning", sample)
-    assert experiment.grid == {
+    grid = Grid.objects.get()
+    assert answer.url == f"/grids/{grid.pk}/"
+    assert (grid.name, grid.state, grid.sample) == ("pilot", "planning", sample)
+    assert grid.choices == {
         "name": "pilot",
         "models": [
             {"name": "extractive", "precision": "fp32"},
@@ -199,7 +199,7 @@ def test_a_mistake_is_shown_at_its_field(researcher, dataset, field, value, mess
     [trouble] = page.messages
     assert "Not planned" in trouble
     assert message in page.errors[field]
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()
 
 
 def test_too_many_setups_are_refused_at_the_longest_list(researcher, dataset):
@@ -230,7 +230,7 @@ def test_a_name_that_another_grid_has_is_refused(researcher, dataset):
     assert same.status_code == 302
     assert other.status_code == 422
     assert "name" in shown(other).errors
-    assert Experiment.objects.count() == 1
+    assert Grid.objects.count() == 1
 
 
 def test_what_is_asked_for_is_sent_to_be_planned(
@@ -252,9 +252,9 @@ def test_a_grid_file_is_pasted_or_uploaded(researcher, dataset):
     file = SimpleUploadedFile("grid.toml", b"\xef\xbb\xbf" + WRITTEN.encode())
     uploaded = researcher.post(FILE, {"dataset": "valley", "file": file})
 
-    experiment = Experiment.objects.get()
-    assert pasted.url == uploaded.url == f"/grids/{experiment.pk}/"
-    assert experiment.grid["prompts"] == ["golden"]
+    grid = Grid.objects.get()
+    assert pasted.url == uploaded.url == f"/grids/{grid.pk}/"
+    assert grid.choices["prompts"] == ["golden"]
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_a_grid_file_with_a_mistake_is_refused(researcher, dataset, sent, field,
     [trouble] = page.messages
     assert answer.status_code == 422
     assert message in (page.errors[field] if field else trouble)
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()
 
 
 def test_a_large_file_is_refused_whoever_sends_it(researcher, dataset, adam, client_for, settings):
@@ -301,4 +301,4 @@ def test_new_grids_are_for_researchers(address, researcher, dataset, client, rac
     assert client.get(address).url.startswith("/accounts/sign-in/")
     assert client_for(rachel).post(address, choices()).status_code == 403
     assert researcher.put(address).status_code == 405
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()

@@ -5,8 +5,8 @@ import pytest
 from generation.grids import plan as module
 from generation.grids.plan import PlanRow, plan_of, planned
 from generation.grids.recipe import recipe_prompts
-from generation.models import Call, Experiment
-from generation.services.experiments import make_plan, request_experiment
+from generation.models import Call, Grid
+from generation.services.grids import make_plan, request_grid
 from generation.templatetags.grids import why_left_out
 from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import example_row, import_rows, row_counts
@@ -139,14 +139,14 @@ def test_what_is_counted_of_a_large_grid_is_still_to_be_asked(tmp_path, monkeypa
 
 
 def test_a_plan_is_stored_and_read_again(half_golden):
-    experiment = request_experiment(half_golden, grid_of(), None)
-    assert plan_of(experiment) is None
+    grid = request_grid(half_golden, grid_of(), None)
+    assert plan_of(grid) is None
 
-    make_plan(experiment.pk)
+    make_plan(grid.pk)
 
-    experiment.refresh_from_db()
-    assert experiment.state == Experiment.State.PLANNED
-    assert plan_of(experiment) == plan_for(half_golden, grid_of())
+    grid.refresh_from_db()
+    assert grid.state == Grid.State.PLANNED
+    assert plan_of(grid) == plan_for(half_golden, grid_of())
 
 
 def test_planning_asks_nothing_and_writes_nothing_else(half_golden):
@@ -159,4 +159,4 @@ def test_planning_asks_nothing_and_writes_nothing_else(half_golden):
 
 
 def plan_for(dataset, grid):
-    return planned(Experiment(dataset=dataset, grid=grid.as_data()))
+    return planned(Grid(dataset=dataset, choices=grid.as_data()))

@@ -46,11 +46,11 @@ def test_the_first_questions_are_answered_with_citations_of_their_graphs(items, 
     dataset = import_path(path, "biokalma").dataset
     assert dataset
 
-    experiment = ask(
+    grid = ask(
         started(dataset, grid_of(model="extractive", prompts=["graph-imported", "graph-retrieved"]))
     )
 
-    assert (experiment.state, experiment.error) == ("done", "")
+    assert (grid.state, grid.error) == ("done", "")
     responses = Response.objects.select_related("setup", "example").order_by("example__pk")
     assert responses.count() == 2 * N_QUESTIONS
     imported = [each for each in responses if each.setup.prompt == "graph-imported"]

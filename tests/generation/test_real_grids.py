@@ -17,7 +17,7 @@ from generation.models import (
     Checkpoint,
     Dataset,
     ExamplePassage,
-    Experiment,
+    Grid,
     ResponsePassage,
     Sample,
     Turn,
@@ -55,14 +55,14 @@ def imported(path: Path, name: str) -> Dataset:
     return dataset
 
 
-def asked_of(dataset: Dataset, **grid: Any) -> Experiment:
-    experiment = ask(started(dataset, grid_of(**grid)))
-    assert (experiment.state, experiment.error) == (Experiment.State.DONE, "")
-    return experiment
+def asked_of(dataset: Dataset, **choices: Any) -> Grid:
+    grid = ask(started(dataset, grid_of(**choices)))
+    assert (grid.state, grid.error) == (Grid.State.DONE, "")
+    return grid
 
 
-def calls_of(experiment: Experiment) -> list[Call]:
-    calls = Call.objects.filter(experiment=experiment).order_by("pk")
+def calls_of(grid: Grid) -> list[Call]:
+    calls = Call.objects.filter(grid=grid).order_by("pk")
     return list(calls.select_related("setup", "example", "response"))
 
 
@@ -104,12 +104,12 @@ def facts_of(prompt: str) -> list[str]:
     return [line.removeprefix("Fact: ") for line in lines if line.startswith("Fact: ")]
 
 
-def assert_plan_was_kept(experiment: Experiment) -> None:
+def assert_plan_was_kept(grid: Grid) -> None:
     """Assert that the plan's numbers are what was asked, and that each call has its outcome."""
-    calls, plan = calls_of(experiment), plan_of(experiment)
+    calls, plan = calls_of(grid), plan_of(grid)
     assert plan
     assert not plan.is_estimated
-    assert [row.prompt for row in plan.rows] == experiment.grid["prompts"]
+    assert [row.prompt for row in plan.rows] == grid.choices["prompts"]
     for row in plan.rows:
         made = [call for call in calls if call.setup.prompt == row.prompt]
         assert (row.n_calls, row.n_there) == (len(made), 0)
@@ -182,10 +182,10 @@ def test_the_extractive_model_is_asked_all_that_was_planned(
 ):
     dataset = make(shared, tmp_path)
 
-    experiment = asked_of(dataset, model="extractive", prompts=prompts)
+    grid = asked_of(dataset, model="extractive", prompts=prompts)
 
-    assert_plan_was_kept(experiment)
-    calls, shown_by, golden_of = calls_of(experiment), shown_in(dataset), golden_in(dataset)
+    assert_plan_was_kept(grid)
+    calls, shown_by, golden_of = calls_of(grid), shown_in(dataset), golden_in(dataset)
     texts = texts_in(dataset)
     ranking = Ranking(texts)
     questions = questions_in(dataset)
@@ -235,12 +235,10 @@ def test_a_checkpoint_answers_what_fits_and_the_others_say_why_not(
     assert Sample.objects.get(pk=sample.pk).members.count() == 4
     Checkpoint.objects.create(name="tiny", backend="language-model", location=str(folder_of_model))
 
-    experiment = asked_of(
-        dataset, model="tiny", prompts=prompts, sample="four", max_tokens=[MAX_TOKENS]
-    )
+    grid = asked_of(dataset, model="tiny", prompts=prompts, sample="four", max_tokens=[MAX_TOKENS])
 
-    assert_plan_was_kept(experiment)
-    calls, shown_by, texts = calls_of(experiment), shown_in(dataset), texts_in(dataset)
+    assert_plan_was_kept(grid)
+    calls, shown_by, texts = calls_of(grid), shown_in(dataset), texts_in(dataset)
     members = set(sample.members.values_list("example", flat=True))
     assert {call.example_id for call in calls} == members
     for call in calls:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from generation.grids.grid_file import Grid, GridError, GridModel, Retrieval
+from generation.grids.grid_file import GridChoices, GridError, GridModel, Retrieval
 from generation.grids.recipe import n_calls, recipe_grid, recipe_prompts
 from generation.grids.restricted_context import restricted_grid
 from generation.text.prompt_types import (
@@ -71,7 +71,7 @@ def test_the_recipe_asks_one_model_with_every_part_at_temperature_0():
         "r", "small", 5, 3, sample="dev", budget=900, retrieval=Retrieval(idf="lucene")
     )
 
-    assert grid == Grid(
+    assert grid == GridChoices(
         "r",
         (GridModel("small"),),
         sample="dev",

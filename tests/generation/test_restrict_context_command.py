@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from generation.management.commands import restrict_context
-from generation.models import Dataset, Experiment, Response, Setup
+from generation.models import Dataset, Grid, Response, Setup
 from tests.generation.mill import MILL, example_rows
 from tests.makers import import_rows, row_counts
 
@@ -48,14 +48,14 @@ def test_each_evidence_is_asked_at_each_share_and_its_real_shares_are_stored(mil
     restrict("--model", "noting")
 
     assert len(noting.asked) == 21
-    assert Experiment.objects.count() == 1
+    assert Grid.objects.count() == 1
 
 
 def test_other_choices_are_another_grid_that_shares_what_is_there(mill, noting):
     restrict("--model", "noting", "--evidence", "golden", "--shares", "1", "0.5", "0")
     restrict("--model", "noting", "--evidence", "golden", "random", "--shares", "1", "0.5", "0")
 
-    names = Experiment.objects.values_list("name", flat=True)
+    names = Grid.objects.values_list("name", flat=True)
     assert len(names) == 2
     assert all(name.startswith("mill, restricted context, noting, ") for name in names)
     assert len(noting.asked) == 5
@@ -120,7 +120,7 @@ def test_a_mistake_is_said_and_nothing_is_asked(mill, noting, given, said):
 
     assert said in str(error.value)
     assert not noting.asked
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()
 
 
 def test_help_has_an_example(capsys):

@@ -10,7 +10,7 @@ from accounts.models import AuditEntry
 from generation.filters import ALL_ON, FILTER_KEYS, Filters, cascade_rows
 from generation.grids.plan import examples_of
 from generation.limits import LONGEST_NAME
-from generation.models import Dataset, Example, Experiment, Sample, SampledExample
+from generation.models import Dataset, Example, Grid, Sample, SampledExample
 from generation.sample_choices import DEV, TRAIN, SampleChoices, choices_of
 from generation.sample_reading import next_open
 from generation.seeded_random import random_key
@@ -344,7 +344,7 @@ def test_a_sample_goes_and_its_examples_stay(thirty, rosa):
 
 def test_a_sample_that_a_grid_is_about_stays(thirty):
     sample = drawn(thirty, EVERYTHING)
-    Experiment.objects.create(dataset=thirty, name="grid", sample=sample, grid={})
+    Grid.objects.create(dataset=thirty, name="grid", sample=sample, choices={})
 
     with pytest.raises(SampleError, match="A grid uses"):
         delete_sample(sample, None)

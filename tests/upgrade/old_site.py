@@ -21,6 +21,18 @@ from tests.upgrade.make_fixture import JUDGE
 FIXTURE = Path(__file__).parent.parent / "data" / "upgrade"
 STILL_HELD = "2099-01-01T00:00:00Z"  # raters had their units when the site went down a moment ago
 Row = dict[str, Any]
+# What models and fields of the old installation are called now.
+MODELS_NOW = {
+    "generation.experiment": "generation.grid",
+    "generation.experimentsetup": "generation.gridsetup",
+    "generation.experimentchunk": "generation.gridchunk",
+}
+FIELDS_NOW = {
+    "generation.grid": {"grid": "choices"},
+    "generation.gridsetup": {"experiment": "grid"},
+    "generation.gridchunk": {"experiment": "grid"},
+    "generation.call": {"experiment": "grid"},
+}
 
 
 @cache
@@ -52,6 +64,15 @@ def last_old_migrations() -> list[tuple[str, str]]:
     """Return the last migration of each app that the old installation has done."""
     lines = (FIXTURE / "migrations.jsonl").read_text(encoding="utf-8").splitlines()
     return list({row["app"]: row["name"] for row in map(json.loads, lines)}.items())
+
+
+def under_new_names(row: Row) -> tuple[tuple[str, Any], Row]:
+    """Return (model, id) and the fields of an old row, as they are called now."""
+    model = MODELS_NOW.get(row["model"], row["model"])
+    names = FIELDS_NOW.get(model, {})
+    return (model, row["pk"]), {
+        names.get(name, name): row["fields"][name] for name in row["fields"]
+    }
 
 
 def rows_now(models: Sequence[str]) -> dict[tuple[str, Any], Row]:

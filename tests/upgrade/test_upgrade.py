@@ -18,7 +18,7 @@ from accounts.models import User
 from annotation.models import Study, Vote
 from config.celery import app
 from evaluation.models import AutoScore, Job, JobStep, MetricRun
-from generation.models import Call, Experiment, Import, Sample
+from generation.models import Call, Grid, Import, Sample
 from tests.language_model_server import StandIn, says, stand_in
 from tests.services import database_url
 from tests.shown import shown
@@ -30,6 +30,7 @@ from tests.upgrade.old_site import (
     old_tasks,
     own_database,
     rows_now,
+    under_new_names,
 )
 from work.processes import Program, Supervisor
 
@@ -80,7 +81,7 @@ def test_an_upgrade_in_the_middle_of_all_work_keeps_and_ends_it(data, judge, cli
 
 def every_row_is_there(judge: StandIn) -> None:
     """Each row has what it had; of each table there are as many as there were."""
-    old = {(row["model"], row["pk"]): row["fields"] for row in old_rows(judge.url)}
+    old = dict(map(under_new_names, old_rows(judge.url)))
     now = rows_now(sorted({model for model, _ in old}))
     assert Counter(model for model, _ in now) == Counter(model for model, _ in old)
     for key, fields in old.items():
@@ -137,7 +138,7 @@ def the_worker_ends_what_waits(data: Path) -> None:
 
 def unfinished() -> list[str]:
     """Return what has not ended as it should."""
-    planned, asked = (Experiment.objects.get(name=n) for n in ("to be planned", "half asked"))
+    planned, asked = (Grid.objects.get(name=n) for n in ("to be planned", "half asked"))
     states = {
         "run": MetricRun.objects.get().state == "done",
         "job": Job.objects.get().state == "done",
@@ -152,10 +153,10 @@ def unfinished() -> list[str]:
 def nothing_was_done_twice(made: dict[Any, Any], judge: StandIn) -> None:
     assert made.items() <= rows_now(MADE).items(), "what was made has been made again"
 
-    run, grid = MetricRun.objects.get(), Experiment.objects.get(name="half asked")
+    run, grid = MetricRun.objects.get(), Grid.objects.get(name="half asked")
     targets = AutoScore.objects.filter(run=run).values_list("target", flat=True)
     assert len(targets) == len(set(targets)) == 12 * 2
-    calls = Call.objects.filter(experiment=grid).values_list("setup", "example")
+    calls = Call.objects.filter(grid=grid).values_list("setup", "example")
     assert len(calls) == len(set(calls)) == 12 * 2
     assert JobStep.objects.count() == Job.objects.get().n_done == 1 + 4
     assert judge.requests

@@ -30,9 +30,9 @@ from generation.api_grids import GridSerializer
 from generation.choices.declaration import ChoiceError
 from generation.choices.serializers import serializer_fields
 from generation.grids.grid_file import GridError, of_data
-from generation.grids.progress import experiment_progress
-from generation.models import Dataset, Experiment
-from generation.services.experiments import ExperimentError
+from generation.grids.progress import grids_progress
+from generation.models import Dataset, Grid
+from generation.services.grids import GridChangeError
 from generation.tasks import send
 
 STUDY = OpenApiParameter("study", description="Of alignment: slug of a study; default: newest.")
@@ -187,10 +187,10 @@ class StartExperiment(APIView):
             grid = services.request(dataset, asked.plan_of(experiment), _who(request))
         except GridError as error:
             raise ValidationError({error.field or "models": [f"{error}."]}) from error
-        except ExperimentError as error:
+        except GridChangeError as error:
             raise Conflict(str(error)) from error
         send(grid)
-        [progress] = experiment_progress(Experiment.objects.filter(pk=grid.pk))
+        [progress] = grids_progress(Grid.objects.filter(pk=grid.pk))
         return Answer(GridSerializer(progress).data, status.HTTP_202_ACCEPTED)
 
 

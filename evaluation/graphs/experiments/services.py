@@ -22,7 +22,7 @@ from generation.grids.grid_file import (
     LONGEST_CURRENCY,
     MOST_TOKENS,
     USUAL_MAX_TOKENS_WITH_GRAPH,
-    Grid,
+    GridChoices,
     GridModel,
     of_data,
 )
@@ -32,12 +32,12 @@ from generation.model_specs import ModelSpec
 from generation.models import (
     IS_ASKED,
     Dataset,
-    Experiment,
+    Grid,
     KGQuestion,
     QuestionEntity,
     Response,
 )
-from generation.services.experiments import ExperimentError, request_experiment
+from generation.services.grids import GridChangeError, request_grid
 from generation.services.record_keys import digest
 from generation.text.prompt_types import Graph, lacks_knowledge
 
@@ -137,7 +137,7 @@ def _lacking(dataset: Dataset) -> Mapping[Need, str]:
 # --- asking ---------------------------------------------------------------------------------
 
 
-def grid_of(dataset: Dataset, plan: ExperimentPlan) -> Grid:
+def grid_of(dataset: Dataset, plan: ExperimentPlan) -> GridChoices:
     """Return the grid of an experiment: the same for the same choices, in whatever order.
 
     Its name says them by a hash. Citation and text quality are about the same answers: theirs is
@@ -174,31 +174,31 @@ def _place(model: GridModel) -> tuple[str, str]:
     return model.name, model.precision
 
 
-def request(dataset: Dataset, plan: ExperimentPlan, user: User | None) -> Experiment:
+def request(dataset: Dataset, plan: ExperimentPlan, user: User | None) -> Grid:
     """Return the grid of an experiment, made if it is not there; a worker then plans it.
 
     Safe to ask twice: the same choices are the same grid.
 
     Raises:
-        ExperimentError: the dataset lacks what the experiment needs, or it asks nothing.
+        GridChangeError: the dataset lacks what the experiment needs, or it asks nothing.
         GridError: a choice cannot be used, or a model or the sample is not there.
     """
     experiment = EXPERIMENTS[plan.key]
     if not experiment.has_grid:
-        raise ExperimentError(f"{experiment.title} asks no models: it uses answers that exist.")
+        raise GridChangeError(f"{experiment.title} asks no models: it uses answers that exist.")
     if lacking := why_not(dataset, experiment, plan.graph):
-        raise ExperimentError(lacking[0])
-    return request_experiment(dataset, grid_of(dataset, plan), user)
+        raise GridChangeError(lacking[0])
+    return request_grid(dataset, grid_of(dataset, plan), user)
 
 
-def grids_of(dataset: Dataset, key: str) -> list[Experiment]:
+def grids_of(dataset: Dataset, key: str) -> list[Grid]:
     """Return the grids of a dataset that ask what an experiment asks, newest first; one query.
 
     Those that ask a single question, from its page, are no experiment.
     """
     own = _own_prompts(EXPERIMENTS[key])
-    grids = dataset.experiments.exclude(sample__name__regex=IS_ASKED).order_by("-pk")
-    return [grid for grid in grids if own & set(grid.grid["prompts"])]
+    grids = dataset.grids.exclude(sample__name__regex=IS_ASKED).order_by("-pk")
+    return [grid for grid in grids if own & set(grid.choices["prompts"])]
 
 
 def _own_prompts(experiment: KGExperiment) -> set[str]:

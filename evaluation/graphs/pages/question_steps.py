@@ -8,7 +8,7 @@ from django.urls import reverse
 from evaluation.graphs.pages.graph import pages_of
 from generation.grids.material import materials
 from generation.grids.prompts import PromptChoices, PromptMaker
-from generation.models import Call, Example, Experiment, KGQuestion
+from generation.models import Call, Example, Grid, KGQuestion
 from generation.retrieval.subgraphs import (
     Candidate,
     MentionSteps,
@@ -22,7 +22,7 @@ from generation.text.dialog_prompts import PromptLine, prompt_lines
 from generation.text.flat_graph import Triple
 from generation.text.prompt_types import prompt_type
 
-State = Experiment.State
+State = Grid.State
 GOING_ON = (State.PLANNING, State.RUNNING)
 MOST_TRIPLES = 200  # of one sub-graph that the page lists
 
@@ -117,14 +117,14 @@ class QuestionSteps(NamedTuple):
 class OnItsWay(NamedTuple):
     """A grid about this question alone whose answer is not there yet, or will not come."""
 
-    experiment: Experiment
+    grid: Grid
     model: str
     problem: str  # "" while it goes on
     call: int | None  # the one that failed
 
     @property
     def is_going_on(self) -> bool:
-        return self.experiment.state in GOING_ON
+        return self.grid.state in GOING_ON
 
 
 def question_of(example: Example) -> str:
@@ -184,20 +184,18 @@ def question_steps(example: Example, question: KGQuestion, slug: str) -> Questio
 
 def on_their_way(example: Example) -> list[OnItsWay]:
     """Return the grids about this question alone that have not answered it, newest first."""
-    failed = {
-        call.experiment_id: call for call in Call.objects.filter(example=example, response=None)
-    }
+    failed = {call.grid_id: call for call in Call.objects.filter(example=example, response=None)}
     waiting = []
-    for experiment in grids_about(example):
-        call = failed.get(experiment.pk)
-        problem = call.problem if call else experiment.error
-        if experiment.state == State.CANCELLED and not problem:
+    for grid in grids_about(example):
+        call = failed.get(grid.pk)
+        problem = call.problem if call else grid.error
+        if grid.state == State.CANCELLED and not problem:
             problem = "It was cancelled."
-        is_answered = experiment.state == State.DONE and call is None
+        is_answered = grid.state == State.DONE and call is None
         if not is_answered:
-            model = experiment.grid["models"][0]["name"]
-            problem = "" if experiment.state in GOING_ON else problem
-            waiting.append(OnItsWay(experiment, model, problem, call.pk if call else None))
+            model = grid.choices["models"][0]["name"]
+            problem = "" if grid.state in GOING_ON else problem
+            waiting.append(OnItsWay(grid, model, problem, call.pk if call else None))
     return waiting
 
 

@@ -29,7 +29,7 @@ from generation.models import (
 )
 from generation.services.asked_questions import QuestionError, store_question
 from generation.services.asked_questions import ask as ask_model
-from generation.services.experiments import ExperimentError
+from generation.services.grids import GridChangeError
 from generation.tasks import send
 
 QUESTIONS_PER_PAGE = 50
@@ -80,7 +80,7 @@ def question(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         Example.objects.select_related("dataset"), dataset__slug=slug, pk=pk
     )
     asked = get_object_or_404(KGQuestion, example=example)
-    responses = example.responses.select_related("setup", "dataset", "call__experiment")
+    responses = example.responses.select_related("setup", "dataset", "call__grid")
     answers = judged_answers(example.dataset, list(responses.order_by("setup__name", "key")))
     cited = {fact.qid for answer in answers for fact in answer.facts}
     waiting = on_their_way(example)
@@ -115,11 +115,11 @@ def ask(request: SignedInRequest, slug: str) -> HttpResponse:
     if form.is_valid():
         try:
             example = store_question(dataset, form.cleaned_data["question"], request.user)
-            experiment = ask_model(example, form.asked(), request.user)
-        except (GridError, ExperimentError) as error:
+            grid = ask_model(example, form.asked(), request.user)
+        except (GridError, GridChangeError) as error:
             form.add_error("model", f"{error}")
         else:
-            send(experiment)
+            send(grid)
             return redirect("graphs:question", slug, example.pk)
     return _show_form(request, dataset, form, status=422)
 

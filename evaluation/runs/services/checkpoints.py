@@ -14,7 +14,7 @@ from evaluation.models import MetricRun
 from generation.backends.model_files import COMMIT, what_is_wrong, wrong_kind
 from generation.backends.registry import LANGUAGE_MODELS
 from generation.model_specs import BackendError, ModelSpec
-from generation.models import Checkpoint, ExperimentSetup
+from generation.models import Checkpoint, GridSetup
 from generation.server_addresses import check_key, server_address
 
 WITH_LABELS = "transformers"  # the backend whose model says which output means entailment
@@ -139,8 +139,8 @@ def delete_checkpoint(checkpoint: Checkpoint, actor: User | None) -> None:
     One that runs or grids have used stays: it names their scores and responses.
     """
     runs = MetricRun.objects.filter(model_name=checkpoint.name, is_imported=False)
-    cells = ExperimentSetup.objects.filter(setup__model=checkpoint.name).order_by()
-    n_grids = cells.values("experiment").distinct().count()
+    cells = GridSetup.objects.filter(setup__model=checkpoint.name).order_by()
+    n_grids = cells.values("grid").distinct().count()
     for n, thing in [(runs.count(), "run"), (n_grids, "grid")]:
         if n:
             uses = f"{thing}s use" if n > 1 else f"{thing} uses"

@@ -21,7 +21,7 @@ from evaluation.runs.forms.checkpoints import CheckpointForm, PaceForm, pace_for
 from evaluation.runs.services import checkpoints as services
 from evaluation.runs.services.checkpoints import CheckpointError
 from generation.backends.registry import LANGUAGE_MODELS
-from generation.models import Checkpoint, ExperimentSetup
+from generation.models import Checkpoint, GridSetup
 
 CHECKPOINTS_PER_PAGE = 25
 
@@ -67,8 +67,8 @@ def _listed(
     names = [checkpoint.name for checkpoint in page.object_list]
     of_ours = MetricRun.objects.filter(is_imported=False, model_name__in=names).order_by()
     n_runs = dict(of_ours.values_list("model_name").annotate(n=Count("pk")))
-    cells = ExperimentSetup.objects.filter(setup__model__in=names).order_by()
-    grids = cells.values_list("setup__model").annotate(n=Count("experiment", distinct=True))
+    cells = GridSetup.objects.filter(setup__model__in=names).order_by()
+    grids = cells.values_list("setup__model").annotate(n=Count("grid", distinct=True))
     n_grids = dict(grids)
     rows = [
         _row(each, n_runs.get(each.name, 0), n_grids.get(each.name, 0), (wrong or {}).get(each.pk))

@@ -23,13 +23,13 @@ from generation.choices.declaration import made, values_of
 from generation.choices.forms import posted_fields
 from generation.forms.offered_models import offered_models
 from generation.grids.grid_file import (
-    Grid,
+    GridChoices,
     GridError,
     Retrieval,
 )
 from generation.grids.recipe import recipe_grid
 from generation.limits import LONGEST_NAME
-from generation.models import Dataset, Experiment, Sample
+from generation.models import Dataset, Grid, Sample
 
 USUAL_BUDGET = 1024  # tokens
 JUDGE = "judge_"  # before the names of the sides
@@ -76,7 +76,7 @@ class RecipeForm(forms.Form):
         sample = self._samples.get(self.cleaned_data.get("sample", ""))
         return made(RecipeChoices, self.cleaned_data | {"sample": sample})
 
-    def grid(self, plan: RecipePlan) -> Grid | None:
+    def grid(self, plan: RecipePlan) -> GridChoices | None:
         """Return the grid of a valid form; None: its errors say what is wrong."""
         for field, problem in plan.problems.items():
             self.add_error(field, problem)
@@ -123,7 +123,7 @@ def first_choices(dataset: Dataset) -> dict[str, Any]:
 def _free_name(dataset: Dataset) -> str:
     """Return a name that no grid has yet: 'mill-recipe-1'."""
     stem = f"{dataset.slug[: LONGEST_NAME - 16]}-recipe"
-    taken = set(Experiment.objects.filter(name__startswith=stem).values_list("name", flat=True))
+    taken = set(Grid.objects.filter(name__startswith=stem).values_list("name", flat=True))
     return next(name for name in (f"{stem}-{n}" for n in count(1)) if name not in taken)
 
 

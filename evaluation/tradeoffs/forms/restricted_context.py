@@ -19,12 +19,11 @@ from evaluation.tradeoffs.reports.restricted_context import RestrictedChoices
 from generation.choices.declaration import ChoiceError, fields_of
 from generation.choices.forms import form_field
 from generation.grids.cells import models_there
-from generation.grids.grid_file import Grid, GridError
+from generation.grids.grid_file import GridChoices, GridError
 from generation.grids.restricted_context import USUAL_EVIDENCE, restricted_grid
 from generation.limits import LONGEST_NAME
 from generation.model_sizes import by_size
-from generation.models import Dataset, Sample
-from generation.models import Experiment as Grids
+from generation.models import Dataset, Grid, Sample
 from generation.text.prompt_types import SHARES
 
 NUMBERS = ("k", "recall_1", "recall_k")
@@ -174,7 +173,7 @@ class PlanRestrictedForm(forms.Form):
         field.choices = choices
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> GridChoices:
         """The grid that a valid form asks for.
 
         Raises:
@@ -201,6 +200,6 @@ def _hint(recall: float) -> str:
 def _free_name(dataset: Dataset) -> str:
     """Return a name that no grid has yet."""
     first = f"Restricted context, {dataset.name}"[: LONGEST_NAME - 4]
-    taken = set(Grids.objects.filter(name__startswith=first).values_list("name", flat=True))
+    taken = set(Grid.objects.filter(name__startswith=first).values_list("name", flat=True))
     names = (first if number == 1 else f"{first} {number}" for number in range(1, len(taken) + 2))
     return next(name for name in names if name not in taken)

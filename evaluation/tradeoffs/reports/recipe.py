@@ -275,7 +275,7 @@ class RecipeReportChoices(NamedTuple):
 
 def _chosen_report(dataset: Dataset, choices: RecipeReportChoices) -> Report[RecipeRow]:
     """Return the report on what a recipe's responses were last re-ranked to."""
-    by_grid = {recipe.experiment.pk: recipe for recipe in recipes_of(dataset)}
+    by_grid = {recipe.grid.pk: recipe for recipe in recipes_of(dataset)}
     if choices.grid:
         check_known("grid", choices.grid, by_grid)
     recipe = by_grid.get(choices.grid) or next(iter(by_grid.values()), None)

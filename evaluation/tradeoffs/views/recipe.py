@@ -30,9 +30,9 @@ from evaluation.tradeoffs.recipe_stages import state_of
 from evaluation.tradeoffs.recipes import Recipe, recipe_of, recipes_of, responses_to_score
 from evaluation.tradeoffs.services.reranking import RerankingError, rerank
 from generation.grids.grid_file import GridError
-from generation.models import Dataset, Experiment
+from generation.models import Dataset, Grid
 from generation.retrieval.dataset_index import is_index_asked_for
-from generation.services.experiments import ExperimentError, request_experiment
+from generation.services.grids import GridChangeError, request_grid
 from generation.tasks import send
 
 
@@ -56,17 +56,17 @@ def start_recipe(request: SignedInRequest, slug: str) -> HttpResponse:
     dataset = get_object_or_404(Dataset, slug=slug)
     form = RecipeForm(request.POST, dataset=dataset)
     plan = plan_recipe(dataset, form.choices, waits_for_index=False)
-    grid = form.grid(plan)
-    if grid is not None:
+    choices = form.grid(plan)
+    if choices is not None:
         try:
-            experiment = request_experiment(dataset, grid, request.user)
+            grid = request_grid(dataset, choices, request.user)
         except GridError as error:
             form.refuse(error)
-        except ExperimentError as error:
+        except GridChangeError as error:
             form.add_error("name", str(error))
         else:
-            transaction.on_commit(partial(send, experiment))
-            return redirect("tradeoffs:recipe-progress", slug, experiment.pk)
+            transaction.on_commit(partial(send, grid))
+            return redirect("tradeoffs:recipe-progress", slug, grid.pk)
     return _show_form(request, dataset, form, plan, status=422)
 
 
@@ -202,13 +202,13 @@ def download_recipe(request: SignedInRequest, slug: str, pk: int, format_key: st
 
 def _recipe(slug: str, pk: int) -> Recipe:
     """Return a recipe of a dataset by the id of its grid."""
-    experiments = Experiment.objects.select_related("dataset", "sample").prefetch_related("setups")
-    found = recipe_of(get_object_or_404(experiments, pk=pk, dataset__slug=slug))
+    grids = Grid.objects.select_related("dataset", "sample").prefetch_related("setups")
+    found = recipe_of(get_object_or_404(grids, pk=pk, dataset__slug=slug))
     if found is None:
         raise Http404("This grid is no recipe.")
     return found
 
 
 def _to_progress(found: Recipe, address: str) -> HttpResponse:
-    here = reverse("tradeoffs:recipe-progress", args=[found.dataset.slug, found.experiment.pk])
+    here = reverse("tradeoffs:recipe-progress", args=[found.dataset.slug, found.grid.pk])
     return redirect(f"{here}{address}")

@@ -34,15 +34,15 @@ from evaluation.tradeoffs.reports.restricted_context import (
 )
 from evaluation.tradeoffs.reports.tradeoff import TradeoffRow, tradeoff_report
 from generation.grids.grid_file import GridError
-from generation.models import Dataset, Experiment
-from generation.services.experiments import ExperimentError, request_experiment
+from generation.models import Dataset, Grid
+from generation.services.grids import GridChangeError, request_grid
 from generation.tasks import send
 
 
 @require_safe
 @allowed(Role.RESEARCHER)
 def restricted(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show both curves with the lines of retrieval, or the form that plans the experiment."""
+    """Show both curves with the lines of retrieval, or the form that plans the grid."""
     dataset = get_object_or_404(Dataset, slug=slug)
     return _page(request, dataset, PlanRestrictedForm(dataset=dataset))
 
@@ -55,12 +55,12 @@ def start_restricted(request: SignedInRequest, slug: str) -> HttpResponse:
     form = PlanRestrictedForm(request.POST, dataset=dataset)
     if form.is_valid():
         try:
-            experiment = request_experiment(dataset, form.grid, request.user)
-            transaction.on_commit(partial(send, experiment))
-            return redirect("grids:grid", experiment.pk)
+            grid = request_grid(dataset, form.grid, request.user)
+            transaction.on_commit(partial(send, grid))
+            return redirect("grids:grid", grid.pk)
         except GridError as error:
             form.refuse(error)
-        except ExperimentError as error:
+        except GridChangeError as error:
             form.add_error("name", str(error))
     return _page(request, dataset, form, status=422)
 
@@ -105,12 +105,12 @@ def _page(
     )
 
 
-def _grids(dataset: Dataset) -> list[Experiment]:
+def _grids(dataset: Dataset) -> list[Grid]:
     """Return the grids that ask for restricted context, newest first."""
     return [
-        experiment
-        for experiment in dataset.experiments.all()
-        if any(key.startswith(PREFIX) for key in experiment.grid.get("prompts", ()))
+        grid
+        for grid in dataset.grids.all()
+        if any(key.startswith(PREFIX) for key in grid.choices.get("prompts", ()))
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from generation.grids.grid_file import Grid, GridError, read_grid
+from generation.grids.grid_file import GridChoices, GridError, read_grid
 from generation.management.grid_commands import ask_grid, dataset_named, print_plan
 
 EXAMPLE = """examples:
@@ -51,7 +51,7 @@ class Command(BaseCommand):
         ask_grid(dataset, grid, self.stdout, self.stderr, is_retrying=options["retry_failed"])
 
 
-def _grid(path: Path) -> Grid:
+def _grid(path: Path) -> GridChoices:
     try:
         return read_grid(path.read_text(encoding="utf-8"))
     except OSError as error:

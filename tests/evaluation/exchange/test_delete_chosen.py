@@ -19,7 +19,7 @@ from evaluation.exchange.services import delete_dataset
 from evaluation.models import Job, MetricRun
 from evaluation.reports.cache import votes_version
 from evaluation.votes.export import export_folder
-from generation.models import Example, Experiment, Sample
+from generation.models import Example, Grid, Sample
 from tests.annotation.makers import material, opened, planned, rate_all, researcher
 from tests.evaluation.exchange.test_delete_dataset import make_everything
 from tests.makers import (
@@ -44,9 +44,9 @@ KEPT = {
     "Construction",
     "Dataset",
     "Entity",
-    "Experiment",
-    "ExperimentChunk",
-    "ExperimentSetup",
+    "Grid",
+    "GridChunk",
+    "GridSetup",
     "Guideline",
     "Job",
     "JobStep",
@@ -122,7 +122,7 @@ def test_what_is_left_is_what_an_import_without_it_would_have_made(adam, tmp_pat
 
 def test_everything_that_hangs_on_examples_goes_and_was_counted_before(adam, tmp_path):
     dataset = make_everything(tmp_path / "a", "Pilot")
-    Experiment.objects.update(state=Experiment.State.DONE)
+    Grid.objects.update(state=Grid.State.DONE)
     Sample.objects.update(state=Sample.State.READY)
     MetricRun.objects.update(state=MetricRun.State.DONE)
     Job.objects.update(state=Job.State.DONE)
@@ -210,7 +210,7 @@ def test_work_that_goes_on_is_waited_for(adam, tmp_path):
     one = chosen(dataset, ["e1"])
     running: dict[str, tuple[Any, Any]] = {
         "run of auto_ais": (MetricRun, {"metric": "auto_ais", "state": "running"}),
-        "grid Temperatures": (Experiment, {"name": "Temperatures", "grid": {}, "state": "running"}),
+        "grid Temperatures": (Grid, {"name": "Temperatures", "choices": {}, "state": "running"}),
         "sample hundred": (Sample, {"name": "hundred", "parameters": {}, "state": "filtering"}),
         "a pull": (Job, {"kind": Job.Kind.GRAPH_PULL, "name": "a pull"}),
     }

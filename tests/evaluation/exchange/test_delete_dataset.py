@@ -37,9 +37,9 @@ from generation.models import (
     Construction,
     Dataset,
     Entity,
-    Experiment,
-    ExperimentChunk,
-    ExperimentSetup,
+    Grid,
+    GridChunk,
+    GridSetup,
     Import,
     Passage,
     Sample,
@@ -149,15 +149,13 @@ def generate_something(dataset: Dataset) -> None:
     response = dataset.responses.get(key="r1")
     sample = Sample.objects.create(dataset=dataset, name="hundred", parameters={})
     SampledExample.objects.create(sample=sample, example=response.example, position=1)
-    experiment = Experiment.objects.create(
-        dataset=dataset, name=dataset.name, sample=sample, grid={}
-    )
-    ExperimentSetup.objects.create(experiment=experiment, setup=response.setup, position=1)
-    ExperimentChunk.objects.create(
-        experiment=experiment, setup=response.setup, number=1, examples=[response.example_id]
+    grid = Grid.objects.create(dataset=dataset, name=dataset.name, sample=sample, choices={})
+    GridSetup.objects.create(grid=grid, setup=response.setup, position=1)
+    GridChunk.objects.create(
+        grid=grid, setup=response.setup, number=1, examples=[response.example_id]
     )
     Call.objects.create(
-        experiment=experiment,
+        grid=grid,
         setup=response.setup,
         example=response.example,
         response=response,

@@ -19,7 +19,7 @@ from evaluation.graphs.reports.graph_statistics import statistics_report
 from evaluation.graphs.services.asked_questions import delete_asked_question
 from evaluation.votes.export import export_folder
 from generation.grids.plan import examples_of
-from generation.models import Dataset, Example, Experiment, Response, Sample, Setup
+from generation.models import Dataset, Example, Grid, Response, Sample, Setup
 from generation.sample_choices import SampleChoices
 from generation.services.asked_questions import AskedOf, QuestionError, ask, store_question
 from generation.services.samples import request_sample
@@ -97,7 +97,7 @@ def test_a_grid_of_the_same_setup_counts_without_its_answer(graph: Dataset, ques
     grid = done(graph, models=[{"name": "extractive"}], prompts=["graph-retrieved"])
 
     [setup] = Setup.objects.answered()
-    assert setup.experiments.filter(pk=grid.pk).exists()
+    assert setup.grids.filter(pk=grid.pk).exists()
     assert sorted(read_answers(graph).examples) == sorted(examples_of(graph, None))
     counted: dict[str, object] = vars(Setup.objects.with_n_responses().get(pk=setup.pk))
     assert counted["n_responses"] == 2
@@ -144,7 +144,7 @@ def test_its_page_says_so_and_deletes_it(client: Client, graph: Dataset, questio
     assert "its 1 answer," in sure.text
     assert done_.messages[0] == "The question is deleted, with its answers."
     assert not Example.objects.filter(pk=question.pk).exists()
-    for model in (Response, Experiment, Sample, Setup):
+    for model in (Response, Grid, Sample, Setup):
         assert not model.objects.exists(), model
     assert audit_actions()[-1] == ("question.deleted", graph.name)
 

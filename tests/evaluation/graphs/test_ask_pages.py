@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import AuditEntry, User
-from generation.models import Call, Checkpoint, Dataset, Experiment, KGQuestion, Sample
+from generation.models import Call, Checkpoint, Dataset, Grid, KGQuestion, Sample
 from generation.sample_choices import SampleChoices
 from tests.generation.grid_runs import work
 from tests.graph_material import QUESTION, hathaways
@@ -45,7 +45,7 @@ def steps(dataset: Dataset, question: KGQuestion) -> str:
 def steps_after(client: Client, dataset: Dataset, question: str):
     """Return the answer with the page of a question that was asked and answered."""
     address = ask(client, dataset, question).url
-    work(Experiment.objects.order_by("-pk")[0])
+    work(Grid.objects.order_by("-pk")[0])
     return client.get(address)
 
 
@@ -56,14 +56,14 @@ def test_a_question_is_stored_planned_started_and_answered(client: Client, graph
     assert response.status_code == 302
     assert response.url == steps(graph, question)
     assert (question.is_minimum_known, question.is_retrieved_known) == (False, False)
-    experiment = Experiment.objects.get()
-    assert experiment.state == "running"
+    grid = Grid.objects.get()
+    assert grid.state == "running"
     waiting = client.get(response.url)
     [message] = shown(waiting).messages
     assert "on its way" in message
     assert 'hx-trigger="every 2s"' in waiting.text
 
-    assert work(experiment).state == "done"
+    assert work(grid).state == "done"
     done = client.get(response.url)
     assert "on its way" not in shown(done).text
     [answer] = done.context["answers"]
@@ -87,9 +87,9 @@ def test_asking_twice_the_same_is_one_question_and_one_call(client: Client, grap
     again = ask(client, graph, f"  {WHO.replace(' ', '  ')} ", seed="7")  # nothing is drawn at 0
 
     assert first.url == again.url
-    assert work(Experiment.objects.get()).state == "done"
+    assert work(Grid.objects.get()).state == "done"
     ask(client, graph)
-    assert Experiment.objects.get().state == "done"
+    assert Grid.objects.get().state == "done"
     assert Call.objects.count() == graph.responses.count() == Sample.objects.count() == 1
     entry = AuditEntry.objects.get(action="question.asked")
     assert entry.subject == graph.name
@@ -121,7 +121,7 @@ def test_what_failed_about_an_earlier_graph_is_not_shown_once_it_was_asked_again
     import_rows(
         tmp_path / "more", graph.name, entities=[{"qid": "Q5", "label": "Hamnet", "triples": []}]
     )
-    work(Experiment.objects.get())
+    work(Grid.objects.get())
     [waiting] = client.get(address).context["waiting"]
     assert "has changed since this grid was started" in waiting.problem
 
@@ -167,7 +167,7 @@ def test_another_temperature_is_another_call_about_the_same_question(
     ask(client, graph)
     ask(client, graph, temperature="0.7")
 
-    assert [work(each).state for each in Experiment.objects.all()] == ["done", "done"]
+    assert [work(each).state for each in Grid.objects.all()] == ["done", "done"]
     assert len(client.get(steps(graph, asked(graph))).context["answers"]) == 2
 
 
@@ -176,7 +176,7 @@ def test_a_question_that_was_imported_is_asked_itself(client: Client, graph: Dat
 
     k1 = graph.examples.get(key="k1")
     assert response.url == reverse("graphs:question", args=[graph.slug, k1.pk])
-    work(Experiment.objects.get())
+    work(Grid.objects.get())
     [answer] = client.get(response.url).context["answers"]
     assert answer.is_minimum_known
 
@@ -210,7 +210,7 @@ def test_what_cannot_be_asked_is_refused_with_one_message(
     [(wrong, message)] = shown(response).errors.items()
     assert wrong == field
     assert said in message
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()
     assert not graph.examples.filter(key__startswith="asked-").exists()
 
 
@@ -219,16 +219,16 @@ def test_a_model_that_is_not_there_says_why_leads_to_its_grid_and_may_be_asked_a
 ):
     Checkpoint.objects.create(name="gone", backend="language-model", location="/nowhere")
     response = ask(client, graph, model="gone|fp32")
-    experiment = work(Experiment.objects.get())
+    grid = work(Grid.objects.get())
     answer = client.get(response.url)
 
-    assert experiment.state == "failed"
+    assert grid.state == "failed"
     [callout] = shown(answer).parts("callout")
     assert "gone gave no answer." in callout.text
-    assert experiment.error
-    assert " ".join(experiment.error.split()) in callout.text
-    assert callout.addresses == [reverse("grids:grid", args=[experiment.pk])]
+    assert grid.error
+    assert " ".join(grid.error.split()) in callout.text
+    assert callout.addresses == [reverse("grids:grid", args=[grid.pk])]
     assert 'hx-trigger="every 2s"' not in answer.text
 
     assert ask(client, graph, model="gone|fp32").url == response.url
-    assert Experiment.objects.get().state == "running"
+    assert Grid.objects.get().state == "running"

@@ -40,8 +40,8 @@ def asked(dataset, prompts):
     sample = Sample.objects.create(dataset=dataset, name="some", parameters={}, state="ready")
     for position, example in enumerate(dataset.examples.order_by("pk")[::EVERY]):
         sample.members.create(example=example, position=position)
-    grid = grid_of(f"over {dataset}"[:100], "extractive", prompts=prompts, sample="some")
-    experiment = ask(started(dataset, grid))
+    wanted = grid_of(f"over {dataset}"[:100], "extractive", prompts=prompts, sample="some")
+    experiment = ask(started(dataset, wanted))
     assert (experiment.state, experiment.error) == ("done", "")
     responses = Response.objects.filter(dataset=dataset).select_related("setup", "example")
     return {(each.setup.prompt, each.example.key): each for each in responses}

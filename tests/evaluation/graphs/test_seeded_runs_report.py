@@ -16,7 +16,7 @@ from evaluation.graphs.experiments.reports.quality_table import quality_table
 from evaluation.graphs.experiments.reports.removal import removal_report
 from evaluation.reports.columns import UNKNOWN, Estimate
 from evaluation.reports.formats import write_report
-from generation.models import Experiment, ExperimentChunk, ExperimentSetup
+from generation.models import Grid, GridChunk, GridSetup
 from tests.charts import valid
 from tests.evaluation.hand_ablated import answers, import_answers, setup
 from tests.evaluation.hand_cited import ADA, CHESS, MILLER, WRITER, score_answers, score_citations
@@ -124,17 +124,17 @@ def test_a_run_with_under_half_of_the_answers_is_left_out_of_an_ablation(tmp_pat
 def test_a_run_before_the_end_of_its_grid_is_left_out_of_an_ablation(tmp_path):
     dataset = four_questions(tmp_path, (4, 3))
     second = dataset.setups.get(prompt=f"{GOLD}-minus-1", settings__seed=2)
-    grid = Experiment.objects.create(dataset=dataset, name="on", grid={}, state="cancelled")
-    ExperimentSetup.objects.create(experiment=grid, setup=second, position=0)
-    ExperimentChunk.objects.create(experiment=grid, setup=second, number=1, examples=[])
+    grid = Grid.objects.create(dataset=dataset, name="on", choices={}, state="cancelled")
+    GridSetup.objects.create(grid=grid, setup=second, position=0)
+    GridChunk.objects.create(grid=grid, setup=second, number=1, examples=[])
 
     report = removal_report(dataset)
     assert [(row["seeds"], row["n_common"]) for row in report.records] == [("1", 4), ("1", 4)]
     assert report.left_out["runs_not_at_their_end"] == 1
 
     # Another grid has come to the end of the same run.
-    done = Experiment.objects.create(dataset=dataset, name="done", grid={}, state="done")
-    ExperimentSetup.objects.create(experiment=done, setup=second, position=0)
+    done = Grid.objects.create(dataset=dataset, name="done", choices={}, state="done")
+    GridSetup.objects.create(grid=done, setup=second, position=0)
     report = removal_report(dataset)
     assert [(row["n_runs"], row["n_common"]) for row in report.records] == [(1, 3), (2, 3)]
     assert report.left_out["runs_not_at_their_end"] == 0

@@ -11,7 +11,7 @@ from evaluation.graphs.experiments.reports.quality_table import quality_table as
 from evaluation.graphs.reports.citations import CitationChoices, citations_report
 from evaluation.measures.citation import Mode
 from evaluation.reports.report import record
-from generation.models import Call, Experiment, KGQuestion, Response
+from generation.models import Call, Grid, KGQuestion, Response
 from tests.evaluation.hand_ablated import RUNS, answers, close, import_answers, setup, three_runs
 from tests.evaluation.hand_cited import CHESS, LONDON, WRITER, score_answers, score_citations
 
@@ -201,15 +201,15 @@ COSTS = ("n_calls", "n_failed_calls", "prompt_tokens", "completion_tokens", "sec
 
 
 def grid_of(dataset, name, **grid):
-    return Experiment.objects.create(dataset=dataset, name=name, grid=grid)
+    return Grid.objects.create(dataset=dataset, name=name, choices=grid)
 
 
-def call(experiment, of, example, tokens=(0, 0), **more):
+def call(grid, of, example, tokens=(0, 0), **more):
     response = Response.objects.filter(setup=of, example__key=example).first()
     Call.objects.create(
-        experiment=experiment,
+        grid=grid,
         setup=of,
-        example=experiment.dataset.examples.get(key=example),
+        example=grid.dataset.examples.get(key=example),
         response=None if "problem" in more else response,
         prompt="?",
         n_tokens=70,

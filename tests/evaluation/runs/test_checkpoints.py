@@ -12,7 +12,7 @@ from safetensors.numpy import save_file
 from accounts.models import AuditEntry
 from evaluation.models import MetricRun
 from evaluation.runs.services.checkpoints import CheckpointError, add_checkpoint, change_pace
-from generation.models import Checkpoint, Dataset, Experiment, ExperimentSetup, Setup
+from generation.models import Checkpoint, Dataset, Grid, GridSetup, Setup
 from generation.services.checkpoints import pin_revision, with_leave
 from tests.makers import audit_actions, statements
 from tests.shown import shown
@@ -495,9 +495,9 @@ def test_a_model_that_a_grid_uses_stays(admin):
     added = server_of()
     dataset = Dataset.objects.create(name="pilot", slug="pilot")
     setups = [Setup.objects.create(dataset=dataset, name=name, model="mini") for name in "ab"]
-    grid = Experiment.objects.create(dataset=dataset, name="first", grid={})
+    grid = Grid.objects.create(dataset=dataset, name="first", choices={})
     for position, setup in enumerate(setups):
-        ExperimentSetup.objects.create(experiment=grid, setup=setup, position=position)
+        GridSetup.objects.create(grid=grid, setup=setup, position=position)
 
     answer = admin.post(reverse("evaluation:delete-checkpoint", args=[added.pk]), follow=True)
 

@@ -1,4 +1,4 @@
-"""Experiments on restricted context with labels given, each example one dialog."""
+"""Grids on restricted context with labels given, each example one dialog."""
 
 import math
 from collections.abc import Mapping

@@ -91,9 +91,9 @@ def mtrag(shared):
         restricted_grid("restricted", MODEL, sample=SAMPLE, shares=[1.0, 0.7, 0.5, 0.2, 0.0]),
         recipe_grid("recipe", MODEL, 3, 2, sample=SAMPLE),
     ]
-    for grid in grids:
-        experiment = ask(started(dataset, grid))
-        assert (experiment.state, experiment.error) == (experiment.State.DONE, "")
+    for wanted in grids:
+        grid = ask(started(dataset, wanted))
+        assert (grid.state, grid.error) == (grid.State.DONE, "")
     here = Response.objects.filter(dataset=dataset, setup__model=MODEL)
     scored(dataset, "auto_ais", "lexical", here)
     scored(dataset, "sensible", "heuristic", here)

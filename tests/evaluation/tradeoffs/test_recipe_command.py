@@ -11,7 +11,7 @@ from evaluation.tradeoffs.axes import named_axes
 from evaluation.tradeoffs.recipes import recipe_of
 from evaluation.tradeoffs.reports.recipe import recipe_report
 from evaluation.tradeoffs.services.reranking import rerank
-from generation.models import Call, Experiment, Response, Setup
+from generation.models import Call, Grid, Response, Setup
 from tests.evaluation.commands import failure
 from tests.evaluation.makers_of_scores import make_score
 from tests.evaluation.tradeoffs.valley import sample_of, valley
@@ -85,7 +85,7 @@ def test_the_command_report_prints_the_newest_recipe_again(dataset, capsys):
     call_command(*asked, "--format", "json")
 
     assert capsys.readouterr().out == made
-    [grid] = Experiment.objects.values_list("pk", flat=True)
+    [grid] = Grid.objects.values_list("pk", flat=True)
     assert failure(*asked, "--grid", grid + 1) == (
         f"There is no grid {grid + 1} here; there are: {grid}."
     )
@@ -110,13 +110,13 @@ def test_it_goes_on_where_it_was_stopped(dataset, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr("evaluation.runs.command.claim_next_run_chunk", stop)
         assert "0 of 24 responses are scored" in failure("run_recipe", *CHOICES)
-    assert Experiment.objects.get().state == Experiment.State.DONE
+    assert Grid.objects.get().state == Grid.State.DONE
     assert not Setup.objects.filter(prompt="reranked").exists()
 
     said = run_recipe(*CHOICES)
 
     assert "24 of 24 responses scored" in said
-    assert Experiment.objects.count() == 1
+    assert Grid.objects.count() == 1
     assert MetricRun.objects.count() == 2
     assert Call.objects.count() == 20
 
@@ -128,7 +128,7 @@ def test_a_dry_run_says_the_plan_and_writes_nothing(dataset):
     assert "K2 = 2: (38 − 12.0 of the mean dialog) / 9.1 of the mean item" in said
     assert "Calls per example: 3 + 2 = 5; over 4 examples 20." in said
     assert "Attribution by Auto-AIS, lexical, golden evidence, a new run." in said
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()
 
 
 def test_another_flavor_of_what_chose_is_no_other_judge(dataset):
@@ -274,7 +274,7 @@ def test_scores_from_elsewhere_cannot_go_on_and_a_new_run_is_asked_for_by_name(d
 
     assert "--attribution: Auto-AIS has scores here that nothing can be added to" in said
     assert "such as auto_ais/lexical" in said
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()
     run_recipe(*CHOICES, "--attribution=auto_ais/lexical")
     assert MetricRun.objects.filter(metric="auto_ais").count() == 2
 
@@ -312,7 +312,7 @@ def test_each_recipe_is_about_the_examples_of_its_sample(dataset):
 
 def test_scores_that_change_after_re_ranking_are_noticed(dataset):
     run_recipe(*CHOICES)
-    recipe = recipe_of(Experiment.objects.get())
+    recipe = recipe_of(Grid.objects.get())
     assert recipe
     axes = named_axes(dataset)
     old = Setup.objects.get(prompt="reranked")
@@ -346,7 +346,7 @@ def test_calls_that_were_not_made_are_not_counted(dataset):
     run_recipe(*CHOICES)
     Response.objects.get(setup__prompt="top-2-of-3-part-2", example__key="beta").delete()
 
-    recipe = recipe_of(Experiment.objects.get())
+    recipe = recipe_of(Grid.objects.get())
     assert recipe
     report = recipe_report(recipe, named_axes(dataset))
 
@@ -412,4 +412,4 @@ def test_without_a_large_model_it_says_so(tmp_path):
 )
 def test_a_mistake_is_one_clear_line_and_nothing_is_asked(dataset, arguments, said):
     assert said in failure("run_recipe", *arguments)
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()

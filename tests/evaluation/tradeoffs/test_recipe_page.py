@@ -10,9 +10,9 @@ from django.urls import reverse
 from evaluation.models import AutoScore, MetricRun
 from evaluation.tradeoffs.figures.recipe import recipe_chart
 from evaluation.tradeoffs.forms.recipe import RecipeForm
-from generation.models import Experiment, Setup
+from generation.models import Grid, Setup
 from generation.retrieval import dataset_index
-from generation.services.experiments import make_plan, start_experiment
+from generation.services.grids import make_plan, start_grid
 from tests.evaluation.makers_of_scores import make_run, make_score
 from tests.evaluation.metric_runs import work as score
 from tests.evaluation.tradeoffs.valley import valley
@@ -59,8 +59,8 @@ def start(client, dataset, **more):
 
 
 def address(name, **args):
-    experiment = Experiment.objects.get()
-    return reverse(f"tradeoffs:{name}", args=[experiment.dataset.slug, experiment.pk], **args)
+    grid = Grid.objects.get()
+    return reverse(f"tradeoffs:{name}", args=[grid.dataset.slug, grid.pk], **args)
 
 
 def stages(page):
@@ -82,11 +82,11 @@ def copied(row, **changes):
 def asked_recipe(client, dataset):
     """Have a recipe planned, started and asked."""
     start(client, dataset)
-    experiment = Experiment.objects.get()
-    make_plan(experiment.pk)
-    start_experiment(experiment, None)
-    experiment.refresh_from_db()
-    return ask(experiment)
+    grid = Grid.objects.get()
+    make_plan(grid.pk)
+    start_grid(grid, None)
+    grid.refresh_from_db()
+    return ask(grid)
 
 
 # --- the plan -------------------------------------------------------------------------------
@@ -147,10 +147,10 @@ def test_without_a_model_there_is_no_form(researcher, dataset, monkeypatch):
 def test_starting_plans_the_grid_and_goes_to_its_stages(researcher, dataset):
     answer = start(researcher, dataset)
 
-    experiment = Experiment.objects.get()
-    assert answer.url == reverse("tradeoffs:recipe-progress", args=[dataset.slug, experiment.pk])
-    assert experiment.state == Experiment.State.PLANNING
-    assert experiment.grid["budget"] == 38
+    grid = Grid.objects.get()
+    assert answer.url == reverse("tradeoffs:recipe-progress", args=[dataset.slug, grid.pk])
+    assert grid.state == Grid.State.PLANNING
+    assert grid.choices["budget"] == 38
     row = shown(new_page(researcher, dataset)).table("Recipes").row("first try")
     assert list(row.values())[1:5] == ["extractive, T 0.0", "3", "2", "5"]
 
@@ -171,7 +171,7 @@ def test_a_mistake_is_said_and_nothing_is_asked_for(researcher, dataset, wrong, 
     assert answer.status_code == 422
     *_, field = wrong
     assert said in shown(answer).errors[field]
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()
 
 
 def test_a_name_that_another_grid_has_is_refused(researcher, dataset):
@@ -197,13 +197,13 @@ def test_each_stage_follows_the_one_before(researcher, dataset):
     page = shown(researcher.get(address("recipe-progress")))
     assert stages(page) == ["going on", "later", "later", "later"]
 
-    experiment = Experiment.objects.get()
-    make_plan(experiment.pk)
+    grid = Grid.objects.get()
+    make_plan(grid.pk)
     page = shown(researcher.get(address("recipe-progress")))
     assert stages(page) == ["next", "later", "later", "later"]
-    start_experiment(experiment, None)
-    experiment.refresh_from_db()
-    ask(experiment)
+    start_grid(grid, None)
+    grid.refresh_from_db()
+    ask(grid)
     page = shown(researcher.get(address("recipe-progress")))
     assert stages(page) == ["done", "next", "later", "later"]
     # Twenty of the recipe and four of the large model, by two metrics.
@@ -263,7 +263,7 @@ def test_what_did_not_choose_judges_where_nobody_says_so(researcher, dataset):
 
 def test_a_failed_grid_says_why_and_can_be_tried_again(researcher, dataset):
     start(researcher, dataset)
-    Experiment.objects.update(state=Experiment.State.FAILED, error="No such model.")
+    Grid.objects.update(state=Grid.State.FAILED, error="No such model.")
 
     page = shown(researcher.get(address("recipe-progress")))
 
@@ -330,9 +330,9 @@ def test_half_the_scores_are_not_reranked(researcher, dataset):
 
 def test_another_grid_is_no_recipe(researcher, dataset):
     start(researcher, dataset)
-    experiment = Experiment.objects.get()
-    experiment.grid["prompts"] = ["golden"]
-    experiment.save()
+    grid = Grid.objects.get()
+    grid.choices["prompts"] = ["golden"]
+    grid.save()
 
     assert researcher.get(address("recipe-progress")).status_code == 404
 
@@ -357,9 +357,7 @@ def test_the_results_stand_in_a_table_beside_the_chart_and_can_be_kept(researche
 
     def kept(format_key):
         return researcher.get(
-            reverse(
-                "tradeoffs:recipe-file", args=["valley", Experiment.objects.get().pk, format_key]
-            )
+            reverse("tradeoffs:recipe-file", args=["valley", Grid.objects.get().pk, format_key])
         )
 
     report = json.loads(kept("json").content)
@@ -399,7 +397,7 @@ def test_the_number_of_queries_does_not_grow_with_what_is_there(researcher, comp
     make_run(compared, signature="another 0")  # it judges attribution, as what re-ranks is another
     n_statements()
     before = n_statements()
-    copied(Experiment.objects.get(), name="another")
+    copied(Grid.objects.get(), name="another")
     for number in (1, 2):
         aggregate = Setup.objects.filter(prompt="reranked").order_by("pk")[0]
         responses = list(aggregate.responses.all())

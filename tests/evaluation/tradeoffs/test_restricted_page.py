@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from evaluation.tradeoffs import recalls
-from generation.models import Checkpoint, Dataset, Experiment
+from generation.models import Checkpoint, Dataset, Grid
 from generation.text.prompt_types import SHARES
 from tests.evaluation.commands import failure
 from tests.evaluation.tradeoffs.restricted import LABELS, MODEL, restricted_dataset
@@ -73,7 +73,7 @@ def test_without_responses_the_page_offers_the_largest_model(researcher, bare):
 
     assert page.fields["model"] == "tiny-70b"
     assert page.fields["non_evidence"] == ["next-best"]
-    assert "Plan the experiment" in page.text
+    assert "Plan the grid" in page.text
     assert "Not scored yet" not in page.text
 
 
@@ -82,21 +82,21 @@ def test_the_grid_is_planned_and_its_page_comes_next(
 ):
     answer = plan(researcher, bare)
 
-    grid = Experiment.objects.get()
+    grid = Grid.objects.get()
     assert answer.url == reverse("grids:grid", args=[grid.pk])
-    assert grid.grid["prompts"][0] == "restricted-golden-1.0"
-    assert grid.grid["prompts"][-1] == "restricted-next-best-0.0"
+    assert grid.choices["prompts"][0] == "restricted-golden-1.0"
+    assert grid.choices["prompts"][-1] == "restricted-next-best-0.0"
     # Of both kinds, but the whole dialog has no evidence of either.
-    assert len(grid.grid["prompts"]) == 2 * len(SHARES) - 1
-    assert grid.grid["temperatures"] == [0.0]
-    assert grid.state == Experiment.State.PLANNING
+    assert len(grid.choices["prompts"]) == 2 * len(SHARES) - 1
+    assert grid.choices["temperatures"] == [0.0]
+    assert grid.state == Grid.State.PLANNING
     page = shown(page_of(researcher, bare))
     assert page.links[grid.name] == reverse("grids:grid", args=[grid.pk])
 
 
 def test_sending_the_form_twice_plans_one_grid(researcher, bare):
     assert plan(researcher, bare).url == plan(researcher, bare).url
-    assert Experiment.objects.count() == 1
+    assert Grid.objects.count() == 1
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_what_cannot_be_planned_is_said_at_its_field(researcher, bare, wrong, sa
     assert answer.status_code == 422
     [field] = wrong
     assert said in shown(answer).errors[field]
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()
 
 
 def test_a_name_that_another_grid_has_is_refused(researcher, bare):
@@ -125,7 +125,7 @@ def test_a_name_that_another_grid_has_is_refused(researcher, bare):
     assert answer.status_code == 422
     assert "another grid" in shown(answer).errors["name"]
     # A new page offers a name that is free.
-    Experiment.objects.update(name="Restricted context, bare")
+    Grid.objects.update(name="Restricted context, bare")
     assert shown(page_of(researcher, bare)).fields["name"] == "Restricted context, bare 2"
 
 
@@ -230,7 +230,7 @@ def test_what_nothing_measures_is_typed(researcher, scored, monkeypatch):
     assert "Recall@1 0.5 (typed), recall@3 0.75 (typed)" in typed.text
 
 
-def test_one_curve_alone_is_no_experiment(researcher, tmp_path):
+def test_one_curve_alone_is_no_grid(researcher, tmp_path):
     golden = {key: sides for key, sides in LABELS.items() if key[0] == "golden"}
 
     page = shown(page_of(researcher, restricted_dataset(tmp_path, golden)))

@@ -5,11 +5,11 @@ import pytest
 from evaluation.exchange.interchange import BadRows
 from evaluation.runs.tasks import resend_lost_grids
 from evaluation.votes.export import export_folder
-from generation.models import Experiment, Response, Setup
-from generation.services.experiment_chunks import claim_next_grid_chunk
-from generation.services.experiment_chunks import generate_chunk as generate_claimed
-from generation.services.experiments import request_experiment
-from generation.tasks import generate_chunk, plan_experiment
+from generation.models import Grid, Response, Setup
+from generation.services.grid_chunks import claim_next_grid_chunk
+from generation.services.grid_chunks import generate_chunk as generate_claimed
+from generation.services.grids import request_grid
+from generation.tasks import generate_chunk, plan_grid
 from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import forget, import_path, import_rows, is_empty, response_row, write_files
 
@@ -46,10 +46,10 @@ def test_an_imported_grid_goes_on_where_it_was_made_with_the_same(tmp_path):
     assert outcome.dataset
     Response.objects.filter(example__key="e2").delete()
 
-    experiment = ask(started(outcome.dataset, grid_of("here", model="extractive")))
+    grid = ask(started(outcome.dataset, grid_of("here", model="extractive")))
 
-    assert experiment.state == Experiment.State.DONE
-    assert experiment.calls.get().example.key == "e2"
+    assert grid.state == Grid.State.DONE
+    assert grid.calls.get().example.key == "e2"
     assert Response.objects.count() == 3
 
 
@@ -132,30 +132,30 @@ def test_a_collection_is_the_same_after_an_import_elsewhere(tmp_path):
     assert outcome.dataset
     Response.objects.filter(example__key="e2").delete()
 
-    grid = grid_of("here", model="extractive", prompts=["next-best"])
-    experiment = ask(started(outcome.dataset, grid))
+    wanted = grid_of("here", model="extractive", prompts=["next-best"])
+    grid = ask(started(outcome.dataset, wanted))
 
-    assert (experiment.error, experiment.state) == ("", Experiment.State.DONE)
+    assert (grid.error, grid.state) == ("", Grid.State.DONE)
     assert Response.objects.filter(setup__prompt="next-best").count() == 3
 
 
 def test_a_lost_message_is_sent_again_and_the_grid_goes_on(tmp_path, monkeypatch):
     # Here, instead of by a worker.
-    monkeypatch.setattr(plan_experiment, "delay", plan_experiment.run)
+    monkeypatch.setattr(plan_grid, "delay", plan_grid.run)
     monkeypatch.setattr(
         generate_chunk, "apply_async_on_commit", lambda ids, queue: generate_chunk.run(*ids)
     )
     dataset = dataset_of(tmp_path / "mills", 3)
-    planning = request_experiment(dataset, grid_of("planned", model="extractive"), None)
+    planning = request_grid(dataset, grid_of("planned", model="extractive"), None)
     running = started(dataset, grid_of("running", model="extractive"))
-    Experiment.objects.update(sent_at="2020-01-01T00:00:00Z")
+    Grid.objects.update(sent_at="2020-01-01T00:00:00Z")
 
     resend_lost_grids()
 
     planning.refresh_from_db()
     running.refresh_from_db()
-    assert planning.state == Experiment.State.PLANNED
-    assert running.state == Experiment.State.DONE
+    assert planning.state == Grid.State.PLANNED
+    assert running.state == Grid.State.DONE
     assert running.calls.count() == 3
 
 

@@ -17,10 +17,10 @@ from evaluation.graphs.experiments.services import (
 from evaluation.graphs.reports.answer_figures import need_graph
 from evaluation.models import MetricRun
 from evaluation.reports.registry import CannotReport
-from generation.grids.progress import ExperimentProgress, experiment_progress
-from generation.models import Dataset, Experiment
+from generation.grids.progress import GridProgress, grids_progress
+from generation.models import Dataset, Grid
 
-GOING_ON = (Experiment.State.PLANNING, Experiment.State.RUNNING)
+GOING_ON = (Grid.State.PLANNING, Grid.State.RUNNING)
 RUNNING, DONE = MetricRun.State.RUNNING, MetricRun.State.DONE
 MOST_GRIDS = 3  # on the page of an experiment; the others are in the list of grids
 
@@ -30,7 +30,7 @@ class ExperimentState(NamedTuple):
 
     kind: KGExperiment
     lacking: list[str]  # what the dataset lacks for it, a sentence each
-    grids: list[Experiment]  # newest first
+    grids: list[Grid]  # newest first
     scored: list[MetricProgress]  # in the order of its metrics
     runs_read: Mapping[str, MetricRun]  # those that its table reads, by metric
     n_answers: int  # of its own prompts, or those that it is about
@@ -43,7 +43,7 @@ class ExperimentState(NamedTuple):
             return "going on"
         if self.n_answers:
             return "done"
-        if any(grid.state == Experiment.State.PLANNED for grid in self.grids):
+        if any(grid.state == Grid.State.PLANNED for grid in self.grids):
             return "planned"
         if not self.kind.has_grid:
             return "later"
@@ -131,12 +131,12 @@ def state_of(dataset: Dataset, key: str) -> ExperimentState:
     )
 
 
-def progress_of(state: ExperimentState) -> list[ExperimentProgress]:
+def progress_of(state: ExperimentState) -> list[GridProgress]:
     """Return how far the newest grids of an experiment are, newest first."""
     newest = [grid.pk for grid in state.grids[:MOST_GRIDS]]
-    of_grids = Experiment.objects.filter(pk__in=newest)
-    found = experiment_progress(of_grids.select_related("dataset", "sample", "requested_by"))
-    return sorted(found, key=lambda each: -each.experiment.pk)
+    of_grids = Grid.objects.filter(pk__in=newest)
+    found = grids_progress(of_grids.select_related("dataset", "sample", "requested_by"))
+    return sorted(found, key=lambda each: -each.grid.pk)
 
 
 def states_of(dataset: Dataset) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from evaluation.reports.columns import Column, Estimate, Format
 from evaluation.reports.report import LeftOut, ReportRow
 from evaluation.runs.seeded_setups import SeededRuns, grouped, kind_of
 from evaluation.statistics.intervals import Statistic
-from generation.models import Dataset, Experiment, ExperimentChunk, ExperimentSetup
+from generation.models import Dataset, Grid, GridChunk, GridSetup
 from generation.text.prompt_types import PromptType
 
 SHOWN = ("correctness", "precision", "recall", "f1")  # micro
@@ -180,11 +180,9 @@ def ablation(dataset: Dataset, at: Callable[[PromptType], int | None], first: in
 
 def _unfinished(dataset: Dataset) -> set[int]:
     """Return the setups, by id, that a grid has more to ask under and none is done; one query."""
-    done = ExperimentSetup.objects.filter(
-        setup=OuterRef("setup"), experiment__state=Experiment.State.DONE
-    )
-    open_ = ExperimentChunk.objects.filter(~Exists(done), experiment__dataset=dataset)
-    open_ = open_.exclude(state=ExperimentChunk.State.DONE).order_by()
+    done = GridSetup.objects.filter(setup=OuterRef("setup"), grid__state=Grid.State.DONE)
+    open_ = GridChunk.objects.filter(~Exists(done), grid__dataset=dataset)
+    open_ = open_.exclude(state=GridChunk.State.DONE).order_by()
     return set(open_.values_list("setup", flat=True).distinct())
 
 

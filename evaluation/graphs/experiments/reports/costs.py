@@ -15,7 +15,7 @@ from evaluation.reports.columns import Column, Format
 from evaluation.reports.report import ReportRow
 from generation.grids.grid_file import Price
 from generation.grids.progress import TOKENS_IN
-from generation.models import Call, Experiment
+from generation.models import Call, Grid
 
 
 class Cost(NamedTuple):
@@ -39,8 +39,8 @@ def costs_of(setups: Collection[int]) -> dict[int, list[Cost]]:
     """
     counted = (
         Call.objects.filter(setup__in=list(setups))
-        .order_by("setup", "experiment")
-        .values_list("experiment", "setup__model", "setup")
+        .order_by("setup", "grid")
+        .values_list("grid", "setup__model", "setup")
         .annotate(
             n_calls=Count("pk"),
             n_answered=Count("response"),
@@ -51,12 +51,10 @@ def costs_of(setups: Collection[int]) -> dict[int, list[Cost]]:
         )
     )
     rows = list(counted)
-    grids = dict(
-        Experiment.objects.filter(pk__in={row[0] for row in rows}).values_list("pk", "grid")
-    )
+    grids = dict(Grid.objects.filter(pk__in={row[0] for row in rows}).values_list("pk", "choices"))
     found: dict[int, list[Cost]] = defaultdict(list)
-    for experiment, model, setup, n, n_answered, n_in, n_out, seconds, n_with_seconds in rows:
-        price = _price(grids[experiment], model)
+    for grid, model, setup, n, n_answered, n_in, n_out, seconds, n_with_seconds in rows:
+        price = _price(grids[grid], model)
         found[setup].append(
             Cost(
                 setup=setup,
@@ -67,7 +65,7 @@ def costs_of(setups: Collection[int]) -> dict[int, list[Cost]]:
                 seconds=seconds,
                 n_calls_without_seconds=n - n_with_seconds,
                 price=price.cost(n_in, n_out) if price else None,
-                currency=grids[experiment].get("currency", "") if price else "",
+                currency=grids[grid].get("currency", "") if price else "",
             )
         )
     return found

@@ -30,7 +30,7 @@ from evaluation.runs.tasks import send_run
 from generation.choices.declaration import ChoiceError
 from generation.grids.grid_file import GridError
 from generation.models import Dataset
-from generation.services.experiments import ExperimentError
+from generation.services.grids import GridChangeError
 from generation.tasks import send
 
 
@@ -69,7 +69,7 @@ def start_experiment(request: SignedInRequest, slug: str, key: str) -> HttpRespo
             asked = services.request(dataset, form.plan(), request.user)
         except GridError as error:
             form.refuse(error)
-        except ExperimentError as error:
+        except GridChangeError as error:
             form.add_error(None, str(error))
         else:
             send(asked)

@@ -40,7 +40,7 @@ from generation.choices.declaration import ChoiceError, made
 from generation.grids.grid_file import (
     MOST_PRICE,
     PRECISIONS,
-    Grid,
+    GridChoices,
     GridError,
     GridModel,
     Price,
@@ -90,13 +90,13 @@ class Command(BaseCommand):
             self.stdout.write(_planned_study(dataset, experiment, options))
             return
         study = _study(dataset, experiment, options)
-        grid = _grid(dataset, experiment, options)
+        wanted = _grid(dataset, experiment, options)
         plans = _scoring(experiment, options)
         if options["dry_run"]:
-            _print_plan(dataset, grid, self.stdout)
+            _print_plan(dataset, wanted, self.stdout)
             return
-        if grid:
-            ask_grid(dataset, grid, self.stderr, self.stderr, is_retrying=options["retry_failed"])
+        if wanted:
+            ask_grid(dataset, wanted, self.stderr, self.stderr, is_retrying=options["retry_failed"])
         if plans or experiment.has_grid:
             self._score(dataset, experiment, plans, is_retrying=options["retry_failed"])
         self.stdout.write(
@@ -179,7 +179,9 @@ def _add_rating(group: Any) -> None:
 # --- what the options say -------------------------------------------------------------------
 
 
-def _grid(dataset: Dataset, experiment: KGExperiment, options: Mapping[str, Any]) -> Grid | None:
+def _grid(
+    dataset: Dataset, experiment: KGExperiment, options: Mapping[str, Any]
+) -> GridChoices | None:
     """Return what is asked; None: nothing.
 
     Raises:
@@ -301,7 +303,7 @@ def _planned_study(dataset: Dataset, experiment: KGExperiment, options: Mapping[
     return f"{study.name} is {study.state}, with {n_raters} rater{'s' * (n_raters != 1)}."
 
 
-def _print_plan(dataset: Dataset, grid: Grid | None, stdout: Any) -> None:
+def _print_plan(dataset: Dataset, grid: GridChoices | None, stdout: Any) -> None:
     if grid is None:
         raise CommandError("--dry-run: name --models to say what would be asked.")
     print_plan(dataset, grid, stdout)

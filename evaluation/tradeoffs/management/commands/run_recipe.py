@@ -39,7 +39,7 @@ from evaluation.tradeoffs.services.reranking import RerankingError, rerank
 from generation.choices.arguments import add_arguments, given_from
 from generation.choices.declaration import ChoiceError
 from generation.evidence import EvidenceChoice
-from generation.grids.grid_file import Grid, GridError, Retrieval
+from generation.grids.grid_file import GridChoices, GridError, Retrieval
 from generation.grids.recipe import recipe_grid
 from generation.management.grid_commands import ask_grid, dataset_named, print_plan, with_name
 from generation.models import Dataset, Sample
@@ -120,15 +120,15 @@ class Command(BaseCommand):
             said.write(
                 f"{side.capitalize()} by {scorer.title}{'' if scorer.axis else ', a new run'}."
             )
-        grid = _grid(dataset, plan, choices, options)
+        wanted = _grid(dataset, plan, choices, options)
         if options["dry_run"]:
-            print_plan(dataset, grid, said)
+            print_plan(dataset, wanted, said)
             return
         is_retrying = options["retry_failed"]
-        experiment = ask_grid(dataset, grid, said, self.stderr, is_retrying=is_retrying)
-        recipe = recipe_of(experiment)
+        grid = ask_grid(dataset, wanted, said, self.stderr, is_retrying=is_retrying)
+        recipe = recipe_of(grid)
         if recipe is None:
-            raise CommandError(f"The grid {experiment} is no recipe: choose another --name.")
+            raise CommandError(f"The grid {grid} is no recipe: choose another --name.")
         responses = responses_to_score(recipe)
         judges = {
             side: named[side] or judge_beside(dataset, side, choosing, responses) for side in SIDES
@@ -282,7 +282,7 @@ def _called(
 
 def _grid(
     dataset: Dataset, plan: RecipePlan, choices: RecipeChoices, options: dict[str, Any]
-) -> Grid:
+) -> GridChoices:
     if plan.k1 is None or plan.k2 is None:
         raise ValueError("a plan without K1 or K2 has problems, and no grid")
     try:

@@ -22,7 +22,7 @@ from evaluation.reports.columns import UNKNOWN, Estimate, Format
 from evaluation.reports.figures.builders import chart_file
 from evaluation.reports.formats import write_report
 from evaluation.reports.numbers import percent
-from generation.models import Experiment, KGQuestion
+from generation.models import Grid, KGQuestion
 from tests.charts import valid
 from tests.evaluation.graphs.experiments.experiment_reports import OVER_A_GRAPH, experiment_report
 from tests.evaluation.hand_ablated import RUNS, answers, import_answers, setup, three_runs
@@ -311,8 +311,8 @@ def test_an_experiment_is_asked_for_once_and_planned_first(researcher, tmp_path)
         answer = researcher.post(address("start-experiment", dataset, "removal"), form)
         assert answer["Location"] == here
 
-    experiment = Experiment.objects.get(dataset=dataset)
-    assert experiment.grid["seeds"] == [1, 2]
+    experiment = Grid.objects.get(dataset=dataset)
+    assert experiment.choices["seeds"] == [1, 2]
     assert any(experiment.name in heading for heading in shown(researcher.get(here)).headings)
     page = shown(researcher.get(address("experiments", dataset)))
     assert how_far(page, "removal") == "asking"
@@ -326,7 +326,7 @@ def test_a_refused_form_says_what_is_wrong_and_asks_nothing(researcher, tmp_path
 
     assert answer.status_code == 422
     assert "Found 'warm'" in shown(answer).errors["temperatures"]
-    assert not Experiment.objects.filter(dataset=dataset).exists()
+    assert not Grid.objects.filter(dataset=dataset).exists()
     score = {"model": "nobody"}
     answer = researcher.post(address("score-experiment", dataset, "removal"), score)
     assert answer.status_code == 422
@@ -402,7 +402,7 @@ def test_raters_see_no_experiment(client_for, seeded, rachel):
         assert Client().get(address(name, seeded, *more)).status_code == 302
     for name in ("start-experiment", "score-experiment"):
         assert rater.post(address(name, seeded, "citations")).status_code == 403
-    assert not Experiment.objects.filter(dataset=seeded).exists()
+    assert not Grid.objects.filter(dataset=seeded).exists()
 
 
 def test_what_there_is_not_is_not_found(researcher, seeded):

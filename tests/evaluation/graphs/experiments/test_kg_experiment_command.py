@@ -9,9 +9,9 @@ from django.core.management import call_command
 from evaluation.graphs.experiments.services import ExperimentPlan, grid_of
 from evaluation.models import AutoScore, MetricRun
 from generation.grids.grid_file import GridModel
-from generation.models import Call, Experiment, Response
-from generation.services.experiment_chunks import claim_next_grid_chunk, generate_chunk
-from generation.services.experiments import cancel_experiment
+from generation.models import Call, Grid, Response
+from generation.services.grid_chunks import claim_next_grid_chunk, generate_chunk
+from generation.services.grids import cancel_grid
 from tests.evaluation.commands import failure
 from tests.generation.lovelace import lovelace
 from tests.generation.question_makers import started
@@ -56,7 +56,7 @@ def test_the_same_command_again_asks_and_scores_nothing(graph):
 
     assert again == first
     assert before == [set(m.objects.values_list("pk", flat=True)) for m in (Call, AutoScore)]
-    assert Experiment.objects.count() == MetricRun.objects.count() == 1
+    assert Grid.objects.count() == MetricRun.objects.count() == 1
 
 
 def test_it_goes_on_where_it_was_stopped(graph):
@@ -65,12 +65,12 @@ def test_it_goes_on_where_it_was_stopped(graph):
     claim = claim_next_grid_chunk(experiment)
     assert claim is not None
     generate_chunk(claim)
-    cancel_experiment(experiment, None)
+    cancel_grid(experiment, None)
     stopped_at = set(Call.objects.values_list("pk", flat=True))
 
     run(*CITATIONS, *LEXICAL)
 
-    assert Experiment.objects.get().state == "done"
+    assert Grid.objects.get().state == "done"
     assert 0 < len(stopped_at) < 27
     assert stopped_at < set(Call.objects.values_list("pk", flat=True))
     assert Call.objects.count() == 27  # 3 questions, temperatures and seeds
@@ -82,7 +82,7 @@ def test_prices_and_a_sample_of_what_is_asked_stand_in_the_grid(graph):
         *("--price", "extractive", "1", "2.5", "--currency", "EUR", "--max-tokens", "50"),
     )
 
-    [grid] = Experiment.objects.values_list("grid", flat=True)
+    [grid] = Grid.objects.values_list("choices", flat=True)
     assert grid["models"][0]["price"] == {"input": 1.0, "output": 2.5}
     assert (grid["currency"], grid["max_tokens"]) == ("EUR", [50])
 
@@ -111,7 +111,7 @@ def test_it_says_what_it_would_ask_and_writes_nothing(graph):
     out, _ = run(*CITATIONS, "--dry-run")
 
     assert "3 examples, 9 setups of extractive" in out
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_mistake_is_one_line_and_nothing_was_asked(graph, arguments, said):
         arguments = [*arguments, "--dataset", "lovelace"]
 
     assert said in failure("run_kg_experiment", *arguments, stderr=io.StringIO())
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()
     assert not Response.objects.exists()
 
 

@@ -20,8 +20,8 @@ from evaluation.runs.services.runs import RunError
 from generation.choices.declaration import ChoiceError
 from generation.grids.grid_file import GridError, GridModel, Price
 from generation.model_specs import ModelSpec
-from generation.models import Checkpoint, Dataset, Experiment
-from generation.services.experiments import ExperimentError
+from generation.models import Checkpoint, Dataset, Grid
+from generation.services.grids import GridChangeError
 from generation.text.prompt_types import prompt_type
 from tests.evaluation.metric_runs import mill, work
 from tests.generation.lovelace import QUESTIONS, lovelace
@@ -102,7 +102,7 @@ def test_the_same_choices_in_another_order_are_the_same_grid(graph):
 
     assert first.pk == again.pk
     assert first.name.startswith("lovelace, cited answers, ")
-    assert Experiment.objects.count() == 1
+    assert Grid.objects.count() == 1
 
 
 def test_citations_and_quality_are_about_the_same_answers(graph):
@@ -139,7 +139,7 @@ def test_the_name_of_a_long_dataset_is_cut_and_still_its_own(tmp_path):
 
 
 def test_without_questions_nothing_can_be_asked(tmp_path):
-    with pytest.raises(ExperimentError, match="mill has no questions about a knowledge graph"):
+    with pytest.raises(GridChangeError, match="mill has no questions about a knowledge graph"):
         request(mill(tmp_path), plan(), None)
 
 
@@ -148,10 +148,10 @@ def test_ablations_need_minimum_sets_and_say_how_to_make_some_up(tmp_path, key):
     without = [{k: v for k, v in row.items() if k != "minimum"} for row in QUESTIONS]
     dataset = lovelace(tmp_path, kg_questions=without)
 
-    with pytest.raises(ExperimentError, match=r"minimum set.*make_up_minimum"):
+    with pytest.raises(GridChangeError, match=r"minimum set.*make_up_minimum"):
         request(dataset, plan(key), None)
     assert why_not(dataset, EXPERIMENTS["citations"]) == []
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()
 
 
 def test_a_graph_that_no_question_has_is_refused(tmp_path):
@@ -171,9 +171,9 @@ def test_what_a_grid_cannot_be_made_of_is_refused_with_its_place(graph):
     assert error.value.where == "models.1.name"
     with pytest.raises(GridError, match="temperatures"):
         request(graph, plan(temperatures=(3.0,)), None)
-    with pytest.raises(ExperimentError, match="uses answers that exist"):
+    with pytest.raises(GridChangeError, match="uses answers that exist"):
         request(graph, plan("alignment"), None)
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()
 
 
 # --- what is scored -------------------------------------------------------------------------

@@ -28,8 +28,8 @@ from generation.grids.prompts import MadePrompt, PromptError, PromptMaker, choic
 from generation.model_specs import BackendError, ModelSpec
 from generation.models import (
     Call,
-    Experiment,
-    ExperimentChunk,
+    Grid,
+    GridChunk,
     Passage,
     Response,
     ResponsePassage,
@@ -71,7 +71,7 @@ class _Model(NamedTuple):
 
 
 @transaction.atomic
-def claim_grid_chunk(chunk_id: int) -> ExperimentChunk | None:
+def claim_grid_chunk(chunk_id: int) -> GridChunk | None:
     """Take a chunk that waits or whose worker went silent; None when there is nothing to take.
 
     Two grids may share a setup: while a worker answers a chunk of it for one grid, the other grid
@@ -79,7 +79,7 @@ def claim_grid_chunk(chunk_id: int) -> ExperimentChunk | None:
     calls. A chunk that waits is sent again later, as its message is used up. Only a few chunks of a
     grid wait for a server at a time.
     """
-    chunk = ExperimentChunk.objects.filter(pk=chunk_id, experiment__in=_running())
+    chunk = GridChunk.objects.filter(pk=chunk_id, grid__in=_running())
     setup_id = chunk.values_list("setup", flat=True).first()
     if setup_id is None:
         return None
@@ -88,34 +88,32 @@ def claim_grid_chunk(chunk_id: int) -> ExperimentChunk | None:
     if setup is None:
         return None
     now = timezone.now()
-    elsewhere = _at_work(now).exclude(experiment__in=chunk.values("experiment"))
+    elsewhere = _at_work(now).exclude(grid__in=chunk.values("grid"))
     if elsewhere.filter(setup=setup).exists() or setup.model in not_free_within(PATIENCE_SECONDS):
         free(chunk, now).update(sent_at=None)
         return None
-    of_grid = ExperimentChunk.objects.filter(experiment__in=chunk.values("experiment"))
+    of_grid = GridChunk.objects.filter(grid__in=chunk.values("grid"))
     if asks_server(setup) and are_enough(of_grid, now):
         return None
     token = take(free(chunk, now), now)
-    taken = ExperimentChunk.objects.filter(pk=chunk_id, token=token)
-    return taken.select_related("experiment__dataset", "setup").first() if token else None
+    taken = GridChunk.objects.filter(pk=chunk_id, token=token)
+    return taken.select_related("grid__dataset", "setup").first() if token else None
 
 
-def claim_next_grid_chunk(experiment: Experiment) -> ExperimentChunk | None:
-    """Take the first chunk of an experiment that can be taken."""
+def claim_next_grid_chunk(grid: Grid) -> GridChunk | None:
+    """Take the first chunk of a grid that can be taken."""
     now = timezone.now()
-    elsewhere = _at_work(now).exclude(experiment=experiment)
-    there = free(ExperimentChunk.objects.filter(experiment=experiment), now)
+    elsewhere = _at_work(now).exclude(grid=grid)
+    there = free(GridChunk.objects.filter(grid=grid), now)
     there = there.exclude(setup__in=elsewhere.values("setup"))
     there = there.exclude(setup__model__in=not_free_within(PATIENCE_SECONDS))
     first = there.order_by("number").values_list("pk", flat=True)[:SENT_TOGETHER]
     return next(filter(None, map(claim_grid_chunk, first)), None)
 
 
-def next_grid_chunk(experiment: Experiment) -> list[int]:
-    """Return the next chunk of an experiment that waits, if any, and note that it was sent."""
-    waiting = ExperimentChunk.objects.filter(
-        experiment=experiment, experiment__in=_running(), state=QUEUED
-    )
+def next_grid_chunk(grid: Grid) -> list[int]:
+    """Return the next chunk of a grid that waits, if any, and note that it was sent."""
+    waiting = GridChunk.objects.filter(grid=grid, grid__in=_running(), state=QUEUED)
     chunk = list(waiting.order_by("number").values_list("pk", flat=True)[:1])
     waiting.filter(pk__in=chunk).update(sent_at=timezone.now())
     return chunk
@@ -131,24 +129,24 @@ def lost_grid_chunks(sent_before: datetime) -> list[int]:
         sent_before: messages that old must have been lost.
     """
     now = timezone.now()
-    of_running = ExperimentChunk.objects.filter(experiment__in=_running())
-    ordered = silent(of_running, now).order_by("experiment", "number")
+    of_running = GridChunk.objects.filter(grid__in=_running())
+    ordered = silent(of_running, now).order_by("grid", "number")
     lost = list(ordered.values_list("pk", flat=True))
     waiting = unheard(of_running, sent_before).order_by("number")
     waiting = waiting.exclude(setup__model__in=not_free_within(PATIENCE_SECONDS))
-    for experiment in _running().values_list("pk", flat=True):
-        of_it = waiting.filter(experiment=experiment)
+    for grid in _running().values_list("pk", flat=True):
+        of_it = waiting.filter(grid=grid)
         lost += of_it.values_list("pk", flat=True)[:SENT_TOGETHER]
     if lost:
-        ExperimentChunk.objects.filter(pk__in=lost).update(sent_at=now)
+        GridChunk.objects.filter(pk__in=lost).update(sent_at=now)
     return lost
 
 
-def finish_experiments() -> None:
-    """Call experiments done that have no chunk left: a worker may die just before it says so."""
-    unfinished = ExperimentChunk.objects.exclude(state=ExperimentChunk.State.DONE)
-    for experiment in _running().exclude(pk__in=unfinished.values("experiment")):
-        _finish(experiment.pk)
+def finish_grids() -> None:
+    """Call grids done that have no chunk left: a worker may die just before it says so."""
+    unfinished = GridChunk.objects.exclude(state=GridChunk.State.DONE)
+    for grid in _running().exclude(pk__in=unfinished.values("grid")):
+        _finish(grid.pk)
 
 
 def asks_server(setup: Setup) -> bool:
@@ -159,31 +157,31 @@ def asks_server(setup: Setup) -> bool:
         return False
 
 
-def _running() -> QuerySet[Experiment]:
-    return Experiment.objects.filter(state=Experiment.State.RUNNING)
+def _running() -> QuerySet[Grid]:
+    return Grid.objects.filter(state=Grid.State.RUNNING)
 
 
-def _at_work(now: datetime) -> QuerySet[ExperimentChunk]:
+def _at_work(now: datetime) -> QuerySet[GridChunk]:
     """Return the chunks that a worker is at."""
-    running = ExperimentChunk.State.RUNNING
-    return ExperimentChunk.objects.filter(state=running, lease_until__gte=now)
+    running = GridChunk.State.RUNNING
+    return GridChunk.objects.filter(state=running, lease_until__gte=now)
 
 
 @transaction.atomic
-def _finish(experiment_id: int) -> None:
-    """Call an experiment done when no chunk is left; whoever adds chunks locks it as well."""
-    experiment = _running().select_for_update(no_key=True).filter(pk=experiment_id).first()
-    unfinished = ExperimentChunk.objects.exclude(state=ExperimentChunk.State.DONE)
-    if experiment and not unfinished.filter(experiment=experiment).exists():
-        experiment.state, experiment.finished_at = Experiment.State.DONE, timezone.now()
-        experiment.save(update_fields=["state", "finished_at"])
+def _finish(grid_id: int) -> None:
+    """Call a grid done when no chunk is left; whoever adds chunks locks it as well."""
+    grid = _running().select_for_update(no_key=True).filter(pk=grid_id).first()
+    unfinished = GridChunk.objects.exclude(state=GridChunk.State.DONE)
+    if grid and not unfinished.filter(grid=grid).exists():
+        grid.state, grid.finished_at = Grid.State.DONE, timezone.now()
+        grid.save(update_fields=["state", "finished_at"])
 
 
 class _GridChunkHold(Hold):
     """A claimed chunk in the hands of one worker."""
 
-    def __init__(self, claim: ExperimentChunk) -> None:
-        super().__init__(claim, Q(experiment__in=_running()))
+    def __init__(self, claim: GridChunk) -> None:
+        super().__init__(claim, Q(grid__in=_running()))
         self._claim = claim
 
     @property
@@ -223,9 +221,9 @@ class _GridChunkHold(Hold):
             self._take_off(examples)
 
     def finish(self) -> None:
-        """Call the chunk done, and the experiment if it was the last one."""
-        if self.end(ExperimentChunk.State.DONE, examples=[], attempts=0):
-            _finish(self._claim.experiment_id)
+        """Call the chunk done, and the grid if it was the last one."""
+        if self.end(GridChunk.State.DONE, examples=[], attempts=0):
+            _finish(self._claim.grid_id)
 
     def _take_off(self, examples: set[int]) -> None:
         left = [pk for pk in self._claim.examples if pk not in examples]
@@ -236,13 +234,13 @@ class _GridChunkHold(Hold):
 # --- what is done with it -------------------------------------------------------------------
 
 
-def generate_chunk(claim: ExperimentChunk, goes_on: Callable[[], bool] = lambda: True) -> None:
+def generate_chunk(claim: GridChunk, goes_on: Callable[[], bool] = lambda: True) -> None:
     """Ask about the examples of a claimed chunk, and finish it.
 
-    Stops between two calls when the experiment was cancelled or the chunk is another's; when it
+    Stops between two calls when the grid was cancelled or the chunk is another's; when it
     has taken long, so that brokers and time limits do not step in; and when the model may not be
     called soon, so that other chunks have their turn. What was stored stays. A model that cannot
-    be used fails the whole experiment.
+    be used fails the whole grid.
 
     Args:
         goes_on: looked at between two calls; false: it stops there.
@@ -271,7 +269,7 @@ def generate_chunk(claim: ExperimentChunk, goes_on: Callable[[], bool] = lambda:
             hold.finish()
 
 
-def _ask(claim: ExperimentChunk, hold: _GridChunkHold, goes_on: Callable[[], bool]) -> None:
+def _ask(claim: GridChunk, hold: _GridChunkHold, goes_on: Callable[[], bool]) -> None:
     """Ask about what is left of a chunk.
 
     Raises:
@@ -280,7 +278,7 @@ def _ask(claim: ExperimentChunk, hold: _GridChunkHold, goes_on: Callable[[], boo
     """
     setup = claim.setup
     spec = spec_of(setup)
-    maker = PromptMaker(claim.experiment.dataset, choices_of(setup))
+    maker = PromptMaker(claim.grid.dataset, choices_of(setup))
     model = _Model(open_noted(setup, spec, maker.retrieval), is_limited(setup.model))
     hold.renew()  # loading it may have taken long
     turn_ends = time.monotonic() + TURN_SECONDS
@@ -324,7 +322,7 @@ def _there(setup: Setup, examples: list[int]) -> set[int]:
 
 
 def _ask_together(
-    claim: ExperimentChunk,
+    claim: GridChunk,
     hold: _GridChunkHold,
     model: _Model,
     asked: list[PendingCall],
@@ -355,7 +353,7 @@ def _ask_together(
 
 
 def _store(
-    claim: ExperimentChunk,
+    claim: GridChunk,
     hold: _GridChunkHold,
     asked: PendingCall,
     answer: Waited,
@@ -395,7 +393,7 @@ def _wait(hold: _GridChunkHold, seconds: float) -> None:
     hold.keep()
 
 
-def _give_up_first(claim: ExperimentChunk, hold: _GridChunkHold) -> None:
+def _give_up_first(claim: GridChunk, hold: _GridChunkHold) -> None:
     """Store that the first example's call cannot be made: it has ended its workers."""
     problem = f"its worker stopped {MOST_CLAIMS} times without an error message"
     first = hold.examples[:1]
@@ -408,12 +406,12 @@ def _give_up_first(claim: ExperimentChunk, hold: _GridChunkHold) -> None:
             )
 
 
-def _fail(claim: ExperimentChunk, error: str) -> None:
-    """Say why an experiment stopped; where its model lies is nobody's business but the admins'."""
+def _fail(claim: GridChunk, error: str) -> None:
+    """Say why a grid stopped; where its model lies is nobody's business but the admins'."""
     with suppress(GridError):
         spec = spec_of(claim.setup)
         if spec.location:
             error = error.replace(spec.location, spec.name)
-    _running().filter(pk=claim.experiment_id).update(
-        state=Experiment.State.FAILED, error=storable(error), finished_at=timezone.now()
+    _running().filter(pk=claim.grid_id).update(
+        state=Grid.State.FAILED, error=storable(error), finished_at=timezone.now()
     )

@@ -6,35 +6,35 @@ import pytest
 from django.utils import timezone
 
 from generation.grids.grid_file import GridError
-from generation.grids.progress import experiment_progress, setups_progress
+from generation.grids.progress import grids_progress, setups_progress
 from generation.model_specs import BackendError
-from generation.models import Call, Experiment, ExperimentChunk, Response, Sample, Setup
-from generation.services import claims, experiments
-from generation.services.experiment_chunks import (
+from generation.models import Call, Grid, GridChunk, Response, Sample, Setup
+from generation.services import claims, grids
+from generation.services.grid_chunks import (
     claim_grid_chunk,
     claim_next_grid_chunk,
-    finish_experiments,
+    finish_grids,
     generate_chunk,
     lost_grid_chunks,
 )
-from generation.services.experiments import (
-    ExperimentError,
-    cancel_experiment,
+from generation.services.grids import (
+    GridChangeError,
+    cancel_grid,
     chunks_to_send,
-    delete_experiment,
+    delete_grid,
     lost_plans,
     make_plan,
-    request_experiment,
-    resume_experiment,
+    request_grid,
+    resume_grid,
     retry_failed,
-    start_experiment,
+    start_grid,
 )
 from generation.text.prompt_types import TWELVE
 from tests.generation.question_makers import ask, dataset_of, grid_of, started
 from tests.makers import audit_actions, response_row, row_counts, statements
 
 pytestmark = pytest.mark.both
-State = Experiment.State
+State = Grid.State
 N_EXAMPLES = 40
 N_ALL = 12 * 2 * N_EXAMPLES
 
@@ -52,24 +52,24 @@ def test_a_grid_cancelled_and_resumed_twice_makes_each_call_once(tmp_path, notin
     monkeypatch.setattr(claims, "LOOKS_EVERY_SECONDS", 0.0)
     dataset = dataset_of(tmp_path, N_EXAMPLES)
     prompts = [kind.key for kind in TWELVE]
-    experiment = started(dataset, grid_of(prompts=prompts, temperatures=[0.0, 0.7]))
-    noting.on_call = lambda n: cancel_experiment(experiment, None) * "" if n in (300, 650) else ""
+    grid = started(dataset, grid_of(prompts=prompts, temperatures=[0.0, 0.7]))
+    noting.on_call = lambda n: cancel_grid(grid, None) * "" if n in (300, 650) else ""
 
     for n_asked in (300, 650):  # what was in flight at the cancellation is stored
-        assert ask(experiment).state == State.CANCELLED
+        assert ask(grid).state == State.CANCELLED
         assert len(noting.asked) == Response.objects.count() == n_asked
-        resume_experiment(experiment, None)
+        resume_grid(grid, None)
 
-    assert ask(experiment).state == State.DONE
+    assert ask(grid).state == State.DONE
     assert len(noting.asked) == N_ALL
     answered = set(Response.objects.values_list("setup__prompt", "setup__temperature", "example"))
     assert len(answered) == Response.objects.count() == Call.objects.count() == N_ALL
     assert {prompt for prompt, _, _ in answered} == set(prompts)
-    assert start_experiment(experiment, None) is False  # it is done
+    assert start_grid(grid, None) is False  # it is done
 
 
 def test_what_is_stored_of_a_call(mills, noting):
-    experiment = ask(started(mills, grid_of(prompts=["retrieved-2"])))
+    grid = ask(started(mills, grid_of(prompts=["retrieved-2"])))
 
     call = Call.objects.get(example__key="e1")
     prompt, decoding = noting.asked[0]
@@ -98,7 +98,7 @@ def test_what_is_stored_of_a_call(mills, noting):
     }
     assert response.setup.name == "noting · T 0.0 · retrieved-2"
     assert response.setup.made_with["signature"] == "noting|v:1"
-    assert experiment.state == State.DONE
+    assert grid.state == State.DONE
 
 
 def test_a_second_grid_finds_what_the_first_has_made(mills, noting):
@@ -128,17 +128,17 @@ def test_only_what_people_kept_of_a_sample_is_asked(mills, noting):
 
 def test_a_call_that_fails_is_kept_and_made_again_when_asked_for(mills, noting):
     noting.on_call = lambda n: "too long" if n == 2 else ""
-    experiment = ask(started(mills, grid_of()))
+    grid = ask(started(mills, grid_of()))
 
-    [progress] = experiment_progress(Experiment.objects.all())
+    [progress] = grids_progress(Grid.objects.all())
     assert (progress.state, progress.n_done, progress.n_failed) == ("failed in part", 2, 1)
     assert Call.objects.get(response=None).problem == "too long"
 
-    assert retry_failed(experiment, None) == 1
-    assert ask(experiment).state == State.DONE
+    assert retry_failed(grid, None) == 1
+    assert ask(grid).state == State.DONE
     assert len(noting.asked) == 4
     assert not Call.objects.filter(response=None).exists()
-    assert retry_failed(experiment, None) == 0
+    assert retry_failed(grid, None) == 0
 
 
 def test_an_example_without_a_prompt_is_a_call_that_failed(mills, noting):
@@ -155,12 +155,12 @@ def test_a_model_that_cannot_be_used_fails_the_grid(mills, noting):
         raise BackendError("the key in /srv/keys/qwen is wrong")
 
     noting.on_call = refuse
-    experiment = ask(started(mills, grid_of()))
+    grid = ask(started(mills, grid_of()))
 
-    assert (experiment.state, experiment.error) == (State.FAILED, "the key in …/qwen is wrong")
+    assert (grid.state, grid.error) == (State.FAILED, "the key in …/qwen is wrong")
     noting.on_call = lambda n: ""
-    assert resume_experiment(experiment, None)
-    assert ask(experiment).state == State.DONE
+    assert resume_grid(grid, None)
+    assert ask(grid).state == State.DONE
     assert Response.objects.count() == 3
 
 
@@ -170,20 +170,20 @@ def test_responses_of_two_revisions_do_not_mix(mills, noting):
     Call.objects.filter(example__key="e2").delete()
     noting.revision = "b" * 40
 
-    experiment = ask(started(mills, grid_of("second")))
+    grid = ask(started(mills, grid_of("second")))
 
-    assert experiment.state == State.FAILED
-    assert "were made with noting, noting|v:1, and what is there now is" in experiment.error
+    assert grid.state == State.FAILED
+    assert "were made with noting, noting|v:1, and what is there now is" in grid.error
 
 
 def test_responses_of_unknown_origin_do_not_mix_with_new_ones(tmp_path, noting):
     setup = {"model": "noting", "temperature": 0.0, "prompt": "golden"}
     dataset = dataset_of(tmp_path, 2, responses=[response_row("r1", "e1", setup=setup)])
 
-    experiment = ask(started(dataset, grid_of()))
+    grid = ask(started(dataset, grid_of()))
 
-    assert experiment.state == State.FAILED
-    assert "its responses were imported" in experiment.error
+    assert grid.state == State.FAILED
+    assert "its responses were imported" in grid.error
     assert noting.asked == []
 
 
@@ -191,27 +191,27 @@ def test_a_plan_that_cannot_be_made_says_why(tmp_path, noting):
     """The example that shall demonstrate has no golden answer."""
     dataset = dataset_of(tmp_path, 2)
     dataset.examples.update(golden_answer=None)
-    grid = grid_of(prompts=["one-shot"], one_shot="e1")
+    choices = grid_of(prompts=["one-shot"], one_shot="e1")
 
-    experiment = started(dataset, grid)
+    grid = started(dataset, choices)
 
-    assert experiment.state == State.FAILED
-    assert experiment.error.startswith("one_shot: found 'e1', which lacks a golden answer")
+    assert grid.state == State.FAILED
+    assert grid.error.startswith("one_shot: found 'e1', which lacks a golden answer")
 
 
 # --- several workers, lost ones -------------------------------------------------------------
 
 
 def test_one_worker_has_a_chunk_until_it_goes_silent(mills, noting):
-    experiment = started(mills, grid_of())
-    chunk = experiment.chunks.get()
+    grid = started(mills, grid_of())
+    chunk = grid.chunks.get()
 
     first = claim_grid_chunk(chunk.pk)
     assert first is not None
     assert claim_grid_chunk(chunk.pk) is None
 
     an_hour_ago = timezone.now() - timedelta(hours=1)
-    ExperimentChunk.objects.update(lease_until=an_hour_ago, sent_at=an_hour_ago)
+    GridChunk.objects.update(lease_until=an_hour_ago, sent_at=an_hour_ago)
     assert lost_grid_chunks(timezone.now()) == [chunk.pk]
     second = claim_grid_chunk(chunk.pk)
     assert second is not None
@@ -235,77 +235,74 @@ def test_two_grids_do_not_ask_the_same_at_once(mills, noting):
     assert other.state == State.DONE
 
 
-def test_an_experiment_whose_last_worker_died_at_the_end_is_done(mills, noting):
-    experiment = started(mills, grid_of())
-    experiment.chunks.update(state="done", examples=[])
+def test_an_grid_whose_last_worker_died_at_the_end_is_done(mills, noting):
+    grid = started(mills, grid_of())
+    grid.chunks.update(state="done", examples=[])
 
-    finish_experiments()
+    finish_grids()
 
-    experiment.refresh_from_db()
-    assert experiment.state == State.DONE
+    grid.refresh_from_db()
+    assert grid.state == State.DONE
 
 
 def test_what_ends_every_worker_is_given_up(mills, noting):
-    experiment = started(mills, grid_of())
-    experiment.chunks.update(attempts=claims.MOST_CLAIMS)
+    grid = started(mills, grid_of())
+    grid.chunks.update(attempts=claims.MOST_CLAIMS)
 
-    ask(experiment)
+    ask(grid)
 
     assert len(noting.asked) == 2
     assert "stopped 10 times" in Call.objects.get(response=None).problem
 
 
 def test_messages_are_for_chunks_that_wait(mills, noting):
-    experiment = started(mills, grid_of(temperatures=[0.0, 0.7]))
+    grid = started(mills, grid_of(temperatures=[0.0, 0.7]))
 
-    assert len(chunks_to_send(experiment)) == 2
+    assert len(chunks_to_send(grid)) == 2
     assert lost_grid_chunks(timezone.now() - timedelta(minutes=1)) == []  # just sent
-    cancel_experiment(experiment, None)
-    assert chunks_to_send(experiment) == []
+    cancel_grid(grid, None)
+    assert chunks_to_send(grid) == []
 
 
 def test_a_plan_whose_worker_died_is_sent_again(mills, noting):
-    experiment = request_experiment(mills, grid_of(), None)
+    grid = request_grid(mills, grid_of(), None)
     assert lost_plans() == []
 
-    Experiment.objects.update(sent_at=timezone.now() - timedelta(hours=1))
-    assert lost_plans() == [experiment.pk]
+    Grid.objects.update(sent_at=timezone.now() - timedelta(hours=1))
+    assert lost_plans() == [grid.pk]
     assert lost_plans() == []
 
 
 def test_a_plan_whose_workers_all_die_fails_after_three(mills, noting, monkeypatch):
-    experiment = request_experiment(mills, grid_of(), None)
+    grid = request_grid(mills, grid_of(), None)
 
     def die(*arguments: object) -> None:
         raise SystemExit  # as a worker that is killed: nothing is written
 
-    monkeypatch.setattr("generation.services.experiments.planned", die)
+    monkeypatch.setattr("generation.services.grids.planned", die)
     for _ in range(3):
         with pytest.raises(SystemExit):
-            make_plan(experiment.pk)
-    make_plan(experiment.pk)
+            make_plan(grid.pk)
+    make_plan(grid.pk)
 
-    experiment.refresh_from_db()
-    assert experiment.state == Experiment.State.FAILED
-    assert (
-        experiment.error
-        == "planning it ended 3 times without an error message: see the worker's log"
-    )
-    resume_experiment(experiment, None)
-    experiment.refresh_from_db()
-    assert (experiment.state, experiment.plan_attempts) == (Experiment.State.PLANNING, 0)
+    grid.refresh_from_db()
+    assert grid.state == Grid.State.FAILED
+    assert grid.error == "planning it ended 3 times without an error message: see the worker's log"
+    resume_grid(grid, None)
+    grid.refresh_from_db()
+    assert (grid.state, grid.plan_attempts) == (Grid.State.PLANNING, 0)
 
 
 # --- asked for, refused, deleted ------------------------------------------------------------
 
 
-def test_the_same_grid_is_the_same_experiment(mills, noting, rosa):
-    first = request_experiment(mills, grid_of("pilot"), rosa)
+def test_the_same_grid_is_the_same_grid(mills, noting, rosa):
+    first = request_grid(mills, grid_of("pilot"), rosa)
 
-    assert request_experiment(mills, grid_of("pilot"), rosa) == first
-    with pytest.raises(ExperimentError, match="another grid named “pilot”"):
-        request_experiment(mills, grid_of("pilot", seeds=[1]), rosa)
-    assert audit_actions()[-1] == ("experiment.requested", "pilot: pilot")
+    assert request_grid(mills, grid_of("pilot"), rosa) == first
+    with pytest.raises(GridChangeError, match="another grid named “pilot”"):
+        request_grid(mills, grid_of("pilot", seeds=[1]), rosa)
+    assert audit_actions()[-1] == ("grid.requested", "pilot: pilot")
 
 
 @pytest.mark.parametrize(
@@ -321,71 +318,71 @@ def test_a_grid_of_what_is_not_there_is_refused(mills, noting, grid, where):
     Sample.objects.create(dataset=mills, name="not ready", parameters={})
 
     with pytest.raises(GridError) as error:
-        request_experiment(mills, grid_of(**grid), None)
+        request_grid(mills, grid_of(**grid), None)
 
     assert error.value.where == where
-    assert not Experiment.objects.exists()
+    assert not Grid.objects.exists()
 
 
 def test_planning_can_be_cancelled_and_taken_up(mills, noting):
-    experiment = request_experiment(mills, grid_of(), None)
+    grid = request_grid(mills, grid_of(), None)
 
-    assert cancel_experiment(experiment, None)
-    make_plan(experiment.pk)  # its message comes too late
-    experiment.refresh_from_db()
-    assert experiment.state == State.CANCELLED
-    assert resume_experiment(experiment, None)
-    make_plan(experiment.pk)
-    experiment.refresh_from_db()
-    assert experiment.state == State.PLANNED
-    assert not resume_experiment(experiment, None)  # it waits to be started
-    assert not cancel_experiment(experiment, None)
+    assert cancel_grid(grid, None)
+    make_plan(grid.pk)  # its message comes too late
+    grid.refresh_from_db()
+    assert grid.state == State.CANCELLED
+    assert resume_grid(grid, None)
+    make_plan(grid.pk)
+    grid.refresh_from_db()
+    assert grid.state == State.PLANNED
+    assert not resume_grid(grid, None)  # it waits to be started
+    assert not cancel_grid(grid, None)
 
 
 def test_a_grid_that_asked_nothing_can_be_deleted_with_its_setups(mills, noting):
     before = row_counts()
-    experiment = started(mills, grid_of())
-    with pytest.raises(ExperimentError, match="cancel it first"):
-        delete_experiment(experiment, None)
+    grid = started(mills, grid_of())
+    with pytest.raises(GridChangeError, match="cancel it first"):
+        delete_grid(grid, None)
 
-    cancel_experiment(experiment, None)
-    delete_experiment(experiment, None)
+    cancel_grid(grid, None)
+    delete_grid(grid, None)
 
     assert row_counts() == before
 
 
 def test_a_grid_whose_last_call_is_to_come_cannot_be_deleted_yet(mills, noting):
-    experiment = started(mills, grid_of())
+    grid = started(mills, grid_of())
 
     def delete_meanwhile(n):
         if n == 1:
-            cancel_experiment(experiment, None)
-            with pytest.raises(ExperimentError, match="wait until its last call has come"):
-                delete_experiment(experiment, None)
+            cancel_grid(grid, None)
+            with pytest.raises(GridChangeError, match="wait until its last call has come"):
+                delete_grid(grid, None)
         return ""
 
     noting.on_call = delete_meanwhile
-    ask(experiment)
+    ask(grid)
 
     assert len(noting.asked) == Response.objects.count()
-    assert Experiment.objects.filter(pk=experiment.pk).exists()
+    assert Grid.objects.filter(pk=grid.pk).exists()
 
 
 def test_a_grid_that_asked_stays(mills, noting):
-    experiment = ask(started(mills, grid_of()))
+    grid = ask(started(mills, grid_of()))
 
-    with pytest.raises(ExperimentError, match="made calls"):
-        delete_experiment(experiment, None)
+    with pytest.raises(GridChangeError, match="made calls"):
+        delete_grid(grid, None)
 
     assert Setup.objects.get().responses.count() == 3
 
 
 def test_a_grid_with_many_examples_comes_in_chunks(mills, noting, monkeypatch):
-    monkeypatch.setattr(experiments, "SMALLEST_CHUNK", 2)
+    monkeypatch.setattr(grids, "SMALLEST_CHUNK", 2)
 
-    experiment = started(mills, grid_of())
+    grid = started(mills, grid_of())
 
-    assert [len(chunk.examples) for chunk in experiment.chunks.all()] == [2, 1]
+    assert [len(chunk.examples) for chunk in grid.chunks.all()] == [2, 1]
 
 
 # --- how far it is --------------------------------------------------------------------------
@@ -393,23 +390,23 @@ def test_a_grid_with_many_examples_comes_in_chunks(mills, noting, monkeypatch):
 
 def test_progress_counts_calls_tokens_and_cost(mills, noting):
     price = {"input": 10_000.0, "output": 100_000.0}
-    grid = grid_of(temperatures=[0.0, 0.7], models=[{"name": "noting", "price": price}])
-    experiment = started(mills, grid)
+    choices = grid_of(temperatures=[0.0, 0.7], models=[{"name": "noting", "price": price}])
+    grid = started(mills, choices)
 
-    [before] = experiment_progress(Experiment.objects.all())
+    [before] = grids_progress(Grid.objects.all())
     assert (before.state, before.n_calls, before.n_left, before.percent) == ("queued", 6, 6, 0)
     assert (before.cost, before.calls_per_second, before.seconds_left) == (0.0, None, None)
 
-    first_setups = claim_next_grid_chunk(experiment)
+    first_setups = claim_next_grid_chunk(grid)
     assert first_setups is not None
     generate_chunk(first_setups)
-    [half] = experiment_progress(Experiment.objects.all())
+    [half] = grids_progress(Grid.objects.all())
     assert (half.state, half.n_done, half.n_left, half.percent) == ("running", 3, 3, 50)
     assert (half.n_tokens_in, half.n_tokens_out) == (300, 30)
     assert half.cost == 6.0  # 300 / 1,000,000 · 10,000 + 30 / 1,000,000 · 100,000
     assert half.seconds_left is not None
 
-    first, second = setups_progress(experiment)
+    first, second = setups_progress(grid)
     assert (first.n_done, first.n_left, second.n_done, second.n_left) == (3, 0, 0, 3)
     assert (first.mean_prompt_tokens, first.mean_completion_tokens) == (20.0, 10.0)
     assert (second.mean_prompt_tokens, second.cost) == (None, 0.0)
@@ -419,6 +416,6 @@ def test_progress_costs_three_statements_however_many_grids(mills, noting):
     for name in ("one", "two", "three"):
         started(mills, grid_of(name, seeds=[0, 1], temperatures=[0.7]))
 
-    assert len(statements(lambda: experiment_progress(Experiment.objects.all()))) == 3
-    experiment = Experiment.objects.all()[0]
-    assert len(statements(lambda: setups_progress(experiment))) == 3
+    assert len(statements(lambda: grids_progress(Grid.objects.all()))) == 3
+    grid = Grid.objects.all()[0]
+    assert len(statements(lambda: setups_progress(grid))) == 3

@@ -1,4 +1,4 @@
-"""Experiments: grids of calls of language models, and what each call gave."""
+"""Grids of calls of language models, and what each call gave."""
 
 from django.conf import settings
 from django.db import models
@@ -9,7 +9,7 @@ from generation.models.samples import Sample
 from generation.models.setups import Response, Setup
 
 
-class Experiment(models.Model):
+class Grid(models.Model):
     """One grid over a dataset: models × temperatures × prompt types × seeds and so on.
 
     It is planned first (what it would ask, how many tokens, at what price), then started. Its
@@ -24,14 +24,14 @@ class Experiment(models.Model):
         FAILED = "failed"  # its plan or a model cannot be used; `error` says why
         DONE = "done"
 
-    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="experiments")
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="grids")
     name = models.CharField(max_length=100, unique=True)
     sample = models.ForeignKey(
-        Sample, models.PROTECT, null=True, blank=True, related_name="experiments"
+        Sample, models.PROTECT, null=True, blank=True, related_name="grids"
     )  # None: every example
-    grid = models.JSONField()  # what was asked for, as a grid file spells it
+    choices = models.JSONField(db_column="grid")  # everything that is asked, as a grid file has it
     plan = models.JSONField(default=dict, blank=True)  # see `generation.grids.plan`
-    setups = models.ManyToManyField(Setup, through="ExperimentSetup", related_name="experiments")
+    setups = models.ManyToManyField(Setup, through="GridSetup", related_name="grids")
     state = models.CharField(max_length=9, choices=State, default=State.PLANNING)
     sent_at = models.DateTimeField(null=True, blank=True)  # to be planned, the last time
     plan_attempts = models.PositiveSmallIntegerField(default=0)  # whose end nobody has heard of
@@ -44,30 +44,32 @@ class Experiment(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        db_table = "generation_experiment"
         ordering = ["-pk"]
 
     def __str__(self) -> str:
         return self.name
 
 
-class ExperimentSetup(models.Model):
-    """A setup that an experiment has responses made under, in the grid's order."""
+class GridSetup(models.Model):
+    """A setup under which a grid has responses made, in the grid's order."""
 
-    experiment = models.ForeignKey(Experiment, models.CASCADE, related_name="cells")
+    grid = models.ForeignKey(Grid, models.CASCADE, related_name="cells", db_column="experiment_id")
     setup = models.ForeignKey(Setup, models.CASCADE, related_name="+")
     position = models.PositiveIntegerField()
 
     class Meta:
+        db_table = "generation_experimentsetup"
         ordering = ["position"]
         constraints = [
-            models.UniqueConstraint(fields=["experiment", "setup"], name="experiment_setup_once"),
+            models.UniqueConstraint(fields=["grid", "setup"], name="experiment_setup_once"),
         ]
 
     def __str__(self) -> str:
-        return f"setup {self.setup_id} of experiment {self.experiment_id}"
+        return f"setup {self.setup_id} of grid {self.grid_id}"
 
 
-class ExperimentChunk(models.Model):
+class GridChunk(models.Model):
     """Some examples to be answered under one setup, by one worker at a time: what a task claims.
 
     Whoever holds the token may write, as long as it is still theirs; a lease that has run out
@@ -79,7 +81,7 @@ class ExperimentChunk(models.Model):
         RUNNING = "running"
         DONE = "done"
 
-    experiment = models.ForeignKey(Experiment, models.CASCADE, related_name="chunks")
+    grid = models.ForeignKey(Grid, models.CASCADE, related_name="chunks", db_column="experiment_id")
     setup = models.ForeignKey(Setup, models.CASCADE, related_name="+")
     number = models.PositiveIntegerField()
     examples = models.JSONField()  # ids that are left to ask about
@@ -90,11 +92,10 @@ class ExperimentChunk(models.Model):
     attempts = models.PositiveIntegerField(default=0)
 
     class Meta:
+        db_table = "generation_experimentchunk"
         ordering = ["number"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["experiment", "number"], name="experiment_chunk_number_once"
-            ),
+            models.UniqueConstraint(fields=["grid", "number"], name="experiment_chunk_number_once"),
             models.CheckConstraint(
                 condition=Q(state="running", lease_until__isnull=False)
                 | (~Q(state="running") & Q(lease_until__isnull=True)),
@@ -103,14 +104,14 @@ class ExperimentChunk(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["experiment", "number"],
+                fields=["grid", "number"],
                 condition=~Q(state="done"),
                 name="experiment_chunk_to_ask",
             ),
         ]
 
     def __str__(self) -> str:
-        return f"chunk {self.number} of experiment {self.experiment_id}"
+        return f"chunk {self.number} of grid {self.grid_id}"
 
 
 class Call(models.Model):
@@ -121,7 +122,7 @@ class Call(models.Model):
     model's own beside them.
     """
 
-    experiment = models.ForeignKey(Experiment, models.CASCADE, related_name="calls")
+    grid = models.ForeignKey(Grid, models.CASCADE, related_name="calls", db_column="experiment_id")
     setup = models.ForeignKey(Setup, models.CASCADE, related_name="calls")
     example = models.ForeignKey(Example, models.CASCADE, related_name="calls")
     response = models.OneToOneField(
@@ -152,9 +153,7 @@ class Call(models.Model):
             ),
         ]
         indexes = [
-            models.Index(
-                fields=["experiment"], condition=Q(response__isnull=True), name="call_failed"
-            ),
+            models.Index(fields=["grid"], condition=Q(response__isnull=True), name="call_failed"),
         ]
 
     def __str__(self) -> str:

@@ -1,0 +1,358 @@
+"""Grids are requested, planned, started, cancelled, resumed, retried and deleted here.
+
+Nothing here sends work to a queue: `generation.tasks.send` does.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, F, Max, OuterRef
+from django.utils import timezone
+
+from accounts.models import User
+from accounts.services import record as record_in_audit_trail
+from generation.backends.problems import storable
+from generation.batches import lots
+from generation.grids.cells import GridCell, cells, cells_about, check_setups
+from generation.grids.grid_file import GridChoices, GridError, of_data
+from generation.grids.plan import GridExamples, examples_of, plan_of, planned
+from generation.grids.prompts import PromptError
+from generation.models import (
+    Call,
+    Dataset,
+    Grid,
+    GridChunk,
+    GridSetup,
+    Response,
+    Sample,
+    Setup,
+)
+from generation.services.claims import WorkStopped, lease
+from generation.services.responses import store_setups
+
+logger = logging.getLogger(__name__)
+
+MOST_PLAN_ATTEMPTS = 3  # that end without a word
+MOST_CHUNKS = 20  # that a small grid is cut into, apart from its setups
+SMALLEST_CHUNK, LARGEST_CHUNK = 5, 100  # examples
+SAVED_TOGETHER = 1000
+State = Grid.State
+
+
+class GridChangeError(Exception):
+    """A change to a grid that is refused; the message says why."""
+
+
+class OutgrownPlan(GridChangeError):
+    """There is more to ask than the plan says that somebody has looked at."""
+
+
+# --- asking for one -------------------------------------------------------------------------
+
+
+@transaction.atomic
+def request_grid(dataset: Dataset, choices: GridChoices, user: User | None) -> Grid:
+    """Return the grid of these choices; it is made if there is none, and a worker then plans it.
+
+    Safe to call twice, also at once: the same choices under the same name are the same grid.
+
+    Raises:
+        GridError: a model, the sample or the one-shot example is not there.
+        GridChangeError: another grid has its name.
+    """
+    sample = checked_sample(dataset, choices)
+    there = Grid.objects.filter(name=choices.name).first()
+    if there is None:
+        try:
+            with transaction.atomic():
+                return _new(dataset, choices, sample, user)
+        except IntegrityError:  # somebody asked at the same moment
+            there = Grid.objects.get(name=choices.name)
+    if there.dataset_id != dataset.pk or there.choices != choices.as_data():
+        raise GridChangeError(
+            f"There is another grid named “{choices.name}”, about the dataset "
+            f"{there.dataset.name}: choose another name, or delete that one."
+        )
+    return there
+
+
+def checked_sample(dataset: Dataset, choices: GridChoices) -> Sample | None:
+    """Return the sample that choices name; None: they ask about all examples.
+
+    Raises:
+        GridError: a model, the one-shot example or the sample is not there.
+    """
+    cells(choices)
+    if choices.one_shot and not dataset.examples.filter(key=choices.one_shot).exists():
+        raise GridError("one_shot", repr(choices.one_shot), f"an example of {dataset.name}")
+    if not choices.sample:
+        return None
+    sample = dataset.samples.filter(name=choices.sample).first()
+    if sample is None:
+        raise GridError("sample", repr(choices.sample), f"a sample of {dataset.name}")
+    if sample.state != Sample.State.READY:
+        raise GridError(
+            "sample", f"{choices.sample!r}, which is {sample.state}", "one that is ready"
+        )
+    return sample
+
+
+def _new(dataset: Dataset, choices: GridChoices, sample: Sample | None, user: User | None) -> Grid:
+    grid = Grid.objects.create(
+        dataset=dataset,
+        name=choices.name,
+        sample=sample,
+        choices=choices.as_data(),
+        sent_at=timezone.now(),
+        requested_by=user,
+    )
+    _record(user, "grid.requested", grid)
+    return grid
+
+
+def make_plan(grid_id: int) -> None:
+    """Count what a grid would ask (the worker's part). A second delivery changes nothing.
+
+    A grid that cannot be asked as it is written fails, and says why.
+    """
+    planning = Grid.objects.filter(pk=grid_id, state=State.PLANNING)
+    planning.update(plan_attempts=F("plan_attempts") + 1)
+    grid = planning.select_related("dataset", "sample").first()
+    if grid is None:
+        logger.info("grid %s is planned, cancelled or deleted", grid_id)
+        return
+    if grid.plan_attempts > MOST_PLAN_ATTEMPTS:
+        said = (
+            f"planning it ended {MOST_PLAN_ATTEMPTS} times without an error message: "
+            "see the worker's log"
+        )
+        planning.update(state=State.FAILED, error=said)
+        return
+
+    def give_a_sign() -> None:
+        if not planning.update(sent_at=timezone.now()):
+            raise WorkStopped
+
+    try:
+        plan = planned(grid, give_a_sign)
+        planning.update(state=State.PLANNED, plan=plan.as_data(), error="", plan_attempts=0)
+    except WorkStopped:
+        logger.info("grid %s is not to be planned any more", grid_id)
+    except (GridError, PromptError) as error:
+        planning.update(state=State.FAILED, error=storable(str(error)))
+    except Exception as error:
+        logger.exception("grid %s cannot be planned", grid_id)
+        said = storable(f"{type(error).__name__}: {error}")
+        planning.update(state=State.FAILED, error=said)
+        raise
+
+
+def lost_plans() -> list[int]:
+    """Return the grids whose planning was lost or its worker died; they count as sent now."""
+    now = timezone.now()
+    silent = Grid.objects.filter(state=State.PLANNING, sent_at__lt=now - lease())
+    lost = list(silent.values_list("pk", flat=True))
+    Grid.objects.filter(pk__in=lost, state=State.PLANNING).update(sent_at=now)
+    return lost
+
+
+# --- what becomes of it ---------------------------------------------------------------------
+
+
+def start_grid(grid: Grid, user: User | None) -> bool:
+    """Have a planned grid asked; return whether it was waiting for that.
+
+    What has a response by now is not asked; what has failed before, in another grid, is, and
+    stays there as failed until it is answered.
+
+    Raises:
+        OutgrownPlan: examples have come since; it is planned again instead.
+        GridError: a model is not there any more, or a setup's name stands for something else.
+    """
+    # Outside of the transaction: to know which graph it is may take long.
+    all_cells = cells_about(grid.dataset, of_data(grid.choices))
+    with transaction.atomic():
+        grid = _locked(grid)
+        if grid.state != State.PLANNED:
+            return False
+        asked = GridExamples(grid.dataset, examples_of(grid.dataset, grid.sample))
+        to_ask = [asked.to_ask(cell) for cell in all_cells]
+        plan = plan_of(grid)
+        if plan and plan.has_room_for(zip(all_cells, map(len, to_ask), strict=True)):
+            _start(grid, all_cells, to_ask, user)
+            return True
+        _plan_again(grid)
+        _record(user, "grid.replanned", grid)
+    raise OutgrownPlan(
+        f"There is more to ask than the plan of {grid.name} says: it is planned again, and "
+        "nothing was asked."
+    )
+
+
+@transaction.atomic
+def cancel_grid(grid: Grid, user: User | None) -> bool:
+    """Stop a grid that is planned or asked; responses stay, and what is in flight comes.
+
+    Return whether it was going on.
+    """
+    going_on = Grid.objects.filter(pk=grid.pk, state__in=(State.PLANNING, State.RUNNING))
+    if not going_on.update(state=State.CANCELLED, finished_at=timezone.now()):
+        return False
+    _record(user, "grid.cancelled", grid)
+    return True
+
+
+@transaction.atomic
+def resume_grid(grid: Grid, user: User | None) -> bool:
+    """Go on with a grid that was cancelled or failed; return whether it was.
+
+    One that was never started is planned (again).
+    """
+    grid = _locked(grid)
+    if grid.state not in (State.CANCELLED, State.FAILED):
+        return False
+    if grid.cells.exists():
+        _take_up(grid)
+    else:
+        _plan_again(grid)
+    _record(user, "grid.resumed", grid)
+    return True
+
+
+@transaction.atomic
+def retry_failed(grid: Grid, user: User | None) -> int:
+    """Queue the calls that gave no response once more; return how many.
+
+    Of a grid that was cancelled or failed, what is left is taken up with them.
+    """
+    grid = _locked(grid)
+    failed = Call.objects.filter(grid=grid, response=None)
+    to_ask: dict[int, list[int]] = {}
+    for setup, example in failed.order_by("pk").values_list("setup", "example"):
+        to_ask.setdefault(setup, []).append(example)
+    for setup, examples in to_ask.items():
+        for some in lots(examples, SAVED_TOGETHER):
+            failed.filter(setup=setup, example__in=some).delete()
+    n_calls = _add_chunks(grid, to_ask)
+    if n_calls:
+        _take_up(grid)
+        _record(user, "grid.retried", grid, n_calls=n_calls)
+    return n_calls
+
+
+@transaction.atomic
+def delete_grid(grid: Grid, user: User | None) -> None:
+    """Delete a grid that has asked nothing, with its setups that nobody else has.
+
+    Raises:
+        GridChangeError: it has made calls, is running, or a worker's last call is to come.
+    """
+    grid = _locked(grid)
+    if grid.state == State.RUNNING:
+        raise GridChangeError("This grid is running: cancel it first.")
+    at_work = grid.chunks.filter(state=GridChunk.State.RUNNING)
+    if at_work.filter(lease_until__gte=timezone.now()).exists():
+        raise GridChangeError("A worker is still at this grid: wait until its last call has come.")
+    if grid.calls.exists():
+        raise GridChangeError("This grid has made calls: they stay, to say how responses came.")
+    ids = list(grid.cells.values_list("setup", flat=True))
+    _record(user, "grid.deleted", grid)
+    grid.delete()
+    delete_unused_setups(ids)
+
+
+def delete_unused_setups(ids: Iterable[int]) -> None:
+    """Delete those of some setups under which nothing was asked, and no grid is to ask."""
+    Setup.objects.filter(
+        ~Exists(Response.objects.filter(setup=OuterRef("pk"))),
+        ~Exists(Call.objects.filter(setup=OuterRef("pk"))),
+        ~Exists(GridSetup.objects.filter(setup=OuterRef("pk"))),
+        pk__in=list(ids),
+    ).delete()
+
+
+def chunks_to_send(grid: Grid) -> list[int]:
+    """Return the chunks of a grid that wait for a worker, and note that they were sent."""
+    running = Grid.objects.filter(pk=grid.pk, state=State.RUNNING)
+    waiting = GridChunk.objects.filter(grid__in=running, state=GridChunk.State.QUEUED)
+    chunks = list(waiting.order_by("number").values_list("pk", flat=True))
+    waiting.update(sent_at=timezone.now())
+    return chunks
+
+
+# --- inside a transaction that has locked the grid ------------------------------------------
+
+
+def _locked(grid: Grid) -> Grid:
+    """Return the grid as it is now; whoever else wants to change it waits."""
+    return Grid.objects.select_for_update(no_key=True).get(pk=grid.pk)
+
+
+def _start(
+    grid: Grid,
+    all_cells: Sequence[GridCell],
+    to_ask: Sequence[Sequence[int]],
+    user: User | None,
+) -> None:
+    """Give a grid its setups, and chunks of the examples to ask under each.
+
+    Raises:
+        GridError: a setup's name stands for something else.
+    """
+    setups = store_setups(grid.dataset, [cell.setup for cell in all_cells])
+    check_setups(grid.dataset, all_cells)
+    ids = [setups[cell.setup.name] for cell in all_cells]
+    GridSetup.objects.bulk_create(
+        GridSetup(grid=grid, setup_id=setup, position=position)
+        for position, setup in enumerate(ids)
+    )
+    n_calls = _add_chunks(grid, dict(zip(ids, to_ask, strict=True)))
+    _take_up(grid)
+    _record(user, "grid.started", grid, n_calls=n_calls)
+
+
+def _plan_again(grid: Grid) -> None:
+    """Have a grid planned that was not started; its old plan is worth nothing."""
+    Grid.objects.filter(pk=grid.pk).update(
+        state=State.PLANNING,
+        plan={},
+        plan_attempts=0,
+        sent_at=timezone.now(),
+        finished_at=None,
+        error="",
+    )
+
+
+def _add_chunks(grid: Grid, to_ask: Mapping[int, Sequence[int]]) -> int:
+    """Cut examples, by setup, into chunks behind those that are there; return how many examples."""
+    n_calls = sum(map(len, to_ask.values()))
+    size = min(max(n_calls // MOST_CHUNKS, SMALLEST_CHUNK), LARGEST_CHUNK)
+    chunks = GridChunk.objects.filter(grid=grid)
+    first = (chunks.aggregate(last=Max("number"))["last"] or 0) + 1
+    parts = ((setup, part) for setup, each in to_ask.items() for part in lots(each, size))
+    GridChunk.objects.bulk_create(
+        (
+            GridChunk(grid=grid, setup_id=setup, number=number, examples=part)
+            for number, (setup, part) in enumerate(parts, start=first)
+        ),
+        batch_size=SAVED_TOGETHER,
+    )
+    return n_calls
+
+
+def _take_up(grid: Grid) -> None:
+    """Set a grid running if anything is left, else done."""
+    this = Grid.objects.filter(pk=grid.pk)
+    unfinished = grid.chunks.exclude(state=GridChunk.State.DONE)
+    now = timezone.now()
+    if not unfinished.exists():
+        this.update(state=State.DONE, error="", finished_at=grid.finished_at or now)
+    elif grid.state != State.RUNNING:
+        unfinished.update(attempts=0)
+        this.update(state=State.RUNNING, resumed_at=now, finished_at=None, error="")
+
+
+def _record(user: User | None, action: str, grid: Grid, **details: object) -> None:
+    subject = f"{grid.dataset.name}: {grid.name}"[:200]
+    record_in_audit_trail(user, action, subject, grid=grid.pk, **details)
