@@ -68,11 +68,10 @@ def last_old_migrations() -> list[tuple[str, str]]:
 
 def under_new_names(row: Row) -> tuple[tuple[str, Any], Row]:
     """Return (model, id) and the fields of an old row, as they are called now."""
-    model = MODELS_NOW.get(row["model"], row["model"])
+    model = MODELS_NOW.get(row["model"]) or row["model"]
     names = FIELDS_NOW.get(model, {})
-    return (model, row["pk"]), {
-        names.get(name, name): row["fields"][name] for name in row["fields"]
-    }
+    fields = {names.get(name) or name: value for name, value in row["fields"].items()}
+    return (model, row["pk"]), fields
 
 
 def rows_now(models: Sequence[str]) -> dict[tuple[str, Any], Row]:
