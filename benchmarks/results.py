@@ -166,13 +166,13 @@ def scored(data_set: DataSet, choice: Choice, checkpoint: Path | None) -> None:
 
 
 def figures(data_set: DataSet) -> dict[str, Any]:
-    """Return what people say of a data set, a row for each run, and one for what is calibrated."""
+    """Return a row for each run over a data set, and a row for each threshold choice."""
     from django.core.management import call_command
 
     from annotation.models import Study
     from evaluation.models import MetricRun
-    from evaluation.studies.reports.calibration_rows import CHOSEN
-    from evaluation.studies.reports.threshold_choice import calibration_report
+    from evaluation.studies.reports.threshold_choice import threshold_choice_report
+    from evaluation.studies.reports.threshold_choice_rows import CHOSEN
 
     report = io.StringIO()
     call_command("report", "agreement", study=data_set.name, format="json", stdout=report)
@@ -185,16 +185,14 @@ def figures(data_set: DataSet) -> dict[str, Any]:
             made = {name: run.parameters[name] for name in Choice._fields}
             rows.append({"backend": run.backend, "revision": run.revision, **made, **row})
     examples = study.dataset.examples
-    calibrated = calibration_report(study, question=data_set.question).records
+    chosen = threshold_choice_report(study, question=data_set.question).records
     return {
         "data": data_set.name,
         "title": data_set.title,
         "n_responses": study.dataset.responses.count(),
         "n_dialogs": examples.values("dialog").distinct().count(),
         "rows": rows,
-        "calibrated": [
-            row for row in calibrated if (row["kind"], row["metric"]) == (CHOSEN, "auto_ais")
-        ],
+        "chosen": [row for row in chosen if (row["kind"], row["metric"]) == (CHOSEN, "auto_ais")],
     }
 
 
@@ -236,7 +234,7 @@ def in_words(found: dict[str, Any]) -> Iterator[str]:
         ]
         yield f"| {' | '.join(cells)} |"
     yield ""
-    for row in found["calibrated"]:
+    for row in found["chosen"]:
         if row["why"] is None:
             yield (
                 f"Choice of {row['model']} on other dialogs (threshold too): "

@@ -12,8 +12,7 @@ from evaluation.reports import views as reports
 from evaluation.retrieval import views as retrieval
 from evaluation.runs.views import checkpoints, runs
 from evaluation.runs.views import jobs as new_jobs
-from evaluation.studies.views import disagreements, figures, studies
-from evaluation.studies.views import threshold_choice as calibration
+from evaluation.studies.views import disagreements, figures, studies, threshold_choice
 from generation.models import Dataset
 
 
@@ -87,27 +86,40 @@ urlpatterns = [
     path("studies/<slug:slug>/runs/", runs.study_runs, name="study-runs"),
     path("studies/<slug:slug>/runs/start/", runs.start_default_run, name="start-default-run"),
     path("studies/<slug:slug>/", studies.study, name="study"),
-    path("studies/<slug:slug>/calibration/", calibration.calibration, name="calibration"),
     path(
-        "studies/<slug:slug>/calibration/progress/",
-        calibration.calibration_progress,
-        name="calibration-progress",
+        "studies/<slug:slug>/threshold-choice/",
+        threshold_choice.threshold_choice,
+        name="threshold-choice",
     ),
-    path("studies/<slug:slug>/calibration/score/", calibration.score_grid, name="score-grid"),
     path(
-        "studies/<slug:slug>/calibration/start/",
-        calibration.start_chosen_run,
+        "studies/<slug:slug>/threshold-choice/progress/",
+        threshold_choice.threshold_choice_progress,
+        name="threshold-choice-progress",
+    ),
+    path(
+        "studies/<slug:slug>/threshold-choice/score/",
+        threshold_choice.score_grid,
+        name="score-grid",
+    ),
+    path(
+        "studies/<slug:slug>/threshold-choice/start/",
+        threshold_choice.start_chosen_run,
         name="start-chosen-run",
     ),
     path(
-        "studies/<slug:slug>/calibration/figure.<slug:format_key>",
-        calibration.calibration_figure,
-        name="calibration-figure",
+        "studies/<slug:slug>/threshold-choice/figure.<slug:format_key>",
+        threshold_choice.threshold_choice_figure,
+        name="threshold-choice-figure",
     ),
     path(
-        "studies/<slug:slug>/calibration.<slug:format_key>",
-        calibration.download_calibration,
-        name="calibration-file",
+        "studies/<slug:slug>/threshold-choice.<slug:format_key>",
+        threshold_choice.download_threshold_choice,
+        name="threshold-choice-file",
+    ),
+    path(
+        "studies/<slug:slug>/calibration<path:rest>",
+        threshold_choice.former_address,
+        name="former-threshold-choice",
     ),
     path("studies/<slug:slug>/votes.csv", studies.download_votes, name="votes"),
     path("studies/<slug:slug>/disagreements/", disagreements.disagreements, name="disagreements"),

@@ -45,7 +45,11 @@ def report_addresses() -> Iterable[URLPattern]:
         kinds = reports_about(about)
         where = f"v1/{plural}/<slug:slug>/reports"
         for kind in kinds:
-            yield path(f"{where}/{kind.key}/", _view_of(kind, plural), name=f"report-{kind.key}")
+            view = _view_of(kind, plural)
+            yield path(f"{where}/{kind.key}/", view.as_view(), name=f"report-{kind.key}")
+            if kind.former_key:  # without a place in the document of the API
+                hidden, former = view.as_view(schema=None), kind.former_key
+                yield path(f"{where}/{former}/", hidden, name=f"report-{former}")
         keys = [kind.key for kind in kinds]
         nothing = _NoSuchReport.as_view(keys=keys)
         yield path(f"{where}/<slug:report>/", nothing, name=f"no-such-report-on-{plural}")
@@ -89,7 +93,7 @@ def _columns_said(declared: ReportKind[Any, Any]) -> str:
     return f"Of rows, tables show {said}."
 
 
-def _view_of(declared: ReportKind[Any, Any], plural: str) -> Any:
+def _view_of(declared: ReportKind[Any, Any], plural: str) -> type[APIView]:
     """Return the view of one report, as the document of the API describes it."""
 
     class ReportView(_ReportView):
@@ -105,4 +109,4 @@ def _view_of(declared: ReportKind[Any, Any], plural: str) -> Any:
         def get(self, request: Request, slug: str) -> Answer:
             return self.answer(request, slug)
 
-    return ReportView.as_view()
+    return ReportView

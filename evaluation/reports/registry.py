@@ -51,6 +51,12 @@ class ReportKind(Generic[S, C]):
     figure: Callable[[Sequence[Any]], dict[str, Any] | None] | None = None  # Vega-Lite, of rows
     # Column → the address of what is behind it, of a subject, the choices and a row; "" for none.
     leads: Mapping[str, Callable[[S, C, Any], str]] = field(default_factory=dict)
+    former_key: str = ""  # The key before the report was renamed; it goes on working.
+
+    @property
+    def keys(self) -> set[str]:
+        """The keys that commands and addresses may use: the present one and a former one."""
+        return {self.key, self.former_key} - {""}
 
     def chosen(self, subject: S, given: Mapping[str, Any]) -> C:
         """Return the choices that were given about a subject, the others as usual.

@@ -75,7 +75,7 @@ def download(
     def made() -> Report[Any]:
         return kind.make(subject, kind.chosen(subject, given))
 
-    return report_file(made, format_key, f"{slug}-{report}", kind.figure)
+    return report_file(made, format_key, f"{slug}-{kind.key}", kind.figure)
 
 
 def _subject(about: About, slug: str) -> Dataset | Study:
@@ -90,10 +90,12 @@ def _kind(about: About, key: str) -> Kind:
     Raises:
         Http404: there is none about such a thing.
     """
-    kinds = {kind.key: kind for kind in reports_about(about)}
-    if key not in kinds:
-        raise Http404(f"There is no report {key!r}; there are: {', '.join(kinds)}.")
-    return kinds[key]
+    kinds = reports_about(about)
+    for kind in kinds:
+        if key in kind.keys:
+            return kind
+    there = ", ".join(kind.key for kind in kinds)
+    raise Http404(f"There is no report {key!r}; there are: {there}.")
 
 
 def _of_subject(subject: Dataset | Study) -> dict[str, Any]:

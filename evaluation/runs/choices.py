@@ -174,7 +174,7 @@ def plan_of(
     threshold: float | None = None,
     n_sampled: int | None = None,
     seed: int = 0,
-    calibrated_on: str = "",
+    chosen_by_votes_of: str = "",
 ) -> RunPlan:
     """Return the plan that these choices make; what is not chosen is as usual.
 
@@ -187,7 +187,7 @@ def plan_of(
         usual_evidence: the study's choice, where the run is over a study.
         threshold: None is the metric's own.
         n_sampled: responses of each model; None: all.
-        calibrated_on: slug of the study by whose votes the choices were made.
+        chosen_by_votes_of: slug of the study whose votes made the choices.
 
     Raises:
         ChoiceError: a choice does not go with the metric, or with the model.
@@ -205,7 +205,7 @@ def plan_of(
         threshold=_on_scale(kind, threshold),
         n_sampled=_whole("sample", n_sampled, 1, MOST_SAMPLED),
         seed=_whole("seed", seed, 0, LARGEST_SEED) or 0,
-        calibrated_on=calibrated_on,
+        chosen_by_votes_of=chosen_by_votes_of,
     )
 
 

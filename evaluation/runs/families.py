@@ -1,4 +1,4 @@
-"""Runs that differ only in what can be chosen: the candidates of a calibration. Reads only.
+"""Runs that differ only in what can be chosen: the candidates of a threshold choice. Reads only.
 
 Runs of Auto-AIS by one model over one evidence choice are a family, whatever their flavor, window
 and hypothesis. Of every other metric, and of imported scores, a run is a family of its own: there
@@ -84,7 +84,7 @@ class Family(NamedTuple):
     def plan(self, metric: AutoMetric, threshold: float | None = None, on: str = "") -> RunPlan:
         """Return a run of this family; `on` is the study by whose votes it was chosen."""
         assert self.spec is not None
-        plan = RunPlan(spec=self.spec, metric=metric, threshold=threshold, calibrated_on=on)
+        plan = RunPlan(spec=self.spec, metric=metric, threshold=threshold, chosen_by_votes_of=on)
         if self.evidence:
             plan = plan._replace(evidence=self.evidence)
         return plan._replace(n_sampled=self.n_sampled, seed=self.seed, sampled_by=self.sampled_by)

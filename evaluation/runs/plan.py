@@ -19,6 +19,9 @@ from generation.models import Response
 # What a sample is drawn of: a model's responses, or those of a row of KaLMA's table 4, that is of
 # setups that differ in nothing but seed and run.
 Pool = Literal["model", "row"]
+# The parameter of a run that lists the studies whose votes made its choices. It was named when a
+# threshold choice was called a calibration, and it is stored with runs and shown by the API.
+STUDIES_OF_CHOICE = "calibrated_on"
 
 
 class RunPlan(NamedTuple):
@@ -31,7 +34,7 @@ class RunPlan(NamedTuple):
     n_sampled: int | None = None  # responses of each pool, drawn by `seed`; None: all of them
     seed: int = 0
     sampled_by: Pool = "model"
-    calibrated_on: str = ""  # slug of the study by whose votes the choices were made
+    chosen_by_votes_of: str = ""  # slug of the study by whose votes the choices were made
 
     @property
     def cut(self) -> float:
@@ -74,8 +77,8 @@ class RunPlan(NamedTuple):
             parameters["key_variable"] = self.spec.key_variable
         if self.spec.key_over_http:
             parameters["key_over_http"] = True
-        if self.calibrated_on:
-            parameters["calibrated_on"] = [self.calibrated_on]
+        if self.chosen_by_votes_of:
+            parameters[STUDIES_OF_CHOICE] = [self.chosen_by_votes_of]
         return parameters
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evaluation.models import AutoScore, MetricRun
+from evaluation.runs.plan import STUDIES_OF_CHOICE
 from evaluation.statistics.intervals import share_interval
 
 # What changes no score, so that runs which differ in it are comparable.
@@ -14,7 +15,7 @@ NO_SCORES = (
     "n_sampled",
     "seed",
     "sampled_by",
-    "calibrated_on",
+    STUDIES_OF_CHOICE,
     "key_variable",
     "key_over_http",
     "n_responses",

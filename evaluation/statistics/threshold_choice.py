@@ -166,7 +166,7 @@ def nested(
     )
 
 
-def calibration_figures(
+def figures_of_choice(
     found: Nested,
     human: Floats,
     dialogs: Indexes,

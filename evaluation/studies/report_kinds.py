@@ -11,7 +11,7 @@ from evaluation.studies.figures.charts import scenarios_chart, shifts_chart
 from evaluation.studies.figures.timing import position_chart, time_chart
 from evaluation.studies.reports.cached_figures import as_on_page
 from evaluation.studies.reports.study import ON_PAGE
-from evaluation.studies.reports.threshold_choice import CALIBRATION
+from evaluation.studies.reports.threshold_choice import THRESHOLD_CHOICE
 
 FIGURES: Mapping[str, Callable[[Sequence[Any]], Spec | None]] = {
     "scenarios": scenarios_chart,
@@ -22,4 +22,4 @@ FIGURES: Mapping[str, Callable[[Sequence[Any]], Spec | None]] = {
 
 for kind in ON_PAGE:
     register(replace(kind, make=partial(as_on_page, kind), figure=FIGURES.get(kind.key)))
-register(CALIBRATION)
+register(THRESHOLD_CHOICE)

@@ -277,10 +277,8 @@ def report_stops(folder: Path, user: User) -> Iterator[Stop]:
         setups={key: f"{SCRIPT[:40]} {key}" for key in many},
         scores=[{"response": key, "metric": SCRIPT[:60], "score": "0.5"} for key in many],
     )
-    yield Stop("calibration", user, reverse("evaluation:calibration", args=[both.slug]))
-    yield Stop(
-        "calibration, none scored", user, reverse("evaluation:calibration", args=[scales.slug])
-    )
+    for name, study in (("threshold choice", both), ("threshold choice, none scored", scales)):
+        yield Stop(name, user, reverse("evaluation:threshold-choice", args=[study.slug]))
     for study in (both, scales):
         path = reverse("evaluation:study", args=[study.slug])
         yield Stop(f"report, {study.name}", user, path)

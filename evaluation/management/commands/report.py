@@ -28,14 +28,19 @@ class Command(BaseCommand):
         parser.epilog = EXAMPLE
         each = parser.add_subparsers(dest="report", metavar="REPORT", required=True)
         for kind in all_reports().values():
-            of_report = each.add_parser(kind.key, help=kind.lede, description=kind.lede)
+            aliases = [kind.former_key] if kind.former_key else []
+            of_report = each.add_parser(
+                kind.key, aliases=aliases, help=kind.lede, description=kind.lede
+            )
             of = _about(kind)
             of_report.add_argument(f"--{of}", required=True, metavar="NAME", help=f"its {of}")
             of_report.add_argument("--format", choices=["table", *FORMATS], default="table")
             add_arguments(of_report, kind.choices)
 
     def handle(self, *, report: str, format: str, **options: Any) -> None:
-        kind = all_reports()[report]
+        [kind] = [each for each in all_reports().values() if report in each.keys]
+        if report == kind.former_key:
+            self.stderr.write(f"The report {report} is called {kind.key} now.")
         subject = _named(kind, options[_about(kind)])
         try:
             choices = kind.chosen(subject, given_from(kind.choices, options))

@@ -15,7 +15,7 @@ from evaluation.backends.registry import BACKENDS
 from evaluation.metrics.registry import metric_of
 from evaluation.models import AutoScore, MetricRun, RunChunk
 from evaluation.runs.model_checks import why_unusable
-from evaluation.runs.plan import RunPlan, spec_of, with_sample_of
+from evaluation.runs.plan import STUDIES_OF_CHOICE, RunPlan, spec_of, with_sample_of
 from evaluation.runs.services.targets import (
     SAVED_TOGETHER,
     Wanted,
@@ -66,7 +66,7 @@ def request_metric_run(
         },
     )
     run = _locked(found)
-    _note_calibration(run, plan.calibrated_on)
+    _note_study_of_choice(run, plan.chosen_by_votes_of)
     wanted = targets_for(dataset, plan, responses)
     _check_any(plan, wanted)
     _note_citations(run, plan, wanted)
@@ -216,15 +216,15 @@ def _locked(run: MetricRun) -> MetricRun:
     return MetricRun.objects.select_for_update(no_key=True).get(pk=run.pk)
 
 
-def _note_calibration(run: MetricRun, study: str) -> None:
+def _note_study_of_choice(run: MetricRun, study: str) -> None:
     """Note by whose votes the choices of a run were made, beside those who made them before.
 
     It is no part of the signature: the scores are the same. But figures over each of these studies
     flatter, also those of a run that was there before: now its choices are those that votes made.
     """
-    noted = run.parameters.get("calibrated_on", [])
+    noted = run.parameters.get(STUDIES_OF_CHOICE, [])
     if study and study not in noted:
-        run.parameters["calibrated_on"] = [*noted, study]
+        run.parameters[STUDIES_OF_CHOICE] = [*noted, study]
         run.save(update_fields=["parameters"])
 
 

@@ -1,4 +1,4 @@
-"""The chart of a calibration: accuracy by window, a line for each flavor, ceilings across."""
+"""The chart of a threshold choice: accuracy by window, a line for each flavor, ceilings across."""
 
 import json
 import math
@@ -18,8 +18,8 @@ from evaluation.reports.figures.builders import (
 from evaluation.reports.figures.themes import Spec
 from evaluation.studies.figures.charts import LABEL_HEIGHT
 from evaluation.studies.reports.agreement import Point
-from evaluation.studies.reports.calibration_rows import CandidateRow, ChosenRow
 from evaluation.studies.reports.ceilings import CEILINGS
+from evaluation.studies.reports.threshold_choice_rows import CandidateRow, ChosenRow
 
 HEIGHT = 250  # px, of the plot itself
 STEP = 84  # px, from one window to the next
@@ -31,7 +31,7 @@ def grid_chart(candidates: Sequence[CandidateRow], chosen: ChosenRow | None) -> 
     """Draw the accuracy of each candidate at its usual threshold; None without any.
 
     Args:
-        candidates: rows of the report on calibration, of one family and question.
+        candidates: rows of the report on threshold choice, of one family and question.
         chosen: the row of what was chosen among them, for ceilings and baseline.
     """
     import altair as alt

@@ -1,4 +1,4 @@
-"""What a researcher chooses on the page of a calibration."""
+"""What a researcher chooses on the page of a threshold choice."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from evaluation.runs.families import Family, families_of, possible_families
 USUAL_QUESTION = "attributable"
 
 
-class CalibrationForm(forms.Form):
+class ThresholdChoiceForm(forms.Form):
     """Which scores are held against which votes, and which hypothesis the grid is scored with.
 
     What the address does not say, or says wrongly, is as usual: the question on attribution, else

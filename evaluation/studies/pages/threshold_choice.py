@@ -1,4 +1,4 @@
-"""What the page of a calibration shows, from the rows of its report."""
+"""What the page of a threshold choice shows, from the rows of its report."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,10 +7,14 @@ from evaluation.reports.numbers import percent
 from evaluation.studies.figures.charts import people_said
 from evaluation.studies.pages.auto_table import Ceiling, ceilings_in
 from evaluation.studies.pages.tables import n_said
-from evaluation.studies.reports.calibration_rows import CalibrationRow, CandidateRow, ChosenRow
+from evaluation.studies.reports.threshold_choice_rows import (
+    CandidateRow,
+    ChosenRow,
+    ThresholdChoiceRow,
+)
 
 
-class CalibrationTable(NamedTuple):
+class ThresholdChoiceTable(NamedTuple):
     """One question and one family: what was chosen, among what."""
 
     chosen: ChosenRow | None  # None: nothing takes part
@@ -82,11 +86,11 @@ class CalibrationTable(NamedTuple):
         return f"Accuracy by window and flavor: {said}{more}; numbers in the table below"
 
 
-def calibration_table(rows: Sequence[CalibrationRow]) -> CalibrationTable:
+def threshold_choice_table(rows: Sequence[ThresholdChoiceRow]) -> ThresholdChoiceTable:
     """Lay out the report on one question and one family."""
     chosen = next((row for row in rows if isinstance(row, ChosenRow)), None)
     candidates = [row for row in rows if isinstance(row, CandidateRow)]
-    return CalibrationTable(
+    return ThresholdChoiceTable(
         chosen,
         [row for row in candidates if row.accuracy.value is not None],
         [row for row in candidates if row.accuracy.value is None],

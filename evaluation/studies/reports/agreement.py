@@ -17,6 +17,7 @@ from evaluation.reports.estimates import N_RESAMPLES, estimates_in
 from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from evaluation.runs.item_scores import ItemScores, ScoresOf, runs_with_scores, scale_of, scores_of
+from evaluation.runs.plan import STUDIES_OF_CHOICE
 from evaluation.statistics.human_auto import (
     MEASURES,
     Outcomes,
@@ -244,7 +245,7 @@ def _row(
         without_score=without_score(scores, rated),
         truncated=int(scores.n_truncated[is_compared].sum()),
         metric_scale=_scale_said(run),
-        flattered=study.slug in run.parameters.get("calibrated_on", []),
+        flattered=study.slug in run.parameters.get(STUDIES_OF_CHOICE, []),
         why=why or None,
     )
 

@@ -1,4 +1,4 @@
-"""The report on calibration: threshold, flavor and window chosen on some dialogs, tried on others.
+"""The report on threshold choice, made on some dialogs and tried on others.
 
 Two kinds of rows. A `candidate` is one way to score, cut at its usual threshold; the row of what
 was `chosen` among them says how good that is on dialogs that had no part in the choice, beside the
@@ -31,30 +31,30 @@ from evaluation.statistics.threshold_choice import (
     N_INNER_FOLDS,
     Nested,
     ThresholdChoice,
-    calibration_figures,
+    figures_of_choice,
     labels_at,
     nested,
 )
 from evaluation.statistics.uncertainty import accuracy_statistics
-from evaluation.studies.reports.calibration_rows import (
-    FIGURES,
-    CalibrationRow,
-    CandidateRow,
-    ChosenCandidate,
-    ChosenRow,
-    FamilyColumns,
-)
 from evaluation.studies.reports.ceilings import ceiling_columns
 from evaluation.studies.reports.choices import check_choices, usual_choices
 from evaluation.studies.reports.run_columns import (
     to_run,
     without_score,
 )
+from evaluation.studies.reports.threshold_choice_rows import (
+    FIGURES,
+    CandidateRow,
+    ChosenCandidate,
+    ChosenRow,
+    FamilyColumns,
+    ThresholdChoiceRow,
+)
 from evaluation.votes.counts import ArmCounts
 from evaluation.votes.people import People, people_of
 from generation.choices.declaration import Choice, ChoiceError, check_known
 
-NAME = "calibration"
+NAME = "threshold_choice"
 LEAST_SHARE = 0.5  # of the scores of the fullest candidate: with fewer one would cost the others
 
 
@@ -66,14 +66,14 @@ class _CandidateEntry(NamedTuple):
     why: str
 
 
-def calibration_report(
+def threshold_choice_report(
     study: Study,
     choices: Choices = USUAL,
     *,
     question: str = "",
     model: str = "",
     family: Family | None = None,
-) -> Report[CalibrationRow]:
+) -> Report[ThresholdChoiceRow]:
     """Return the candidates of each family on each question, and what choosing among them gives.
 
     Args:
@@ -88,7 +88,7 @@ def calibration_report(
     missing: Counter[str] = Counter(
         undecided=0, unscored=0, failed=0, assumed_scores=0, not_scored_by_all=0
     )
-    rows: list[CalibrationRow] = []
+    rows: list[ThresholdChoiceRow] = []
     digest = hashlib.sha256()
     families = [family] if family else families_of(study)
     for each in families:
@@ -135,7 +135,7 @@ def _rows(
     family: Family,
     entries: Sequence[_CandidateEntry],
     people: People,
-) -> list[CalibrationRow]:
+) -> list[ThresholdChoiceRow]:
     """Return the rows of a family on one question: one of what was chosen, then the candidates."""
     about = _about(of_arm, family, people)
     taking_part = [each for each in entries if not each.why]
@@ -163,7 +163,7 @@ def _rows(
     is_wanted = ~np.isnan(people.labels) & ~np.isnan(scores).all(axis=0)
     is_lacking = is_wanted & np.isnan(scores)
     n_lacking_any = int(is_lacking.any(axis=0).sum())
-    rows: list[CalibrationRow] = [
+    rows: list[ThresholdChoiceRow] = [
         _chosen_row(study, of_arm, about, candidates, people, found, is_compared, n_lacking_any)
     ]
     figures = iter(_candidate_figures(study, of_arm, scores, says_yes, people, is_compared))
@@ -281,7 +281,7 @@ def _chosen_row(
     estimates = {}
     if not why:
         estimates = estimates_in(
-            calibration_figures(
+            figures_of_choice(
                 found,
                 people.labels,
                 of_arm.items.dialogs,
@@ -351,7 +351,7 @@ def _add_to(digest: "hashlib._Hash", entries: Sequence[_CandidateEntry]) -> None
             digest.update(column.tobytes())
 
 
-class CalibrationChoices(NamedTuple):
+class ThresholdChoiceOptions(NamedTuple):
     """What a reader may choose about the choice of the threshold."""
 
     counted: Choices = Choices()
@@ -359,11 +359,11 @@ class CalibrationChoices(NamedTuple):
     model: Annotated[str, Choice("Model", help="The only model, backend or family.")] = ""
 
 
-def _usual(study: Study) -> CalibrationChoices:
-    return CalibrationChoices(usual_choices(study))
+def _usual(study: Study) -> ThresholdChoiceOptions:
+    return ThresholdChoiceOptions(usual_choices(study))
 
 
-def _check(study: Study, choices: CalibrationChoices) -> None:
+def _check(study: Study, choices: ThresholdChoiceOptions) -> None:
     check_choices(study, choices.counted)
     questions = [each.key for each in load_scheme(study.scheme).questions]
     if choices.question:
@@ -374,17 +374,18 @@ def _check(study: Study, choices: CalibrationChoices) -> None:
         raise ChoiceError("model", f"No scores by a model {choices.model!r}; there are: {there}.")
 
 
-def _chosen_report(study: Study, choices: CalibrationChoices) -> Report[CalibrationRow]:
+def _chosen_report(study: Study, choices: ThresholdChoiceOptions) -> Report[ThresholdChoiceRow]:
     counted, question, model = choices
-    return calibration_report(study, counted, question=question, model=model)
+    return threshold_choice_report(study, counted, question=question, model=model)
 
 
-CALIBRATION = ReportKind(
-    key="calibration",
-    title="Choice of the threshold",
+THRESHOLD_CHOICE = ReportKind(
+    key=NAME,
+    former_key="calibration",
+    title="Threshold choice",
     lede="Threshold, flavor and window chosen on some dialogs, and tried on others.",
     about=Study,
-    choices=CalibrationChoices,
+    choices=ThresholdChoiceOptions,
     make=_chosen_report,
     usual=_usual,
     check=_check,

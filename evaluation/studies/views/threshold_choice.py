@@ -1,4 +1,4 @@
-"""Calibration: threshold, flavor and window chosen on some dialogs, and reported on others."""
+"""Threshold choice: threshold, flavor and window chosen on some dialogs, and reported on others."""
 
 from typing import Any
 
@@ -23,11 +23,11 @@ from evaluation.runs.progress import scoring_of
 from evaluation.runs.services.runs import request_metric_run
 from evaluation.runs.tasks import send_run
 from evaluation.studies.figures.threshold_choice import grid_chart
-from evaluation.studies.forms.threshold_choice import CalibrationForm
-from evaluation.studies.pages.threshold_choice import CalibrationTable, calibration_table
+from evaluation.studies.forms.threshold_choice import ThresholdChoiceForm
+from evaluation.studies.pages.threshold_choice import ThresholdChoiceTable, threshold_choice_table
 from evaluation.studies.reports.cached_figures import MOST_VOTES_AT_ONCE, cached_of_study, is_large
-from evaluation.studies.reports.calibration_rows import CalibrationRow
-from evaluation.studies.reports.threshold_choice import calibration_report
+from evaluation.studies.reports.threshold_choice import threshold_choice_report
+from evaluation.studies.reports.threshold_choice_rows import ThresholdChoiceRow
 
 STATE = MetricRun.State
 MOST_RUNS = 200  # that one address asks about
@@ -36,10 +36,10 @@ LONGEST_ID = 19
 
 @require_safe
 @allowed(Role.RESEARCHER)
-def calibration(request: SignedInRequest, slug: str) -> HttpResponse:
+def threshold_choice(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show accuracy by window and flavor, and what choosing among them is worth."""
     study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
-    form = CalibrationForm(request.GET, study=study)
+    form = ThresholdChoiceForm(request.GET, study=study)
     context: dict[str, Any] = {
         "study": study,
         "form": form,
@@ -62,9 +62,17 @@ def calibration(request: SignedInRequest, slug: str) -> HttpResponse:
     )
 
 
+@allowed(Role.RESEARCHER)
+def former_address(request: SignedInRequest, slug: str, rest: str) -> HttpResponse:
+    """Redirect from an address with the former name, calibration, to the same page of today."""
+    here = reverse("evaluation:threshold-choice", args=[slug]).removesuffix("/") + rest
+    query = request.META["QUERY_STRING"]
+    return redirect(f"{here}?{query}" if query else here, permanent=True, preserve_request=True)
+
+
 @require_safe
 @allowed(Role.RESEARCHER)
-def calibration_progress(request: SignedInRequest, slug: str) -> HttpResponse:
+def threshold_choice_progress(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show how far the runs of the address are, by their chunks; say so when they have ended."""
     study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
     asked = [int(number) for number in request.GET.getlist("run")[:MOST_RUNS] if _is_id(number)]
@@ -76,20 +84,20 @@ def calibration_progress(request: SignedInRequest, slug: str) -> HttpResponse:
 
 @require_safe
 @allowed(Role.RESEARCHER)
-def download_calibration(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
+def download_threshold_choice(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
     """Download the report with the choices of the address: the rows that the page shows."""
     study = _small(slug)
-    form = CalibrationForm(request.GET, study=study)
-    return report_file(lambda: _found(study, form)[0], format_key, f"{slug}-calibration")
+    form = ThresholdChoiceForm(request.GET, study=study)
+    return report_file(lambda: _found(study, form)[0], format_key, f"{slug}-threshold-choice")
 
 
 @require_safe
 @allowed(Role.RESEARCHER)
-def calibration_figure(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
+def threshold_choice_figure(request: SignedInRequest, slug: str, format_key: str) -> HttpResponse:
     """Draw the chart with the choices of the address, as SVG, PDF or PNG."""
     study = _small(slug)
-    _, table = _found(study, CalibrationForm(request.GET, study=study))
-    return figure_file(_chart(table), format_key, f"{slug}-calibration")
+    _, table = _found(study, ThresholdChoiceForm(request.GET, study=study))
+    return figure_file(_chart(table), format_key, f"{slug}-threshold-choice")
 
 
 @require_POST
@@ -145,18 +153,20 @@ def _is_usable(request: SignedInRequest, family: Family) -> bool:
     return not problem
 
 
-def _found(study: Study, form: CalibrationForm) -> tuple[Report[CalibrationRow], CalibrationTable]:
+def _found(
+    study: Study, form: ThresholdChoiceForm
+) -> tuple[Report[ThresholdChoiceRow], ThresholdChoiceTable]:
     """Return the report on the chosen question and family, and how a page lays it out."""
     family, question, choices = form.chosen_family, form.chosen_question, form.choices
     report = cached_of_study(
         study,
-        repr(("calibration", choices, question, family.key)),
-        lambda: calibration_report(study, choices, question=question, family=family),
+        repr(("threshold choice", choices, question, family.key)),
+        lambda: threshold_choice_report(study, choices, question=question, family=family),
     )
-    return report, calibration_table(report.rows)
+    return report, threshold_choice_table(report.rows)
 
 
-def _grid(study: Study, form: CalibrationForm) -> dict[str, Any]:
+def _grid(study: Study, form: ThresholdChoiceForm) -> dict[str, Any]:
     """Return how far the grid of the chosen family is, and what its runs are at."""
     family: Family = form.chosen_family
     hypothesis = form.chosen_hypothesis
@@ -173,7 +183,7 @@ def _grid(study: Study, form: CalibrationForm) -> dict[str, Any]:
     }
 
 
-def _chart(table: CalibrationTable) -> Spec | None:
+def _chart(table: ThresholdChoiceTable) -> Spec | None:
     return grid_chart(table.candidates, table.chosen)
 
 
@@ -186,7 +196,7 @@ def _small(slug: str) -> Study:
     study = get_object_or_404(Study.objects.select_related("dataset"), slug=slug)
     if is_large(study):
         raise Http404(
-            f"More than {MOST_VOTES_AT_ONCE:,} votes: manage.py report calibration prints it."
+            f"More than {MOST_VOTES_AT_ONCE:,} votes: manage.py report threshold_choice prints it."
         )
     return study
 
@@ -195,9 +205,9 @@ def _is_id(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < LONGEST_ID
 
 
-def _posted(request: SignedInRequest, study: Study) -> CalibrationForm:
+def _posted(request: SignedInRequest, study: Study) -> ThresholdChoiceForm:
     """Return what was posted: about a family that there is, whatever the usual one."""
-    form = CalibrationForm(request.POST.dict(), study=study)
+    form = ThresholdChoiceForm(request.POST.dict(), study=study)
     if not form.cleaned_data.get("family"):
         raise Http404("There are no such scores.")
     return form
@@ -209,5 +219,5 @@ def _start(request: SignedInRequest, study: Study, plan: Any) -> MetricRun:
     return run
 
 
-def _address(study: Study, form: CalibrationForm) -> str:
-    return f"{reverse('evaluation:calibration', args=[study.slug])}{form.address}"
+def _address(study: Study, form: ThresholdChoiceForm) -> str:
+    return f"{reverse('evaluation:threshold-choice', args=[study.slug])}{form.address}"

@@ -24,15 +24,15 @@ from evaluation.studies.figures.threshold_choice import grid_chart
 from evaluation.studies.figures.timing import position_chart, time_chart
 from evaluation.studies.pages.plots import CHARTS
 from evaluation.studies.reports.agreement import AgreementRow, Confusion
-from evaluation.studies.reports.calibration_rows import (
+from evaluation.studies.reports.ceilings import CeilingColumns
+from evaluation.studies.reports.run_columns import RunColumns, WithoutScore
+from evaluation.studies.reports.scenarios import ScenarioRow
+from evaluation.studies.reports.threshold_choice_rows import (
     CandidateRow,
     ChosenCandidate,
     ChosenRow,
     FamilyColumns,
 )
-from evaluation.studies.reports.ceilings import CeilingColumns
-from evaluation.studies.reports.run_columns import RunColumns, WithoutScore
-from evaluation.studies.reports.scenarios import ScenarioRow
 from evaluation.studies.reports.timing import PositionEffect, SavedTime, TimeOfArm
 from evaluation.studies.reports.uncertainty import ShiftOfSetup, ShiftTest
 from tests.charts import valid
@@ -139,7 +139,7 @@ ABOUT = FamilyColumns(
 
 
 def grid_of(*hypotheses):
-    """Return the chart of a calibration with candidates of some hypotheses."""
+    """Return the chart of a threshold choice with candidates of some hypotheses."""
     nothing = ChosenCandidate(title=None, run=None, threshold=None)
     chosen = ChosenRow(
         about=ABOUT,

@@ -40,12 +40,12 @@ def test_every_choice_reaches_the_plan():
         threshold=0.25,
         n_sampled=10,
         seed=7,
-        calibrated_on="pilot",
+        chosen_by_votes_of="pilot",
     )
 
     spec = ModelSpec("transformers", "nli", "/m/nli", precision="bf16", entailment_index=1)
     metric = AutoAisMetric(AutoAis("v1", 0, "mean"))
-    assert plan == RunPlan(spec, metric, "golden", 0.25, 10, 7, calibrated_on="pilot")
+    assert plan == RunPlan(spec, metric, "golden", 0.25, 10, 7, chosen_by_votes_of="pilot")
 
 
 def refused(*choices, **more) -> tuple[str, str]:

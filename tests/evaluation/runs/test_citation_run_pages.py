@@ -250,8 +250,8 @@ def test_a_run_leads_to_the_studies_of_what_it_scores(researcher, study):
     assert there not in researcher.get(address("run", of_responses)).text
 
 
-def test_calibration_of_a_study_of_citations_offers_alignment_alone(researcher, study):
-    address = reverse("evaluation:calibration", args=[study.slug])
+def test_threshold_choice_for_a_study_of_citations_offers_alignment_alone(researcher, study):
+    address = reverse("evaluation:threshold-choice", args=[study.slug])
 
     before = shown(researcher.get(address))
     scored(study.dataset)

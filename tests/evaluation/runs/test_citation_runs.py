@@ -22,7 +22,7 @@ from evaluation.runs.services.chunks import claim_next_run_chunk
 from evaluation.runs.services.runs import RunError, n_without_score, retry_failed
 from evaluation.studies.disagreements.worklist import worklist
 from evaluation.studies.reports.agreement import agreement_report
-from evaluation.studies.reports.threshold_choice import calibration_report
+from evaluation.studies.reports.threshold_choice import threshold_choice_report
 from evaluation.tradeoffs.axes import axes_of
 from evaluation.votes.export import export_folder
 from generation.model_specs import ModelSpec
@@ -327,7 +327,7 @@ def test_a_threshold_is_chosen_among_runs_over_citations_alone(study):
     done(study.dataset)
 
     assert [family.runs for family in families_of(study)] == [{run.pk}]
-    rows = calibration_report(study).records
+    rows = threshold_choice_report(study).records
     assert {row["metric"] for row in rows} == {"alignment"}
 
 

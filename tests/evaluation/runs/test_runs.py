@@ -140,14 +140,14 @@ def test_the_study_whose_votes_chose_a_run_is_noted_and_makes_no_other_run(tmp_p
     dataset = mill(tmp_path)
     run = requested(dataset)
 
-    chosen = requested(dataset, calibrated_on="pilot")
+    chosen = requested(dataset, chosen_by_votes_of="pilot")
     assert (chosen, chosen.parameters["calibrated_on"]) == (run, ["pilot"])
 
-    requested(dataset, calibrated_on="other")
-    requested(dataset, calibrated_on="pilot")
+    requested(dataset, chosen_by_votes_of="other")
+    requested(dataset, chosen_by_votes_of="pilot")
     again = requested(dataset)
     assert (again, again.parameters["calibrated_on"]) == (run, ["pilot", "other"])
-    tuned = requested(dataset, threshold=0.4, calibrated_on="pilot")
+    tuned = requested(dataset, threshold=0.4, chosen_by_votes_of="pilot")
     assert tuned.parameters["calibrated_on"] == ["pilot"]
 
 

@@ -10,7 +10,7 @@ from evaluation.models import MetricRun
 from evaluation.statistics.threshold_choice import (
     ThresholdChoice,
     best_threshold,
-    calibration_figures,
+    figures_of_choice,
     nested,
 )
 
@@ -241,7 +241,7 @@ def test_figures_of_labels_by_hand():
 
     found = nested(np.vstack([bad, good]), human, dialogs, seed=3, untuned=ThresholdChoice(0, 0.5))
     ceiling = np.column_stack([of(1, 1, 1, 1, 1, 1, 1, 1, 0, 0), np.ones(10)])
-    figures = calibration_figures(found, human, dialogs, 5, seed=1, ceilings={"rest": ceiling})
+    figures = figures_of_choice(found, human, dialogs, 5, seed=1, ceilings={"rest": ceiling})
 
     assert found.recommended == found.flattering
     assert found.recommended is not None

@@ -1,4 +1,4 @@
-"""The page of a calibration: who may see it, what it says in every state, and what it starts."""
+"""The page of a threshold choice: who may see it, what it shows in every state, what it starts."""
 
 import json
 import re
@@ -6,10 +6,12 @@ import re
 import pytest
 from django.urls import reverse
 
+from accounts.access import Role
 from evaluation.models import MetricRun
 from evaluation.runs.families import families_of
 from evaluation.studies.reports import cached_figures
-from evaluation.studies.reports.threshold_choice import calibration_report
+from evaluation.studies.reports.threshold_choice import threshold_choice_report
+from tests.conftest import person
 from tests.evaluation.makers_of_scores import make_run, make_scores
 from tests.evaluation.metric_runs import work
 from tests.evaluation.studies.hand_made import votes
@@ -42,7 +44,7 @@ def study(tmp_path):
     return study
 
 
-def page_of(client, study, name="calibration", *more, **asked):
+def page_of(client, study, name="threshold-choice", *more, **asked):
     return client.get(reverse(f"evaluation:{name}", args=[study.slug, *more]), asked)
 
 
@@ -86,8 +88,8 @@ def test_the_study_links_to_it_and_says_which_run_was_chosen_on_its_votes(resear
 
     page = shown(researcher.get(reverse("evaluation:study", args=[study.slug])))
 
-    here = reverse("evaluation:calibration", args=[study.slug])
-    assert page.part("auto").links["Calibration"] == f"{here}?question=q"
+    here = reverse("evaluation:threshold-choice", args=[study.slug])
+    assert page.part("auto").links["Threshold choice"] == f"{here}?question=q"
     assert "flavor, K or threshold were chosen on these votes" in page.part("cm").text
 
 
@@ -111,7 +113,7 @@ def test_what_is_missing_of_the_grid_is_asked_for_once(researcher, study):
     answer = press(researcher, study, "score-grid")
     press(researcher, study, "score-grid")
 
-    assert answer.url.startswith(reverse("evaluation:calibration", args=[study.slug]))
+    assert answer.url.startswith(reverse("evaluation:threshold-choice", args=[study.slug]))
     runs = MetricRun.objects.filter(state="running")
     assert runs.count() == 10
     assert sum(len(chunk.targets) for run in runs for chunk in run.chunks.all()) == 240
@@ -140,7 +142,9 @@ def test_to_ask_how_far_it_is_costs_one_statement_and_reads_no_score(researcher,
     runs = list(MetricRun.objects.filter(state="running").values_list("pk", flat=True))
 
     def asked(*which):
-        return statements(lambda: page_of(researcher, study, "calibration-progress", run=which))
+        return statements(
+            lambda: page_of(researcher, study, "threshold-choice-progress", run=which)
+        )
 
     few, many = asked(*runs[:1]), asked(*runs)
 
@@ -149,7 +153,7 @@ def test_to_ask_how_far_it_is_costs_one_statement_and_reads_no_score(researcher,
     assert not any("autoscore" in each for each in many)
     # Session, user and study come before it.
     assert len(many) <= 5
-    ended = page_of(researcher, study, "calibration-progress", run=["x", "9" * 30, "-1"])
+    ended = page_of(researcher, study, "threshold-choice-progress", run=["x", "9" * 30, "-1"])
     assert "runs-finished" in ended["HX-Trigger"]
 
 
@@ -200,7 +204,7 @@ def test_the_started_run_gives_the_labels_that_were_recommended(researcher, tmp_
     assert (run.threshold, run.is_yes_at_threshold) == (0.75, True)
     assert labels == {key: key not in low for key in ANSWERS}
     n_right = sum(labels[key] == (answers[key] == "yyy") for key in ANSWERS)
-    [row] = [row for row in calibration_report(study).records if row["kind"] == "chosen"]
+    [row] = [row for row in threshold_choice_report(study).records if row["kind"] == "chosen"]
     assert row["flattering_accuracy"] == n_right / 24 == 0.5
 
 
@@ -219,12 +223,12 @@ def test_a_large_study_is_left_to_the_command(researcher, study, monkeypatch):
 
     page = shown(page_of(researcher, study))
 
-    assert f'report calibration --study "{study.name}"' in page.part("grid").text
+    assert f'report threshold_choice --study "{study.name}"' in page.part("grid").text
     assert "What choosing is worth" not in page.text
     assert "10 of 12 combinations" in page.part("grid").text
     for answer in (
-        page_of(researcher, study, "calibration-file", "csv"),
-        page_of(researcher, study, "calibration-figure", "svg"),
+        page_of(researcher, study, "threshold-choice-file", "csv"),
+        page_of(researcher, study, "threshold-choice-figure", "svg"),
         press(researcher, study, "start-chosen-run"),
     ):
         assert answer.status_code == 404
@@ -265,16 +269,16 @@ def test_question_and_scores_are_chosen_by_the_address(researcher, tmp_path):
 
 
 def test_tables_and_figures_are_taken_away(researcher, study):
-    csv = page_of(researcher, study, "calibration-file", "csv", question="q")
-    rows = json.loads(page_of(researcher, study, "calibration-file", "json").content)["rows"]
-    svg = page_of(researcher, study, "calibration-figure", "svg")
+    csv = page_of(researcher, study, "threshold-choice-file", "csv", question="q")
+    rows = json.loads(page_of(researcher, study, "threshold-choice-file", "json").content)["rows"]
+    svg = page_of(researcher, study, "threshold-choice-figure", "svg")
 
     assert csv.content.decode().startswith("study,question,label,truth,family,")
     assert [row["kind"] for row in rows] == ["chosen", "candidate", "candidate"]
     assert svg.content.startswith(b"<svg")
     assert b"majority label 66.7" in svg.content
-    assert svg["Content-Disposition"] == f'attachment; filename="{study.slug}-calibration.svg"'
-    for name in ("calibration-file", "calibration-figure"):
+    assert svg["Content-Disposition"] == f'attachment; filename="{study.slug}-threshold-choice.svg"'
+    for name in ("threshold-choice-file", "threshold-choice-figure"):
         assert page_of(researcher, study, name, "docx").status_code == 404
 
 
@@ -294,9 +298,31 @@ def test_the_page_costs_the_same_for_two_and_for_ten_candidates(researcher, stud
 
 
 def test_the_api_answers_what_the_report_says(researcher, study):
-    answer = researcher.get(f"/api/v1/studies/{study.slug}/reports/calibration/").json()
+    answer = researcher.get(f"/api/v1/studies/{study.slug}/reports/threshold_choice/").json()
 
-    assert answer["rows"] == calibration_report(study).records
+    assert answer["rows"] == threshold_choice_report(study).records
+
+
+@pytest.mark.parametrize(
+    "rest",
+    ["/", "/progress/", ".csv", "/figure.svg", "/?question=q", "/score/"],
+)
+def test_addresses_with_the_former_name_lead_to_todays(researcher, client_for, study, rest):
+    old = f"/studies/{study.slug}/calibration{rest}"
+
+    answer = researcher.get(old)
+
+    assert (answer.status_code, answer.url) == (308, old.replace("calibration", "threshold-choice"))
+    assert researcher.post(old).status_code == 308, "a form that is open goes on working"
+    assert client_for(person("rhea", Role.RATER)).get(old).status_code == 403
+
+
+def test_the_report_has_its_page_and_its_api_under_the_former_key_too(researcher, study):
+    old = researcher.get(f"/api/v1/studies/{study.slug}/reports/calibration/").json()
+
+    assert old == researcher.get(f"/api/v1/studies/{study.slug}/reports/threshold_choice/").json()
+    page = shown(researcher.get(f"/studies/{study.slug}/reports/calibration/"))
+    assert "Threshold choice" in page.text
 
 
 @pytest.mark.parametrize("button", ["score-grid", "start-chosen-run"])

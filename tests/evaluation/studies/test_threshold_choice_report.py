@@ -1,4 +1,4 @@
-"""The report on calibration, by hand and against scikit-learn."""
+"""The report on threshold choice, by hand and against scikit-learn."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, roc_auc_sco
 
 from evaluation.models import MetricRun
 from evaluation.studies.reports.agreement import agreement_report
-from evaluation.studies.reports.threshold_choice import calibration_report
+from evaluation.studies.reports.threshold_choice import threshold_choice_report
 from tests.evaluation.makers_of_scores import make_run, make_score, make_scores
 from tests.evaluation.studies.hand_made import votes
 from tests.makers import rated
@@ -57,7 +57,7 @@ def candidates_of(report):
 
 
 def test_candidates_are_cut_at_the_usual_threshold_over_the_same_responses(study):
-    report = calibration_report(study)
+    report = threshold_choice_report(study)
     rows = candidates_of(report)
 
     human = [n % 3 > 0 for n in range(N)]
@@ -76,7 +76,7 @@ def test_candidates_are_cut_at_the_usual_threshold_over_the_same_responses(study
 
 
 def test_what_is_chosen_is_reported_on_other_dialogs_and_beside_the_flattering_figure(study):
-    report = calibration_report(study)
+    report = threshold_choice_report(study)
     row = chosen_of(report)
 
     # v1 whole and v3 K = 2 order the responses alike, v3 K = 1 at random: the first wins.
@@ -103,7 +103,7 @@ def test_what_is_chosen_is_reported_on_other_dialogs_and_beside_the_flattering_f
 def test_the_report_agrees_with_the_one_on_agreement(study):
     accuracies = {row["run"]: row["accuracy"] for row in agreement_report(study).records}
 
-    rows = candidates_of(calibration_report(study)).values()
+    rows = candidates_of(threshold_choice_report(study)).values()
 
     assert {row["run"]: row["accuracy"] for row in rows} == accuracies
 
@@ -116,7 +116,7 @@ def test_only_responses_that_every_candidate_has_scored_are_compared(study):
     candidate(study.dataset, "v2", 0, {"r05": 0.9}, state="cancelled")
     candidate(study.dataset, "v2", 1, dict.fromkeys(ANSWERS, 0.9), state="running")
 
-    report = calibration_report(study)
+    report = threshold_choice_report(study)
     rows = candidates_of(report)
 
     assert {row["n"] for row in rows.values() if not row["why"]} == {N - 2}
@@ -135,7 +135,7 @@ def test_only_responses_that_every_candidate_has_scored_are_compared(study):
 def test_a_candidate_that_was_cancelled_halfway_is_named_as_what_the_others_lose_by(study):
     candidate(study.dataset, "v2", 0, dict.fromkeys(list(ANSWERS)[:13], 0.9), state="cancelled")
 
-    report = calibration_report(study)
+    report = threshold_choice_report(study)
     rows = candidates_of(report)
 
     # 13 of 24 is more than half: it takes part, and 11 responses do not.
@@ -156,7 +156,7 @@ def test_what_cannot_be_chosen_says_why(tmp_path, answers, why):
     study = rated(tmp_path, votes(**answers))
     candidate(study.dataset, "v1", 0, dict.fromkeys(answers, 0.9))
 
-    row = chosen_of(calibration_report(study))
+    row = chosen_of(threshold_choice_report(study))
 
     assert row["why"] == why
     assert row["accuracy"] is row["flattering_accuracy"] is row["threshold"] is None
@@ -169,7 +169,7 @@ def test_another_metric_has_only_its_threshold_chosen_on_its_own_scale(tmp_path)
     )
     make_scores(of_judge, {key: 5.0 if n % 3 else 4.0 for n, key in enumerate(ANSWERS)})
 
-    row = chosen_of(calibration_report(study))
+    row = chosen_of(threshold_choice_report(study))
     agreement = agreement_report(study).records[0]
 
     # All scores are above 3; between 4 and 5 lies what tells them apart.
@@ -191,7 +191,7 @@ def test_a_metric_that_is_yes_at_its_threshold_is_cut_there(tmp_path):
     low = [key for n, key in enumerate(ANSWERS) if n % 3][:4]
     make_scores(run, {key: 0.5 if key in low else 1.0 for key in ANSWERS})
 
-    row = chosen_of(calibration_report(study))
+    row = chosen_of(threshold_choice_report(study))
 
     # At the usual .5 all are yes: 8 right. Between .5 and 1: 8 + 4. No to all, 16, cannot be said.
     assert (row["untuned_threshold"], row["untuned_accuracy"]) == (0.5, pytest.approx(8 / 24))

@@ -1,4 +1,4 @@
-"""The rows of the report on calibration: what was chosen, and the candidates for it."""
+"""The rows of the report on threshold choice: what was chosen, and the candidates for it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -107,4 +107,4 @@ FIGURES = (
     "gain",
     "baseline",
 )
-CalibrationRow = CandidateRow | ChosenRow
+ThresholdChoiceRow = CandidateRow | ChosenRow

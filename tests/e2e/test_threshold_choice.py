@@ -1,4 +1,4 @@
-"""The page of a calibration: the chart is drawn, and another question draws another."""
+"""The page of a threshold choice: the chart is drawn, and another question draws another."""
 
 import re
 
@@ -22,7 +22,7 @@ def grid_study(folder, n=40):
         folder,
         {key: {"attributable": words[a], "relevant": words[b]} for key, (a, b) in labels.items()},
         scheme=scheme_of({"attributable": "yes_no", "relevant": "yes_no"}),
-        name="Calibrated",
+        name="Thresholds",
     )
     for flavor, lift in (("v1", 0.0), ("v2", 0.05), ("v3", 0.15)):
         for window in range(4):
@@ -39,7 +39,7 @@ def grid_study(folder, n=40):
 def test_the_chart_is_drawn_and_another_question_draws_another(page, sign_in, rosa, tmp_path):
     study = grid_study(tmp_path / "s")
     sign_in(rosa)
-    page.goto(reverse("evaluation:calibration", args=[study.slug]))
+    page.goto(reverse("evaluation:threshold-choice", args=[study.slug]))
     page.evaluate("window.sameDocument = true")
 
     chart = page.locator("[data-chart=grid] svg")

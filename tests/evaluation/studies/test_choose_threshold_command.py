@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 
 from evaluation.models import MetricRun
-from evaluation.studies.reports.threshold_choice import calibration_report
+from evaluation.studies.reports.threshold_choice import threshold_choice_report
 from generation.models import Checkpoint
 from tests.evaluation.commands import failure
 from tests.evaluation.studies.hand_made import votes
@@ -22,22 +22,22 @@ def study(tmp_path):
     return rated(tmp_path, votes(**{f"r{n}": "yyy" if n % 2 else "nnn" for n in range(6)}))
 
 
-def calibrate(capsys, *arguments):
-    call_command("calibrate", "--study=pilot", *arguments)
+def choose(capsys, *arguments):
+    call_command("choose_threshold", "--study=pilot", *arguments)
     return capsys.readouterr().out
 
 
 def test_it_scores_the_grid_and_prints_the_report(study, capsys):
     more = ["--flavors", "v1", "v2", "--windows", "0", "1", "--evidence", "golden"]
 
-    first = json.loads(calibrate(capsys, *more, "--format=json"))
-    table = calibrate(capsys, *more, "--question=q", "--format=table")
+    first = json.loads(choose(capsys, *more, "--format=json"))
+    table = choose(capsys, *more, "--question=q", "--format=table")
 
     assert MetricRun.objects.count() == 4, "the second time nothing is missing"
-    assert (first["report"], len(first["rows"])) == ("calibration", 5)
+    assert (first["report"], len(first["rows"])) == ("threshold_choice", 5)
     assert (first["rows"][0]["n_candidates"], first["rows"][0]["n"]) == (4, 6)
-    assert first["rows"] == calibration_report(study).records
-    assert chosen_of(calibration_report(study))["n"] == 6
+    assert first["rows"] == threshold_choice_report(study).records
+    assert chosen_of(threshold_choice_report(study))["n"] == 6
     assert "Left out: " in table
     assert "candidates" in table
 
@@ -45,10 +45,10 @@ def test_it_scores_the_grid_and_prints_the_report(study, capsys):
 def test_a_listed_model_needs_no_backend_and_its_runs_alone_are_reported(study, capsys, tmp_path):
     folder = tiny_checkpoint(tmp_path / "tiny")
     Checkpoint.objects.create(name="tiny-nli", location=str(folder))
-    calibrate(capsys, "--flavors", "v1", "--windows", "0")
+    choose(capsys, "--flavors", "v1", "--windows", "0")
 
     grid = ["--flavors", "v1", "v3", "--windows", "0"]
-    report = json.loads(calibrate(capsys, "--model=tiny-nli", *grid, "--format=json"))
+    report = json.loads(choose(capsys, "--model=tiny-nli", *grid, "--format=json"))
 
     assert {row["model"] for row in report["rows"]} == {"tiny-nli"}
     assert [row["kind"] for row in report["rows"]] == ["chosen", "candidate", "candidate"]
@@ -61,17 +61,34 @@ def test_a_listed_model_needs_no_backend_and_its_runs_alone_are_reported(study, 
 def test_mistakes_are_said_before_anything_is_scored(study):
     pilot = "--study=pilot"
 
-    assert failure("calibrate", "--study=nobody") == "No study 'nobody'; there are: pilot"
-    assert failure("calibrate", pilot, "--question=x") == "No question 'x'; there are: q"
-    assert failure("calibrate", pilot, "--truth=merged") == (
+    assert failure("choose_threshold", "--study=nobody") == "No study 'nobody'; there are: pilot"
+    assert failure("choose_threshold", pilot, "--question=x") == "No question 'x'; there are: q"
+    assert failure("choose_threshold", pilot, "--truth=merged") == (
         "No merged arm in 'pilot'; there is: separate"
     )
-    assert failure("calibrate", pilot, "--windows", "-1") == (
+    assert failure("choose_threshold", pilot, "--windows", "-1") == (
         "--windows: -1: expected 0 (the whole evidence) or more."
     )
-    assert failure("calibrate", pilot, "--backend=heuristic").startswith("--model: Auto-AIS cannot")
-    assert failure("calibrate", pilot, "--model=x").startswith("--model: x is not listed")
-    assert failure("report", "calibration", pilot, "--model=x") == (
+    assert failure("choose_threshold", pilot, "--backend=heuristic").startswith(
+        "--model: Auto-AIS cannot"
+    )
+    assert failure("choose_threshold", pilot, "--model=x").startswith("--model: x is not listed")
+    assert failure("report", "threshold_choice", pilot, "--model=x") == (
         "No scores by a model 'x'; there are: none yet."
     )
     assert not MetricRun.objects.exists()
+
+
+def test_the_former_names_go_on_working_and_say_the_present_ones(study, capsys):
+    more = ["--flavors", "v1", "--windows", "0", "--format=json"]
+    now = choose(capsys, *more)
+
+    call_command("calibrate", "--study=pilot", *more)
+    command = capsys.readouterr()
+    call_command("report", "calibration", "--study=pilot", "--format=json")
+    report = capsys.readouterr()
+
+    assert command.err.startswith("The command calibrate is called choose_threshold now.")
+    assert report.err == "The report calibration is called threshold_choice now.\n"
+    assert json.loads(command.out)["rows"] == json.loads(now)["rows"]
+    assert json.loads(report.out)["report"] == "threshold_choice"
