@@ -107,3 +107,33 @@ def test_stored_answers_are_read_as_they_were(tmp_path):
     collector.store("admin GET /figure.png", page("the first counts"))
 
     assert dict(Collection(tmp_path)) == {"admin GET /figure.png": answer}
+
+
+def test_where_words_may_differ_numbers_keys_columns_and_fields_may_not():
+    def answer(kind: str, body: str) -> Answer:
+        return Answer(200, {"Content-Type": kind}, body.encode())
+
+    field = '<input type="text" name="{}">'
+    before = {
+        "/words": page("<p>Mend 5 files</p>"),
+        "/number": page("<p>5 files</p>"),
+        "/field": page(field.format("cut")),
+        "/json": answer("application/json", '{"why": "Mend it.", "n": 1}'),
+        "/key": answer("application/json", '{"n": 1}'),
+        "/csv": answer("text/csv", "why,n\nMend it,0.5\n"),
+        "/column": answer("text/csv", "why,n\n"),
+    }
+    after = {
+        "/words": page("<p>Fix these 5 files</p>"),
+        "/number": page("<p>6 files</p>"),
+        "/field": page(field.format("cutoff")),
+        "/json": answer("application/json", '{"why": "Fix the file.", "n": 1}'),
+        "/key": answer("application/json", '{"m": 1}'),
+        "/csv": answer("text/csv", "why,n\nFix the file,0.5\n"),
+        "/column": answer("text/csv", "reason,n\n"),
+    }
+
+    outcome = compare(before, after, may_differ_in_words=True)
+
+    assert outcome.equal == ["/csv", "/json", "/words"]
+    assert [each.address for each in outcome.different] == ["/column", "/field", "/key", "/number"]

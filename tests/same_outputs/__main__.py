@@ -35,7 +35,8 @@ def main() -> int:
         shutil.copyfile(older.database, newer.database)
         _collect(one, other)
         answers, others = (Collection(each.collected) for each in (one, other))
-        outcome = compare(answers, others, allowed_differences(ALLOWED))
+        allowed = allowed_differences(ALLOWED)
+        outcome = compare(answers, others, allowed, may_differ_in_words=options.words)
         faults = [address for address, answer in others.items() if answer.status >= 500]
         _print(outcome, len(answers), len(others), faults, options.most)
     return 0 if outcome.is_same else 1
@@ -46,6 +47,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("commit", help="the one that says what is right")
     parser.add_argument("other", nargs="?", help="default: the working tree as it stands")
     parser.add_argument("--only", choices=["demo"], help="the demo's data alone; quicker")
+    parser.add_argument(
+        "--words", action="store_true", help="words may differ: compare numbers, keys and columns"
+    )
     parser.add_argument(
         "--most", type=int, default=MOST_PRINTED, help="differences that are printed"
     )

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .collection import Answer
+from .words import without_words
 
 MASKED = [
     re.compile(rb"""(?<=csrfmiddlewaretoken" value=")[A-Za-z0-9]{32,64}(?=")"""),
@@ -67,14 +68,18 @@ def allowed_differences(path: Path) -> list[Allowed]:
 
 
 def compare(
-    before: Mapping[str, Answer], after: Mapping[str, Answer], allowed: Iterable[Allowed] = ()
+    before: Mapping[str, Answer],
+    after: Mapping[str, Answer],
+    allowed: Iterable[Allowed] = (),
+    *,
+    may_differ_in_words: bool = False,
 ) -> Outcome:
     """Compare each address that either side has."""
     outcome = Outcome([], [], [], [], [], [])
     patterns = {each: re.compile(each.address) for each in allowed}
     used: set[Allowed] = set()
     for address in sorted({*before, *after}):
-        lines = _difference(before.get(address), after.get(address))
+        lines = _difference(before.get(address), after.get(address), may_differ_in_words)
         if not lines:
             outcome.equal.append(address)
             continue
@@ -92,13 +97,17 @@ def compare(
     return outcome
 
 
-def _difference(before: Answer | None, after: Answer | None) -> list[str]:
+def _difference(
+    before: Answer | None, after: Answer | None, may_differ_in_words: bool
+) -> list[str]:
     """Return the lines of a difference; none for answers that are the same."""
     if before is None or after is None:
         return ["only in one"]
     if before == after:
         return []
     masked = [_masked(answer) for answer in (before, after)]
+    if may_differ_in_words:
+        masked = list(map(without_words, masked))
     if masked[0] == masked[1]:
         return []
     return _unified(*masked)
