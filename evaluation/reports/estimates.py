@@ -116,6 +116,10 @@ def signature_of(
 
 
 def data_hash(rows: Collection[Any]) -> str:
-    """Return a hash of what figures are made from: 8 hexadecimal digits, whatever the order."""
-    content = json.dumps(sorted(map(repr, rows)), ensure_ascii=False)
+    """Return a hash of what figures are made from: 8 hexadecimal digits, whatever the order.
+
+    A named tuple has the hash of its values: a class that is renamed changes no hash.
+    """
+    plain = (tuple(row) if isinstance(row, tuple) else row for row in rows)
+    content = json.dumps(sorted(map(repr, plain)), ensure_ascii=False)
     return hashlib.sha256(content.encode()).hexdigest()[:8]

@@ -1,11 +1,12 @@
 """What all reports share: the signature, and what is left out of one setup."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from annotation.models import GoldAnswer, Study, Vote
 from evaluation.reports.base import Choices, study_counts, votes_left_out
+from evaluation.reports.estimates import data_hash
 from evaluation.studies.reports.agreement import agreement_report
 from evaluation.studies.reports.raters import raters_report
 from tests.evaluation.studies.hand_made import COOL, WARM, two_arms, votes
@@ -92,3 +93,14 @@ def test_what_is_left_out_of_a_setup_is_of_that_setup(tmp_path):
     assert left_out() == [1, 1, 3]
     assert left_out(setup="m · T 0.0") == [0, 0, 1]
     assert left_out(setup="m · T 0.7") == [1, 1, 2]
+
+
+def test_the_hash_of_data_depends_on_values_alone():
+    class Renamed(NamedTuple):
+        key: str
+        n: int
+
+    rows = [Renamed("a", 1), Renamed("b", 2)]
+
+    assert data_hash(rows) == data_hash([("b", 2), ("a", 1)])
+    assert data_hash(rows) != data_hash([("b", 2), ("a", 3)])
