@@ -1,4 +1,4 @@
-"""What a language model is here: prompts in, completions out."""
+"""The interface of a language model: it receives prompts and returns completions."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -6,26 +6,29 @@ from typing import NamedTuple, Protocol
 
 
 class Prompt(NamedTuple):
-    """What a language model is given: one text, and for models that take it a system message."""
+    """The input of a language model: a text and, for models that take one, a system message."""
 
     text: str
     system: str = ""
 
 
 class Decoding(NamedTuple):
-    """How completions are decoded; every field changes them."""
+    """The settings of decoding. Each of them changes completions."""
 
     temperature: float = 0.0  # 0: the most likely token each time
     top_p: float = 1.0
-    top_k: int = 0  # of so many most likely tokens; 0: of all
-    max_tokens: int = 16  # of a completion
+    top_k: int = 0  # draw from this many most likely tokens; 0: from all
+    max_tokens: int = 16  # length of a completion, at most
     stop: tuple[str, ...] = ()  # a completion ends before the first of these
     seed: int = 0
-    n_top: int = 0  # log-probabilities wanted, of so many most likely tokens at each place
+    n_top: int = 0  # number of most likely tokens per place whose log-probabilities are wanted
 
 
 class Token(NamedTuple):
-    """One token of a completion; `top` are the most likely ones at its place, itself or not."""
+    """One token of a completion.
+
+    `top` has the most likely tokens at its place, whether this token is one of them or not.
+    """
 
     text: str
     log_probability: float
@@ -33,30 +36,30 @@ class Token(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """What a model made of a prompt, or why it made nothing."""
+    """The text that a model wrote for a prompt, or the reason why there is none."""
 
     text: str = ""
-    problem: str = ""  # why there is no text
-    tokens: tuple[Token, ...] = ()  # where log-probabilities were wanted and the model gives them
-    is_cut: bool = False  # it ended because it was as long as it may be
+    problem: str = ""  # reason why there is no text
+    tokens: tuple[Token, ...] = ()  # empty unless wanted and given by the model
+    is_cut: bool = False  # the text ended because it had reached the length that is allowed
     n_prompt_tokens: int = 0
     n_tokens: int = 0
 
 
 class LanguageModel(Protocol):
-    """Anything that completes prompts."""
+    """An object that completes prompts."""
 
-    signature: str  # every choice that changes a completion, apart from which model and decoding
-    revision: str  # of its files; "" behind a server that does not say
-    files: dict[str, str]  # name → SHA-256 of what it was loaded from
-    device: str  # where it computes: "cpu", "cuda: NVIDIA …", "server"
+    signature: str  # every choice that changes a completion, apart from the model and the decoding
+    revision: str  # revision of the model's files; "" behind a server that does not report it
+    files: dict[str, str]  # name → SHA-256 of each file that the model was loaded from
+    device: str  # the place of computation: "cpu", "cuda: NVIDIA …", "server"
 
     def complete(self, prompts: Sequence[Prompt], decoding: Decoding) -> Iterator[Completion]:
-        """Yield a completion for each prompt, in the same order, as they come.
+        """Yield a completion for each prompt, in the same order, as soon as each is ready.
 
         A prompt that does not fit, or that a server refuses for good, gets a completion with a
-        problem. The same prompt and decoding give the same text whatever stands beside them, as
-        far as the model can promise that.
+        problem. The same prompt and decoding give the same text whatever other prompts are asked
+        beside it, as far as the model can promise that.
 
         Raises:
             BackendError: the model cannot be used any more (a wrong key, a model that is gone).
@@ -70,5 +73,5 @@ def probability_of(log_probability: float) -> float:
 
 
 def cut_at(text: str, stop: Sequence[str]) -> str:
-    """Return a text up to the first of some stop strings."""
+    """Return the part of a text before the first of some stop strings."""
     return text[: min((at for end in stop if (at := text.find(end)) >= 0), default=len(text))]

@@ -1,4 +1,4 @@
-"""Checkpoints of the transformers library, loaded from whole files and nothing else."""
+"""The loading of checkpoints for the transformers library, from whole files only."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from generation.backends.memory import free_memory
 from generation.backends.model_files import check_memory, first_line, model_files
 from generation.model_specs import BackendError, ModelSpec
 
-# Their first position comes after the padding token's, so that two have no use.
+# In these models the first position comes after the padding token's, so two positions have no use.
 _POSITIONS_AFTER_PADDING = re.compile(r"roberta|camembert|longformer|mpnet|data2vec|xmod")
 
 
@@ -20,20 +20,21 @@ class Loaded(NamedTuple):
 
     model: Any
     tokenizer: Any
-    device: str  # "cpu", or "cuda: " and what the card is called
+    device: str  # "cpu", or "cuda: " and the name of the card
     revision: str
     files: dict[str, str]
 
 
 def load(spec: ModelSpec, auto_class: str, made_for: str) -> Loaded:
-    """Load a checkpoint, onto a graphics card where there is one.
+    """Load a checkpoint, onto a graphics card if there is one.
 
     Args:
-        auto_class: of the transformers library: 'AutoModelForSequenceClassification'.
-        made_for: what it must have been fine-tuned for, in words.
+        auto_class: a class of the transformers library: 'AutoModelForSequenceClassification'.
+        made_for: what the checkpoint must have been fine-tuned for, in words.
 
     Raises:
-        BackendError: it is not there, not whole, of another kind, or too large for memory.
+        BackendError: the checkpoint is missing, not whole, of another kind, or too large for
+            memory.
     """
     import torch
 
@@ -57,16 +58,16 @@ def load(spec: ModelSpec, auto_class: str, made_for: str) -> Loaded:
 
 
 def most_tokens(tokenizer: Any, config: Any, otherwise: int) -> int:
-    """Return how many tokens a model reads, as far as its tokenizer and its positions say.
+    """Return how many tokens a model reads, according to its tokenizer and its positions.
 
     Args:
-        otherwise: where neither does.
+        otherwise: the number to return if neither names a limit.
     """
     config = config.get_text_config()
     limits = []
-    if tokenizer.model_max_length < 10**9:  # 10³⁰ stands for 'not said'
+    if tokenizer.model_max_length < 10**9:  # 10³⁰ means 'no limit is named'
         limits.append(int(tokenizer.model_max_length))
-    # T5 and its kin have relative positions: a number of them is no limit, only a hint.
+    # T5 and its relatives have relative positions: their number is no limit, only a hint.
     is_relative = config.is_encoder_decoder and hasattr(config, "relative_attention_num_buckets")
     if not (limits and is_relative):
         unused = 2 if _POSITIONS_AFTER_PADDING.search(config.model_type) else 0
@@ -76,9 +77,9 @@ def most_tokens(tokenizer: Any, config: Any, otherwise: int) -> int:
 
 
 def share_cores() -> None:
-    """Take a fair share of the cores inside a task; else PyTorch's own choice stands.
+    """Use a fair share of the cores inside a Celery task; elsewhere leave PyTorch's own choice.
 
-    That is all cores, or OMP_NUM_THREADS.
+    PyTorch's own choice is all cores, or OMP_NUM_THREADS.
     """
     import torch
 
@@ -93,7 +94,7 @@ def _from_files(folder: Path, spec: ModelSpec, auto_class: str, made_for: str) -
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    # It prints tables of what is refused below.
+    # The library would print tables of what is refused below.
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     safe: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     try:
@@ -103,10 +104,10 @@ def _from_files(folder: Path, spec: ModelSpec, auto_class: str, made_for: str) -
             dtype=torch.bfloat16 if spec.precision == "bf16" else torch.float32,
             use_safetensors=True,
             output_loading_info=True,
-            ignore_mismatched_sizes=True,  # refused below, in a line that says which
+            ignore_mismatched_sizes=True,  # refused below, in a message that names the weights
             **safe,
         )
-    except Exception as exc:  # what other people's files raise is anything at all
+    except Exception as exc:  # files made by others may raise anything
         raise BackendError(
             f"{spec.location}: cannot be loaded; is it whole? {first_line(exc)}"
         ) from exc

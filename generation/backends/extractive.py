@@ -1,4 +1,4 @@
-"""A language model that needs none: it answers with a sentence of its prompt, or its triples."""
+"""A language model without a checkpoint: it answers with a sentence or triples of its prompt."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -13,20 +13,21 @@ from generation.text.native_reading import ReadPrompt, read_prompt
 from generation.text.sentences import split_sentences
 from generation.text.tokens import TOKEN, count_tokens, tokens
 
-Weighted = tuple[str, float]  # a sentence, and how well it fits
+Weighted = tuple[str, float]  # a sentence and its weight: how well it fits
 
 
 class Extractive:
-    """Follows its prompt: without evidence it can only echo the dialog.
+    """A language model that follows its prompt: without evidence it can only echo the dialog.
 
-    It answers with the sentence of the facts that shares most content words with the user's
-    question, and of those that tie with the one that shares most with the dialog before it.
+    It answers with the sentence of the facts that shares the most content words with the user's
+    question. If several sentences tie, it takes the one that shares the most with the dialog before
+    the question.
 
-    With a temperature it draws from the best ones, by softmax of the words shared; where no
-    instructions say to use the facts, sentences of the dialog are among them.
+    With a temperature it draws one of the best sentences, by softmax of the number of shared words.
+    If no instructions tell it to use the facts, sentences of the dialog are candidates too.
 
-    A question about a knowledge graph it answers with the triples shown, and cites them, see
-    `extractive_graph`. Anything else it answers with its first sentence.
+    It answers a question about a knowledge graph with the triples that are shown, and cites them;
+    see `extractive_graph`. It answers any other prompt with the prompt's first sentence.
     """
 
     signature = "extractive|v:1"
@@ -37,8 +38,8 @@ class Extractive:
     def complete(self, prompts: Sequence[Prompt], decoding: Decoding) -> Iterator[Completion]:
         """Yield a completion for each prompt, in the same order.
 
-        Its tokens are words and punctuation marks. Each prompt has its own random numbers, made
-        of the seed and its text.
+        Tokens are words and punctuation marks. Each prompt has its own random numbers, which depend
+        only on the seed and the prompt.
         """
         for prompt in prompts:
             answer, ending = _answer(prompt, decoding)
@@ -55,7 +56,7 @@ class Extractive:
 
 
 def _answer(prompt: Prompt, decoding: Decoding) -> tuple[str, str]:
-    """Return what it says, and how it ends a turn."""
+    """Return the answer to a prompt, and the mark that ends its turn."""
     draws = random.Random(repr((decoding.seed, *prompt)))
     if graph := read_graph_prompt(prompt.text):
         return graph_answer(graph, decoding, draws), ""
@@ -86,9 +87,10 @@ def _first(sentences: Sequence[str]) -> str:
 
 
 def _weighted(sentences: Sequence[str], read: ReadPrompt) -> list[Weighted]:
-    """Return sentences with the number of words of the question, the best fitting first.
+    """Return sentences with their weights, the best fitting first.
 
-    Words shared with the dialog before it add less than one.
+    A weight is the number of words shared with the question. Words shared with the dialog before
+    the question add less than one in total.
     """
     *before, question = map(_content_words, read.branch)
     earlier = set().union(*before)
@@ -96,7 +98,7 @@ def _weighted(sentences: Sequence[str], read: ReadPrompt) -> list[Weighted]:
         (sentence, len(words & question) + len(words & earlier) / (len(earlier) + 1))
         for sentence, words in zip(sentences, map(_content_words, sentences), strict=True)
     ]
-    return sorted(weighted, key=lambda each: -each[1])  # stable: ties by place
+    return sorted(weighted, key=lambda each: -each[1])  # stable: ties keep their order
 
 
 def _content_words(text: str) -> set[str]:
@@ -104,6 +106,6 @@ def _content_words(text: str) -> set[str]:
 
 
 def _chosen(weighted: Sequence[Weighted], decoding: Decoding, draws: random.Random) -> str:
-    """Return the best sentence, or with a temperature one of the likeliest by its share."""
+    """Return the best sentence; with a temperature, draw one of the best by its share."""
     weights = [weight for _, weight in weighted]
     return weighted[drawn_place(weights, decoding, draws)][0]

@@ -1,9 +1,9 @@
-"""What the extractive model answers from a knowledge graph: its triples, each with its citation.
+"""Answers of the extractive model from a knowledge graph: triples, each with its citation.
 
-It follows its prompt as KaLMA's demonstration does (table 10): sentences about each entity that is
-shown, their citations in one bracket at the end, and [NA] where the graph does not say what the
-question asks. Nothing is cited that the prompt does not hold, or that its text could not be read
-back from the answer.
+An answer follows its prompt as KaLMA's demonstration does (table 10). It has sentences about each
+entity that is shown, with their citations in one bracket at the end, and [NA] where the graph does
+not say what the question asks. A triple is cited only if the prompt holds it and if it can be read
+back from the text of the answer.
 """
 
 import random
@@ -22,9 +22,10 @@ from generation.text.function_words import FUNCTION_WORDS
 from generation.text.graph_reading import ReadGraphPrompt
 from generation.text.tokens import tokens
 
-MOST_SENTENCES = 4  # with citations
-TOGETHER = 2  # triples of a sentence
-# They say what kind of thing it is or what its name is made of: what Wikidata keeps of everything.
+MOST_SENTENCES = 4  # sentences with citations in an answer
+TOGETHER = 2  # triples in one sentence
+# These relations say what kind of thing an entity is or what its name is made of. Wikidata has them
+# for every entity.
 HOUSEKEEPING = frozenset(
     {
         "instance of",
@@ -35,8 +36,8 @@ HOUSEKEEPING = frozenset(
         "described by source",
     }
 )
-CATEGORY = "Category:"  # a value that begins so is no knowledge either
-# What a question asks for in other words than relations do.
+CATEGORY = "Category:"  # a value that begins with this is no knowledge either
+# Words of questions → the words that relations use instead.
 ASKS_FOR = {
     "born": "birth",
     "die": "death",
@@ -54,35 +55,37 @@ NOT_SAID = "Nothing here"
 
 _ROUND = str.maketrans("[]", "()")
 _WORD = re.compile(r"\w+")
-_BESIDE = re.compile(r"[\s'’-]*")  # what may stand between the words of a phrase
+_BESIDE = re.compile(r"[\s'’-]*")  # characters that may separate the words of a phrase
 
 
 class _Fact(NamedTuple):
-    """One triple that can be cited, and how well it fits the question."""
+    """A triple that can be cited, and how well it fits the question."""
 
     relation: str
     value: str
-    weight: int  # words that it shares with the question
+    weight: int  # number of words that it shares with the question
     is_housekeeping: bool
 
 
-_Group = Sequence[_Fact]  # of one sentence
+_Group = Sequence[_Fact]  # the facts of one sentence
 
 
 class _Entity(NamedTuple):
     name: str
     qid: str
-    facts: tuple[_Fact, ...]  # in the order shown
+    facts: tuple[_Fact, ...]  # in the order in which the prompt shows them
 
 
 def graph_answer(read: ReadGraphPrompt, decoding: Decoding, draws: random.Random) -> str:
     """Return an answer to a question from the sub-graphs of its prompt.
 
-    At most `MOST_SENTENCES` sentences of `TOGETHER` triples each, taken from the entities in turn:
-    of each the triples that share most words with the question, then those that come first;
-    housekeeping last, and the text of a document node never. With a temperature the next triple is
-    drawn among the best. Then one sentence with [NA] that names what of the question nothing shown
-    says, texts included; it is all there is where nothing can be cited.
+    The answer has at most `MOST_SENTENCES` sentences of `TOGETHER` triples each. They are taken
+    from the entities in turn. Within an entity, the triples that share the most words with the
+    question come first, and ties keep their order. Housekeeping relations come last, and the text
+    of a document node is never used. With a temperature, the next triple is drawn among the best.
+
+    A last sentence with [NA] names the parts of the question about which nothing that is shown,
+    texts included, says anything. It is the whole answer if nothing can be cited.
     """
     wanted = _wanted(read.question)
     vocabulary = _Vocabulary.of(read.graphs)
@@ -103,7 +106,7 @@ def graph_answer(read: ReadGraphPrompt, decoding: Decoding, draws: random.Random
 
 
 class _Vocabulary(NamedTuple):
-    """What citations of the graph may name."""
+    """The relations and qids that citations of the graph may name."""
 
     relations: frozenset[str]
     qids: frozenset[str]
@@ -139,22 +142,22 @@ def _entity(graph: Sequence[Triple], wanted: Set[str], vocabulary: _Vocabulary) 
 
 
 def _in_order(facts: Sequence[_Fact], decoding: Decoding, draws: random.Random) -> Iterator[_Fact]:
-    """Yield facts, the best fitting first, or as they are drawn; housekeeping last."""
+    """Yield facts, the best fitting first or as they are drawn; housekeeping comes last."""
     for is_housekeeping in (False, True):
         left = [fact for fact in facts if fact.is_housekeeping == is_housekeeping]
-        left.sort(key=lambda fact: -fact.weight)  # stable: ties by place
+        left.sort(key=lambda fact: -fact.weight)  # stable: facts that tie keep their order
         while left:
             yield left.pop(drawn_place([fact.weight for fact in left], decoding, draws))
 
 
 def _groups(facts: Iterator[_Fact]) -> Iterator[list[_Fact]]:
-    """Yield the facts of one sentence after the other."""
+    """Yield the facts of each sentence."""
     while group := list(islice(facts, TOGETHER)):
         yield group
 
 
 def _in_turn(waiting: Sequence[Sequence[_Group]]) -> list[Sequence[_Group]]:
-    """Return what each entity may say: one sentence in each round, while there is room."""
+    """Return the sentences that each entity gets: one in each round, while there is room."""
     n_said = [0] * len(waiting)
     for number in range(MOST_SENTENCES):
         for place, groups in enumerate(waiting):
@@ -167,7 +170,10 @@ def _in_turn(waiting: Sequence[Sequence[_Group]]) -> list[Sequence[_Group]]:
 
 
 def _sentences(entity: _Entity, group: _Group, vocabulary: _Vocabulary) -> list[str]:
-    """Return a sentence of all facts; one of each where their citations would run together."""
+    """Return one sentence of all facts, or one sentence for each fact.
+
+    Facts get separate sentences if they could not be read back from their common citations.
+    """
     together = _sentence(entity.name, entity.qid, group)
     if _is_read_back(together, entity.qid, group, vocabulary):
         return [together]
@@ -175,9 +181,10 @@ def _sentences(entity: _Entity, group: _Group, vocabulary: _Vocabulary) -> list[
 
 
 def _sentence(name: str, qid: str, facts: _Group) -> str:
-    """Return 'Ada Lovelace's place of birth is London [Q7259, place of birth: London].'
+    """Return a sentence about an entity with its citations.
 
-    Square brackets are those of citations: elsewhere they become round ones.
+    An example is 'Ada Lovelace's place of birth is London [Q7259, place of birth: London].' Square
+    brackets are kept for citations, so they become round brackets elsewhere.
     """
     said = [f"{relation_name(fact.relation)} is {fact.value}" for fact in facts]
     cited = ", ".join(f"{fact.relation}: {fact.value}" for fact in facts)
@@ -185,7 +192,7 @@ def _sentence(name: str, qid: str, facts: _Group) -> str:
 
 
 def _is_read_back(sentence: str, qid: str, facts: _Group, vocabulary: _Vocabulary) -> bool:
-    """Return whether just these facts are found in a sentence."""
+    """Return whether exactly these facts are read back from a sentence."""
     parsed = parse_citations(sentence, *vocabulary)
     found = [(each.qid, each.relation, each.value) for each in parsed.citations]
     wanted = [(qid, fact.relation, fact.value) for fact in facts]
@@ -198,7 +205,7 @@ def _composed(triple: Triple) -> Triple:
 
 
 def _listed(parts: Sequence[str]) -> str:
-    """Return 'a, b and c'."""
+    """Return parts as a list in words: 'a, b and c'."""
     *before, last = parts
     return f"{', '.join(before)} and {last}" if before else last
 
@@ -207,15 +214,15 @@ def _listed(parts: Sequence[str]) -> str:
 
 
 def _wanted(question: str) -> set[str]:
-    """Return the words that a relation or a value should have."""
+    """Return the words of a question that a fitting relation or value should have."""
     asked = tokens(question)
     return {ASKS_FOR.get(word, word) for word in asked} - EMPTY_WORDS
 
 
 def _not_said(read: ReadGraphPrompt) -> list[str]:
-    """Return the phrases of the question of which nothing shown has a word, each once.
+    """Return the phrases of the question that share no word with anything shown, each once.
 
-    Words beside each other are one phrase, with the function words between them.
+    Neighbouring words form one phrase, together with the function words between them.
     """
     shown = {
         word
@@ -236,6 +243,9 @@ def _not_said(read: ReadGraphPrompt) -> list[str]:
 
 
 def _is_within_phrase(between: str) -> bool:
-    """Return whether function words alone stand between two words, without a mark."""
+    """Return whether only function words separate two words, and no punctuation mark.
+
+    Apostrophes and hyphens do not count as punctuation marks here.
+    """
     words = {word.lower() for word in _WORD.findall(between)}
     return words <= FUNCTION_WORDS and _BESIDE.fullmatch(_WORD.sub("", between)) is not None

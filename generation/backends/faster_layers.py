@@ -1,4 +1,4 @@
-"""Computes linear layers faster in fp32, and more exactly in bf16."""
+"""Linear layers that compute faster in fp32, and more exactly in bf16."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -8,17 +8,17 @@ from generation.backends.memory import free_memory
 
 
 class FasterLayers:
-    """A model's linear layers, by far the most of its work, computed in a way of their own.
+    """A model's linear layers, by far the most of its work, with another way to compute them.
 
-    On a processor their weights are laid out for oneDNN once: PyTorch gives products in fp32 to
-    MKL, which is half as quick on processors of other makers. In bf16 these layers alone compute
-    in bf16; what goes from one to the next stays in fp32, which about halves the error.
+    On a processor their weights are converted once to the layout of oneDNN: PyTorch gives products
+    in fp32 to MKL, which is half as fast on processors of other makers. In bf16 only these layers
+    compute in bf16. The values between them stay in fp32, which about halves the error.
 
-    Until `keep` or `undo` is called, weights that are laid out anew are there twice.
+    Until `keep` or `undo` is called, converted weights are in memory twice.
     """
 
     def __init__(self, model: Any, is_bf16: bool) -> None:
-        """Change the layers, where there is room for it."""
+        """Change the layers if memory has room for a second copy of their weights."""
         import torch
 
         self._model, self._is_bf16 = model, is_bf16
@@ -28,7 +28,7 @@ class FasterLayers:
             return
         try:
             self._change(layers)
-        except Exception:  # PyTorch's operators for it are private, and may go
+        except Exception:  # PyTorch's operators for this are private and may disappear
             self.undo()
             self.keep()
 
@@ -40,7 +40,7 @@ class FasterLayers:
             weight = layer.weight
             if weight.device.type == "cpu" and has_onednn:
                 layer.forward = _on_onednn(layer)
-                # Of what is not used any more type and shape are left.
+                # The original weight is not used any more: only its type and shape are kept.
                 layer.weight = torch.nn.Parameter(weight.to("meta"), requires_grad=False)
             elif self._is_bf16:
                 layer.forward = _in_bf16(layer)
@@ -54,7 +54,7 @@ class FasterLayers:
         return bool(self._originals)
 
     def undo(self) -> None:
-        """Let the layers compute as they came."""
+        """Restore the original layers and their weights."""
         import torch
 
         if self._is_bf16:
@@ -64,11 +64,11 @@ class FasterLayers:
             layer.weight = weight
 
     def keep(self) -> None:
-        """Let go of the weights as they came."""
+        """Release the memory of the original weights."""
         self._originals.clear()
 
     def _let_the_rest_be(self, dtype: Any) -> None:
-        """Convert what has a fraction and belongs to none of these layers."""
+        """Convert all floating-point values that belong to none of these layers."""
         ours = {id(own) for layer in self._originals for own in layer.parameters()}
         for own in [*self._model.parameters(), *self._model.buffers()]:
             if id(own) not in ours and own.is_floating_point():
@@ -76,7 +76,7 @@ class FasterLayers:
 
 
 def _linear_layers(model: Any, dtype: Any) -> Iterator[Any]:
-    """Yield a model's linear layers of a precision that share their weights with nothing else."""
+    """Yield the linear layers of a precision that share their weights with no other module."""
     import torch
 
     owners = Counter(

@@ -1,4 +1,4 @@
-"""Language models that the transformers library reads: causal, or from text to text."""
+"""Language models that the transformers library loads: causal ones, and ones from text to text."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,16 +11,16 @@ from generation.backends.token_steps import Steps, Stops, TokenStep
 from generation.model_specs import BackendError, ModelSpec
 
 LEAST_AT_ONCE = 8  # prompts that a graphics card completes in about the time of one
-DEFAULT_CONTEXT = 2048  # where neither tokenizer nor model names a limit
-BATCH_TOKENS = 4096  # of prompts and completions, padding included
+DEFAULT_CONTEXT = 2048  # tokens; used if neither the tokenizer nor the model names a limit
+BATCH_TOKENS = 4096  # tokens of prompts and completions in one batch, padding included
 BATCH_TOKENS_ON_GPU = 16 * 1024
-PLAIN, CHAT, CHAT_OF_USER = "plain", "chat", "chat-of-user"  # the last has no system message
+PLAIN, CHAT, CHAT_OF_USER = "plain", "chat", "chat-of-user"  # the last one sends no system message
 _PROBE = Prompt("The museum opens at nine and closes at six.")
 _CAUSAL = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 _FROM_TEXT_TO_TEXT = ("ForConditionalGeneration",)
 ARCHITECTURES = _CAUSAL
-# What is kept of a model's own settings of generation. Penalties and the like are none of a run's
-# choices, so that they are left out.
+# The settings that are kept of a model's own configuration of generation. Penalties and the like
+# are left out, because they are not among a run's choices.
 _SPECIAL_TOKENS = (
     "bos_token_id",
     "eos_token_id",
@@ -39,16 +39,17 @@ class _Encoded(NamedTuple):
 
 
 class TransformersLanguageModel:
-    """A checkpoint that goes on with a text, or makes a text of one; fp32 unless bf16 is asked."""
+    """A checkpoint that continues a text or turns it into another; fp32 unless bf16 is chosen."""
 
     def __init__(self, spec: ModelSpec) -> None:
         """Load a checkpoint.
 
         Args:
-            spec: of a folder with config.json, tokenizer and safetensors, or a name on the hub.
+            spec: it names a folder with config.json, tokenizer and safetensors, or a model on the
+                hub.
 
         Raises:
-            BackendError: it is not there, not whole, no language model, or too large.
+            BackendError: the checkpoint is missing, not whole, no language model, or too large.
         """
         self._location = spec.location
         folder = folder_of(spec.location, spec.revision)
@@ -65,11 +66,11 @@ class TransformersLanguageModel:
         self._test_itself()
 
     def complete(self, prompts: Sequence[Prompt], decoding: Decoding) -> Iterator[Completion]:
-        """Yield a completion for each prompt, in the same order, as they come.
+        """Yield a completion for each prompt, in the same order, as soon as each is ready.
 
-        Without temperature the most likely token is taken each time; in fp32 what stands beside a
-        prompt changes nothing. With one, each prompt has its own random numbers, made of the seed
-        and its text: what stands beside it changes nothing either.
+        Without a temperature, the most likely token is taken each time; in fp32 the other prompts
+        of a batch change nothing. With a temperature, each prompt has its own random numbers, which
+        depend only on the seed and the prompt, so other prompts change nothing either.
         """
         found: dict[Prompt, Completion] = {}
         waiting: list[_Encoded] = []
@@ -89,7 +90,7 @@ class TransformersLanguageModel:
             yield found[prompt]
 
     def _take_special_tokens(self) -> None:
-        """Find out which tokens end a completion, and forget all other settings of generation."""
+        """Find the tokens that end a completion, and drop all other settings of generation."""
         from transformers import GenerationConfig
 
         own = self._model.generation_config
@@ -106,7 +107,7 @@ class TransformersLanguageModel:
     def _test_itself(self) -> None:
         probe = Decoding(max_tokens=1)
         known = self._tokenizer(_PROBE.text, add_special_tokens=False)["input_ids"]
-        if set(known) <= {self._tokenizer.unk_token_id}:  # what comes of a missing vocabulary
+        if set(known) <= {self._tokenizer.unk_token_id}:  # happens if the vocabulary is missing
             raise BackendError(f"{self._location}: its tokenizer knows no words")
         try:
             [completion] = self._completed([_Encoded(_PROBE, self._ids_of(_PROBE))], probe)
@@ -116,15 +117,15 @@ class TransformersLanguageModel:
             raise BackendError(f"{self._location}: cannot be asked: {completion.problem}")
 
     def _ids_of(self, prompt: Prompt) -> list[int]:
-        """Return a prompt's tokens, in the form that the model was trained on."""
+        """Return the ids of a prompt's tokens, in the form that the model was trained on."""
         text = _rendered(self._tokenizer, prompt, self._form)
         encoded = self._tokenizer(text, add_special_tokens=self._form == PLAIN, verbose=False)
         ids: list[int] = encoded["input_ids"]
         return ids
 
     def _misfit(self, n_prompt_tokens: int, max_tokens: int) -> str:
-        """Return why a prompt does not fit; nothing when it does."""
-        # A model from text to text reads the prompt in one place and writes in another.
+        """Return why a prompt does not fit; "" if it does."""
+        # A model from text to text reads the prompt and writes the answer in separate sequences.
         room = self._context - max_tokens if self._is_causal else self._context
         if n_prompt_tokens <= room:
             return ""
@@ -133,7 +134,7 @@ class TransformersLanguageModel:
         )
 
     def _completed(self, batch: Sequence[_Encoded], decoding: Decoding) -> list[Completion]:
-        """Return the completions of one batch; of halves of it where memory does not do."""
+        """Return the completions of a batch; split it in halves where memory is too small."""
         import torch
 
         try:
@@ -158,7 +159,7 @@ class TransformersLanguageModel:
             written = self._model.generate(
                 input_ids=ids,
                 attention_mask=mask,
-                do_sample=False,  # `steps` chooses
+                do_sample=False,  # `steps` chooses the tokens
                 max_new_tokens=decoding.max_tokens,
                 logits_processor=[steps],
                 stopping_criteria=[stops] if decoding.stop else [],
@@ -172,7 +173,7 @@ class TransformersLanguageModel:
         ]
 
     def _padded(self, batch: Sequence[_Encoded]) -> tuple[Any, Any]:
-        """Return the tokens of a batch and which of them count, one row for each prompt."""
+        """Return the padded tokens of a batch and the mask of real ones, one row per prompt."""
         import torch
 
         width = max(len(each.ids) for each in batch)
@@ -180,7 +181,7 @@ class TransformersLanguageModel:
         for each in batch:
             padding, ones = [self._padding] * (width - len(each.ids)), [1] * len(each.ids)
             zeros = [0] * len(padding)
-            # What is gone on with has to stand last.
+            # A causal model continues the end of a row, so the padding must come first.
             rows.append(padding + each.ids if self._is_causal else each.ids + padding)
             masks.append(zeros + ones if self._is_causal else ones + zeros)
         device = self._model.device
@@ -194,11 +195,11 @@ class TransformersLanguageModel:
         stopped_at: int,
         decoding: Decoding,
     ) -> Completion:
-        """Return what one row of a batch says.
+        """Return the completion that is written in one row of a batch.
 
         Args:
-            written: its tokens, with whatever stands behind its end.
-            stopped_at: how many tokens it had when a stop string was complete; 0: none was.
+            written: the tokens of the row, with whatever follows its end.
+            stopped_at: the number of its tokens when a stop string was complete; 0: none was.
         """
         ids = written[: stopped_at or None]
         end = next((place for place, token in enumerate(ids) if token in self._ends), None)
@@ -218,9 +219,9 @@ class TransformersLanguageModel:
     def _tokens(
         self, ids: Sequence[int], steps: Sequence[TokenStep], text: str
     ) -> tuple[Token, ...]:
-        """Return the tokens that a text is made of, with their probabilities."""
+        """Return the tokens that make up a text, with their log-probabilities."""
         n_kept = len(ids)
-        if text != self._decoded(ids):  # it was cut
+        if text != self._decoded(ids):  # the text was cut at a stop string
             while n_kept and len(self._decoded(ids[: n_kept - 1])) >= len(text):
                 n_kept -= 1
         return tuple(
@@ -239,18 +240,18 @@ class TransformersLanguageModel:
         return text
 
     def _piece(self, token: int) -> str:
-        """Return one token as text, special ones too."""
+        """Return one token as text; special tokens are texts too."""
         text: str = self._tokenizer.decode([token], clean_up_tokenization_spaces=False)
         return text
 
 
 def _is_causal(folder: Path, location: str) -> bool:
-    """Return whether a model goes on with a text, or makes one text of another."""
+    """Return whether a model continues a text, rather than turning it into another."""
     from transformers import AutoConfig
 
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except Exception as exc:  # what other people's files raise is anything at all
+    except Exception as exc:  # files made by others may raise anything
         raise BackendError(f"{location}: cannot be loaded; is it whole? {first_line(exc)}") from exc
     makes_another = bool(getattr(config, "is_encoder_decoder", False))
     names = config.architectures or ["no architecture"]
@@ -264,18 +265,18 @@ def _is_causal(folder: Path, location: str) -> bool:
 
 
 def _form_of(tokenizer: Any) -> str:
-    """Return how prompts are put to a model: as its chat template has them, or as plain text."""
+    """Return how prompts are given to a model: by its chat template, or as plain text."""
     if not getattr(tokenizer, "chat_template", None):
         return PLAIN
     try:
         _rendered(tokenizer, Prompt("a", "b"), CHAT)
-    except Exception:  # of some templates: 'no system role'
+    except Exception:  # some templates raise an error: 'no system role'
         return CHAT_OF_USER
     return CHAT
 
 
 def _rendered(tokenizer: Any, prompt: Prompt, form: str) -> str:
-    """Return the text that a model is given."""
+    """Return the text that a model receives for a prompt."""
     together = f"{prompt.system}\n\n{prompt.text}" if prompt.system else prompt.text
     if form == PLAIN:
         return together
@@ -292,7 +293,11 @@ def _rendered(tokenizer: Any, prompt: Prompt, form: str) -> str:
 def _batches(
     waiting: Sequence[_Encoded], max_tokens: int, batch_tokens: int
 ) -> Iterator[list[_Encoded]]:
-    """Yield the prompts in batches of like length, the longest first, padding included."""
+    """Yield the prompts in batches of similar length, the longest first.
+
+    A batch has at most `batch_tokens` tokens, padding and completions included, unless a single
+    prompt needs more.
+    """
     batch: list[_Encoded] = []
     for each in sorted(waiting, key=lambda each: len(each.ids), reverse=True):
         widest = len((batch or [each])[0].ids) + max_tokens

@@ -1,6 +1,6 @@
-"""Where the files of a model are, whether they are whole, and what they are.
+"""The files of a model: finding them, checking that they are whole, and identifying them.
 
-Nothing here loads a model: pages and services may call it.
+Nothing in this module loads a model, so pages and services may call it.
 """
 
 import hashlib
@@ -31,32 +31,35 @@ WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 ADAPTER = "adapter_config.json"
 LARGEST_CONFIG = 1024**2  # bytes
 LARGEST_INDEX = 64 * 1024**2
-_LARGEST_HEADER = 100 * 1000**2  # as the safetensors library has it
+_LARGEST_HEADER = 100 * 1000**2  # bytes; the safetensors library has the same limit
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _BYTES_OF = {"fp32": 4, "bf16": 2}
 
 
 class ModelFiles(NamedTuple):
-    """The folder of a model whose files are whole, and what they are."""
+    """The folder of a model whose files are whole, with their revision and digests."""
 
     folder: Path
     revision: str  # the hub's commit, or a digest of the files
-    files: dict[str, str]  # name → SHA-256 of those that change a score
+    files: dict[str, str]  # name → SHA-256, for the files that change a score
 
 
 class Weights(NamedTuple):
-    """What the headers of a model's weights say."""
+    """The size of a model's weights, as the headers of its files report it."""
 
-    n_parameters: int  # numbers with a fraction, which take the precision that is asked for
-    n_other_bytes: int  # whole numbers and truth values stay as they are
+    n_parameters: int  # floating-point numbers, which are loaded in the precision that is asked for
+    n_other_bytes: int  # integers and truth values, which keep their type
 
     def bytes_in(self, precision: str) -> int:
-        """Return how much memory they take."""
+        """Return how many bytes of memory the weights take in a precision."""
         return self.n_parameters * _BYTES_OF[precision] + self.n_other_bytes
 
 
 def fingerprint(location: str) -> str:
-    """Return what changes whenever a file of a folder does; "" for what is no folder here."""
+    """Return a digest that changes whenever a file of a folder changes; "" if there is no folder.
+
+    The digest covers the names, sizes and modification times of the files.
+    """
     folder = Path(os.path.expanduser(location))
     try:
         files = sorted(path for path in folder.iterdir() if path.is_file())
@@ -67,10 +70,10 @@ def fingerprint(location: str) -> str:
 
 
 def model_files(spec: ModelSpec) -> ModelFiles:
-    """Return where a model lies and what its files are, downloaded if it is a name on the hub.
+    """Return the folder, revision and digests of a model, downloaded if it is a name on the hub.
 
     Raises:
-        BackendError: it is not there or not whole.
+        BackendError: the model is missing or not whole.
     """
     folder = folder_of(spec.location, spec.revision)
     files = hashes_of(folder)
@@ -82,10 +85,10 @@ def folder_of(location: str, revision: str = "") -> Path:
     """Return the folder that holds a whole checkpoint, downloaded if it is a name on the hub.
 
     Args:
-        revision: of a name on the hub, the commit; "": today's. A folder is what it is.
+        revision: the commit of a name on the hub; "": today's. It means nothing for a folder.
 
     Raises:
-        BackendError: there is none, or files are missing or not whole.
+        BackendError: there is no such folder, or files are missing or not whole.
     """
     folder = Path(os.path.expanduser(location))
     if not location:
@@ -101,15 +104,15 @@ def folder_of(location: str, revision: str = "") -> Path:
 
 
 def is_hub_name(location: str) -> bool:
-    """Return whether a location reads as a name on the hub, and not as a path."""
+    """Return whether a location looks like a name on the hub, and not like a path."""
     return not _IS_PATH.match(location)
 
 
 def commit_of(location: str) -> str:
-    """Return today's commit of a name on the hub, whose files are here afterwards; "" for others.
+    """Return today's commit of a name on the hub, after downloading its files; "" for a folder.
 
     Raises:
-        BackendError: it is not to be had.
+        BackendError: the model cannot be downloaded.
     """
     if not location or not is_hub_name(location) or Path(location).exists():
         return ""
@@ -118,7 +121,7 @@ def commit_of(location: str) -> str:
 
 
 def _snapshot(name: str, revision: str) -> Path:
-    """Return the folder of a model of the hub; only what is missing is downloaded."""
+    """Return the folder of a model of the hub; download only the files that are missing."""
     from huggingface_hub import snapshot_download
 
     try:
@@ -130,7 +133,7 @@ def _snapshot(name: str, revision: str) -> Path:
                 ignore_patterns="*/*",
             )
         )
-    except Exception as exc:  # no network, no such name, gated, disk full: each has a class
+    except Exception as exc:  # no network, no such name, gated, disk full: each has its own class
         at = f" at revision {revision}" if revision else ""
         raise BackendError(
             f"{name}: no such folder here, and not to be had{at} from the Hugging Face hub: "
@@ -139,17 +142,17 @@ def _snapshot(name: str, revision: str) -> Path:
 
 
 def is_snapshot(folder: Path) -> bool:
-    """Return whether a folder is the hub's cache of one commit, and so called."""
+    """Return whether a folder is the hub's cache of one commit, as its name shows."""
     return folder.parent.name == "snapshots" and COMMIT.fullmatch(folder.name) is not None
 
 
 def digest_of(folder: Path) -> str:
-    """Return 16 hexadecimal digits that change with whatever in a folder changes a score."""
+    """Return 16 hexadecimal digits that change with any file of a folder that changes a score."""
     return _digest(hashes_of(folder))
 
 
 def hashes_of(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file of a folder that changes a score, by its name."""
+    """Return the SHA-256 of each file of a folder that changes a score, by the file's name."""
     files = {path for pattern in _MODEL_FILES for path in folder.glob(pattern) if path.is_file()}
     hashes = {}
     for path in sorted(files):
@@ -164,16 +167,16 @@ def _digest(hashes: Mapping[str, str]) -> str:
 
 
 def first_line(exc: Exception) -> str:
-    """Return the first line of what an exception says."""
+    """Return the first line of an exception's message; the name of its class if it has none."""
     lines = [line.strip() for line in str(exc).splitlines() if line.strip()]
     return lines[0] if lines else type(exc).__name__
 
 
-# --- whether they are whole -----------------------------------------------------------------
+# --- checks that files are whole ------------------------------------------------------------
 
 
 def what_is_wrong(folder: Path) -> str:
-    """Return why a folder holds no whole model, in a line; "" if it does as far as files say."""
+    """Return in one line why a folder holds no whole model; "" if its files show no problem."""
     try:
         has_weights = (folder / WEIGHTS).is_file() or (folder / INDEX).is_file()
         if (folder / ADAPTER).is_file() and not has_weights:
@@ -195,11 +198,11 @@ def check_memory(folder: Path, precision: str, location: str, free: int | None, 
     """Refuse a model that does not fit into memory.
 
     Args:
-        free: bytes; None: not known, and all fit.
-        of: whose memory that is, in words: 'this machine'.
+        free: bytes; None: not known, and every model is accepted.
+        of: the owner of that memory, in words: 'this machine'.
 
     Raises:
-        BackendError: it does not fit.
+        BackendError: the model does not fit.
     """
     needed = weights_of(folder).bytes_in(precision)
     if free is not None and needed > free:
@@ -210,7 +213,10 @@ def check_memory(folder: Path, precision: str, location: str, free: int | None, 
 
 
 def wrong_kind(config: Mapping[str, Any], endings: tuple[str, ...]) -> str:
-    """Return what a config.json names in place of an architecture that ends so; "" if it does."""
+    """Return what a config.json names in place of an architecture with one of these endings.
+
+    The result is "" if it names such an architecture, or if there are no endings.
+    """
     named = config.get("architectures")
     names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
     if not endings or any(name.endswith(endings) for name in names):
@@ -219,19 +225,19 @@ def wrong_kind(config: Mapping[str, Any], endings: tuple[str, ...]) -> str:
 
 
 def config_of(folder: Path) -> dict[str, Any]:
-    """Return config.json of a folder.
+    """Return the object in the config.json of a folder.
 
     Raises:
-        BackendError: it cannot be read as an object.
+        BackendError: the file cannot be read as an object.
     """
     return _read_json(folder / "config.json", LARGEST_CONFIG)
 
 
 def weights_of(folder: Path) -> Weights:
-    """Return what the weights are that the transformers library would load, unread.
+    """Return the size of the weights that the transformers library would load, unread.
 
     Raises:
-        BackendError: they are missing, not as safetensors, or not whole.
+        BackendError: the weights are missing, not stored as safetensors, or not whole.
     """
     headers = [_header(path) for path in _weight_files(folder)]
     n_parameters = n_other_bytes = 0
@@ -269,7 +275,7 @@ def _weight_files(folder: Path) -> list[Path]:
 
 
 def _header(path: Path) -> dict[str, Any]:
-    """Return the tensors that a safetensors file has, by name: type, shape and place."""
+    """Return the tensors of a safetensors file by name: type, shape and offsets."""
     n_bytes = path.stat().st_size
     with path.open("rb") as file:
         begin = file.read(8)

@@ -1,7 +1,7 @@
-"""Models that are kept once they were opened: one that computes here, and a few servers.
+"""A cache of opened models: one that computes here, and a few servers.
 
-Whoever asks, and for whatever: a metric that judges with a model and a grid that it answers share
-it.
+All uses share it: a metric that judges with a model and a grid that the model answers get the same
+one.
 """
 
 import gc
@@ -19,20 +19,21 @@ Opened = TypeVar("Opened")
 def kept_open(
     spec: ModelSpec, open_model: Callable[[ModelSpec], Opened], *, is_server: bool
 ) -> Opened:
-    """Return a model that is ready to be asked. A process keeps one in memory: the last.
+    """Return a model that is ready to be asked.
 
-    A model whose files have changed since is opened anew.
+    A process keeps only the last model that computes here in memory. A model whose files have
+    changed since it was opened is opened again.
 
     Raises:
-        BackendError: it cannot be used.
+        BackendError: the model cannot be used.
     """
     opened: Opened
     if is_server:
         opened = _connected(spec, open_model)
         return opened
     files = fingerprint(spec.location)
-    # A folder is what it is: only a name on the hub has revisions to choose from. Where none is
-    # pinned, it is the one that was today's when this process first asked.
+    # Only a name on the hub has revisions to choose from; a folder has none. If no revision is
+    # pinned, this is the commit that was today's when the process first asked.
     revision = "" if files else spec.revision or _todays(spec.location)
     opened = _opened(spec._replace(revision=revision), open_model, files)
     return opened
@@ -45,8 +46,8 @@ def _todays(location: str) -> str:
 
 @lru_cache(maxsize=1)
 def _opened(spec: ModelSpec, open_model: Callable[[ModelSpec], Any], files: str) -> Any:
-    _opened.cache_clear()  # there may be no room for two models, not even while one is loaded
-    gc.collect()  # models are full of references in circles, which keep the last one alive
+    _opened.cache_clear()  # memory may have no room for two models, even while one is loaded
+    gc.collect()  # models have many reference cycles, which would keep the last one alive
     if torch := sys.modules.get("torch"):
         torch.cuda.empty_cache()
     return open_model(spec)

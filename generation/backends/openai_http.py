@@ -26,12 +26,12 @@ from generation.model_specs import BackendError, ModelSpec
 from generation.server_addresses import check_key, server_address
 
 AT_ONCE = 4  # prompts
-MOST_SILENT = 4  # prompts in a row that get no answer; then the server counts as out of order
+MOST_SILENT = 4  # prompts in a row without an answer; after that the server counts as out of order
 SHORTEST_KEY = 8  # characters
 LARGEST_ANSWER = 8 * 1024 * 1024  # bytes
 _PASSING = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
-# Of a request. The client would add what it finds in the environment for another server, and
-# which machine this is.
+# The headers that a request keeps. The client would add others: settings for another server that it
+# finds in the environment, and a description of this machine.
 _HEADERS_SENT = {
     "accept",
     "accept-encoding",
@@ -40,19 +40,19 @@ _HEADERS_SENT = {
     "content-type",
     "host",
     "transfer-encoding",
-    "x-stainless-raw-response",  # by which the client knows how to hand an answer over
+    "x-stainless-raw-response",  # tells the client how to return an answer
 }
 _LONGEST_IN_SIGNATURE = 30  # characters of a name
 _LOOKS_LIKE_A_KEY = re.compile(r"(?i)\b(?:bearer|basic)\s+\S+|\bsk-[\w*.-]{4,}")
 
 
 class ServerPatience(NamedTuple):
-    """How long a server is waited for."""
+    """The limits of waiting for a server."""
 
     request: float = 90.0  # seconds for one request
-    prompt: float = 180.0  # for all requests about one prompt, with the pauses between them
-    n_tries: int = 5  # of one prompt; where the server says 'too many requests', as time allows
-    first_pause: float = 0.5  # doubled each time, unless the server says how long
+    prompt: float = 180.0  # seconds for all requests about one prompt, with the pauses between them
+    n_tries: int = 5  # for one prompt; after 'too many requests' only the time is limited
+    first_pause: float = 0.5  # seconds; doubled each time, unless the server says how long to wait
     longest_pause: float = 20.0
 
 
@@ -60,12 +60,12 @@ PATIENCE = ServerPatience()
 
 
 class _RequestTrouble(Exception):
-    """A request without an answer: why, and whether asking again may help."""
+    """A request without an answer, with the reason and whether asking again may help."""
 
     def __init__(self, why: str, status: int = 0, wait: float | None = None) -> None:
         super().__init__(why)
-        self.status = status  # 0: not even that came
-        self.wait = wait  # seconds, where the server says how many
+        self.status = status  # HTTP status; 0: there was no response
+        self.wait = wait  # seconds, if the server says how many
 
     @property
     def is_passing(self) -> bool:
@@ -81,7 +81,7 @@ class _RequestTrouble(Exception):
 
 
 class _Call:
-    """One call of `complete`: when it began, and whether it is over."""
+    """One call of `complete`: the time when it began, and whether it is over."""
 
     def __init__(self) -> None:
         self.is_over = threading.Event()
@@ -91,19 +91,19 @@ class _Call:
 class OpenAILanguageModel:
     """A model behind a server, asked over the network, a few prompts at once."""
 
-    revision = ""  # servers do not say it in a way that lasts
+    revision = ""  # servers report no revision that lasts
     device = "server"
 
     def __init__(self, spec: ModelSpec, patience: ServerPatience = PATIENCE) -> None:
-        """Find out whether the server can be reached.
+        """Check that the server can be reached.
 
         Args:
-            spec: its location is the base address, as in 'https://host/v1': messages are
-                answered. Where it ends in '/completions', texts are gone on with.
+            spec: its location is the base address, as in 'https://host/v1', for chat messages. If
+                it ends in '/completions', the server continues texts instead.
 
         Raises:
-            BackendError: no address, no name of a model, no key where one is said to be, or one
-                that others could read on its way; nobody there, or a key that is not taken.
+            BackendError: there is no address or no name of a model; a key is named but is not set,
+                or others could read it on its way; no server answers, or it refuses the key.
         """
         self._location = spec.location
         self._base, self._kind = server_address(spec.location)
@@ -115,26 +115,26 @@ class OpenAILanguageModel:
         self._key = _key_in(spec.key_variable)
         self._patience = patience
         self._requests = Requests(self._kind, self._model)
-        self._places = Places(AT_ONCE)  # for prompts of all calls together
-        self._answered_at = -math.inf  # by whatever stays: a text, a refusal
-        self._has_completed = False  # a prompt, at any time
-        self._was_given_up = False  # the last prompt: the next ones are asked only once
-        self._n_silent = 0  # prompts in a row that got no answer
+        self._places = Places(AT_ONCE)  # shared by the prompts of all calls
+        self._answered_at = -math.inf  # time of the last final answer: a text or a refusal
+        self._has_completed = False  # whether any prompt was ever completed
+        self._was_given_up = False  # about the last prompt; if true, the next are asked only once
+        self._n_silent = 0  # prompts in a row without an answer
         self.files: dict[str, str] = {}
         host = _short(urlsplit(self._base).hostname or "")
         self.signature = f"openai|{self._kind}|{host}|{_short(self._model)}|v:1"
         self._client = self._made()
-        finalize(self, self._client.close)  # else connections stay open for as long as they like
+        finalize(self, self._client.close)  # otherwise connections may stay open
         self._look()
 
     def complete(self, prompts: Sequence[Prompt], decoding: Decoding) -> Iterator[Completion]:
-        """Yield a completion for each prompt, in the same order, as they come.
+        """Yield a completion for each prompt, in the same order, as soon as each is ready.
 
-        Whether the same prompt gives the same text is up to the server, also with a seed.
+        Whether the same prompt gives the same text is up to the server, even with a seed.
 
         Raises:
-            BackendError: as the protocol says, and when some prompts in a row get no answer: who
-                waits for each of thousands learns nothing more.
+            BackendError: as the protocol says, and when `MOST_SILENT` prompts in a row get no
+                answer, because waiting for each of thousands of prompts would show nothing more.
         """
         call = _Call()
         pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="prompts")
@@ -180,7 +180,7 @@ class OpenAILanguageModel:
             return Completion(problem=str(trouble))
 
     def _answer(self, prompt: Prompt, decoding: Decoding, call: _Call) -> bytes:
-        """Return what the server answers, asked again as long as that may help."""
+        """Return the server's answer; ask again as long as that may help."""
         ends = time.monotonic() + self._patience.prompt
         most = 1 if self._was_given_up else self._patience.n_tries
         pause = self._patience.first_pause
@@ -237,7 +237,7 @@ class OpenAILanguageModel:
     def _made(self) -> Any:
         import openai
 
-        key = self._key or "none"  # the client insists on one; never that of another server
+        key = self._key or "none"  # the client requires a key; never that of another server
 
         def make_bare(request: Any) -> None:
             for name in set(request.headers) - _HEADERS_SENT:
@@ -249,15 +249,15 @@ class OpenAILanguageModel:
             api_key=key,
             base_url=self._base,
             timeout=self._patience.request,
-            max_retries=0,  # its own retries know no end in seconds, nor of an answer cut midway
+            max_retries=0,  # its own retries have no time limit and miss an answer that is cut
             http_client=openai.DefaultHttpxClient(
-                follow_redirects=False,  # key and prompts are for this server, and no other
+                follow_redirects=False,  # key and prompts are for this server only
                 event_hooks={"request": [make_bare]},
             ),
         )
 
     def _look(self) -> None:
-        """See whether somebody is there who takes the key; a list of models is not needed."""
+        """Check that a server answers and accepts the key; it need not have a list of models."""
         import httpx2
         import openai
 
@@ -278,14 +278,15 @@ class OpenAILanguageModel:
         """Return why a request was refused.
 
         Raises:
-            BackendError: every request will be. After a completion it is about this one: gateways
-                answer 403 to what they find indecent.
+            BackendError: every request would be refused. After a completion, only a refused key
+                (401) counts as that. Other refusals are about one request then: gateways answer 403
+                to texts that they find indecent.
         """
         status = int(error.status_code)
         said = f"the server answered {status}{_phrase(status)}"
         is_about_all = not self._has_completed
         if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-            # Not a word of its own: servers like to quote the key.
+            # The server's own words are left out, because servers often quote the key.
             key = f"the key in {self._key_variable}" if self._key_variable else "no key"
             if is_about_all or status == HTTPStatus.UNAUTHORIZED:
                 raise BackendError(f"{self._location}: {said} to {key}")
@@ -307,15 +308,15 @@ class OpenAILanguageModel:
         )
 
     def _safe(self, text: str) -> str:
-        """Return what a server says, without the key in any form that it may have there."""
+        """Return a server's words without the key, in any form that it may have there."""
         for form in self._forms_of_key():
             text = text.replace(form, "…")
         return _LOOKS_LIKE_A_KEY.sub("…", text)
 
     def _without_key(self, body: bytes) -> bytes:
-        """Return an answer without the key, wherever it stands: completions are shown."""
+        """Return an answer without the key, wherever it occurs, because completions are shown."""
         for form in self._forms_of_key():
-            if len(form) >= SHORTEST_KEY:  # a shorter one may be a word like any other
+            if len(form) >= SHORTEST_KEY:  # a shorter key may be an ordinary word
                 body = body.replace(form.encode(), "…".encode())
         return body
 
@@ -341,7 +342,10 @@ def _key_in(variable: str) -> str:
 
 
 def _short(name: str) -> str:
-    """Return a name for a signature: of a path, only where it ends; of a long one, the start."""
+    """Return a name for a signature, shortened and with a digest where it is a path or long.
+
+    Of a path only the last part is kept, of a long name only the start.
+    """
     end = name.rpartition("/")[2] if name.count("/") > 1 else name
     if end == name and len(name) <= _LONGEST_IN_SIGNATURE:
         return name
@@ -349,7 +353,7 @@ def _short(name: str) -> str:
 
 
 def _seconds_to_wait(headers: Any) -> float | None:
-    """Return how long a server asks to wait; None when it does not, or not in the future."""
+    """Return the seconds that a server asks to wait; None: it asks for none, or for a past time."""
     stated = headers.get("retry-after", "")
     try:
         seconds = float(stated)
@@ -370,7 +374,7 @@ def _phrase(status: int) -> str:
 
 
 def _in_words(error: Exception) -> str:
-    """Return what happened to a connection."""
+    """Return in words what happened to a connection."""
     import httpx2
 
     cause = error.__cause__ or error

@@ -1,4 +1,4 @@
-"""What servers that speak the protocol of OpenAI's HTTP interface answer, read with distrust."""
+"""Answers of servers that speak the protocol of OpenAI's HTTP interface, read with distrust."""
 
 import json
 import math
@@ -7,18 +7,18 @@ from typing import Any
 
 from generation.backends.base import Completion, Token, cut_at
 
-LONGEST_QUOTE = 200  # characters of what a server says
+LONGEST_QUOTE = 200  # characters that are quoted from a server's message
 
 
 class Nonsense(Exception):
-    """An answer that is no completion: what was found in it."""
+    """An answer that is no completion; the message says what was found in it."""
 
 
 def completion_of(body: bytes, stop: Sequence[str]) -> Completion:
     """Return the completion in a server's answer, cut at the first of the stop strings.
 
     Raises:
-        Nonsense: there is none.
+        Nonsense: the answer holds no completion.
     """
     answer = _json_of(body)
     choice = _choice_of(answer)
@@ -37,12 +37,12 @@ def completion_of(body: bytes, stop: Sequence[str]) -> Completion:
 
 
 def said_in(error: object) -> str:
-    """Return in one short line what a server says went wrong; nothing when it says nothing."""
+    """Return in one short line what a server says went wrong; "" if it says nothing."""
     if isinstance(error, Mapping):
         return next(
             filter(None, (said_in(error.get(key)) for key in ("error", "message", "detail"))), ""
         )
-    if not isinstance(error, str) or error.lstrip().startswith("<"):  # a page for people
+    if not isinstance(error, str) or error.lstrip().startswith("<"):  # a web page for people
         return ""
     return " ".join(error.split())[:LONGEST_QUOTE]
 
@@ -67,7 +67,7 @@ def _choice_of(answer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _text_of(choice: Mapping[str, Any]) -> str:
-    """Return the text of a choice: of its message, or its own."""
+    """Return the text of a choice: the content of its message, or its own text."""
     message = choice.get("message")
     text = message.get("content") if isinstance(message, dict) else choice.get("text")
     if isinstance(message, dict) and text is None and (said := said_in(message.get("refusal"))):
@@ -78,7 +78,7 @@ def _text_of(choice: Mapping[str, Any]) -> str:
 
 
 def _tokens_of(choice: Mapping[str, Any]) -> tuple[Token, ...]:
-    """Return the tokens with their log-probabilities; none where they are not there or no use."""
+    """Return the tokens with their log-probabilities; none if these are missing or unusable."""
     found = choice.get("logprobs")
     if not isinstance(found, dict):
         return ()
@@ -110,7 +110,7 @@ def _tokens_of(choice: Mapping[str, Any]) -> tuple[Token, ...]:
 
 
 def _up_to(n_characters: int, tokens: Sequence[Token]) -> tuple[Token, ...]:
-    """Return the tokens that the first characters of a text are made of."""
+    """Return the tokens that make up the first characters of a text."""
     kept = []
     for token in tokens:
         if n_characters <= 0:

@@ -1,4 +1,4 @@
-"""What a server that speaks the protocol of OpenAI's HTTP interface is sent, in words it takes."""
+"""Requests to servers that speak the protocol of OpenAI's HTTP interface, in terms they accept."""
 
 import re
 from collections.abc import Mapping
@@ -6,30 +6,34 @@ from typing import Any
 
 from generation.backends.base import Decoding, Prompt
 
-# Likely tokens at a place that may be asked for: some servers take fewer than the protocol has.
+# The number of likely tokens per place that may be asked for. Some servers accept fewer than the
+# protocol allows.
 MOST_TOP = {"chat": 20, "completions": 5}
 FEWER_TOP = 5
-MOST_STOPS = 4  # that may be sent; all are looked for here
+MOST_STOPS = 4  # stop strings in a request; texts are cut at all of them here
 _NOT_TAKEN = re.compile(
     r"(?i)unsupported|not (?:be )?support|n't support|unknown|unrecogni[sz]ed|deprecated"
     r"|not (?:allowed|permitted|accepted)|only the default"
 )
-_CHANGES_NOTHING = ("seed", "stop")  # what a seed does is up to the server; stops are cut here
+_CHANGES_NOTHING = ("seed", "stop")  # servers decide what a seed does; stops are cut here
 _CHANGES_COMPLETIONS = ("temperature", "top_p", "top_k")
 
 
 class Requests:
-    """Makes the requests to one server, without what it has refused before."""
+    """A builder of requests to one server, which leaves out what the server has refused before."""
 
     def __init__(self, kind: str, model: str) -> None:
         self._kind = kind
         self._model = model
-        self._limit = "max_tokens"  # newer models of OpenAI call it otherwise
+        self._limit = "max_tokens"  # newer models of OpenAI use another name for it
         self._most_top = MOST_TOP[kind]
         self._left_out: frozenset[str] = frozenset()
 
     def request(self, prompt: Prompt, decoding: Decoding) -> dict[str, Any]:
-        """Return what is sent; what the protocol has by default is not."""
+        """Return the request for a prompt.
+
+        Settings that equal the protocol's defaults are left out, except the temperature.
+        """
         request: dict[str, Any] = {
             "model": self._model,
             self._limit: decoding.max_tokens,
@@ -39,7 +43,7 @@ class Requests:
             request |= {"seed": decoding.seed}
         if decoding.top_p < 1:
             request |= {"top_p": decoding.top_p}
-        if decoding.top_k:  # not in the protocol, but many servers take it
+        if decoding.top_k:  # not in the protocol, but many servers accept it
             request |= {"extra_body": {"top_k": decoding.top_k}}
         if decoding.stop:
             request |= {"stop": list(decoding.stop[:MOST_STOPS])}
@@ -56,18 +60,19 @@ class Requests:
         return {**request, "prompt": text, **({"logprobs": n_top} if n_top else {})}
 
     def adapts(self, request: Mapping[str, Any], said: str) -> bool:
-        """Return whether a refused request can be made otherwise, as all will be from now on.
+        """Change how requests are made after a refusal; return whether anything could be changed.
 
-        Only what changes no completion is: another name of the limit, no seed, no stop strings,
-        fewer likely tokens, then none.
+        The change applies to all later requests. Only settings that change no completion are
+        touched: the limit gets another name, the seed or the stop strings are left out, and fewer
+        likely tokens are asked for, then none.
 
         Args:
-            said: why it was refused.
+            said: the reason that the server gave for its refusal.
         """
         if "logprobs" in request and "logprob" in said:
             n_top = request.get("top_logprobs", request["logprobs"])
             fewer = FEWER_TOP if n_top > FEWER_TOP else 0
-            self._most_top = min(self._most_top, fewer)  # others may have found out meanwhile
+            self._most_top = min(self._most_top, fewer)  # another thread may have lowered it
             return True
         if not _NOT_TAKEN.search(said):
             return False
@@ -80,7 +85,10 @@ class Requests:
 
 
 def needed(request: Mapping[str, Any], said: str) -> str:
-    """Return the setting that completions need and a server does not take: 'temperature 0'."""
+    """Return the setting that completions need and the server refuses: 'temperature 0'.
+
+    The result is "" if the refusal is not about such a setting.
+    """
     if not _NOT_TAKEN.search(said):
         return ""
     sent = {**request, **request.get("extra_body", {})}

@@ -15,11 +15,11 @@ class LanguageModelKind(NamedTuple):
 
     title: str
     open: Callable[[ModelSpec], LanguageModel]
-    needs_model: bool = True  # else it is one itself, always there
+    needs_model: bool = True  # False: it works without a checkpoint, and is always available
     is_server: bool = False  # its location is an address
     precisions: tuple[str, ...] = ("fp32",)
-    least_at_once: int = 1  # prompts that take hardly longer than one, where no processor computes
-    architectures: tuple[str, ...] = ()  # in config.json: how they end
+    least_at_once: int = 1  # prompts that take hardly longer than one, except on a processor
+    architectures: tuple[str, ...] = ()  # endings of the names in config.json
 
 
 LANGUAGE_MODELS: dict[str, LanguageModelKind] = {
@@ -45,7 +45,7 @@ LANGUAGE_MODELS: dict[str, LanguageModelKind] = {
 
 
 def is_server(backend: str) -> bool:
-    """Return whether a kind of model is asked over a network: who asks mostly waits."""
+    """Return whether a kind of model is asked over a network, so that its caller mostly waits."""
     return backend in LANGUAGE_MODELS and LANGUAGE_MODELS[backend].is_server
 
 
@@ -53,7 +53,7 @@ def open_language_model(spec: ModelSpec) -> LanguageModel:
     """Return a language model that is ready to be asked.
 
     Raises:
-        BackendError: there is no such backend, or it cannot be used.
+        BackendError: there is no such backend, or the model cannot be used.
     """
     kind = LANGUAGE_MODELS.get(spec.backend)
     if kind is None:

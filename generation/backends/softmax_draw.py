@@ -1,4 +1,4 @@
-"""What the extractive model says at a temperature: one of the best, by softmax of its weights."""
+"""The draw of the extractive model at a temperature: one of the best, by softmax of weights."""
 
 import math
 import random
@@ -7,14 +7,14 @@ from itertools import accumulate
 
 from generation.backends.base import Decoding
 
-MOST_DRAWN_FROM = 5  # the many poor ones would outweigh the good ones
+MOST_DRAWN_FROM = 5  # more candidates would let many poor ones outweigh the good ones
 
 
 def drawn_place(weights: Sequence[float], decoding: Decoding, draws: random.Random) -> int:
-    """Return the place of the best weight, or with a temperature one of the likeliest by its share.
+    """Return the place of the best weight; with a temperature, draw one of the best by its share.
 
     Args:
-        weights: at least one, the best first; top-k and top-p of `decoding` count them.
+        weights: at least one, the best first. Top-k and top-p of `decoding` apply to them.
     """
     if not decoding.temperature:
         return 0

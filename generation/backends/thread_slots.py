@@ -1,4 +1,4 @@
-"""A few places for many threads."""
+"""A limited number of places for many threads."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from threading import Event, Lock
 
 
 class Places:
-    """So many places, given in the order in which threads ask for them.
+    """A fixed number of places, given in the order in which threads ask for them.
 
-    A semaphore of the library makes no such promise: who comes back at once may be served first,
-    and others for as long as that goes on not at all.
+    The library's semaphore does not promise this order: a thread that returns at once may be served
+    first, and other threads may get no place as long as that goes on.
     """
 
     def __init__(self, n: int) -> None:

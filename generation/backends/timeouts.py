@@ -1,4 +1,4 @@
-"""How long completions are waited for."""
+"""The time that is spent waiting for completions."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -8,17 +8,17 @@ from generation.backends.base import Completion
 
 
 class Waited(NamedTuple):
-    """What a model said, and for how many seconds it was waited for."""
+    """A model's completion, and how many seconds its caller waited for it."""
 
     completion: Completion
     seconds: float
 
 
 def waited_for(ask: Callable[[], Iterable[Completion]]) -> Iterator[Waited]:
-    """Yield completions, each with how long it was waited for since the one before it.
+    """Yield completions, each with the seconds that it was waited for since the one before it.
 
-    Of a batch that is not how long each took; their sum is right. What is done with one before the
-    next is asked for does not count.
+    In a batch these are not the times that each completion took, but their sum is right. The time
+    that the caller spends on one completion before it asks for the next does not count.
     """
     began = time.monotonic()
     for completion in ask():

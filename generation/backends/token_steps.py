@@ -1,4 +1,4 @@
-"""How the tokens of a completion are taken from a model's logits, and where it ends."""
+"""The choice of a completion's tokens from a model's logits, and its end at stop strings."""
 
 import math
 import random
@@ -9,27 +9,30 @@ from generation.backends.base import Decoding, Prompt
 
 
 class TokenStep(NamedTuple):
-    """What was likely at one place of a completion, as natural logarithms."""
+    """The likely tokens at one place of a completion, with natural logarithms of probabilities."""
 
-    log_probability: float  # of what was taken
+    log_probability: float  # belongs to the token that was taken
     top: list[tuple[int, float]]  # the most likely tokens
 
 
 class Steps:
-    """Takes the next token of each row, and notes how likely it was before any choice of ours."""
+    """A processor of logits that takes the next token of each row and notes how likely it was.
+
+    The noted probabilities are those before temperature, top-k and top-p change them.
+    """
 
     def __init__(self, prompts: Sequence[Prompt], decoding: Decoding) -> None:
         self._decoding = decoding
         self._draws = [random.Random(repr((decoding.seed, *prompt))) for prompt in prompts]
-        self._noted: list[list[TokenStep]] = []  # by place, then row
-        self.without_numbers: set[int] = set()  # rows whose logits were none
+        self._noted: list[list[TokenStep]] = []  # for each place, one step per row
+        self.without_numbers: set[int] = set()  # rows whose logits were not numbers
 
     def of(self, row: int) -> list[TokenStep]:
-        """Return what was noted about a row, place by place."""
+        """Return the noted steps of a row, place by place."""
         return [place[row] for place in self._noted]
 
     def __call__(self, ids: Any, logits: Any) -> Any:
-        """Return logits of which the token to take is the highest."""
+        """Return logits in which the token to take is the highest."""
         import torch
 
         if not self._decoding.temperature:
@@ -44,9 +47,10 @@ class Steps:
         return wanted
 
     def _drawn(self, logits: Any) -> Any:
-        """Return a token for each row, one by its share.
+        """Return a token for each row, drawn by its share.
 
-        One of the top_k likeliest; of those, one of the likeliest that make up top_p of them.
+        It is one of the `top_k` likeliest tokens and, among these, one of the likeliest that
+        together make up `top_p`.
         """
         import torch
 
@@ -74,17 +78,17 @@ class Steps:
 
 
 class Stops:
-    """Ends a row of a batch as soon as it has one of the stop strings."""
+    """A criterion that ends a row of a batch as soon as it holds one of the stop strings."""
 
     def __init__(
         self, decoded: Callable[[Any], str], n_before: int, stop: Sequence[str], n_rows: int
     ) -> None:
         self._decoded = decoded
-        self._n_before = n_before  # tokens that stand before the completion
+        self._n_before = n_before  # tokens before the completion
         self._stop = stop
-        # A letter may be as many tokens as it has bytes.
+        # One character may take as many tokens as it has bytes, which are at most four.
         self._n_looked_at = 4 * max(map(len, stop), default=0) + 4
-        self.ends = [0] * n_rows  # how many tokens each had then; 0: none of the strings yet
+        self.ends = [0] * n_rows  # tokens of each row at its first stop string; 0: none yet
 
     def __call__(self, ids: Any, scores: Any, **kwargs: Any) -> Any:
         import torch
