@@ -12,16 +12,16 @@ from generation.text.flat_graph import Triple
 from generation.text.sentences import BRACKET, split_sentences
 
 NAME = "name"
-IDENTIFYING = frozenset({NAME, "qid"})  # they say which entity is meant, and claim nothing of it
+IDENTIFYING = frozenset({NAME, "qid"})  # these identify the entity and claim nothing about it
 _MARKS = frozenset(",;:")
 _QID = re.compile(r"(?:^|[,;])\s*+(?:qid\s*+:\s*+)?+(Q[0-9]{1,99})\b\s*+[,;:]?+")
 _NO_SPACE_BEFORE = (".", ",", ";", ":", "!", "?", ")", "]", "”", "’", "…")
 
 
 class ParsedCitation(NamedTuple):
-    """One citation: what it claims, and the sentence it stands in, without any citation."""
+    """One citation: its claim, and the sentence that holds it, without any citation."""
 
-    number: int  # from 1, in reading order, incomplete ones included
+    number: int  # 1, 2, … in reading order, incomplete citations included
     qid: str
     relation: str
     value: str
@@ -33,21 +33,21 @@ class ParsedCitation(NamedTuple):
 
 
 class ParsedAnswer(NamedTuple):
-    """What the brackets of an answer say."""
+    """The citations and marks in the brackets of an answer."""
 
     citations: tuple[ParsedCitation, ...]
-    na_sentences: tuple[str, ...]  # sentences with [NA], without citations; a place counts once
-    n_other_brackets: int  # '[1]', '[sic]': they are text
-    # What entities are called beside other claims, numbered behind all citations. Such a name is a
-    # citation only where it is not the entity's: see `compared_triples.other_names`.
+    na_sentences: tuple[str, ...]  # sentences with [NA], without citations; each place counts once
+    n_other_brackets: int  # '[1]', '[sic]': these are text
+    # The names that entities are given beside other claims, numbered after all citations. Such a
+    # name is a citation only if the entity has another name: see `compared_triples.other_names`.
     names: tuple[ParsedCitation, ...] = ()
 
 
 class _Bracket(NamedTuple):
     start: int
     end: int
-    claims: tuple[Triple, ...] | None  # (): [NA]; None: text
-    names: tuple[Triple, ...] = ()  # beside them; a bare one has no relation
+    claims: tuple[Triple, ...] | None  # (): [NA]; None: the bracket is text
+    names: tuple[Triple, ...] = ()  # names beside the claims; a bare name has no relation
 
 
 def parse_citations(
@@ -55,28 +55,29 @@ def parse_citations(
 ) -> ParsedAnswer:
     """Return the citations of an answer, numbered from 1 in reading order.
 
-    `[Q1, ethnic group: Italians, occupation: painter]` holds two. The qid is the part between
-    commas that begins like Q123, follows `qid:`, or comes first and is one of `qids`. `name: X`
-    and a bare name only identify the entity: beside other claims they are `names`; `[Q1, name: X]`
-    alone is one citation. A bracket with a qid but no `relation: value`, or with a known relation
-    but no qid, is one incomplete citation; `[NA]` is none; any other bracket is text. A bracket on
-    a line of its own belongs to the sentence above it.
+    `[Q1, ethnic group: Italians, occupation: painter]` holds two citations. The qid is the part
+    between commas that looks like Q123, follows `qid:`, or comes first and is one of `qids`.
+    `name: X` and a bare name only identify the entity: beside other claims they are `names`, but
+    `[Q1, name: X]` alone is one citation. A bracket with a qid but no `relation: value`, or with a
+    known relation but no qid, is one incomplete citation. `[NA]` is no citation, and any other
+    bracket is text. A bracket on a line of its own belongs to the sentence above it.
 
-    Names have numbers behind all citations: what votes and scores say of a number does not hang
-    on whether an entity has a name.
+    Names are numbered after all citations. So the number to which votes and scores refer does not
+    depend on whether an entity has a name.
 
-    Values may hold commas and colons, so what comes between a comma (or the bracket's beginning)
-    and a colon starts the next citation only if it
+    Values may hold commas and colons. The text between a comma (or the beginning of the bracket)
+    and a colon therefore starts the next citation only in these cases:
 
-    - is one of `relations` ('date_of_birth' stands for 'date of birth' too), or
-    - begins with a lower-case letter, as names of relations do and titles of works seldom: one
-      that a model made up is a citation of its own and does not spoil the value before it, or
-    - when no `relations` are given: is anything at all.
+    - It is one of `relations` ('date_of_birth' means 'date of birth' too).
+    - It begins with a lower-case letter, as names of relations do and titles of works seldom do.
+      So a relation that a model made up is a citation of its own and does not spoil the value
+      before it.
+    - No `relations` are given.
 
     Args:
         text: the answer.
-        relations: names of relations that the shown graph has.
-        qids: names of its entities, where they do not look like Q123.
+        relations: the names of the relations of the graph that was shown.
+        qids: the names of its entities, if they do not look like Q123.
     """
     sentences = split_sentences(text)
     brackets = list(_brackets(text, relations, qids))
@@ -86,7 +87,7 @@ def parse_citations(
 
     citations: list[ParsedCitation] = []
     named: list[tuple[Triple, str]] = []
-    na_sentences: dict[int, str] = {}  # by place: a model may say the same twice
+    na_sentences: dict[int, str] = {}  # keys are places: a model may repeat a sentence
     for bracket in cited:
         place, sentence = bare[bisect_right(starts, bracket.start) - 1]
         for claim in bracket.claims or ():
@@ -103,23 +104,23 @@ def parse_citations(
 
 
 class TextPiece(NamedTuple):
-    """A part of an answer as it stands: text, or a bracket with what it cites."""
+    """A part of an answer, unchanged: text, or a bracket with the numbers of its citations."""
 
     text: str
-    numbers: tuple[int, ...] = ()  # of its citations, as `parse_citations` gives them
+    numbers: tuple[int, ...] = ()  # numbers of its citations, as in `parse_citations`
     is_na: bool = False
-    names: tuple[int, ...] = ()  # the numbers of its names
+    names: tuple[int, ...] = ()  # numbers of its names
 
 
 def pieces(
     text: str, relations: Collection[str] = (), qids: Collection[str] = ()
 ) -> list[TextPiece]:
-    """Return an answer cut at its citations and [NA]; the pieces' texts make up the answer.
+    """Return an answer cut at its citations and [NA]; the texts of the pieces make up the answer.
 
     Args:
         text: the answer.
-        relations: as of `parse_citations`.
-        qids: likewise.
+        relations: as in `parse_citations`.
+        qids: as in `parse_citations`.
     """
     brackets = [each for each in _brackets(text, relations, qids) if each.claims is not None]
     numbers = count(1)
@@ -141,7 +142,7 @@ def without_citations(
 ) -> str:
     """Return a text without its citations and [NA], as `parse_citations` finds them.
 
-    Line breaks stay; other white space is tidied.
+    Line breaks are kept. Other white space becomes one space, and none at the ends of lines.
     """
     cited = [b for b in _brackets(text, relations, qids) if b.claims is not None]
     lines = _cut(text, 0, len(text), cited).splitlines()
@@ -152,7 +153,8 @@ def without_citations(
 def relation_name(relation: str) -> str:
     """Return the form in which names of relations are compared: 'date_of_birth' ≡ 'date of birth'.
 
-    Unicode NFC, no white space around it, one space for underscores and for white space.
+    The form is Unicode NFC, without white space around it, and with one space for each run of
+    underscores and white space.
     """
     return " ".join(unicodedata.normalize("NFC", relation).replace("_", " ").split())
 
@@ -161,14 +163,14 @@ def relation_name(relation: str) -> str:
 
 
 class _KnownGraph(NamedTuple):
-    """What a graph lets a reader of brackets know."""
+    """The relations of a graph, in the forms that are needed to read brackets."""
 
-    names: frozenset[str]  # of relations, as `relation_name` has them
-    opening: re.Pattern[str]  # a name and a colon
+    names: frozenset[str]  # names of relations, in the form of `relation_name`
+    opening: re.Pattern[str]  # matches a name and a colon
 
 
 def _brackets(text: str, relations: Collection[str], qids: Collection[str]) -> Iterator[_Bracket]:
-    """Return all brackets in reading order; those inside another only when that one is text."""
+    """Yield all brackets in reading order; brackets inside another only if that one is text."""
     known = _known(frozenset(relations))
     position = 0
     while found := BRACKET.search(text, position):
@@ -183,13 +185,14 @@ def _brackets(text: str, relations: Collection[str], qids: Collection[str]) -> I
 def _known(relations: frozenset[str]) -> _KnownGraph:
     """Return what may start a citation inside a bracket.
 
-    That is any text without marks, to be looked up, or a name that holds marks itself ('child,
-    adopted'). Graphs are many and such names few, so the pattern is nearly always the same one.
+    This is any text without marks, whose name is looked up, or a name that holds marks itself
+    ('child, adopted'). There are many graphs but few such names, so the pattern is nearly always
+    the same.
     """
     names = frozenset(map(relation_name, relations)) - IDENTIFYING - {""}
     marked = sorted((n for n in names if not _MARKS.isdisjoint(n)), key=lambda n: (-len(n), n))
     spelt = [r"[\s_]+".join(map(re.escape, name.split())) for name in marked]
-    whole = "|".join(spelt) or r"(?!)"  # that never matches
+    whole = "|".join(spelt) or r"(?!)"  # never matches
     return _KnownGraph(
         names, re.compile(rf"(?:^|[,;])(?:\s*+(?P<marked>{whole})\s*+|(?P<plain>[^,;:]++)):")
     )
@@ -198,9 +201,10 @@ def _known(relations: frozenset[str]) -> _KnownGraph:
 def _claims(
     inside: str, known: _KnownGraph, qids: Collection[str], *, any_name: bool
 ) -> tuple[tuple[Triple, ...] | None, tuple[Triple, ...]]:
-    """Return what a bracket claims, nothing for [NA], None when it is text; and names beside it.
+    """Return the claims of a bracket and the names beside them.
 
-    `any_name`: names of relations need not look like such.
+    The claims are empty for [NA] and None if the bracket is text. With `any_name`, a name of a
+    relation need not look like one.
     """
     inside = unicodedata.normalize("NFC", inside).strip()
     if inside == "NA":
@@ -223,12 +227,12 @@ def _claims(
 def _of_entity(
     qid: str, before: str, stated: Iterable[tuple[str, str]]
 ) -> tuple[tuple[Triple, ...], tuple[Triple, ...]]:
-    """Return what a bracket claims of an entity, one claim at least, and the names beside that.
+    """Return a bracket's claims about an entity, at least one, and the names beside them.
 
-    Alone, the first `name: X` is the claim; of what claims nothing at all, the qid.
+    Without another claim, the first `name: X` is the claim. Without any, the qid alone is.
 
     Args:
-        before: what stands before the first relation.
+        before: the text before the first relation.
     """
     claims: list[Triple] = []
     names: dict[str, Triple] = {before: (qid, "", before)} if before not in ("", qid) else {}
@@ -236,7 +240,7 @@ def _of_entity(
         if relation_name(relation) not in IDENTIFYING:
             claims.append((qid, relation, value))
         elif relation_name(relation) == NAME and value:
-            names[value] = (qid, relation, value)  # said twice, it is one name
+            names[value] = (qid, relation, value)  # the same name twice counts once
     if claims:
         return tuple(claims), tuple(names.values())
     alone = next((name for name in names.values() if name[1]), None)
@@ -248,9 +252,9 @@ def _of_entity(
 def _stated(
     body: str, known: _KnownGraph, *, any_name: bool
 ) -> tuple[str, list[tuple[str, str, bool]]]:
-    """Return what stands before the first relation in a bracket, and what it states.
+    """Return the text before the first relation in a bracket, and the statements of the bracket.
 
-    That is relation, value, and whether the graph has the relation.
+    A statement is a relation, its value, and whether the graph has the relation.
     """
     starts: list[tuple[int, int, str, bool]] = []
     for found in known.opening.finditer(body):
@@ -285,7 +289,7 @@ def _bare_sentences(
 ) -> list[tuple[int, str]]:
     """Return place and text of each sentence, without citations.
 
-    Where only citations stood, those of the one before.
+    A sentence of citations alone gets the place and text of the sentence before it.
     """
     waiting = list(reversed(list(cited)))
     bare: list[tuple[int, str]] = []
@@ -300,7 +304,7 @@ def _bare_sentences(
 
 
 def _cut(text: str, start: int, end: int, cited: Iterable[_Bracket]) -> str:
-    """Return a part of a text with brackets taken out, and the space before each."""
+    """Return a part of a text without some brackets and without the space before each of them."""
     kept = []
     for bracket in cited:
         kept.append(text[start : bracket.start])

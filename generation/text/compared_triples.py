@@ -1,7 +1,7 @@
-"""Whether two triples say the same (KaLMA, 4.2).
+"""The comparison of triples: whether two triples say the same (KaLMA, 4.2).
 
-Matching is exact after Unicode NFC, one space for white space as the flat text of a graph has it,
-and the normalisation of relation names; nothing fuzzier.
+Triples match exactly after three steps: Unicode NFC, one space for any white space as in the flat
+text of a graph, and the normalisation of relation names. There is no fuzzy matching.
 """
 
 from collections.abc import Collection, Iterable
@@ -24,10 +24,10 @@ def compared(triple: Triple) -> Triple:
 
 
 def knowledge(triples: Iterable[Triple]) -> frozenset[Triple]:
-    """Return different triples in the form in which they are compared.
+    """Return the different triples in the form in which they are compared.
 
-    `name` and `qid` say which entity is meant and are no knowledge, nor is a relation without a
-    value.
+    `name` and `qid` only say which entity is meant, so they are no knowledge. Nor is a relation
+    without a value.
     """
     return frozenset(
         (qid.strip(), name, plain)
@@ -37,9 +37,9 @@ def knowledge(triples: Iterable[Triple]) -> frozenset[Triple]:
 
 
 def labels(triples: Iterable[Triple]) -> frozenset[Triple]:
-    """Return what the text of a graph calls its entities, as triples that are compared.
+    """Return the names of the entities in the text of a graph, as triples in compared form.
 
-    They are what a citation of a name alone is held against, and no knowledge.
+    Citations of a name alone are compared with them. They are no knowledge.
     """
     return frozenset(
         (qid.strip(), NAME, plain)
@@ -49,15 +49,15 @@ def labels(triples: Iterable[Triple]) -> frozenset[Triple]:
 
 
 def citations_of(answer: ParsedAnswer, shown: Iterable[Triple]) -> tuple[ParsedCitation, ...]:
-    """Return the citations of an answer: those that it has anyway, and its `other_names`."""
+    """Return the citations of an answer: the citations proper, and its `other_names`."""
     return (*answer.citations, *other_names(answer, shown))
 
 
 def other_names(answer: ParsedAnswer, shown: Iterable[Triple]) -> list[ParsedCitation]:
-    """Return the names beside claims that are not what the shown text calls their entity.
+    """Return the names beside claims that differ from their entity's name in the shown text.
 
-    An entity that has no name there cannot have another one. Aliases are not in the text: whoever
-    knows them takes them out first, by `without_names`.
+    An entity without a name in that text is left out. Aliases are not in the text: a caller that
+    knows them removes them first, with `without_names`.
     """
     if not answer.names:
         return []
@@ -69,17 +69,17 @@ def other_names(answer: ParsedAnswer, shown: Iterable[Triple]) -> list[ParsedCit
 
 
 def without_names(answer: ParsedAnswer, known: Collection[Triple]) -> ParsedAnswer:
-    """Return an answer without names that are known to be right, as `named_by` has them."""
+    """Return an answer without the names that are known to be right, in the form of `named_by`."""
     kept = tuple(each for each in answer.names if named_by(each) not in known)
     return answer._replace(names=kept)
 
 
 def named_by(name: ParsedCitation) -> Triple:
-    """Return a name, bare or not, in the form in which it is compared."""
+    """Return a name, with or without its relation, in the form in which it is compared."""
     return compared((name.qid, NAME, name.value))
 
 
 def _plain(value: str) -> str:
-    if value.isascii() and value.isprintable() and "  " not in value:  # nearly all, and quicker
+    if value.isascii() and value.isprintable() and "  " not in value:  # nearly all; quicker
         return value.strip()
     return " ".join(normalize("NFC", value).split())

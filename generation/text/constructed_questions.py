@@ -1,8 +1,8 @@
-"""What a model wrote for a question's construction, and the knowledge that it needs (KaLMA, 2.2).
+"""Questions under construction: a model's texts and the knowledge that they need (KaLMA, 2.2).
 
-Round 1 annotates a paragraph with the sub-graphs of two people: what it cites and they really state
-enters the minimum knowledge set. Each later round brings in one triple more, which enters the set
-whether the answer cites it or not.
+Round 1 annotates a paragraph with the sub-graphs of two people. A triple enters the minimum
+knowledge set if the answer cites it and the sub-graphs really state it. Each later round adds one
+more triple, which enters the set whether the answer cites it or not.
 """
 
 import re
@@ -16,10 +16,10 @@ from generation.text.construction_prompts import GENERATED_ANSWER, GENERATED_QUE
 from generation.text.flat_graph import Triple
 from generation.text.graph_prompts import NAME, Graph
 
-LONGEST_ANSWER = 20_000  # characters; six rounds of some sentences have a tenth of that
+LONGEST_ANSWER = 20_000  # characters; six rounds of a few sentences have a tenth of that
 LONGEST_QUESTION = 2_000
-CATEGORY = "Category:"  # pages of an encyclopedia, no knowledge
-# They say who is meant or hold for everybody: a question cannot be about them.
+CATEGORY = "Category:"  # pages of an encyclopedia, which are no knowledge
+# These relations say who is meant or hold for everyone, so a question cannot be about them.
 NEVER_INJECTED = frozenset(
     {
         *IDENTIFYING,
@@ -27,8 +27,8 @@ NEVER_INJECTED = frozenset(
         "commons category",
     }
 )
-_WITHOUT_LABEL = re.compile(r"P[1-9]\d*", re.ASCII)  # a relation that the graph has no words for
-_NO_WORDS = re.compile(r"Q[1-9]\d*|[a-z][a-z0-9+.-]*://\S*", re.ASCII | re.IGNORECASE)  # qid, URL
+_WITHOUT_LABEL = re.compile(r"P[1-9]\d*", re.ASCII)  # a relation for which the graph has no words
+_NO_WORDS = re.compile(r"Q[1-9]\d*|[a-z][a-z0-9+.-]*://\S*", re.ASCII | re.IGNORECASE)  # qid or URL
 
 _BEGINS_A_PART = re.compile(
     r"^[ \t*_#]*"
@@ -42,21 +42,21 @@ _QUESTIONS = ("generated question", "question")
 
 
 class UnreadableError(ValueError):
-    """A completion that holds no answer with its question: what was found, what was expected."""
+    """A completion without an answer and its question; the message says what was found instead."""
 
     def __init__(self, found: str, expected: str) -> None:
         super().__init__(f"found {found}; expected {expected}")
 
 
 class Written(NamedTuple):
-    """What a round wrote."""
+    """The texts that a model wrote in a round."""
 
-    answer: str  # with its citations
+    answer: str  # the answer with its citations
     question: str
 
 
 class Member(NamedTuple):
-    """One member of a minimum knowledge set, as the graph spells it."""
+    """A member of a minimum knowledge set, in the graph's spelling."""
 
     qid: str
     relation: str
@@ -69,7 +69,7 @@ class Member(NamedTuple):
 
 
 class RoundCall(Protocol):
-    """A call that could be read: what it wrote, and from round 2 the triple that it brought in."""
+    """A call that could be read: its texts, and from round 2 the triple that it added."""
 
     @property
     def round(self) -> int: ...
@@ -87,13 +87,13 @@ class RoundCall(Protocol):
 
 
 def written(completion: str) -> Written:
-    """Return the answer, up to 'Generated Question:', and the question behind it.
+    """Return the answer, up to 'Generated Question:', and the question after it.
 
-    The question ends where a model runs on with the next part of a prompt. A label that it repeats
-    before its answer is taken off, and so are asterisks around a label.
+    The question ends where a model goes on with the next part of a prompt. If the model repeats a
+    label before its answer, the label is removed, and so are asterisks around labels.
 
     Raises:
-        UnreadableError: no question, an empty answer or question, or one that is too long.
+        UnreadableError: there is no question, or the answer or question is empty or too long.
     """
     answer, question = _cut(_without_label(completion, *_ANSWERS))
     if not answer:
@@ -106,16 +106,17 @@ def simple_question(completion: str) -> str:
     """Return a question in the simple style, without the label that models put before it.
 
     Raises:
-        UnreadableError: it is empty or too long.
+        UnreadableError: the question is empty or too long.
     """
     return _question(_without_label(completion, *_QUESTIONS))
 
 
 def _cut(text: str) -> tuple[str, str]:
-    """Return what comes up to the question's label, and what comes behind it."""
+    """Return the text before the question's label, and the text after it."""
     asks = _ASKS.search(text)
     parts = list(_BEGINS_A_PART.finditer(text[: asks.start()] if asks else text))
-    # A line of the answer may begin with 'question:'; the whole label is what was asked for.
+    # A line of the answer may begin with 'question:'. The prompt asked for the whole label, so that
+    # one counts.
     if asks and all(each["part"].lower() in _QUESTIONS for each in parts):
         return _before_label(text[: asks.start()]), text[asks.end() :]
     part = parts[0] if parts else None
@@ -126,7 +127,7 @@ def _cut(text: str) -> tuple[str, str]:
 
 
 def _before_label(text: str) -> str:
-    """Return what stands before a label, without the asterisks that open it."""
+    """Return the text before a label, without the asterisks that open the label."""
     bare = text.rstrip(" \t").rstrip("*_#")
     return (text if bare[-1:].strip() else bare).strip()
 
@@ -156,9 +157,10 @@ def _check_length(text: str, what: str, longest: int) -> None:
 
 
 def first_members(answer: str, graphs: Sequence[Graph]) -> tuple[Member, ...]:
-    """Return what an answer of round 1 cites and the sub-graphs state, each once, in its order.
+    """Return the triples that an answer of round 1 cites and the sub-graphs state.
 
-    Names only identify, and 'Category:' values are no knowledge: neither is a member.
+    Each triple comes once, in the order of the answer. Names only identify entities and 'Category:'
+    values are no knowledge, so neither are members.
     """
     return tuple(
         Member(*triple, 1)
@@ -173,10 +175,11 @@ def is_cited(answer: str, triple: Triple, graphs: Sequence[Graph]) -> bool:
 
 
 def may_be_injected(triple: Triple) -> bool:
-    """Return whether a round may bring a triple in.
+    """Return whether a round may add a triple.
 
-    Never name, given name, surname, instance of, sex or gender, a 'Category:' value or an empty
-    one; nor what has no words: the number of a property, a bare qid, a URL, a Commons category.
+    A name, given name, surname, family name, instance of, sex or gender, a 'Category:' value and an
+    empty value are never added. Nor is anything without words: the number of a property, a bare
+    qid, a URL, a Commons category.
     """
     _, relation, value = triple
     text = value.strip()
@@ -188,15 +191,15 @@ def may_be_injected(triple: Triple) -> bool:
 def next_triple(
     graphs: Sequence[Graph], used: Collection[Triple], seed: int, key: str, round: int
 ) -> Triple | None:
-    """Return the triple that a round brings in; None where none is left.
+    """Return the triple that a round adds; None if none is left.
 
-    It is drawn from both sub-graphs: the same for the same seed, key and round, whatever order the
-    triples come in.
+    It is drawn from both sub-graphs. It is the same for the same seed, key and round, in whatever
+    order the triples come.
 
     Args:
-        used: what is in the set already.
-        key: of the entry.
-        round: from 2.
+        used: the triples that are in the set already.
+        key: the key of the entry.
+        round: 2 or more.
     """
     taken = set(map(compared, used))
     left = [
@@ -214,13 +217,13 @@ def next_triple(
 def minimum_set(
     graphs: Sequence[Graph], calls: Iterable[RoundCall], taken_out: Iterable[Triple] = ()
 ) -> tuple[Member, ...]:
-    """Return the knowledge that a question needs: what round 1 cites, then what was brought in.
+    """Return the knowledge that a question needs: what round 1 cites, then the triples added later.
 
-    A triple keeps the first round that it comes in; the simple style brings none.
+    A triple keeps the first round in which it occurs. The round of the simple style adds none.
 
     Args:
-        calls: those that could be read, by round.
-        taken_out: what a reviewer took out of the set.
+        calls: the calls that could be read, by round.
+        taken_out: the triples that a reviewer removed from the set.
     """
     taken = set(map(compared, taken_out))
     members: dict[Triple, Member] = {}
@@ -237,7 +240,7 @@ def _brought(call: RoundCall, graphs: Sequence[Graph]) -> tuple[Member, ...]:
 
 
 def _cited(answer: str, graphs: Sequence[Graph]) -> Iterator[Triple]:
-    """Yield the triples of the sub-graphs that an answer cites, as they spell them, each once."""
+    """Yield the triples that an answer cites, in the sub-graphs' spelling, each once."""
     stated = [triple for graph in graphs for triple in graph]
     known = knowledge(stated)
     spelt: dict[Triple, Triple] = {}

@@ -1,7 +1,7 @@
-"""Prompts that write questions about two people of a graph (KaLMA, 2.2 and tables 8 and 9).
+"""Prompts that make a model write questions about two people of a graph (KaLMA, 2.2, tables 8, 9).
 
-Answer first, question second. Each prompt is the instruction and the one demonstration, then the
-new case in the same words, up to where the model goes on:
+The model writes the answer first and the question second. Each prompt is the instruction and the
+one demonstration, then the new case in the same words, up to the point where the model goes on:
 
     Instruction: …                 Instruction: …
 
@@ -13,8 +13,8 @@ new case in the same words, up to where the model goes on:
 
     Generated Answer:              Generated Answer:
 
-Unlike in prompts that are answered (table 10), the qid comes first. White space inside a part is
-one space, so that no line break can begin another part.
+Unlike in prompts that are answered (table 10), the qid comes first. White space inside a part
+becomes one space, so that no line break can begin another part.
 """
 
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ def first_prompt(paragraph: str, graphs: Iterable[Graph]) -> str:
     """Return the prompt of round 1: annotate the paragraph with the sub-graphs, then ask.
 
     Args:
-        graphs: one per person; a triple without a value is not shown.
+        graphs: one sub-graph per person; a triple without a value is not shown.
     """
     lines = "\n".join(filter(None, map(qid_first, graphs)))
     shown = [f"{SENTENCE} {_one_line(paragraph)}", f"{KNOWLEDGE} {lines}"]
@@ -40,13 +40,13 @@ def first_prompt(paragraph: str, graphs: Iterable[Graph]) -> str:
 
 
 def next_prompt(answer: str, question: str, triple: Triple, name: str) -> str:
-    """Return the prompt of a round from 2 on: extend answer and question by one triple.
+    """Return the prompt of round 2 or later: extend answer and question by one triple.
 
     Args:
-        answer: of the round before, with its citations.
-        question: of the round before.
-        triple: what is brought in.
-        name: of the triple's entity.
+        answer: the answer of the round before, with its citations.
+        question: the question of the round before.
+        triple: the triple to add.
+        name: the name of the triple's entity.
     """
     knowledge = qid_first([(triple[0], NAME, name), triple])
     shown = [*_before(answer, question), f"{KNOWLEDGE} {knowledge}"]
@@ -54,11 +54,11 @@ def next_prompt(answer: str, question: str, triple: Triple, name: str) -> str:
 
 
 def simple_prompt(answer: str, question: str) -> str:
-    """Return the prompt that says a question in the simple style.
+    """Return the prompt that rewrites a question in the simple style.
 
     Args:
-        answer: of the last round, with its citations.
-        question: of the last round.
+        answer: the answer of the last round, with its citations.
+        question: the question of the last round.
     """
     return _prompt("simple_question", _before(answer, question), GENERATED_QUESTION)
 
@@ -66,7 +66,8 @@ def simple_prompt(answer: str, question: str) -> str:
 def qid_first(graph: Iterable[Triple]) -> str:
     """Return one entity as flat text, '{qid: Q7259, name: Ada Lovelace, occupation: writer}'.
 
-    The name stands behind the qid, then relations in the order given; "" without any value.
+    The name follows the qid, then come the relations in the order given. The text is "" if there is
+    no value.
     """
     filled = [each for each in graph if each[2].strip() and each[1] != "qid"]
     ordered = sorted(filled, key=lambda triple: triple[1] != NAME)

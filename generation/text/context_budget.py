@@ -1,9 +1,9 @@
-"""What of evidence and dialog still fits: whole sentences and whole turns, never a part of one.
+"""The budget of a prompt: cuts evidence and dialog by whole sentences and whole turns.
 
-Evidence goes first: the longest fact loses its last sentence, again and again, and each keeps its
-first, so that no passage is gone. Then the oldest turns go; the last one, the user's question,
-stays. Tokens are those of `generation.text.tokens.count_tokens`, labels and numbers of turns
-included.
+Evidence is cut first. The longest fact loses its last sentence, again and again. Each fact keeps
+its first sentence, so that no passage disappears. Then the oldest turns are left out; the last
+turn, the user's question, stays. Tokens are those of `generation.text.tokens.count_tokens`, and
+include labels and the numbers of turns.
 """
 
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ from generation.text.sentences import split_sentences
 from generation.text.tokens import count_tokens
 
 FACT = "Fact:"
-_TO_COMPLETE = "1 0 1"  # the last line of a dialog, for its size
+_TO_COMPLETE = "1 0 1"  # the last line of a dialog, to count its tokens
 
 
 class Context(NamedTuple):
-    """Turns and facts of a prompt, and how much had to be left out of them."""
+    """The turns and facts of a prompt, and how much was left out of them."""
 
     turns: tuple[TurnRecord, ...]
     facts: tuple[str, ...]
@@ -30,22 +30,22 @@ class Context(NamedTuple):
 
     @property
     def n_tokens(self) -> int:
-        """How many tokens its dialog and its evidence have together."""
+        """The number of tokens of its dialog and its evidence together."""
         return count_tokens(native_dialog(self.turns)) + sum(
             count_tokens(fact_line(fact)) for fact in self.facts
         )
 
 
 def fact_line(fact: str) -> str:
-    """Return a fact as a line of a prompt; all its white space is one space."""
+    """Return a fact as a line of a prompt, in which white space is one space."""
     return f"{FACT} {one_line(fact)}".rstrip()
 
 
 def fitted(turns: Sequence[TurnRecord], facts: Sequence[str], n_tokens: int) -> Context:
-    """Return what fits into `n_tokens`; the least that may be left, where not even that fits.
+    """Return what fits into `n_tokens`; if nothing fits, the least that may be kept.
 
-    As much is left as can be: all turns with as many sentences as go beside them, else the
-    newest turns that go beside the first sentence of each fact.
+    As much as possible is kept: all turns with as many sentences as fit beside them, or else the
+    newest turns that fit beside the first sentence of each fact.
     """
     whole = Context(tuple(turns), tuple(facts))
     if whole.n_tokens <= n_tokens:
@@ -58,29 +58,29 @@ def fitted(turns: Sequence[TurnRecord], facts: Sequence[str], n_tokens: int) -> 
 
 
 def _n_newest_within(turns: Sequence[TurnRecord], room: int) -> int:
-    """Return how many of the newest turns fit, at least the last if there is one."""
+    """Return how many of the newest turns fit; it is at least 1 if there is any turn."""
     room -= count_tokens(_TO_COMPLETE)
     sizes = [count_tokens(line) for line in turn_lines(turns)]
     n_gone = 0
     while n_gone < len(turns) - 1 and sum(sizes[n_gone:]) > room:
         for place, turn in enumerate(turns):
-            sizes[place] += turn.parent == n_gone  # its parent becomes -1, which is two tokens
+            sizes[place] += turn.parent == n_gone  # the parent becomes -1, which is two tokens
         n_gone += 1
     return len(turns) - n_gone
 
 
 def _facts_within(facts: Sequence[str], room: int) -> tuple[tuple[str, ...], int]:
-    """Return the facts shortened until they fit, and how many sentences that leaves out.
+    """Return the facts shortened until they fit, and how many sentences are left out.
 
-    The longest one loses its last sentence, again and again; each keeps its first.
+    The longest fact loses its last sentence, again and again. Each fact keeps its first sentence.
     """
-    # Of each fact: where its sentences end, and its tokens up to each of these ends.
+    # For each fact: the ends of its sentences, and its tokens up to each of these ends.
     ends, sizes = [], []
     for fact in facts:
         places = [sentence.end for sentence in split_sentences(fact)] or [len(fact)]
         pieces = [fact[start:end] for start, end in pairwise([0, *places])]
         ends.append(places)
-        # Sentences end at white space, so that their tokens add up to those of the whole.
+        # Sentences end at white space, so their tokens add up to those of the whole fact.
         sizes.append(list(accumulate(map(count_tokens, pieces), initial=count_tokens(FACT)))[1:])
     n_tokens = sum(each[-1] for each in sizes)
     longest = [(-each[-1], -place) for place, each in enumerate(sizes) if len(each) > 1]

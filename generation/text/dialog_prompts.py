@@ -1,15 +1,15 @@
 """Prompts for dialogs: instructions, facts, a demonstration and a native dialog ([A] 6.2).
 
-The parts stand in lines of their own, as the paper names them:
+Each part is in lines of its own, in the paper's words:
 
     Instructions: …          (none, or one line)
     Fact: …                  (any number of lines)
     0 -1 0 … [eot]           (a native dialog, see `generation.text.native_dialog`)
     1 0 1                    (the line to complete)
 
-A demonstration has facts and a dialog of its own, with its answer; it comes after the
-instructions and ends with an empty line. Facts stand before the dialog, or just before its last
-turn. The paper prints all that without line breaks, which are ours.
+A demonstration has facts and a dialog of its own, with its answer. It comes after the instructions
+and ends with an empty line. Facts come before the dialog, or just before its last turn. The paper
+prints all this without line breaks; the line breaks are our choice.
 """
 
 from collections.abc import Sequence
@@ -28,62 +28,62 @@ INSTRUCTIONS = "Instructions:"
 
 
 class BudgetError(ValueError):
-    """A prompt that is too long even when all is left out that may be."""
+    """A prompt that is too long even when everything that may be left out is left out."""
 
 
 class PromptParts(NamedTuple):
-    """What a prompt is made of."""
+    """The parts from which a prompt is made."""
 
-    turns: tuple[TurnRecord, ...]  # up to the user's question
+    turns: tuple[TurnRecord, ...]  # the dialog up to the user's question
     facts: tuple[str, ...] = ()  # in the order shown
-    instructions: str = ""  # with their label, as in its file; "" for none
-    demonstration: str = ""  # see `demonstration`; "" for none
-    position: Position = "before-dialog"  # of the facts
+    instructions: str = ""  # text with its label, as in its file; "" for none
+    demonstration: str = ""  # text made by `demonstration`; "" for none
+    position: Position = "before-dialog"  # place of the facts
 
 
 class BuiltPrompt(NamedTuple):
-    """A prompt with its size. The three parts' tokens add up to those of the whole."""
+    """A prompt with its size. The tokens of the three parts add up to those of the whole."""
 
     text: str
     n_dialog_tokens: int
     n_evidence_tokens: int
-    n_instruction_tokens: int  # a demonstration included
+    n_instruction_tokens: int  # including a demonstration
     n_tokens: int
     context: Context  # the turns and facts that it holds
-    # Of a question about a knowledge graph (`generation.text.graph_prompts`): the triples that it
-    # holds, word by word; None: it is about a dialog.
+    # For a question about a knowledge graph (`generation.text.graph_prompts`): the triples in the
+    # prompt, word for word. None: the prompt is about a dialog.
     graph: tuple[Triple, ...] | None = None
-    n_triples_left_out: int = 0  # that had no room in the budget
-    n_missing_entities: int = 0  # of its question, not in the graph: nothing is shown of them
+    n_triples_left_out: int = 0  # triples without room in the budget
+    n_missing_entities: int = 0  # entities of its question that the graph lacks: not shown
 
     @property
     def n_turns_left_out(self) -> int:
-        """How many turns had no room in the budget."""
+        """The number of turns that had no room in the budget."""
         return self.context.n_turns_left_out
 
     @property
     def n_sentences_left_out(self) -> int:
-        """How many sentences of evidence had no room in the budget."""
+        """The number of sentences of evidence that had no room in the budget."""
         return self.context.n_sentences_left_out
 
     @property
     def n_graphs(self) -> int:
-        """How many sub-graphs it holds."""
+        """The number of sub-graphs in the prompt."""
         return len({qid for qid, _, _ in self.graph or ()})
 
 
 class PromptLine(NamedTuple):
-    """One line of a prompt, and which part of it that belongs to."""
+    """One line of a prompt, and the part of the prompt to which it belongs."""
 
     part: PartName
     text: str
 
 
 def build_prompt(parts: PromptParts, budget: int | None = None) -> BuiltPrompt:
-    """Return the prompt of some parts, within a budget of tokens if there is one.
+    """Return the prompt made of some parts, within a budget of tokens if there is one.
 
     Raises:
-        BudgetError: it does not fit; the message has the counts.
+        BudgetError: the prompt does not fit; the message has the counts.
         ValueError: a turn's parent is not an earlier turn.
     """
     instructions = one_line(parts.instructions)
@@ -134,9 +134,9 @@ def demonstration(
 
 
 def prompt_lines(text: str) -> list[PromptLine]:
-    """Return the lines of a built prompt with their parts; empty lines are left out.
+    """Return the lines of a built prompt with their parts, without empty lines.
 
-    Of a dialog, or of a question about a knowledge graph.
+    The prompt may be about a dialog or about a knowledge graph.
     """
     lines = text.split("\n")
     if is_graph_prompt(text):
@@ -151,7 +151,7 @@ def prompt_lines(text: str) -> list[PromptLine]:
 
 
 def _with_facts(dialog: Sequence[str], facts: Sequence[str], position: Position) -> list[str]:
-    """Return the lines of a dialog, the last of which is the answer's, with the facts'."""
+    """Return the lines of a dialog, the answer's line last, with the lines of the facts."""
     place = max(0, len(dialog) - 2) if position == "before-last-turn" else 0
     return [*dialog[:place], *facts, *dialog[place:]]
 

@@ -1,4 +1,4 @@
-"""Triples by entity, as pages show a sub-graph: the name, then relation and value."""
+"""Triples grouped by entity, as pages show a sub-graph: the name, then relations and values."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -8,19 +8,19 @@ from generation.text.flat_graph import Triple
 
 
 class ShownEntity(NamedTuple):
-    """What is shown of one entity."""
+    """The name and triples that are shown of one entity."""
 
     qid: str
     name: str
-    triples: tuple[Triple, ...]  # without the name
+    triples: tuple[Triple, ...]  # the triples except the name
 
 
 def entities_shown(triples: Iterable[Sequence[str]] | None) -> tuple[ShownEntity, ...]:
-    """Return triples by entity, in order; the name is no triple of its own."""
+    """Return triples grouped by entity, in order. The name is not one of the triples."""
     by_qid: dict[str, list[Triple]] = defaultdict(list)
     names: dict[str, str] = {}
     for qid, relation, value in triples or ():
-        kept = by_qid[qid]  # an entity of which only the name was shown has a place as well
+        kept = by_qid[qid]  # an entity with only a name gets a place too
         if relation == "name":
             names.setdefault(qid, value)
         elif value:

@@ -1,4 +1,4 @@
-"""Words that hold sentences together and say nothing themselves."""
+"""Function words: they connect the words of a sentence and carry no content themselves."""
 
 _WORDS = """
     a an the and or but if as at by for from in into of on onto than to with

@@ -1,6 +1,7 @@
-"""Gold sub-graphs that lack knowledge: pieces taken out, or whole ones replaced (KaLMA, 5.2, 5.3).
+"""Gold sub-graphs that lack knowledge: without some triples, or replaced (KaLMA, 5.2, 5.3).
 
-Both are drawn by a seed and nest: what is gone with less gone is gone with more.
+Both are drawn by a seed and are nested: what is missing at a low level of removal is also missing
+at every higher level.
 """
 
 from bisect import insort
@@ -11,13 +12,13 @@ from generation.seeded_random import random_key
 from generation.text.compared_triples import compared, knowledge
 from generation.text.flat_graph import Triple
 
-Place = tuple[str, int]  # key of an example, position of an entity among its gold ones
+Place = tuple[str, int]  # the key of an example and the position of an entity among its gold ones
 
 
 def stated_members(minimum: Iterable[Triple], graph: Iterable[Triple]) -> tuple[Triple, ...]:
-    """Return the different members of a minimum set that a graph states: no other can be removed.
+    """Return the different members of a minimum set that a graph states; only these can be removed.
 
-    What is no knowledge, such as a name, is none of them.
+    Triples that are no knowledge, such as names, are not among them.
     """
     stated = knowledge(graph)
     members: dict[Triple, Triple] = {}
@@ -29,13 +30,13 @@ def stated_members(minimum: Iterable[Triple], graph: Iterable[Triple]) -> tuple[
 def removed_members(
     minimum: Iterable[Triple], n_removed: int, seed: int, key: str
 ) -> tuple[Triple, ...]:
-    """Return the members of a minimum set that are taken out, at most so many.
+    """Return the members of a minimum set to remove, at most `n_removed`.
 
-    They are the first of all in an order of the seed. What says the same as an earlier member is
-    not drawn again, what is no knowledge never.
+    They are the first of all members in an order drawn by the seed. A member that says the same as
+    an earlier one is not drawn again, and one that is no knowledge is never drawn.
 
     Args:
-        key: of the example.
+        key: the key of the example.
     """
     members: dict[Triple, Triple] = {}
     for member in minimum:
@@ -48,26 +49,27 @@ def removed_members(
 
 
 def without(graph: Iterable[Triple], removed: Iterable[Triple]) -> tuple[Triple, ...]:
-    """Return the triples of a graph that say none of what is removed."""
+    """Return the triples of a graph that say nothing that is removed."""
     gone = frozenset(map(compared, removed))
     return tuple(triple for triple in graph if compared(triple) not in gone)
 
 
 def stand_ins(gold: Mapping[Place, str], accuracy: int, seed: int) -> dict[Place, str]:
-    """Return which entity's sub-graph stands at each place that is replaced.
+    """Return, for each place that is replaced, the entity whose sub-graph is shown there instead.
 
-    All places are in one order of the seed, and the first are replaced: the share of them that an
-    accuracy leaves. Each gets a gold entity of another question, none that is gold for its own or
-    stands there already. Places for which there is none keep theirs, and the next is replaced.
+    The seed puts all places in one order. The first places are replaced; the accuracy decides how
+    many. Each gets a gold entity of another question that is neither gold for its own question nor
+    shown in it already. A place for which there is no such entity keeps its own, and the next place
+    is replaced.
 
     Args:
-        gold: the gold entity at each place of the dataset, by qid.
+        gold: the qid of the gold entity at each place of the dataset.
         accuracy: per cent of places that keep their entity, 0 to 100.
     """
     n_replaced = round(len(gold) * (100 - accuracy) / 100)
     entities = sorted(set(gold.values()))
     number = {qid: at for at, qid in enumerate(entities)}
-    taken: dict[str, list[int]] = defaultdict(list)  # by example: numbers of entities, in order
+    taken: dict[str, list[int]] = defaultdict(list)  # numbers of entities in order, by example
     for (key, _), qid in gold.items():
         if number[qid] not in taken[key]:
             insort(taken[key], number[qid])
@@ -84,7 +86,7 @@ def stand_ins(gold: Mapping[Place, str], accuracy: int, seed: int) -> dict[Place
 
 
 def _beside(taken: Sequence[int], nth: int) -> int:
-    """Return the nth number, from 0, that is not among some in ascending order."""
+    """Return the nth number, counted from 0, that is not in an ascending list."""
     for number in taken:
         if number > nth:
             break
@@ -96,6 +98,6 @@ def replaced(key: str, gold: Sequence[str], others: Mapping[Place, str]) -> tupl
     """Return the entities that an example's prompt shows, in the order of its gold ones.
 
     Args:
-        others: see `stand_ins`.
+        others: the replaced entities, see `stand_ins`.
     """
     return tuple(others.get((key, position), qid) for position, qid in enumerate(gold))

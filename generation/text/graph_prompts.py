@@ -1,7 +1,7 @@
 """Prompts for questions about a knowledge graph (KaLMA, 3.3 and table 10).
 
-One flat text for every model: the instruction, one demonstration, then the question behind the
-sub-graphs, each in a line of its own:
+There is one flat text for every model. It has the instruction, one demonstration, then the question
+after the sub-graphs, each in a line of its own:
 
     Instruction: …
 
@@ -17,9 +17,9 @@ sub-graphs, each in a line of its own:
 
     Answer:
 
-The paper prints an empty line between any two of these; which line breaks there are is ours. A
-question without sub-graphs stands behind its opening line at once. All white space inside a name, a
-value or the question is one space, so that no line break can begin another part.
+The paper prints an empty line between any two of these; the choice of line breaks is ours. A
+question without sub-graphs follows its opening line directly. White space inside a name, a value or
+the question becomes one space, so that no line break can begin another part.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ from generation.text.graph_reading import ANSWER, OPENING
 from generation.text.prompts import prompt_text
 from generation.text.tokens import count_tokens
 
-# Where a completion ends: models that go on write the next question, or start all over.
+# A completion ends here, because models that go on write the next question or begin again.
 STOPS = ("\nQuestion:", "\nInstruction:")
 NAME = "name"
 
@@ -44,15 +44,16 @@ def build_graph_prompt(
 ) -> BuiltPrompt:
     """Return the prompt of a question and its sub-graphs, within a budget of tokens if any.
 
-    Where they do not fit, the longest sub-graph loses its last triple, again and again; each keeps
-    its name and one triple, so that no entity is gone. Its `graph` are the triples that it holds.
+    If it does not fit, the longest sub-graph loses its last triple, again and again. Each sub-graph
+    keeps its name and one triple, so that no entity disappears. The result's `graph` has the
+    triples that the prompt holds.
 
     Args:
-        graph: the triples of each sub-graph, one sub-graph after the other; the first of each may
-            be its name. What has no value is not shown.
+        graph: the triples of each sub-graph, one sub-graph after the other; the first triple of
+            each may be its name. Triples without a value are not shown.
 
     Raises:
-        BudgetError: it does not fit; the message has the counts.
+        BudgetError: the prompt does not fit; the message has the counts.
     """
     head, asked = prompt_text("cited_answer"), " ".join(question.split())
     n_head, n_asked = (count_tokens(text) for text in (head, f"{OPENING} {asked} {ANSWER}"))
@@ -81,9 +82,10 @@ def build_graph_prompt(
 
 
 def shown_graphs(graph: Iterable[Triple]) -> tuple[Graph, ...]:
-    """Return the triples as a prompt shows them, by entity in the order of their first ones.
+    """Return the triples as a prompt shows them, grouped by entity in order of first occurrence.
 
-    White space inside a relation or a value is one space; what has no value is left out.
+    White space inside a relation or a value becomes one space. Triples without a value are left
+    out.
     """
     by_entity: dict[str, list[Triple]] = {}
     for qid, relation, value in graph:
@@ -94,13 +96,13 @@ def shown_graphs(graph: Iterable[Triple]) -> tuple[Graph, ...]:
 
 
 def said_about_graph(completion: str) -> str:
-    """Return what a model said: up to the next question, without white space around it."""
+    """Return a model's answer: its completion up to the next question, stripped."""
     ends = (at for stop in STOPS if (at := completion.find(stop)) >= 0)
     return completion[: min(ends, default=len(completion))].strip()
 
 
 def _within(graphs: Sequence[Graph], room: int) -> tuple[Graph, ...]:
-    """Return the sub-graphs shortened until they fit, as far as they may be."""
+    """Return the sub-graphs, shortened until they fit or may not be shortened any more."""
     kept = [list(graph) for graph in graphs]
     sizes = [count_tokens(flat_graph(graph)) for graph in kept]
     n_tokens = sum(sizes)

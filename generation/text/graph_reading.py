@@ -1,10 +1,11 @@
-"""Reads what a prompt about a knowledge graph holds: the other way of `graph_prompts`.
+"""The parser of prompts about a knowledge graph, which reverses `graph_prompts`.
 
-A sub-graph is one line of flat text, in which values may hold commas and colons. What stands
-between a comma and a colon begins the next triple only if its first letter is no capital, as in
-names of relations and seldom in titles; where no name of a line but the first begins so, each does.
-What is taken for a part of a value that way ('Lord Byron, Commons category: Ada') is still the
-text of the graph, word by word. The text of a document node stands last: all of it is one value.
+A sub-graph is one line of flat text, in which values may hold commas and colons. The text between a
+comma and a colon begins the next triple only if its first letter is not a capital, as is usual in
+names of relations but rare in titles. If all such names in a line but the first begin with a
+capital, each of them begins a triple. A triple that is taken for a part of a value by this rule
+('Lord Byron, Commons category: Ada') is still the text of the graph, word for word. The text of a
+document node comes last, and all of it is one value.
 """
 
 import re
@@ -22,20 +23,20 @@ PartName = Literal["instructions", "demonstration", "evidence", "dialog"]
 _QID = ", qid: "
 _TEXT = f", {DOCUMENT_TEXT}: "
 _FIRST = re.compile(r"(?P<relation>.*?): ")
-# A comma or a colon inside a name of a relation has no space behind it, and the name neither begins
-# nor ends with one; no value is empty.
+# A comma or a colon inside the name of a relation has no space after it. The name neither begins
+# nor ends with a space, and no value is empty.
 _NEXT = re.compile(r"(?<! ), (?P<relation>(?! )(?:[^,:]|[,:](?! ))+(?<! )): ")
 
 
 class ReadGraphPrompt(NamedTuple):
-    """What there is to answer, and the sub-graphs to answer it with."""
+    """The question of a prompt, and the sub-graphs to answer it with."""
 
     graphs: tuple[tuple[Triple, ...], ...]  # in the order shown
     question: str
 
 
 def read_graph_prompt(text: str) -> ReadGraphPrompt | None:
-    """Return what a prompt holds for its last question; None where it is not about a graph."""
+    """Return what a prompt holds for its last question; None if it is not about a graph."""
     lines = text.split("\n")
     if not is_graph_prompt(text) or lines[-2:] != ["", ANSWER]:
         return None
@@ -44,12 +45,12 @@ def read_graph_prompt(text: str) -> ReadGraphPrompt | None:
 
 
 def is_graph_prompt(text: str) -> bool:
-    """Return whether a text is a prompt about a graph, as far as its labels say that."""
+    """Return whether a text is a prompt about a graph, judged by its labels."""
     return text.startswith(INSTRUCTION) and f"\n{OPENING}\n" in text
 
 
 def read_graph(line: str) -> tuple[Triple, ...]:
-    """Return the triples of a sub-graph in flat text, the name of its entity among them."""
+    """Return the triples of a sub-graph in flat text, including the name of its entity."""
     inside = line.removeprefix("{").removesuffix("}")
     body, _, qid = inside.rpartition(_QID)
     body, has_text, text = body.partition(_TEXT)
@@ -63,10 +64,10 @@ def read_graph(line: str) -> tuple[Triple, ...]:
 
 
 def line_parts(lines: Sequence[str]) -> list[PartName]:
-    """Return which part of a prompt about a graph each of its lines belongs to."""
+    """Return the part of a prompt about a graph to which each of its lines belongs."""
     opening = _last_opening(lines)
     first_empty = lines.index("") if "" in lines else 0
-    last_graph = len(lines) - 3  # then the question, an empty line and the answer's
+    last_graph = len(lines) - 3  # before the question, an empty line and the answer's line
 
     def part(place: int) -> PartName:
         if place < first_empty:
@@ -83,7 +84,7 @@ def _last_opening(lines: Sequence[str]) -> int:
 
 
 def _starts(body: str) -> list[re.Match[str]]:
-    """Return where the triples of a line begin; the first one begins it, whatever it says."""
+    """Return the beginnings of the triples in a line; the first triple always begins the line."""
     first = _FIRST.match(body)
     if first is None:
         return []

@@ -1,30 +1,30 @@
-"""Dialogs as the models of the attribution/fluency paper were trained on them (6.1).
+"""Dialogs in the format in which the models of the trade-off paper were trained ([A] 6.1).
 
-A turn is one line, `index parent speaker text [eot]`, with one space between; indexes count from
-0 and the parent of a first turn is -1. The last line, `index parent speaker`, is the model's to
-complete: it answers the last turn there is. With no turn at all that line is `0 -1 1`. The paper
-prints its examples without line breaks, and one of them ends in `3 0 1` where its dialog is
-linear: we read that as a slip of `3 2 1`.
+A turn is one line, `index parent speaker text [eot]`, with single spaces. Indexes count from 0, and
+the parent of a first turn is -1. The last line, `index parent speaker`, is for the model to
+complete: it answers the last turn. With no turn at all that line is `0 -1 1`. The paper prints its
+examples without line breaks. One of them ends in `3 0 1` although its dialog is linear; we take
+that for a misprint of `3 2 1`.
 
-Inside a text all white space is one space, so that a line break cannot begin another turn, and
-`[eot]` is written `(eot)`, so that no text can end its own turn.
+White space inside a text becomes one space, so that a line break cannot begin another turn. `[eot]`
+is written `(eot)`, so that no text can end its own turn.
 """
 
 from collections.abc import Sequence
 
 from generation.records import TurnRecord
 
-STOP = "[eot]"  # where a completion ends
+STOP = "[eot]"  # the end of a completion
 USER, ASSISTANT = 0, 1  # ids of speakers; all others are numbered from 2
 FIRST_PARENT = -1
 
 
 def native_dialog(turns: Sequence[TurnRecord], answer: str | None = None) -> str:
-    """Return a dialog for a model to go on with, or with the answer that it was given.
+    """Return a dialog for a model to continue, or with the answer that was given.
 
     Args:
-        turns: in order; `parent` is an index into them, -1 for none.
-        answer: the assistant's, which ends the last line; None: that line is open.
+        turns: the turns in order; `parent` is an index into them, -1 for none.
+        answer: the assistant's answer, which ends the last line; None leaves that line open.
 
     Raises:
         ValueError: a parent is not an earlier turn.
@@ -52,7 +52,7 @@ def turn_lines(turns: Sequence[TurnRecord]) -> list[str]:
 
 
 def newest(turns: Sequence[TurnRecord], n: int) -> tuple[TurnRecord, ...]:
-    """Return the newest `n` turns, counted from 0 again; a parent that is gone becomes -1.
+    """Return the newest `n` turns, counted from 0 again; a missing parent becomes -1.
 
     Raises:
         ValueError: `n` is negative.
@@ -66,7 +66,7 @@ def newest(turns: Sequence[TurnRecord], n: int) -> tuple[TurnRecord, ...]:
 
 
 def reply_text(completion: str) -> str:
-    """Return what a model said: its completion up to `[eot]`, without white space around."""
+    """Return a model's reply: its completion up to `[eot]`, without white space around it."""
     return completion.partition(STOP)[0].strip()
 
 
@@ -80,6 +80,6 @@ def _said_line(opening: str, text: str) -> str:
 
 
 def _speaker_ids(turns: Sequence[TurnRecord]) -> list[int]:
-    """Return each turn's speaker: the user, the assistant, others as they first appear."""
+    """Return the id of each turn's speaker: user, assistant, then others by first appearance."""
     ids = {"user": USER, "assistant": ASSISTANT}
     return [ids.setdefault(turn.speaker.lower(), len(ids)) for turn in turns]

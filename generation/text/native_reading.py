@@ -1,8 +1,8 @@
-"""Reads what a prompt for a dialog holds: the other way of `generation.text.dialog_prompts`.
+"""The parser of prompts for dialogs, which reverses `generation.text.dialog_prompts`.
 
-Line by line: `Instructions: …`, `Fact: …`, `index parent speaker text [eot]`, and last the line to
-complete, `index parent speaker`. All other lines are ignored. An empty line ends a demonstration:
-what stands before it is not about the dialog to complete.
+It reads line by line: `Instructions: …`, `Fact: …`, `index parent speaker text [eot]`, and last the
+line to complete, `index parent speaker`. It ignores all other lines. An empty line ends a
+demonstration: the facts and turns before it do not belong to the dialog to complete.
 """
 
 import re
@@ -19,11 +19,11 @@ _TURN = re.compile(
 
 
 class ReadPrompt(NamedTuple):
-    """What there is to answer, and what there is to answer it with."""
+    """The dialog of a prompt, and the facts to answer it with."""
 
     has_instructions: bool
     facts: tuple[str, ...]
-    branch: tuple[str, ...]  # the texts from a first turn to the one to answer, by their parents
+    branch: tuple[str, ...]  # texts from a first turn to the one to answer, by their parents
 
 
 class _Turn(NamedTuple):
@@ -32,7 +32,7 @@ class _Turn(NamedTuple):
 
 
 def read_prompt(text: str) -> ReadPrompt | None:
-    """Return what a prompt holds for its last dialog; None where it has no line to complete."""
+    """Return what a prompt holds for its last dialog; None if it has no line to complete."""
     has_instructions = False
     facts: list[str] = []
     turns: dict[int, _Turn] = {}
@@ -56,10 +56,10 @@ def read_prompt(text: str) -> ReadPrompt | None:
 
 
 def _branch(turns: Mapping[int, _Turn], last: int) -> tuple[str, ...]:
-    """Return the texts of a turn and of those before it, by their parents, the first one first."""
+    """Return the texts of a turn and of its ancestors, the first turn first."""
     texts = []
     while (turn := turns.get(last)) is not None:
         texts.append(turn.text)
-        # A parent is an earlier turn; text that says otherwise shall not keep us here.
+        # A parent is an earlier turn. A text that breaks this rule must not cause an endless loop.
         last = turn.parent if turn.parent < last else -1
     return tuple(reversed(texts))

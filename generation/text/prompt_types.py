@@ -1,76 +1,76 @@
-"""The types of prompts of a grid: what each shows, and how.
+"""The types of prompts in a grid: the content of each, and its form.
 
-[A] 6.2, 7.4, 7.7, 9.3; [K] 3.3, and 5.2, 5.3 for gold graphs that lack knowledge.
+See [A] 6.2, 7.4, 7.7, 9.3; [K] 3.3, and 5.2, 5.3 for gold graphs that lack knowledge.
 """
 
 import re
 from typing import Literal, NamedTuple, get_args
 
 Evidence = Literal["none", "golden", "retrieved", "top", "random", "next-best", "graph"]
-RestrictedEvidence = Literal["golden", "next-best", "random"]  # of restricted context
-# Whose sub-graphs a prompt shows: those retrieved here, those that the import names as retrieved,
-# the gold ones.
+RestrictedEvidence = Literal["golden", "next-best", "random"]  # evidence of restricted context
+# The sub-graphs that a prompt shows: those retrieved here, those that the import names as
+# retrieved, or the gold ones.
 Graph = Literal["retrieved", "imported", "gold"]
-MOST_FACTS = 20  # k of a retrieved or top prompt, K1 of a part
-SHARES = tuple(tenths / 10 for tenths in range(10, -1, -1))  # of the dialog: 1.0, 0.9 … 0.0
+MOST_FACTS = 20  # passages: the limit of k in retrieved and top prompts, and of K1 in parts
+SHARES = tuple(tenths / 10 for tenths in range(10, -1, -1))  # shares of the dialog: 1.0, 0.9 … 0.0
 MOST_REMOVED = 9  # pieces of knowledge
 ACCURACIES = (80, 60, 40, 20)  # per cent of the gold sub-graphs that are shown; 100 is all of them
 TOP, RESTRICTED, GRAPH = 13, 14, 15  # numbers of types beyond the twelve
 
 
 class PromptType(NamedTuple):
-    """What a prompt holds beside the user's question.
+    """The content of a prompt beside the user's question.
 
-    `evidence`: `retrieved` always holds the golden passages, `top` is the real ranking, `random`
-    and `next-best` are passages that are not golden.
+    `evidence`: `retrieved` always holds the golden passages, `top` is the real ranking, and
+    `random` and `next-best` are passages that are not golden.
     """
 
-    key: str  # in grid files and setups
+    key: str  # its name in grid files and setups
     title: str
-    number: int  # in labels of figures; those of one type with other k share it
+    number: int  # its number in labels of figures, shared by the other k of one type
     evidence: Evidence
-    k: int = 1  # passages, of `retrieved` and `top` (parts as well)
+    k: int = 1  # number of passages in `retrieved` and `top` (parts included)
     has_instructions: bool = False
     has_history: bool = True
     is_one_shot: bool = False  # a demonstration comes first
-    # Of restricted context: the share of the dialog's tokens to keep, 0 to 1, beside the first
-    # sentences of the evidence that make it a whole; None: all of both.
+    # For restricted context: the share of the dialog's tokens to keep, 0 to 1. The first sentences
+    # of the evidence fill the rest of the whole. None: dialog and evidence are both whole.
     dialog_share: float | None = None
-    # Of a part of the recipe: passages `k * (part - 1) + 1` to `k * part` of the first `of` of the
-    # ranking; 0: no part, but the first `k`.
+    # For a part of the recipe: the prompt shows passages `k * (part - 1) + 1` to `k * part` of the
+    # first `of` of the ranking. 0: it is no part, and shows the first `k`.
     of: int = 0
     part: int = 0
-    graph: Graph | None = None  # of `graph`: which sub-graphs; such a prompt asks for citations
-    n_removed: int = 0  # of gold sub-graphs: members of the minimum set that are taken out
-    accuracy: int = 100  # of gold sub-graphs: per cent of all questions' that are not replaced
+    graph: Graph | None = None  # for `graph`: its sub-graphs; such a prompt asks for citations
+    n_removed: int = 0  # for gold sub-graphs: number of members of the minimum set to remove
+    accuracy: int = 100  # for gold sub-graphs: per cent, over all questions, that are not replaced
 
     @property
     def needs_golden(self) -> bool:
-        """Whether there is no such prompt for an example without golden evidence.
+        """Whether an example without golden evidence can have no such prompt.
 
-        Restricted context needs it with non-evidence as well: both are compared over the same
-        examples, and show as many passages.
+        This includes restricted context with non-evidence: it is compared with golden evidence over
+        the same examples, and shows as many passages.
         """
         return self.evidence in ("golden", "retrieved") or self.dialog_share is not None
 
     @property
     def shows_passages(self) -> bool:
-        """Whether its prompts hold evidence; beside a whole dialog under restriction is none."""
+        """Whether its prompts hold passages. With a whole dialog, restricted context holds none."""
         return self.evidence not in ("none", "graph") and self.dialog_share != 1
 
     @property
     def cuts_evidence(self) -> bool:
-        """Whether it shows a part of its evidence: under restriction, beside a part of a dialog."""
+        """Whether it shows a part of its evidence: restricted context with a part of a dialog."""
         return self.dialog_share not in (None, 0, 1)
 
     @property
     def lacks_knowledge(self) -> bool:
-        """Whether its gold sub-graphs are not whole: which part is drawn, by the seed."""
+        """Whether its gold sub-graphs are not whole. The seed decides which part is missing."""
         return self.n_removed > 0 or self.accuracy < 100
 
     @property
     def n_before(self) -> int:
-        """How many of the first passages the parts before it show; 0: it is the first, or none."""
+        """The number of passages that the parts before it show; 0 for a first part, or no part."""
         return max(0, self.k * (self.part - 1))
 
 
@@ -128,7 +128,7 @@ _EXPECTED = (
 
 
 def lacks_knowledge(key: str) -> bool:
-    """Return whether a prompt shows less than whole gold graphs; one of no type does not."""
+    """Return whether prompts of a type show less than whole gold graphs; False for no type."""
     try:
         return prompt_type(key).lacks_knowledge
     except ValueError:
@@ -136,14 +136,14 @@ def lacks_knowledge(key: str) -> bool:
 
 
 def prompt_type(key: str) -> PromptType:
-    """Return the type of a key: one of the twelve, `top-3`, `retrieved-5`, or one of an analysis.
+    """Return the prompt type of a key: one of the twelve, `top-3`, `retrieved-5`, or others.
 
-    These are `restricted-golden-0.7` (restricted context), `top-2-of-5-part-3` (recipe),
-    `graph-retrieved` (questions about a knowledge graph), `graph-gold-minus-2` (without two members
-    of the minimum set) and `graph-accuracy-60` (40 % of all sub-graphs are wrong ones).
+    The others belong to analyses: `restricted-golden-0.7` (restricted context), `top-2-of-5-part-3`
+    (recipe), `graph-retrieved` (questions about a knowledge graph), `graph-gold-minus-2` (without
+    two members of the minimum set) and `graph-accuracy-60` (40 % of all sub-graphs are wrong ones).
 
     Raises:
-        ValueError: there is none; the message says what was expected.
+        ValueError: there is no such type; the message says what was expected.
     """
     if key in _BY_KEY:
         return _BY_KEY[key]
@@ -165,7 +165,7 @@ def prompt_type(key: str) -> PromptType:
     if found["evidence"] == "top":
         number, evidence, title = TOP, "top", f"Top {k}"
     else:
-        # The twelve number two k of it; others have the number of the nearest.
+        # The twelve give numbers to two values of k. Other values get the number of the nearest.
         number, evidence, title = (
             (4 if k < 3 else 5) + 2 * has_instructions,
             "retrieved",
@@ -182,7 +182,7 @@ def prompt_type(key: str) -> PromptType:
 
 
 def is_about_graph(key: str) -> bool:
-    """Return whether a key is that of a prompt about a knowledge graph; any text may be asked."""
+    """Return whether any text is the key of a prompt about a knowledge graph."""
     try:
         return prompt_type(key).graph is not None
     except ValueError:
@@ -190,25 +190,25 @@ def is_about_graph(key: str) -> bool:
 
 
 def removal_key(n_removed: int) -> str:
-    """Return the key of the prompts with gold sub-graphs without so many pieces of knowledge.
+    """Return the key of prompts whose gold sub-graphs lack this many pieces of knowledge.
 
-    0: with the whole sub-graphs.
+    0 gives the key of prompts with whole sub-graphs.
     """
     return f"graph-gold-minus-{n_removed}" if n_removed else "graph-gold"
 
 
 def accuracy_key(percent: int) -> str:
-    """Return the key of the prompts with so many per cent of gold sub-graphs; 100: with all."""
+    """Return the key of prompts with this percentage of gold sub-graphs; 100 keeps all."""
     return f"graph-accuracy-{percent}" if percent < 100 else "graph-gold"
 
 
 def restricted_key(evidence: RestrictedEvidence, dialog_share: float) -> str:
-    """Return the key of the prompts that keep a share of the dialog, one of `SHARES`."""
+    """Return the key of prompts that keep a share of the dialog, one of `SHARES`."""
     return f"restricted-{evidence}-{dialog_share:.1f}"
 
 
 def part_key(k: int, of: int, part: int, *, has_instructions: bool = False) -> str:
-    """Return the key of the prompts with part `part` (from 1) of the first `of` passages."""
+    """Return the key of prompts with part `part` (from 1) of the first `of` passages."""
     return f"top-{k}-of-{of}-part-{part}" + "-instructions" * has_instructions
 
 
@@ -216,7 +216,7 @@ def n_parts(of: int, k: int) -> int:
     """Return how many prompts of exactly `k` passages cover the first `of`: ⌈of / k⌉.
 
     Raises:
-        ValueError: `k` is below 1, or above `of`.
+        ValueError: `k` is below 1 or above `of`.
     """
     if not 1 <= k <= of:
         raise ValueError(f"{k} passages of the first {of}; expected from 1 to {of}")
@@ -245,7 +245,7 @@ def _restricted(key: str, found: re.Match[str]) -> PromptType:
     return PromptType(key, title, RESTRICTED, evidence, dialog_share=share)
 
 
-# The paper's experiments on knowledge that is not there ([K] 5.2, 5.3): pages offer these.
+# The paper's experiments on missing knowledge ([K] 5.2, 5.3). Pages offer these types.
 LACKING: tuple[PromptType, ...] = tuple(
     prompt_type(key) for key in (*map(removal_key, (1, 2, 3)), *map(accuracy_key, ACCURACIES))
 )

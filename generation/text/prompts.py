@@ -1,4 +1,4 @@
-"""Prompts that are kept as files, each with where it comes from."""
+"""Prompts that are stored in files, each with its source."""
 
 from functools import cache
 from pathlib import Path
@@ -8,12 +8,12 @@ _FOLDER = Path(__file__).parent / "prompt_files"
 
 @cache
 def prompt_text(name: str) -> str:
-    """Return the prompt of a file: without the lines at its top that begin with '#', its source.
+    """Return the prompt in a file, without the lines at its top that begin with '#' (its source).
 
-    White space around it is left out, line breaks inside stay.
+    White space around it is removed; line breaks inside it stay.
 
     Args:
-        name: of a file in `prompt_files`, without '.txt'.
+        name: the name of a file in `prompt_files`, without '.txt'.
 
     Raises:
         FileNotFoundError: there is no such file.

@@ -1,13 +1,14 @@
-"""Restricted context ([A] 7.4): part of a dialog beside part of its evidence, one whole in sum.
+"""Restricted context ([A] 7.4): parts of dialog and evidence whose shares add up to one whole.
 
-Of the dialog the newest turns are kept whose share d of its tokens is nearest to s, of the evidence
-the first sentences whose share is nearest to 1 − d, the rest that these turns really leave; of two
-that are as near the one that keeps more. With s = 0 no turn is left, not even the user's question;
-with s = 1 there is no evidence.
+Of the dialog, the newest turns are kept whose share d of its tokens is nearest to s. Of the
+evidence, the first sentences are kept whose share is nearest to 1 − d, the rest that these turns
+really leave. If two choices are equally near, the one that keeps more is taken. With s = 0 no turn
+is left, not even the user's question. With s = 1 there is no evidence.
 
-Tokens are those of what is said, by `generation.text.tokens.count_tokens`: without the numbers of
-turns and the labels of facts, which are others once turns are counted from 0 again. Where that is
-nearer, a share above 0 may leave no turn, and one below 1 the whole dialog and no sentence.
+Tokens are counted by `generation.text.tokens.count_tokens` in the texts alone. The numbers of turns
+and the labels of facts do not count, because they change when turns are counted from 0 again. If
+that is nearer, a share above 0 may leave no turn, and a share below 1 may leave the whole dialog
+and no sentence.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,22 +23,22 @@ from generation.text.tokens import count_tokens
 
 
 class Shares(NamedTuple):
-    """What is left of a dialog's tokens and of its evidence's, each in [0, 1]."""
+    """The shares of a dialog's and of its evidence's tokens that are left, each in [0, 1]."""
 
     dialog: float
     evidence: float
 
     @property
     def off_budget(self) -> float:
-        """How far both are from one whole in sum, in [0, 1]."""
+        """The distance of the sum of both shares from one whole, in [0, 1]."""
         return abs(self.dialog + self.evidence - 1)
 
 
 class Restricted(NamedTuple):
-    """What a prompt of restricted context shows."""
+    """The turns and facts that a prompt of restricted context shows."""
 
-    turns: tuple[TurnRecord, ...]  # counted from 0 again
-    facts: tuple[str, ...]  # those of which anything is left
+    turns: tuple[TurnRecord, ...]  # turns counted from 0 again
+    facts: tuple[str, ...]  # facts of which at least one sentence is left
     shown: tuple[int, ...]  # their places among the facts given
 
 
@@ -54,7 +55,7 @@ def restricted(
     """
     if not 0 <= dialog_share <= 1:
         raise ValueError(f"a dialog share of {dialog_share}; expected from 0 to 1")
-    share = Fraction(str(dialog_share))  # exact, so that ties are
+    share = Fraction(str(dialog_share))  # exact, so that ties are recognised
     said = [count_tokens(turn.text) for turn in reversed(turns)]
     n_turns = _n_nearest(said, share)
     rest = 1 - Fraction(sum(said[:n_turns]), sum(said) or 1)
@@ -63,7 +64,7 @@ def restricted(
     ]
     sizes = [count_tokens(sentence.text) for _, sentence in sentences]
     n_sentences = _n_nearest(sizes, rest)
-    ends = {place: sentence.end for place, sentence in sentences[:n_sentences]}  # of each the last
+    ends = {place: sentence.end for place, sentence in sentences[:n_sentences]}  # last end of each
     kept_facts = tuple(facts[place][:end] for place, end in ends.items())
     return Restricted(newest(turns, n_turns), kept_facts, tuple(ends))
 
@@ -72,14 +73,14 @@ def shares_kept(
     kept: tuple[Sequence[TurnRecord], Sequence[str]],
     whole: tuple[Sequence[TurnRecord], Sequence[str]],
 ) -> Shares:
-    """Return which shares of a dialog and of its evidence are kept.
+    """Return the shares of a dialog and of its evidence that are kept.
 
     Args:
-        kept: turns and facts.
-        whole: turns and facts, all there are.
+        kept: turns and facts that are kept.
+        whole: all turns and facts.
 
     Raises:
-        ValueError: there is no token to keep a share of.
+        ValueError: the dialog or the evidence has no tokens, so it has no share.
     """
     n_kept = n_said_tokens(kept[0]), n_fact_tokens(kept[1])
     n_whole = n_said_tokens(whole[0]), n_fact_tokens(whole[1])
@@ -101,9 +102,9 @@ def n_fact_tokens(facts: Iterable[str]) -> int:
 
 
 def _n_nearest(sizes: Sequence[int], share: Fraction) -> int:
-    """Return how many of the first pieces have the share of all tokens nearest to one asked for.
+    """Return how many of the first pieces have the share of all tokens nearest to a given one.
 
-    Of two that are as near the larger number; none for a share of 0.
+    If two numbers are equally near, it is the larger one; for a share of 0 it is 0.
     """
     if not share:
         return 0

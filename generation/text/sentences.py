@@ -1,18 +1,20 @@
-"""Sentences of a text, with their places; by rules, so that a number never needs a download."""
+"""Sentences of a text, with their places. They are found by rules, which need no download."""
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 _BREAKS = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
-# One line, brackets inside brackets one deep: '[Q1, award: Foo [bar], sport: x]'.
+# Brackets on one line, with brackets inside brackets one level deep: '[Q1, award: Foo [bar], sport:
+# x]'.
 _BRACKET = rf"\[(?:[^\[\]{_BREAKS}]++|\[[^\[\]{_BREAKS}]*+\])*+\]"
 BRACKET = re.compile(_BRACKET)
 
 _LINE = re.compile(rf"[^{_BREAKS}]+")
 _STOP_OR_BRACKET = re.compile(rf"{_BRACKET}|(?P<stop>[.!?…]+)(?P<closing>[\"'”’»)\]}}]*)")
 _BRACKET_AFTER = re.compile(rf"(?P<gap>\s*+)(?P<bracket>{_BRACKET})[.!?…]*")
-# What cites even after a space: '[NA]', '[Q1, …]', '[2, 3]', '[relation: value]'; not '[He] left'.
+# Brackets that cite even after a space: '[NA]', '[Q1, …]', '[2, 3]', '[relation: value]'; but not
+# '[He] left'.
 _CITING = re.compile(r"\[\s*+(?:NA\s*+\]|Q[0-9]|[0-9][0-9,;\s–-]*+\]|[^:]*+:\s)")
 _NEXT_WORD = re.compile(r"\s*+[^\w\s]{0,3}+(\w+)(?=(\s?))")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)*[^\W\d_]")  # 'J', 'U.S', 'a.m', 'Ph.D'
@@ -47,13 +49,13 @@ class Sentence(NamedTuple):
 
 
 def split_sentences(text: str) -> list[Sentence]:
-    """Return the sentences of a text in order; all but white space is in one of them.
+    """Return the sentences of a text in order; everything but white space is in one of them.
 
-    A line break always ends a sentence. A full stop does not after a title or an abbreviation
-    ('Dr.', 'e.g.', 'Fig. 3'), nor after initials and the like ('J. Smith', 'U.S. Navy', 'Inc.')
-    unless a word follows that often starts a sentence ('in the U.S. The …'). Quotes and brackets
-    that close belong to the sentence that they close; a citation right after the full stop,
-    also with a space between, to the sentence before. Nothing is split inside `[…]`.
+    A line break always ends a sentence. A full stop does not end one after a title or an
+    abbreviation ('Dr.', 'e.g.', 'Fig. 3'). After initials and the like ('J. Smith', 'U.S. Navy',
+    'Inc.') it ends one only if the next word often starts a sentence ('in the U.S. The …'). Closing
+    quotes and brackets belong to the sentence that they close. A citation right after the full
+    stop, or after a space, belongs to the sentence before it. Nothing is split inside `[…]`.
     """
     sentences: list[Sentence] = []
     for line in _LINE.finditer(text):
@@ -68,11 +70,11 @@ def split_sentences(text: str) -> list[Sentence]:
 
 
 def _ends(text: str, line_start: int, line_end: int) -> Iterator[int]:
-    """Return where the sentences of a line end."""
+    """Yield the places where the sentences of a line end."""
     start = position = line_start
     while found := _STOP_OR_BRACKET.search(text, position, line_end):
         position = found.end()
-        if found["stop"] is None:  # a bracket with whatever full stops it holds
+        if found["stop"] is None:  # a bracket, with any full stops that it holds
             continue
         while after := _BRACKET_AFTER.match(text, position, line_end):
             if after["gap"] and not _CITING.match(after["bracket"]):
@@ -89,7 +91,7 @@ def _ends(text: str, line_start: int, line_end: int) -> Iterator[int]:
 
 
 def _is_end(before: str, found: re.Match[str], text: str, position: int, line_end: int) -> bool:
-    """Return whether a stop, with white space at `position`, ends its sentence."""
+    """Return whether a stop (.!?…), with white space at `position`, ends its sentence."""
     following = _NEXT_WORD.match(text, position, line_end)
     next_word = following[1] if following else ""
     if next_word[:1].islower() and (found["closing"] or found["stop"] not in (".", "!", "?")):

@@ -1,4 +1,4 @@
-"""Tokens as prompts and filters count them: by rules, so that a count never needs a model."""
+"""Tokens as prompts and filters count them. Rules find them, so a count never needs a model."""
 
 import math
 import re
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 TOKEN = re.compile(r"\w+|[^\w\s]")
-TOKENISER = "lower-words"  # the name of `tokens`, as a signature says it
+TOKENISER = "lower-words"  # the name of `tokens` in signatures
 _WORD = re.compile(r"\w+")
 
 
@@ -19,8 +19,8 @@ def tokens(text: str) -> list[str]:
 def count_tokens(text: str) -> int:
     """Return how many words and punctuation marks a text has: "it's 7.5" has six.
 
-    A word is a run of letters, digits and underscores; every other character but white space is
-    a mark of its own. A model's tokenizer finds more in rare words and in numbers.
+    A word is a run of letters, digits and underscores. Every other character except white space is
+    a mark of its own. A model's tokenizer finds more tokens in rare words and in numbers.
     """
     return sum(1 for _ in TOKEN.finditer(text))
 
@@ -30,7 +30,7 @@ def count_words(text: str) -> int:
     return len(text.split())
 
 
-# By the names that settings and tables give them.
+# Counting functions by their names in settings and tables.
 TOKENIZERS: Mapping[str, Callable[[str], int]] = {
     "words-and-marks": count_tokens,
     "white-space": count_words,
@@ -40,7 +40,7 @@ TOKENIZERS: Mapping[str, Callable[[str], int]] = {
 def token_recall(wanted: str, found: str) -> float:
     """Return the share of the tokens of `wanted` that `found` has too.
 
-    Tokens are those of the retrieval (words in lower case); a token that is wanted twice has to be
+    Tokens are those of the retrieval (words in lower case). A token that is wanted twice must be
     found twice, as in SQuAD's recall.
 
     Returns:
@@ -53,6 +53,6 @@ def token_recall(wanted: str, found: str) -> float:
     return sum(min(asked[token], there[token]) for token in both) / asked.total()
 
 
-@lru_cache(maxsize=128)  # the questions of a conversation are held against the same few passages
+@lru_cache(maxsize=128)  # the questions of a conversation are compared with the same few passages
 def _counts(text: str) -> Counter[str]:
     return Counter(tokens(text))
