@@ -1,1 +1,1 @@
-"""Finding what a model should be shown: passages by words, entities by names."""
+"""The search for what a model should be shown: passages by words, entities by names."""

@@ -1,9 +1,9 @@
-"""Passages ranked by the words that they share with a query (BM25).
+"""The ranking of passages by the words that they share with a query (BM25).
 
-Scores are those of rank-bm25's `BM25Okapi`, to the last bit: its statistics are counted by a
-subclass that streams, its own `_calc_idf` weighs the words, and a query adds up the same terms in
-the same order. Only the words of the query are looked at, in a sparse term–document matrix. The
-matrix holds counts, so one index on disk answers for any k1, b and idf rule.
+Scores equal those of rank-bm25's `BM25Okapi` to the last bit. A subclass counts its statistics
+while it reads the passages once, its own `_calc_idf` weighs the words, and a query adds up the same
+terms in the same order. Only the words of the query are looked up, in a sparse term–document
+matrix. The matrix holds counts, so one index on disk serves any k1, b and idf rule.
 """
 
 import math
@@ -27,17 +27,17 @@ IDF_RULES: Mapping[IdfRule, str] = {
     "okapi-epsilon": "Okapi, with a floor for frequent words",
     "lucene": "Lucene, always positive",
 }
-DIGITS = 6  # scores are told apart by; closer ones are ties
+DIGITS = 6  # decimal digits of scores that are compared; closer scores are ties
 CLOSE = 10**-DIGITS
 
 
 class Bm25(NamedTuple):
-    """The choices of a ranking; the defaults are rank-bm25's.
+    """The choices of a ranking; the defaults are those of rank-bm25.
 
-    `okapi-epsilon` weighs a word by log((N − n + ½) / (n + ½)) and, where that is negative (the
-    word stands in more than half of the passages), by a quarter of the mean of all words.
-    `lucene` weighs it by log(1 + (N − n + ½) / (n + ½)), which is always positive: among a handful
-    of passages the one that matches comes first.
+    `okapi-epsilon` weighs a word by log((N − n + ½) / (n + ½)). If that is negative, because the
+    word is in more than half of the passages, the weight is a quarter of the mean of all words.
+    `lucene` weighs it by log(1 + (N − n + ½) / (n + ½)), which is always positive, so that even
+    among very few passages the matching one comes first.
     """
 
     idf: Annotated[IdfRule, Choice("Weight of words", IDF_RULES)] = "okapi-epsilon"
@@ -46,7 +46,7 @@ class Bm25(NamedTuple):
 
     @property
     def signature(self) -> str:
-        """Every choice that changes a ranking, the tokeniser among them."""
+        """Every choice that changes a ranking, including the tokeniser."""
         return f"bm25|v:1|idf:{self.idf}|k1:{float(self.k1)}|b:{float(self.b)}|tokens:{TOKENISER}"
 
 
@@ -54,26 +54,26 @@ USUAL = Bm25()
 
 
 class _Matrix(NamedTuple):
-    """What is counted of a collection; as arrays, so that each can be mapped from a file.
+    """The counts of a collection, as arrays, so that each can be mapped from a file.
 
-    The words are in order of their bytes; `words` holds them one after the other.
+    The words are in the order of their bytes; `words` holds them one after the other.
     """
 
     words: NDArray[np.uint8]  # (n_bytes,)
     word_ends: NDArray[np.int64]  # (n_words + 1,): word i is words[word_ends[i]:word_ends[i + 1]]
     idf_okapi_epsilon: NDArray[np.float64]  # (n_words,)
     idf_lucene: NDArray[np.float64]  # (n_words,)
-    starts: NDArray[np.int64]  # (n_words + 1,): of each word in the next two
-    passages: NDArray[np.int32]  # (n_entries,): where the word stands, in order
-    counts: NDArray[np.int32]  # (n_entries,): how often
+    starts: NDArray[np.int64]  # (n_words + 1,): starts of each word in the next two
+    passages: NDArray[np.int32]  # (n_entries,): passages that hold the word, in order
+    counts: NDArray[np.int32]  # (n_entries,): occurrences in that passage
     lengths: NDArray[np.int64]  # (n_passages,): in words
 
 
 class PassageIndex:
-    """BM25 over a fixed sequence of passages, which are named by their positions in it."""
+    """BM25 over a fixed sequence of passages, which are identified by their positions in it."""
 
     def __init__(self, texts: Iterable[str], bm25: Bm25 = USUAL) -> None:
-        """Count the words of each text; texts are read once and not kept."""
+        """Count the words of each text. Each text is read once and not kept."""
         self._use(_Statistics(tokens(text) for text in texts).matrix(), bm25)
 
     @classmethod
@@ -81,20 +81,20 @@ class PassageIndex:
         """Return the index that was saved in a folder; its files are mapped, not read.
 
         Raises:
-            OSError: there is none.
+            OSError: there is no such index.
         """
         index = cls.__new__(cls)
         mapped = (np.load(_file(folder, name), mmap_mode="r") for name in _Matrix._fields)
-        index._use(_Matrix(*map(np.asarray, mapped)), bm25)  # still mapped, sliced at less cost
+        index._use(_Matrix(*map(np.asarray, mapped)), bm25)  # still mapped, but slices cost less
         return index
 
     def save(self, folder: Path) -> None:
-        """Write the index into a folder that exists, a file for each array."""
+        """Write the index into an existing folder, one file for each array."""
         for name, part in self._matrix._asdict().items():
             np.save(_file(folder, name), part)
 
     def with_choices(self, bm25: Bm25) -> "PassageIndex":
-        """Return an index of the same passages that ranks by other choices; nothing is copied."""
+        """Return an index of the same passages that ranks by other choices, without copying."""
         index = PassageIndex.__new__(PassageIndex)
         index._use(self._matrix, bm25)
         return index
@@ -104,10 +104,10 @@ class PassageIndex:
         return len(self._matrix.lengths)
 
     def scores(self, query: str) -> NDArray[np.float64]:
-        """Return the score of each passage, (n_passages,): rank-bm25's `get_scores`.
+        """Return the score of each passage, (n_passages,), equal to rank-bm25's `get_scores`.
 
-        A word counts as often as the query says it. With `okapi-epsilon` a handful of passages may
-        have negative scores.
+        A word counts as often as it occurs in the query. With `okapi-epsilon`, scores may be
+        negative if there are very few passages.
         """
         scores = np.zeros(len(self))
         for word in tokens(query):
@@ -117,7 +117,8 @@ class PassageIndex:
             entries = slice(self._matrix.starts[place], self._matrix.starts[place + 1])
             passages = self._matrix.passages[entries]
             counts = self._matrix.counts[entries].astype(float)
-            # As rank-bm25 has it, operation by operation, so that it is equal to the last bit.
+            # The operations are those of rank-bm25, one by one, so that scores are equal to the
+            # last bit.
             weights = self._longness.take(passages)
             weights += counts
             np.divide(counts * (self.bm25.k1 + 1), weights, out=weights)
@@ -128,8 +129,9 @@ class PassageIndex:
     def ranked(self, query: str, k: int, without: Collection[int] = ()) -> list[tuple[int, float]]:
         """Return positions and scores of the `k` best passages, best first.
 
-        By score rounded to 1e-6, ties by position. Always `k` where there are so many passages,
-        like `get_top_n`: those that share no word with the query fill up.
+        They are sorted by score, rounded to 1e-6; ties are sorted by position. The result has `k`
+        passages if there are so many, as in `get_top_n`: it is filled up with passages that share
+        no word with the query.
 
         Args:
             without: positions to leave out.
@@ -153,7 +155,7 @@ class PassageIndex:
         okapi = bm25.idf == "okapi-epsilon"
         self._idf = matrix.idf_okapi_epsilon if okapi else matrix.idf_lucene
         n_words = int(matrix.lengths.sum())
-        # Without a word there is no mean length to divide by, and nothing to find.
+        # Without any word there is no mean length to divide by, and nothing to find.
         mean = n_words / len(matrix.lengths) if n_words else 1.0
         self._longness = bm25.k1 * (1 - bm25.b + bm25.b * np.asarray(matrix.lengths) / mean)
 
@@ -171,13 +173,13 @@ class PassageIndex:
 
 
 class _Statistics(BM25Okapi):  # type: ignore[misc]
-    """rank-bm25's statistics of a collection that is read once, with its own weights of words."""
+    """The statistics of rank-bm25, with its own weights, for a collection that is read once."""
 
     def _initialize(self, corpus: Iterable[list[str]]) -> Mapping[str, int]:
-        """Count words as rank-bm25 does, into arrays; return in how many passages each stands."""
-        self.numbers: dict[str, int] = {}  # word → its number, by first appearance
+        """Count words into arrays as rank-bm25 does; return how many passages have each word."""
+        self.numbers: dict[str, int] = {}  # word → number, by first appearance
         self.word_numbers, self.counts = array("i"), array("i")
-        self.starts = array("q", [0])  # of each passage in these
+        self.starts = array("q", [0])  # start of each passage in these
         lengths, n_passages = array("q"), array("q")
         for words in corpus:
             lengths.append(len(words))
@@ -191,7 +193,7 @@ class _Statistics(BM25Okapi):  # type: ignore[misc]
             self.starts.append(len(self.counts))
         self.doc_len = lengths
         self.corpus_size = len(lengths)
-        # Its mean weight is a sum in the order of first appearance, which this mapping has.
+        # The mean weight is a sum in the order of first appearance, which this mapping keeps.
         return dict(zip(self.numbers, n_passages, strict=True))
 
     def _calc_idf(self, nd: Mapping[str, int]) -> None:
@@ -200,11 +202,11 @@ class _Statistics(BM25Okapi):  # type: ignore[misc]
         self.lucene = {
             word: math.log(1 + (n - n_with + 0.5) / (n_with + 0.5)) for word, n_with in nd.items()
         }
-        if nd:  # rank-bm25 divides by their number
+        if nd:  # rank-bm25 divides by the number of words
             super()._calc_idf(nd)
 
     def matrix(self) -> _Matrix:
-        """Return the counts with a row for each word, words in order of their bytes."""
+        """Return the counts with a row for each word, in the order of the words' bytes."""
         words = sorted((word.encode(), word) for word in self.numbers)
         order = np.array([self.numbers[word] for _, word in words], np.intp)
         by_passage = csr_array(
@@ -235,10 +237,10 @@ class _Statistics(BM25Okapi):  # type: ignore[misc]
 
 
 def _best(scores: NDArray[np.float64], n: int) -> NDArray[np.intp]:
-    """Return the positions of the `n` best of at least `n` scores, ties to 1e-6 by position."""
+    """Return the positions of the `n` best of at least `n` scores; ties to 1e-6 by position."""
     worst = np.partition(scores, len(scores) - n)[len(scores) - n]
     candidates = np.flatnonzero(scores >= worst - CLOSE)
-    if len(candidates) > 2 * n:  # mostly ties: what is clearly better, and the first of the others
+    if len(candidates) > 2 * n:  # mostly ties: keep the better ones, and the first ties
         rounded = np.round(scores[candidates], DIGITS)
         bar = np.round(worst, DIGITS)
         better, tied = np.flatnonzero(rounded > bar), np.flatnonzero(rounded == bar)
@@ -248,7 +250,7 @@ def _best(scores: NDArray[np.float64], n: int) -> NDArray[np.intp]:
 
 
 def _as(numbers: Any) -> NDArray[Any]:
-    """Return an array of the standard library as one of numpy, without a copy."""
+    """Return an array of the standard library as a numpy array, without a copy."""
     return np.frombuffer(numbers, numbers.typecode) if numbers else np.empty(0, numbers.typecode)
 
 

@@ -1,8 +1,9 @@
-"""The passages of a dataset, ranked; the index is built once and kept on disk.
+"""The index of a dataset's passages: it ranks them, is built once and is stored on disk.
 
-Passages are ordered by their keys, the same on every database, so that ties are too. An index lies
-under a hash of what it was built from, and appears there whole or not at all: any number of
-processes may build the same one, and each maps its files instead of reading them.
+Passages are sorted by their keys, in the same order on every database, so that ties are the same
+too. An index is stored under a hash of the passages that it was built from, and it appears there
+only when it is whole. So any number of processes may build the same index, and each maps its files
+instead of reading them.
 """
 
 import hashlib
@@ -29,26 +30,26 @@ from generation.retrieval.evidence_choice import draw
 
 BY_BYTES = {"postgresql": "C", "sqlite": "BINARY"}  # the collation of each database
 IDS = "passage-ids.npy"
-OF = "of.txt"  # in an index: the state of the dataset that it was last opened for
-ASKED = "asked"  # beside the indexes: somebody waits for one, since the time of this file
-LONGEST_BUILD = timedelta(minutes=15)  # what takes longer may be asked for again
-MANY_PASSAGES = 20_000  # an index of more takes longer than a page may: a worker builds it
-UNFINISHED = "building-"  # how a folder's name begins until it is whole
-KEPT_INDEXES = 4  # per process; mapped files, whose pages the system may take back
+OF = "of.txt"  # file in an index: the state of the dataset when the index was last opened
+ASKED = "asked"  # file beside the indexes: when an index was last asked for
+LONGEST_BUILD = timedelta(minutes=15)  # after this time, an unfinished build may be asked for again
+MANY_PASSAGES = 20_000  # a larger index takes too long for a page, so that a worker builds it
+UNFINISHED = "building-"  # beginning of a folder's name until the folder is whole
+KEPT_INDEXES = 4  # per process; their files are mapped, and the system may take back the pages
 
 
 class Hit(NamedTuple):
     """A passage that was found."""
 
-    passage: int  # its id
+    passage: int  # the passage's id
     score: float
 
 
 class _State(NamedTuple):
-    """Which collection a dataset is now.
+    """The state of a dataset's collection of passages.
 
-    Passages are only added, so their number and last id say which; the moment tells a dataset
-    from an earlier one with the same number.
+    Passages are only ever added, so their number and last id identify the collection. The time of
+    creation distinguishes a dataset from an earlier one with the same id.
     """
 
     created_at: datetime
@@ -60,23 +61,23 @@ class _State(NamedTuple):
 
 
 class _Stored(NamedTuple):
-    """An index as it lies on disk, for any choices."""
+    """An index as it is stored on disk, for any choices of a ranking."""
 
     collection: str  # the hash of its passages, in any database
-    ids: NDArray[np.int64]  # (n_passages,): of the passage at each position
-    by_id: NDArray[np.intp]  # (n_passages,): positions, in order of the ids
+    ids: NDArray[np.int64]  # (n_passages,): id of the passage at each position
+    by_id: NDArray[np.intp]  # (n_passages,): positions, in the order of the ids
     ranking: PassageIndex
 
 
 class DatasetIndex:
-    """BM25 over the passages of one dataset; ties by their keys."""
+    """BM25 over the passages of one dataset; ties are sorted by the passages' keys."""
 
     def __init__(self, stored: _Stored, bm25: Bm25) -> None:
         self._stored = stored
         self._index = stored.ranking.with_choices(bm25)
-        # What a draw depends on, whatever ids the passages have in this database.
+        # The part on which a draw depends, whatever ids the passages have in this database.
         self.collection = f"passages:{stored.collection[:16]}"
-        # All that a ranking depends on: choices and passages.
+        # Everything on which a ranking depends: choices and passages.
         self.signature = f"{bm25.signature}|{self.collection}"
 
     def __len__(self) -> int:
@@ -84,12 +85,13 @@ class DatasetIndex:
         return len(self._stored.ids)
 
     def ranked(self, query: str, k: int, without: Collection[int] = ()) -> list[Hit]:
-        """Return the `k` best passages, best first; fewer only where there are fewer.
+        """Return the `k` best passages, best first; fewer only if the dataset has fewer.
 
-        Those that share no word with the query fill up, by key, with a score of 0.
+        The result is filled up with passages that share no word with the query, by key, with a
+        score of 0.
 
         Args:
-            without: ids of passages to leave out; those of other datasets change nothing.
+            without: ids of passages to leave out; ids of other datasets change nothing.
 
         Raises:
             ValueError: `k` is negative.
@@ -98,9 +100,10 @@ class DatasetIndex:
         return [Hit(int(self._stored.ids[place]), score) for place, score in hits]
 
     def random(self, key: str, seed: int, k: int, without: Collection[int] = ()) -> list[int]:
-        """Return the ids of `k` passages drawn for the example of a key, none twice.
+        """Return the ids of `k` passages drawn for the example with a key, none twice.
 
-        The same for the same passages, key and seed; a longer draw begins with a shorter one.
+        The draw is the same for the same passages, key and seed. A longer draw begins with the
+        shorter one.
 
         Args:
             without: ids of passages that are not drawn.
@@ -112,7 +115,7 @@ class DatasetIndex:
         return [int(self._stored.ids[place]) for place in positions]
 
     def _positions(self, ids: Collection[int]) -> list[int]:
-        """Return the positions of those ids that are passages here."""
+        """Return the positions of those ids that belong to passages of this index."""
         wanted = np.array(sorted(ids), np.int64)
         order = self._stored.by_id
         found = np.searchsorted(self._stored.ids, wanted, sorter=order)
@@ -122,7 +125,7 @@ class DatasetIndex:
 
 
 def index_of(dataset_id: int, bm25: Bm25 = USUAL) -> DatasetIndex:
-    """Return the index of a dataset's passages as they are now; built where there is none yet.
+    """Return the index of a dataset's passages as they are now; build it if there is none yet.
 
     Raises:
         Dataset.DoesNotExist: there is no such dataset.
@@ -140,7 +143,7 @@ def has_index(dataset_id: int) -> bool:
 
 
 def can_wait_for_index(dataset_id: int) -> bool:
-    """Return whether a page may use the index: it is there, or soon built of few passages.
+    """Return whether a page may wait for the index: it exists, or the passages are few.
 
     Raises:
         Dataset.DoesNotExist: there is no such dataset.
@@ -150,20 +153,20 @@ def can_wait_for_index(dataset_id: int) -> bool:
 
 
 def ask_for_index(dataset_id: int) -> bool:
-    """Note that somebody waits for the index; return whether it is to be built.
+    """Note that an index is wanted, and return whether it should be built now.
 
-    It is not where it is there, or was asked for within the last quarter of an hour.
+    It should not be built if it exists, or if it was asked for within the last quarter of an hour.
     """
     if has_index(dataset_id) or is_index_asked_for(dataset_id):
         return False
     folder = _folder(Path(settings.MEDIA_ROOT), dataset_id)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / ASKED).write_text("")  # written anew: its time is now
+    (folder / ASKED).write_text("")  # writing sets the file's time to now
     return True
 
 
 def is_index_asked_for(dataset_id: int) -> bool:
-    """Return whether the index was asked for lately, and nobody has finished with it."""
+    """Return whether the index was asked for lately, and no build has ended since then."""
     try:
         asked_at = (_folder(Path(settings.MEDIA_ROOT), dataset_id) / ASKED).stat().st_mtime
     except FileNotFoundError:
@@ -172,7 +175,7 @@ def is_index_asked_for(dataset_id: int) -> bool:
 
 
 def build_index(dataset_id: int) -> None:
-    """Build the index where there is none of the passages as they are now; nobody waits then.
+    """Build the index of the passages as they are now, if there is none; clear the request for it.
 
     Raises:
         Dataset.DoesNotExist: there is no such dataset.
@@ -184,7 +187,7 @@ def build_index(dataset_id: int) -> None:
 
 
 def delete_index(dataset_id: int) -> None:
-    """Remove what is kept of a dataset's passages; who has it open can go on."""
+    """Remove the stored indexes of a dataset; processes that have one open can go on."""
     shutil.rmtree(_folder(Path(settings.MEDIA_ROOT), dataset_id), ignore_errors=True)
 
 
@@ -201,7 +204,7 @@ def _state(dataset_id: int) -> _State:
 def _is_built(dataset_id: int, state: _State) -> bool:
     """Return whether there is an index that was opened for a state of a dataset."""
     for place in _folder(Path(settings.MEDIA_ROOT), dataset_id).glob(f"*/{OF}"):
-        with suppress(FileNotFoundError):  # another process puts a newer one in its place
+        with suppress(FileNotFoundError):  # another process may be replacing this index
             if place.read_text() == str(state):
                 return True
     return False
@@ -209,7 +212,7 @@ def _is_built(dataset_id: int, state: _State) -> bool:
 
 @lru_cache(maxsize=KEPT_INDEXES)
 def _stored(root: Path, dataset_id: int, state: _State) -> _Stored:
-    """Return a dataset's index; kept as long as its passages are as its state says."""
+    """Return a dataset's index, kept in memory as long as the dataset's state does not change."""
     folder = _folder(root, dataset_id)
     hashes = _Hashes()
     for _ in _passages(dataset_id, hashes):
@@ -218,13 +221,13 @@ def _stored(root: Path, dataset_id: int, state: _State) -> _Stored:
         stored = _open(folder / hashes.stored, hashes.collection)
     except FileNotFoundError:
         stored = _build(folder, dataset_id)
-    with suppress(FileNotFoundError):  # passages became more meanwhile, and their index is there
+    with suppress(FileNotFoundError):  # another process stored the index of more passages
         (folder / hashes.stored / OF).write_text(str(state))
     return stored
 
 
 class _Hashes:
-    """Hashes of passages: of what is stored here, and of what is the same in any database."""
+    """Two hashes of passages: one of the rows stored here, one that is the same in any database."""
 
     def __init__(self) -> None:
         self._ids, self._passages = hashlib.sha256(), hashlib.sha256()
@@ -238,17 +241,17 @@ class _Hashes:
 
     @property
     def collection(self) -> str:
-        """The hash of keys and texts, in order of the keys."""
+        """The hash of keys and texts, in the order of the keys."""
         return self._passages.hexdigest()
 
     @property
     def stored(self) -> str:
-        """The hash of these and of the ids, which an index holds."""
+        """The hash of keys, texts and ids, which are all in an index."""
         return hashlib.sha256(self._ids.digest() + self._passages.digest()).hexdigest()
 
 
 def _passages(dataset_id: int, hashes: _Hashes) -> Iterator[tuple[int, str]]:
-    """Yield id and text of each passage, by key, and add them to the hashes."""
+    """Yield id and text of each passage, in the order of the keys, and add them to the hashes."""
     by_key = Collate("key", BY_BYTES[connection.vendor])
     rows = Passage.objects.filter(dataset=dataset_id).order_by(by_key)
     for pk, key, text in rows.values_list("pk", "key", "text").iterator():
@@ -262,7 +265,7 @@ def _open(folder: Path, collection: str) -> _Stored:
 
 
 def _build(folder: Path, dataset_id: int) -> _Stored:
-    """Build and keep the index of the passages as they are now, in place of earlier ones."""
+    """Build and store the index of the passages as they are now, in place of earlier indexes."""
     hashes = _Hashes()
     ids: list[int] = []
 
@@ -278,15 +281,16 @@ def _build(folder: Path, dataset_id: int) -> _Stored:
     try:
         index.save(building)
         np.save(building / IDS, np.array(ids, np.int64))
-        # Opened before others see it: what is mapped stays, whoever removes the files.
+        # Open the index before other processes see it: mapped files stay usable when they are
+        # removed.
         stored = _open(building, hashes.collection)
-        with suppress(OSError):  # somebody was faster: theirs is the same
+        with suppress(OSError):  # another process stored the same index first
             building.rename(place)
     finally:
         shutil.rmtree(building, ignore_errors=True)
     for other in folder.iterdir():
         if other != place and not _is_unfinished(other):
-            shutil.rmtree(other, ignore_errors=True)  # of passages that have become more
+            shutil.rmtree(other, ignore_errors=True)  # index of an earlier, smaller set of passages
     return stored
 
 

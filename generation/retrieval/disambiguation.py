@@ -1,6 +1,7 @@
-"""Which two entities two names mean: the pair that a relation connects (KaLMA, 2.2).
+"""The disambiguation of two names: the pair of entities that a relation connects (KaLMA, 2.2).
 
-Pure. A name may be that of many; of two names whose relation is known, mostly one pair is left.
+The module uses no database. Many entities may have the same name, but when the relation between two
+names is known, usually only one pair is left.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,12 +12,12 @@ from typing import NamedTuple
 from generation.retrieval.relations import Relation
 from generation.retrieval.wikibase import Edge, Match, in_number_order
 
-MOST_NAMESAKES = 50  # of one name that are looked at; those with the lowest numbers
+MOST_NAMESAKES = 50  # candidates of one name, those with the lowest numbers
 _SAID = 5  # qids or edges in one message
 
 
 class Why(StrEnum):
-    """Why no pair is found."""
+    """The reasons why no pair is found."""
 
     NOT_FOUND = "not_found"
     NOT_CONNECTED = "not_connected"
@@ -25,7 +26,7 @@ class Why(StrEnum):
 
 
 class Unsettled(NamedTuple):
-    """Two names that do not mean one pair: why, what was found and what was expected."""
+    """A result without a pair: the reason, what was found and what was expected."""
 
     why: Why
     detail: str
@@ -47,12 +48,15 @@ class Named(NamedTuple):
 
     @property
     def candidates(self) -> list[str]:
-        """The qids that are looked at."""
+        """The qids of the entities that are considered."""
         return [match.qid for match in self.matches[:MOST_NAMESAKES]]
 
     @property
     def n_not_looked_at(self) -> int:
-        """How many more have the name; a second pair that fits may be among them."""
+        """The number of further entities with the name, which are not considered.
+
+        A second pair that fits may be among them.
+        """
         return max(0, len(self.matches) - MOST_NAMESAKES)
 
 
@@ -68,7 +72,7 @@ def settled(
     """Return the one pair that the relation connects, or why there is none.
 
     Args:
-        edges: among all entities; those of others do no harm.
+        edges: the edges among all entities; edges of other entities do no harm.
     """
     if empty := [named.name for named in (one, other) if not named.matches]:
         names = " and ".join(f"“{name}”" for name in empty)
@@ -102,7 +106,7 @@ def settled(
 
 
 def _expected(relation: Relation) -> str:
-    """Return which edges say a relation, as in 'P40 from name 1 to name 2, or P22 back'."""
+    """Return the edges that express a relation, as in 'P40 from name 1 to name 2, or P22 back'."""
     there, back = ", ".join(relation.properties), ", ".join(relation.inverse)
     ways = [f"{there} from name 1 to name 2"] if there else []
     ways += [f"{back} from name 2 to name 1"] if back else []

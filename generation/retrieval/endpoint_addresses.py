@@ -1,8 +1,9 @@
-"""Which addresses a SPARQL endpoint may have, decided again for every connection.
+"""The addresses that a SPARQL endpoint may have, checked again for every connection.
 
-A site is asked by people to open addresses: none may lead into its own network unless an admin
-says so. A name is resolved once, all that it resolves to is checked, and the connection is made to
-an address that was checked: what the name resolves to a moment later makes no difference.
+People make the site connect to addresses of their choice. No address may lead into the site's own
+network unless an admin allows it. A name is resolved once, all its addresses are checked, and the
+connection is made to an address that was checked. So it does not matter if the name resolves to
+something else a moment later.
 """
 
 import ipaddress
@@ -12,15 +13,15 @@ from urllib.parse import urlsplit
 
 PORTS = {"http": 80, "https": 443}
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
-_GIVEN_OUT = ipaddress.ip_network("2000::/3")  # all that IANA gives out of IPv6
+_GIVEN_OUT = ipaddress.ip_network("2000::/3")  # everything that IANA assigns in IPv6
 
 
 class EndpointError(Exception):
-    """An endpoint that cannot be used: where, what was found, what was expected."""
+    """An endpoint that cannot be used: its address, what was found, what was expected."""
 
 
 class NotPublicError(EndpointError):
-    """An address in one's own network that nobody has allowed."""
+    """An address in a private network that no admin has allowed."""
 
 
 class HostAndPort(NamedTuple):
@@ -31,7 +32,7 @@ class HostAndPort(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """What may be connected to: every public address, and one other place if an admin allows it."""
+    """The places that may be connected to: public addresses, and one place that an admin allows."""
 
     allowed: HostAndPort | None = None
 
@@ -39,7 +40,7 @@ class Guard(NamedTuple):
         """Return the addresses of a place.
 
         Raises:
-            EndpointError: one of them is no public one, and an admin has not allowed the place.
+            EndpointError: one of them is not public, and an admin has not allowed the place.
             OSError: the name is not known.
         """
         found = socket.getaddrinfo(*place, type=socket.SOCK_STREAM)
@@ -51,10 +52,10 @@ class Guard(NamedTuple):
 
 
 def place_of(url: str) -> HostAndPort:
-    """Return where an endpoint's address leads.
+    """Return the host and port of an endpoint's address.
 
     Raises:
-        EndpointError: it is none of http or https, or has more than host, port and path.
+        EndpointError: the address is not http or https, or is malformed or has a user or password.
     """
     try:
         parts = urlsplit(url)
@@ -77,14 +78,14 @@ def place_of(url: str) -> HostAndPort:
 
 
 def check_endpoint(url: str, *, allow_private: bool) -> Guard:
-    """Return what a pull from an address may connect to.
+    """Return the places to which a pull from an address may connect.
 
-    An admin's leave is for the host and port that the address names, and not for where that
-    sends on to. Names are not resolved here, only when a connection is made.
+    An admin's permission is for the host and port in the address, not for the target of a redirect.
+    Names are not resolved here, but when a connection is made.
 
     Raises:
-        EndpointError: as for `place_of`; a query in the address; or an address in numbers, or
-            'localhost', that is no public one and not allowed.
+        EndpointError: as in `place_of`; there is a query or fragment in the address; or the host is
+            a numeric address or 'localhost' that is neither public nor allowed.
     """
     place = place_of(url)
     if urlsplit(url).query or urlsplit(url).fragment:
@@ -97,7 +98,7 @@ def check_endpoint(url: str, *, allow_private: bool) -> Guard:
 
 
 def _check(place: HostAndPort, address: str) -> None:
-    """Refuse an address in numbers that is no public one; names pass."""
+    """Refuse a numeric address that is not public; names are accepted."""
     try:
         number = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

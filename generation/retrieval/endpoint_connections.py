@@ -1,4 +1,4 @@
-"""Opens connections to an endpoint: only by http and https, and only at checked addresses.
+"""Connections to an endpoint: only by http and https, and only to checked addresses.
 
 A query has one deadline for everything: connections, redirects, headers, the body, and the text of
 errors. It ends at the deadline, however slowly the server sends.
@@ -22,16 +22,16 @@ _LOOKS_EVERY_SECONDS = 1.0
 
 
 class Until(NamedTuple):
-    """The moment until which an endpoint is waited for, and what is done meanwhile."""
+    """The deadline of a query, and a function to call while waiting."""
 
-    moment: float  # of the monotonic clock
-    keep: Callable[[], None]  # called every second of silence; what it raises ends the waiting
+    moment: float  # deadline by the monotonic clock, in seconds
+    keep: Callable[[], None]  # called in every second of silence; an exception ends the waiting
 
     def left(self) -> float:
         """Return how many seconds are left, more than 0.
 
         Raises:
-            TimeoutError: none.
+            TimeoutError: no time is left.
         """
         left = self.moment - time.monotonic()
         if left <= 0:
@@ -41,10 +41,10 @@ class Until(NamedTuple):
 
 @contextmanager
 def guarded(guard: Guard, until: Until) -> Iterator[None]:
-    """Let `urlopen` open one query here, past no proxy, looking at every address.
+    """Let `urlopen` open one query in this context, without a proxy, and check every address.
 
-    An answer with an error's status comes back like any other. It and what it opened raise
-    TimeoutError (in a URLError or alone) where the time is over. Other threads open as usual.
+    An answer with an error status is returned like any other. When the time is over, `urlopen` and
+    the response raise TimeoutError (in a URLError or alone). Other threads open addresses as usual.
     """
     urllib.request.install_opener(_OPENER)
     token = _GUARDED.set(_opener(guard, until))
@@ -58,7 +58,7 @@ _GUARDED: ContextVar[urllib.request.OpenerDirector | None] = ContextVar("guarded
 
 
 class _Opener(urllib.request.OpenerDirector):
-    """What `urlopen` uses in this process: a guarded opener where there is one, else the usual."""
+    """The opener of `urlopen` in this process: the guarded one if set, or else the usual one."""
 
     def open(self, *request: Any, **options: Any) -> Any:
         return (_GUARDED.get() or _USUAL).open(*request, **options)
@@ -85,7 +85,7 @@ def _opener(guard: Guard, until: Until) -> urllib.request.OpenerDirector:
 
 
 class _Socket(socket.socket):
-    """A socket that is read from until a moment, and not for so long a silence each time."""
+    """A socket whose reads end at one deadline for all, instead of after a silence for each."""
 
     until: Until
 
@@ -99,11 +99,11 @@ class _Socket(socket.socket):
 
 
 class _SecureSocket(_Socket, ssl.SSLSocket):
-    """The same behind TLS."""
+    """A socket like `_Socket` for TLS."""
 
 
 def _connected(guard: Guard, place: HostAndPort, until: Until) -> _Socket:
-    """Connect to the first address of a place that answers; each has its share of the time."""
+    """Connect to the first address of a place that answers; divide the time among its addresses."""
     place = HostAndPort(place.host.rstrip(".").lower(), place.port)
     trouble: OSError = OSError(f"{place.host} has no address")
     addresses = guard.addresses(place)
@@ -131,7 +131,7 @@ class _Connection(http.client.HTTPConnection):
 
 
 class _SecureConnection(http.client.HTTPSConnection):
-    """The certificate is the name's, whatever the address."""
+    """A TLS connection whose certificate must be that of the name, whatever the address is."""
 
     def __init__(self, host: str, *, guard: Guard, until: Until, **options: Any) -> None:
         self._tls = ssl.create_default_context()
@@ -173,7 +173,10 @@ class _SecureHandler(urllib.request.HTTPSHandler):
 
 
 class _Errors(urllib.request.BaseHandler):
-    """An answer that says an error is an answer: whoever asked reads of it what is allowed."""
+    """A handler that returns an answer with an error status like any other answer.
+
+    The caller reads as much of the answer as is allowed.
+    """
 
     def http_error_default(
         self, req: urllib.request.Request, fp: Any, code: int, msg: str, hdrs: Any
@@ -188,7 +191,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
     ) -> urllib.request.Request | None:
-        fp.close()  # or what comes with it would be read, however much
+        fp.close()  # otherwise its whole body would be read, however large
         try:
             place_of(newurl)
         except EndpointError as error:

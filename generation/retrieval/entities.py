@@ -1,6 +1,6 @@
-"""Names of entities in questions, found by spaCy: a trained model, or the graph's own labels.
+"""The recognition of entities' names in questions, by a spaCy model or the graph's own labels.
 
-spaCy is loaded when a question is first read, never when the site starts.
+spaCy is loaded when the first question is read, never when the site starts.
 """
 
 import hashlib
@@ -29,42 +29,40 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 KEPT_GRAPHS = 2  # per process: a matcher takes 70 MB for 50,000 names
-NAMES_AT_ONCE = 1_000  # as documents, which take kilobytes each
-PROPER, SMALL = "proper", "small"  # a name that has a capital, and one in small letters
-RULES = 1  # of the graph's own labels; a change of what they find counts on
+NAMES_AT_ONCE = 1_000  # names turned into documents, which take kilobytes each
+PROPER, SMALL = "proper", "small"  # a name with a capital, and one in small letters
+RULES = 1  # version of the rules for labels; a change of what they find raises it
 # An apostrophe at the front belongs to some names: 's-Hertogenbosch, 't Hooft.
 _BEFORE = re.compile(r"""(?:[\s"“”„«»\u2018`\\]|'(?!s-|t\s))+""")
 _BEHIND = re.compile(r"""(?:['’]s\b|[\s"“”„«»'’`\\])+$""")
 
 
 class Mention(NamedTuple):
-    """A name in a question: characters `start` to `end` of it."""
+    """A name in a question: its text, and its characters `start` to `end`."""
 
     text: str
     start: int
     end: int
-    kind: (
-        str  # what the recogniser calls it: 'PERSON', 'GPE'; "" where only the graph's labels tell
-    )
+    kind: str  # the recogniser's name for it: 'PERSON', 'GPE'; "" if only labels are known
 
 
 class Recogniser(Protocol):
-    """Anything that finds names in texts."""
+    """An object that finds names in texts."""
 
     signature: str  # all that changes what it finds: 'spacy:en_core_web_sm-3.8.0', 'labels:1'
-    title: str  # the same for people, who read 'Names are found by …'
-    problem: str  # why it is not the one that the settings ask for; "" when it is, or may be
+    title: str  # the same for people; pages show 'Names are found by …'
+    problem: str  # why the model in the settings cannot be used; "" if there is no problem
 
     def mentions(self, texts: Sequence[str]) -> Iterator[list[Mention]]:
-        """Yield the names in each text, in order; none overlaps another."""
+        """Yield the names in each text, in order; no name overlaps another."""
         ...
 
 
 def recogniser_for(dataset_id: int) -> Recogniser:
-    """Return the spaCy model that the settings name, where it is installed; else the labels' own.
+    """Return the spaCy model that the settings name, if installed, or else the label recogniser.
 
-    Kept in memory; of a graph that has grown only the new names are read. A model that the settings
-    name and that cannot be used is the labels' `problem`, not an error.
+    Recognisers are kept in memory. When a graph has grown, only the new names are read. If a model
+    in the settings cannot be used, that is no error, but the `problem` of the label recogniser.
 
     Raises:
         Dataset.DoesNotExist: there is no such dataset.
@@ -87,7 +85,7 @@ def recogniser_of(dataset_id: int, state: GraphState) -> Recogniser:
 
 
 class ModelRecogniser:
-    """A trained spaCy pipeline, with all that it consists of."""
+    """A recogniser with a trained spaCy pipeline and all its components."""
 
     problem = ""
 
@@ -100,7 +98,7 @@ class ModelRecogniser:
     def mentions(self, texts: Sequence[str]) -> Iterator[list[Mention]]:
         """Yield the entities of each text, without quotation marks and possessives around them.
 
-        What lies beyond the most that spaCy reads at once (a million characters) is not read.
+        Text beyond the limit that spaCy reads at once (a million characters) is not read.
         """
         read = (text[: self._pipeline.max_length] for text in texts)
         for doc in self._pipeline.pipe(read):
@@ -111,27 +109,30 @@ class ModelRecogniser:
 
 
 class LabelRecogniser:
-    """The labels and aliases of one graph, as whole tokens; the longest first, none overlaps."""
+    """A recogniser that finds the labels and aliases of one graph, as whole tokens.
+
+    If names overlap, it finds the longest of them only.
+    """
 
     signature = f"labels:{RULES}"
 
     def __init__(self, names: Iterable[str], absent: "Absent") -> None:
         self.title = f"the graph’s own labels and aliases ({absent.why})"
         self.problem = absent.problem
-        self._waiting = list(names)  # for a text to be read
-        self._n_of = Counter[str]()  # names by what they are, each once: SMALL or PROPER
+        self._waiting = list(names)  # names to add before the next text is read
+        self._n_of = Counter[str]()  # number of different names of each kind, SMALL or PROPER
         self._known: set[str] = set()
         self._matcher: PhraseMatcher | None = None
         self._pipeline: Language | None = None
-        self._building = Lock()  # a site's threads may ask at once
+        self._building = Lock()  # several threads of a site may ask at once
 
     def add(self, names: Iterable[str]) -> None:
-        """Look for further names as well, as if they had been given with the others."""
+        """Add further names, as if they had been given at the beginning."""
         with self._building:
             self._waiting += names
 
     def mentions(self, texts: Sequence[str]) -> Iterator[list[Mention]]:
-        """Yield the labels that each text holds; what they name is not known, so kind is ""."""
+        """Yield the labels in each text. Their kind is "", because it is not known."""
         from spacy.util import filter_spans
 
         pipeline, matcher = self._ready()
@@ -150,11 +151,15 @@ class LabelRecogniser:
 
     @property
     def _looked_for(self) -> Collection[str]:
-        """Names in small letters are common words, unless at least half of all are."""
+        """The kinds of names to look for.
+
+        Names in small letters count as common words and are left out, unless they are at least half
+        of all names.
+        """
         return (PROPER,) if self._n_of[PROPER] > self._n_of[SMALL] else (PROPER, SMALL)
 
     def _ready(self) -> tuple["Language", "PhraseMatcher"]:
-        """Return tokenizer and matcher, with all names that wait when a text is read."""
+        """Return tokenizer and matcher, after adding all names that wait to be added."""
         import spacy
         from spacy.matcher import PhraseMatcher
 
@@ -166,7 +171,7 @@ class LabelRecogniser:
             for some in lots(names, NAMES_AT_ONCE):
                 for what, of_them in groupby(sorted(some, key=_what), _what):
                     docs = [self._pipeline.make_doc(name) for name in of_them]
-                    self._matcher.add(what, docs)  # adds to those before
+                    self._matcher.add(what, docs)  # keeps the names added before
                     self._n_of[what] += len(docs)
             self._known.update(names)
             self._waiting.clear()
@@ -174,7 +179,7 @@ class LabelRecogniser:
 
 
 class GraphLabels:
-    """The recogniser of a graph's labels while the graph grows: only what is new is read."""
+    """The label recogniser of a graph that grows: only new names are read."""
 
     def __init__(self, dataset_id: int, absent: "Absent") -> None:
         self._dataset, self._absent = dataset_id, absent
@@ -182,7 +187,7 @@ class GraphLabels:
         self._begin()
 
     def at(self, state: GraphState) -> LabelRecogniser:
-        """Return the recogniser with the names of a state; three queries if it is another one."""
+        """Return the recogniser with the names of a state; three queries if it has changed."""
         with self._reading:
             if (self._n_entities, self._last) != (state.n_entities, state.last or 0):
                 before = Entity.objects.filter(dataset=self._dataset, pk__lte=self._last)
@@ -197,7 +202,7 @@ class GraphLabels:
         self._n_entities = self._last = 0
 
     def _read_on(self) -> None:
-        """Add the names of entities behind the last one."""
+        """Add the names of entities with ids above the last one that was read."""
         new = Entity.objects.filter(dataset=self._dataset, pk__gt=self._last)
         labels = dict(new.values_list("pk", "label").iterator(chunk_size=20_000))
         if not labels:
@@ -213,17 +218,17 @@ class GraphLabels:
 
 
 class Absent(NamedTuple):
-    """Why there is no spaCy model."""
+    """The reason why there is no spaCy model."""
 
-    why: str  # for the title
-    problem: str = ""  # a sentence, where the settings are wrong
+    why: str  # the reason, for the title
+    problem: str = ""  # a sentence, if the settings are wrong
 
 
 def cleaned(text: str, start: int, end: int, kind: str) -> Mention | None:
-    """Return what is named by characters `start` to `end` of a text; None where nothing is left.
+    """Return the name in characters `start` to `end` of a text; None if nothing is left.
 
-    Quotation marks, white space and backslashes around a name are no part of it, nor is a
-    possessive behind it. An article before it stays: 'The Hague' is called so.
+    Quotation marks, white space and backslashes around a name are removed, and so is a possessive
+    after it. An article before it stays, as in 'The Hague'.
     """
     behind = _BEHIND.search(text[start:end])
     end = start + behind.start() if behind else end
@@ -233,10 +238,10 @@ def cleaned(text: str, start: int, end: int, kind: str) -> Mention | None:
 
 
 def distinctive(names: Iterable[str]) -> list[str]:
-    """Return the names that tell an entity from common words, each once, composed.
+    """Return the names that distinguish an entity from common words, each once, in Unicode NFC.
 
-    Left out: names of one character, names without a letter ('1974'), and names of function words
-    alone ('It', 'The Who').
+    These are left out: names of one character, names without a letter ('1974'), and names that
+    consist of function words ('It', 'The Who').
     """
     from spacy.lang.en.stop_words import STOP_WORDS
 
@@ -251,7 +256,7 @@ def distinctive(names: Iterable[str]) -> list[str]:
 
 
 def _what(name: str) -> str:
-    """Return what a name is; scripts without capitals count as having them."""
+    """Return whether a name is PROPER or SMALL; a script without capitals counts as PROPER."""
     return PROPER if _has_capital(name) else SMALL
 
 
@@ -261,7 +266,7 @@ def _has_capital(name: str) -> bool:
 
 
 def _composed(doc: "Doc") -> "Doc":
-    """Return a text with the same tokens, each composed as labels are."""
+    """Return a text with the same tokens, each in Unicode NFC as labels are."""
     from spacy.tokens import Doc
 
     if unicodedata.is_normalized("NFC", doc.text):
@@ -272,15 +277,18 @@ def _composed(doc: "Doc") -> "Doc":
 
 @lru_cache(maxsize=KEPT_GRAPHS)
 def _labels(dataset_id: int, created_at: datetime, absent: Absent) -> GraphLabels:
-    """Return what is kept of a dataset's names; the moment tells it from an earlier one."""
+    """Return the names that are kept for a dataset.
+
+    The time of creation distinguishes the dataset from an earlier one with the same id.
+    """
     return GraphLabels(dataset_id, absent)
 
 
 @lru_cache(maxsize=1)
 def _model(named: str) -> ModelRecogniser | Absent:
-    """Return the model of a name or a folder, loaded once per process, or why there is none.
+    """Return the model with a name or in a folder, loaded once per process, or why there is none.
 
-    No message holds the folder: pages show it.
+    Messages do not contain the folder, because pages show them.
     """
     import spacy
 
@@ -298,7 +306,7 @@ def _model(named: str) -> ModelRecogniser | Absent:
     except FileNotFoundError:
         why = "the folder holds no spaCy model"
     except (AttributeError, ImportError, KeyError, OSError, TypeError, ValueError) as exc:
-        # The files of some other version of spaCy, or of no model at all, fail in any of these.
+        # Files of another version of spaCy, or of no model at all, may raise any of these.
         why = f"it cannot be loaded ({type(exc).__name__})"
     return Absent(
         "the spaCy model of the settings cannot be used",
@@ -310,7 +318,7 @@ def _version_of(folder: Path) -> str:
     """Return name and version of the model in a folder, with a hash of all its files.
 
     Raises:
-        FileNotFoundError: it is no model.
+        FileNotFoundError: the folder holds no model.
     """
     meta = json.loads((folder / "meta.json").read_text("utf-8"))
     content = hashlib.sha256()

@@ -1,8 +1,9 @@
-"""Which of several namesakes a question means: exact matches of neighbours (KaLMA, 3.2).
+"""The choice among namesakes by exact matches of neighbours in a question (KaLMA, 3.2).
 
-The score of a candidate is how many of its neighbours' labels occur in the question as whole
-words. Ties go to the one with more triples, then by qid. The published code counts substrings
-instead, so that 'male' is found in 'female', and an unknown date, which is empty, everywhere.
+The score of a candidate is the number of its neighbours' labels that occur in the question as whole
+words. Ties go to the candidate with more triples, then by qid. The published code counts substrings
+instead, so that 'male' is found in 'female', and an unknown date, which is empty, is found
+everywhere.
 """
 
 import re
@@ -14,18 +15,18 @@ _DIGITS = re.compile(r"[0-9]+")
 
 
 class Neighbourhood(NamedTuple):
-    """An entity that may be meant, with what stands around it."""
+    """An entity that may be meant, with its names and its neighbours."""
 
     qid: str
-    names: frozenset[str]  # its label and aliases: a mention of itself says nothing
+    names: frozenset[str]  # its label and aliases, which do not count as matches
     neighbours: tuple[str, ...]  # the values of its triples
 
 
 class RankedEntity(NamedTuple):
-    """An entity that may be meant, and what speaks for it."""
+    """An entity that may be meant, and the labels that support it."""
 
     neighbourhood: Neighbourhood
-    matched: tuple[str, ...]  # the neighbours' labels that the question has, each once
+    matched: tuple[str, ...]  # neighbours' labels that occur in the question, each once
 
     @property
     def score(self) -> int:
@@ -47,13 +48,13 @@ def ranked(question: str, candidates: Iterable[Neighbourhood]) -> list[RankedEnt
 
 
 def by_number(qid: str) -> tuple[str, int, str]:
-    """Return what orders qids: Q9 before Q10."""
+    """Return the sort key of a qid: Q9 comes before Q10."""
     found = _DIGITS.search(qid)
     return (qid[: found.start()], int(found[0]), qid) if found else (qid, 0, qid)
 
 
 def retrieval_counts(retrieved: Sequence[str], gold: Collection[str]) -> tuple[int, int, int]:
-    """Return how many retrieved sub-graphs are gold, were retrieved, and are gold in all.
+    """Return three counts: retrieved sub-graphs that are gold, all retrieved ones, all gold ones.
 
     Precision is the first over the second, recall the first over the third. Each qid counts once.
     """
@@ -74,7 +75,7 @@ def _matched(words: str, candidate: Neighbourhood) -> tuple[str, ...]:
 
 
 def _occurs(label: str, text: str) -> bool:
-    """Return whether a text holds a label as whole words; both are plain."""
+    """Return whether a text holds a label as whole words; both are in the form of `_plain`."""
     start = text.find(label)
     while start >= 0:
         end = start + len(label)
@@ -92,6 +93,6 @@ def _in_word(character: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Return a text for comparison: composed, in one case, with single spaces."""
+    """Return a text for comparison: in Unicode NFC, case-folded, with single spaces."""
     folded = unicodedata.normalize("NFC", text).casefold()
     return " ".join(unicodedata.normalize("NFC", folded).split())

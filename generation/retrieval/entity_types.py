@@ -1,7 +1,7 @@
-"""Whether what a recogniser calls a name fits the type of an entity (KaLMA, 3.1).
+"""The type filter: whether an entity's type fits the kind of a mention (KaLMA, 3.1).
 
-The rule: an entity fits when its type is listed for the mention's kind; it is dropped when its type
-is listed, but only for other kinds or for none; in every other case nobody can say, and it stays
+An entity fits if its type is listed for the mention's kind. It is dropped if its type is listed,
+but only for other kinds or for none. In every other case it cannot be decided, and the entity stays
 unchecked. `entity_types.json` holds the lists.
 """
 
@@ -22,13 +22,13 @@ class EntityTypes(NamedTuple):
     """The types of entities that each kind of mention may mean."""
 
     by_kind: Mapping[str, frozenset[str]]
-    listed: frozenset[str]  # of any kind, and of none
+    listed: frozenset[str]  # types listed for any kind or for none
     signature: str
 
     def check(self, kind: str, entity_type: str) -> TypeCheck:
         """Return whether a mention of a kind may mean an entity of a type.
 
-        Capitals do not matter in types: own graphs spell 'Person'.
+        Capitals do not matter in types, because users' own graphs spell 'Person'.
         """
         said = _plain(entity_type)
         if kind not in self.by_kind or said not in self.listed:

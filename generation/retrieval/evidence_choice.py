@@ -1,4 +1,4 @@
-"""Which passages a prompt holds: golden ones forced into a ranking, or drawn at random."""
+"""The choice of passages for a prompt: golden ones forced into a ranking, parts, or random ones."""
 
 from collections.abc import Collection, Iterable, Sequence
 from random import Random
@@ -9,14 +9,15 @@ from generation.text.prompt_types import n_parts
 def forced(ranking: Iterable[int], golden: Sequence[int], k: int) -> tuple[int, ...]:
     """Return the first `k` of a ranking with all golden passages among them.
 
-    Golden passages that are not among the first take the last places, in their own order; what
-    they push out is the worst that is not golden. So with one golden passage, k = 1 is golden.
-    Our reading where an example has several: there are never fewer places than golden passages.
+    Golden passages that are not among the first take the last places, in their own order. They
+    replace the worst passages that are not golden. So with one golden passage and k = 1, that
+    passage is the result. If an example has several, there are never fewer places than golden
+    passages; this is our reading of the paper.
 
     Args:
-        ranking: passages, best first; without repeats.
-        golden: without repeats; none leaves the ranking as it is.
-        k: how many passages; fewer come back only where the ranking ends before.
+        ranking: passages, best first, without repeats.
+        golden: passages without repeats; if there are none, the ranking stays as it is.
+        k: number of passages; fewer are returned only if the ranking is shorter.
 
     Raises:
         ValueError: `k` is below 1.
@@ -26,7 +27,7 @@ def forced(ranking: Iterable[int], golden: Sequence[int], k: int) -> tuple[int, 
     n_places = max(k, len(golden))
     first = [passage for passage, _ in zip(ranking, range(n_places), strict=False)]
     missing = [passage for passage in golden if passage not in first]
-    n_others = n_places - len(golden)  # places for what is not golden
+    n_others = n_places - len(golden)  # places for passages that are not golden
     kept = []
     for passage in first:
         if passage in golden:
@@ -40,13 +41,13 @@ def forced(ranking: Iterable[int], golden: Sequence[int], k: int) -> tuple[int, 
 def part_of_ranking(ranking: Sequence[int], k: int, k1: int, part: int) -> tuple[int, ...]:
     """Return part `part` of the first `k1` of a ranking, cut into parts of exactly `k` ([A] 7.7).
 
-    These are passages k · (part − 1) + 1 to k · part. What a part lacks, as the last one may, is
-    filled up, behind its own, with the best that are not in it. Where the ranking ends before,
-    fewer than `k` come back, and none of a part that has none of its own.
+    These are passages k · (part − 1) + 1 to k · part. If a part has too few, as the last one may,
+    it is filled up after its own passages with the best of the others. If the ranking is too short
+    for that, fewer than `k` are returned, and none for a part without passages of its own.
 
     Args:
-        ranking: passages, best first; without repeats.
-        part: from 1.
+        ranking: passages, best first, without repeats.
+        part: number of the part, from 1.
 
     Raises:
         ValueError: `k` is not from 1 to `k1`, or `part` not from 1 to ⌈k1 / k⌉.
@@ -63,17 +64,17 @@ def part_of_ranking(ranking: Sequence[int], k: int, k1: int, part: int) -> tuple
 
 
 def draw(n_passages: int, without: Collection[int], k: int, seed: int, key: str) -> list[int]:
-    """Return `k` positions drawn at random, none twice, or all there are where these are fewer.
+    """Return `k` positions drawn at random, none twice, or all positions if there are fewer.
 
-    The draw depends on seed and key (of the example) alone, and the first of a longer draw are
-    the shorter one's.
+    The draw depends only on the seed and the key (of the example). A longer draw begins with the
+    shorter one.
 
     Args:
         n_passages: positions are 0 .. n_passages − 1.
-        without: positions that are not drawn; none beyond the last.
+        without: positions that are not drawn; none is beyond the last.
 
     Raises:
-        ValueError: `k` is negative, or `without` names a position that there is not.
+        ValueError: `k` is negative, or `without` has a position that does not exist.
     """
     if k < 0:
         raise ValueError(f"{k} random passages; expected 0 or more")
@@ -82,7 +83,7 @@ def draw(n_passages: int, without: Collection[int], k: int, seed: int, key: str)
         raise ValueError(f"positions {left_out} left out; expected 0 to {n_passages - 1}")
     random = Random(f"{seed}|{key}")
     n_free = n_passages - len(left_out)
-    moved: dict[int, int] = {}  # a shuffle from the front that stops at k
+    moved: dict[int, int] = {}  # a shuffle from the front that ends after k places
     drawn = []
     for place in range(min(k, n_free)):
         other = random.randrange(place, n_free)

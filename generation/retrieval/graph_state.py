@@ -1,4 +1,4 @@
-"""Which knowledge graph a dataset has now: what is kept of one in memory is kept by this."""
+"""The state of a dataset's knowledge graph, by which data about the graph is kept in memory."""
 
 import hashlib
 from datetime import datetime
@@ -12,14 +12,14 @@ from django.db.models.functions import Collate
 from generation.models import Dataset, Entity
 from generation.retrieval.dataset_index import BY_BYTES
 
-KEPT_HASHES = 32  # per process; of a few bytes each
+KEPT_HASHES = 32  # per process; a few bytes each
 
 
 class GraphState(NamedTuple):
-    """Which graph a dataset is now.
+    """The state of a dataset's graph.
 
-    Entities are only added, with all that is said about them, so their number and last id say
-    which; the moment tells a dataset from an earlier one with the same number.
+    Entities are only ever added, with all their triples, so their number and last id identify the
+    graph. The time of creation distinguishes a dataset from an earlier one with the same id.
     """
 
     created_at: datetime
@@ -28,7 +28,7 @@ class GraphState(NamedTuple):
 
 
 def graph_state(dataset_id: int) -> GraphState:
-    """Return the state of a dataset's graph; one query.
+    """Return the state of a dataset's graph, with one query.
 
     Raises:
         Dataset.DoesNotExist: there is no such dataset.
@@ -41,7 +41,7 @@ def graph_state(dataset_id: int) -> GraphState:
 def graph_hash(dataset_id: int) -> str:
     """Return 'graph:' with a hash of a dataset's entities, their names, triples and texts now.
 
-    The same for the same graph in any database, whatever order it was imported in.
+    The hash is the same for the same graph in any database, in whatever order it was imported.
 
     Raises:
         Dataset.DoesNotExist: there is no such dataset.
@@ -57,7 +57,7 @@ def hash_of(dataset_id: int, state: GraphState) -> str:
     digests = Entity.objects.filter(dataset=dataset_id).order_by(by_qid)
     for digest in digests.values_list("digest", flat=True).iterator(chunk_size=20_000):
         content.update(digest.encode() + b"\n")
-    # Prompts that show texts are told apart from those over the same graph without any.
+    # Prompts that show texts get another hash than prompts over the same graph without texts.
     if Entity.objects.filter(dataset=dataset_id).exclude(text="").exists():
         content.update(b"document texts are shown\n")
     return f"graph:{content.hexdigest()[:16]}"

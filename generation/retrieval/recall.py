@@ -1,4 +1,4 @@
-"""How much of the golden evidence a ranking finds: recall and precision among the first k."""
+"""Measures of how much golden evidence a ranking finds: recall and precision in the first k."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -12,7 +12,7 @@ def recall_at(ranking: Sequence[int], golden: Collection[int], k: int) -> float:
 def precision_at(ranking: Sequence[int], golden: Collection[int], k: int) -> float:
     """Return the share of the first `k` that are golden; NaN without golden.
 
-    Out of `k` also where the ranking is shorter, as is usual: places left empty found nothing.
+    The divisor is `k` even if the ranking is shorter, as is usual: empty places found nothing.
     """
     return n_found(ranking, golden, k) / k if golden else math.nan
 

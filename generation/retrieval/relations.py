@@ -1,8 +1,8 @@
-"""Which properties of a graph stand for a relation between two people (KaLMA, 2.2).
+"""The properties of a graph that express a relation between two people (KaLMA, 2.2).
 
 Two people are connected by an edge in either direction: 'child' is P40 from name 1 to name 2, or
-P22 (father) and P25 (mother) from name 2 to name 1. `relation_properties.json` holds Wikidata's;
-a file of the same form may replace it.
+P22 (father) and P25 (mother) from name 2 to name 1. `relation_properties.json` holds those of
+Wikidata; a file of the same form may replace it.
 """
 
 import re
@@ -25,7 +25,7 @@ _FORM = '{"relations": {"child": {"properties": ["P40"], "inverse": ["P22", "P25
 
 
 class Relation(NamedTuple):
-    """A relation of name 1 to name 2, and the edges that say so."""
+    """A relation of name 1 to name 2, and the properties of the edges that express it."""
 
     name: str
     properties: tuple[str, ...]  # name 1 -P-> name 2
@@ -34,26 +34,29 @@ class Relation(NamedTuple):
 
 @cache
 def usual_relations() -> Mapping[str, Relation]:
-    """Return the relations of the data file by every spelling; see `relation_called`."""
+    """Return the relations of the data file, by each spelling; see `relation_called`."""
     return read_relations(USUAL.read_text("utf-8"), USUAL.name)
 
 
 def relation_called(name: str, relations: Mapping[str, Relation]) -> Relation | None:
-    """Return the relation of a name, whatever its capitals, underscores and white space."""
+    """Return the relation with a name; None if there is none.
+
+    Capitals, underscores and white space make no difference.
+    """
     return relations.get(_plain(name))
 
 
 def read_relations(text: str, where: str = "relations") -> Mapping[str, Relation]:
-    """Return the relations of a file, by every spelling of them.
+    """Return the relations of a file, by each of their spellings.
 
-    The file is a JSON object: `relations`, by name, each with `properties` (from name 1 to name
-    2), `inverse` (from name 2 to name 1), or both, and perhaps other spellings under `also`.
+    The file is a JSON object with `relations`. It has, for each name, `properties` (from name 1 to
+    name 2), `inverse` (from name 2 to name 1), or both, and may have other spellings under `also`.
 
     Args:
-        where: what the file is called in messages.
+        where: the name of the file in messages.
 
     Raises:
-        DatasetError: it is no such file; the message says where, what was found, what expected.
+        DatasetError: it is no such file; the message says where, what was found, what was expected.
     """
     if len(text.encode("utf-8", "replace")) > LONGEST_FILE:
         raise DatasetError(where, f"more than {LONGEST_FILE:,} bytes", "a shorter file")

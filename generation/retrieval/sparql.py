@@ -1,7 +1,7 @@
-"""Entities pulled from a SPARQL endpoint, politely: from Wikidata's, or any of its shape.
+"""A polite client of a SPARQL endpoint: it pulls entities from Wikidata, or a graph of its shape.
 
-Every query has an end: in seconds, in bytes and in tries. What an endpoint answers is checked
-before it is believed.
+Every query has limits: in seconds, in bytes and in tries. Answers of an endpoint are checked before
+they are used.
 """
 
 import socket
@@ -44,9 +44,9 @@ from generation.retrieval.wikibase import (
 Asked = TypeVar("Asked")
 MEBIBYTE = 1024 * 1024
 NAMES_TOGETHER = 20
-QUOTED_TOGETHER = 2000  # characters of names, as an address spells them: some cut at 8,000
+QUOTED_TOGETHER = 2000  # characters of names, escaped for an address; some servers cut at 8,000
 ENTITIES_TOGETHER = 10
-PAIRS_TOGETHER = 40  # of entities; some 5,000 characters of an address
+PAIRS_TOGETHER = 40  # pairs of entities; they take about 5,000 characters of an address
 _PASSING = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 _TOO_MUCH = {
     HTTPStatus.REQUEST_TIMEOUT,
@@ -54,33 +54,34 @@ _TOO_MUCH = {
     HTTPStatus.REQUEST_URI_TOO_LONG,
     HTTPStatus.GATEWAY_TIMEOUT,
 }
-# What endpoints say, with 500 or in the middle of an answer, when a query took them too long.
+# The words of endpoints, with status 500 or in the middle of an answer, about a query that took too
+# long.
 _TOOK_TOO_LONG = (b"TimeoutException", b"Query deadline is expired", b"query timed out")
 _READ_AT_ONCE = 64 * 1024
-# No name, and no address for one: '…again' (EAI_AGAIN) may pass.
+# The name is unknown, or has no address. EAI_AGAIN ('try again') is not listed: it may pass.
 _UNKNOWN_NAME = {socket.EAI_NONAME, socket.EAI_NODATA}
 
 
 class EndpointPatience(NamedTuple):
-    """How long an endpoint is waited for, and how often it is asked."""
+    """The limits of waiting for an endpoint, and of asking it."""
 
     query: float = 65.0  # seconds for one query; Wikidata ends them itself after 60
-    n_tries: int = 5  # of one query
-    first_pause: float = 2.0  # seconds; doubled each time, unless the endpoint says how long
-    longest_pause: float = 120.0  # an endpoint that wants more is asked again by people
-    between: float = 1.0  # seconds between two queries, at the least
-    most_bytes: int = 32 * MEBIBYTE  # of one answer
+    n_tries: int = 5  # tries of one query
+    first_pause: float = 2.0  # seconds; doubled each time, unless the endpoint names a pause
+    longest_pause: float = 120.0  # seconds; if an endpoint wants more, people have to ask again
+    between: float = 1.0  # seconds between two queries, at least
+    most_bytes: int = 32 * MEBIBYTE  # size of one answer
 
 
 PATIENCE = EndpointPatience()
 
 
 class TooMuch(EndpointError):
-    """A query whose answer takes too long or is too large: asking for less may help."""
+    """A query whose answer takes too long or is too large. Asking for less may help."""
 
 
 class _QueryTrouble(Exception):
-    """A query without an answer: why, and whether asking again or for less may help."""
+    """A query without an answer: the reason, and whether asking again or for less may help."""
 
     def __init__(
         self,
@@ -93,7 +94,7 @@ class _QueryTrouble(Exception):
         super().__init__(why)
         self.is_passing = is_passing
         self.is_too_much = is_too_much
-        self.wait = wait  # seconds, where the endpoint says how many
+        self.wait = wait  # seconds, if the endpoint says how many
 
 
 class Endpoint:
@@ -112,13 +113,13 @@ class Endpoint:
 
         Args:
             url: the address of the endpoint, http or https.
-            agent: who asks, as the endpoint's owners want to know it.
-            allow_private: an admin allows this host and port to be in a network of one's own.
-            keep: called every second or so while nothing but waiting is done, for an answer
-                too; what it raises ends the query.
+            agent: a description of this client for the endpoint's owners.
+            allow_private: whether an admin allows this host and port to be in a private network.
+            keep: a function that is called about every second while waiting, also for an answer; an
+                exception from it ends the query.
 
         Raises:
-            EndpointError: an address that is none, or is not allowed.
+            EndpointError: `url` is no address, or is not allowed.
         """
         self.url = url
         self._agent = agent
@@ -133,14 +134,14 @@ class Endpoint:
         """Return the rows of an answer.
 
         Args:
-            query: a SELECT.
-            variables: those that every row must have.
-            is_divisible: less can be asked for, which is better than the same again where the
-                answer took too long.
+            query: a SELECT query.
+            variables: the variables that every row must have.
+            is_divisible: whether the caller can ask for less; after an answer that took too long,
+                that is better than asking the same again.
 
         Raises:
             TooMuch: the answer takes too long, or is too large.
-            EndpointError: there is none, or it is no answer to such a query.
+            EndpointError: there is no answer, or it is no answer to such a query.
         """
         pause = self._patience.first_pause
         for n_asked in range(1, self._patience.n_tries + 1):
@@ -205,7 +206,7 @@ class Endpoint:
         from SPARQLWrapper import GET, JSON, SPARQLWrapper
 
         client = SPARQLWrapper(self.url, returnFormat=JSON, agent=self._agent)
-        client.setMethod(GET)  # which redirects keep, and caches remember
+        client.setMethod(GET)  # redirects keep a GET, and caches remember it
         client.setOnlyConneg(True)
         client.setQuery(query)
         with guarded(self._guard, until):
@@ -258,10 +259,10 @@ class Wikibase:
         self._shape = shape
 
     def named(self, names: Sequence[str]) -> dict[str, list[Match]]:
-        """Return the entities with each of these labels or aliases, spelt as they are.
+        """Return the entities with each of these labels or aliases, in exactly this spelling.
 
         Raises:
-            EndpointError: as for `Endpoint.select`.
+            EndpointError: as in `Endpoint.select`.
         """
         found: dict[str, list[Match]] = {}
         for some in _batches(list(dict.fromkeys(names))):
@@ -270,13 +271,13 @@ class Wikibase:
         return found
 
     def edges(self, pairs: Sequence[tuple[str, str]]) -> list[Edge]:
-        """Return what leads from the first of each pair of entities to its second.
+        """Return the edges from the first of each pair of entities to its second.
 
         Args:
-            pairs: of qids; who wants both directions gives both.
+            pairs: pairs of qids; a caller that wants both directions gives both.
 
         Raises:
-            EndpointError: as for `Endpoint.select`.
+            EndpointError: as in `Endpoint.select`.
         """
         found: list[Edge] = []
         for some in lots(list(dict.fromkeys(pairs)), PAIRS_TOGETHER):
@@ -285,13 +286,13 @@ class Wikibase:
         return found
 
     def edges_among(self, some: Sequence[str], others: Sequence[str]) -> list[Edge]:
-        """Return what leads from any of some entities to any of others, or back: two queries.
+        """Return the edges from any of some entities to any of others, and back, with two queries.
 
         Args:
-            some: qids, as `others`; both go into one address, so up to 50 of each.
+            some: qids, like `others`; both go into one address, so there may be up to 50 of each.
 
         Raises:
-            EndpointError: as for `Endpoint.select`.
+            EndpointError: as in `Endpoint.select`.
         """
         found: list[Edge] = []
         for subjects, values in ((some, others), (others, some)):
@@ -304,10 +305,10 @@ class Wikibase:
         return found
 
     def described(self, qids: Sequence[str]) -> dict[str, Described]:
-        """Return these entities with aliases and one-hop graphs; the unknown ones are left out.
+        """Return these entities with aliases and one-hop graphs; unknown ones are left out.
 
         Raises:
-            EndpointError: as for `Endpoint.select`.
+            EndpointError: as in `Endpoint.select`.
         """
         found: dict[str, Described] = {}
         unique = list(dict.fromkeys(qids))
@@ -324,7 +325,7 @@ class Wikibase:
         query: Callable[[Sequence[Asked], Shape], str],
         variables: Collection[str],
     ) -> list[Row]:
-        """Ask about all at once; in halves where that is too much."""
+        """Return the rows about all items; ask in halves if one query is too much."""
         asked, are_several = query(items, self._shape), len(items) > 1
         try:
             return self._endpoint.select(asked, variables, is_divisible=are_several)
@@ -352,18 +353,21 @@ def _batches(names: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _words(reason: object) -> str:
-    """Return what went wrong without its number: 'Connection refused'."""
+    """Return what went wrong, without an error number: 'Connection refused'."""
     return getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
 
 
 def _is_lasting(reason: object) -> bool:
-    """Return whether a connection fails the same way when it is tried again."""
+    """Return whether a connection would fail in the same way if it is tried again."""
     is_unknown = isinstance(reason, socket.gaierror) and reason.errno in _UNKNOWN_NAME
     return is_unknown or isinstance(reason, ssl.SSLCertVerificationError)
 
 
 def _seconds_to_wait(said: str) -> float | None:
-    """Return how long `Retry-After` asks to wait: seconds, or a moment."""
+    """Return how many seconds `Retry-After` asks to wait; it may hold seconds or a date.
+
+    The result is None if it holds neither.
+    """
     if said.isdecimal():
         return float(said[:10])
     try:

@@ -6,11 +6,11 @@ from typing import NamedTuple
 from generation.importers.errors import excerpt
 from generation.importers.json_text import JSONTrouble, parse_json
 
-_DEEPEST = 10  # brackets of an answer
+_DEEPEST = 10  # levels of brackets in an answer
 
 
 class Term(NamedTuple):
-    """What a variable of an answer stands for."""
+    """The value of a variable in an answer."""
 
     kind: str  # 'uri', 'literal' or 'bnode'
     value: str
@@ -18,14 +18,14 @@ class Term(NamedTuple):
     language: str = ""
 
 
-Row = Mapping[str, Term]  # by variable; a variable without a value is not there
+Row = Mapping[str, Term]  # keys are variables; one without a value is missing
 
 
 def rows_of(body: bytes, variables: Collection[str]) -> list[Row]:
-    """Return the rows of an answer to a SELECT.
+    """Return the rows of an answer to a SELECT query.
 
     Raises:
-        JSONTrouble: it is none, or a row lacks a variable; the message says where.
+        JSONTrouble: it is no such answer, or a row lacks a variable; the message says where.
     """
     try:
         text = body.decode()

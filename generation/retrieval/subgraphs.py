@@ -1,8 +1,8 @@
 """The sub-graphs of a knowledge graph that a question needs (KaLMA, 3.1 and 3.2).
 
-Names in the question → entities by label and alias → type filter → the best of namesakes → its
-one-hop sub-graph. All of it is computed when it is asked for, with a fixed number of queries for
-any number of questions, and is the same each time for the same graph and recogniser.
+The steps are: names in the question → entities by label and alias → type filter → the best of
+namesakes → its one-hop sub-graph. They are computed on request, with a fixed number of queries for
+any number of questions. The result is the same each time for the same graph and recogniser.
 """
 
 import re
@@ -20,9 +20,9 @@ from generation.retrieval.entity_types import TypeCheck, entity_types
 from generation.retrieval.graph_state import graph_state, hash_of
 from generation.text.flat_graph import DOCUMENT_TEXT, Triple
 
-MOST_NAMESAKES = 100  # of one mention that are looked at; the rest is counted
-MOST_VALUES = 10_000  # in one statement; SQLite takes 32,766 values as it comes
-RULES = 1  # of looking names up and choosing; a change of what is chosen counts on
+MOST_NAMESAKES = 100  # entities for one mention; further ones are only counted
+MOST_VALUES = 10_000  # values in one statement; SQLite accepts 32,766 by default
+RULES = 1  # version of the rules of lookup and choice; a change of what is chosen raises it
 _ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s\b")
 
@@ -34,35 +34,35 @@ class Candidate(NamedTuple):
     qid: str
     label: str
     type: str
-    alias: str  # the one that the mention is; "" where it is the label
+    alias: str  # the alias that the mention matches; "" if it matches the label
     type_check: TypeCheck  # `unchecked`: the mention's kind is not mapped, or its type not listed
-    score: int  # neighbours' labels in the question
+    score: int  # number of neighbours' labels in the question
     matched: tuple[str, ...]  # those labels
-    n_triples: int  # with a value
+    n_triples: int  # number of triples with a value
 
 
 class MentionSteps(NamedTuple):
-    """What became of one mention: its candidates, the likeliest first, dropped ones last."""
+    """The steps of one mention: its candidates, the likeliest first, dropped ones last."""
 
     mention: Mention
     candidates: tuple[Candidate, ...]
-    n_not_shown: int = 0  # further entities of that name, of higher numbers: not looked at
+    n_not_shown: int = 0  # further entities with that name, which were not looked at
 
     @property
     def chosen(self) -> Candidate | None:
-        """The likeliest candidate whose type does not speak against it."""
+        """The likeliest candidate that the type filter does not drop."""
         return next((each for each in self.candidates if each.type_check != "dropped"), None)
 
 
 class Retrieved(NamedTuple):
-    """What was found for one question."""
+    """The entities that were found for one question, and the steps that led to them."""
 
     steps: tuple[MentionSteps, ...]  # in the order of the question
-    qids: tuple[str, ...]  # of the chosen entities, each once
+    qids: tuple[str, ...]  # qids of the chosen entities, each once
 
 
 class SubgraphRetriever:
-    """Finds entities of one dataset's graph in questions.
+    """A retriever that finds entities of one dataset's graph in questions.
 
     Raises:
         Dataset.DoesNotExist: there is no such dataset.
@@ -73,8 +73,8 @@ class SubgraphRetriever:
         self._dataset = dataset_id
         self._recogniser = recogniser_of(dataset_id, state)
         self.recogniser_title = self._recogniser.title
-        self.recogniser_problem = self._recogniser.problem  # "" where there is none
-        # Recogniser, type mapping, rules, and hash of the graph: all that changes what is found.
+        self.recogniser_problem = self._recogniser.problem  # "" if there is none
+        # All that changes what is found: recogniser, type mapping, rules, and hash of the graph.
         self.signature = "|".join(
             (
                 self._recogniser.signature,
@@ -85,7 +85,10 @@ class SubgraphRetriever:
         )
 
     def retrieved(self, questions: Sequence[str]) -> list[Retrieved]:
-        """Return what each question needs, in order; four queries, more for 10,000 names."""
+        """Return the entities that each question needs, in the order of the questions.
+
+        This takes four queries, and more for more than 10,000 names.
+        """
         spelt = [
             [(mention, _spellings(question, mention)) for mention in mentions]
             for question, mentions in zip(
@@ -107,16 +110,16 @@ class SubgraphRetriever:
 
 
 def subgraphs(dataset_id: int, qids: Collection[str]) -> dict[str, tuple[Triple, ...]]:
-    """Return the one-hop sub-graph of each entity that is there, by qid; two queries.
+    """Return the one-hop sub-graph of each entity that exists, by qid, with two queries.
 
-    The first triple is (qid, 'name', label); the others follow in the file's order, without those
+    The first triple is (qid, 'name', label). The others follow in the file's order, without those
     that have no value. The entities are in the order of `qids`.
     """
     return {qid: graph for qid, (graph, _) in _with_texts(dataset_id, qids).items()}
 
 
 def shown_subgraphs(dataset_id: int, qids: Collection[str]) -> dict[str, tuple[Triple, ...]]:
-    """Return `subgraphs` as models are shown them: behind a document node's triples is its text."""
+    """Return `subgraphs` as models see them: a document node's text follows its triples."""
     return {
         qid: (*graph, (qid, DOCUMENT_TEXT, text)) if text.strip() else graph
         for qid, (graph, text) in _with_texts(dataset_id, qids).items()
@@ -126,7 +129,7 @@ def shown_subgraphs(dataset_id: int, qids: Collection[str]) -> dict[str, tuple[T
 def _with_texts(
     dataset_id: int, qids: Collection[str]
 ) -> dict[str, tuple[tuple[Triple, ...], str]]:
-    """Return the triples of each entity and its text, '' where it has none."""
+    """Return the triples of each entity and its text, which is '' if it has none."""
     entities: dict[str, tuple[int, str, str]] = {}
     for some in lots(list(dict.fromkeys(qids)), MOST_VALUES):
         rows = Entity.objects.filter(dataset=dataset_id, qid__in=some)
@@ -149,11 +152,11 @@ class _NamedEntity(NamedTuple):
     qid: str
     label: str
     type: str
-    alias: str  # the name; "" where it is the label
+    alias: str  # the name, if it is an alias; "" if it is the label
 
 
 class _LookedAt(NamedTuple):
-    """A mention with the entities of its name whose neighbours are looked at."""
+    """A mention, with the entities of its name whose neighbours are looked at."""
 
     mention: Mention
     entities: tuple[_NamedEntity, ...]
@@ -161,10 +164,11 @@ class _LookedAt(NamedTuple):
 
 
 def _spellings(question: str, mention: Mention) -> list[str]:
-    """Return the names that a mention may be, in order of preference.
+    """Return the spellings of a mention to look up, in order of preference.
 
-    With the possessive that follows it ('McDonald's'), as it is, and without its article
-    ('the Royal Navy'; but 'The Hague' as it is, where the graph has it).
+    The first has the possessive that follows the mention ('McDonald's'), the second is the mention
+    unchanged, and the third has no article ('the Royal Navy'). So 'The Hague' is found unchanged if
+    the graph has it.
     """
     possessive = _POSSESSIVE.match(question, mention.end)
     without = mention.text[found.end() :] if (found := _ARTICLE.match(mention.text)) else ""
@@ -173,14 +177,14 @@ def _spellings(question: str, mention: Mention) -> list[str]:
 
 
 def _composed(name: str) -> str:
-    """Return a name as it is compared: trimmed, its characters composed; nothing fuzzier."""
+    """Return a name in the form for comparison: trimmed and in Unicode NFC, and nothing fuzzier."""
     return unicodedata.normalize("NFC", name).strip()
 
 
 def _named(dataset_id: int, names: Collection[str]) -> Mapping[str, Mapping[int, _NamedEntity]]:
-    """Return the entities that have each name as label or alias, by id; two queries."""
+    """Return the entities that have each name as label or alias, by id, with two queries."""
     named: dict[str, dict[int, _NamedEntity]] = defaultdict(dict)
-    # The graph may hold the composed characters or the others.
+    # The graph may hold composed or decomposed characters.
     spelt = sorted({form for name in names for form in _forms(name)})
     for some in lots(spelt, MOST_VALUES):
         rows = Entity.objects.filter(dataset=dataset_id, label__in=some)
@@ -188,7 +192,8 @@ def _named(dataset_id: int, names: Collection[str]) -> Mapping[str, Mapping[int,
             named[_composed(row[2])][row[0]] = _NamedEntity(*row, alias="")
     fields = ("entity__pk", "entity__qid", "entity__label", "entity__type", "name")
     for some in lots(spelt, MOST_VALUES):
-        # Asked for one dataset's, SQLite tries every name with each of its entities: minutes.
+        # If this query named the dataset, SQLite would try every name with each of its entities,
+        # which takes minutes.
         aliased = Alias.objects.filter(name__in=some).values_list("entity__dataset", *fields)
         for dataset, *row in aliased.iterator():
             if dataset == dataset_id:
@@ -203,10 +208,10 @@ def _forms(name: str) -> tuple[str, str]:
 def _looked_at(
     mention: Mention, spellings: Sequence[str], named: Mapping[str, Mapping[int, _NamedEntity]]
 ) -> _LookedAt:
-    """Return the entities of the first spelling that any has.
+    """Return the entities of the first spelling that any entity has.
 
-    Of more than `MOST_NAMESAKES` those whose type does not speak against them come first, then
-    those with lower numbers.
+    If there are more than `MOST_NAMESAKES`, entities that the type filter does not drop come first,
+    then those with lower numbers.
     """
     found = next((named[spelling] for spelling in spellings if spelling in named), {})
     check = entity_types().check
@@ -222,7 +227,7 @@ def _looked_at(
 
 
 def _neighbourhoods(found: Mapping[int, _NamedEntity]) -> dict[int, Neighbourhood]:
-    """Return what stands around entities, by id; two queries."""
+    """Return the neighbourhoods of entities, by id, with two queries."""
     names: dict[int, set[str]] = {pk: {entity.label} for pk, entity in found.items()}
     for some in lots(sorted(found), MOST_VALUES):
         rows = Alias.objects.filter(entity__in=some).values_list("entity", "name")
@@ -238,7 +243,7 @@ def _neighbourhoods(found: Mapping[int, _NamedEntity]) -> dict[int, Neighbourhoo
 
 
 def _stated(entities: Iterable[int]) -> dict[int, list[tuple[str, str]]]:
-    """Return relation and value of the triples of entities that have a value; one query."""
+    """Return relation and value of all triples of some entities that have a value; one query."""
     stated: dict[int, list[tuple[str, str]]] = defaultdict(list)
     for some in lots(sorted(entities), MOST_VALUES):
         rows = TripleRow.objects.filter(subject__in=some).exclude(value="")
@@ -252,7 +257,7 @@ def _stated(entities: Iterable[int]) -> dict[int, list[tuple[str, str]]]:
 def _retrieved(
     question: str, looked_at: Sequence[_LookedAt], around: Mapping[int, Neighbourhood]
 ) -> Retrieved:
-    """Rank the entities of each mention of a question, and choose."""
+    """Return the ranked entities of each mention of a question, and the chosen ones."""
     steps = tuple(
         MentionSteps(each.mention, tuple(_candidates(question, each, around)), each.n_not_shown)
         for each in looked_at
@@ -264,7 +269,7 @@ def _retrieved(
 def _candidates(
     question: str, looked_at: _LookedAt, around: Mapping[int, Neighbourhood]
 ) -> Iterator[Candidate]:
-    """Yield the entities of a mention, the likeliest first, those of another type last."""
+    """Yield the candidates of a mention, the likeliest first, those of another type last."""
     by_qid = {found.qid: found for found in looked_at.entities}
     in_order = ranked(question, [around[found.entity] for found in looked_at.entities])
     candidates = [

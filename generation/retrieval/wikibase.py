@@ -1,8 +1,8 @@
-"""Graphs of Wikidata's shape: the queries that are asked of them, and how answers are read.
+"""Graphs of Wikidata's shape: the queries to them, and the reading of their answers.
 
-Pure. `wikibase:directClaim` leads from a property to the predicate of its best statements, so that
-names of relations are joined and not asked of a service that only one endpoint has. Where a graph
-has no name in the wanted language, one in `mul` (any language) counts.
+The module opens no connections. `wikibase:directClaim` leads from a property to the predicate of
+its best statements. So names of relations are joined, instead of asked of a service that only one
+endpoint has. If a graph has no name in the wanted language, one in `mul` (any language) is used.
 """
 
 import re
@@ -20,7 +20,7 @@ ANY_LANGUAGE = "mul"
 INSTANCE_OF = ("P31", "instance of")
 QID = re.compile(r"Q[1-9][0-9]{0,17}")
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*")
-# Identifiers in other catalogues and names of files: no knowledge, and most of what there is.
+# Identifiers in other catalogues and names of files, which are no knowledge but most of the values.
 NO_KNOWLEDGE = {"ExternalId", "CommonsMedia"}
 LONGEST_QID, LONGEST_TYPE, LONGEST_RELATION = 100, 200, 300
 
@@ -56,14 +56,14 @@ class Edge(NamedTuple):
 
 
 class Described(NamedTuple):
-    """An entity as it will be stored, and what its graph has besides."""
+    """An entity as it will be stored, and the number of values left out of it."""
 
     record: EntityRecord
-    left_out: Mapping[str, int]  # values, by reason
+    left_out: Mapping[str, int]  # number of values for each reason
 
 
 class Shape(NamedTuple):
-    """Where entities lie in a graph, and in which language their names are read."""
+    """The beginning of entities' addresses in a graph, and the language of the names to read."""
 
     language: str = "en"
     entities: str = ENTITIES
@@ -73,7 +73,7 @@ class Shape(NamedTuple):
         return (self.language, ANY_LANGUAGE)
 
     def qid(self, term: Term) -> str:
-        """Return the qid of an entity; "" for whatever is none."""
+        """Return the qid of an entity; "" if the term is none."""
         name = term.value.removeprefix(self.entities)
         is_entity = term.kind == "uri" and term.value.startswith(self.entities)
         return name if is_entity and _LOCAL_NAME.fullmatch(name) else ""
@@ -83,12 +83,12 @@ class Shape(NamedTuple):
 
 
 def literal(text: str, language: str) -> str:
-    """Return a text as it stands in a query: nothing in it ends the text."""
+    """Return a text as a literal of a query, escaped so that nothing in it ends the literal."""
     return f'"{text.translate(_ESCAPED)}"@{language}'
 
 
 def names_query(names: Iterable[str], shape: Shape) -> str:
-    """Return the query for the entities with these labels or aliases; ?name ?entity ?how."""
+    """Return the query for the entities with these labels or aliases: ?name ?entity ?how."""
     values = " ".join(literal(name, each) for name in names for each in shape.languages)
     return f"""{_PREFIXES}SELECT DISTINCT ?name ?entity ?how WHERE {{
   VALUES ?name {{ {values} }}
@@ -99,7 +99,7 @@ def names_query(names: Iterable[str], shape: Shape) -> str:
 
 
 def labels_query(qids: Iterable[str], shape: Shape) -> str:
-    """Return the query for labels and aliases of entities; ?entity, and ?label or ?alias."""
+    """Return the query for labels and aliases of entities: ?entity, and ?label or ?alias."""
     return f"""{_PREFIXES}SELECT ?entity ?label ?alias WHERE {{
   VALUES ?entity {{ {_iris(qids, shape)} }}
   {{ ?entity rdfs:label ?label . FILTER({_spoken("?label", shape)}) }}
@@ -108,9 +108,9 @@ def labels_query(qids: Iterable[str], shape: Shape) -> str:
 
 
 def statements_query(qids: Iterable[str], shape: Shape) -> str:
-    """Return the query for what is said of entities, each value with its label where it has one.
+    """Return the query for statements about entities, each value with its label if it has one.
 
-    ?entity ?property ?value, and may have ?kind ?relation ?label.
+    The variables are ?entity ?property ?value, and some rows have ?kind ?relation ?label.
     """
     return f"""{_PREFIXES}SELECT ?entity ?property ?kind ?relation ?value ?label WHERE {{
   VALUES ?entity {{ {_iris(qids, shape)} }}
@@ -123,9 +123,9 @@ def statements_query(qids: Iterable[str], shape: Shape) -> str:
 
 
 def edges_query(pairs: Iterable[tuple[str, str]], shape: Shape) -> str:
-    """Return the query for what leads from the first of each pair to its second.
+    """Return the query for the edges from the first of each pair to its second.
 
-    ?subject ?property ?value
+    The variables are ?subject ?property ?value.
     """
     listed = " ".join(f"({_iris(pair, shape)})" for pair in pairs)
     return f"""{_PREFIXES}SELECT DISTINCT ?subject ?property ?value WHERE {{
@@ -136,9 +136,9 @@ def edges_query(pairs: Iterable[tuple[str, str]], shape: Shape) -> str:
 
 
 def edges_among_query(subjects: Iterable[str], values: Iterable[str], shape: Shape) -> str:
-    """Return the query for what leads from any of some entities to any of others.
+    """Return the query for the edges from any of some entities to any of others.
 
-    ?subject ?property ?value
+    The variables are ?subject ?property ?value.
     """
     return f"""{_PREFIXES}SELECT DISTINCT ?subject ?property ?value WHERE {{
   VALUES ?subject {{ {_iris(subjects, shape)} }}
@@ -166,7 +166,7 @@ def _spoken(variable: str, shape: Shape) -> str:
 def matches_of(rows: Iterable[Row], names: Iterable[str], shape: Shape) -> dict[str, list[Match]]:
     """Return the entities that have each name, those of lower numbers first.
 
-    An entity with the same label and alias is there once, by its label.
+    An entity with the name as both label and alias is listed once, by its label.
     """
     found: dict[str, dict[str, str]] = {name: {} for name in names}
     for row in rows:
@@ -194,12 +194,13 @@ def edges_of(rows: Iterable[Row], shape: Shape) -> list[Edge]:
 def described(
     labels: Iterable[Row], statements: Iterable[Row], shape: Shape, where: str
 ) -> dict[str, Described]:
-    """Return the entities that two answers speak of, by qid.
+    """Return the entities in two answers, by qid.
 
-    Triples are in the order of their properties' numbers, then of their values, each once. Dates
-    end before their 'T'; a value without a label is its qid, a property without one its number.
-    Names have no white space around them; an alias is not the label, nor there twice. The type is
-    the class with the lowest number, as the oldest classes are the plainest: 'human', 'city'.
+    Triples are sorted by the numbers of their properties, then by their values, each once. Dates
+    are cut before their 'T'. An entity without a label is named by its qid, a property without one
+    by its number. Names have no white space around them. An alias is neither the label nor listed
+    twice. The type is the class with the lowest number, because the oldest classes are the
+    plainest: 'human', 'city'.
     """
     names: dict[str, _Names] = {}
     for row in labels:
@@ -220,7 +221,7 @@ def described(
 
 
 def in_number_order(name: str) -> tuple[int, str]:
-    """Sort key of qids and properties: by the number in them, then by spelling."""
+    """Return the sort key of a qid or property: by the number in it, then by spelling."""
     number = re.search(r"[0-9]{1,18}", name)
     return (int(number[0]) if number else 10**18, name)
 
@@ -245,7 +246,7 @@ class _Statement(NamedTuple):
 
 
 def _better(one: Term | None, other: Term | None, shape: Shape) -> Term | None:
-    """Return the name in the wanted language, and of several always the same."""
+    """Return the name in the wanted language; of several names, always the same one."""
     there = [term for term in (one, other) if term is not None]
     return min(there, key=lambda term: (term.language != shape.language, term.value), default=None)
 
@@ -308,7 +309,7 @@ def _triple(relation: str, value: Term, statement: _Statement, shape: Shape) -> 
 
 
 def _name(term: Term | None, otherwise: str) -> str:
-    """Return a name without white space around it, where there is one."""
+    """Return a name without white space around it; `otherwise` if there is none."""
     return (term.value.strip() if term else "") or otherwise
 
 
