@@ -1,4 +1,4 @@
-"""The setups of a grid, and what a setup says about its model, prompts and decoding."""
+"""The setups of a grid, and the model, prompts and decoding that a setup stands for."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
@@ -33,7 +33,7 @@ USUAL_SETTINGS: Mapping[str, Any] = {
 
 
 class GridCell(NamedTuple):
-    """One setup of a grid: which model is asked, with which prompts, decoded how."""
+    """One setup of a grid: the model to ask, the choices of its prompts, and its decoding."""
 
     setup: SetupRecord
     spec: ModelSpec
@@ -42,14 +42,14 @@ class GridCell(NamedTuple):
 
 
 def cells(grid: GridChoices) -> list[GridCell]:
-    """Return the different setups of a grid, model by model; one query.
+    """Return the different setups of a grid, model by model, with one query.
 
     Setups that cannot differ are one: seeds, top-p and top-k at temperature 0 (unless the prompt
-    itself is drawn), the position of evidence where there is none, and so on. Which graph is shown
-    only `cells_about` a dataset say.
+    itself is drawn), the position of evidence if there is none, and so on. The graph that is shown
+    is not part of them; `cells_about` adds it.
 
     Raises:
-        GridError: a model is not there, or not in that precision.
+        GridError: a model is not available, or not in that precision.
     """
     listed = {
         checkpoint.name: checkpoint
@@ -69,11 +69,12 @@ def cells(grid: GridChoices) -> list[GridCell]:
 def cells_about(dataset: Dataset, grid: GridChoices) -> list[GridCell]:
     """Return the different setups of a grid over a dataset, as it is now.
 
-    Those that show a knowledge graph say which, and how it is searched, as their setting `graph`:
-    when it has changed they are other setups. Reading a graph for the first time may take long.
+    Setups that show a knowledge graph have a setting `graph`, which identifies the graph and how it
+    is searched. When the graph has changed, they are other setups. Reading a graph for the first
+    time may take long.
 
     Raises:
-        GridError: as for `cells`.
+        GridError: as in `cells`.
     """
     found = cells(grid)
     marks = graph_marks(dataset.pk, (cell.choices.type for cell in found))
@@ -84,12 +85,12 @@ def cells_about(dataset: Dataset, grid: GridChoices) -> list[GridCell]:
 
 
 def check_setups(dataset: Dataset, cells: Iterable[GridCell]) -> None:
-    """Make sure that setups of the dataset with the names of cells say the same; one query.
+    """Check that setups of the dataset with the names of cells have the same content; one query.
 
     An imported setup may have any name.
 
     Raises:
-        GridError: one says something else.
+        GridError: a setup of the dataset has other content.
     """
     asked = {cell.setup.name: setup_content(cell.setup) for cell in cells}
     for setup in dataset.setups.filter(name__in=asked):
@@ -104,7 +105,7 @@ def check_setups(dataset: Dataset, cells: Iterable[GridCell]) -> None:
 
 
 def decoding_of(setup: Setup | SetupRecord) -> Decoding:
-    """Return how completions of a setup are decoded."""
+    """Return the decoding of a setup's completions."""
     said = {**_usual(setup.prompt), **setup.settings}
     return _what_matters(
         Decoding(
@@ -122,23 +123,23 @@ def spec_of(setup: Setup) -> ModelSpec:
     """Return the model that is asked under a setup, as it is listed now.
 
     Raises:
-        GridError: it is not there any more, or not in that precision.
+        GridError: the model is not available any more, or not in that precision.
     """
     return spec_named(setup.model, setup.settings.get("precision", USUAL_PRECISION))
 
 
 def spec_named(name: str, precision: Precision = USUAL_PRECISION) -> ModelSpec:
-    """Return the model of a name, as it is listed now.
+    """Return the model with a name, as it is listed now.
 
     Raises:
-        GridError: there is none, or not in that precision.
+        GridError: there is no such model, or not in that precision.
     """
     listed = Checkpoint.objects.filter(name=name).first()
     return _spec(GridModel(name, precision), listed, "model")
 
 
 def models_there() -> list[str]:
-    """Return the names that a grid can call a model by: those always there, then listed ones."""
+    """Return the names of models that a grid may ask: those always available, then listed ones."""
     always = [key for key, kind in LANGUAGE_MODELS.items() if not kind.needs_model]
     kinds = [key for key, kind in LANGUAGE_MODELS.items() if kind.needs_model]
     listed = Checkpoint.objects.filter(backend__in=kinds).exclude(name__in=always)
@@ -180,7 +181,7 @@ def _decodings(grid: GridChoices) -> Iterator[Decoding]:
 
 
 def _cell(spec: ModelSpec, choices: PromptChoices, asked: Decoding) -> GridCell:
-    """Return a cell; the seed is that of its prompts and of its decoding."""
+    """Return a cell; its seed is used for its prompts and for its decoding."""
     choices = what_matters(choices._replace(seed=asked.seed))
     decoding = _what_matters(asked._replace(stop=_stop(choices.type.key)))
     usual = _usual(choices.type.key)
@@ -199,23 +200,23 @@ def _cell(spec: ModelSpec, choices: PromptChoices, asked: Decoding) -> GridCell:
 
 
 def _renamed(cell: GridCell, more: Mapping[str, Any]) -> GridCell:
-    """Return a cell whose setup has more settings, and the name that says so."""
+    """Return a cell whose setup has more settings, and a name that includes them."""
     setup = cell.setup._replace(settings={**cell.setup.settings, **more})
     return cell._replace(setup=setup._replace(name=setup_name(setup)))
 
 
 def _usual(prompt: str) -> dict[str, Any]:
-    """Return the settings that go without saying for prompts of a type."""
+    """Return the usual settings for prompts of a type, which setups do not store."""
     return {**USUAL_SETTINGS, "max_tokens": usual_max_tokens([prompt])}
 
 
 def _stop(prompt: str) -> tuple[str, ...]:
-    """Return where completions of prompts of a type end."""
+    """Return the strings at which completions of prompts of a type end."""
     return STOPS if is_about_graph(prompt) else (STOP,)
 
 
 def _what_matters(decoding: Decoding) -> Decoding:
-    """Return decoding without what changes nothing at temperature 0."""
+    """Return decoding without the settings that change nothing at temperature 0."""
     if decoding.temperature:
         return decoding
     usual = Decoding()

@@ -1,4 +1,4 @@
-"""Grid files: what a grid asks for, written as TOML, checked when it is read.
+"""Grid files: the choices of a grid as TOML, which are checked when they are read.
 
     name = "pilot"
     prompts = ["no-evidence", "golden", "retrieved-3"]
@@ -7,8 +7,8 @@
     [[models]]
     name = "extractive"
 
-Everything else has a default. A key that is not known is refused, so that no choice is lost in a
-slip of the pen.
+Everything else has a default. An unknown key is refused, so that no choice is lost by a typing
+error.
 """
 
 import math
@@ -32,13 +32,13 @@ PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 LONGEST_TEXT = 1_000_000  # characters of a file
 LONGEST_CURRENCY = 10
-MOST_ENTRIES = 100  # of one list; a recipe may have 80 prompt types
-MOST_SETUPS = 2_000  # of a grid, before those that cannot differ are made one
+MOST_ENTRIES = 100  # entries of one list; a recipe may have 80 prompt types
+MOST_SETUPS = 2_000  # setups of a grid, before those that cannot differ are merged
 HIGHEST_TEMPERATURE = 2.0
-MOST_TOKENS = 1_000_000  # of a prompt or a completion
+MOST_TOKENS = 1_000_000  # tokens of a prompt or a completion
 LARGEST_TOP_K = 1_000_000
-USUAL_MAX_TOKENS, USUAL_MAX_TOKENS_WITH_GRAPH = 128, 500  # an answer; several cited sentences
-PRICED_TOKENS = 1_000_000  # what a price is for
+USUAL_MAX_TOKENS, USUAL_MAX_TOKENS_WITH_GRAPH = 128, 500  # one answer; several cited sentences
+PRICED_TOKENS = 1_000_000  # number of tokens that a price is for
 MOST_PRICE = 1_000_000
 USUAL_PROMPTS = tuple(kind.key for kind in TWELVE)
 MULTIPLIED = (
@@ -54,14 +54,14 @@ MULTIPLIED = (
 
 
 class GridError(ValueError):
-    """A grid that cannot be used as it is written."""
+    """A grid whose choices cannot be used."""
 
     def __init__(self, where: str, found: str, expected: str) -> None:
-        """Say what is wrong.
+        """Build the message from what was found and what was expected.
 
         Args:
-            where: the key, as 'temperatures', 'retrieval.k1' or 'models.2.name' (from 1); "" for
-                the whole file.
+            where: the key: 'temperatures', 'retrieval.k1' or 'models.2.name' (from 1); "" for the
+                whole file.
         """
         super().__init__(f"{where}: " * bool(where) + f"found {found}; expected {expected}")
         self.where, self.found, self.expected = where, found, expected
@@ -73,18 +73,18 @@ class GridError(ValueError):
 
 
 class Price(NamedTuple):
-    """What `PRICED_TOKENS` tokens cost, in the grid's currency."""
+    """The price of `PRICED_TOKENS` tokens, in the grid's currency."""
 
     input: float = 0.0
     output: float = 0.0
 
     def cost(self, n_input: int, n_output: int) -> float:
-        """Return what so many tokens cost."""
+        """Return the cost of some tokens."""
         return (n_input * self.input + n_output * self.output) / PRICED_TOKENS
 
 
 class GridModel(NamedTuple):
-    """A model to ask: a listed one, or one that is always there."""
+    """A model to ask: a listed one, or one that is always available."""
 
     name: str
     precision: Precision = "fp32"
@@ -92,7 +92,7 @@ class GridModel(NamedTuple):
 
 
 class Retrieval(NamedTuple):
-    """How the passages of prompts with retrieval are found."""
+    """The choices of how passages are found for prompts with retrieval."""
 
     ranking: Ranking = "bm25"
     query: Query = "question"
@@ -109,27 +109,27 @@ USUAL_RETRIEVAL = Retrieval()
 
 
 class GridChoices(NamedTuple):
-    """Everything that a grid asks: every combination of the settings in its lists."""
+    """The choices of a grid, which asks every combination of the settings in its lists."""
 
     name: str
     models: tuple[GridModel, ...]
-    sample: str = ""  # a name; "" for every example of the dataset
-    prompts: tuple[str, ...] = USUAL_PROMPTS  # keys of types
+    sample: str = ""  # name of a sample; "" for every example of the dataset
+    prompts: tuple[str, ...] = USUAL_PROMPTS  # keys of prompt types
     temperatures: tuple[float, ...] = (0.0, 0.7)
     seeds: tuple[int, ...] = (0,)
-    positions: tuple[Position, ...] = ("before-dialog",)  # of the evidence
+    positions: tuple[Position, ...] = ("before-dialog",)  # places of the evidence
     top_p: tuple[float, ...] = (1.0,)
     top_k: tuple[int, ...] = (0,)  # 0: all tokens
-    max_tokens: tuple[int, ...] = (USUAL_MAX_TOKENS,)  # of a completion
-    budget: int | None = None  # tokens of a prompt at most
-    one_shot: str = ""  # key of the example that demonstrates; "" for the paper's
+    max_tokens: tuple[int, ...] = (USUAL_MAX_TOKENS,)  # tokens of a completion, at most
+    budget: int | None = None  # tokens of a prompt, at most
+    one_shot: str = ""  # key of the example for the demonstration; "" for the paper's
     retrieval: Retrieval = USUAL_RETRIEVAL
     currency: str = "USD"
 
     def as_data(self) -> dict[str, Any]:
-        """Return the choices as JSON and TOML have them: the reverse of `of_data`.
+        """Return the choices as JSON and TOML store them: the reverse of `of_data`.
 
-        What has no value (no budget, no price) stays out.
+        Choices without a value (no budget, no price) are left out.
         """
         values = self._asdict()
         for name, value in values.items():
@@ -146,7 +146,7 @@ class GridChoices(NamedTuple):
         return tomli_w.dumps(self.as_data())
 
     def price_of(self, model: str) -> Price | None:
-        """Return what a model's tokens cost; None: not known."""
+        """Return the price of a model's tokens; None: not known."""
         return next((each.price for each in self.models if each.name == model), None)
 
 
@@ -154,7 +154,7 @@ def read_grid(text: str) -> GridChoices:
     """Return the grid of a TOML file.
 
     Raises:
-        GridError: it is no TOML, or no grid.
+        GridError: the text is no TOML, or no grid.
     """
     try:
         return of_data(parse_toml(text, LONGEST_TEXT, "a grid file"))
@@ -163,7 +163,7 @@ def read_grid(text: str) -> GridChoices:
 
 
 def of_data(data: Mapping[str, Any]) -> GridChoices:
-    """Return the grid that `Grid.as_data` was made of.
+    """Return the grid of some data: the reverse of `GridChoices.as_data`.
 
     Raises:
         GridError: a key is not known, or its value cannot be used.
@@ -196,12 +196,12 @@ def of_data(data: Mapping[str, Any]) -> GridChoices:
 
 
 def usual_max_tokens(prompts: Iterable[str]) -> int:
-    """Return how long completions may be where a grid with such prompts does not say it."""
+    """Return the length of completions for a grid with such prompts that does not set it."""
     return USUAL_MAX_TOKENS_WITH_GRAPH if any(map(is_about_graph, prompts)) else USUAL_MAX_TOKENS
 
 
 def _check_size(grid: GridChoices) -> None:
-    """Raise a GridError, at the longest list, if a grid has too many setups."""
+    """Raise a GridError, which names the longest list, if a grid has too many setups."""
     n_values = {name: len(getattr(grid, name)) for name in MULTIPLIED}
     n_setups = math.prod(n_values.values())
     if n_setups > MOST_SETUPS:
@@ -217,11 +217,11 @@ Read = Callable[[Any], Any]  # returns the value, or raises _Unexpected
 
 
 class _Unexpected(Exception):
-    """A value that cannot be used; its words say what was expected."""
+    """A value that cannot be used; the message says what was expected."""
 
 
 class _Table:
-    """A table of a grid file that knows its place."""
+    """A table of a grid file, with its place in the file."""
 
     def __init__(self, values: Any, where: str) -> None:
         if not isinstance(values, Mapping):
@@ -238,13 +238,13 @@ class _Table:
         return f"{self._where}.{key}" if self._where else key
 
     def value(self, key: str, read: Read, usual: Any) -> Any:
-        """Return the value of a key, `usual` where it is not there."""
-        if self._values.get(key) is None:  # JSON may say null
+        """Return the value of a key; `usual` if the key is missing."""
+        if self._values.get(key) is None:  # JSON may hold null
             return usual
         return self._read(self.place(key), read, self._values[key])
 
     def several(self, key: str, read: Read, usual: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the values of a list, which differ."""
+        """Return the values of a list, which must all differ."""
         given = self._values.get(key)
         if given is None:
             return usual
@@ -263,7 +263,7 @@ class _Table:
         return value.strip()
 
     def name(self, key: str, usual: str = "", longest: int = LONGEST_NAME) -> str:
-        """Return a text that is not empty and stands in one line."""
+        """Return a text of one line that is not empty."""
         name = self.text(key, usual)
         if not 0 < len(name) <= longest or not name.isprintable():
             raise GridError(
@@ -389,12 +389,12 @@ def _one_of(words: tuple[str, ...]) -> Read:
 
 
 def _finite(value: Any) -> float | None:
-    """Return a number as a float; None: it is none, or not finite."""
+    """Return a number as a float; None: it is no number, or not finite."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if math.isfinite(value) else None
 
 
 def _shown(value: Any) -> str:
-    """Return a value as an error says it."""
+    """Return a value in the form in which errors show it."""
     return "nothing" if value is None else repr(value)[:80]

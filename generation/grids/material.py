@@ -1,4 +1,4 @@
-"""What prompts are made from: examples with their dialog and what is known to answer it."""
+"""The material of prompts: examples with their dialog and what is known for answering it."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -17,7 +17,7 @@ class PassageText(NamedTuple):
 
 
 class AboutGraph(NamedTuple):
-    """What is known of a question about a knowledge graph: entities by qid, in order."""
+    """The known entities of a question about a knowledge graph: their qids, in order."""
 
     gold: tuple[str, ...]  # (): not known
     imported: tuple[str, ...] | None  # retrieved elsewhere; None: not known
@@ -28,17 +28,17 @@ class ExampleMaterial(NamedTuple):
 
     id: int
     key: str
-    dialog: str  # the conversation that it was cut from
+    dialog: str  # the dialog from which it was cut
     turns: tuple[TurnRecord, ...]
     golden: tuple[PassageText, ...]  # in the file's order
     about_graph: AboutGraph | None = None  # None: it asks about no knowledge graph
 
 
 def materials(example_ids: Sequence[int]) -> list[ExampleMaterial]:
-    """Return the examples in the order asked, with four queries.
+    """Return the examples in the order asked for, with four queries.
 
     Raises:
-        LookupError: there is no such example.
+        LookupError: an example does not exist.
     """
     wanted = set(example_ids)
     turns: dict[int, list[TurnRecord]] = defaultdict(list)
@@ -69,7 +69,7 @@ def materials(example_ids: Sequence[int]) -> list[ExampleMaterial]:
 
 
 def _about_graph(example_ids: Collection[int]) -> dict[int, AboutGraph]:
-    """Return what is known of those examples that ask about a knowledge graph."""
+    """Return the known entities of those examples that ask about a knowledge graph."""
     known: dict[int, AboutGraph] = {}
     rows = KGQuestion.objects.filter(example__in=example_ids).order_by("entities__position")
     columns = ("example", "is_retrieved_known", "entities__qid", "entities__is_retrieved")
@@ -77,6 +77,6 @@ def _about_graph(example_ids: Collection[int]) -> dict[int, AboutGraph]:
         about = known.setdefault(example, AboutGraph((), () if is_imported else None))
         if is_retrieved:
             known[example] = about._replace(imported=(*(about.imported or ()), qid))
-        elif qid is not None:  # None: it has no entity at all
+        elif qid is not None:  # None: the question has no entity at all
             known[example] = about._replace(gold=(*about.gold, qid))
     return known

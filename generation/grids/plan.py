@@ -1,4 +1,4 @@
-"""What a grid would ask, before it does: calls, tokens and their price. Reads only."""
+"""The plan of a grid: its calls, their tokens and their price. This module only reads."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,37 +25,37 @@ from generation.models import (
 from generation.seeded_random import random_key
 from generation.text.prompt_types import MOST_FACTS, Graph
 
-MOST_PROMPTS = 20_000  # that are made to be counted; of more, a sample of the examples
+MOST_PROMPTS = 20_000  # prompts made for counting; if more are needed, examples are sampled
 TOGETHER = 200  # examples
 
 
 class PlanRow(NamedTuple):
-    """What would be asked of one model with prompts of one type; sums over its setups."""
+    """The calls to one model with prompts of one type, summed over their setups."""
 
     model: str
     precision: str
-    prompt: str  # key of the type
+    prompt: str  # key of the prompt type
     n_setups: int
-    n_calls: int  # to be made
-    n_there: int  # answered already: they are not made again
-    # That have no such prompt: no golden evidence, the one-shot example itself, a part of the
-    # recipe without a passage of its own, no question about a graph with such entities, or no
+    n_calls: int  # calls to make
+    n_there: int  # examples answered already, for which no call is made
+    # Examples that have no such prompt: no golden evidence, the one-shot example itself, a part of
+    # the recipe without a passage of its own, no question about a graph with such entities, or no
     # member of a minimum set to remove.
     n_left_out: int
-    n_unmade: int  # of the calls: they would fail, because no prompt can be made
-    n_prompt_tokens: int  # as `generation.text.tokens` counts
+    n_unmade: int  # calls that would fail, because no prompt can be made
+    n_prompt_tokens: int  # counted by `generation.text.tokens`
     n_completion_tokens: int  # at most
     cost: float | None  # at most; None: no price is known
-    n_widened: int = 0  # of the calls: show more passages than the type says, all of them golden
-    n_incomplete: int = 0  # of the calls: the graph does not have all entities of the question
-    n_removing_less: int = 0  # of the calls: fewer members than that can be removed
+    n_widened: int = 0  # calls that show more passages than the type says, all of them golden
+    n_incomplete: int = 0  # calls whose question has entities that are not in the graph
+    n_removing_less: int = 0  # calls for which fewer members can be removed than the type says
 
 
 class GridPlan(NamedTuple):
-    """What a grid would ask. Tokens are estimated where fewer examples were counted than asked."""
+    """The plan of a grid. Tokens are estimated if fewer examples were counted than asked about."""
 
     n_examples: int
-    n_counted: int  # examples of each setup whose prompts were made to be counted, at most
+    n_counted: int  # examples of each setup, at most, whose prompts were counted
     currency: str
     rows: tuple[PlanRow, ...]
 
@@ -65,14 +65,14 @@ class GridPlan(NamedTuple):
 
     @property
     def total(self) -> PlanRow:
-        """The sums over all rows; the cost is that of the models with a known price."""
+        """The sums over all rows; the cost includes only models with a known price."""
         costs = [row.cost for row in self.rows if row.cost is not None]
         return _sum(self.rows)._replace(
             model="", precision="", prompt="", cost=sum(costs) if costs else None
         )
 
     def has_room_for(self, calls: Iterable[tuple[GridCell, int]]) -> bool:
-        """Return whether no more calls are to be made now than were planned, row by row."""
+        """Return whether no more calls are to be made now than were planned, in any row."""
         planned = {(row.model, row.precision, row.prompt): row.n_calls for row in self.rows}
         wanted: Counter[tuple[str, str, str]] = Counter()
         for cell, n_calls in calls:
@@ -80,25 +80,25 @@ class GridPlan(NamedTuple):
         return all(n_calls <= planned.get(row, 0) for row, n_calls in wanted.items())
 
     def as_data(self) -> dict[str, Any]:
-        """Return the plan as JSON has it: `plan_of` the other way round."""
+        """Return the plan as JSON data: the reverse of `plan_of`."""
         return self._asdict() | {"rows": [row._asdict() for row in self.rows]}
 
 
 def plan_of(grid: Grid) -> GridPlan | None:
-    """Return the plan of a grid; None: there is none yet."""
+    """Return the plan that is stored for a grid; None: there is none yet."""
     if not grid.plan:
         return None
     return GridPlan(**grid.plan | {"rows": tuple(PlanRow(**row) for row in grid.plan["rows"])})
 
 
 def planned(grid: Grid, on_batch: Callable[[], None] = lambda: None) -> GridPlan:
-    """Return what a grid would ask, with what is there now.
+    """Return the plan of a grid, given the responses that exist now.
 
     Args:
-        on_batch: called now and then while prompts are made.
+        on_batch: a function that is called now and then while prompts are made.
 
     Raises:
-        GridError: a model cannot be asked, or a setup's name stands for something else.
+        GridError: a model cannot be asked, or a setup of the same name has other content.
         PromptError: prompts cannot be made.
     """
     wanted = of_data(grid.choices)
@@ -121,9 +121,10 @@ def planned(grid: Grid, on_batch: Callable[[], None] = lambda: None) -> GridPlan
 
 
 def examples_of(dataset: Dataset, sample: Sample | None) -> dict[int, str]:
-    """Return the examples that a grid asks about, id → key, in the order asked.
+    """Return the examples that a grid asks about, id → key, in the order of asking.
 
-    Without a sample that is the benchmark: ad-hoc questions have samples of their own.
+    Without a sample these are the examples of the benchmark: ad-hoc questions have samples of their
+    own.
     """
     if sample is None:
         examples = Example.objects.of_benchmark().filter(dataset=dataset).order_by("pk")
@@ -134,7 +135,7 @@ def examples_of(dataset: Dataset, sample: Sample | None) -> dict[int, str]:
 
 
 class GridExamples:
-    """The examples that a grid asks about, and which of them it need not ask about."""
+    """The examples that a grid asks about, and those among them that need no call."""
 
     def __init__(self, dataset: Dataset, examples: dict[int, str]) -> None:
         self.examples = examples
@@ -144,8 +145,9 @@ class GridExamples:
         self._setups = dict(dataset.setups.values_list("name", "pk"))
 
     def left_out(self, choices: PromptChoices) -> set[int]:
-        """Return the examples that have no such prompt."""
-        # Every passage has a place in a ranking: it ends at the same one for all examples.
+        """Return the examples that have no prompt with these choices."""
+        # Every passage has a place in a ranking, so the ranking has the same length for all
+        # examples.
         if choices.type.n_before and choices.type.n_before >= self._n_texts:
             return set(self.examples)
         if choices.type.graph:
@@ -173,7 +175,7 @@ class GridExamples:
 
     @cached_property
     def _n_texts(self) -> int:
-        """How many different texts the passages have, as far as that matters for prompts."""
+        """The number of different texts of the passages, counted up to `MOST_FACTS`."""
         texts: set[str] = set()
         rows = Passage.objects.filter(dataset=self._dataset).values_list("text", flat=True)
         for text in rows.iterator(chunk_size=200):
@@ -183,7 +185,7 @@ class GridExamples:
         return len(texts)
 
     def there(self, cell: GridCell) -> set[int]:
-        """Return the examples that have a response under a setup already."""
+        """Return the examples that already have a response under a setup."""
         setup = self._setups.get(cell.setup.name)
         if setup is None:
             return set()
@@ -191,21 +193,21 @@ class GridExamples:
         return self.examples.keys() & set(there)
 
     def widened(self, cell: GridCell) -> int:
-        """Return how many of the examples to ask about have more golden passages than places."""
+        """Return how many examples to ask about have more golden passages than places."""
         kind = cell.choices.type
         if kind.evidence != "retrieved":
             return 0
         return sum(self._n_golden[pk] > kind.k for pk in self.to_ask(cell))
 
     def incomplete(self, cell: GridCell) -> int:
-        """Return how many of the examples to ask about have entities that the graph has not."""
+        """Return how many examples to ask about have entities that the graph does not have."""
         graph = cell.choices.type.graph
         return len(self._without_entities[graph].intersection(self.to_ask(cell))) if graph else 0
 
     def removing_less(self, cell: GridCell) -> int:
-        """Return how many of the examples to ask about lose fewer members than the type says.
+        """Return how many examples to ask about lose fewer members than the type says.
 
-        A budget may cut further ones.
+        A budget may leave even fewer members to remove; this is not counted here.
         """
         n_removed = cell.choices.type.n_removed
         if not n_removed:
@@ -219,10 +221,10 @@ class GridExamples:
 
 
 def _counted(all_cells: Sequence[GridCell], asked: GridExamples) -> tuple[list[list[int]], int]:
-    """Return by setup the examples whose prompts are counted, and of how many at most.
+    """Return, for each setup, the examples whose prompts are counted, and the most for a setup.
 
-    These are all that are to be asked about; where that is too much, some of them that are drawn
-    for each setup in the same order.
+    These are all examples to ask about. If they are too many, some of them are drawn, in the same
+    order for each setup.
     """
     to_ask = [asked.to_ask(cell) for cell in all_cells]
     prompts: dict[PromptChoices, set[int]] = defaultdict(set)
@@ -243,7 +245,7 @@ def _sizes(
     counted: Sequence[int],
     on_batch: Callable[[], None],
 ) -> dict[int, int | None]:
-    """Return the tokens of each example's prompt; None: none can be made."""
+    """Return the tokens of each example's prompt; None: no prompt can be made."""
     maker = PromptMaker(dataset, choices)
     sizes: dict[int, int | None] = {}
     for batch in lots(counted, TOGETHER):
@@ -256,10 +258,10 @@ def _sizes(
 def _count(
     cell: GridCell, asked: GridExamples, counted: Sequence[int | None], grid: GridChoices
 ) -> PlanRow:
-    """Return what one setup would ask, from the sizes of all its prompts or of some.
+    """Return the plan of one setup, from the sizes of all its prompts or of some.
 
     Args:
-        counted: their tokens; None: no prompt can be made.
+        counted: the tokens of each prompt; None: no prompt can be made.
     """
     left_out, there = asked.left_out(cell.choices), asked.there(cell)
     n_calls = len(asked.examples) - len(left_out | there)
@@ -288,7 +290,7 @@ def _count(
 
 
 def _rows(counts: Sequence[PlanRow]) -> tuple[PlanRow, ...]:
-    """Return the sums by model and prompt type, in order of their first setups."""
+    """Return the sums by model, precision and prompt type, in the order of their first setups."""
     rows: dict[tuple[str, str, str], list[PlanRow]] = {}
     for count in counts:
         rows.setdefault((count.model, count.precision, count.prompt), []).append(count)
@@ -296,7 +298,7 @@ def _rows(counts: Sequence[PlanRow]) -> tuple[PlanRow, ...]:
 
 
 def _sum(rows: Sequence[PlanRow]) -> PlanRow:
-    """Return the sums of some rows; the cost is known where that of each is."""
+    """Return the sums of some rows; the cost is known if it is known for each row."""
     model, precision, prompt = rows[0][:3] if rows else ("", "", "")
     costs = [row.cost for row in rows if row.cost is not None]
     return PlanRow(

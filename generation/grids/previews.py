@@ -1,4 +1,4 @@
-"""Prompts of one example as pages show them: one of them whole, all types by their size."""
+"""Prompts of one example as pages show them: one prompt whole, and all types with their size."""
 
 from typing import NamedTuple
 
@@ -16,9 +16,10 @@ from generation.text.prompt_types import (
     restricted_key,
 )
 
-# The recipe's is not of the twelve: the real ranking, with golden passages not forced.
+# The recipe's type is not one of the twelve: it shows the real ranking, and golden passages are not
+# forced into it.
 PREVIEWED: tuple[PromptType, ...] = (*TWELVE, prompt_type("top-3"))
-# Shown one at a time, beside those.
+# Types of which pages show one at a time, beside those above.
 RESTRICTED_EVIDENCE: tuple[RestrictedEvidence, ...] = ("golden", "next-best")
 RESTRICTED: tuple[PromptType, ...] = tuple(
     prompt_type(restricted_key(evidence, share))
@@ -26,19 +27,19 @@ RESTRICTED: tuple[PromptType, ...] = tuple(
     for share in SHARES
 )
 
-# What stands for a prompt that nobody should wait for.
+# The problem of a prompt for which a page would have to wait too long.
 NOT_INDEXED = "the passages are not indexed yet; index them on the dataset's page Retrieval"
 
 
 class PromptPreview(NamedTuple):
-    """One type's prompt of an example."""
+    """The prompt of an example with one type."""
 
     type: PromptType
     made: MadePrompt
 
     @property
     def n_widened(self) -> int:
-        """How many passages it shows beyond those that its type says: so many are golden."""
+        """The number of passages shown beyond the type's own number, because so many are golden."""
         is_forced = self.type.evidence == "retrieved"
         return max(0, len(self.made.passages) - self.type.k) if is_forced else 0
 
@@ -46,9 +47,9 @@ class PromptPreview(NamedTuple):
 def previews(example: Example, choices: PromptChoices) -> list[PromptPreview]:
     """Return an example's prompt of each type, with everything else as chosen.
 
-    Those about a knowledge graph are for questions about one. The type that is chosen comes last
-    where it is none of those always shown. Where the passages are many and not indexed, types that
-    rank or draw have none.
+    Types about a knowledge graph are only for questions about one. The chosen type comes last,
+    unless it is one of those always shown. If the passages are many and not indexed, types that
+    rank or draw passages have no prompt.
     """
     material = materials([example.pk])
     is_indexed = can_wait_for_index(example.dataset_id)

@@ -1,4 +1,4 @@
-"""How far grids are. Reads only."""
+"""The progress of grids. This module only reads."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -20,29 +20,29 @@ from generation.grids.grid_file import Price
 from generation.json_length import JsonLength
 from generation.models import Call, Grid, GridChunk, GridSetup, Setup
 
-# Tokens of a call's prompt, as the model counts; where it does not say, as we do.
+# Tokens of a call's prompt by the model's count; by ours if the model does not report one.
 TOKENS_IN = Case(
     When(n_model_prompt_tokens__gt=0, then=F("n_model_prompt_tokens")),
-    # A call that failed without a word from the model may have had no answer.
+    # A call that failed without a count from the model may have had no answer.
     When(response__isnull=False, then=F("n_tokens")),
     default=0,
 )
 
 
 class GridProgress(NamedTuple):
-    """How far one grid is. Rates, costs and the time left are None where they cannot be told."""
+    """The progress of one grid. Rates, costs and the time left are None if they are not known."""
 
     grid: Grid
     # planning, planned, queued, running, cancelled, failed, failed in part, done
     state: str
-    n_calls: int  # made by this grid, or still to be made; what was there before is not among them
-    n_done: int  # with a response
-    n_empty: int  # of these: the model said nothing
+    n_calls: int  # calls of this grid, made or still to make; responses from before do not count
+    n_done: int  # calls with a response
+    n_empty: int  # calls with a response in which the model said nothing
     n_failed: int
     n_left: int
-    n_tokens_in: int  # of prompts, as the model counts; where it does not say, as we do
-    n_tokens_out: int  # of completions, likewise
-    cost: float | None  # so far, of models with a price; None: there is none
+    n_tokens_in: int  # prompts' tokens by the model's count, or by ours if it reports none
+    n_tokens_out: int  # completions' tokens, by the same rule
+    cost: float | None  # cost so far of models with a price; None: no model has one
     currency: str
     calls_per_second: float | None
     seconds_left: float | None
@@ -54,15 +54,15 @@ class GridProgress(NamedTuple):
 
 
 class SetupProgress(NamedTuple):
-    """How far one setup of a grid is; calls are those that the grid made."""
+    """The progress of one setup of a grid, in calls that the grid made."""
 
     setup: Setup
     n_done: int
     n_failed: int
     n_left: int
-    n_cut: int  # completions as long as they may be
-    mean_prompt_tokens: float | None  # as we count; of calls with a response
-    mean_completion_tokens: float | None  # likewise, as `n_tokens_out`
+    n_cut: int  # completions that reached the greatest length allowed
+    mean_prompt_tokens: float | None  # our count; for calls with a response
+    mean_completion_tokens: float | None  # counted like `n_tokens_out`; for calls with a response
     n_tokens_in: int
     n_tokens_out: int
     cost: float | None
@@ -74,23 +74,23 @@ class _Calls(NamedTuple):
     n: int = 0
     n_failed: int = 0
     n_empty: int = 0
-    n_since: int = 0  # since the grid was last taken up
+    n_since: int = 0  # calls since the grid was last started or resumed
     n_cut: int = 0
-    n_prompt_tokens: int = 0  # of those with a response, as we count
-    n_completion_tokens: int = 0  # of those with a response
+    n_prompt_tokens: int = 0  # tokens of calls with a response, by our count
+    n_completion_tokens: int = 0  # tokens of calls with a response
     n_tokens_in: int = 0
     n_tokens_out: int = 0
 
 
 class _SetupRemainder(NamedTuple):
-    """What a grid has left under one setup: examples, and chunks that somebody is at."""
+    """The examples that a grid has left under one setup, and the chunks with a worker."""
 
     n: int = 0
     n_at_work: int = 0
 
 
 def grids_progress(grids: QuerySet[Grid]) -> list[GridProgress]:
-    """Return the progress of some grids, in their order; three statements, however many."""
+    """Return the progress of some grids, in their order; three statements for any number."""
     found = list(grids)
     now = timezone.now()
     ids = [grid.pk for grid in found]
@@ -99,7 +99,7 @@ def grids_progress(grids: QuerySet[Grid]) -> list[GridProgress]:
 
 
 def setups_progress(grid: Grid) -> list[SetupProgress]:
-    """Return the progress of a grid's setups, in its order; three statements."""
+    """Return the progress of a grid's setups, in its order, with three statements."""
     cells = GridSetup.objects.filter(grid=grid).select_related("setup")
     calls = _calls([grid.pk])[grid.pk]
     left = _left([grid.pk], timezone.now())[grid.pk]
@@ -115,7 +115,7 @@ def setups_progress(grid: Grid) -> list[SetupProgress]:
 
 
 def _calls(grids: list[int]) -> Mapping[int, dict[tuple[int, str], _Calls]]:
-    """Count calls by grid, then by setup and its model."""
+    """Return counts of calls by grid, then by setup and its model."""
     with_response = Q(response__isnull=False)
     counted = (
         Call.objects.filter(grid__in=grids)
@@ -124,7 +124,7 @@ def _calls(grids: list[int]) -> Mapping[int, dict[tuple[int, str], _Calls]]:
         .annotate(
             n=Count("pk"),
             failed=Count("pk", filter=~with_response),
-            empty=Count("pk", filter=Q(response__text="")),  # as `said` leaves it
+            empty=Count("pk", filter=Q(response__text="")),  # stored without outer spaces
             since=Count("pk", filter=Q(created_at__gte=F("grid__resumed_at"))),
             cut=Count("pk", filter=Q(is_cut=True)),
             prompt_tokens=Sum("n_tokens", filter=with_response, default=0),
@@ -140,7 +140,7 @@ def _calls(grids: list[int]) -> Mapping[int, dict[tuple[int, str], _Calls]]:
 
 
 def _left(grids: list[int], now: datetime) -> Mapping[int, dict[int, _SetupRemainder]]:
-    """Count what is in unfinished chunks, by grid and setup: what has no call yet."""
+    """Return the examples in unfinished chunks, which have no call yet, by grid and setup."""
     at_work = Q(state=GridChunk.State.RUNNING, lease_until__gte=now)
     counted = (
         GridChunk.objects.filter(grid__in=grids)
@@ -199,7 +199,7 @@ def _state(grid: Grid, is_at_work: bool, n_failed: int) -> str:
 
 
 def _share(grid: Grid, n: int, n_left: int) -> float:
-    """Return which part of the calls is made; of none, all are once the grid is done."""
+    """Return the share of calls that are made; without any calls, 1 if the grid is done."""
     if n + n_left:
         return n / (n + n_left)
     return 1.0 if grid.state == Grid.State.DONE else 0.0
@@ -224,7 +224,7 @@ def _setup_progress(
 
 
 def _cost(grid: Grid, model: str, calls: _Calls) -> float | None:
-    """Return what the calls of a model cost; None: its price is not known."""
+    """Return the cost of a model's calls; None: its price is not known."""
     for each in grid.choices.get("models", []):
         if each["name"] == model and "price" in each:
             return Price(**each["price"]).cost(calls.n_tokens_in, calls.n_tokens_out)

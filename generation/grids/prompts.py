@@ -32,22 +32,23 @@ from generation.text.restricted_context import (
     shares_kept,
 )
 
-# Why an example has no prompt of a type.
+# Reasons why an example has no prompt of a type.
 NO_GOLDEN = "no golden evidence"
 NO_PASSAGE = "no passage to show"
 NO_OWN_PASSAGE = "no passage of its own"
 NO_DIALOG = "no dialog to keep a share of"
 IS_DEMONSTRATED = "it is the one-shot example itself"
 
-# Looked at beyond those to show: the same text may be in a collection under other ids.
+# Passages that are looked at beyond those to show, because a collection may hold the same text
+# under several ids.
 SPARE_PASSAGES = 5
-# Where these are too few. For 200 examples with 20 passages each: 30,000 ids in a query, of which
-# SQLite takes 32,766.
+# The same where `SPARE_PASSAGES` are too few. For 200 examples with 20 passages each, this makes
+# 30,000 ids in a query; SQLite accepts 32,766.
 MOST_SPARE_PASSAGES = 130
 
 
-# What a setup of restricted context says of its evidence: it is the rest of what is really kept of
-# the dialog. Setups that do not say it were made when it was the rest of the share asked for.
+# A setting of setups with restricted context: the evidence is the rest of the dialog share that is
+# really kept. Setups without it were made when the evidence was the rest of the share asked for.
 EVIDENCE_SHARE, REST_OF_KEPT = "evidence_share", "rest of kept"
 
 
@@ -60,33 +61,33 @@ class PromptChoices(NamedTuple):
 
     type: PromptType
     position: Position = "before-dialog"
-    budget: int | None = None  # tokens of a whole prompt at most
-    ranking: Ranking = "bm25"  # what retrieved and top passages are
-    query: Query = "question"  # what is searched by: the last turn, or all turns
+    budget: int | None = None  # tokens of a whole prompt, at most
+    ranking: Ranking = "bm25"  # source of retrieved and top passages
+    query: Query = "question"  # text to search by: the last turn, or all turns
     bm25: Bm25 = Bm25()
-    seed: int = 0  # of what is drawn
-    one_shot: str = ""  # key of the example that demonstrates; "": the paper's
+    seed: int = 0  # seed of everything that is drawn
+    one_shot: str = ""  # key of the example for the demonstration; "": the paper's
 
 
 class MadePrompt(NamedTuple):
-    """The prompt of one example, or why there is none; the passages that it shows, by id."""
+    """The prompt of one example, with the ids of its passages, or the reason why there is none."""
 
     prompt: BuiltPrompt | None
     passages: tuple[int, ...] = ()
     problem: str = ""
-    shares: Shares | None = None  # of restricted context: what is really shown
-    # Taken out of its graph: members of the minimum set; None: its type takes nothing out.
+    shares: Shares | None = None  # for restricted context: the shares that are really shown
+    # Members of the minimum set that were removed from its graph; None: its type removes none.
     removed: tuple[Triple, ...] | None = None
     n_not_in_graph: int = 0  # members that its graph does not state
 
     @property
     def graph(self) -> tuple[Triple, ...] | None:
-        """The triples that it holds; None: it is about no knowledge graph."""
+        """The triples that it holds; None: it is not about a knowledge graph."""
         return self.prompt.graph if self.prompt else None
 
 
 def draws(choices: PromptChoices) -> bool:
-    """Return whether a prompt depends on the seed."""
+    """Return whether prompts depend on the seed."""
     if _is_ranking_chosen(choices.type):
         return choices.ranking == "random"
     if choices.type.lacks_knowledge:
@@ -95,12 +96,12 @@ def draws(choices: PromptChoices) -> bool:
 
 
 def what_matters(choices: PromptChoices) -> PromptChoices:
-    """Return the choices with the default of each that changes nothing in prompts of the type."""
+    """Return the choices, with defaults for those that change nothing in prompts of the type."""
     kind = choices.type
     is_searched = (kind.evidence == "next-best" and kind.shows_passages) or (
         _is_ranking_chosen(kind) and choices.ranking == "bm25"
     )
-    # Before the dialog and before its last turn is the same where there is one turn, or none.
+    # Evidence before the dialog and before its last turn is the same if there is at most one turn.
     has_turns = kind.has_history and kind.dialog_share != 0
     matters = {
         "position": kind.shows_passages and has_turns,
@@ -117,10 +118,11 @@ def what_matters(choices: PromptChoices) -> PromptChoices:
 
 
 def settings_of(choices: PromptChoices) -> dict[str, Any]:
-    """Return what a setup with these prompts has for settings, apart from its type.
+    """Return the settings of a setup with these prompts, apart from its type.
 
-    What is default, or changes nothing in prompts of the type, stays out. Keys: position, budget,
-    ranking, query, idf, k1, b, seed, one_shot; of restricted context `EVIDENCE_SHARE`.
+    Defaults and choices that change nothing in prompts of the type are left out. The keys are
+    position, budget, ranking, query, idf, k1, b, seed, one_shot, and for restricted context
+    `EVIDENCE_SHARE`.
     """
     given, usual = _flat(what_matters(choices)), _flat(PromptChoices(choices.type))
     unusual = {name: value for name, value in given.items() if value != usual[name]}
@@ -128,15 +130,15 @@ def settings_of(choices: PromptChoices) -> dict[str, Any]:
 
 
 def is_of_earlier_rule(kind: PromptType, settings: Mapping[str, Any]) -> bool:
-    """Return whether a setup's evidence was cut for the share asked for, as it is no longer."""
+    """Return whether a setup's evidence was cut for the share asked for, by the earlier rule."""
     return kind.cuts_evidence and settings.get(EVIDENCE_SHARE) != REST_OF_KEPT
 
 
 def choices_of(setup: Setup | SetupRecord) -> PromptChoices:
-    """Return the choices that a setup was made with: `settings_of` the other way round.
+    """Return the choices that a setup was made with: the reverse of `settings_of`.
 
     Raises:
-        PromptError: its prompt is no type, or was made by a rule that is no longer.
+        PromptError: its prompt is no type, or was made by a rule that is no longer used.
     """
     try:
         kind = prompt_type(setup.prompt)
@@ -154,13 +156,13 @@ def choices_of(setup: Setup | SetupRecord) -> PromptChoices:
 
 
 def _flat(choices: PromptChoices) -> dict[str, Any]:
-    """Return the choices beside the type by the names that settings have."""
+    """Return the choices beside the type, by their names in settings."""
     names = [name for name in choices._fields if name not in ("type", "bm25")]
     return {name: getattr(choices, name) for name in names} | choices.bm25._asdict()
 
 
 def _is_ranking_chosen(kind: PromptType) -> bool:
-    """Return whether there are other passages than golden ones, to be ranked or drawn."""
+    """Return whether passages beside golden ones are taken from the chosen ranking or draw."""
     return kind.evidence == "top" or (kind.evidence == "retrieved" and kind.k > 1)
 
 
@@ -171,12 +173,12 @@ def uses_index(kind: PromptType) -> bool:
 
 
 class PromptMaker:
-    """Makes the prompts of a dataset's examples, under fixed choices.
+    """A maker of prompts for a dataset's examples, under fixed choices.
 
     Passages are ranked or drawn among those that the dataset had when the first prompt was made.
 
     Raises:
-        PromptError: the example that demonstrates is not there, or has no golden evidence or
+        PromptError: the example for the demonstration does not exist, or has no golden evidence or
             answer.
     """
 
@@ -191,8 +193,9 @@ class PromptMaker:
     def made(self, materials: Sequence[ExampleMaterial]) -> list[MadePrompt]:
         """Return the prompt of each example.
 
-        There is one query for the passages' texts at most, and a second one where copies take
-        the places of others. Prompts about a knowledge graph have a fixed number of their own.
+        This takes at most one query for the passages' texts, and a second one if copies take the
+        places of others. Prompts about a knowledge graph take a fixed number of queries of their
+        own.
         """
         if self._graphs:
             built = self._graphs.prompts(materials, self._choices.budget)
@@ -222,7 +225,10 @@ class PromptMaker:
 
     @property
     def retrieval(self) -> str:
-        """Which passages are ranked or drawn, or which graph is shown, and how; "" for neither."""
+        """The signature of the passages or the graph that prompts show, and of their choice.
+
+        It is "" if no passages are ranked or drawn and no graph is shown.
+        """
         if self._graphs:
             return self._graphs.signature
         if self._index is None:
@@ -231,13 +237,13 @@ class PromptMaker:
 
     @cached_property
     def _index(self) -> DatasetIndex | None:
-        """All passages of the dataset; None where none are ranked or drawn."""
+        """The index of all passages of the dataset; None if none are ranked or drawn."""
         if uses_index(self._choices.type):
             return index_of(self._dataset.pk, self._choices.bm25)
         return None
 
     def _problem(self, material: ExampleMaterial) -> str:
-        """Return why an example has no such prompt, as far as it alone says that."""
+        """Return why an example has no such prompt, as far as the example alone shows this."""
         if self._choices.type.needs_golden and not material.golden:
             return NO_GOLDEN
         if self._choices.type.dialog_share is not None and not n_said_tokens(material.turns):
@@ -249,7 +255,7 @@ class PromptMaker:
         """Return the ids of the passages to choose among, best first.
 
         Args:
-            n_spare: of what is ranked or drawn, how many more than are shown.
+            n_spare: how many more passages to rank or draw than are shown.
         """
         kind, index = self._choices.type, self._index
         golden = [passage.id for passage in material.golden]
@@ -263,7 +269,7 @@ class PromptMaker:
     def _is_short(
         self, material: ExampleMaterial, candidates: Sequence[int], texts: Mapping[int, str]
     ) -> bool:
-        """Return whether copies leave too few candidates, and there may be more."""
+        """Return whether copies leave too few candidates although there may be more."""
         n = _n_looked_for(self._choices.type, material)
         if self._index is None or len(candidates) < n + SPARE_PASSAGES:
             return False
@@ -272,7 +278,7 @@ class PromptMaker:
     def _different(
         self, material: ExampleMaterial, candidates: Sequence[int], texts: Mapping[int, str]
     ) -> tuple[int, ...]:
-        """Return the candidates without copies; golden passages come first where it matters."""
+        """Return the candidates without copies; except in `top` prompts, golden passages stay."""
         is_top = self._choices.type.evidence == "top"
         golden = {} if is_top else {passage.id: passage.text for passage in material.golden}
         return _without_copies(candidates, texts, golden)
@@ -280,7 +286,7 @@ class PromptMaker:
     def _shown(
         self, material: ExampleMaterial, candidates: Sequence[int], texts: Mapping[int, str]
     ) -> tuple[int, ...]:
-        """Return the ids of the passages to show: of what is ranked or drawn, no text twice."""
+        """Return the ids of the passages to show; no text is ranked or drawn twice."""
         kind = self._choices.type
         if self._index is None:
             return tuple(candidates)
@@ -325,7 +331,7 @@ class PromptMaker:
         facts: Sequence[str],
         dialog_share: float,
     ) -> MadePrompt:
-        """Return the prompt of part of a dialog and of its evidence."""
+        """Return the prompt of a part of a dialog and of its evidence."""
         shows_passages = self._choices.type.shows_passages
         if shows_passages and not n_fact_tokens(facts):
             return MadePrompt(None, (), NO_PASSAGE)
@@ -336,14 +342,14 @@ class PromptMaker:
         kept = made.prompt.context
         if shows_passages:
             shares = shares_kept((kept.turns, kept.facts), (turns, facts))
-        else:  # nothing of any evidence
+        else:  # no evidence is shown
             shares = Shares(n_said_tokens(kept.turns) / n_said_tokens(turns), 0.0)
         return made._replace(shares=shares)
 
     def _built(
         self, turns: Sequence[TurnRecord], passages: Sequence[int], facts: Sequence[str]
     ) -> MadePrompt:
-        """Return the prompt of a dialog and of its evidence."""
+        """Return the prompt of a dialog and its evidence."""
         parts = PromptParts(
             tuple(turns),
             tuple(facts),
@@ -359,9 +365,9 @@ class PromptMaker:
 
 
 def _n_looked_for(kind: PromptType, material: ExampleMaterial) -> int:
-    """Return how many passages are taken of what is ranked or drawn.
+    """Return how many passages are taken from the ranking or the draw.
 
-    Of restricted context as many as are golden.
+    For restricted context, this is the number of golden passages.
     """
     if _is_ranking_chosen(kind):
         return kind.of or kind.k
@@ -371,7 +377,7 @@ def _n_looked_for(kind: PromptType, material: ExampleMaterial) -> int:
 def _without_copies(
     ranking: Sequence[int], texts: Mapping[int, str], golden: Mapping[int, str]
 ) -> tuple[int, ...]:
-    """Return the ranking without passages whose text is golden, or stands before; golden stay.
+    """Return the ranking without passages whose text is golden or came before; golden ones stay.
 
     Args:
         golden: passages that stay in any case, id → text.
@@ -390,7 +396,7 @@ def _golden_texts(materials: Sequence[ExampleMaterial]) -> dict[int, str]:
 
 
 def _texts(candidates: Sequence[Sequence[int]], known: Mapping[int, str]) -> dict[int, str]:
-    """Return the texts of those candidates whose texts are not known."""
+    """Return the texts of those candidates whose texts are not known yet."""
     missing = {passage for passages in candidates for passage in passages} - known.keys()
     if not missing:
         return {}
@@ -398,7 +404,7 @@ def _texts(candidates: Sequence[Sequence[int]], known: Mapping[int, str]) -> dic
 
 
 def _demonstration(dataset: Dataset, choices: PromptChoices) -> str:
-    """Return the paper's demonstration, or that of an example of the dataset."""
+    """Return the paper's demonstration, or one made of an example of the dataset."""
     if not (key := choices.one_shot):
         return prompt_text("one_shot")
     example = dataset.examples.filter(key=key).first()

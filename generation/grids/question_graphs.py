@@ -1,6 +1,7 @@
-"""Whose sub-graphs a prompt about a knowledge graph shows: of what is retrieved, or known.
+"""The sub-graphs that prompts about a knowledge graph show: retrieved, imported or gold ones.
 
-Gold ones may lack knowledge: members of the minimum set, or whole sub-graphs (KaLMA, 5.2, 5.3).
+Gold sub-graphs may lack knowledge: members of the minimum set are removed, or whole sub-graphs are
+replaced (KaLMA, 5.2, 5.3).
 """
 
 import json
@@ -30,7 +31,7 @@ from generation.text.graph_ablation import (
 from generation.text.graph_prompts import build_graph_prompt
 from generation.text.prompt_types import Graph, PromptType
 
-# Why an example has no prompt about a graph.
+# Reasons why an example has no prompt about a graph.
 NO_QUESTION = "no question about a knowledge graph"
 NO_GOLD = "no gold entities are known"
 NO_IMPORTED = "no retrieved list was imported"
@@ -38,9 +39,9 @@ NO_MINIMUM = "no knowledge of a minimum set to remove"
 
 
 def askable(dataset_id: int) -> dict[Graph, set[int]]:
-    """Return the examples of a dataset that have a prompt, by whose sub-graphs it shows; one query.
+    """Return the examples of a dataset that have a prompt, by the sub-graphs shown; one query.
 
-    As `QuestionGraphs.problem` says it of each.
+    The result agrees with `QuestionGraphs._problem` for each example.
     """
     gold = QuestionEntity.objects.filter(question=OuterRef("pk"), is_retrieved=False)
     rows = list(
@@ -56,10 +57,10 @@ def askable(dataset_id: int) -> dict[Graph, set[int]]:
 
 
 def removable(dataset_id: int) -> dict[int, int]:
-    """Return how many members can be removed of each example's minimum set, where any can.
+    """Return how many members of each example's minimum set can be removed, if any can.
 
-    That is, different ones that its gold sub-graphs state. As many queries for any number of
-    examples, some thousands of entities aside.
+    These are the different members that its gold sub-graphs state. The number of queries does not
+    depend on the number of examples, unless there are many thousands of entities.
     """
     members = _members(MinimumTriple.objects.filter(question__example__dataset=dataset_id))
     gold: dict[int, list[str]] = defaultdict(list)
@@ -77,7 +78,7 @@ def removable(dataset_id: int) -> dict[int, int]:
 
 
 def _members(rows: QuerySet[MinimumTriple]) -> dict[int, list[Triple]]:
-    """Return minimum sets by example; one query."""
+    """Return the minimum sets by example, with one query."""
     minimum: dict[int, list[Triple]] = defaultdict(list)
     columns = ("question__example", "qid", "relation", "value")
     for example, qid, relation, value in rows.order_by("question", "position").values_list(
@@ -93,7 +94,7 @@ def _triples(found: Mapping[str, Iterable[Triple]], qids: Iterable[str]) -> tupl
 
 
 def graph_mark(signature: str) -> str:
-    """Return the eight signs that a setup's name says a graph by.
+    """Return the eight characters that identify a graph in a setup's name.
 
     Args:
         signature: see `QuestionGraphs.signature`.
@@ -102,23 +103,23 @@ def graph_mark(signature: str) -> str:
 
 
 def without_entities(dataset_id: int) -> dict[Graph, set[int]]:
-    """Return the examples with entities that the graph does not have, as `askable`; one query."""
+    """Return the examples with entities that the graph lacks, keyed as in `askable`; one query."""
     in_graph = Entity.objects.filter(dataset=dataset_id, qid=OuterRef("qid"))
     missing = QuestionEntity.objects.filter(
         ~Exists(in_graph), question__example__dataset=dataset_id
     ).values_list("question__example", "is_retrieved")
     rows = set(missing)
     return {
-        "retrieved": set(),  # what is found here is in the graph
+        "retrieved": set(),  # entities that are found here are in the graph
         "imported": {example for example, is_retrieved in rows if is_retrieved},
         "gold": {example for example, is_retrieved in rows if not is_retrieved},
     }
 
 
 def graph_marks(dataset_id: int, kinds: Iterable[PromptType]) -> dict[PromptType, str]:
-    """Return the mark of the graph that prompts of each type show; those of other types have none.
+    """Return the mark of the graph that prompts of each type show; types without a graph have none.
 
-    Types that depend on the same are looked at once.
+    Types that depend on the same data get the same mark.
     """
     alike: dict[tuple[Graph, bool], list[PromptType]] = defaultdict(list)
     for kind in dict.fromkeys(kinds):
@@ -132,34 +133,34 @@ def graph_marks(dataset_id: int, kinds: Iterable[PromptType]) -> dict[PromptType
 
 
 class GraphPrompt(NamedTuple):
-    """The prompt of one question, or why there is none."""
+    """The prompt of one question, or the reason why there is none."""
 
     prompt: BuiltPrompt | None
     problem: str = ""
-    removed: tuple[Triple, ...] | None = None  # members of its minimum set; None: of another type
-    n_not_in_graph: int = 0  # members that its graph does not state: never removed
+    removed: tuple[Triple, ...] | None = None  # members; None: its type removes none
+    n_not_in_graph: int = 0  # members that its graph does not state, so they are never removed
 
 
 class _PromptGraph(NamedTuple):
-    """What a prompt shows, and how many of its question's entities are not in the graph."""
+    """The triples that a prompt shows, and how many entities of its question the graph lacks."""
 
     triples: tuple[Triple, ...]
     n_missing: int
 
 
 class QuestionGraphs:
-    """The sub-graphs of a dataset's questions, chosen one way.
+    """The sub-graphs of a dataset's questions, chosen in one way.
 
-    Which are replaced is drawn among the gold entities that the dataset's questions had when the
-    first ones were looked up.
+    Replacements are drawn among the gold entities that the dataset's questions had when the first
+    questions were looked up.
     """
 
     def __init__(self, dataset_id: int, kind: PromptType, seed: int = 0) -> None:
-        """Say which.
+        """Choose the dataset and the type of prompts.
 
         Args:
             kind: a type about a graph.
-            seed: of what its sub-graphs lack.
+            seed: the seed that decides what its sub-graphs lack.
         """
         if kind.graph is None:
             raise ValueError(f"prompt type {kind.key}; expected one about a graph")
@@ -169,7 +170,7 @@ class QuestionGraphs:
     def prompts(
         self, materials: Sequence[ExampleMaterial], budget: int | None
     ) -> list[GraphPrompt]:
-        """Return the prompt of each question; as many queries for any number of them."""
+        """Return the prompt of each question; the number of queries is the same for any number."""
         minimum = self._minimum(materials)
         return [
             self._prompt(material, shown, minimum.get(material.id, []), budget)
@@ -198,9 +199,9 @@ class QuestionGraphs:
     def _lacking(
         self, whole: BuiltPrompt, material: ExampleMaterial, minimum: list[Triple]
     ) -> GraphPrompt:
-        """Return a prompt without members of the minimum set, of those that it holds.
+        """Return a prompt without some members of the minimum set that the whole prompt holds.
 
-        What a budget has cut stays away: less knowledge makes no room for other.
+        Triples that a budget has cut stay out: removing knowledge makes no room for other triples.
         """
         graph = whole.graph or ()
         stated = stated_members(minimum, graph)
@@ -217,7 +218,7 @@ class QuestionGraphs:
         )
 
     def _problem(self, material: ExampleMaterial) -> str:
-        """Return why an example has no such prompt, as far as it alone says that; "" if it has."""
+        """Return why an example has no such prompt, as far as it alone shows this; "" if it has."""
         about = material.about_graph
         if about is None:
             return NO_QUESTION
@@ -226,17 +227,17 @@ class QuestionGraphs:
         return NO_IMPORTED if self._graph == "imported" and about.imported is None else ""
 
     def _minimum(self, materials: Sequence[ExampleMaterial]) -> dict[int, list[Triple]]:
-        """Return the minimum sets by example, where any of one is removed; one query at most."""
+        """Return the minimum sets by example, if the type removes members; one query at most."""
         if not self._kind.n_removed:
             return {}
         ids = [material.id for material in materials]
         return _members(MinimumTriple.objects.filter(question__example__in=ids))
 
     def _shown(self, materials: Sequence[ExampleMaterial]) -> list[_PromptGraph]:
-        """Return what each question's prompt may show, texts too, in the order of its entities.
+        """Return what each question's prompt may show, with texts, in the order of its entities.
 
-        Empty where there is none, or it has no such prompt; an entity that the graph does not have
-        shows nothing.
+        It is empty for an example without a question or without such a prompt. An entity that the
+        graph does not have shows nothing.
         """
         qids = self._qids(materials)
         found = shown_subgraphs(self._dataset_id, {qid for each in qids for qid in each})
@@ -244,9 +245,9 @@ class QuestionGraphs:
 
     @property
     def signature(self) -> str:
-        """Which graph it is, and how it is searched where it is.
+        """The signature of the graph and, if sub-graphs are retrieved, of the search.
 
-        Where sub-graphs are replaced, all questions' gold entities as well.
+        If sub-graphs are replaced, it also covers the gold entities of all questions.
         """
         if self._graph == "retrieved":
             return self._retriever.signature
@@ -275,7 +276,7 @@ class QuestionGraphs:
         return stand_ins(self._places, self._kind.accuracy, self._seed)
 
     def _qids(self, materials: Sequence[ExampleMaterial]) -> list[tuple[str, ...]]:
-        """Return the entities of each question, in order; none where none is known."""
+        """Return the entities of each question, in order; none if none are known."""
         asked = [material for material in materials if material.about_graph]
         by_example = dict(zip((each.id for each in asked), self._of(asked), strict=True))
         return [by_example.get(material.id, ()) for material in materials]

@@ -1,7 +1,7 @@
 """The grid of the recipe ([A] 7.7): prompts that show all of the first K1 passages, K at a time.
 
-For each K from 1 to K2 there are ⌈K1 / K⌉ prompts of exactly K passages of the real ranking, in
-which golden ones are not forced. An example takes Σ ⌈K1 / K⌉ calls.
+For each K from 1 to K2 there are ⌈K1 / K⌉ prompts of exactly K passages of the real ranking; golden
+passages are not forced into it. An example takes Σ ⌈K1 / K⌉ calls.
 """
 
 from generation.grids.grid_file import (
@@ -61,13 +61,13 @@ def recipe_grid(
 
     Args:
         k1: passages to cover, from 1 to `MOST_FACTS`.
-        k2: passages in a prompt at most, from 1 to `k1`.
-        sample: a name; "" for every example of the dataset.
-        budget: tokens of a prompt at most.
+        k2: passages in a prompt, at most; from 1 to `k1`.
+        sample: the name of a sample; "" for every example of the dataset.
+        budget: tokens of a prompt, at most.
         retrieval: how passages are ranked.
 
     Raises:
-        GridError: `k1` or `k2` is out of its range, or anything else cannot be asked.
+        GridError: `k1` or `k2` is out of its range, or any other choice cannot be used.
     """
     if not 1 <= k1 <= MOST_FACTS:
         raise GridError("k1", str(k1), f"a whole number from 1 to {MOST_FACTS}")

@@ -1,6 +1,6 @@
 """The grid of restricted context ([A] 7.4): golden and non-evidence at each share of the dialog.
 
-The whole dialog leaves no room for evidence of any kind: it is asked once, as golden.
+The whole dialog leaves no room for evidence of any kind, so it is asked once, as golden.
 """
 
 from collections.abc import Sequence
@@ -37,13 +37,14 @@ def restricted_grid(
     """Return the grid that asks one model at temperature 0 with each evidence at each share.
 
     Args:
-        sample: a name; "" for every example of the dataset.
-        shares: of the dialog's tokens, some of `SHARES`; 1 is one prompt, whatever the evidence.
-        budget: tokens of a prompt at most.
+        sample: the name of a sample; "" for every example of the dataset.
+        shares: shares of the dialog's tokens, some of `SHARES`; 1 is one prompt, whatever the
+            evidence.
+        budget: tokens of a prompt, at most.
         retrieval: how the next-best passages are ranked.
 
     Raises:
-        GridError: a share or an evidence is none, or anything else cannot be asked.
+        GridError: a share or a kind of evidence does not exist, or any other choice cannot be used.
     """
     for share in shares:
         if share not in SHARES:
