@@ -1,1 +1,1 @@
-"""Every write to the material: datasets, graphs, setups and responses; and what makes them."""
+"""All writes to the material: datasets, graphs, setups and responses; and the work behind them."""

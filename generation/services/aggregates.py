@@ -14,11 +14,11 @@ from generation.services.calls import response_key
 from generation.services.record_keys import MOST_KEYS, digest, record_digest
 from generation.services.responses import store_setups
 
-IS_TIE = "is_tie"  # in the meta of a response: chosen by the other score, among equals
-CHOICE = "choice"  # in its settings: tells apart what was chosen otherwise at another time
-KEPT = ("tokens",)  # of the chosen response's meta
+IS_TIE = "is_tie"  # key in a response's meta: a second score decided between equals
+CHOICE = "choice"  # key in a setup's settings: distinguishes choices that differ
+KEPT = ("tokens",)  # parts of the chosen response's meta
 _SAVED_TOGETHER = 500
-_LOADED = ("backend", "signature", "revision", "files")  # of what a setup was made with
+_LOADED = ("backend", "signature", "revision", "files")  # parts of what a setup was made with
 
 
 class AggregateError(Exception):
@@ -26,7 +26,7 @@ class AggregateError(Exception):
 
 
 class StoredAggregate(NamedTuple):
-    """An aggregate as it is stored, and how many responses were added to it."""
+    """An aggregate that is stored, and how many responses were added to it."""
 
     setup: Setup
     n_added: int
@@ -36,8 +36,8 @@ class _Chosen(NamedTuple):
     """A response of the pool that was chosen for its example."""
 
     response: Response
-    example: str  # its key
-    shown: tuple[tuple[int, str], ...]  # passages in order: id, key
+    example: str  # the example's key
+    shown: tuple[tuple[int, str], ...]  # passages in the order shown: id, key
     is_tie: bool
 
 
@@ -50,23 +50,23 @@ def store_aggregate(
 ) -> StoredAggregate:
     """Store an aggregate, and return it.
 
-    Safe to ask twice, also at once: the same choice is the same setup, and examples that it lacks
-    are added. What differs in an example that the stored aggregate has (scores have changed since,
-    or the pool has grown) is not mixed with it but becomes a setup beside it, which says in its
-    settings, under `choice`, a digest of what was chosen. An example that has no choice any more
-    keeps the one it has.
+    It is safe to call this twice, also at the same time: the same choice is the same setup, and
+    examples that it lacks are added. If another response is chosen for an example that the stored
+    aggregate has (because scores have changed or the pool has grown), the two are not mixed. The
+    new choice becomes another setup, whose settings have, under `choice`, a digest of what was
+    chosen. An example for which nothing is chosen any more keeps its earlier response.
 
-    Its responses have text, evidence and graphs of those chosen, and the size of their prompts.
+    The responses have the text, evidence and graphs of those chosen, and the size of their prompts.
 
     Args:
         setup: its model, temperature and settings, with the names of the pool under `pool`. Its
             name is made here.
-        chosen: response by example, both as ids.
-        ties: of the examples, those in which a second score decided between equals.
+        chosen: ids of responses by ids of examples.
+        ties: ids of the examples in which a second score decided between equals.
 
     Raises:
-        AggregateError: the pool is not of one model, temperature and decoding, or something else
-            than its responses, each to its example, is chosen, or nothing is.
+        AggregateError: the pool does not have one model, temperature and decoding; a chosen
+            response is not one of the pool's to its example; or nothing is chosen.
     """
     lock(dataset)
     pool = checked_pool(dataset, setup.settings["pool"])
@@ -83,12 +83,12 @@ def store_aggregate(
 
 
 def lock(dataset: Dataset) -> None:
-    """Wait for others who choose among a dataset's responses, until this transaction ends."""
+    """Lock the choice among a dataset's responses until this transaction ends; others wait."""
     Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
 
 
 def sources_of(aggregates: Iterable[Setup]) -> dict[int, dict[int, int | None]]:
-    """Return what each of some aggregates has for each example, all as ids; one query."""
+    """Return, for each example of some aggregates, the response chosen, all as ids; one query."""
     found: dict[int, dict[int, int | None]] = {aggregate.pk: {} for aggregate in aggregates}
     rows = Response.objects.filter(setup__in=found)
     for setup, example, source in rows.values_list("setup", "example", "chosen_from"):
@@ -97,14 +97,15 @@ def sources_of(aggregates: Iterable[Setup]) -> dict[int, dict[int, int | None]]:
 
 
 def current_aggregate(aggregates: Iterable[Setup], chosen: Mapping[int, int]) -> Setup | None:
-    """Return the aggregate that says what is chosen, of some that differ in that alone.
+    """Return the aggregate that holds the present choice, of some that differ only in the choice.
 
-    That is one none of whose examples has another choice now; examples may have come, or may have
-    no choice any more. Of several, the one that has most of what is chosen, of equals the first
-    by name. None where each says something else: scores have changed since.
+    None of its examples has another choice now. It may lack new examples, and for some of its
+    examples nothing may be chosen any more. Of several such aggregates, the one with most of the
+    chosen examples is returned; of equals, the first by name. The result is None if each holds
+    another choice, because scores have changed.
 
     Args:
-        chosen: response by example, both as ids.
+        chosen: ids of responses by ids of examples.
     """
     there = sorted(aggregates, key=lambda aggregate: aggregate.name)
     sources = sources_of(there)
@@ -125,8 +126,9 @@ def checked_pool(dataset: Dataset, names: Sequence[str]) -> list[Setup]:
     """Return the setups of a pool, in the order of the names given.
 
     Raises:
-        AggregateError: one is not there, named twice, or an aggregate itself; or they differ in
-            model, temperature or decoding, or were made with different models of one name.
+        AggregateError: a setup does not exist, is named twice, is an aggregate itself, or has no
+            known model; or the setups differ in model, temperature or decoding, or were made with
+            different models of one name.
     """
     by_name = {setup.name: setup for setup in dataset.setups.filter(name__in=names)}
     missing = [name for name in names if name not in by_name]
@@ -156,7 +158,7 @@ def checked_pool(dataset: Dataset, names: Sequence[str]) -> list[Setup]:
 
 
 def what_makes(setup: Setup) -> dict[str, Any]:
-    """Return what members of a pool share: model, temperature, and all decoding but the seed."""
+    """Return what the setups of a pool share: model, temperature, and all decoding but the seed."""
     decoding = decoding_of(setup)
     return {
         "model": setup.model,
@@ -169,7 +171,7 @@ def what_makes(setup: Setup) -> dict[str, Any]:
 
 
 def _is_one_model(setup: Setup, other: Setup) -> bool:
-    """Return whether two setups were made with the same model, so far as that is known of both."""
+    """Return whether two setups were made with the same model, as far as this is known of both."""
     here, there = origin_of(setup), origin_of(other)
     return all(here[name] == there[name] for name in _LOADED if name in here and name in there)
 
@@ -177,7 +179,7 @@ def _is_one_model(setup: Setup, other: Setup) -> bool:
 def _chosen(
     dataset: Dataset, pool: Collection[int], chosen: Mapping[int, int], ties: Collection[int]
 ) -> list[_Chosen]:
-    """Return what was chosen, by the keys of the examples; three queries for 10,000 examples."""
+    """Return the chosen responses by keys of the examples; three queries for 10,000 examples."""
     responses: dict[int, Response] = {}
     examples: dict[int, str] = {}
     shown: dict[int, list[tuple[int, str]]] = {}
@@ -210,7 +212,7 @@ def _chosen(
 def _without_contradiction(
     dataset: Dataset, setup: SetupRecord, chosen: Sequence[_Chosen]
 ) -> SetupRecord:
-    """Return the setup to store a choice under: one whose stored part says the same."""
+    """Return the setup under which to store a choice: one whose stored examples agree with it."""
     plain = _named(setup)
     wanted = setup_content(plain)
     chosen_now = {each.response.example_id: each.response.pk for each in chosen}
@@ -234,7 +236,7 @@ def _without_choice(aggregate: Setup) -> dict[str, Any]:
 
 
 def _named(setup: SetupRecord) -> SetupRecord:
-    """Return the record of an aggregate, with a name that tells it from every other one."""
+    """Return the record of an aggregate, with a name that no other aggregate has."""
     temperature = None if setup.temperature is None else float(setup.temperature)
     record = setup._replace(
         name="", temperature=temperature, prompt=RERANKED, settings=dict(setup.settings)

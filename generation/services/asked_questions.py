@@ -1,6 +1,6 @@
-"""Questions that somebody asks about a graph: stored as examples, asked as grids of one call.
+"""Users' questions about a graph: they are stored as examples, and asked as grids of one call.
 
-Nothing here sends work to a queue: `generation.tasks.send` does.
+Nothing here sends work to a queue; `generation.tasks.send` does.
 """
 
 import json
@@ -41,17 +41,17 @@ from generation.text.prompt_types import prompt_type
 
 LONGEST_QUESTION = 2_000
 PROMPT = "graph-retrieved"
-MOST_NEW_TOKENS = 500  # of an answer with its citations
+MOST_NEW_TOKENS = 500  # tokens of an answer with its citations
 State = Grid.State
 GOING_ON = (State.PLANNING, State.RUNNING)
 
 
 class QuestionError(ValueError):
-    """Something that cannot be done to a question, said so that a page can show it."""
+    """A change to a question that is refused; the message may be shown on a page."""
 
 
 class AskedOf(NamedTuple):
-    """Which model is asked, and how."""
+    """The model that is asked, and its settings."""
 
     model: str
     precision: Precision = "fp32"
@@ -68,14 +68,15 @@ class AskedOf(NamedTuple):
 
 
 def key_of(question: str) -> str:
-    """Return the key of a question: the same for the same words, whatever white space there is."""
+    """Return the key of a question: the same for the same words, with any white space."""
     return f"{ASKED}{sha256(' '.join(question.split()).encode()).hexdigest()[:16]}"
 
 
 def store_question(dataset: Dataset, question: str, user: User | None) -> Example:
-    """Return the example of a question, stored if the dataset has no question of these words.
+    """Return the example of a question; store it if the dataset has no question with these words.
 
-    Then it is an ad-hoc one, in no benchmark; its gold entities and minimum set are not known.
+    A question stored here is ad hoc and in no benchmark. Its gold entities and minimum set are not
+    known.
     """
     text = " ".join(question.split())
     key = key_of(text)
@@ -88,19 +89,19 @@ def store_question(dataset: Dataset, question: str, user: User | None) -> Exampl
         with transaction.atomic():
             store_kg_questions(dataset, [record])
             record_in_audit_trail(user, "question.asked", dataset.name, dataset=dataset.pk, key=key)
-    except IntegrityError:  # somebody asked it at the same moment
+    except IntegrityError:  # another user asked it at the same moment
         pass
     return dataset.examples.get(key=key)
 
 
 def ask(example: Example, asked: AskedOf, user: User | None) -> Grid:
-    """Return the grid that asks one question of one model, on its way or at its end.
+    """Return the grid that asks one question of one model; it may be going on or ended.
 
-    Asking the same again is asking for the same call, as long as the graph is the same; what has
+    Asking the same again leads to the same call, as long as the graph is the same. A call that
     failed is tried once more.
 
     Raises:
-        GridError: the model is not there any more.
+        GridError: the model is not available any more.
         GridChangeError: another grid has the name.
     """
     grid = request_grid(example.dataset, _grid(example, asked, user), user)
@@ -110,16 +111,17 @@ def ask(example: Example, asked: AskedOf, user: User | None) -> Grid:
         retry_failed(grid, user)
     make_plan(grid.pk)
     grid.refresh_from_db()
-    if grid.state == State.PLANNED:  # one call at most: nobody needs to look at its plan
+    if grid.state == State.PLANNED:  # one call at most: its plan needs no review
         start_grid(grid, user)
         grid.refresh_from_db()
     return grid
 
 
 def grids_about(example: Example) -> list[Grid]:
-    """Return the grids that ask about nothing but one example, newest first.
+    """Return the grids that ask about one example only, newest first.
 
-    Of those that asked the same of an earlier graph, only the last.
+    Of the grids that asked the same about different states of the graph, only the newest is
+    returned.
     """
     own = Grid.objects.filter(dataset=example.dataset_id, sample__name=_name_of(example))
     newest: dict[str, Grid] = {}
@@ -130,10 +132,10 @@ def grids_about(example: Example) -> list[Grid]:
 
 @transaction.atomic
 def delete_question(example: Example, user: User | None) -> None:
-    """Delete an ad-hoc question with its answers, its grids and the setups that nothing else has.
+    """Delete an ad-hoc question with its answers, its grids and the setups that nothing else uses.
 
     Raises:
-        QuestionError: it is no ad-hoc question, or a worker is asking it.
+        QuestionError: the question is not ad hoc, or is being asked.
     """
     locked = Example.objects.select_for_update(of=("self",)).select_related("dataset")
     example = locked.get(pk=example.pk)
@@ -180,13 +182,13 @@ def _grid(example: Example, asked: AskedOf, user: User | None) -> GridChoices:
 
 
 def _name_of(example: Example) -> str:
-    """Return the name of the sample that is one example."""
+    """Return the name of the sample that consists of one example."""
     return f"{ASKED}{sha256(example.key.encode()).hexdigest()[:16]}"
 
 
 @transaction.atomic
 def _sample_of(example: Example, user: User | None) -> Sample:
-    """Return the sample that is one example."""
+    """Return the sample that consists of one example; create it if there is none."""
     choices = SampleChoices(_name_of(example), Filters(), size=1)
     sample, is_new = Sample.objects.get_or_create(
         dataset=example.dataset,

@@ -14,12 +14,12 @@ from generation.text.native_dialog import reply_text
 from generation.text.prompt_types import is_about_graph
 from generation.text.tokens import count_tokens
 
-NOTHING = Completion()  # of a model that was not asked
-LONGEST_KEY = 200  # of a response
+NOTHING = Completion()  # stands for a model that was not asked
+LONGEST_KEY = 200  # characters of a response's key
 
 
 class PendingCall(NamedTuple):
-    """One example on its way through a model."""
+    """An example with its prompt, for one call of a model."""
 
     material: ExampleMaterial
     made: MadePrompt
@@ -34,11 +34,12 @@ def call_of(
 ) -> Call:
     """Return the row of a call that is not stored yet.
 
-    Where a model does not say how many tokens it made, they are counted as those of prompts.
+    If a model does not report how many tokens it made, they are counted in the same way as those of
+    prompts.
 
     Args:
-        problem: why there is no response; one that is empty is a response, too.
-        seconds: waited for its completion; None: no model was asked.
+        problem: why there is no response; an empty text counts as a response.
+        seconds: the time waited for the completion; None: no model was asked.
     """
     sizes: dict[str, int] = {}
     prompt = asked.made.prompt
@@ -74,12 +75,12 @@ def response_of(
 ) -> Response:
     """Return the row of a response that is not stored yet.
 
-    About a knowledge graph it holds the triples that its prompt did, and what was taken out of
-    them; no passage was shown then.
+    A response about a knowledge graph holds the triples of its prompt, and those that were removed
+    from them. No passage was shown then.
     """
     setup, prompt, graph = claim.setup, asked.made.prompt, asked.made.graph
     removed = asked.made.removed
-    assert prompt is not None  # it was asked
+    assert prompt is not None  # only prompts are asked
     record = ResponseRecord(
         where=Where("", 0),
         key=response_key(asked.material.key, setup.name),
@@ -108,15 +109,15 @@ def response_of(
 
 
 def _said(setup: Setup, completion: Completion) -> str:
-    """Return what a model said, up to where completions of such prompts end."""
+    """Return a model's reply: its completion up to the point where such prompts end it."""
     text = storable_text(completion.text)
     return said_about_graph(text) if is_about_graph(setup.prompt) else reply_text(text)
 
 
 def _meta(made: MadePrompt, prompt: BuiltPrompt) -> dict[str, Any]:
-    """Return what is exported with a response: the prompt's size, and what had no room in it.
+    """Return the data that a response is exported with: the prompt's size, and what had no room.
 
-    Of restricted context the shares of dialog and evidence as well, that are really shown.
+    For restricted context, this includes the shares of dialog and evidence that are really shown.
     """
     meta: dict[str, Any] = {
         "tokens": {
@@ -143,7 +144,7 @@ def _meta(made: MadePrompt, prompt: BuiltPrompt) -> dict[str, Any]:
 
 
 def response_key(example_key: str, name_of_setup: str) -> str:
-    """Return the key of a response made here: of its example and of its setup."""
+    """Return the key of a response made here, from its example and its setup."""
     key = f"{example_key}|{digest(name_of_setup)[:16]}"
     if len(key) <= LONGEST_KEY:
         return key
@@ -151,5 +152,5 @@ def response_key(example_key: str, name_of_setup: str) -> str:
 
 
 def storable_text(text: str) -> str:
-    """Return a text as databases store it: without NUL, '?' for what UTF-8 does not have."""
+    """Return a text as databases can store it: without NUL, '?' for what UTF-8 cannot encode."""
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""What is learnt of listed models when they are used, and what they may do then."""
+"""Data about listed models that are stored or read when the models are used."""
 
 from generation.backends.model_files import COMMIT
 from generation.model_specs import ModelSpec
@@ -6,10 +6,9 @@ from generation.models import Checkpoint
 
 
 def pin_revision(name: str, revision: str) -> bool:
-    """Note the commit of a model from the hub that was loaded without one; return whether it was.
+    """Store the commit of a hub model that was loaded without one; return whether it was stored.
 
-    From then on every worker loads that one. What lies in a folder is what it is, and a server
-    says no commit.
+    From then on every worker loads that commit. A folder has no commits, and a server reports none.
     """
     if not COMMIT.fullmatch(revision):
         return False
@@ -19,6 +18,10 @@ def pin_revision(name: str, revision: str) -> bool:
 
 
 def with_leave(spec: ModelSpec) -> ModelSpec:
-    """Return a model with the leave for its key that its listing has now; unlisted, as it is."""
+    """Return a model with the permission for its key that its listing has now.
+
+    A model that is not listed is returned unchanged. The permission is to send the key over plain
+    HTTP.
+    """
     listed = Checkpoint.objects.filter(name=spec.name, location=spec.location).first()
     return spec._replace(key_over_http=listed.key_over_http) if listed else spec

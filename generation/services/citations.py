@@ -1,4 +1,4 @@
-"""What the citations of responses claim, parsed from their texts."""
+"""The claims of citations in responses, parsed from the responses' texts."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -8,29 +8,30 @@ from generation.text.citations import NAME, ParsedAnswer, parse_citations
 from generation.text.compared_triples import citations_of, compared, other_names, without_names
 from generation.text.flat_graph import Triple as Fact
 
-RESPONSES_AT_ONCE = 500  # parsed and written together
-MOST_CITATIONS = 32_767  # of one response: what a small integer holds
+RESPONSES_AT_ONCE = 500  # responses that are parsed and written together
+MOST_CITATIONS = 32_767  # citations of one response; a small integer holds no more
 
 
 class Vocabulary(NamedTuple):
-    """What citations may name: relations of a graph, and entities, where not called Q123."""
+    """The names that citations may use: relations of a graph, and entities not called like Q123."""
 
     relations: frozenset[str]
     qids: frozenset[str]
 
 
 def store_cited_facts(responses: Collection[int]) -> int:
-    """Parse the texts of responses, and fill in what each complete citation claims.
+    """Parse the texts of responses, and store what each complete citation claims.
 
-    So do names beside other claims where they are another than the shown text or the store has.
-    A citation that has its content keeps it: raters may have judged it. An incomplete one takes
-    a number and no row: nobody can rate it.
+    A name beside other claims is stored as well, if it differs from the names in the shown text and
+    in the database. A citation that has its content already keeps it, because raters may have
+    judged it. An incomplete citation takes a number but gets no row, because raters cannot judge
+    it.
 
     Args:
-        responses: ids.
+        responses: ids of responses.
 
     Returns:
-        How many citations these responses have now.
+        The number of citations that these responses have now.
     """
     ids = sorted(set(responses))
     by_dataset: dict[int, Vocabulary] = {}
@@ -41,7 +42,10 @@ def store_cited_facts(responses: Collection[int]) -> int:
 
 
 def _store_facts_of(ids: Collection[int], by_dataset: dict[int, Vocabulary]) -> int:
-    """Do one batch; `by_dataset` is what is known already of datasets, and grows."""
+    """Store the citations of one batch, and return how many there are now.
+
+    `by_dataset` holds the vocabularies of datasets that are known already; new ones are added.
+    """
     responses = Response.objects.filter(pk__in=ids).only("text", "graph_shown", "dataset_id")
     without_graph = {r.dataset_id for r in responses if not r.graph_shown}
     by_dataset |= vocabularies(without_graph - by_dataset.keys())
@@ -83,14 +87,14 @@ def without_own_names(
     answers: Mapping[int, ParsedAnswer],
     graphs: Mapping[int, Sequence[Sequence[str]] | None],
 ) -> dict[int, ParsedAnswer]:
-    """Return answers without the names that the store has for their entities: label or alias.
+    """Return answers without the names that the database has for their entities, as label or alias.
 
-    One query; none where no name is another than the shown text has.
+    This takes one query, or none if no name differs from those in the shown text.
 
     Args:
-        dataset: id.
-        answers: by any key.
-        graphs: that were shown, by the same keys.
+        dataset: the dataset's id.
+        answers: answers by any key.
+        graphs: the graphs that were shown, by the same keys.
     """
     doubtful = [
         name
@@ -121,7 +125,7 @@ def triples_of(graph: Sequence[Sequence[str]] | None) -> list[Fact]:
 
 
 def shown_vocabulary(graph: Sequence[Sequence[str]] | None) -> Vocabulary | None:
-    """Return the vocabulary of the graph that the model was shown; None when there is none."""
+    """Return the vocabulary of the graph that the model was shown; None if there is none."""
     if not graph:
         return None
     return Vocabulary(
@@ -146,5 +150,5 @@ def vocabularies(datasets: Collection[int]) -> dict[int, Vocabulary]:
 
 
 def _fits(number: int, qid: str, relation: str) -> bool:
-    """Return whether the database can hold a citation: no graph has longer names either."""
+    """Return whether the database can hold a citation; no graph has longer names either."""
     return number <= MOST_CITATIONS and len(qid) <= 100 and len(relation) <= 300

@@ -1,8 +1,9 @@
-"""Work that one worker at a time does, found again when that worker died.
+"""Work that is done by one worker at a time, and found again if that worker dies.
 
-The rows are the truth, whatever a broker loses or delivers twice: chunks and jobs have a `state`
-(queued, running, …), a `token`, a `lease_until`, a moment `sent_at` and `attempts`. One statement
-decides who gets a row, and a worker writes only while the row carries its token.
+The rows of the database decide, whatever messages a broker loses or delivers twice. Chunks and jobs
+have a `state` (queued, running, …), a `token`, a `lease_until`, a time `sent_at` and `attempts`.
+One statement decides which worker gets a row, and a worker writes only while the row carries its
+token.
 """
 
 import time
@@ -35,21 +36,21 @@ LEASES_OF_A_QUEUE = 10  # A message may wait behind other work for this many lea
 
 
 class WorkStopped(Exception):
-    """The work does not go on here: it was cancelled, or is another worker's now."""
+    """The work does not go on here: it was cancelled, or another worker has it now."""
 
 
 def lease() -> timedelta:
-    """Return how long a row is a worker's without a sign of life."""
+    """Return how long a worker keeps a row without a sign of life."""
     return timedelta(seconds=settings.CHUNK_LEASE_SECONDS)
 
 
 def free(rows: QuerySet[Any], now: datetime) -> QuerySet[Any]:
-    """Return the rows that nobody has, or somebody who went silent."""
+    """Return the rows that no worker has, or whose worker went silent."""
     return rows.filter(Q(state=QUEUED) | Q(state=RUNNING, lease_until__lt=now))
 
 
 def take(rows: QuerySet[Any], now: datetime) -> str | None:
-    """Take a row that was free `now`; return the token that it has now, None: nobody got it."""
+    """Take a row that was free `now`; return its new token; None: another worker was faster."""
     token = new_token()
     is_ours = rows.update(
         state=RUNNING, token=token, lease_until=now + lease(), attempts=F("attempts") + 1
@@ -63,19 +64,22 @@ def are_enough(chunks: QuerySet[Any], now: datetime) -> bool:
 
 
 def silent(rows: QuerySet[Any], now: datetime) -> QuerySet[Any]:
-    """Return the rows whose worker went silent, and that were not sent again since."""
+    """Return the rows whose worker went silent, and that were not sent again since.
+
+    A row that was sent again is returned once more when a whole lease has passed since then.
+    """
     return rows.filter(state=RUNNING, lease_until__lt=now).filter(
         Q(sent_at=None) | Q(sent_at__lt=F("lease_until")) | Q(sent_at__lt=now - lease())
     )
 
 
 def unheard(rows: QuerySet[Any], sent_before: datetime) -> QuerySet[Any]:
-    """Return the rows that wait and were given back, or whose message must have been lost."""
+    """Return the waiting rows that were given back, or whose message must have been lost."""
     return rows.filter(state=QUEUED).filter(Q(sent_at=None) | Q(sent_at__lt=sent_before))
 
 
 def lost_if_sent_before(now: datetime, kinds: Iterable[type[Model]]) -> datetime:
-    """Return since when a message must have waited to count as lost.
+    """Return the time before which a waiting message must have been sent to count as lost.
 
     Args:
         kinds: the models whose rows share a queue. A message waits while a worker is busy with a
@@ -89,18 +93,18 @@ def lost_if_sent_before(now: datetime, kinds: Iterable[type[Model]]) -> datetime
 
 
 class Hold:
-    """A claimed row in the hands of one worker.
+    """A claimed row that one worker holds.
 
-    As a context it renews the lease by itself while one call of a model takes long: the lease is
-    short, so that the row of a worker that was killed is soon somebody else's.
+    Used as a context, it renews the lease by itself while one call of a model takes long. The lease
+    is short, so that another worker soon gets the row of a worker that was killed.
     """
 
     def __init__(self, claim: Any, goes_on: Q | None = None) -> None:
         """Hold a row.
 
         Args:
-            claim: a row with the token that this worker took it with.
-            goes_on: what holds of the row as long as its work is wanted.
+            claim: a row, with the token with which this worker took it.
+            goes_on: a condition that the row meets as long as its work is wanted.
         """
         rows = type(claim)._default_manager
         self._mine = rows.filter(pk=claim.pk, token=claim.token, state=RUNNING)
@@ -118,37 +122,37 @@ class Hold:
         self._waiting.join()
 
     def keep(self) -> None:
-        """Give a sign of life, and see whether the work goes on, when that is due.
+        """Renew the lease, and check that the work goes on, if that is due.
 
         Raises:
-            Stopped: it is not this worker's any more, or does not go on.
+            WorkStopped: another worker has the row now, or the work is not wanted any more.
         """
         looks_every = min(LOOKS_EVERY_SECONDS, lease().total_seconds() / 4)
         if time.monotonic() >= self._renewed_at + looks_every:
             self.renew()
 
     def renew(self, **columns: object) -> None:
-        """Give a sign of life now, and write these columns with it.
+        """Renew the lease now, and write these columns with it.
 
         Raises:
-            Stopped: as for `keep`; nothing is written.
+            WorkStopped: as in `keep`; nothing is written.
         """
         self._renew(self._wanted, columns)
 
     def write(self, **columns: object) -> None:
-        """Write what came of work that was begun, whether or not it is still wanted.
+        """Write the results of work that was begun, even if the work is not wanted any more.
 
         Raises:
-            Stopped: the row is not this worker's any more; nothing is written.
+            WorkStopped: another worker has the row now; nothing is written.
         """
         self._renew(self._mine, columns)
 
     def end(self, state: str, **columns: object) -> bool:
-        """Give the row up in a state that is not running; return whether it was still ours."""
+        """End the hold in a state that is not running; return whether this worker still had it."""
         return bool(self._mine.update(state=state, token="", lease_until=None, **columns))
 
     def release(self, **columns: object) -> None:
-        """Give the row back, if it still is this worker's; no message tells of it any more."""
+        """Give the row back, if this worker still has it; it then counts as not sent."""
         self.end(QUEUED, sent_at=None, **columns)
 
     def _renew(self, rows: QuerySet[Any], columns: Mapping[str, object]) -> None:
@@ -158,9 +162,9 @@ class Hold:
         give_sign()
 
     def _renew_while_waiting(self) -> None:
-        """Renew the lease when the work itself has not for half of its time (a thread's part).
+        """Renew the lease when the work has not done so for half of it; this runs in a thread.
 
-        Whether the row is still ours shows when the work itself renews next.
+        If another worker has taken the row, the work itself finds out at its next renewal.
         """
         half = lease().total_seconds() / 2
         try:

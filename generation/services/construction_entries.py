@@ -1,6 +1,6 @@
-"""Entries of a construction and the calls for them: what the job that carries it out writes.
+"""Entries of a construction and the calls for them: what the job of a construction writes.
 
-A construction that is gone on with writes nothing twice.
+A construction that is resumed writes nothing twice.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,40 +37,40 @@ State, Problem, Verdict = (
 
 
 class LeftOutEntry(NamedTuple):
-    """Why an entry is left out, and what was found and expected."""
+    """The reason why an entry is left out: the problem, what was found and what was expected."""
 
     problem: ConstructionEntry.Problem
     detail: str
 
 
 class EntryRound(NamedTuple):
-    """A round of one entry as a model is asked for it."""
+    """A round of one entry, with the prompt for the model."""
 
     entry: ConstructionEntry
     round: int  # 1 to LAST_ROUND, or SIMPLE_STYLE
-    attempt: int  # from 1
+    attempt: int  # 1 for the first
     prompt: str
-    triple: Triple | None = None  # what the round brings in
+    triple: Triple | None = None  # triple that the round adds
 
 
 class Said(NamedTuple):
-    """What a model made of a round; with a problem there is no answer and question."""
+    """The reply of a model in a round; if there is a problem, it has no answer and no question."""
 
     completion: str = ""
     answer: str = ""
     question: str = ""
     problem: str = ""
-    is_refused: bool = False  # the model gave no text, and will not for this prompt
+    is_refused: bool = False  # whether the model gave no text, and will give none for this prompt
     n_prompt_tokens: int = 0
     n_completion_tokens: int = 0
     seconds: float | None = None
 
 
-# --- what is read -----------------------------------------------------------------------------
+# --- reading ----------------------------------------------------------------------------------
 
 
 def graphs_of(entry: ConstructionEntry) -> list[Graph]:
-    """Return the sub-graphs of the two people, the name of each first; none: they are not found."""
+    """Return the sub-graphs of the two people, each with its name first; none if not found."""
     return [
         (
             (graph["qid"], NAME, graph["label"]),
@@ -81,7 +81,7 @@ def graphs_of(entry: ConstructionEntry) -> list[Graph]:
 
 
 def usable_calls(calls: Iterable[ConstructionCall]) -> list[ConstructionCall]:
-    """Return the calls that could be read, by round; the simple style is the last."""
+    """Return the calls that could be read, by round; the simple style comes last."""
     return sorted((each for each in calls if not each.problem), key=lambda call: call.round)
 
 
@@ -91,21 +91,21 @@ def minimum_of(
     """Return the minimum knowledge set of an entry's question.
 
     Args:
-        calls: those of the entry.
-        is_whole: with what a reviewer took out.
+        calls: the calls of the entry.
+        is_whole: whether to include the triples that a reviewer removed.
     """
     taken_out = () if is_whole else [(qid, name, value) for qid, name, value in entry.taken_out]
     rounds = [call for call in usable_calls(calls) if call.round != SIMPLE_STYLE]
     return minimum_set(graphs_of(entry), rounds, taken_out)
 
 
-# --- what is written --------------------------------------------------------------------------
+# --- writing ----------------------------------------------------------------------------------
 
 
 def store_entries(
     construction: Construction, entries: Sequence[tuple[EntryRecord, LeftOutEntry | None]]
 ) -> None:
-    """Store the entries of a file in its order, some of them left out from the beginning."""
+    """Store the entries of a file in its order; some of them are left out from the beginning."""
     rows = [
         ConstructionEntry(
             construction=construction,
@@ -125,7 +125,7 @@ def store_entries(
 
 
 def leave_out(entry: ConstructionEntry, why: LeftOutEntry) -> None:
-    """Leave an entry out that waits."""
+    """Leave out an entry that waits."""
     _waiting(entry).update(
         state=State.LEFT_OUT, problem=why.problem, detail=storable_text(why.detail)
     )
@@ -140,7 +140,7 @@ def store_people_graphs(
     """Store the sub-graphs of both people of an entry that waits, that of name 1 first.
 
     Args:
-        n_not_looked_at: how many more entities have the name of each.
+        n_not_looked_at: for each person, the number of further entities with the same name.
     """
     graphs = [
         {
@@ -164,7 +164,7 @@ def _waiting(entry: ConstructionEntry) -> Any:
 
 @transaction.atomic
 def store_call(asked: EntryRound, said: Said) -> ConstructionCall:
-    """Store a call of a round; the simple style makes its entry complete."""
+    """Store a call of a round; one for the simple style completes its entry, unless it failed."""
     qid, relation, value = asked.triple or ("", "", "")
     call = ConstructionCall.objects.create(
         entry=asked.entry,
@@ -188,12 +188,12 @@ def store_call(asked: EntryRound, said: Said) -> ConstructionCall:
 
 
 def fail_entry(entry: ConstructionEntry, detail: str) -> None:
-    """Give an entry up until somebody asks for it again."""
+    """Mark an entry as failed; `reopen_failed` gives it another attempt."""
     _writing(entry.pk).update(state=State.FAILED, detail=storable(storable_text(detail)))
 
 
 def reopen_failed(construction: Construction) -> int:
-    """Let the entries that failed have one more attempt each; return how many they are."""
+    """Let each failed entry have one more attempt; return how many there are."""
     failed = construction.entries.filter(state=State.FAILED)
     return failed.update(state=State.WRITING, detail="")
 
@@ -203,12 +203,12 @@ def _writing(entry_id: int) -> Any:
 
 
 def open_noted(construction: Construction, spec: ModelSpec) -> LanguageModel:
-    """Open the model of a construction, and note what its questions are made with.
+    """Open the model of a construction, and store what its questions are made with.
 
     Raises:
-        BackendError: it cannot be used, or earlier calls were made with something else.
+        BackendError: the model cannot be used, or earlier calls were made with something else.
     """
-    # Of a name on the hub: the commit that was the newest when the first call was made.
+    # For a name on the hub, this is the newest commit at the time of the first call.
     noted = construction.made_with.get("revision", "")
     model = open_language_model(spec._replace(revision=spec.revision or noted))
     made_with = what_it_is(spec, model)
@@ -219,10 +219,10 @@ def open_noted(construction: Construction, spec: ModelSpec) -> LanguageModel:
 
 @transaction.atomic
 def _note(construction: Construction, made_with: Mapping[str, Any]) -> bool:
-    """Note what calls are made with; return whether they are the first.
+    """Store what calls are made with; return whether they are the first.
 
     Raises:
-        BackendError: there are others, made with something else.
+        BackendError: there are earlier calls, which were made with something else.
     """
     locked = Construction.objects.select_for_update(no_key=True).get(pk=construction.pk)
     has_calls = ConstructionCall.objects.filter(entry__construction=locked).exists()

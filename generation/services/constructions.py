@@ -1,4 +1,4 @@
-"""What people do with constructions: review questions, make datasets of them, delete them."""
+"""The actions of people on constructions: to review questions, make datasets, and delete."""
 
 import hashlib
 import json
@@ -47,7 +47,7 @@ STORED_TOGETHER = 500  # rows in one statement
 
 
 class ConstructionError(Exception):
-    """A change that is refused; the message says why, `field` which choice."""
+    """A change that is refused; the message says why, and `field` names the choice."""
 
     def __init__(self, message: str, field: str | None = None) -> None:
         super().__init__(message)
@@ -55,20 +55,20 @@ class ConstructionError(Exception):
 
 
 class StaleReviewError(ConstructionError):
-    """Somebody else decided about the entry since it was looked at."""
+    """Another reviewer has decided about the entry since it was looked at."""
 
 
 class Review(NamedTuple):
-    """What a reviewer decides about the question of an entry.
+    """A reviewer's decision about the question of an entry.
 
-    Words that are empty, or the model's own, leave the model's.
+    If a question is empty or in the model's words, the model's question is kept.
     """
 
     verdict: str  # one of ConstructionEntry.Verdict
-    reason: str = ""  # of a drop
+    reason: str = ""  # reason for a drop
     question: str = ""
     simple_question: str = ""
-    taken_out: tuple[Triple, ...] = ()  # of the minimum set
+    taken_out: tuple[Triple, ...] = ()  # members removed from the minimum set
 
 
 # --- reviews ----------------------------------------------------------------------------------
@@ -78,14 +78,14 @@ class Review(NamedTuple):
 def review_entry(
     entry: ConstructionEntry, review: Review, user: User | None, seen: str | None = None
 ) -> ConstructionEntry:
-    """Keep, edit or drop the question of an entry; a later review takes the earlier one's place.
+    """Keep, edit or drop the question of an entry; a later review replaces an earlier one.
 
     Args:
-        seen: `review_state` of what the reviewer looked at; None: whatever it is now.
+        seen: `review_state` of the entry that the reviewer looked at; None: accept the present one.
 
     Raises:
-        StaleReviewError: there is another review than the one that was seen.
-        ConstructionError: it has no question yet, or a review that does not go together.
+        StaleReviewError: the entry has another review than the one that was seen.
+        ConstructionError: the entry has no question yet, or the review contradicts itself.
     """
     locked = ConstructionEntry.objects.select_for_update().get(pk=entry.pk)
     if locked.state != State.BUILT:
@@ -93,7 +93,7 @@ def review_entry(
     calls = usable_calls(locked.calls.all())
     review = _checked(locked, calls, review)
     if seen is not None and seen != review_state(locked):
-        if review == _reviewed(locked):  # sent twice
+        if review == _reviewed(locked):  # the same review was sent twice
             return locked
         raise StaleReviewError(_meanwhile(locked))
     locked.verdict, locked.reason = review.verdict, review.reason
@@ -115,13 +115,13 @@ def review_entry(
 
 
 def review_state(entry: ConstructionEntry) -> str:
-    """Return what tells one review of an entry from another: a digest of it."""
+    """Return a digest that distinguishes one review of an entry from another."""
     at = entry.reviewed_at.isoformat() if entry.reviewed_at else ""
     return hashlib.sha256(json.dumps([at, *_reviewed(entry)]).encode()).hexdigest()[:16]
 
 
 def _reviewed(entry: ConstructionEntry) -> Review:
-    """Return the review that an entry has."""
+    """Return the review that is stored for an entry."""
     return Review(
         entry.verdict,
         entry.reason,
@@ -132,7 +132,7 @@ def _reviewed(entry: ConstructionEntry) -> Review:
 
 
 def _meanwhile(entry: ConstructionEntry) -> str:
-    """Say what is there now to somebody who looked at an earlier review."""
+    """Return a message about the present review, for a reviewer who looked at an earlier one."""
     who = entry.reviewed_by.username if entry.reviewed_by else "Somebody"
     words = [each for each in (entry.edited_question, entry.edited_simple_question) if each]
     did = {Verdict.KEEP: "kept this question", Verdict.DROP: "dropped this question"}
@@ -148,10 +148,10 @@ def _meanwhile(entry: ConstructionEntry) -> str:
 
 
 def _checked(entry: ConstructionEntry, calls: Sequence[ConstructionCall], review: Review) -> Review:
-    """Return a review without what changes nothing.
+    """Return a review without the parts that change nothing.
 
     Raises:
-        ConstructionError: as for `review_entry`.
+        ConstructionError: as in `review_entry`.
     """
     if review.verdict not in Verdict.values:
         raise ConstructionError(f"Found {review.verdict!r}; expected keep or drop.", "verdict")
@@ -177,7 +177,7 @@ def _checked(entry: ConstructionEntry, calls: Sequence[ConstructionCall], review
 
 
 def _words(edited: str, own: str, field: str) -> str:
-    """Return a reviewer's words in one line; "" where they are the model's own."""
+    """Return a reviewer's words in one line; "" if they are the model's own."""
     words = _one_line(edited)
     if len(words) > LONGEST_QUESTION:
         found = f"Found {len(words):,} characters"
@@ -194,25 +194,26 @@ def _one_line(text: str) -> str:
 
 @transaction.atomic
 def publish(construction: Construction, name: str, style: str, user: User | None) -> Dataset:
-    """Make a dataset of the questions that nobody dropped, or find the one that was made of them.
+    """Make a dataset of the questions that are not dropped, or find the one that was made of them.
 
-    Its graph are the sub-graphs of all their people, each once; questions are in the order of the
-    entries.
+    Its graph consists of the sub-graphs of all their people, each once. The questions are in the
+    order of the entries.
 
     Args:
-        name: of the dataset.
+        name: the name of the dataset.
         style: 'complex', the question of the last round, or 'simple'.
 
     Raises:
-        ConstructionError: the construction goes on, nothing is there to publish, or the name is
-            that of another dataset.
+        ConstructionError: the construction is going on, there is nothing to publish, or another
+            dataset has the name.
     """
     if style not in ConstructedDataset.Style.values:
         raise ConstructionError(f"Found {style!r}; expected complex or simple.", "style")
     name = " ".join(name.split())
     if not name or len(name) > LONGEST_NAME or unstorable_character(name):
         raise ConstructionError("Expected a name of up to 100 characters.", "name")
-    # Who publishes the same at once waits here, and finds the other's.
+    # If two calls publish the same at once, the second waits here and finds the first one's
+    # dataset.
     locked = Construction.objects.select_for_update().get(pk=construction.pk)
     n_open = locked.entries.filter(state__in=(State.WAITING, State.WRITING)).count()
     if n_open:
@@ -236,9 +237,9 @@ def publish(construction: Construction, name: str, style: str, user: User | None
 
 
 def entity_records(entries: Iterable[ConstructionEntry]) -> list[EntityRecord]:
-    """Return the people of entries, each once, in the order in which they first come.
+    """Return the people of entries, each once, in the order of first occurrence.
 
-    Somebody who was looked up for several entries has all that was ever found.
+    A person who was looked up for several entries has everything that was ever found.
     """
     merged: dict[str, EntityRecord] = {}
     for graph in (graph for entry in entries for graph in entry.graphs or ()):
@@ -263,7 +264,7 @@ def entity_records(entries: Iterable[ConstructionEntry]) -> list[EntityRecord]:
 
 
 def said_question(entry: ConstructionEntry, calls: Iterable[ConstructionCall], style: str) -> str:
-    """Return the question of a built entry in a style: the reviewer's words, else the model's."""
+    """Return the question of a built entry in a style: the reviewer's words or the model's."""
     of_style = {call.round == SIMPLE_STYLE: call.question for call in usable_calls(calls)}
     if style == ConstructedDataset.Style.SIMPLE:
         return entry.edited_simple_question or of_style[True]
@@ -318,10 +319,10 @@ def _same(
     entities: Sequence[EntityRecord],
     questions: Sequence[KGQuestionRecord],
 ) -> Dataset:
-    """Return a dataset that is there, if it is the one that would be made.
+    """Return an existing dataset, if it is the one that would be made.
 
     Raises:
-        ConstructionError: it is another.
+        ConstructionError: it is another one.
     """
     made_of = ConstructedDataset.objects.filter(dataset=there).first()
     if made_of is None or made_of.construction_id != construction.pk:
@@ -352,11 +353,11 @@ def delete(construction: Construction, user: User | None) -> None:
     """Delete a construction with its entries and calls.
 
     Raises:
-        ConstructionError: a dataset is made of it.
+        ConstructionError: a dataset was made of it.
     """
     locked = Construction.objects.select_for_update().filter(pk=construction.pk).first()
     if locked is None:
-        return  # somebody else was quicker
+        return  # another process was faster
     made = list(locked.datasets.order_by("dataset__name").values_list("dataset__name", flat=True))
     if made:
         raise ConstructionError(

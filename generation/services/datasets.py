@@ -1,8 +1,8 @@
 """Datasets, with their examples and passages.
 
-Here and in the modules beside it, the `store_…` functions take one batch of records that were
-checked already, skip what the dataset has, and return how many rows are new. They cost a fixed
-number of statements each.
+The `store_…` functions, here and in the modules beside this one, take one batch of records that
+were checked already. They skip what the dataset has, and return how many rows are new. Each takes a
+fixed number of statements.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,12 +19,12 @@ from generation.services.record_keys import ids_by_key, missing, record_digest
 
 
 def create_dataset(name: str, created_by: User | None = None) -> Dataset:
-    """Make an empty dataset with a slug of its own."""
+    """Create an empty dataset with a slug of its own."""
     return Dataset.objects.create(name=name, slug=free_slug(Dataset, name), created_by=created_by)
 
 
 def fill_in_facts(dataset: Dataset, facts: Mapping[str, str]) -> None:
-    """Keep what is said of a dataset, by names of `LONGEST_FACTS`; what it says already stays."""
+    """Store facts about a dataset, by names of `LONGEST_FACTS`; facts that it has already stay."""
     new = {fact: said for fact, said in facts.items() if said and not getattr(dataset, fact)}
     if new:
         _write_facts(dataset, new)
@@ -32,7 +32,7 @@ def fill_in_facts(dataset: Dataset, facts: Mapping[str, str]) -> None:
 
 @transaction.atomic
 def describe_dataset(dataset: Dataset, facts: Mapping[str, str], actor: User) -> None:
-    """Change what is said of a dataset, and say in the audit trail who did."""
+    """Change the facts about a dataset, and record in the audit trail who did it."""
     _write_facts(dataset, facts)
     record_in_audit_trail(actor, "dataset.described", dataset.name)
 
@@ -43,7 +43,7 @@ def _write_facts(dataset: Dataset, facts: Mapping[str, str]) -> None:
     dataset.save(update_fields=[*facts])
 
 
-# Addresses of pages where a dataset's or a study's slug would stand.
+# Pages have these words in their addresses at the place of a dataset's or a study's slug.
 RESERVED_SLUGS = {"import", "mine", "new", "pull"}
 
 
@@ -95,12 +95,12 @@ def store_examples(dataset: Dataset, records: Sequence[ExampleRecord]) -> int:
 
 
 def store_passages(dataset: Dataset, records: Sequence[CollectionPassageRecord]) -> int:
-    """Store passages of the collection, named by examples or not; return how many are new."""
+    """Store passages of the collection, with or without examples; return how many are new."""
     return _store_new_passages(dataset, {record.key: record for record in records})
 
 
 def _store_passages(dataset: Dataset, records: Iterable[PassageRecord]) -> dict[str, int]:
-    """Store passages that are new; return the id of each by its key."""
+    """Store the passages that are new; return the id of each by its key."""
     by_key = {record.key: record for record in records}
     _store_new_passages(dataset, by_key)
     return ids_by_key(dataset.passages.all(), by_key)
@@ -109,7 +109,7 @@ def _store_passages(dataset: Dataset, records: Iterable[PassageRecord]) -> dict[
 def _store_new_passages(
     dataset: Dataset, by_key: Mapping[str, PassageRecord | CollectionPassageRecord]
 ) -> int:
-    """Store those passages that the dataset does not have; return how many they are."""
+    """Store the passages that the dataset does not have; return how many there are."""
     known = ids_by_key(dataset.passages.all(), by_key)
     new = [
         Passage(

@@ -24,8 +24,8 @@ def store_entities(
     """Store entities with aliases and triples; return how many are new.
 
     Args:
-        is_new: none of them is stored. PostgreSQL knows nothing yet of a graph that is being
-            stored, and may read all of it to look some entities up.
+        is_new: whether none of them is stored, so that they are not looked up. PostgreSQL has no
+            statistics yet of a graph that is being stored, and may read all of it for a look-up.
     """
     known: set[str] = set()
     if not is_new:
@@ -62,7 +62,7 @@ def store_entities(
 
 
 def store_kg_questions(dataset: Dataset, records: Sequence[KGQuestionRecord]) -> int:
-    """Store questions about the graph, each as an example with one user turn."""
+    """Store questions, each as an example with one user turn; return how many are new."""
     new = missing(Example, dataset, records)
     examples = Example.objects.bulk_create(
         Example(

@@ -1,7 +1,7 @@
-"""Chunks of grids: claimed by one worker, asked call by call, found again when the worker died.
+"""Chunks of grids: claimed by one worker, asked call by call, found again if the worker died.
 
-The rows are the truth, whatever a broker loses or delivers twice. Each answer is stored as it
-comes, in a transaction of its own: when a worker is killed, the calls in flight are all that is
+The rows of the database decide, whatever messages a broker loses or delivers twice. Each answer is
+stored as it comes, in a transaction of its own. If a worker is killed, only the calls in flight are
 made again. A model is asked outside of any transaction.
 """
 
@@ -55,35 +55,36 @@ from generation.services.pace import calls_at_once, is_limited, not_free_within,
 logger = logging.getLogger(__name__)
 
 PREPARED_TOGETHER = 50  # prompts
-LOOKS_EVERY_SECONDS = 1.0  # while it waits for its turn to call
-# That a worker waits for it; else others have their turn. Longer than it takes to be sent again.
+LOOKS_EVERY_SECONDS = 1.0  # seconds between checks while a worker waits to call
+# The seconds that a worker waits until it may call; then other chunks have their turn. This is
+# longer than it takes until a chunk is sent again.
 PATIENCE_SECONDS = 8.0
 
 
 class _Model(NamedTuple):
-    """A model in the hands of one worker."""
+    """A model that one worker has opened."""
 
     itself: LanguageModel
-    is_limited: bool  # to so many calls a minute, as it was when the chunk was taken up
+    is_limited: bool  # whether calls per minute were limited when the chunk was claimed
 
 
-# --- who has it -----------------------------------------------------------------------------
+# --- claims ---------------------------------------------------------------------------------
 
 
 @transaction.atomic
 def claim_grid_chunk(chunk_id: int) -> GridChunk | None:
-    """Take a chunk that waits or whose worker went silent; None when there is nothing to take.
+    """Take a chunk that waits or whose worker went silent; None if there is nothing to take.
 
     Two grids may share a setup: while a worker answers a chunk of it for one grid, the other grid
-    waits, so that no call is made twice. A chunk also waits when its model has reached its limit of
-    calls. A chunk that waits is sent again later, as its message is used up. Only a few chunks of a
-    grid wait for a server at a time.
+    waits, so that no call is made twice. A chunk also waits if its model has reached its limit of
+    calls. A chunk that waits is sent again later, because its message is used up. Only a few chunks
+    of a grid wait for a server at a time.
     """
     chunk = GridChunk.objects.filter(pk=chunk_id, grid__in=_running())
     setup_id = chunk.values_list("setup", flat=True).first()
     if setup_id is None:
         return None
-    # Claims of one setup stand in line here.
+    # Claims of chunks with the same setup wait for each other here.
     setup = Setup.objects.select_for_update(no_key=True).filter(pk=setup_id).first()
     if setup is None:
         return None
@@ -101,7 +102,7 @@ def claim_grid_chunk(chunk_id: int) -> GridChunk | None:
 
 
 def claim_next_grid_chunk(grid: Grid) -> GridChunk | None:
-    """Take the first chunk of a grid that can be taken."""
+    """Take the first chunk of a grid that can be taken; None if there is none."""
     now = timezone.now()
     elsewhere = _at_work(now).exclude(grid=grid)
     there = free(GridChunk.objects.filter(grid=grid), now)
@@ -112,7 +113,7 @@ def claim_next_grid_chunk(grid: Grid) -> GridChunk | None:
 
 
 def next_grid_chunk(grid: Grid) -> list[int]:
-    """Return the next chunk of a grid that waits, if any, and note that it was sent."""
+    """Return the next waiting chunk of a grid, if any, and note that it was sent."""
     waiting = GridChunk.objects.filter(grid=grid, grid__in=_running(), state=QUEUED)
     chunk = list(waiting.order_by("number").values_list("pk", flat=True)[:1])
     waiting.filter(pk__in=chunk).update(sent_at=timezone.now())
@@ -122,11 +123,11 @@ def next_grid_chunk(grid: Grid) -> list[int]:
 def lost_grid_chunks(sent_before: datetime) -> list[int]:
     """Return the chunks to send (again), and note that they were sent.
 
-    Those whose worker went silent; those that were given back; and some of those that wait since
-    long. Those that wait for a model that may not be called soon are left alone.
+    These are chunks whose worker went silent, chunks that were given back, and some of those that
+    have waited for long. Chunks whose model may not be called soon are left out.
 
     Args:
-        sent_before: messages that old must have been lost.
+        sent_before: messages that were sent before this time must have been lost.
     """
     now = timezone.now()
     of_running = GridChunk.objects.filter(grid__in=_running())
@@ -143,17 +144,17 @@ def lost_grid_chunks(sent_before: datetime) -> list[int]:
 
 
 def finish_grids() -> None:
-    """Call grids done that have no chunk left: a worker may die just before it says so."""
+    """Mark grids without unfinished chunks as done: a worker may die just before it does so."""
     unfinished = GridChunk.objects.exclude(state=GridChunk.State.DONE)
     for grid in _running().exclude(pk__in=unfinished.values("grid")):
         _finish(grid.pk)
 
 
 def asks_server(setup: Setup) -> bool:
-    """Return whether whoever asks a setup's model mostly waits for a server."""
+    """Return whether a worker that asks a setup's model mostly waits for a server."""
     try:
         return is_server(spec_of(setup).backend)
-    except GridError:  # the worker finds out, and says so
+    except GridError:  # the worker finds this out and reports it
         return False
 
 
@@ -162,14 +163,14 @@ def _running() -> QuerySet[Grid]:
 
 
 def _at_work(now: datetime) -> QuerySet[GridChunk]:
-    """Return the chunks that a worker is at."""
+    """Return the chunks on which a worker is working."""
     running = GridChunk.State.RUNNING
     return GridChunk.objects.filter(state=running, lease_until__gte=now)
 
 
 @transaction.atomic
 def _finish(grid_id: int) -> None:
-    """Call a grid done when no chunk is left; whoever adds chunks locks it as well."""
+    """Mark a grid as done if no chunk is left; code that adds chunks locks the grid as well."""
     grid = _running().select_for_update(no_key=True).filter(pk=grid_id).first()
     unfinished = GridChunk.objects.exclude(state=GridChunk.State.DONE)
     if grid and not unfinished.filter(grid=grid).exists():
@@ -178,7 +179,7 @@ def _finish(grid_id: int) -> None:
 
 
 class _GridChunkHold(Hold):
-    """A claimed chunk in the hands of one worker."""
+    """A claimed chunk that one worker holds."""
 
     def __init__(self, claim: GridChunk) -> None:
         super().__init__(claim, Q(grid__in=_running()))
@@ -186,18 +187,18 @@ class _GridChunkHold(Hold):
 
     @property
     def examples(self) -> list[int]:
-        """The examples that are left."""
+        """The ids of the examples that are left."""
         return list(self._claim.examples)
 
     @transaction.atomic
     def store(self, call: Call, response: Response | None, passages: Sequence[int]) -> None:
-        """Store a call with its response, and take its example off the chunk's list.
+        """Store a call with its response, and remove its example from the chunk's list.
 
-        It takes the place of one that failed, here or in another grid. What comes after a
-        cancellation was asked for before, and is stored as well.
+        The call replaces one that failed, in this grid or in another. An answer that comes after a
+        cancellation was asked for before it, and is stored as well.
 
         Raises:
-            Stopped: the chunk is not this worker's any more; nothing is stored.
+            WorkStopped: another worker has the chunk now; nothing is stored.
         """
         self._take_off({call.example_id})
         failed = Call.objects.filter(setup=call.setup_id, response=None)
@@ -212,16 +213,16 @@ class _GridChunkHold(Hold):
         call.save(force_insert=True)
 
     def skip(self, examples: set[int]) -> None:
-        """Take examples off the chunk's list that need not be asked about.
+        """Remove examples that need not be asked about from the chunk's list.
 
         Raises:
-            Stopped: as for `store`.
+            WorkStopped: as in `store`.
         """
         if examples:
             self._take_off(examples)
 
     def finish(self) -> None:
-        """Call the chunk done, and the grid if it was the last one."""
+        """Mark the chunk as done, and the grid too if this was its last chunk."""
         if self.end(GridChunk.State.DONE, examples=[], attempts=0):
             _finish(self._claim.grid_id)
 
@@ -231,19 +232,19 @@ class _GridChunkHold(Hold):
         self._claim.examples = left
 
 
-# --- what is done with it -------------------------------------------------------------------
+# --- calls ----------------------------------------------------------------------------------
 
 
 def generate_chunk(claim: GridChunk, goes_on: Callable[[], bool] = lambda: True) -> None:
     """Ask about the examples of a claimed chunk, and finish it.
 
-    Stops between two calls when the grid was cancelled or the chunk is another's; when it
-    has taken long, so that brokers and time limits do not step in; and when the model may not be
-    called soon, so that other chunks have their turn. What was stored stays. A model that cannot
-    be used fails the whole grid.
+    The work stops between two calls in three cases: the grid was cancelled or another worker has
+    the chunk; the work has taken so long that brokers and time limits might step in; or the model
+    may not be called soon, so that other chunks have their turn. What was stored stays. A model
+    that cannot be used fails the whole grid.
 
     Args:
-        goes_on: looked at between two calls; false: it stops there.
+        goes_on: called between two calls; the work stops there if it returns False.
     """
     with _GridChunkHold(claim) as hold:
         try:
@@ -270,21 +271,21 @@ def generate_chunk(claim: GridChunk, goes_on: Callable[[], bool] = lambda: True)
 
 
 def _ask(claim: GridChunk, hold: _GridChunkHold, goes_on: Callable[[], bool]) -> None:
-    """Ask about what is left of a chunk.
+    """Ask about the examples that are left in a chunk.
 
     Raises:
-        Stopped: it does not go on here.
-        BackendError, GridError, PromptError: it cannot be asked.
+        WorkStopped: the work does not go on here.
+        BackendError, GridError, PromptError: the chunk cannot be asked about.
     """
     setup = claim.setup
     spec = spec_of(setup)
     maker = PromptMaker(claim.grid.dataset, choices_of(setup))
     model = _Model(open_noted(setup, spec, maker.retrieval), is_limited(setup.model))
-    hold.renew()  # loading it may have taken long
+    hold.renew()  # loading the model may have taken long
     turn_ends = time.monotonic() + TURN_SECONDS
     if claim.attempts > MOST_CLAIMS:
         _give_up_first(claim, hold)
-    # Where a worker died, the prompt that did it shall be alone with the next one.
+    # If a worker died, its successor asks the prompt that may have caused it alone.
     together = 1 if claim.attempts > 1 else _together(spec, model.itself)
     prepared = together if model.is_limited else PREPARED_TOGETHER
     while examples := hold.examples[:prepared]:
@@ -300,7 +301,7 @@ def _ask(claim: GridChunk, hold: _GridChunkHold, goes_on: Callable[[], bool]) ->
 
 
 def _together(spec: ModelSpec, model: LanguageModel) -> int:
-    """Return how many prompts a model is given at once: these are lost when its worker is."""
+    """Return how many prompts a model is given at once; they are lost if the worker dies."""
     most = 1 if model.device == "cpu" else LANGUAGE_MODELS[spec.backend].least_at_once
     return calls_at_once(spec.name, most)
 
@@ -316,7 +317,7 @@ def _made(maker: PromptMaker, examples: list[int]) -> list[PendingCall]:
 
 
 def _there(setup: Setup, examples: list[int]) -> set[int]:
-    """Return the examples that have a response under a setup: another grid has made it."""
+    """Return the examples that have a response under a setup, because another grid made it."""
     responses = Response.objects.filter(setup=setup, example__in=examples)
     return set(responses.values_list("example", flat=True))
 
@@ -328,12 +329,13 @@ def _ask_together(
     asked: list[PendingCall],
     keys: dict[int, str],
 ) -> None:
-    """Ask a model some prompts once its pace allows, and store each answer as it comes.
+    """Give a model some prompts once its pace allows, and store each answer as it comes.
 
-    Where no prompt can be made that is stored, and nothing asked.
+    If no prompt can be made for an example, this is stored, and nothing is asked about it.
 
     Raises:
-        Stopped: its pace does not allow it soon, or as for `_GridChunkHold.store`.
+        WorkStopped: the model's pace does not allow the calls soon, or as in
+            `_GridChunkHold.store`.
     """
     with_prompt: list[PendingCall] = []
     prompts: list[Prompt] = []
@@ -359,11 +361,11 @@ def _store(
     answer: Waited,
     keys: dict[int, str],
 ) -> None:
-    """Store what a model said; what cannot be stored is the problem of this call alone.
+    """Store a model's answer; if it cannot be stored, that is a problem of this call alone.
 
     Raises:
-        Stopped: as for `_GridChunkHold.store`.
-        OperationalError, InterfaceError: the database is not there.
+        WorkStopped: as in `_GridChunkHold.store`.
+        OperationalError, InterfaceError: the database cannot be reached.
     """
     completion, seconds = answer
     try:
@@ -379,10 +381,10 @@ def _store(
 
 
 def _wait(hold: _GridChunkHold, seconds: float) -> None:
-    """Wait for the moment to call, and give signs of life meanwhile.
+    """Wait until the model may be called, and renew the lease meanwhile.
 
     Raises:
-        Stopped: it does not go on, or the moment is not soon.
+        WorkStopped: the work does not go on, or the wait would be too long.
     """
     if seconds > PATIENCE_SECONDS:
         raise WorkStopped
@@ -394,7 +396,7 @@ def _wait(hold: _GridChunkHold, seconds: float) -> None:
 
 
 def _give_up_first(claim: GridChunk, hold: _GridChunkHold) -> None:
-    """Store that the first example's call cannot be made: it has ended its workers."""
+    """Store that the first example's call cannot be made, because it has ended its workers."""
     problem = f"its worker stopped {MOST_CLAIMS} times without an error message"
     first = hold.examples[:1]
     if there := _there(claim.setup, first):
@@ -407,7 +409,10 @@ def _give_up_first(claim: GridChunk, hold: _GridChunkHold) -> None:
 
 
 def _fail(claim: GridChunk, error: str) -> None:
-    """Say why a grid stopped; where its model lies is nobody's business but the admins'."""
+    """Store why a grid stopped.
+
+    The model's location is replaced by its name, because only admins may see it.
+    """
     with suppress(GridError):
         spec = spec_of(claim.setup)
         if spec.location:

@@ -1,6 +1,6 @@
-"""Grids are requested, planned, started, cancelled, resumed, retried and deleted here.
+"""Changes of grids: requests, plans, starts, cancellations, resumptions, retries and deletions.
 
-Nothing here sends work to a queue: `generation.tasks.send` does.
+Nothing here sends work to a queue; `generation.tasks.send` does.
 """
 
 import logging
@@ -33,8 +33,8 @@ from generation.services.responses import store_setups
 
 logger = logging.getLogger(__name__)
 
-MOST_PLAN_ATTEMPTS = 3  # that end without a word
-MOST_CHUNKS = 20  # that a small grid is cut into, apart from its setups
+MOST_PLAN_ATTEMPTS = 3  # planning attempts that may end without an error message
+MOST_CHUNKS = 20  # chunks of a small grid; more if it has many setups
 SMALLEST_CHUNK, LARGEST_CHUNK = 5, 100  # examples
 SAVED_TOGETHER = 1000
 State = Grid.State
@@ -45,20 +45,21 @@ class GridChangeError(Exception):
 
 
 class OutgrownPlan(GridChangeError):
-    """There is more to ask than the plan says that somebody has looked at."""
+    """A grid has more to ask than its plan says, which a person has looked at."""
 
 
-# --- asking for one -------------------------------------------------------------------------
+# --- requests -------------------------------------------------------------------------------
 
 
 @transaction.atomic
 def request_grid(dataset: Dataset, choices: GridChoices, user: User | None) -> Grid:
-    """Return the grid of these choices; it is made if there is none, and a worker then plans it.
+    """Return the grid of these choices; if there is none, create it for a worker to plan.
 
-    Safe to call twice, also at once: the same choices under the same name are the same grid.
+    It is safe to call this twice, also at the same time: the same choices under the same name are
+    the same grid.
 
     Raises:
-        GridError: a model, the sample or the one-shot example is not there.
+        GridError: a model, the sample or the one-shot example does not exist.
         GridChangeError: another grid has its name.
     """
     sample = checked_sample(dataset, choices)
@@ -67,7 +68,7 @@ def request_grid(dataset: Dataset, choices: GridChoices, user: User | None) -> G
         try:
             with transaction.atomic():
                 return _new(dataset, choices, sample, user)
-        except IntegrityError:  # somebody asked at the same moment
+        except IntegrityError:  # another process stored it first
             there = Grid.objects.get(name=choices.name)
     if there.dataset_id != dataset.pk or there.choices != choices.as_data():
         raise GridChangeError(
@@ -81,7 +82,8 @@ def checked_sample(dataset: Dataset, choices: GridChoices) -> Sample | None:
     """Return the sample that choices name; None: they ask about all examples.
 
     Raises:
-        GridError: a model, the one-shot example or the sample is not there.
+        GridError: a model, the one-shot example or the sample does not exist, or the sample is not
+            ready.
     """
     cells(choices)
     if choices.one_shot and not dataset.examples.filter(key=choices.one_shot).exists():
@@ -112,9 +114,10 @@ def _new(dataset: Dataset, choices: GridChoices, sample: Sample | None, user: Us
 
 
 def make_plan(grid_id: int) -> None:
-    """Count what a grid would ask (the worker's part). A second delivery changes nothing.
+    """Plan a grid: count what it would ask (the worker's part).
 
-    A grid that cannot be asked as it is written fails, and says why.
+    A second delivery of the message changes nothing. A grid whose choices cannot be asked fails,
+    and its error says why.
     """
     planning = Grid.objects.filter(pk=grid_id, state=State.PLANNING)
     planning.update(plan_attempts=F("plan_attempts") + 1)
@@ -149,7 +152,7 @@ def make_plan(grid_id: int) -> None:
 
 
 def lost_plans() -> list[int]:
-    """Return the grids whose planning was lost or its worker died; they count as sent now."""
+    """Return the grids whose planning was lost or whose worker died, and note them as sent now."""
     now = timezone.now()
     silent = Grid.objects.filter(state=State.PLANNING, sent_at__lt=now - lease())
     lost = list(silent.values_list("pk", flat=True))
@@ -157,20 +160,20 @@ def lost_plans() -> list[int]:
     return lost
 
 
-# --- what becomes of it ---------------------------------------------------------------------
+# --- changes --------------------------------------------------------------------------------
 
 
 def start_grid(grid: Grid, user: User | None) -> bool:
-    """Have a planned grid asked; return whether it was waiting for that.
+    """Start a planned grid; return whether it was waiting to be started.
 
-    What has a response by now is not asked; what has failed before, in another grid, is, and
-    stays there as failed until it is answered.
+    Examples that have a response by now are not asked about. Calls that failed before, in another
+    grid, are made; in that grid they stay failed until they are answered.
 
     Raises:
-        OutgrownPlan: examples have come since; it is planned again instead.
-        GridError: a model is not there any more, or a setup's name stands for something else.
+        OutgrownPlan: examples were added since the plan was made; it is planned again instead.
+        GridError: a model is not available any more, or a setup of the same name has other content.
     """
-    # Outside of the transaction: to know which graph it is may take long.
+    # This is outside of the transaction, because identifying the graph may take long.
     all_cells = cells_about(grid.dataset, of_data(grid.choices))
     with transaction.atomic():
         grid = _locked(grid)
@@ -192,9 +195,9 @@ def start_grid(grid: Grid, user: User | None) -> bool:
 
 @transaction.atomic
 def cancel_grid(grid: Grid, user: User | None) -> bool:
-    """Stop a grid that is planned or asked; responses stay, and what is in flight comes.
+    """Stop a grid that is being planned or asked; return whether it was going on.
 
-    Return whether it was going on.
+    Its responses stay, and the answers of calls in flight are stored.
     """
     going_on = Grid.objects.filter(pk=grid.pk, state__in=(State.PLANNING, State.RUNNING))
     if not going_on.update(state=State.CANCELLED, finished_at=timezone.now()):
@@ -207,7 +210,7 @@ def cancel_grid(grid: Grid, user: User | None) -> bool:
 def resume_grid(grid: Grid, user: User | None) -> bool:
     """Go on with a grid that was cancelled or failed; return whether it was.
 
-    One that was never started is planned (again).
+    A grid that was never started is planned (again).
     """
     grid = _locked(grid)
     if grid.state not in (State.CANCELLED, State.FAILED):
@@ -222,9 +225,9 @@ def resume_grid(grid: Grid, user: User | None) -> bool:
 
 @transaction.atomic
 def retry_failed(grid: Grid, user: User | None) -> int:
-    """Queue the calls that gave no response once more; return how many.
+    """Queue the calls without a response once more; return how many there are.
 
-    Of a grid that was cancelled or failed, what is left is taken up with them.
+    If the grid was cancelled or failed, its remaining calls are resumed too.
     """
     grid = _locked(grid)
     failed = Call.objects.filter(grid=grid, response=None)
@@ -243,10 +246,11 @@ def retry_failed(grid: Grid, user: User | None) -> int:
 
 @transaction.atomic
 def delete_grid(grid: Grid, user: User | None) -> None:
-    """Delete a grid that has asked nothing, with its setups that nobody else has.
+    """Delete a grid that has asked nothing, with its setups that nothing else uses.
 
     Raises:
-        GridChangeError: it has made calls, is running, or a worker's last call is to come.
+        GridChangeError: the grid has made calls, is running, or a worker's last call is still to
+            come.
     """
     grid = _locked(grid)
     if grid.state == State.RUNNING:
@@ -263,7 +267,7 @@ def delete_grid(grid: Grid, user: User | None) -> None:
 
 
 def delete_unused_setups(ids: Iterable[int]) -> None:
-    """Delete those of some setups under which nothing was asked, and no grid is to ask."""
+    """Delete those of some setups that have no responses and no calls, and belong to no grid."""
     Setup.objects.filter(
         ~Exists(Response.objects.filter(setup=OuterRef("pk"))),
         ~Exists(Call.objects.filter(setup=OuterRef("pk"))),
@@ -285,7 +289,7 @@ def chunks_to_send(grid: Grid) -> list[int]:
 
 
 def _locked(grid: Grid) -> Grid:
-    """Return the grid as it is now; whoever else wants to change it waits."""
+    """Return the grid as it is now, and lock it, so that other changes wait."""
     return Grid.objects.select_for_update(no_key=True).get(pk=grid.pk)
 
 
@@ -295,10 +299,10 @@ def _start(
     to_ask: Sequence[Sequence[int]],
     user: User | None,
 ) -> None:
-    """Give a grid its setups, and chunks of the examples to ask under each.
+    """Store the setups of a grid, and chunks of the examples to ask about under each.
 
     Raises:
-        GridError: a setup's name stands for something else.
+        GridError: a setup of the same name has other content.
     """
     setups = store_setups(grid.dataset, [cell.setup for cell in all_cells])
     check_setups(grid.dataset, all_cells)
@@ -313,7 +317,7 @@ def _start(
 
 
 def _plan_again(grid: Grid) -> None:
-    """Have a grid planned that was not started; its old plan is worth nothing."""
+    """Have a grid that was not started planned, and discard its old plan."""
     Grid.objects.filter(pk=grid.pk).update(
         state=State.PLANNING,
         plan={},
@@ -325,7 +329,7 @@ def _plan_again(grid: Grid) -> None:
 
 
 def _add_chunks(grid: Grid, to_ask: Mapping[int, Sequence[int]]) -> int:
-    """Cut examples, by setup, into chunks behind those that are there; return how many examples."""
+    """Cut examples, by setup, into further chunks at the end; return how many examples."""
     n_calls = sum(map(len, to_ask.values()))
     size = min(max(n_calls // MOST_CHUNKS, SMALLEST_CHUNK), LARGEST_CHUNK)
     chunks = GridChunk.objects.filter(grid=grid)
@@ -342,7 +346,7 @@ def _add_chunks(grid: Grid, to_ask: Mapping[int, Sequence[int]]) -> int:
 
 
 def _take_up(grid: Grid) -> None:
-    """Set a grid running if anything is left, else done."""
+    """Set a grid to running if anything is left, or else to done."""
     this = Grid.objects.filter(pk=grid.pk)
     unfinished = grid.chunks.exclude(state=GridChunk.State.DONE)
     now = timezone.now()

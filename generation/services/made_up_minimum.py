@@ -1,7 +1,7 @@
-"""Minimum knowledge sets that are made up, to try experiments where none is published.
+"""Made-up minimum knowledge sets, to try experiments on data for which none is published.
 
-A dataset with made-up sets is one of its own: nothing in it can be taken for what a publisher says.
-Its name says so, and each question does, in its exports as well.
+A dataset with made-up sets is separate, so that nothing in it can be taken for a publisher's data.
+Its name shows this, and so does each question, in its exports as well.
 """
 
 import hashlib
@@ -31,12 +31,12 @@ from generation.text.compared_triples import compared
 from generation.text.constructed_questions import may_be_injected
 from generation.text.flat_graph import Triple
 
-USUAL_TRIPLES, MOST_TRIPLES = 5, 100  # of a question
+USUAL_TRIPLES, MOST_TRIPLES = 5, 100  # triples of one question
 USUAL_SEED = 13
-SAYS_SO = ("made-up", "made up")  # one of these is in the name
+SAYS_SO = ("made-up", "made up")  # the name must have one of these
 TOGETHER = 500  # entities or questions
 _SUFFIX = ", made-up minimum sets"
-_MADE = "dataset.minimum_made_up"  # in the audit trail
+_MADE = "dataset.minimum_made_up"  # action in the audit trail
 _NOWHERE = Where("", 0)
 
 
@@ -45,9 +45,10 @@ class MadeUpError(ValueError):
 
 
 def usual_name(dataset: Dataset) -> str:
-    """Return what a dataset with made-up sets is called where nobody says it.
+    """Return the name of a dataset with made-up sets if no name is given.
 
-    A long name is cut short; what stands for the rest of it makes it differ from all others.
+    A long name is cut short. A digest takes the place of the rest, so that the name differs from
+    all others.
     """
     room = LONGEST_NAME - len(_SUFFIX)
     if len(dataset.name) <= room:
@@ -57,7 +58,7 @@ def usual_name(dataset: Dataset) -> str:
 
 
 def usual_copy(dataset: Dataset) -> Dataset | None:
-    """Return the dataset of the usual name, if it was made of this one."""
+    """Return the dataset with the usual name, if it was made of this one."""
     there = Dataset.objects.filter(name=usual_name(dataset)).first()
     if there is None:
         return None
@@ -75,17 +76,18 @@ def make_up_minimum(
 ) -> Dataset:
     """Return a new dataset: the graph, and each question that has sub-graphs with a made-up set.
 
-    A set is drawn from the question's sub-graphs, the gold ones or, where these are not known, the
-    retrieved ones, which then are its gold entities. What only says which entity is meant, or holds
-    for everybody, is never drawn. Questions of which nothing can be drawn are left out.
+    A set is drawn from the question's sub-graphs: the gold ones or, if these are not known, the
+    retrieved ones, which then become its gold entities. Triples that only say which entity is
+    meant, or that hold for everyone, are never drawn. Questions for which nothing can be drawn are
+    left out.
 
     Args:
-        name: of the new dataset; "": the usual one.
-        n: triples of a set, 1 to `MOST_TRIPLES`; fewer where the sub-graphs have no more.
+        name: the name of the new dataset; "": the usual one.
+        n: triples of a set, 1 to `MOST_TRIPLES`; fewer if the sub-graphs have no more.
 
     Raises:
-        MadeUpError: the name is taken or does not say what is made up, `n` is out of its range, or
-            no question has a sub-graph; nothing is stored.
+        MadeUpError: the name is taken or does not say that something is made up, `n` is out of its
+            range, or no question has a sub-graph; nothing is stored.
     """
     name = name.strip() or usual_name(dataset)
     _check(name, n)
@@ -122,7 +124,7 @@ def _check(name: str, n: int) -> None:
 
 
 def _questions(dataset: Dataset, n: int, seed: int) -> Iterator[list[KGQuestionRecord]]:
-    """Yield the questions of which anything can be drawn, some at a time."""
+    """Yield the questions for which anything can be drawn, in batches."""
     rows = KGQuestion.objects.of_benchmark().filter(example__dataset=dataset).order_by("example")
     ids = list(rows.values_list("pk", flat=True))
     for some in lots(ids, TOGETHER):
@@ -160,7 +162,7 @@ def _record(question: KGQuestion) -> KGQuestionRecord:
 
 
 def _drawn(graph: list[Triple], n: int, seed: int, key: str) -> tuple[MinimumTripleRecord, ...]:
-    """Return different triples of a question's sub-graphs, at most so many."""
+    """Return different triples of a question's sub-graphs, at most `n`."""
     different: dict[Triple, Triple] = {}
     for triple in graph:
         if may_be_injected(triple):
@@ -170,7 +172,7 @@ def _drawn(graph: list[Triple], n: int, seed: int, key: str) -> tuple[MinimumTri
 
 
 def _entities(dataset: Dataset) -> Iterator[list[EntityRecord]]:
-    """Yield the entities of a graph with all that is said of them, some at a time."""
+    """Yield the entities of a graph with all their aliases and triples, in batches."""
     ids = list(Entity.objects.filter(dataset=dataset).order_by("pk").values_list("pk", flat=True))
     for some in lots(ids, TOGETHER):
         aliases: dict[int, list[str]] = {pk: [] for pk in some}

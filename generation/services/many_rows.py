@@ -1,4 +1,4 @@
-"""Rows by the million: inserted by PostgreSQL's COPY or in bulk, and deleted lot by lot."""
+"""Rows by the million: inserted by PostgreSQL's COPY or in bulk, and deleted in lots."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -8,14 +8,14 @@ from django.db import connection
 from django.db.models import Model, QuerySet
 from django.db.models.deletion import Collector
 
-AT_ONCE = 2000  # rows that Django holds
+AT_ONCE = 2000  # rows that Django holds in memory
 
 
 def insert_rows(model: type[Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Insert rows given as the values of these fields (`subject_id` for a foreign key).
 
-    Nothing comes back and no field's default is filled in: name every field but the primary key.
-    Of PostgreSQL's COPY the constraints are checked as ever.
+    Nothing is returned and no field's default is filled in, so name every field but the primary
+    key. PostgreSQL's COPY checks the constraints as any insert does.
     """
     if connection.vendor == "postgresql":
         columns = ", ".join(connection.ops.quote_name(_column(model, field)) for field in fields)
@@ -35,9 +35,9 @@ def insert_rows(model: type[Model], fields: Sequence[str], rows: Iterable[Sequen
 
 
 def plan_statements_anew() -> None:
-    """Have PostgreSQL plan each statement of this transaction by what its tables hold by then.
+    """Have PostgreSQL plan each statement of this transaction by the present content of its tables.
 
-    Else it keeps plans of statements that come again, made while the tables were empty.
+    Otherwise it keeps plans of repeated statements that it made while the tables were empty.
     """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -45,9 +45,9 @@ def plan_statements_anew() -> None:
 
 
 def delete_rows(rows: QuerySet[Any]) -> None:
-    """Delete rows at once where the database can do it alone, else lot by lot.
+    """Delete rows at once if the database can do it alone, or else in lots.
 
-    Django loads rows that others hang on, and names each of them to the database, which takes
+    Django loads rows on which others depend, and names each of them to the database, which accepts
     65,535 at most.
     """
     if Collector(using=rows.db).can_fast_delete(rows):

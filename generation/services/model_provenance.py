@@ -1,4 +1,4 @@
-"""What the responses of a setup are made with: noted at the first, and the same for all."""
+"""The provenance of a setup's responses: noted at the first one, and the same for all."""
 
 from typing import Any
 
@@ -20,12 +20,12 @@ def open_noted(setup: Setup, spec: ModelSpec, retrieval: str = "") -> LanguageMo
     """Open a setup's model, and note what its responses are made with.
 
     Args:
-        retrieval: which passages are ranked or drawn, or which graph is shown, and how; "" for
-            neither.
+        retrieval: the signature of the passages or the graph that prompts show, and of their
+            choice; "" for neither.
 
     Raises:
-        BackendError: it cannot be used, its graph has changed, or earlier responses were made with
-            something else.
+        BackendError: the model cannot be used, the setup's graph has changed, or earlier responses
+            were made with something else.
     """
     if (said := setup.settings.get("graph", "")) and said != graph_mark(retrieval):
         raise BackendError(
@@ -46,7 +46,7 @@ def _note(setup: Setup, made_with: dict[str, Any]) -> bool:
     """Note what a setup's responses are made with; return whether they are its first.
 
     Raises:
-        BackendError: there are others, made with something else.
+        BackendError: there are earlier responses, which were made with something else.
     """
     locked = Setup.objects.select_for_update(no_key=True).get(pk=setup.pk)
     earlier = {} if _is_free(locked) else locked.made_with
@@ -87,7 +87,7 @@ def _is_free(setup: Setup) -> bool:
 
 
 def what_it_is(spec: ModelSpec, model: LanguageModel) -> dict[str, Any]:
-    """Return what is noted of a model that was opened."""
+    """Return the data to note about a model that was opened."""
     return {
         "backend": spec.backend,
         "signature": model.signature,
@@ -98,7 +98,7 @@ def what_it_is(spec: ModelSpec, model: LanguageModel) -> dict[str, Any]:
 
 
 def provenance_text(made_with: dict[str, Any]) -> str:
-    """Return what tells one model from another; what computes it does not."""
+    """Return a text that distinguishes one model from another; the device is not part of it."""
     parts = [made_with.get("backend", ""), made_with.get("signature", "")]
     if revision := made_with.get("revision"):
         parts.append(f"revision {revision}")

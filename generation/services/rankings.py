@@ -1,4 +1,4 @@
-"""Rankings that were made elsewhere: stored passage by passage, as files have them."""
+"""Rankings that were made elsewhere, stored passage by passage as in their files."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,7 +8,7 @@ from generation.models import Dataset, RankedPassage, Ranking
 from generation.records import RankedPassageRecord
 from generation.services.record_keys import ids_by_key
 
-COLUMNS = {  # as a file calls them → where they are
+COLUMNS = {  # columns of a file → fields
     "ranking": "ranking__name",
     "example": "example__key",
     "passage": "passage__key",
@@ -19,7 +19,7 @@ COLUMNS = {  # as a file calls them → where they are
 def stored_ranks(
     dataset: Dataset, records: Sequence[RankedPassageRecord]
 ) -> Iterator[tuple[str, str, str, int]]:
-    """Yield the stored `COLUMNS` of what one batch speaks of: its passages, and its ranks."""
+    """Yield the `COLUMNS` of the stored rows with the passages or the ranks of one batch."""
     if not records:
         return
     rankings, examples, passages, ranks = map(set, zip(*(row[1:] for row in records), strict=True))
@@ -36,7 +36,7 @@ def store_rankings(dataset: Dataset, records: Sequence[RankedPassageRecord]) -> 
     """Store ranked passages, with rankings that are new; return how many passages are new."""
     known = {row[:3] for row in stored_ranks(dataset, records)}
     new = [record for record in records if record[1:4] not in known]
-    names = sorted({record.ranking for record in new})  # in one order: nobody waits in a circle
+    names = sorted({record.ranking for record in new})  # one order prevents deadlocks
     Ranking.objects.bulk_create(
         (Ranking(dataset=dataset, name=name) for name in names), ignore_conflicts=True
     )

@@ -1,4 +1,4 @@
-"""What storing rows of any kind needs: their digests, and which of them are there."""
+"""Helpers to store rows of any kind: the digests of records, and the keys that exist already."""
 
 import hashlib
 import json
@@ -17,31 +17,31 @@ from generation.records import (
     SetupRecord,
 )
 
-MOST_KEYS = 10_000  # in one statement; SQLite takes 32,766 values as it comes
+MOST_KEYS = 10_000  # keys in one statement; SQLite accepts 32,766 by default
 Keyed = TypeVar("Keyed", ExampleRecord, ResponseRecord, KGQuestionRecord)
 
 
 def digest(content: object) -> str:
-    """Return a short hash of what a record says, wherever it stood in its file."""
+    """Return a short hash of a record's content, wherever the record was in its file."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def record_digest(record: ExampleRecord | ResponseRecord | EntityRecord | KGQuestionRecord) -> str:
     """Return the digest of a record without its place in the file (the first field)."""
-    # What a setup was made with is learnt when it is used, and may be missing in a file.
+    # What a setup was made with becomes known when it is used, and may be missing in a file.
     parts = [part[:-1] if isinstance(part, SetupRecord) else part for part in record[1:]]
     if isinstance(record, ResponseRecord) and not record.chosen_from:
-        parts.pop()  # the digest of a response that is no choice has no place for it
+        parts.pop()  # not part of the digest of a response that was not chosen
     if isinstance(record, KGQuestionRecord):
-        parts.pop()  # whether it is ad hoc is no part of what it says
+        parts.pop()  # whether it is ad hoc is not part of its content
         if not record.is_minimum_made_up:
-            parts.pop()  # as above
+            parts.pop()  # part of the digest only if the set is made up
     return digest(parts)
 
 
 def ids_by_key(rows: QuerySet[Any], keys: Iterable[str]) -> dict[str, int]:
-    """Return the ids of rows by their key, of those that are there."""
+    """Return the ids of those rows that exist, by their keys."""
     found: dict[str, int] = {}
     for some in in_lots(keys):
         found |= rows.filter(key__in=some).values_list("key", "pk")
@@ -51,7 +51,8 @@ def ids_by_key(rows: QuerySet[Any], keys: Iterable[str]) -> dict[str, int]:
 def in_lots(keys: Iterable[str]) -> Iterator[list[str]]:
     """Return different keys in lots of `MOST_KEYS`.
 
-    One batch may name hundreds of thousands of passages: more than one statement can ask for.
+    One batch may name hundreds of thousands of passages, which is more than one statement can ask
+    for.
     """
     return lots(sorted(set(keys)), MOST_KEYS)
 

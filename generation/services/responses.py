@@ -17,7 +17,8 @@ def store_responses(dataset: Dataset, records: Sequence[ResponseRecord]) -> int:
     """Store responses, with setups that are new; return how many responses are new.
 
     Raises:
-        IntegrityError: somebody has stored some of them, or a setup of a name, at the same moment.
+        IntegrityError: another process stored some of them, or a setup of the same name, at the
+            same moment.
     """
     new = missing(Response, dataset, records)
     setups = store_setups(dataset, [record.setup for record in new])
@@ -58,7 +59,7 @@ def store_responses(dataset: Dataset, records: Sequence[ResponseRecord]) -> int:
 def _note_sources(
     dataset: Dataset, responses: Sequence[Response], records: Sequence[ResponseRecord]
 ) -> None:
-    """Note which responses the new ones were chosen from; those may be new themselves."""
+    """Note from which responses the new ones were chosen; these may be new themselves."""
     sources = ids_by_key(dataset.responses.all(), {r.chosen_from for r in records if r.chosen_from})
     chosen = []
     for response, record in zip(responses, records, strict=True):
@@ -71,7 +72,8 @@ def _note_sources(
 def store_setups(dataset: Dataset, records: Iterable[SetupRecord]) -> dict[str, int]:
     """Store setups that are new; return the id of each by its name.
 
-    Somebody may store one of a name at the same moment: that one stays, whatever it says.
+    If another process stores a setup of the same name at the same moment, that one stays, whatever
+    its content.
     """
     by_name = _first_by_name(records)
     known = set(dataset.setups.filter(name__in=by_name).values_list("name", flat=True))
@@ -87,7 +89,7 @@ def store_setups(dataset: Dataset, records: Iterable[SetupRecord]) -> dict[str, 
                 settings=dict(record.settings),
                 made_with=dict(record.made_with),
             )
-            for name, record in sorted(by_name.items())  # in one order: nobody waits in a circle
+            for name, record in sorted(by_name.items())  # one order prevents deadlocks
             if name not in known
         ),
         ignore_conflicts=True,
@@ -103,10 +105,11 @@ def _first_by_name(records: Iterable[SetupRecord]) -> dict[str, SetupRecord]:
 
 
 def _note_origins(dataset: Dataset, records: Iterable[SetupRecord]) -> None:
-    """Note what setups without any response are made with: what their first ones say.
+    """Note what setups without any response are made with, as their first responses state it.
 
     Raises:
-        IntegrityError: a setup says something else: it was stored after the rows were checked.
+        IntegrityError: a setup has other content, because it was stored after the rows were
+            checked.
     """
     by_name = _first_by_name(records)
     unused = ~Exists(Response.objects.filter(setup=OuterRef("pk")))
@@ -121,14 +124,14 @@ def _note_origins(dataset: Dataset, records: Iterable[SetupRecord]) -> None:
 
 
 def _says(setup: AnySetup) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Return what a setup is, and what it is made with."""
+    """Return the content of a setup, and what it is made with."""
     return setup_content(setup), origin_of(setup)
 
 
 def store_citations(
     dataset: Dataset, wanted: Collection[tuple[str, int]]
 ) -> dict[tuple[str, int], int]:
-    """Make sure that the citations (response key, number) exist; return the id of each."""
+    """Create those citations (response key, number) that are missing; return the id of each."""
     keys = {key for key, _ in wanted}
     responses = dict(dataset.responses.filter(key__in=keys).values_list("key", "pk"))
     citations = Citation.objects.filter(response__dataset=dataset, response__key__in=keys)

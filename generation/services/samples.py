@@ -1,8 +1,8 @@
-"""Samples of a dataset: examples that pass filters, drawn by a seed, decided on by hand.
+"""Samples of a dataset: examples that pass filters, drawn by a seed, and checked by hand.
 
-A request makes a row; a worker looks through the examples and draws. The state of the row decides
-what is still to do, so a message that comes twice, or is lost, does no harm: `sent_at` is the last
-moment that anybody heard of the work.
+A request creates a row; a worker then filters the examples and draws. The state of the row decides
+what is still to be done, so a message that comes twice, or is lost, does no harm. `sent_at` is the
+last time at which the work was sent or gave a sign of life.
 """
 
 import heapq
@@ -29,7 +29,7 @@ from generation.services.record_keys import ids_by_key
 
 logger = logging.getLogger(__name__)
 
-EXAMPLES_TOGETHER = 500  # read at once: what is in memory does not grow with the dataset
+EXAMPLES_TOGETHER = 500  # read at once, so that memory does not grow with the dataset
 SAVED_TOGETHER = 1000
 State = Sample.State
 Verdict = SampledExample.Verdict
@@ -48,17 +48,17 @@ class _Row(NamedTuple):
     material: FilterMaterial
 
 
-# --- asking for one -------------------------------------------------------------------------
+# --- requests -------------------------------------------------------------------------------
 
 
 @transaction.atomic
 def request_sample(dataset: Dataset, choices: SampleChoices, user: User | None) -> Sample:
-    """Return the sample of these choices, made if it is not there; a worker then fills it.
+    """Return the sample of these choices; if there is none, create it for a worker to fill.
 
-    Asking for the same again is asking for the same sample.
+    The same request returns the same sample.
 
     Raises:
-        SampleError: the name is none, or another sample of the dataset has it.
+        SampleError: the name cannot be used, or another sample of the dataset has it.
     """
     name = (choices.name or choices.usual_name).strip()
     if not 0 < len(name) <= LONGEST_NAME:
@@ -68,7 +68,7 @@ def request_sample(dataset: Dataset, choices: SampleChoices, user: User | None) 
         try:
             with transaction.atomic():
                 return _new_sample(dataset, name, choices, user)
-        except IntegrityError:  # somebody asked at the same moment
+        except IntegrityError:  # another process stored it first
             there = Sample.objects.get(dataset=dataset, name=name)
     if there.parameters != choices.parameters:
         raise SampleError(
@@ -93,7 +93,7 @@ def _new_sample(dataset: Dataset, name: str, choices: SampleChoices, user: User 
 
 @transaction.atomic
 def retry_sample(sample: Sample, user: User | None) -> bool:
-    """Filter once more what had failed; return whether it had."""
+    """Filter once more if that had failed; return whether it had."""
     failed = Sample.objects.filter(pk=sample.pk, state=State.FAILED)
     again = failed.update(state=State.FILTERING, error="", n_done=0, sent_at=timezone.now())
     if again:
@@ -103,10 +103,10 @@ def retry_sample(sample: Sample, user: User | None) -> bool:
 
 @transaction.atomic
 def delete_sample(sample: Sample, user: User | None) -> None:
-    """Delete a sample with what was decided about its members; the examples stay.
+    """Delete a sample with the decisions about its members; the examples stay.
 
     Raises:
-        SampleError: a grid is about it.
+        SampleError: a grid uses it.
     """
     members = sample.members.count()
     try:
@@ -118,7 +118,7 @@ def delete_sample(sample: Sample, user: User | None) -> None:
 
 
 def store_samples(dataset: Dataset, records: Sequence[SampleRecord]) -> int:
-    """Store samples that were drawn and looked at elsewhere; return how many are new."""
+    """Store samples that were drawn and checked elsewhere; return how many are new."""
     names = [record.name for record in records]
     known = set(dataset.samples.filter(name__in=names).values_list("name", flat=True))
     new = [record for record in records if record.name not in known]
@@ -153,7 +153,7 @@ def store_samples(dataset: Dataset, records: Sequence[SampleRecord]) -> int:
 
 
 def lost_samples() -> list[int]:
-    """Return the samples whose worker died or whose message was lost; they count as sent now."""
+    """Return the samples whose worker died or whose message was lost, and note them as sent now."""
     now = timezone.now()
     silent = Sample.objects.filter(state=State.FILTERING, sent_at__lt=now - lease())
     lost = list(silent.values_list("pk", flat=True))
@@ -161,15 +161,15 @@ def lost_samples() -> list[int]:
     return lost
 
 
-# --- what came of it ------------------------------------------------------------------------
+# --- decisions ------------------------------------------------------------------------------
 
 
 @transaction.atomic
 def decide(member: SampledExample, verdict: str, reason: str, user: User | None) -> None:
-    """Note what somebody decided about an example of a sample, whatever was decided before.
+    """Store a decision about an example of a sample, in place of any earlier one.
 
     Raises:
-        SampleError: it is dropped without a reason, or the verdict is none.
+        SampleError: the example is dropped without a reason, or there is no such verdict.
     """
     reason = reason.strip() if verdict == Verdict.DROP else ""
     if verdict not in Verdict.values:
@@ -191,12 +191,13 @@ def decide(member: SampledExample, verdict: str, reason: str, user: User | None)
 def filter_sample(
     sample_id: int, on_progress: Callable[[int], object] = lambda n_done: None
 ) -> None:
-    """Look through the examples of a dataset and draw a sample of those that pass its filters.
+    """Filter the examples of a dataset, and draw a sample of those that pass.
 
-    Delivered twice, the work is done twice at most, and stored once: with the same outcome.
+    If the message is delivered twice, the work is done twice at most. It is stored once, and the
+    result is the same.
 
     Args:
-        on_progress: called after each batch with how many examples are looked at.
+        on_progress: called after each batch with the number of examples that were filtered.
     """
     sample = Sample.objects.filter(pk=sample_id, state=State.FILTERING).first()
     if sample is None:
@@ -212,7 +213,7 @@ def filter_sample(
 
 
 def _filter(sample: Sample, on_progress: Callable[[int], object]) -> None:
-    """Count, draw and store; stop where somebody else has finished it, or deleted it."""
+    """Count, draw and store; stop if another worker has finished the sample, or it was deleted."""
     choices = choices_of(sample.name, sample.parameters)
     cascade = Cascade(choices.filters)
     drawn = _Draw(choices)
@@ -242,26 +243,24 @@ class _Draw:
 
     def __init__(self, choices: SampleChoices) -> None:
         self._seed, self._size = choices.seed, choices.size
-        self._drawn: list[tuple[int, str, int]] = []  # the best by then, and some more
+        self._drawn: list[tuple[int, str, int]] = []  # the best so far, and some more
 
     def add(self, pk: int, key: str) -> None:
-        """Offer an example; what does not fit any more is forgotten."""
+        """Add an example; examples that cannot be drawn any more are dropped."""
         entry = (random_key(self._seed, "sample", key), key, pk)
         self._drawn.append(entry)
         if self._size is not None and len(self._drawn) >= 2 * max(self._size, SAVED_TOGETHER):
             self._drawn = heapq.nsmallest(self._size, self._drawn)
 
     def in_order(self) -> list[int]:
-        """Return the ids of what is drawn, in the order drawn."""
+        """Return the ids of the drawn examples, in the order drawn."""
         return [pk for _, _, pk in sorted(self._drawn)[: self._size]]
 
 
 def _batches(dataset_id: int) -> Iterator[tuple[list[_Row], int]]:
-    """Yield the examples of a dataset, some at a time, and how many that makes so far.
+    """Yield the examples of a dataset in batches, each with the number of examples so far.
 
-    Ad-hoc questions are not among them.
-
-    Three statements for each batch.
+    Ad-hoc questions are left out. Each batch takes three statements.
     """
     last, n_done = 0, 0
     columns = "pk", "key", "dialog", "golden_answer"
@@ -282,7 +281,7 @@ def _batches(dataset_id: int) -> Iterator[tuple[list[_Row], int]]:
 
 
 def _turns(examples: list[int]) -> Mapping[int, list[TurnRecord]]:
-    """Return the turns of some examples by example, in their order."""
+    """Return the turns of some examples, by example and in order."""
     turns: dict[int, list[TurnRecord]] = defaultdict(list)
     columns = "example_id", "speaker", "text", "parent_index"
     ordered = Turn.objects.filter(example__in=examples).order_by("example", "index")
@@ -292,7 +291,7 @@ def _turns(examples: list[int]) -> Mapping[int, list[TurnRecord]]:
 
 
 def _golden_texts(examples: list[int]) -> Mapping[int, list[str]]:
-    """Return the texts of the golden passages of some examples by example, in their order."""
+    """Return the texts of the golden passages of some examples, by example and in order."""
     texts: dict[int, list[str]] = defaultdict(list)
     golden = ExamplePassage.objects.filter(example__in=examples, is_golden=True)
     ordered = golden.order_by("example", "position")
