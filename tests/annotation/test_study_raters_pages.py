@@ -61,7 +61,7 @@ def test_a_stranded_slot_is_said_with_three_ways_out(researcher, study):
     assert "invite one more rater" in page.messages[0]
     row = page.table("Units with slots").row(unit.example.key)
     assert row["Slots"] == "1"
-    assert row["Left then"] == "4 of 5"
+    assert row["Left after release"] == "4 of 5"
     assert row["Ask again"] == f"{rater.code} skipped: I cannot judge this topic"
     assert row["Release"] == "Release"
     assert "N stays 5" in page.facts["Release"]

@@ -244,7 +244,7 @@ def _left_out(
 ALIGNMENT = ReportKind(
     key="alignment",
     title="Alignment",
-    lede="Whether the sentences of answers support what they cite, setup by setup.",
+    lede="Gives how often the sentences of each setup support what they cite.",
     about=Dataset,
     choices=AnswerChoices,
     make=lambda dataset, choices: alignment_report(dataset, choices.setup),

@@ -228,7 +228,7 @@ def left_out_of(answers: CitedAnswers, choices: CitationChoices) -> LeftOut:
 CITATIONS = ReportKind(
     key="citations",
     title="Citations",
-    lede="Correctness, precision, recall and F1 of citations, setup by setup.",
+    lede="Gives correctness, precision, recall and F1 of the citations of each setup.",
     about=Dataset,
     choices=CitationChoices,
     make=citations_report,

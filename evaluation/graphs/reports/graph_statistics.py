@@ -274,7 +274,7 @@ def _values(kind: str, people: dict[str, set[str]]) -> Sequence[ValueRow]:
 STATISTICS = ReportKind(
     key="statistics",
     title="Statistics",
-    lede="What questions about a graph are about.",
+    lede="Describes what the questions about a graph are about.",
     about=Dataset,
     choices=NoChoices,
     make=lambda dataset, _: statistics_report(dataset),

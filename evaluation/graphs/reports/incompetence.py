@@ -213,7 +213,7 @@ def _to_answers(dataset: Dataset, choices: object, row: NaRow) -> str:
 INCOMPETENCE = ReportKind(
     key="incompetence",
     title="[NA]",
-    lede="Whether answers say what knowledge is missing, setup by setup.",
+    lede="Gives how well the answers of each setup say what knowledge is missing.",
     about=Dataset,
     choices=AnswerChoices,
     make=lambda dataset, choices: incompetence_report(dataset, choices.setup),

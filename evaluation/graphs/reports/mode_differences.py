@@ -210,7 +210,7 @@ def _difference_row(each: DifferentRow) -> DifferenceRow:
 DIFFERENCES = ReportKind(
     key="differences",
     title="Where the two ways of counting differ",
-    lede="Answers that the paper’s definitions and the authors’ code count differently, and why.",
+    lede="Lists the answers that the paper and the authors’ code count differently, and why.",
     about=Dataset,
     choices=DifferenceChoices,
     make=differences_report,

@@ -179,7 +179,7 @@ def _mean(scores: Collection[QualityScore]) -> Statistic:
 QUALITY = ReportKind(
     key="quality",
     title="Text quality",
-    lede="Coherence, consistency, fluency and relevance as judged by models, setup by setup.",
+    lede="Gives coherence, consistency, fluency and relevance by setup, as a model judges them.",
     about=Dataset,
     choices=AnswerChoices,
     make=lambda dataset, choices: quality_report(dataset, choices.setup),

@@ -85,7 +85,7 @@ def _to_missed(dataset: Dataset, choices: RecallChoices, row: RecallRow | Source
 RETRIEVAL = ReportKind(
     key="retrieval",
     title="Retrieval",
-    lede="Recall and precision of passages, or of sub-graphs.",
+    lede="Gives the recall and precision of retrieved passages or sub-graphs.",
     about=Dataset,
     choices=RecallChoices,
     make=_report,

@@ -61,8 +61,8 @@ class ThresholdChoiceTable(NamedTuple):
         if optimism is None:
             return ""
         if optimism > 0:
-            return "The first flatters"
-        return "By chance the second is higher" if optimism else "Here the first flatters nothing"
+            return "The first is too optimistic"
+        return "By chance the second is higher" if optimism else "Here the two are equal"
 
     @property
     def most_chosen(self) -> list[CandidateRow]:

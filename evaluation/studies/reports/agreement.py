@@ -302,7 +302,7 @@ def _plain(points: Sequence[Mapping[str, Any]]) -> list[Point]:
 AGREEMENT = ReportKind(
     key="agreement",
     title="Human–auto agreement",
-    lede="How well each metric run repeats what people said.",
+    lede="Compares the labels of each metric run with those of the raters.",
     about=Study,
     choices=Choices,
     make=agreement_report,

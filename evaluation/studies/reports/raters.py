@@ -256,7 +256,7 @@ def _left_out(
 RATERS = ReportKind(
     key="raters",
     title="Raters",
-    lede="What raters said, question by question: means and agreement.",
+    lede="Gives the mean of each question and the agreement of its raters.",
     about=Study,
     choices=Choices,
     make=raters_report,

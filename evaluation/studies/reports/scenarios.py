@@ -155,7 +155,7 @@ def _planned(
 SCENARIOS = ReportKind(
     key="scenarios",
     title="Scenarios",
-    lede="Means of each question by scenario and setup.",
+    lede="Gives the mean of each question by scenario and setup.",
     about=Study,
     choices=Choices,
     make=scenarios_report,

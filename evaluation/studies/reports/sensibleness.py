@@ -233,7 +233,7 @@ def _are_probabilities(scores: Floats) -> bool:
 SENSIBLENESS = ReportKind(
     key="sensibleness",
     title="Sensibleness by slices",
-    lede="How well sensibleness metrics repeat raters, by model and slice.",
+    lede="Compares sensibleness metrics with the raters, by model and slice.",
     about=Study,
     choices=Choices,
     make=sensibleness_report,

@@ -83,7 +83,7 @@ class ChosenRow(ReportRow):
     highest_threshold: float | None
     accuracy: Annotated[Estimate, Column("Accuracy", Format.PERCENT)] = UNKNOWN
     balanced_accuracy: Estimate = UNKNOWN
-    flattering_accuracy: Annotated[Estimate, Column("Flattering accuracy", Format.PERCENT)] = (
+    flattering_accuracy: Annotated[Estimate, Column("Optimistic accuracy", Format.PERCENT)] = (
         UNKNOWN
     )
     flattering_balanced_accuracy: Estimate = UNKNOWN

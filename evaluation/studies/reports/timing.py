@@ -325,7 +325,7 @@ def _order(study: Study) -> str:
 TIME = ReportKind(
     key="time",
     title="Time",
-    lede="How long judgements take in each form.",
+    lede="Compares how long a judgement takes in each form.",
     about=Study,
     choices=Choices,
     make=time_report,
@@ -338,7 +338,7 @@ TIME = ReportKind(
 POSITION = ReportKind(
     key="position",
     title="Position",
-    lede="Whether answers depend on the place that a response is shown at.",
+    lede="Tests whether answers depend on the position at which a response is shown.",
     about=Study,
     choices=Choices,
     make=position_report,

@@ -362,7 +362,7 @@ def _with_tests(rows: Sequence[ShiftOfSetup]) -> Iterator[tuple[ShiftOfSetup, Sh
 UNCERTAINTY = ReportKind(
     key="uncertainty",
     title="Merged against separate",
-    lede="How far answers in the merged form differ from those in the separate form.",
+    lede="Compares the answers in the merged form with those in the separate form.",
     about=Study,
     choices=Choices,
     make=uncertainty_report,

@@ -232,7 +232,9 @@ def _of_aggregate(dot: Dot, material: TradeoffMaterial) -> str:
     said = "; ".join(dict.fromkeys(chosen_by(dot).values())) or "what is not known"
     marks = marks_of(chosen_by(dot).values(), material.axes)
     flattered, same = sides_marked(marks, FLATTERED), sides_marked(marks, SAME_METRIC)
-    warning = f", which flatters its {' and '.join(flattered)} here" if flattered else ""
+    warning = (
+        f", which makes its {' and '.join(flattered)} too optimistic here" if flattered else ""
+    )
     if same:
         warning += f"; the same metric with another model judges its {' and '.join(same)} here"
     return (

@@ -198,7 +198,7 @@ def cached_comparable(material: TradeoffMaterial) -> Report[ComparableRow]:
 COMPARABLE = ReportKind(
     key="comparable",
     title="Comparable setups",
-    lede="How pairs of comparable setups move against the curves of equal F1.",
+    lede="Compares how pairs of comparable setups move against the curves of equal F1.",
     about=Dataset,
     choices=AxesChoices,
     make=lambda dataset, chosen: cached_comparable(material_on(dataset, chosen)),

@@ -65,7 +65,7 @@ class RecipeRow(ReportRow):
     chosen_by_title: Annotated[str | None, Column("Chosen by")]
     judged_by_title: Annotated[str, Column("Judged by")]
     marks: Marks
-    is_flattered: Annotated[bool, Column("Flattered")]
+    is_flattered: Annotated[bool, Column("Too optimistic")]
 
 
 class _RecipeEntry(NamedTuple):
@@ -78,7 +78,7 @@ class _RecipeEntry(NamedTuple):
 
 
 def recipe_report(recipe: Recipe, choosing: Axes, judging: Axes | None = None) -> Report[RecipeRow]:
-    """Return F1, attribution and sensibleness of a recipe by the number of calls.
+    """Return Gives F1, attribution and sensibleness of a recipe by the number of its calls.
 
     Rows by `kind`: `calls`, the re-ranked first m calls in the order of the pool; `single`, each
     call alone; `aggregate`, what is stored; `large`, the largest model on golden evidence. All is
@@ -291,7 +291,7 @@ def _chosen_report(dataset: Dataset, choices: RecipeReportChoices) -> Report[Rec
 RECIPE = ReportKind(
     key="recipe",
     title="Recipe",
-    lede="F1, attribution and sensibleness of a recipe by the number of calls.",
+    lede="Gives F1, attribution and sensibleness of a recipe by the number of its calls.",
     about=Dataset,
     choices=RecipeReportChoices,
     make=_chosen_report,

@@ -397,7 +397,7 @@ def _to_responses(
 RERANKING = ReportKind(
     key="reranking",
     title="Re-ranking",
-    lede="What re-ranking gains over the best and the mean single setup of its pool.",
+    lede="Gives the gain of re-ranking over the best and the mean single setup of its pool.",
     about=Dataset,
     choices=RerankingChoices,
     make=_chosen_report,

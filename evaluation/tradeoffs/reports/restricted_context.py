@@ -346,7 +346,7 @@ def _chosen_report(dataset: Dataset, choices: RestrictedChoices) -> Report[Restr
 RESTRICTED = ReportKind(
     key="restricted",
     title="Restricted context",
-    lede="What giving up dialog for evidence does, and what retrieval would make of it.",
+    lede="Shows what happens if evidence replaces dialog, and what retrieval would change.",
     about=Dataset,
     choices=RestrictedChoices,
     make=_chosen_report,

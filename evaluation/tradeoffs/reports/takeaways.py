@@ -257,7 +257,7 @@ def _planned(
 TAKEAWAYS = ReportKind(
     key="takeaways",
     title="Takeaways",
-    lede="What changes of a setup do to F1, attribution and sensibleness.",
+    lede="Estimates how changes of a setup change F1, attribution and sensibleness.",
     about=Dataset,
     choices=AxesChoices,
     make=lambda dataset, chosen: cached_takeaways(material_on(dataset, chosen)),

@@ -269,7 +269,7 @@ def _to_responses(dataset: Dataset, choices: TradeoffChoices, row: TradeoffRow) 
 TRADEOFF = ReportKind(
     key="tradeoff",
     title="Trade-off",
-    lede="Attribution, sensibleness and F1 of each setup.",
+    lede="Gives attribution, sensibleness and F1 of each setup.",
     about=Dataset,
     choices=TradeoffChoices,
     make=lambda dataset, chosen: _in_view(material_on(dataset, chosen.axes), chosen),

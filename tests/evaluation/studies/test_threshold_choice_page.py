@@ -70,7 +70,7 @@ def test_the_page_says_the_honest_figure_beside_the_flattering_one(researcher, s
     # 21 of 24 either way: the threshold is clear, so that nothing is flattered.
     assert page.facts["Chosen and reported on the same dialogs"] == "87.5 %"
     assert page.facts["Chosen on some, reported on others"] == "87.5 %"
-    assert "flatters nothing" in page.text
+    assert "Here the two are equal" in page.text
     assert "2 candidates compared" in page.text
     assert "v1, whole, threshold 0.500" in page.text.partition("Chosen on all dialogs")[2]
     assert page.fields["threshold"] == "0.5"

@@ -229,7 +229,9 @@ def test_each_stage_follows_the_one_before(researcher, dataset):
     page = shown(researcher.get(answer.url))
     assert stages(page) == ["done"] * 4
     assert "PaLM 540B on golden evidence" in page.text
-    [warning] = [message for message in page.messages if "These figures flatter." in message]
+    [warning] = [
+        message for message in page.messages if "These figures are too optimistic." in message
+    ]
     assert "judges their attribution and sensibleness" in warning
     assert "Nothing else in this dataset judges attribution or sensibleness" in warning
 
@@ -248,7 +250,9 @@ def test_what_did_not_choose_judges_where_nobody_says_so(researcher, dataset):
 
     page = shown(researcher.get(address("recipe-progress")))
 
-    [flattered] = [message for message in page.messages if "These figures flatter." in message]
+    [flattered] = [
+        message for message in page.messages if "These figures are too optimistic." in message
+    ]
     assert "judges their sensibleness" in flattered
     assert "Nothing else in this dataset judges sensibleness" in flattered
     [same] = [message for message in page.messages if "same metric with another model" in message]
@@ -257,7 +261,9 @@ def test_what_did_not_choose_judges_where_nobody_says_so(researcher, dataset):
     assert row["Attribution"].startswith("100.0")  # 0.9 of all
     by_name = {"judge_attribution": f"run-{chose.pk}"}
     page = shown(researcher.get(address("recipe-progress"), by_name))
-    [warning] = [message for message in page.messages if "These figures flatter." in message]
+    [warning] = [
+        message for message in page.messages if "These figures are too optimistic." in message
+    ]
     assert "judges their attribution and sensibleness" in warning
 
 

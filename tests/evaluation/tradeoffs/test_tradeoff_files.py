@@ -165,7 +165,7 @@ def test_the_methods_paragraph_says_every_parameter(page, dataset):
         "top-p 1",
         "bm25 of 8 passages",
         "Sensible first among 3 setups for each example, 3 calls each",
-        "flatters its attribution and sensibleness here",
+        "makes its attribution and sensibleness too optimistic here",
         "2 responses in view without a label for attribution",
         f"Data {material.data_hash}, Attest ",
     ):

@@ -149,7 +149,7 @@ def _hash(made: Ablation) -> str:
 ACCURACY = ReportKind(
     key="accuracy",
     title="Accuracy of retrieval",
-    lede="How citations depend on how much of what is retrieved is right.",
+    lede="Shows how citations depend on the share of retrieved sub-graphs that are right.",
     about=Dataset,
     choices=NoChoices,
     make=lambda dataset, _: accuracy_report(dataset),

@@ -222,7 +222,7 @@ def _data_hash(made: _CitationMaterial) -> str:
 CITATION_TABLE = ReportKind(
     key="citation_table",
     title="Citation quality (table 3)",
-    lede="Citation quality and alignment by model and temperature, over seeded runs.",
+    lede="Gives citation quality and alignment by model and temperature, over seeded runs.",
     about=Dataset,
     choices=NoChoices,
     make=lambda dataset, _: citation_table(dataset),

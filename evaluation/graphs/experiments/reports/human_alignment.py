@@ -325,7 +325,7 @@ def _points_between(sums: Floats) -> Floats:
 HUMAN_ALIGNMENT = ReportKind(
     key="human_alignment",
     title="Human alignment",
-    lede="Whether people and a metric say the same of sentences and what they cite.",
+    lede="Compares raters with a metric: does a sentence support what it cites?",
     about=Study,
     choices=NoChoices,
     make=lambda study, _: human_alignment_report(study),

@@ -216,7 +216,7 @@ def _hash(made: _QualityMaterial) -> str:
 QUALITY_TABLE = ReportKind(
     key="quality_table",
     title="Text quality (table 4)",
-    lede="Text quality by model, as judged by a model.",
+    lede="Gives text quality by model, as a model judges it.",
     about=Dataset,
     choices=NoChoices,
     make=lambda dataset, _: quality_table(dataset),

@@ -243,7 +243,7 @@ def _hash(material: _RemovalMaterial) -> str:
 REMOVAL = ReportKind(
     key="removal",
     title="Removal of knowledge",
-    lede="What answers say when knowledge that they need is removed from the graph.",
+    lede="Shows what answers say when knowledge that they need is removed from the graph.",
     about=Dataset,
     choices=NoChoices,
     make=lambda dataset, _: removal_report(dataset),

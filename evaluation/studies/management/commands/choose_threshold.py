@@ -1,7 +1,8 @@
 """Choose threshold, flavor and window of Auto-AIS on some dialogs, and report them on others.
 
-Scores what is missing of the grid here and now, as run_metric does, then prints the report: each
-combination, the figure on dialogs that had no part in the choice, and the one that flatters.
+The command first scores what is missing of the grid, as run_metric does. It then prints the report:
+each combination, the figure on dialogs that had no part in the choice, and the one on the dialogs
+that the choice was made on, which is too optimistic.
 """
 
 from argparse import RawDescriptionHelpFormatter
