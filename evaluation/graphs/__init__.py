@@ -1,1 +1,1 @@
-"""Knowledge graphs: browse, ask, citations, KaLMA's experiments, construction."""
+"""Knowledge graphs: browsing, questions, citations, KaLMA's experiments and construction."""

@@ -1,4 +1,7 @@
-"""Which answers the figures of an experiment are made of: what its numbers lead to. Reads only."""
+"""The answers behind the figures of an experiment, to which its numbers link.
+
+This module only reads.
+"""
 
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
@@ -20,9 +23,9 @@ _COMPARED: Mapping[str, Callable[[Dataset], CitedAnswers]] = {
 def answers_of_experiment(dataset: Dataset, key: str) -> CitedAnswers:
     """Return the answers that an experiment counts, under any setup.
 
-    Those of an ablation are the ones to the examples that all its rows have (see `ablations`);
-    other experiments count the first answer of each setup to each example, but for those from
-    whose graph knowledge was removed.
+    An ablation counts the answers to the examples that all its rows have (see `ablations`). Other
+    experiments count the first answer of each setup to each example. They leave out answers from
+    whose graph knowledge was removed although their prompt type removes none.
     """
     return _COMPARED.get(key, cited_answers)(dataset)
 

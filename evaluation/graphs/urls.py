@@ -1,4 +1,4 @@
-"""Addresses of the pages of knowledge graphs, below graphs/."""
+"""The addresses of the pages of knowledge graphs, below graphs/."""
 
 from django.urls import path
 

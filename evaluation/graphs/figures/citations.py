@@ -23,16 +23,16 @@ from evaluation.reports.figures.builders import (
 from evaluation.reports.figures.themes import Spec
 from evaluation.reports.setups import short_names
 
-WIDTH = 480  # px, of the plot itself in a file; on a page it is as wide as its room
-LINE, LEAST, AROUND = 12, 30, 12  # px: of a figure, of a setup, and between two setups
-NARROW = 480  # px: in less room the legend has two rows
-# Of 'small (0.5), graph, gold' the model and its temperature stand above the rest.
+WIDTH = 480  # px, width of the plot in a file; on a page the plot fills the available width
+LINE, LEAST, AROUND = 12, 30, 12  # px: height of a figure, least height of a setup, space between
+NARROW = 480  # px; below this width the legend has two columns
+# A name like 'small (0.5), graph, gold' is broken after the model and its temperature.
 _END = "indexof(datum.label, '), ')"
 TWO_LINES = (
     f"{_END} < 0 ? datum.label "
     f": [slice(datum.label, 0, {_END} + 1), slice(datum.label, {_END} + 3)]"
 )
-MOST_ROWS = 40  # more are in the table alone
+MOST_ROWS = 40  # rows that are drawn; further rows are only in the table
 
 DrawnRow = CitationsRow | AlignmentRow | NaRow | QualityRow | SourceRow
 
@@ -46,10 +46,11 @@ TITLES = {
 
 
 def report_chart(report: str, rows: Sequence[DrawnRow], *, on_page: bool = False) -> Spec | None:
-    """Draw one of the reports; None where nothing is defined.
+    """Return the chart of one of the reports, or None if no figure is defined.
 
     Args:
-        on_page: as wide as the room that the page has for it; else as a file has it.
+        on_page: whether the chart fills the available width of a page; else it has the width of a
+            file.
     """
     names, domain = row_names(rows), (1.0, 5.0) if report == "quality" else (0.0, 100.0)
     if report == "quality":
@@ -60,7 +61,7 @@ def report_chart(report: str, rows: Sequence[DrawnRow], *, on_page: bool = False
 
 
 def row_names(rows: Sequence[DrawnRow]) -> list[str]:
-    """Return what each row is called: its setup, in short, with judge and run where they differ."""
+    """Return the name of each row: its setup's short name, with judge and run where they differ."""
     short = short_names([row.of for row in rows if not isinstance(row, SourceRow)])
     names = [row.source if isinstance(row, SourceRow) else short[row.of.setup] for row in rows]
     scored = [row for row in rows if isinstance(row, AlignmentRow | NaRow | QualityRow)]
@@ -89,7 +90,7 @@ def _values(
 
 
 def _figures(row: DrawnRow) -> dict[str, Estimate]:
-    """Return what is drawn of a row, by what the legend calls it."""
+    """Return the figures of a row that are drawn, by their names in the legend."""
     match row:
         case CitationsRow():
             correct = {"Correctness": row.correctness}
@@ -107,10 +108,13 @@ def _figures(row: DrawnRow) -> dict[str, Estimate]:
 def dots(
     values: Sequence[dict[str, Any]], title: str, domain: tuple[float, float], *, on_page: bool
 ) -> Spec:
-    """Draw points with their whiskers: a band for each name, a line in it for each figure.
+    """Return a chart of points with whiskers: a band for each name, in it a line for each figure.
 
     Args:
-        values: each with `name`, `figure`, `value`, `low`, `high` (None: no whisker) and `said`.
+        values: each has `name`, `figure`, `value`, `low`, `high` (None: no whisker) and `said`,
+            the text of its tooltip.
+        title: the title of the axis.
+        domain: the ends of the axis.
     """
     import altair as alt
 

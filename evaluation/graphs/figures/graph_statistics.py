@@ -1,6 +1,7 @@
-"""The charts of the statistics of a graph: centuries of lives, what most people are, where from.
+"""The charts of the statistics of a graph: centuries, countries, cities and occupations.
 
-A bar is a number of people. The report's rows are the data; the tables beside the charts hold them.
+A bar shows a number of people. The data are the report's rows, which the tables beside the charts
+show too.
 """
 
 from collections.abc import Sequence
@@ -10,10 +11,10 @@ from evaluation.graphs.reports.graph_statistics import CenturyRow, StatisticRow,
 from evaluation.reports.figures.builders import as_vega_lite, inline, sized
 from evaluation.reports.figures.themes import Spec
 
-WIDTH, HEIGHT = 560, 220  # px, of the plot itself in a file; on a page it is as wide as its room
-LINE = 22  # px, of a value
-NARROW = 480  # px: in less room names have less of it
-MOST_BARS = 12  # more are in the table alone
+WIDTH, HEIGHT = 560, 220  # px, size of the plot in a file; on a page it fills the available width
+LINE = 22  # px, height of one value
+NARROW = 480  # px; no chart of this module uses it
+MOST_BARS = 12  # values that are drawn; further values are not
 ERAS = "century"
 TITLES = {"country": "countries", "city": "cities", "occupation": "occupations"}
 
@@ -21,12 +22,13 @@ TITLES = {"country": "countries", "city": "cities", "occupation": "occupations"}
 def statistics_chart(
     figure: str, rows: Sequence[StatisticRow], *, on_page: bool = False
 ) -> Spec | None:
-    """Draw one figure of the report on statistics; None where nobody is in it.
+    """Return one figure of the report on statistics, or None if it would show no person.
 
     Args:
         figure: 'century', 'country', 'city' or 'occupation'.
-        rows: of the report.
-        on_page: as wide as the room that the page has for it; else as a file has it.
+        rows: the rows of the report.
+        on_page: whether the chart fills the available width of a page; else it has the width of a
+            file.
     """
     centuries = [row for row in rows if isinstance(row, CenturyRow)]
     values = [row for row in rows if isinstance(row, ValueRow) and row.kind == figure]
@@ -37,7 +39,7 @@ def statistics_chart(
 
 
 def _centuries(rows: Sequence[CenturyRow]) -> Any:
-    """Return bars of births and deaths beside each other, a pair for each century."""
+    """Return a pair of bars, for births and deaths, for each century."""
     import altair as alt
 
     values = [
@@ -71,7 +73,7 @@ def _centuries(rows: Sequence[CenturyRow]) -> Any:
 
 
 def _values(figure: str, rows: Sequence[ValueRow], *, on_page: bool) -> Any:
-    """Return a bar for each of the values that most people have."""
+    """Return a bar for each of the values that the most people have."""
     import altair as alt
 
     shown = rows[:MOST_BARS]

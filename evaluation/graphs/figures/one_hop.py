@@ -1,9 +1,10 @@
-"""The one-hop graph of an entity as a picture: where boxes, lines and their words stand.
+"""The one-hop graph of an entity as a picture: the positions of boxes, lines and words.
 
-Two layouts of the same neighbours: a wide one with the entity in the middle and neighbours left
-and right of it, and a narrow one with the entity on top and neighbours in one column. No two
-boxes or words meet in either, whatever the names are: they are cut to the room they have, and
-stand in full in the table beside the picture. Units are those of the picture; y grows downwards.
+There are two layouts of the same neighbours. The wide one has the entity in the middle and
+neighbours to its left and right. The narrow one has the entity at the top and its neighbours in
+one column. In neither do two boxes or words overlap, however long the names are: names are cut to
+fit, and the table beside the picture shows them in full. Units are those of the picture; y grows
+downwards.
 """
 
 import unicodedata
@@ -13,30 +14,30 @@ from typing import Literal, NamedTuple
 from evaluation.reports.figures.free_places import Rectangle
 from generation.amounts import UNDEFINED
 
-MOST_NEIGHBOURS = 24  # drawn; the others are in the table alone
+MOST_NEIGHBOURS = 24  # neighbours that are drawn; the others are only in the table
 MOST_RELATIONS = 16
 MOST_OF_RELATION = 3  # values of one relation that are drawn
-HOUSEKEEPING = frozenset(  # relations that say little of what an entity is
+HOUSEKEEPING = frozenset(  # relations that tell little about an entity
     {"instance of", "topic's main category", "topic's main template", "described by source"}
     | {"on focus list of wikimedia project", "maintained by wikiproject"}
 )
 
-FONT, SMALL_FONT = 13.0, 12.0  # of names, of relations
-LINE = 16.0  # from one line of a box to the next
-PADDING = 8.0  # inside a box, left and right
-GAP, GROUP_GAP = 6.0, 14.0  # below a box; below the last one of a relation
-MARGIN = 2.0  # around everything, for outlines
+FONT, SMALL_FONT = 13.0, 12.0  # font sizes of names and of relations
+LINE = 16.0  # distance between two lines of a box
+PADDING = 8.0  # space inside a box, left and right
+GAP, GROUP_GAP = 6.0, 14.0  # space below a box, and below the last box of a relation
+MARGIN = 2.0  # space around everything, for outlines
 
 WIDE_WIDTH, WIDE_BOX, WIDE_RELATION, WIDE_CENTRE = 870.0, 178.0, 146.0, 130.0
-FORK = 16.0  # where a line parts to the values of one relation
+FORK = 16.0  # width of the part where a line branches to the values of one relation
 NARROW_WIDTH, TRUNK, INDENT = 320.0, 10.0, 26.0
-RELATION_LINE = 20.0  # of the narrow layout: a relation stands above its values
+RELATION_LINE = 20.0  # height of a relation in the narrow layout, where it is above its values
 
 Side = Literal["left", "right", "below"]
 
 
 class Value(NamedTuple):
-    """What a relation leads to; `url` is the page of the entity that it is, "" where it is none."""
+    """The value of a relation. `url` is the page of the entity that it is, or "" if it is none."""
 
     text: str
     url: str = ""
@@ -50,7 +51,7 @@ class Spoke(NamedTuple):
 
 
 class Name(NamedTuple):
-    """A box with a name in it, cut to at most a few lines."""
+    """A box with a name in it, which is cut to a few lines."""
 
     box: Rectangle
     lines: tuple[str, ...]
@@ -71,26 +72,26 @@ class Name(NamedTuple):
 
     @property
     def baselines(self) -> tuple[tuple[float, str], ...]:
-        """Each line with the y of its baseline."""
+        """The y of each line's baseline, with the line."""
         first = (self.box.top + self.box.bottom - LINE * (len(self.lines) - 1)) / 2 + 0.35 * FONT
         return tuple((first + LINE * place, line) for place, line in enumerate(self.lines))
 
 
 class RelationGroup(NamedTuple):
-    """A relation with the values that are drawn, and the lines that lead there."""
+    """A relation with the values that are drawn, and the lines that lead to them."""
 
     side: Side
-    relation: str  # cut to its room
+    relation: str  # its words, cut to fit
     full: str
-    label: Rectangle  # what the words of the relation cover
+    label: Rectangle  # the area that the words of the relation cover
     baseline: float
     values: tuple[Name, ...]
-    paths: tuple[str, ...]  # from the entity to each value
-    n_more: int  # values that are in the table alone
+    paths: tuple[str, ...]  # a line (SVG path) from the entity to each value
+    n_more: int  # values that are only in the table
 
 
 class Picture(NamedTuple):
-    """One layout."""
+    """The picture in one layout."""
 
     width: float
     height: float
@@ -99,16 +100,16 @@ class Picture(NamedTuple):
 
 
 class OneHop(NamedTuple):
-    """The one-hop graph of an entity, drawn twice, and what is not drawn."""
+    """The one-hop graph of an entity in both layouts, and how many values are not drawn."""
 
     wide: Picture
     narrow: Picture
     n_drawn: int  # values
-    n_left_out: int  # that are in the table alone
+    n_left_out: int  # values that are only in the table
 
 
 def spokes(triples: Iterable[tuple[str, Value]]) -> list[Spoke]:
-    """Return (relation, value) pairs by relation, in the order they first come in."""
+    """Return (relation, value) pairs grouped by relation, in the order of first appearance."""
     by_relation: dict[str, list[Value]] = {}
     for relation, value in triples:
         by_relation.setdefault(relation, []).append(value)
@@ -116,10 +117,10 @@ def spokes(triples: Iterable[tuple[str, Value]]) -> list[Spoke]:
 
 
 def one_hop(label: str, all_spokes: Sequence[Spoke]) -> OneHop:
-    """Return where everything stands in both layouts.
+    """Return the positions of everything in both layouts.
 
-    Drawn are the first relations, each with its first values. Where there are too many, those to
-    entities of the graph are preferred, and housekeeping is left out first.
+    The first relations are drawn, each with its first values. If there are too many relations,
+    those that lead to entities of the graph are preferred, and housekeeping ones are dropped first.
     """
     drawn = _drawn(all_spokes)
     n_drawn = sum(len(spoke.values) for spoke, _ in drawn)
@@ -131,7 +132,7 @@ def one_hop(label: str, all_spokes: Sequence[Spoke]) -> OneHop:
 
 
 def _drawn(all_spokes: Sequence[Spoke]) -> list[tuple[Spoke, int]]:
-    """Return the spokes to draw in their order, each with how many of its values are left out."""
+    """Return the spokes to draw, in order, each with the number of its values that are left out."""
     room = MOST_NEIGHBOURS
     n_values: dict[int, int] = {}
     first = sorted(range(len(all_spokes)), key=lambda place: _rank(all_spokes[place]))
@@ -149,7 +150,10 @@ def _drawn(all_spokes: Sequence[Spoke]) -> list[tuple[Spoke, int]]:
 
 
 def _rank(spoke: Spoke) -> int:
-    """Return how much a relation tells: 0 leads on in the graph, 2 is housekeeping."""
+    """Return the rank of a relation: 0 if it leads to an entity of the graph, 2 for housekeeping.
+
+    All others have rank 1.
+    """
     if " ".join(spoke.relation.replace("_", " ").split()).lower() in HOUSEKEEPING:
         return 2
     return 0 if any(value.url for value in spoke.values) else 1
@@ -171,7 +175,7 @@ def _wide(label: str, drawn: Sequence[tuple[Spoke, int]]) -> Picture:
     left = (WIDE_WIDTH - WIDE_CENTRE) / 2
     top = (used + MARGIN - centre_height) / 2
     box = Rectangle(left, top, left + WIDE_CENTRE, top + centre_height)
-    # The shorter column stands in the middle of the height, as the entity does.
+    # The shorter column is centred vertically, as the entity is.
     shift = {side: (used - max(end - GROUP_GAP, MARGIN)) / 2 for side, end in heights.items()}
     groups = [
         _wide_group(side, y + shift[side], spoke, n_more, box) for side, y, spoke, n_more in placed
@@ -186,12 +190,13 @@ def _wide_group(
     left = MARGIN if is_left else WIDE_WIDTH - MARGIN - WIDE_BOX
     names = _stack(spoke.values, left, top, WIDE_BOX)
     middle = (names[0].box.top + names[-1].box.bottom) / 2
-    near = left + WIDE_BOX if is_left else left  # edge of the values towards the entity
+    near = left + WIDE_BOX if is_left else left  # the edge of the values that faces the entity
     towards = 1.0 if is_left else -1.0
+    # The space for the words of the relation.
     start, end = (
         near + FORK * towards,
         near + (FORK + WIDE_RELATION) * towards,
-    )  # of the words' room
+    )
     words = _relation(spoke.relation, n_more, WIDE_RELATION - 8)
     width = text_width(words, SMALL_FONT)
     label_left = (start + end - width) / 2
@@ -228,7 +233,7 @@ def _narrow(label: str, drawn: Sequence[tuple[Spoke, int]]) -> Picture:
 
 
 def _elbow(top: float, y: float) -> str:
-    """Return the line from the entity down and round a corner to a value."""
+    """Return the line that leads from the entity down and round a corner to a value."""
     return f"M{TRUNK} {top:.1f}V{y - 8:.1f}Q{TRUNK} {y:.1f} {TRUNK + 8} {y:.1f}H{INDENT}"
 
 
@@ -236,7 +241,7 @@ def _elbow(top: float, y: float) -> str:
 
 
 def _stack(values: Sequence[Value], left: float, top: float, width: float) -> tuple[Name, ...]:
-    """Return boxes of values below each other."""
+    """Return boxes of values, one below the other."""
     names: list[Name] = []
     for value in values:
         lines = _wrapped(value.text, width - 2 * PADDING, FONT, 2)
@@ -260,14 +265,14 @@ def _within(y: float, low: float, high: float) -> float:
 
 
 def _relation(relation: str, n_more: int, room: float) -> str:
-    """Return the words on a line, with how many values are in the table alone; they fit."""
+    """Return the words on a line, cut to fit, with the number of values only in the table."""
     more = f" +{n_more}" if n_more else ""
     name = " ".join(relation.replace("_", " ").split())
     return _cut(name, room - text_width(more, SMALL_FONT), SMALL_FONT) + more
 
 
 def text_width(text: str, size: float) -> float:
-    """Return about how wide a text is, rather more than less, in any font of a browser."""
+    """Return the approximate width of a text in any browser font. It is rather too large."""
     return size * sum(map(_character_width, text))
 
 
@@ -284,7 +289,7 @@ def _character_width(character: str) -> float:
 
 
 def _cut(text: str, room: float, size: float) -> str:
-    """Return a text that fits, with … where something is missing."""
+    """Return a text cut to fit, with … at the end if something is missing."""
     if text_width(text, size) <= room:
         return text
     end = len(text)
@@ -294,8 +299,8 @@ def _cut(text: str, room: float, size: float) -> str:
 
 
 def _wrapped(text: str, room: float, size: float, most: int) -> tuple[str, ...]:
-    """Return a text in at most so many lines that fit; the last one is cut where it must be."""
-    rest = " ".join(text.split()[:100])[:500]  # far more than any box holds
+    """Return a text in at most `most` lines that fit. The last line is cut if necessary."""
+    rest = " ".join(text.split()[:100])[:500]  # far more than fits into any box
     lines: list[str] = []
     while rest and len(lines) < most - 1 and text_width(rest, size) > room:
         end = _break(rest, room, size)
@@ -307,7 +312,7 @@ def _wrapped(text: str, room: float, size: float, most: int) -> tuple[str, ...]:
 
 
 def _break(text: str, room: float, size: float) -> int:
-    """Return where a line ends: after the last word that fits, else inside the first one."""
+    """Return the end of a line: after the last word that fits, or else inside the first word."""
     end, width = 0, 0.0
     while end < len(text) and (width := width + size * _character_width(text[end])) <= room:
         end += 1

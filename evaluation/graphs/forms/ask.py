@@ -1,4 +1,4 @@
-"""Asking a question of one's own about a graph."""
+"""The form with which a researcher asks a question of their own about a graph."""
 
 from typing import Any
 
@@ -35,10 +35,10 @@ class AskForm(forms.Form):
         ]
 
     def asked(self) -> AskedOf:
-        """Return which model is asked and how, once all is valid."""
+        """Return which model is asked and how. The form must be valid."""
         said = self.cleaned_data
         model, spelt = self._offered[said["model"]]
         precision = next(each for each in PRECISIONS if each == spelt)
-        # A seed changes nothing where nothing is drawn: the same call whatever it is.
+        # At temperature 0 nothing is drawn, so every seed means the same call.
         seed = said["seed"] if said["temperature"] else 0
         return AskedOf(model.name, precision, said["temperature"], seed)

@@ -1,4 +1,4 @@
-"""What somebody chooses about a SPARQL endpoint, wherever one is asked."""
+"""The form fields about a SPARQL endpoint, for every form that needs one."""
 
 from typing import Any, ClassVar
 
@@ -10,7 +10,7 @@ PLAIN = {"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}
 
 
 class EndpointForm(forms.Form):
-    """The declared choices of a plan, an endpoint and how its graph is read among them."""
+    """The declared choices of a plan, which include an endpoint and how its graph is read."""
 
     declared: ClassVar[type[tuple[Any, ...]]]
 

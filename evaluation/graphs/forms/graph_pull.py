@@ -1,4 +1,4 @@
-"""What somebody may choose about a pull from a SPARQL endpoint."""
+"""The form with which an admin starts a pull from a SPARQL endpoint."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _LONGEST_TEXT = 1_000_000  # characters of all names together
 
 
 class PullForm(EndpointForm):
-    """A new pull: into which graph, from where, and what."""
+    """A new pull: its names, the endpoint they are pulled from, and the graph they go into."""
 
     declared = PullPlan
 
@@ -40,6 +40,6 @@ class PullForm(EndpointForm):
             mentions.help_text = "No spaCy model is installed: the graph’s own labels find no more."
 
     def plan(self) -> PullPlan:
-        """Return what a valid form says."""
+        """Return the plan that a valid form describes."""
         chosen = dict(self.cleaned_data)
         return PullPlan(**{**chosen, "names": tuple(chosen["names"].splitlines())})

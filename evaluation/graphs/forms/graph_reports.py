@@ -1,4 +1,4 @@
-"""What a researcher chooses on the reports about a graph; all of it stands in the address."""
+"""The choices of a researcher on the reports about a graph. All of them are in the address."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,13 +22,16 @@ REASON_KEYS = {reason.name.lower(): reason for reason in REASONS}
 
 
 class CitationChoicesForm(ChoicesForm[CitationChoices]):
-    """Whose definitions count, and which members of minimum sets; else as the paper has it."""
+    """The form for whose definitions count and which members of minimum sets count.
+
+    A choice that is not made is as in the paper.
+    """
 
     def __init__(self, address: Mapping[str, Any]) -> None:
         super().__init__(CitationChoices, address, without={"setup"})
 
 
-# Which answers a list holds: key → title, and what holds of them.
+# The verdicts that a list of answers can be filtered by: key → title, and which answers match.
 VERDICTS: Mapping[str, tuple[str, Callable[[CitedAnswers], Bools]]] = {
     "": ("all", lambda answers: np.ones(len(answers.responses), bool)),
     "wrong": ("wrong", lambda answers: _n_wrong(answers) > 0),
@@ -68,13 +71,13 @@ def _n_wrong(answers: CitedAnswers) -> Floats:
 
 
 class SetupIdsField(forms.ChoiceField):
-    """Setups by their ids, with commas between: the runs of a group are one choice."""
+    """Setups by their ids, separated by commas. The runs of a group are one choice."""
 
     def __init__(self) -> None:
         super().__init__(label="Setup", required=False)
 
     def allow(self, groups: Sequence[SeededRuns]) -> None:
-        """Offer each group of seeded runs, each setup, and no other."""
+        """Offer each group of two or more seeded runs and each setup, and nothing else."""
         together = [group for group in groups if len(group.setups) > 1]
         setups = sorted((setup for group in groups for setup in group.setups), key=str)
         self.choices = [
@@ -84,13 +87,13 @@ class SetupIdsField(forms.ChoiceField):
         ]
 
     def to_python(self, value: Any) -> str:
-        """Return the ids in the order that choices have them."""
+        """Return the ids in the order that the choices use, so that both compare equal."""
         text = super().to_python(value)
         return key_of(map(int, text.split(","))) if SETUP_IDS.fullmatch(text) else text
 
 
 def key_of(setups: Iterable[int]) -> str:
-    """Return the value that stands for some setups in an address: '12,13,14'."""
+    """Return the value that represents some setups in an address: '12,13,14'."""
     return ",".join(map(str, sorted(setups)))
 
 
@@ -100,7 +103,7 @@ def _words(group: SeededRuns) -> str:
 
 
 class AnswerFilter(forms.Form):
-    """Which of the answers behind the figures are listed: of some setups, with one verdict."""
+    """A filter of the answers behind the figures, by setups and by one verdict."""
 
     setup = SetupIdsField()
     verdict = forms.ChoiceField(
@@ -121,13 +124,13 @@ class AnswerFilter(forms.Form):
 
     @property
     def places(self) -> list[int]:
-        """The places of the answers to list."""
+        """The indexes of the answers to list."""
         listed = self._of_setup & VERDICTS[self.verdict_chosen][1](self.answers)
         places: list[int] = np.flatnonzero(listed).tolist()
         return places
 
     def tabs(self) -> list[tuple[str, str, int]]:
-        """Return key, title and number of answers of each verdict."""
+        """Return the key, the title and the number of answers of each verdict."""
         return [
             (key, title, int((self._of_setup & of(self.answers)).sum()))
             for key, (title, of) in VERDICTS.items()
@@ -142,7 +145,7 @@ class AnswerFilter(forms.Form):
 
 
 class DifferenceFilter(forms.Form):
-    """Which of the answers that the modes count differently are listed: for one reason."""
+    """A filter of the answers that the two modes count differently, by one reason."""
 
     reason = forms.ChoiceField(
         label="Why",
@@ -158,7 +161,7 @@ class DifferenceFilter(forms.Form):
 
     @property
     def places(self) -> list[int]:
-        """The places of the answers to list."""
+        """The indexes of the answers to list."""
         listed = self.answers.reasons.any(axis=1)
         if self.reason_chosen:
             column = REASONS.index(REASON_KEYS[self.reason_chosen])
@@ -167,7 +170,10 @@ class DifferenceFilter(forms.Form):
         return places
 
     def tabs(self) -> list[tuple[str, str, int]]:
-        """Return key, title and number of answers of each reason that there is, all first."""
+        """Return the key, the title and the number of answers of 'all' and of each reason.
+
+        Reasons without an answer are left out.
+        """
         counts = self.answers.reasons.sum(axis=0).tolist()
         tabs = [
             (key, str(REASON_KEYS[key]), n) for key, n in zip(REASON_KEYS, counts, strict=True) if n

@@ -8,18 +8,18 @@ from django.db.models import Count
 from evaluation.graphs.reports.retrieval import SOURCES
 from generation.models import Dataset
 
-ASKED, ALL = "asked", "all"  # which questions: those of the benchmark, unless said otherwise
-MOST_TYPES = 200  # offered by a filter; a search finds entities of all others
+ASKED, ALL = "asked", "all"  # values of the filter by source; "" means the benchmark's questions
+MOST_TYPES = 200  # types that the filter offers; the search also finds entities of other types
 
 
 class EntityFilter(forms.Form):
-    """Which entities of a graph to show."""
+    """A filter of the entities of a graph, by words and by type."""
 
     q = forms.CharField(label="Search labels, aliases and ids", required=False, max_length=200)
     type = forms.ChoiceField(label="Type", required=False)
 
     def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:
-        """Offer the types that entities have, the frequent ones first; one query."""
+        """Offer the types that entities have, the most frequent first. This takes one query."""
         super().__init__(*args, **kwargs)
         types = dataset.entities.exclude(type="").order_by().values_list("type")
         counted = types.annotate(n=Count("pk")).order_by("-n", "type")[:MOST_TYPES]
@@ -30,7 +30,7 @@ class EntityFilter(forms.Form):
 
 
 class QuestionFilter(forms.Form):
-    """Which questions about a graph to show."""
+    """A filter of the questions about a graph, by words, source and missed gold entities."""
 
     q = forms.CharField(label="Search questions", required=False, max_length=200)
     source = forms.ChoiceField(

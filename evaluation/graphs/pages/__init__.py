@@ -1,1 +1,1 @@
-"""What the pages of graphs, questions and cited answers show. Only reads."""
+"""The contents of the pages of graphs, questions and cited answers. This package only reads."""

@@ -1,4 +1,4 @@
-"""Answers with what each of their citations is worth, as pages show them. Reads only."""
+"""Answers with a verdict on each of their citations, as pages show them. This module only reads."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ from generation.text.flat_graph import Triple, flat_graph
 
 
 class CitedFact(NamedTuple):
-    """One citation as pages show it; no verdict: which graph was shown is not known."""
+    """One citation as pages show it. Without a verdict, it is not known which graph was shown."""
 
     number: int
     qid: str
@@ -36,7 +36,7 @@ class CitedFact(NamedTuple):
     value: str
     sentence: str
     verdict: CitationVerdict | None
-    alignment: AutoScore | None  # of the run that reports quote, see `newest_alignment`
+    alignment: AutoScore | None  # its score in the run that reports use, see `newest_alignment`
 
 
 class AnswerPart(NamedTuple):
@@ -56,14 +56,14 @@ class CitedAnswer(NamedTuple):
     n_na: int
     is_graph_known: bool
     is_minimum_known: bool
-    is_minimum_made_up: bool  # drawn at random: nobody said that an answer needs it
+    is_minimum_made_up: bool  # The set was drawn at random, so an answer may not need it.
     shown: tuple[ShownEntity, ...]
     removed: tuple[ShownEntity, ...]
     flat: str  # the graph shown, as the model read it
 
     @property
     def n_of(self) -> dict[str, int]:
-        """How many citations have each verdict, in the order of the verdicts; none is left out."""
+        """The number of citations by verdict, in the order of verdicts, without zeros."""
         counts = {str(verdict): 0 for verdict in CitationVerdict}
         for fact in self.facts:
             if fact.verdict is not None:
@@ -74,8 +74,8 @@ class CitedAnswer(NamedTuple):
 def judged_answers(dataset: Dataset, responses: Sequence[Response]) -> list[CitedAnswer]:
     """Return some responses of a dataset with their citations judged, as reports count them.
 
-    Four queries; two more where the graph of one is empty or not known, one more where one calls
-    an entity by another name than its shown text has.
+    This takes four queries, two more if the graph of some response is empty or not known, and one
+    more if some response calls an entity by another name than the shown text does.
     """
     minima = minimum_sets(dataset, examples={response.example_id for response in responses})
     alignments = _alignments(dataset, responses)
@@ -109,7 +109,7 @@ def judged_answers(dataset: Dataset, responses: Sequence[Response]) -> list[Cite
 def answer_parts(cut: Iterable[TextPiece], facts: Iterable[CitedFact]) -> tuple[AnswerPart, ...]:
     """Return the pieces of an answer with what they cite.
 
-    A bracket's name comes first where it is a citation.
+    If the name in a bracket is a citation, it comes before the other citations of the bracket.
     """
     by_number = {fact.number: fact for fact in facts}
     return tuple(
@@ -160,7 +160,7 @@ def _judged(
 
 
 def _alignments(dataset: Dataset, responses: Sequence[Response]) -> dict[int, dict[int, AutoScore]]:
-    """Return the score of each citation, by response and number."""
+    """Return the score of each citation, by the response's id and the citation's number."""
     scored = AutoScore.objects.filter(
         run=newest_alignment(dataset),
         target__response__in=responses,

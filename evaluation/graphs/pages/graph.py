@@ -1,4 +1,7 @@
-"""Knowledge graphs as their pages show them. Reads only, with a fixed number of queries."""
+"""Knowledge graphs as their pages show them.
+
+This module only reads, with a fixed number of queries.
+"""
 
 from collections.abc import Collection, Sequence
 from typing import Generic, NamedTuple, TypeVar
@@ -9,24 +12,24 @@ from django.urls import reverse
 from evaluation.graphs.figures.one_hop import OneHop, Value, one_hop, spokes
 from generation.models import Entity, KGQuestion, QuestionEntity, Response, Triple
 
-MOST_TRIPLES = 500  # of one entity that its page lists
-MOST_LISTED = 25  # of what points to an entity, of namesakes, of questions
+MOST_TRIPLES = 500  # triples that the page of an entity lists
+MOST_LISTED = 25  # incoming edges, namesakes and questions, each, on the page of an entity
 
 T = TypeVar("T")
 
 
 class GraphCounts(NamedTuple):
-    """What the graph of a dataset holds."""
+    """The size of a dataset's graph, and the number of questions and answers about it."""
 
     n_entities: int = 0
     n_triples: int = 0
     n_questions: int = 0
-    n_answers: int = 0  # responses to what was asked with a graph shown
-    n_ad_hoc: int = 0  # questions beside these, asked to try something
+    n_answers: int = 0  # responses to these questions whose shown graph is known
+    n_ad_hoc: int = 0  # further questions, which researchers asked to try something
 
 
 class FirstRows(NamedTuple, Generic[T]):
-    """The first of some rows, and how many there are."""
+    """The first rows of a list, and how many there are in all."""
 
     rows: Sequence[T]
     n: int
@@ -37,7 +40,10 @@ class FirstRows(NamedTuple, Generic[T]):
 
 
 class TripleRow(NamedTuple):
-    """One triple of an entity's table; `url` is the page of the entity that the value is."""
+    """One triple of an entity's table.
+
+    `url` is the page of the entity that the value is, or "" if the value is no stored entity.
+    """
 
     relation: str
     value: str
@@ -53,7 +59,7 @@ class EntityLink(NamedTuple):
 
 
 class Incoming(NamedTuple):
-    """An edge from elsewhere."""
+    """An edge that leads to the entity of the page."""
 
     entity: Entity
     relation: str
@@ -80,7 +86,7 @@ class EntityPage(NamedTuple):
 
 
 def counts_of(datasets: Collection[int]) -> dict[int, GraphCounts]:
-    """Return what the graphs of some datasets hold, by dataset; five queries."""
+    """Return what the graphs of some datasets hold, by dataset. This takes five queries."""
     entities = Entity.objects.filter(dataset__in=datasets).order_by()
     triples = Triple.objects.filter(subject__dataset__in=datasets).order_by()
     questions = KGQuestion.objects.filter(example__dataset__in=datasets).order_by()
@@ -100,7 +106,7 @@ def counts_of(datasets: Collection[int]) -> dict[int, GraphCounts]:
 
 
 def entity_page(entity: Entity) -> EntityPage:
-    """Return an entity with its neighbours, namesakes and questions; ten queries at most."""
+    """Return an entity with its neighbours, namesakes and questions, by at most ten queries."""
     triples = _triples(entity)
     values = [(row.relation, Value(row.value, row.url)) for row in triples.rows if row.value]
     aliases = list(entity.aliases.order_by("name").values_list("name", flat=True))
@@ -115,12 +121,12 @@ def entity_page(entity: Entity) -> EntityPage:
 
 
 def pages_of(dataset_id: int, slug: str, qids: Collection[str]) -> dict[str, str]:
-    """Return the pages of the entities that are in the store, by qid; one query."""
+    """Return the pages of those entities that are in the graph, by qid. This takes one query."""
     return {qid: link.url for qid, link in links_of(dataset_id, slug, qids).items()}
 
 
 def links_of(dataset_id: int, slug: str, qids: Collection[str]) -> dict[str, EntityLink]:
-    """Return labels and pages of the entities that are in the store, by qid; one query."""
+    """Return labels and pages of those entities that are in the graph, by qid, in one query."""
     found = Entity.objects.filter(dataset=dataset_id, qid__in=set(qids)).order_by()
     return {
         qid: EntityLink(label, reverse("graphs:entity", args=[slug, pk]))
@@ -144,7 +150,7 @@ def _incoming(entity: Entity) -> FirstRows[Incoming]:
 
 
 def _namesakes(entity: Entity, aliases: Sequence[str]) -> FirstRows[Entity]:
-    """Return the other entities that one of this one's names may mean."""
+    """Return the other entities that have one of this entity's names."""
     names = [entity.label, *aliases]
     others = Entity.objects.filter(
         Q(label__in=names) | Q(aliases__name__in=names), dataset=entity.dataset_id

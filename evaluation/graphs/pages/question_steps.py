@@ -1,4 +1,7 @@
-"""How one question about a graph is answered, step by step (KaLMA, figure 1). Reads only."""
+"""The steps by which one question about a graph is answered (KaLMA, figure 1).
+
+This module only reads.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -24,11 +27,11 @@ from generation.text.prompt_types import prompt_type
 
 State = Grid.State
 GOING_ON = (State.PLANNING, State.RUNNING)
-MOST_TRIPLES = 200  # of one sub-graph that the page lists
+MOST_TRIPLES = 200  # triples of one sub-graph that the page lists
 
 
 class TextPart(NamedTuple):
-    """A part of the question: a name in it with its number from 1, or what stands between."""
+    """A part of the question: a name with its number from 1, or the text between two names."""
 
     text: str
     number: int = 0
@@ -56,7 +59,7 @@ class TripleLine(NamedTuple):
 
 
 class OneHopGraph(NamedTuple):
-    """The one-hop graph of one entity, and who says that the question needs it."""
+    """The one-hop graph of one entity, and which sources say that the question needs it."""
 
     qid: str
     label: str  # "" where the entity is not in the graph
@@ -69,7 +72,7 @@ class OneHopGraph(NamedTuple):
 
     @property
     def n_minimum(self) -> int:
-        """How many of the listed triples the answer needs."""
+        """The number of listed triples that the answer needs."""
         return sum(line.is_minimum for line in self.lines)
 
 
@@ -79,11 +82,11 @@ class MinimumRow(NamedTuple):
     relation: str
     value: str
     round: int | None
-    is_shown: bool  # in a sub-graph that was retrieved here
+    is_shown: bool  # whether a sub-graph that was retrieved here contains it
 
 
 class QuestionSteps(NamedTuple):
-    """Everything before the answers."""
+    """All steps that come before the answers."""
 
     text: str
     parts: tuple[TextPart, ...]
@@ -101,12 +104,12 @@ class QuestionSteps(NamedTuple):
 
     @property
     def n_missing_entities(self) -> int:
-        """How many gold or imported entities are not in the graph."""
+        """The number of gold or imported entities that are not in the graph."""
         return sum(not graph.label for graph in self.graphs)
 
     @property
     def has_unchecked(self) -> bool:
-        """Whether the type of some candidate could not be held against the kind of its name."""
+        """Whether the type of some candidate could not be compared with the kind of its name."""
         return any(
             row.candidate.type_check == "unchecked"
             for mention in self.mentions
@@ -120,7 +123,7 @@ class OnItsWay(NamedTuple):
     grid: Grid
     model: str
     problem: str  # "" while it goes on
-    call: int | None  # the one that failed
+    call: int | None  # the call that failed
 
     @property
     def is_going_on(self) -> bool:
@@ -128,13 +131,13 @@ class OnItsWay(NamedTuple):
 
 
 def question_of(example: Example) -> str:
-    """Return what an example asks: its last turn."""
+    """Return the question of an example: the text of its last turn, or "" without turns."""
     turn = example.turns.order_by("-index").first()
     return turn.text if turn else ""
 
 
 def question_steps(example: Example, question: KGQuestion, slug: str) -> QuestionSteps:
-    """Return how a question is answered, with the graph as it is now; a fixed number of queries."""
+    """Return how a question is answered with the current graph, by a fixed number of queries."""
     text = question_of(example)
     retriever = SubgraphRetriever(example.dataset_id)
     [found] = retriever.retrieved([text])
@@ -240,7 +243,7 @@ def _sub_graph(
         TripleLine(triple[1], triple[2], is_minimum=compared(triple) in minimum)
         for triple in stated
     ]
-    # What the answer needs is listed first where not everything is.
+    # If not all triples are listed, those that the answer needs come first.
     if len(lines) > MOST_TRIPLES:
         lines.sort(key=lambda line: not line.is_minimum)
     return OneHopGraph(

@@ -1,4 +1,4 @@
-"""Deletion of ad-hoc questions, which no study is about."""
+"""Deletion of ad-hoc questions. A question that a study is about cannot be deleted."""
 
 from django.db import transaction
 
@@ -10,7 +10,7 @@ from generation.services.asked_questions import QuestionError, delete_question
 
 @transaction.atomic
 def delete_asked_question(example: Example, actor: User) -> None:
-    """Delete an ad-hoc question with its answers and what was said about them.
+    """Delete an ad-hoc question with its answers, its grids, and everything stored about them.
 
     Raises:
         QuestionError: people rate its answers, it is being asked, or it is no ad-hoc question.

@@ -1,4 +1,4 @@
-"""What is chosen about a SPARQL endpoint wherever one is asked: checked before anything is made."""
+"""The choices about a SPARQL endpoint. They are checked before anything is stored."""
 
 from typing import Annotated
 
@@ -29,11 +29,11 @@ def checked_endpoint(endpoint: str, entities: str, language: str, *, allow_priva
 
     Args:
         entities: how addresses of entities begin.
-        language: of names and relations.
-        allow_private: an admin lets the endpoint be in a network of one's own.
+        language: the code of the language of names and relations.
+        allow_private: whether an admin allows the endpoint to be in our own network.
 
     Raises:
-        JobError: a choice that cannot be used, in the order language, entities, endpoint.
+        JobError: a choice cannot be used. The order of checks is language, entities, endpoint.
     """
     if not LANGUAGE.fullmatch(language):
         raise JobError(

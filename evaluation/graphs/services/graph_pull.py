@@ -1,8 +1,8 @@
 """Entities pulled from a SPARQL endpoint into the graph of a dataset, name by name.
 
-Each name is a step, stored together with the entities that it found: whatever happens to the
-endpoint or to the worker, no name is lost and none is done twice. An entity that is in the graph
-already stays as it is.
+Each name is a step, and is stored in one transaction with the entities that it found. So no name
+is lost and none is pulled twice when the endpoint or the worker fails. An entity that is in the
+graph already is not changed.
 """
 
 import re
@@ -52,19 +52,19 @@ from generation.services.datasets import create_dataset
 from generation.services.graphs import store_entities
 
 MOST_NAMES = 5000
-MOST_NAMESAKES = 50  # that one name brings; those with the lowest numbers
+MOST_NAMESAKES = 50  # entities pulled for one name: those with the lowest numbers
 GONE = "The dataset of this pull is gone: delete the pull."
 READ_TOGETHER = 2000
-QUESTIONS_TOGETHER = 100  # read by a model between two signs of life
+QUESTIONS_TOGETHER = 100  # questions that a model reads between two renewals of the lease
 _ANY_QID = re.compile(r"<([A-Za-z0-9_.-]+)>")
-# What spaCy's English models also find: spans of time and amounts are nobody's name.
+# Kinds of mentions that spaCy's English models also find: times and amounts, which are no names.
 NO_NAMES = {"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"}
 
 
 class PullPlan(NamedTuple):
     """Every choice of a pull."""
 
-    dataset: str  # its name; one that is not there yet is made
+    dataset: str  # its name; a dataset that does not exist yet is created
     names: tuple[str, ...] = ()  # labels, aliases or qids, as Q42 or <E12>
     with_missing: Annotated[
         bool,
@@ -102,10 +102,10 @@ class PullStep(NamedTuple):
 
 
 def request_pull(plan: PullPlan, user: User | None) -> Job:
-    """Return the pull of these choices; one that was stopped goes on, one that ended is repeated.
+    """Return the pull of these choices: one that is not done goes on, else a new one is made.
 
     Raises:
-        JobError: nothing to pull, or a choice that cannot be used; nothing is made.
+        JobError: there is nothing to pull, or a choice cannot be used. Nothing is stored.
     """
     plan = _checked(plan)
     dataset = dataset_named(plan.dataset)
@@ -126,7 +126,7 @@ def request_pull(plan: PullPlan, user: User | None) -> Job:
 @transaction.atomic
 def _requested(plan: PullPlan, n_total: int, user: User | None) -> Job:
     dataset = dataset_named(plan.dataset) or _made(plan.dataset, user)
-    # Two pulls that are asked for at once have names of their own.
+    # The lock makes sure that two pulls requested at the same time get different names.
     if not Dataset.objects.select_for_update().filter(pk=dataset.pk).exists():
         raise JobError("This dataset was deleted just now.", "dataset")
     parameters = {
@@ -142,16 +142,16 @@ def _requested(plan: PullPlan, n_total: int, user: User | None) -> Job:
 
 
 def _made(name: str, user: User | None) -> Dataset:
-    """Return a new dataset, or the one that somebody made of that name a moment before."""
+    """Return a new dataset, or the one that another process has just made with that name."""
     try:
         with transaction.atomic():
             return create_dataset(name, user)
-    except IntegrityError:  # its name or its slug
+    except IntegrityError:  # The name or the slug is taken.
         return dataset_named(name) or create_dataset(name, user)
 
 
 def dataset_named(name: str) -> Dataset | None:
-    """Return the dataset of a name, or else of a slug."""
+    """Return the dataset with this name, or else the one with this slug, or None."""
     if unstorable_character(name):
         return None
     named = Dataset.objects.filter(name=name).first()
@@ -159,7 +159,10 @@ def dataset_named(name: str) -> Dataset | None:
 
 
 def missing_qids(dataset: Dataset) -> list[str]:
-    """Return the gold and retrieved entities of its questions that the graph lacks, in order."""
+    """Return the qids of gold and retrieved entities that the graph lacks.
+
+    They are in the order of the questions that list them.
+    """
     asked = QuestionEntity.objects.filter(question__example__dataset=dataset)
     qids = asked.order_by("question__example", "is_retrieved", "position").values_list("qid")
     wanted = dict.fromkeys(qid for (qid,) in qids)
@@ -168,7 +171,7 @@ def missing_qids(dataset: Dataset) -> list[str]:
 
 
 def has_model(dataset: Dataset) -> bool:
-    """Return whether names in questions are found by more than the graph's own labels."""
+    """Return whether a spaCy model finds names in questions, beside the graph's own labels."""
     return recogniser_for(dataset.pk).signature.startswith("spacy:")
 
 
@@ -193,7 +196,7 @@ def _checked(plan: PullPlan) -> PullPlan:
 
 
 def _name_for(dataset: Dataset, parameters: Mapping[str, Any]) -> str:
-    """Return the name of the pull of these choices that has not ended well, else a new one."""
+    """Return the name of the newest pull of these choices that is not done, else a new name."""
     earlier = Job.objects.filter(dataset=dataset, kind=Job.Kind.GRAPH_PULL)
     for job in earlier.exclude(state=Job.State.DONE).order_by("-pk"):
         if {**job.parameters, "data": None} == {**parameters, "data": None}:
@@ -210,7 +213,7 @@ def pull_graph(hold: JobHold) -> Mapping[str, Any]:
     """Pull the names of a claimed job that have no step yet.
 
     Raises:
-        JobError: the endpoint cannot be used, or its troubles did not pass.
+        JobError: the endpoint cannot be used, or still fails after all attempts.
     """
     job, dataset = hold.job, hold.job.dataset
     if dataset is None:
@@ -240,16 +243,17 @@ def pull_graph(hold: JobHold) -> Mapping[str, Any]:
 
 
 def user_agent() -> str:
-    """Return who asks: owners of endpoints want a program, its version, and whom to write to."""
+    """Return the user agent. Owners of endpoints want a program, its version and a contact."""
     contact = " ".join(str(settings.CONTACT).split())
     about = f"{contact}; " if contact else ""
     return f"Attest/{settings.VERSION} ({about}knowledge-graph pull) SPARQLWrapper/2.0.0"
 
 
 def _names(hold: JobHold, dataset: Dataset) -> list[str]:
-    """Return all names of a pull: those that it was asked for, and what its questions lack.
+    """Return all names of a pull: the requested ones, and those of questions that the graph lacks.
 
-    Read once, when it begins; kept, so that whoever goes on has the same.
+    They are determined once, when the pull begins, and stored with the job. So a worker that
+    resumes the pull uses the same names.
     """
     parameters = hold.job.parameters
     data = parameters["data"]
@@ -269,7 +273,7 @@ def _names(hold: JobHold, dataset: Dataset) -> list[str]:
 
 
 def _missing_mentions(hold: JobHold, dataset: Dataset) -> Iterator[str]:
-    """Yield the names that a trained model finds in the questions and the graph does not have."""
+    """Yield the names that a trained model finds in the questions but that the graph lacks."""
     recogniser = recogniser_for(dataset.pk)
     examples = KGQuestion.objects.filter(example__dataset=dataset).order_by("example")
     for some in lots(list(examples.values_list("example", flat=True)), QUESTIONS_TOGETHER):
@@ -293,7 +297,7 @@ def _missing_mentions(hold: JobHold, dataset: Dataset) -> Iterator[str]:
 def _asked(
     graph: Wikibase, dataset: Dataset, numbered: Sequence[tuple[int, str]]
 ) -> Iterator[tuple[list[PullStep], Mapping[str, Described]]]:
-    """Yield some names after the other, each time with the entities that the graph lacks."""
+    """Yield batches of names, each with those of their entities that the graph lacks."""
     for start in range(0, len(numbered), NAMES_TOGETHER):
         some = numbered[start : start + NAMES_TOGETHER]
         matches = graph.named([name for _, name in some if not _qid_in(name)])
@@ -314,7 +318,10 @@ def _asked(
 
 
 def _qid_in(name: str) -> str:
-    """Return the qid that a name is: Wikidata's as it stands, any in <…>; "" where it is none."""
+    """Return the qid that a name contains, or "" if it is no qid.
+
+    A qid of Wikidata may be written as it is, as in Q42, and any other in <…>.
+    """
     if QID.fullmatch(name):
         return name
     named = _ANY_QID.fullmatch(name)
@@ -333,12 +340,13 @@ def _store(hold: JobHold, dataset: Dataset, step: PullStep, found: Mapping[str, 
     """Store the entities of one name and its step, both or neither.
 
     Raises:
-        Dataset.DoesNotExist: the dataset was deleted.
-        Stopped: as for `JobHold.keep`.
+        JobError: the dataset was deleted.
+        WorkStopped: as for `JobHold.keep`.
     """
-    if not Dataset.objects.select_for_update().filter(pk=dataset.pk).first():  # one pull at a time
+    # The lock lets one pull at a time write to a graph.
+    if not Dataset.objects.select_for_update().filter(pk=dataset.pk).first():
         raise JobError(GONE)
-    hold.renew()  # or nothing is stored
+    hold.renew()  # Nothing is stored if this raises WorkStopped.
     qids = [match.qid for match in step.first_matches]
     known = _known(dataset, qids)
     new = [found[qid] for qid in qids if qid in found and qid not in known]
@@ -353,7 +361,7 @@ def _store(hold: JobHold, dataset: Dataset, step: PullStep, found: Mapping[str, 
 
 
 def _content(dataset: Dataset, step: PullStep, new: Collection[str]) -> dict[str, Any]:
-    """Return what a step keeps: its entities, those that were there already as well."""
+    """Return what a step stores: its entities, including those that were there already."""
     stored = Entity.objects.filter(
         dataset=dataset, qid__in=[match.qid for match in step.first_matches]
     )
@@ -383,7 +391,7 @@ def _content(dataset: Dataset, step: PullStep, new: Collection[str]) -> dict[str
 
 
 def _added(totals: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the sums over all steps so far, one more of which is this."""
+    """Return the sums over all steps so far, with this step added."""
     step = {
         "n_names": 1,
         "n_not_found": not content["found"],

@@ -1,4 +1,4 @@
-"""What templates of knowledge graphs need: a value by its key, places in a picture, verdicts."""
+"""Template filters of knowledge graphs: values by key, positions in pictures, verdicts."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,8 @@ from generation.models import Dataset, KGQuestion
 
 register = template.Library()
 
-_SIGNS = {  # of verdicts: by shape, not by colour alone
+# Verdicts have signs of different shapes, because not every reader can tell the colours.
+_SIGNS = {
     CitationVerdict.IN_MINIMUM: "✓✓",
     CitationVerdict.CORRECT: "✓",
     CitationVerdict.WRONG: "✗",
@@ -27,7 +28,7 @@ _TAGS = {
     CitationVerdict.WRONG: "tag--bad",
     CitationVerdict.INCOMPLETE: "tag--warn",
 }
-# What reports count in words, where its key does not say enough.
+# The words for what reports count, where the key alone is not clear enough.
 _COUNTED = {
     "answers_with_unknown_minimum": "answers with an unknown minimum set",
     "answers_with_empty_minimum": "answers with an empty minimum set",
@@ -44,7 +45,7 @@ _COUNTED = {
     "namesakes_decided": "mentions whose namesakes were decided by re-ranking",
     "namesakes_not_looked_at": "namesakes that were not looked at",
 }
-# What they count and keep in their figures.
+# The keys of what is only noted: it is counted, but it stays in the figures.
 _OF_NOTE = {
     "made_up_minimum_sets",
     "answers_without_citations",
@@ -59,9 +60,10 @@ _OF_NOTE = {
 
 @register.filter
 def told_apart(left_out: LeftOut) -> list[tuple[str, list[str]]]:
-    """Return what a report leaves out, and what it counts and keeps, in words; each if any.
+    """Return in words what a report leaves out, and what it counts but keeps.
 
-    'answers_without_citations' of 1 is '1 answer without citations'.
+    A group without entries is omitted. One of 'answers_without_citations' becomes '1 answer
+    without citations'.
     """
     said: dict[str, list[str]] = {"Left out": [], "Of note": []}
     for key, n in left_out.items():
@@ -84,20 +86,20 @@ def n_made_up(dataset: Dataset) -> int:
 
 @register.filter
 def said_beside(setup: SetupColumns, name: str) -> str:
-    """Return what a setup is, but for what its short name says: model and prompt."""
+    """Return the model and the prompt of a setup, except where its short name contains them."""
     is_named = {setup.model: setup.model, setup.prompt_title: setup.prompt}
     return " · ".join(words for words, of_name in is_named.items() if words and of_name not in name)
 
 
 @register.filter
 def of_key(mapping: Mapping[Any, Any], key: object) -> Any:
-    """Return the value of a key, None where there is none."""
+    """Return the value of a key, or None if the mapping lacks the key."""
     return mapping.get(key)
 
 
 @register.filter
 def px(place: float) -> str:
-    """Return a place in a picture with one digit behind a point, in any language: '12.5'."""
+    """Return a position in a picture, with a decimal point in every language: '12.5' or '12'."""
     return f"{place:.1f}".removesuffix(".0")
 
 
@@ -109,13 +111,13 @@ def verdict_sign(verdict: str) -> str:
 
 @register.filter
 def verdict_tag(verdict: str) -> str:
-    """Return the class of a verdict's tag."""
+    """Return the CSS class of a verdict's tag."""
     return _TAGS[CitationVerdict(verdict)]
 
 
 @register.filter
 def worst_verdict(facts: Iterable[CitedFact]) -> str:
-    """Return the worst verdict on the citations of one bracket; 'unjudged' where there is none."""
+    """Return the worst verdict on the citations of one bracket, or 'unjudged' without any."""
     said = [fact.verdict for fact in facts if fact.verdict is not None]
     ranks = list(CitationVerdict)
     return str(max(said, key=ranks.index)) if said else "unjudged"

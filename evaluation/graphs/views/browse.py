@@ -1,4 +1,4 @@
-"""Knowledge graphs: the list, the entities of one, and one with its neighbours."""
+"""Pages of knowledge graphs: all graphs, the entities of a graph, an entity with its neighbours."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ ENTITIES_PER_PAGE = 50
 @require_safe
 @allowed(Role.RESEARCHER)
 def graphs(request: SignedInRequest) -> HttpResponse:
-    """List the datasets that have a graph, with what each holds."""
+    """List the datasets that have a graph, with what each graph contains."""
     has_graph = Exists(Entity.objects.filter(dataset=OuterRef("pk")))
     found = Dataset.objects.filter(has_graph)
     page = Paginator(found, GRAPHS_PER_PAGE).get_page(request.GET.get("page"))
@@ -33,10 +33,10 @@ def graphs(request: SignedInRequest) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def graph(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Browse the entities of a graph: search, filter, page by page."""
+    """Show the entities of a graph page by page, with a search and a filter."""
     dataset = get_object_or_404(Dataset, slug=slug)
     form = EntityFilter(dataset, request.GET)
-    form.is_valid()  # a type that is gone leaves the search
+    form.is_valid()  # If the type no longer exists, the search still applies.
     entities = _matching(dataset, form.cleaned_data).order_by("label", "qid")
     page = Paginator(entities, ENTITIES_PER_PAGE).get_page(request.GET.get("page"))
     page.object_list = list(page.object_list.prefetch_related("aliases"))  # type: ignore[attr-defined]
@@ -68,8 +68,8 @@ def entity(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 def _matching(dataset: Dataset, choice: dict[str, str]) -> QuerySet[Entity]:
     """Return the entities that a filter leaves.
 
-    Words are looked for anywhere in labels and aliases, which reads all of a graph's: some
-    hundredths of a second for 50,000 entities. An id is looked for from its beginning.
+    Words are searched anywhere in labels and aliases. This reads all names of the graph, which
+    takes some hundredths of a second for 50,000 entities. An id must match from its beginning.
     """
     entities = Entity.objects.filter(dataset=dataset)
     if words := " ".join(choice.get("q", "").split()):

@@ -1,4 +1,4 @@
-"""Entities pulled from a SPARQL endpoint."""
+"""The page on which an admin pulls entities from a SPARQL endpoint."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ TICK = f"Is it yours? Tick “{PRIVATE.label}” below."
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.ADMIN)
 def pull(request: SignedInRequest) -> HttpResponse:
-    """Choose endpoint, graph and names; start the pull."""
+    """Show the form for endpoint, graph and names, and start the pull."""
     posted = request.method == "POST"
     form = PullForm(request.POST if posted else _first(request))
     if posted and form.is_valid():
@@ -36,7 +36,7 @@ def pull(request: SignedInRequest) -> HttpResponse:
         else:
             send_job(job)
             return redirect("evaluation:job", job.pk)
-    if not posted:  # nothing is wrong yet with what nobody has sent
+    if not posted:  # Errors are shown only after the admin has sent the form.
         form.errors.clear()
     pulls = Job.objects.filter(kind=Job.Kind.GRAPH_PULL).select_related("dataset")
     context = {
@@ -50,7 +50,7 @@ def pull(request: SignedInRequest) -> HttpResponse:
 
 
 def _first(request: SignedInRequest) -> dict[str, Any]:
-    """Return what the form holds: what was chosen so far, or what to begin with."""
+    """Return the values of the form: what was chosen so far, or else the initial values."""
     if "endpoint" in request.GET:
         return request.GET.dict()
     slug = request.GET.get("dataset", "")
@@ -60,6 +60,6 @@ def _first(request: SignedInRequest) -> dict[str, Any]:
 
 
 def _lacking(form: PullForm) -> dict[str, Any]:
-    """Return what the questions of the chosen dataset name and its graph lacks."""
+    """Return the chosen dataset, and how many entities of its questions its graph lacks."""
     dataset = dataset_named(str(form["dataset"].value() or "").strip())
     return {"chosen": dataset, "n_missing": len(missing_qids(dataset)) if dataset else 0}

@@ -1,4 +1,4 @@
-"""Questions about a graph: the list, one step by step, and asking one."""
+"""Pages of questions about a graph: the list, one question step by step, and asking one."""
 
 from collections.abc import Sequence
 
@@ -33,13 +33,16 @@ from generation.services.grids import GridChangeError
 from generation.tasks import send
 
 QUESTIONS_PER_PAGE = 50
-MOST_UNFOLDED = 3  # answers whose citations are listed at once
+MOST_UNFOLDED = 3  # With more answers, their citations are folded.
 
 
 @require_safe
 @allowed(Role.RESEARCHER)
 def questions(request: SignedInRequest, slug: str) -> HttpResponse:
-    """List the questions about a graph, ad-hoc ones on request: search, filter, page by page."""
+    """List the questions about a graph page by page, with a search and filters.
+
+    Ad-hoc questions are listed on request.
+    """
     dataset = get_object_or_404(Dataset, slug=slug)
     form = QuestionFilter(request.GET)
     form.is_valid()
@@ -74,7 +77,7 @@ def questions(request: SignedInRequest, slug: str) -> HttpResponse:
 def question(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     """Show how one question is answered: names, candidates, graph, prompt, citations.
 
-    Htmx asks for the answers alone, again and again while one is on its way.
+    While an answer is on its way, htmx requests the answers alone, again and again.
     """
     example = get_object_or_404(
         Example.objects.select_related("dataset"), dataset__slug=slug, pk=pk
@@ -106,7 +109,7 @@ def question(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RESEARCHER)
 def ask(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Ask a question of your own."""
+    """Show the form for a question of the researcher's own, store the question and ask it."""
     dataset = get_object_or_404(Dataset, slug=slug)
     if request.method != "POST":
         form = AskForm(initial=_first_choices(dataset, request.GET.get("question", "")))
@@ -127,7 +130,7 @@ def ask(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RESEARCHER)
 def delete_question(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Say what deleting an ad-hoc question takes along, and do it."""
+    """Show what is deleted along with an ad-hoc question, and delete it when confirmed."""
     example = get_object_or_404(
         Example.objects.select_related("dataset"), dataset__slug=slug, pk=pk, is_ad_hoc=True
     )
@@ -156,13 +159,13 @@ def _show_form(
 
 
 def _first_choices(dataset: Dataset, example: str) -> dict[str, str]:
-    """Return the question of an example, to be asked of another model."""
+    """Return the question of an example as the form's first value, to ask another model."""
     found = dataset.examples.filter(pk=int(example)).first() if example.isdecimal() else None
     return {"question": question_of(found)} if found else {}
 
 
 def _with_counts(questions: Sequence[KGQuestion]) -> list[dict[str, object]]:
-    """Return questions with what is known of each; three queries."""
+    """Return questions with what is known of each. This takes three queries."""
     named = QuestionEntity.objects.filter(question__in=questions).order_by()
     minimum = MinimumTriple.objects.filter(question__in=questions).order_by()
     answers = Response.objects.filter(example__in=[q.example_id for q in questions]).order_by()

@@ -1,4 +1,4 @@
-"""Reports on cited answers: figures, what is behind them, and where the modes differ."""
+"""Pages of the reports on cited answers: figures, the answers behind them, and differing counts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -38,10 +38,10 @@ from evaluation.runs.seeded_setups import grouped
 from generation.models import Dataset
 
 PER_PAGE = 25
-SHOWN = ("citations", "alignment", "incompetence", "retrieval", "quality")  # have a tab
-# What the page of a report without choices asks for.
+SHOWN = ("citations", "alignment", "incompetence", "retrieval", "quality")  # reports with a tab
+# The choices with which a page makes a report, where the page itself offers no choices.
 GIVEN = {"retrieval": {"of": "graphs"}}
-# The metric that a run is started with, where a report needs one.
+# The metric that the page's link to start a run preselects, where a report needs a run.
 METRICS = {"alignment": "alignment", "incompetence": "incompetence", "quality": "coherence"}
 
 
@@ -82,7 +82,7 @@ def report(request: SignedInRequest, slug: str, report: str) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def answers(request: SignedInRequest, slug: str) -> HttpResponse:
-    """List the answers behind a figure: of a setup, with citations of one kind."""
+    """List the answers behind a figure, filtered by setup and by the kind of citation."""
     dataset = get_object_or_404(Dataset, slug=slug)
     choices = CitationChoicesForm(request.GET)
     found = cited_answers(dataset, choices.chosen.rounds)
@@ -109,7 +109,7 @@ def answers(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def differences(request: SignedInRequest, slug: str) -> HttpResponse:
-    """List the answers that the two modes count differently, below the figures of both."""
+    """List the answers that the two modes count differently, below the figures of both modes."""
     dataset = get_object_or_404(Dataset, slug=slug)
     choices = CitationChoicesForm(request.GET)
     rounds = choices.chosen.rounds
@@ -140,7 +140,10 @@ def differences(request: SignedInRequest, slug: str) -> HttpResponse:
 def _figures(
     dataset: Dataset, kind: ReportKind[Dataset, Any], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the rows of a report by name, and their figure; without any, what there is instead."""
+    """Return the rows of a report with their names, its chart, and which of its sources exist.
+
+    If the report cannot be made, only its sources are returned.
+    """
     try:
         found: Report[DrawnRow] = kind.make(dataset, kind.chosen(dataset, given))
     except CannotReport:
@@ -153,7 +156,7 @@ def _figures(
 
 
 def _states(dataset: Dataset, rows: Sequence[DrawnRow]) -> dict[str, Any]:
-    """Return what a page says where figures are missing: which of their sources there are."""
+    """Return which sources of the figures exist. The page uses this to explain missing figures."""
     if rows:
         cited = [row for row in rows if isinstance(row, CitationsRow)]
         return {

@@ -1,4 +1,4 @@
-"""What the questions about a graph are about: people, places, occupations, eras."""
+"""The page on the subjects of questions about a graph: people, places, occupations, eras."""
 
 from collections.abc import Sequence
 from typing import Any

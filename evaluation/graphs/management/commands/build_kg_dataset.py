@@ -1,9 +1,9 @@
 """Construct questions about a knowledge graph from entries, with their minimum knowledge sets.
 
-An entry is a paragraph that names two people, and how they are related. Both are looked up behind a
-SPARQL endpoint; then a language model writes a question, round by round. The same command goes on
-where a construction was stopped; it needs no worker. When it is done, the same command gives each
-entry that failed one more attempt.
+An entry is a paragraph that names two people, and how they are related. Both people are looked up
+at a SPARQL endpoint. Then a language model writes a question, round by round. The command needs no
+worker. Given again, it resumes a construction that was stopped. If the construction is done, it
+gives each entry that failed one more attempt.
 """
 
 import os
@@ -158,10 +158,10 @@ class Command(BaseCommand):
 
 
 def _read(entries: Path, relations: Path | None) -> EntriesCheck:
-    """Return what the files hold.
+    """Return the checked contents of the files.
 
     Raises:
-        CommandError: they cannot be read, rows of them included.
+        CommandError: a file, or a row of it, cannot be read.
     """
     try:
         n_bytes = entries.stat().st_size
@@ -195,8 +195,11 @@ def _plan(check: EntriesCheck, options: Mapping[str, Any]) -> ConstructionPlan:
 
 
 def _export(made: Mapping[str, Dataset], folder: Path) -> None:
-    """Write the files of one dataset, or of each in a folder of its style; all or nothing."""
-    # Beside its place, so that it appears whole or not at all.
+    """Write the files of one dataset, or of each dataset in a folder for its style.
+
+    Either all files are written or none.
+    """
+    # The files are written beside `folder` and then moved, so that it appears whole or not at all.
     unfinished = Path(tempfile.mkdtemp(prefix=".export-", dir=folder.absolute().parent))
     try:
         whole = unfinished / folder.name

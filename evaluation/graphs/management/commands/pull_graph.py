@@ -1,8 +1,8 @@
 """Pull entities from a SPARQL endpoint into the knowledge graph of a dataset.
 
-Each name brings the entities that have it as label or alias, with their aliases and one-hop
-statements; all namesakes. What is in the graph stays as it is. The same command goes on where a
-pull was stopped; it needs no worker.
+For each name, the entities that have it as label or alias are pulled, with their aliases and
+one-hop statements. This includes all namesakes. Entities that are in the graph already are not
+changed. The command needs no worker. Given again, it resumes a pull that was stopped.
 """
 
 from argparse import RawDescriptionHelpFormatter
@@ -17,7 +17,7 @@ from evaluation.jobs.services import JobError
 from evaluation.models import Job
 from generation.choices.arguments import add_arguments, given_from
 
-MOST_BYTES = 10_000_000  # of a file of names
+MOST_BYTES = 10_000_000  # size of a file of names
 CALLED = {"with_missing": "missing", "with_mentions": "mentions"}
 EXAMPLE = """examples:
   manage.py pull_graph painters "Artemisia Gentileschi" Q367360
@@ -74,7 +74,7 @@ class Command(BaseCommand):
 
 
 def _lines(file: Path | None) -> list[str]:
-    """Return the names in a file, one a line."""
+    """Return the names in a file, which has one name a line."""
     if file is None:
         return []
     try:

@@ -1,11 +1,11 @@
 """Run one of KaLMA's experiments: ask the models, score their answers, print the table.
 
-All here and now; workers may help. The same command goes on where it was stopped: what has a
-response or a score already is not asked again. Without --models nothing is asked, and the table is
-about the answers there are. Only the table goes to the standard output.
+The command itself does all the work; workers may help. Given again, it continues where it was
+stopped: what has a response or a score already is not asked again. Without --models nothing is
+asked, and the table is about the existing answers. Only the table goes to the standard output.
 
-Human alignment is about a study that people rate: --new-study plans one, --study prints its table,
-and asks or scores nothing unless a model that scores is named.
+Human alignment is about a study that people rate: --new-study plans one, and --study prints its
+table. Nothing is asked, and nothing is scored unless a model that scores is named.
 """
 
 from argparse import RawDescriptionHelpFormatter
@@ -60,7 +60,7 @@ EXAMPLE = """examples:
   manage.py run_kg_experiment alignment --dataset biokalma --study "rated pairs"
 """
 
-# What the command calls the choices of two draws.
+# The command's names for the choices of two draws.
 JUDGED = {"n_judged": "judged", "seed": "draw_seed"}
 PAIRS = {"n_pairs": "pairs", "seed": "pair_seed"}
 
@@ -74,7 +74,7 @@ class Command(BaseCommand):
         parser.add_argument("experiment", choices=EXPERIMENTS)
         parser.add_argument("--dataset", required=True, help="name of a dataset")
         _add_asking(parser.add_argument_group("asking"))
-        add_model_arguments(parser)  # that scores: entailment, or a judge of text quality
+        add_model_arguments(parser)  # the model that scores: entailment, or a judge of text quality
         quality = parser.add_argument_group("text quality")
         add_arguments(quality, ScoringPlan, called=JUDGED)
         _add_rating(parser.add_argument_group("human alignment"))
@@ -111,7 +111,10 @@ class Command(BaseCommand):
         *,
         is_retrying: bool,
     ) -> None:
-        """Score what has no score yet; answers that cite nothing have none, and are a result.
+        """Score the answers that have no score yet.
+
+        A metric that cannot score any of the answers, because they cite nothing for example, is
+        reported and is no error.
 
         Raises:
             CommandError: there are no answers, or a model cannot be used.
@@ -182,10 +185,10 @@ def _add_rating(group: Any) -> None:
 def _grid(
     dataset: Dataset, experiment: KGExperiment, options: Mapping[str, Any]
 ) -> GridChoices | None:
-    """Return what is asked; None: nothing.
+    """Return the grid that is asked, or None if no models are named.
 
     Raises:
-        CommandError: a mistake in it, or the dataset lacks what the experiment needs.
+        CommandError: an option is wrong, or the dataset lacks what the experiment needs.
     """
     if not options["models"]:
         return None
@@ -213,10 +216,10 @@ def _grid(
 
 
 def _prices(options: Mapping[str, Any]) -> dict[str, Price]:
-    """Return what tokens cost, by model.
+    """Return the prices of tokens, by model.
 
     Raises:
-        CommandError: no number, a model that is not asked, or one twice.
+        CommandError: a price is no number or out of range, or a model is not asked or named twice.
     """
     prices: dict[str, Price] = {}
     for model, *given in options["price"]:
@@ -234,10 +237,10 @@ def _prices(options: Mapping[str, Any]) -> dict[str, Price]:
 
 
 def _scoring(experiment: KGExperiment, options: Mapping[str, Any]) -> list[RunPlan]:
-    """Return what scores the answers, metric by metric.
+    """Return the plans of the runs that score the answers, one for each metric.
 
     Raises:
-        CommandError: a mistake in it, or a model whose files are not well.
+        CommandError: an option is wrong, or a model's files cannot be used.
     """
     try:
         spec = spec_from(options)
@@ -256,10 +259,10 @@ def _scoring(experiment: KGExperiment, options: Mapping[str, Any]) -> list[RunPl
 
 
 def _study(dataset: Dataset, experiment: KGExperiment, options: Mapping[str, Any]) -> Study | None:
-    """Return the study that an experiment is about; None: it is about a dataset.
+    """Return the study that an experiment is about, or None if it is about a dataset.
 
     Raises:
-        CommandError: it is not there, or none is to be named.
+        CommandError: the study does not exist, is missing, or is named where none is expected.
     """
     name = options["study"]
     if experiment.has_grid:
@@ -277,10 +280,10 @@ def _study(dataset: Dataset, experiment: KGExperiment, options: Mapping[str, Any
 
 
 def _planned_study(dataset: Dataset, experiment: KGExperiment, options: Mapping[str, Any]) -> str:
-    """Plan a study that people rate, and say which.
+    """Plan a study that people rate, and return a sentence about it.
 
     Raises:
-        CommandError: a choice cannot be used; nothing is made.
+        CommandError: a choice cannot be used. Nothing is stored.
     """
     name = options["new_study"].strip()
     if experiment.has_grid:
