@@ -1,1 +1,1 @@
-"""Constructions of questions about a graph, from entries to a dataset (KaLMA, 2.2)."""
+"""Construction of questions about a graph, from entries to a dataset (KaLMA, 2.2)."""

@@ -1,4 +1,4 @@
-"""A new construction, what a reviewer decides about a question, and a dataset made of them."""
+"""Forms of constructions: a new one, the list of entries, a review, and a dataset made from one."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -31,7 +31,8 @@ LONGEST_REASON = 500
 _FILE = {"data-max-bytes": LARGEST_FILE}
 _BY_COMMAND = "Larger ones go through the command build_kg_dataset."
 State = ConstructionEntry.State
-# What is sent for each verdict: an empty one would also be what a slip sends.
+# The values that the form sends for verdicts. An open verdict is stored as "", but the form must
+# not accept "" for it, because a mistake may send that too.
 VERDICTS = {
     "keep": ConstructionEntry.Verdict.KEEP,
     "drop": ConstructionEntry.Verdict.DROP,
@@ -43,7 +44,10 @@ VERDICTS = {
 
 
 class EntriesForm(forms.Form):
-    """The files of a new construction, uploaded or checked before; valid: `check` is there."""
+    """The files of a new construction, uploaded now or checked before.
+
+    A valid form has the attribute `check`.
+    """
 
     file = forms.FileField(
         label="Entries",
@@ -67,15 +71,15 @@ class EntriesForm(forms.Form):
     upload: Upload
 
     def clean_file(self) -> "UploadedFile[bytes] | None":
-        """Refuse what is too large."""
+        """Refuse a file of entries that is too large."""
         return _not_too_large(self.cleaned_data["file"])
 
     def clean_relations(self) -> "UploadedFile[bytes] | None":
-        """Refuse what is too large."""
+        """Refuse a file of relations that is too large."""
         return _not_too_large(self.cleaned_data["relations"])
 
     def clean(self) -> dict[str, Any]:
-        """Read what was uploaded, or what was checked before."""
+        """Read the uploaded files, or those that were checked before."""
         cleaned = super().clean() or {}
         if self.errors:
             return cleaned
@@ -91,7 +95,7 @@ class EntriesForm(forms.Form):
         return cleaned
 
     def _upload(self, cleaned: dict[str, Any]) -> Upload:
-        """Return what counts: a file that is sent now, before one that was checked."""
+        """Return the upload to use. A file that is sent now replaces one that was checked."""
         file, relations = cleaned.get("file"), cleaned.get("relations")
         if file is None:
             if not cleaned.get("checked"):
@@ -122,7 +126,7 @@ def _not_too_large(file: "UploadedFile[bytes] | None") -> "UploadedFile[bytes] |
 
 
 class ConstructionForm(EndpointForm):
-    """What a new construction asks, and whom."""
+    """The choices about a new construction: its name, model, endpoint and decoding."""
 
     declared = ConstructionPlan
 
@@ -138,7 +142,7 @@ class ConstructionForm(EndpointForm):
         self.fields["model"].choices = names  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
-        """See that the model can be had in that precision."""
+        """Refuse a precision that the model does not have."""
         cleaned = super().clean() or {}
         model = self.offered.get(cleaned.get("model", ""))
         if model and cleaned.get("precision") not in model.precisions:
@@ -146,7 +150,7 @@ class ConstructionForm(EndpointForm):
         return cleaned
 
     def plan(self, check: EntriesCheck) -> ConstructionPlan:
-        """Return what a valid form and a checked file say."""
+        """Return the plan that a valid form and a checked file describe."""
         return ConstructionPlan(
             **self.cleaned_data,
             entries=check.entries,
@@ -160,7 +164,7 @@ class ConstructionForm(EndpointForm):
 
 
 class EntryFilter(forms.Form):
-    """Which entries are listed."""
+    """A filter of the listed entries, by state or problem and by verdict."""
 
     became = forms.ChoiceField(
         label="What became of them",
@@ -187,7 +191,7 @@ class EntryFilter(forms.Form):
     )
 
     def condition(self) -> Q:
-        """Return what a valid form asks of an entry; only what has a question was decided about."""
+        """Return the condition of a valid form. Only entries with a question have a verdict."""
         became, verdict = self.cleaned_data["became"], self.cleaned_data["verdict"]
         asked = Q()
         if became:
@@ -201,16 +205,16 @@ class EntryFilter(forms.Form):
 
 
 class Reviewable(NamedTuple):
-    """An entry that somebody decides about: the model's words, and the whole minimum set."""
+    """An entry that a reviewer decides about, with the model's words and the whole minimum set."""
 
     entry: ConstructionEntry
     question: str
     simple_question: str
-    members: Mapping[str, Triple]  # by their places, as the form sends them
+    members: Mapping[str, Triple]  # position, as the form sends it → member
 
 
 class ReviewForm(forms.Form):
-    """What a reviewer decides about one entry's question and its minimum set."""
+    """A reviewer's decision about one entry's question and its minimum set."""
 
     verdict = forms.ChoiceField(choices=[(verdict, verdict) for verdict in VERDICTS])
     reason = forms.CharField(
@@ -234,7 +238,7 @@ class ReviewForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
     )
     taken_out = forms.MultipleChoiceField(label="Take out", required=False)
-    seen = forms.CharField(required=False)  # `review_state`, of what the reviewer looks at
+    seen = forms.CharField(required=False)  # the `review_state` of what the reviewer was shown
 
     def __init__(self, about: Reviewable, sent: QueryDict | None = None) -> None:
         entry = about.entry
@@ -244,7 +248,7 @@ class ReviewForm(forms.Form):
         }
         taken_out = {tuple(each) for each in entry.taken_out}
         taken = [place for place, triple in about.members.items() if triple in taken_out]
-        if sent is not None and "question" not in sent:  # a drop alone: the words stay
+        if sent is not None and "question" not in sent:  # Only a drop was sent; keep the words.
             sent = sent.copy()
             sent.update(words)
             sent.setlist("taken_out", taken)
@@ -256,7 +260,7 @@ class ReviewForm(forms.Form):
         self.fields["taken_out"].choices = places  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
-        """Ask for the reason of a drop, and for one member of what is kept."""
+        """Require a reason for a drop, and at least one remaining member for a question to keep."""
         chosen: dict[str, Any] = super().clean() or {}
         verdict = chosen.get("verdict")
         if verdict == "drop" and not chosen.get("reason") and "reason" not in self.errors:
@@ -267,12 +271,12 @@ class ReviewForm(forms.Form):
         return chosen
 
     def refuse_stale(self, why: str) -> None:
-        """Say what was decided meanwhile; what is sent next knows of it."""
+        """Show what was decided meanwhile. The next submission counts as made knowing it."""
         self.add_error(None, why)
         self.state_seen = review_state(self._about.entry)
 
     def review(self) -> Review:
-        """Return what a valid form says. Words that are the model's are no words of one's own."""
+        """Return the review of a valid form. Words equal to the model's are not stored as edits."""
         said = self.cleaned_data
         taken = set(said["taken_out"])
         return Review(
@@ -292,7 +296,7 @@ def _own(words: str, of_model: str) -> str:
 
 
 class PublishForm(forms.Form):
-    """A dataset that is made of a construction's questions."""
+    """The name and the style of a dataset that is made from a construction's questions."""
 
     name = forms.CharField(
         label="Dataset", max_length=100, widget=forms.TextInput(attrs={"autocomplete": "off"})

@@ -1,4 +1,7 @@
-"""Constructions as their pages show them. Reads only, with a fixed number of queries."""
+"""Constructions as their pages show them.
+
+This module only reads, with a fixed number of queries.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +32,7 @@ USUAL_REASONS = (
     "The paragraph says what the graph does not.",
     "Somebody else of that name is meant.",
 )
-# What each step on the way drops, in the order in which entries are looked at.
+# The steps of the funnel, each with the problem that it drops entries for, in the order of checks.
 FUNNEL = (
     ("Complete names", Problem.INCOMPLETE_NAME),
     ("Relation known", Problem.UNKNOWN_RELATION),
@@ -41,20 +44,20 @@ FUNNEL = (
 
 
 class FunnelStep(NamedTuple):
-    """One step on the way from entries to questions; entries that wait count as left."""
+    """One step on the way from entries to questions. Waiting entries count as left."""
 
     title: str
-    n_dropped: int | None  # None: it is where all begin
+    n_dropped: int | None  # None: the first step, which has all entries
     n_left: int
-    percent: float | None  # of all entries; None where there are none
+    percent: float | None  # share of all entries that is left; None if there are no entries
 
 
 class Counts(NamedTuple):
-    """What became of the entries of a construction."""
+    """The number of entries of a construction by state, problem and verdict."""
 
     by_state: Mapping[str, int]
     by_problem: Mapping[str, int]
-    n_open: int  # of those that have a question
+    n_open: int  # entries with a question that no reviewer has decided about
     n_kept: int
     n_dropped: int
 
@@ -84,7 +87,7 @@ class Counts(NamedTuple):
 
     @property
     def n_settled(self) -> int:
-        """How many entries have come to an end: nothing more is done about them."""
+        """The number of entries that are finished: they are built, failed or left out."""
         return self.n_left_out + self.n_failed + self.n_built
 
     @property
@@ -93,12 +96,12 @@ class Counts(NamedTuple):
 
     @property
     def n_in(self) -> int:
-        """How many questions a dataset would have now: those that nobody dropped."""
+        """The number of questions that a dataset would have now: those that were not dropped."""
         return self.n_built - self.n_dropped
 
     @property
     def funnel(self) -> list[FunnelStep]:
-        """The way from all entries to those that have a question."""
+        """The steps from all entries to those that have a question."""
         steps: list[tuple[str, int | None, int]] = [("Entries", None, self.n)]
         for title, problem in FUNNEL:
             dropped = self.by_problem.get(problem, 0)
@@ -111,7 +114,7 @@ class Counts(NamedTuple):
 
 
 class Work(NamedTuple):
-    """How much the model was asked for a construction."""
+    """The number of a construction's calls of the model, and of their tokens."""
 
     n_calls: int
     n_unreadable: int
@@ -131,7 +134,7 @@ class ListedConstruction(NamedTuple):
 
 
 def counts_of(constructions: Iterable[Construction]) -> dict[int, Counts]:
-    """Return what became of the entries of some constructions; one query."""
+    """Return the counts of entries of some constructions, by id. This takes one query."""
     pks = [construction.pk for construction in constructions]
     entries = ConstructionEntry.objects.filter(construction__in=pks).order_by()
     counted: dict[int, list[tuple[str, str, str, int]]] = {pk: [] for pk in pks}
@@ -159,7 +162,7 @@ def _counts(rows: Iterable[tuple[str, str, str, int]]) -> Counts:
 
 
 def listed(constructions: Sequence[Construction]) -> list[ListedConstruction]:
-    """Return constructions as the list shows them, in their order; two queries."""
+    """Return constructions as the list shows them, in the given order. This takes two queries."""
     counts = counts_of(constructions)
     made: dict[int, list[ConstructedDataset]] = {}
     found = ConstructedDataset.objects.filter(construction__in=constructions).order_by("pk")
@@ -171,7 +174,7 @@ def listed(constructions: Sequence[Construction]) -> list[ListedConstruction]:
 
 
 def work_of(construction: Construction) -> Work:
-    """Return how much the model was asked; one query."""
+    """Return the numbers of calls and tokens of a construction. This takes one query."""
     calls = ConstructionCall.objects.filter(entry__construction=construction)
     return Work(
         **calls.aggregate(
@@ -184,7 +187,10 @@ def work_of(construction: Construction) -> Work:
 
 
 def with_questions(entries: QuerySet[ConstructionEntry]) -> QuerySet[ConstructionEntry]:
-    """Return entries with `last_round` and `model_question`; None where none could be read yet."""
+    """Return entries with `last_round` and `model_question`.
+
+    Both are None if no round of the entry could be read yet.
+    """
     readable = ConstructionCall.objects.filter(
         entry=OuterRef("pk"), problem="", round__lt=SIMPLE_STYLE
     ).order_by("-round")
@@ -195,14 +201,17 @@ def with_questions(entries: QuerySet[ConstructionEntry]) -> QuerySet[Constructio
 
 
 def next_open(construction: Construction, after: int) -> int | None:
-    """Return the next entry with a question that nobody has looked at, from the start again."""
+    """Return the number of the next entry whose question is undecided, or None.
+
+    After the last entry, the search starts again from the first.
+    """
     still_open = construction.entries.filter(state=State.BUILT, verdict=Verdict.OPEN)
     numbers = still_open.order_by("number").values_list("number", flat=True)
     return numbers.filter(number__gt=after).first() or numbers.first()
 
 
 def reasons_of(construction: Construction) -> list[str]:
-    """Return reasons to choose from: those given in this construction, then the usual ones."""
+    """Return reasons to offer: those given in this construction, then the usual ones."""
     given = construction.entries.exclude(reason="").order_by("reason")
     own = list(given.values_list("reason", flat=True).distinct()[:MOST_REASONS])
     return [*own, *(reason for reason in USUAL_REASONS if reason not in own)]
@@ -212,23 +221,23 @@ def reasons_of(construction: Construction) -> list[str]:
 
 
 class ShownMember(NamedTuple):
-    """A member of the minimum set with what a reviewer should know of it."""
+    """A member of the minimum set with what a reviewer should know about it."""
 
-    place: str  # among all members, as forms send it
+    place: str  # position among all members, as forms send it
     member: Member
-    name: str  # of its entity
-    is_cited: bool  # by the answer of the round that it came in with
-    is_cited_last: bool  # by the answer that the question stands for
+    name: str  # the name of its entity
+    is_cited: bool  # whether the answer of the round that brought it in cites it
+    is_cited_last: bool  # whether the answer of the last round, whose question is used, cites it
     is_taken_out: bool
 
 
 class ShownRound(NamedTuple):
-    """One round: what was brought in, what was written, and what of that counts."""
+    """One round: the triple brought in, the text written, and the verdicts on its citations."""
 
     call: ConstructionCall
-    unreadable: tuple[ConstructionCall, ...]  # attempts before it
-    name: str  # of the entity whose triple was brought in; "": none was
-    is_cited: bool  # the triple that was brought in, by the answer
+    unreadable: tuple[ConstructionCall, ...]  # earlier attempts
+    name: str  # the name of the entity whose triple was brought in; "" if there is none
+    is_cited: bool  # whether the answer cites the triple that was brought in
     parts: tuple[AnswerPart, ...]
     facts: tuple[CitedFact, ...]
 
@@ -238,13 +247,13 @@ class ShownRound(NamedTuple):
 
     @property
     def n_of(self) -> dict[str, int]:
-        """How many citations have each verdict, in the order of the verdicts; none is left out."""
+        """The number of citations by verdict, in the order of verdicts, without zeros."""
         counts = Counter(str(fact.verdict) for fact in self.facts)
         return {str(each): counts[str(each)] for each in CitationVerdict if counts[str(each)]}
 
 
 class EntryPage:
-    """One entry with its rounds and its minimum set. One query, for its calls."""
+    """One entry with its rounds and its minimum set. Reading its calls takes one query."""
 
     def __init__(self, entry: ConstructionEntry) -> None:
         self.entry = entry
@@ -253,7 +262,7 @@ class EntryPage:
 
     @cached_property
     def people(self) -> list[tuple[str, str, Graph]]:
-        """Name, qid and triples (without the name) of each person."""
+        """The name, the qid and the triples (without the name) of each person."""
         return [
             (graph[0][2], graph[0][0], tuple(each for each in graph if each[1] != NAME))
             for graph in self.graphs
@@ -261,14 +270,14 @@ class EntryPage:
 
     @property
     def not_looked_at(self) -> list[tuple[str, int]]:
-        """The names that more entities have than were looked at, and how many more."""
+        """The names with more namesakes than were looked at, each with how many more."""
         names = (self.entry.name_1, self.entry.name_2)
         n_left = [graph.get("n_not_looked_at", 0) for graph in self.entry.graphs or ()]
         return [(name, n) for name, n in zip(names, n_left, strict=False) if n]
 
     @cached_property
     def rounds(self) -> list[ShownRound]:
-        """The rounds in their order. One that could not be read at all comes as its last try."""
+        """The rounds in order. A round without a readable attempt is shown by its last attempt."""
         by_round: dict[int, list[ConstructionCall]] = {}
         for call in self._calls:
             if call.round < SIMPLE_STYLE:
@@ -277,28 +286,28 @@ class EntryPage:
 
     @cached_property
     def simple(self) -> ShownRound | None:
-        """The call for the simple style; None: it was not asked yet."""
+        """The call for the simple style, or None if the model was not asked for it yet."""
         calls = [call for call in self._calls if call.round == SIMPLE_STYLE]
         return self._round(calls) if calls else None
 
     @cached_property
     def last(self) -> ConstructionCall | None:
-        """The last round that could be read: its question is the entry's."""
+        """The last round that could be read, or None. Its question is the entry's question."""
         return self._readable[-1] if self._readable else None
 
     @property
     def question(self) -> str:
-        """The model's words."""
+        """The question in the model's words, or "" if there is none yet."""
         return self.last.question if self.last else ""
 
     @property
     def simple_question(self) -> str:
-        """The model's words."""
+        """The question in the simple style, in the model's words, or "" if there is none yet."""
         return self.simple.call.question if self.simple else ""
 
     @cached_property
     def members(self) -> list[ShownMember]:
-        """The whole minimum set, what a reviewer took out included."""
+        """The whole minimum set, including members that a reviewer took out."""
         taken = {tuple(each) for each in self.entry.taken_out}
         answers = {call.round: call.answer for call in self._readable}
         last = self.last.answer if self.last else ""
@@ -317,12 +326,12 @@ class EntryPage:
 
     @property
     def n_members(self) -> int:
-        """How many members the set has without those that were taken out."""
+        """The number of members of the set, without those that a reviewer took out."""
         return sum(not each.is_taken_out for each in self.members)
 
     @property
     def reviewable(self) -> Reviewable:
-        """What a reviewer decides about."""
+        """The entry as the review form needs it."""
         members = {each.place: each.member.triple for each in self.members}
         return Reviewable(self.entry, self.question, self.simple_question, members)
 
@@ -331,7 +340,7 @@ class EntryPage:
         return [call for call in self._calls if call.round < SIMPLE_STYLE and not call.problem]
 
     def _round(self, calls: Sequence[ConstructionCall]) -> ShownRound:
-        """Return a round of all its attempts; the last is the one that could be read, if any."""
+        """Return a round from all its attempts. If one could be read, it is the last."""
         *before, call = calls
         brought: Triple = (call.qid, call.relation, call.value)
         names = {qid: name for name, qid, _ in self.people}
@@ -348,7 +357,10 @@ class EntryPage:
     def _annotated(
         self, call: ConstructionCall
     ) -> tuple[tuple[AnswerPart, ...], tuple[CitedFact, ...]]:
-        """Return the paragraph of a call, cut at its citations, judged by the set of its round."""
+        """Return the paragraph of a call, cut at its citations, and the citations with verdicts.
+
+        They are judged by the minimum set as it was in that round.
+        """
         known = {relation for _, relation, _ in self._stated}, {qid for qid, _, _ in self._stated}
         so_far = minimum_set(self.graphs, [c for c in self._readable if c.round <= call.round])
         minimum = [member.triple for member in so_far]
@@ -362,7 +374,7 @@ class EntryPage:
 
     @cached_property
     def _aliases(self) -> set[Triple]:
-        """The other names of both people, in the form in which names are compared."""
+        """The other names of both people, normalised for comparison."""
         return {
             compared((graph["qid"], NAME, alias))
             for graph in self.entry.graphs or ()

@@ -1,4 +1,4 @@
-"""What an entry is left out of a construction for, in words."""
+"""The words for the reasons why an entry is left out of a construction."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Addresses of the pages of dataset construction, below constructions/."""
+"""The addresses of the pages of dataset construction, below constructions/."""
 
 from django.urls import path
 

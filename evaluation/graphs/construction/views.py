@@ -1,4 +1,4 @@
-"""Constructions of datasets: the list, a new one, one with its entries, and their review."""
+"""Pages of constructions: the list, a new one, one with its entries, and the review of entries."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ ENTRIES_PER_PAGE = 50
 @require_safe
 @allowed(Role.RESEARCHER)
 def constructions(request: SignedInRequest) -> HttpResponse:
-    """List the constructions, newest first, each with how far it is and what was made of it."""
+    """List the constructions, newest first, each with its progress and its datasets."""
     found = Construction.objects.select_related("job", "requested_by")
     page = Paginator(found, CONSTRUCTIONS_PER_PAGE).get_page(request.GET.get("page"))
     context = {"page": page, "rows": listed(list(page.object_list))}
@@ -63,7 +63,7 @@ def constructions(request: SignedInRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.ADMIN)
 def new(request: SignedInRequest) -> HttpResponse:
-    """Upload entries, look at what they hold, then choose whom to ask and start."""
+    """Show the form for entries, what the entries contain, and the form that starts."""
     posted = request.method == "POST"
     is_start = posted and request.POST.get("do") == "start"
     entries = EntriesForm(request.POST, request.FILES) if posted else EntriesForm()
@@ -91,7 +91,7 @@ def new(request: SignedInRequest) -> HttpResponse:
 
 
 def _first_name(entries: EntriesForm) -> dict[str, Any]:
-    """Return a name to begin with: that of the file."""
+    """Return an initial name: that of the file, without its suffix."""
     if not entries.is_bound or not entries.is_valid():
         return {}
     return {"name": entries.check.file.split(".")[0][:100].strip()}
@@ -103,7 +103,7 @@ def _first_name(entries: EntriesForm) -> dict[str, Any]:
 @require_safe
 @allowed(Role.RESEARCHER)
 def construction(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Show one construction: how far it is, the way its entries took, the entries, its datasets."""
+    """Show one construction: progress, entries left after each step, the entries, its datasets."""
     return _show(request, _construction(pk), PublishForm(), status=200)
 
 
@@ -136,7 +136,7 @@ def _show(
 @require_safe
 @allowed(Role.RESEARCHER)
 def progress(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Show how far one construction is, for the page that asks again and again."""
+    """Show the progress of one construction. Its page requests this again and again."""
     found = _construction(pk)
     job = _job(found)
     counts = counts_of([found])[found.pk]
@@ -151,7 +151,7 @@ def progress(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_POST
 @allowed(Role.ADMIN)
 def resume(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Go on with what was stopped; when all is done, try once more what failed."""
+    """Resume a stopped construction, or give the failed entries of a finished one another try."""
     found = get_object_or_404(Construction, pk=pk, job__isnull=False)
     if resume_construction(found, request.user):
         send_job(Job.objects.get(construction=found))
@@ -163,7 +163,10 @@ def resume(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_POST
 @allowed(Role.ADMIN)
 def delete(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Delete a construction with its entries and calls; datasets made of it hold it."""
+    """Delete a construction with its entries and calls.
+
+    This is refused while a dataset that was made from it exists.
+    """
     found = _construction(pk)
     try:
         delete_construction(found, request.user)
@@ -177,7 +180,7 @@ def delete(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def publish(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Make a dataset of the questions that nobody dropped."""
+    """Make a dataset from the questions that no reviewer dropped."""
     found = _construction(pk)
     form = PublishForm(request.POST)
     if form.is_valid():
@@ -206,7 +209,7 @@ def entry(request: SignedInRequest, pk: int, number: int) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def review(request: SignedInRequest, pk: int, number: int) -> HttpResponse:
-    """Note what somebody decided about an entry's question, and go on to the next open one."""
+    """Store a reviewer's decision about an entry's question, and show the next open question."""
     shown = EntryPage(_entry(pk, number))
     form = ReviewForm(shown.reviewable, request.POST)
     if not form.is_valid():
@@ -259,5 +262,5 @@ def _entry(pk: int, number: int) -> ConstructionEntry:
 
 
 def _job(found: Construction) -> Job | None:
-    """Return the job that carries a construction out; None: somebody deleted it."""
+    """Return the job that carries out a construction, or None if an admin deleted it."""
     return getattr(found, "job", None)

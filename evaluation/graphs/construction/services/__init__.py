@@ -1,1 +1,1 @@
-"""What is written about a construction: its entries checked, its rounds, its end."""
+"""The services that carry out constructions: checks of entries, look-ups and rounds."""

@@ -1,8 +1,8 @@
-"""Questions about a graph constructed from entries, as a job (KaLMA, 2.2).
+"""The job that constructs questions about a graph from entries (KaLMA, 2.2).
 
-Entries are looked up first, then written about round by round. Each entry that was looked up and
-each call of the model is stored as it comes, in a transaction of its own: whatever happens to
-endpoint, model or worker, nothing is lost and nothing is done twice.
+Entries are looked up first. Then the model writes about them, round by round. Each entry that was
+looked up and each call of the model is stored at once, in a transaction of its own. So nothing is
+lost and nothing is done twice when the endpoint, the model or the worker fails.
 """
 
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ from generation.services.construction_entries import (
 )
 from generation.services.constructions import ConstructionError, delete
 
-ENTRIES_TOGETHER = 10  # looked up by the same queries
+ENTRIES_TOGETHER = 10  # entries that are looked up by the same queries
 GONE = "This construction is gone: delete its job."
 
 
@@ -65,10 +65,10 @@ class ConstructionPlan(NamedTuple):
 
     name: str
     entries: tuple[EntryRecord, ...]
-    entries_hash: str  # SHA-256 of their file
-    file: str  # its name
-    relations: Mapping[str, Relation]  # by every spelling
-    model: str  # a listed one, or one that is always there
+    entries_hash: str  # SHA-256 of the file of entries
+    file: str  # the name of that file
+    relations: Mapping[str, Relation]  # spelling → relation, for every known spelling
+    model: str  # name of a listed model, or of one that is always available
     endpoint: EndpointAddress = WIKIDATA
     allow_private: AllowPrivate = False
     language: Language = "en"
@@ -90,7 +90,7 @@ class ConstructionPlan(NamedTuple):
             high=HIGHEST_TEMPERATURE,
         ),
     ] = 0.1
-    max_tokens: int = 700  # of one completion
+    max_tokens: int = 700  # tokens of one completion, at most
     n_rounds: Annotated[
         int,
         Choice(
@@ -110,7 +110,7 @@ class ConstructionPlan(NamedTuple):
 
 
 def left_out_at_once(record: EntryRecord, relations: Mapping[str, Relation]) -> LeftOutEntry | None:
-    """Return why an entry need not be looked up; None: it has to be."""
+    """Return why an entry is left out without being looked up, or None if it must be looked up."""
     names = (record.name_1, record.name_2)
     if short := [name for name in names if not is_complete_name(name)]:
         said = " and ".join(f"“{name}”" for name in short)
@@ -124,10 +124,12 @@ def left_out_at_once(record: EntryRecord, relations: Mapping[str, Relation]) -> 
 
 
 def request_construction(plan: ConstructionPlan, user: User | None) -> Job:
-    """Return the construction of these choices; one that is there goes on (`resume_construction`).
+    """Return the job of the construction of these choices, which is made if it does not exist.
+
+    An existing construction goes on as `resume_construction` describes.
 
     Raises:
-        JobError: a choice that cannot be used, or the name of another construction.
+        JobError: a choice cannot be used, or another construction has the name.
     """
     plan = _checked(plan)
     return _requested(plan, user)
@@ -157,7 +159,7 @@ def _requested(plan: ConstructionPlan, user: User | None) -> Job:
     return request_job(
         Job.Kind.CONSTRUCTION,
         plan.name,
-        # Whom it asks: how long that may take.
+        # The model and the endpoint decide how long the job may take.
         {
             "model": plan.model,
             "backend": spec.backend,
@@ -172,13 +174,13 @@ def _requested(plan: ConstructionPlan, user: User | None) -> Job:
 
 @transaction.atomic
 def resume_construction(construction: Construction, user: User | None) -> bool:
-    """Go on with a construction: pages, API and command do it in this way.
+    """Resume a construction. Pages, API and command all do it with this function.
 
-    One that was cancelled or failed goes on as if nothing had been, so that the same is made. In
-    one that is done, entries that failed get one more attempt each.
+    If it was cancelled or failed, it continues as if it had never stopped, with the same outcome.
+    If it is done, each entry that failed gets one more attempt.
 
     Returns:
-        Whether there is anything to go on with.
+        Whether there is anything to do.
     """
     locked = Construction.objects.select_for_update().get(pk=construction.pk)
     job = Job.objects.select_for_update().get(construction=locked)
@@ -192,7 +194,7 @@ def delete_construction(construction: Construction, user: User | None) -> None:
     """Delete a construction with its job, entries and calls.
 
     Raises:
-        JobError: it waits or goes on, or a dataset is made of it.
+        JobError: it is queued or running, or a dataset was made from it.
     """
     locked = Construction.objects.select_for_update().filter(pk=construction.pk)
     if job := Job.objects.filter(construction=locked.first()).first():
@@ -204,7 +206,10 @@ def delete_construction(construction: Construction, user: User | None) -> None:
 
 
 def _parameters(plan: ConstructionPlan) -> dict[str, Any]:
-    """Return every choice that changes what is made, relations as the entries spell them."""
+    """Return every choice that changes the outcome, and the name of the file.
+
+    Relations have the spellings of the entries.
+    """
     spelt = dict.fromkeys(record.relation for record in plan.entries)
     known = {name: relation_called(name, plan.relations) for name in spelt}
     kept = plan._asdict() | {
@@ -219,7 +224,7 @@ def _parameters(plan: ConstructionPlan) -> dict[str, Any]:
 
 
 def _different(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return which choices differ; what its file is called changes nothing."""
+    """Return the names of the choices that differ. The name of the file changes nothing."""
     return [name for name in now if name != "file" and earlier.get(name) != now[name]]
 
 
@@ -243,10 +248,10 @@ def _checked(plan: ConstructionPlan) -> ConstructionPlan:
 
 
 class Progress(NamedTuple):
-    """How far a construction is, in entries that were looked up and calls that could be read."""
+    """The progress of a construction: entries looked up plus calls that could be read."""
 
     n_done: int
-    n_total: int  # at most: entries may be left out, and rounds may find nothing to bring in
+    n_total: int  # an upper bound: entries may be left out, and rounds may lack a new triple
 
 
 def _progress(construction: Construction) -> Progress:
@@ -273,11 +278,11 @@ def _note_progress(hold: JobHold, construction: Construction) -> None:
 
 
 def construct(hold: JobHold) -> Mapping[str, Any]:
-    """Carry out what is left of a claimed construction.
+    """Carry out the remaining work of a claimed construction.
 
     Raises:
-        JobError: the endpoint or the model cannot be used, or their troubles did not pass.
-        BackendError: the model cannot be opened, or is another than for earlier calls.
+        JobError: the endpoint or the model cannot be used, or still fails after all attempts.
+        BackendError: the model cannot be opened, or is not the one that made earlier calls.
     """
     construction = hold.job.construction
     if construction is None:
@@ -289,10 +294,11 @@ def construct(hold: JobHold) -> Mapping[str, Any]:
         if construction.entries.filter(state=State.WRITING).exists():
             parameters = construction.parameters
             spec = spec_named(parameters["model"], parameters["precision"])
-            # Where its server or its files are is for admins: no message says so.
+            # Only admins may see the location of a model's server or files. `JobHold.fail` needs it
+            # to remove it from messages.
             hold.job.parameters = {**hold.job.parameters, "location": spec.location}
             model = open_noted(construction, spec)
-            hold.renew()  # loading it may have taken long
+            hold.renew()  # Loading the model may have taken long.
             write_questions(hold, construction, spec, model)
     except (EndpointError, GridError) as error:
         raise JobError(str(error)) from error
@@ -303,7 +309,7 @@ def construct(hold: JobHold) -> Mapping[str, Any]:
 
 
 def _look_up(hold: JobHold, construction: Construction) -> None:
-    """Look up the entries that wait: names, the edges between them, the sub-graphs of pairs."""
+    """Look up the waiting entries: names, the edges between them, and the sub-graphs of pairs."""
     waiting = list(construction.entries.filter(state=State.WAITING))
     if not waiting:
         return
@@ -347,11 +353,13 @@ def _look_up_some(
     for entry in entries:
         outcome = outcomes[entry.pk]
         lacking = [] if isinstance(outcome, Unsettled) else _lacking(outcome, people)
-        if lacking:  # it waits on: copies of an endpoint's graph may differ for a while
+        # The entry keeps waiting, because copies of an endpoint's graph may differ for a while.
+        if lacking:
             unsaid += lacking
             continue
         with transaction.atomic():
-            hold.renew(n_done=hold.job.n_done + 1, attempts=1)  # or nothing is stored
+            # Nothing is stored if this raises WorkStopped.
+            hold.renew(n_done=hold.job.n_done + 1, attempts=1)
             if isinstance(outcome, Unsettled):
                 leave_out(entry, LeftOutEntry(Problem(outcome.why.value), outcome.detail))
             else:
@@ -369,7 +377,7 @@ def _look_up_some(
 def _edges(graph: Wikibase, named: list[tuple[Named, Named]]) -> list[Edge]:
     """Return the edges between the candidates of each entry, by few queries.
 
-    Those of entries with few namesakes are asked for together, pair by pair.
+    Entries with few namesakes are asked about together, pair by pair.
     """
     edges: list[Edge] = []
     few: list[tuple[str, str]] = []

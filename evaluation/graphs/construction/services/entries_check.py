@@ -1,7 +1,7 @@
-"""Uploaded entries of a construction, checked before anything is asked for. Stores nothing.
+"""Checks of uploaded entries, before a construction is requested. This module stores nothing.
 
-What was checked comes back with the next form, signed: nothing lies about between the two, and
-what is started is what was looked at.
+The checked upload is part of the next form, with a signature. So no file has to be kept between
+the two forms, and the construction that is started uses exactly what was checked.
 """
 
 import base64
@@ -26,16 +26,17 @@ from generation.retrieval.relations import (
     usual_relations,
 )
 
-LARGEST_FILE = 1024**2  # bytes; larger ones go through the command
+LARGEST_FILE = 1024**2  # bytes; larger files need the command
 MOST_ROWS = 2000
-WEB_LIMITS = LIMITS._replace(max_bytes=4 * LARGEST_FILE)  # of what is packed, once unpacked
-LONGEST_FILE_NAME = 200  # bytes, of the 255 that a disk takes
+# The limit holds for a packed file after it is unpacked.
+WEB_LIMITS = LIMITS._replace(max_bytes=4 * LARGEST_FILE)
+LONGEST_FILE_NAME = 200  # bytes; file systems allow 255
 MOST_PROBLEMS = 50  # bad rows that the page lists
 _SALT = "entries of a construction"
 
 
 class Upload(NamedTuple):
-    """What somebody uploaded: entries, and their own file of relations if they have one."""
+    """The files that an admin uploaded: entries and, optionally, a file of relations."""
 
     file: str
     content: bytes
@@ -44,7 +45,7 @@ class Upload(NamedTuple):
 
     @property
     def signed(self) -> str:
-        """The upload as one text that only this site can have written."""
+        """The upload as one text with a signature that only this site can make."""
         content = base64.b64encode(self.content).decode()
         parts = [self.file, content, self.relations_file, self.relations_text]
         return signing.dumps(parts, salt=_SALT, compress=True)
@@ -54,14 +55,14 @@ def unsigned(text: str) -> Upload:
     """Return the upload that `Upload.signed` wrote.
 
     Raises:
-        signing.BadSignature: it did not.
+        signing.BadSignature: the text was not written by it.
     """
     file, content, relations_file, relations_text = signing.loads(text, salt=_SALT)
     return Upload(file, base64.b64decode(content), relations_file, relations_text)
 
 
 class EntriesCheck(NamedTuple):
-    """What a file of entries holds, and what is known of it before anybody is asked."""
+    """The contents of a file of entries, and what is known before an endpoint or model is asked."""
 
     file: str
     content_hash: str  # SHA-256
@@ -69,8 +70,8 @@ class EntriesCheck(NamedTuple):
     problems: tuple[Problem, ...]  # rows that cannot be read
     relations: Mapping[str, Relation]
     relations_file: str
-    incomplete: tuple[tuple[EntryRecord, str], ...]  # names, each with what was found
-    unknown: Mapping[str, int]  # relations without a property: how many entries have them
+    incomplete: tuple[tuple[EntryRecord, str], ...]  # entries with incomplete names, and details
+    unknown: Mapping[str, int]  # relation without a known property → number of its entries
 
     @property
     def n_unknown(self) -> int:
@@ -78,7 +79,7 @@ class EntriesCheck(NamedTuple):
 
     @property
     def n_ready(self) -> int:
-        """How many entries will be looked up."""
+        """The number of entries that will be looked up."""
         return len(self.entries) - len(self.incomplete) - self.n_unknown
 
     @property
@@ -87,10 +88,10 @@ class EntriesCheck(NamedTuple):
 
 
 def checked(upload: Upload) -> EntriesCheck:
-    """Return what an upload holds.
+    """Return the checked contents of an upload.
 
     Raises:
-        TooLargeError: it holds more than is read while somebody waits for the page.
+        TooLargeError: it contains more than can be read while an admin waits for the page.
         DatasetError: it is no file of entries, or no file of relations.
     """
     relations = usual_relations()
@@ -133,6 +134,9 @@ def _rows(upload: Upload) -> Iterator[EntryRecord | Problem]:
 
 
 def _name_on_disk(file: str) -> str:
-    """Return the end of a file's name, as much as a disk takes: it says how to read the file."""
+    """Return the end of a file's name, cut to what file systems allow.
+
+    The end is kept because the suffix tells how to read the file.
+    """
     end = Path(file).name.encode("utf-8", "replace")[-LONGEST_FILE_NAME:].decode(errors="ignore")
     return end if end.strip(".") else "entries"

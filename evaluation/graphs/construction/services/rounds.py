@@ -1,7 +1,7 @@
-"""The rounds of a construction: what a language model is asked for each entry, and what it said.
+"""The rounds of a construction: a language model is asked about each entry, and answers are stored.
 
-All entries' round 1 comes first, then round 2, and so on; the simple style is last. Each
-completion is stored as it comes.
+Round 1 of all entries comes first, then round 2, and so on. The simple style is last. Each
+completion is stored as soon as it arrives.
 """
 
 import math
@@ -41,23 +41,23 @@ from generation.text.constructed_questions import (
 from generation.text.construction_prompts import first_prompt, next_prompt, simple_prompt
 from generation.text.tokens import count_tokens
 
-MOST_ATTEMPTS = 3  # of a round that cannot be read, until somebody asks for more
-STOPS = ("\nInstruction:",)  # models that go on start all over
-MOST_SILENCES = 3  # prompts without any text, one after the other: is the model there at all?
-PROBE = Prompt("Who wrote Hamlet?")  # nothing that a model refuses
-READ_TOGETHER = 50  # entries with their calls
-PATIENCE_SECONDS = 8.0  # for its turn to call a model; else other work has its turn
+MOST_ATTEMPTS = 3  # attempts at a round that cannot be read; an admin may ask for one more
+STOPS = ("\nInstruction:",)  # A model that continues after its answer begins a new instruction.
+MOST_SILENCES = 3  # consecutive prompts without any text before the model itself is checked
+PROBE = Prompt("Who wrote Hamlet?")  # a question that no model refuses
+READ_TOGETHER = 50  # entries that are read together, with their calls
+PATIENCE_SECONDS = 8.0  # longest wait for a call; if it would be longer, other work has its turn
 
 
 def write_questions(
     hold: JobHold, construction: Construction, spec: ModelSpec, model: LanguageModel
 ) -> None:
-    """Ask for all rounds that are left, and store what is said.
+    """Ask for all remaining rounds, and store the completions.
 
     Raises:
-        JobError: the model says nothing any more.
-        BackendError: it cannot be used any more.
-        Stopped: the job does not go on here.
+        JobError: the model gives no text any more.
+        BackendError: the model cannot be used any more.
+        WorkStopped: this worker must not continue the job.
     """
     writer = _Writer(hold, construction, spec, model)
     for number in (*range(1, construction.parameters["n_rounds"] + 1), SIMPLE_STYLE):
@@ -68,7 +68,7 @@ def write_questions(
 
 
 def _without(construction: Construction, number: int) -> Iterator[list[ConstructionEntry]]:
-    """Yield the entries that lack a round which could be read, some at a time."""
+    """Yield batches of the entries that have no readable call for a round yet."""
     there = ConstructionCall.objects.filter(entry=OuterRef("pk"), round=number, problem="")
     lacking = construction.entries.filter(~Exists(there), state=State.WRITING)
     for pks in lots(list(lacking.values_list("pk", flat=True)), READ_TOGETHER):
@@ -77,7 +77,7 @@ def _without(construction: Construction, number: int) -> Iterator[list[Construct
 
 
 def _asked(entry: ConstructionEntry, number: int) -> EntryRound | None:
-    """Return what a model is asked in a round of an entry; None: nothing is left to bring in."""
+    """Return what a model is asked in a round of an entry, or None if no new triple is left."""
     calls = usable_calls(entry.calls.all())
     attempt = sum(call.round == number for call in entry.calls.all()) + 1
     if number == 1:
@@ -98,7 +98,7 @@ def _asked(entry: ConstructionEntry, number: int) -> EntryRound | None:
 
 
 class _Writer:
-    """A model in the hands of one worker."""
+    """One worker's use of a model: it asks for rounds and stores the completions."""
 
     def __init__(
         self, hold: JobHold, construction: Construction, spec: ModelSpec, model: LanguageModel
@@ -110,12 +110,13 @@ class _Writer:
         self._is_limited = is_limited(spec.name)
         most = 1 if model.device == "cpu" else LANGUAGE_MODELS[spec.backend].least_at_once
         self._together = calls_at_once(spec.name, most)
-        # A limited model may be left after each call, and what is not settled is asked again.
+        # Work with a limited model may stop after each call, and prompts without text that are not
+        # settled by then are asked again. So they are settled at once.
         self._most_silences = 1 if self._is_limited else MOST_SILENCES
-        self._silent: list[tuple[EntryRound, Said]] = []  # one after the other
+        self._silent: list[tuple[EntryRound, Said]] = []  # consecutive prompts without any text
 
     def ask(self, asked: Sequence[EntryRound]) -> None:
-        """Ask some rounds, those of one attempt together, and store what is said as it comes."""
+        """Ask some rounds, those of one attempt together, and store each completion at once."""
         for attempt in sorted({each.attempt for each in asked}):
             of_attempt = [each for each in asked if each.attempt == attempt]
             for some in lots(of_attempt, self._together):
@@ -124,10 +125,10 @@ class _Writer:
                 self._ask_together(some)
 
     def settle(self) -> None:
-        """Count what was refused against its entries, once the model is known to be there.
+        """Store prompts without text as refusals of their entries, if the model still answers.
 
         Raises:
-            JobError: it says nothing else either; nothing is stored.
+            JobError: the model does not answer the probe either. Nothing is stored.
         """
         if self._silent and not self._is_there():
             raise JobError(f"{self._name} gives no text: {self._silent[-1][1].problem}")
@@ -158,7 +159,7 @@ class _Writer:
             self.settle()
 
     def _decoding(self, asked: EntryRound) -> Decoding:
-        """Return how completions of a round are decoded: another attempt has another seed."""
+        """Return how completions of a round are decoded. Each attempt has a seed of its own."""
         temperature = self._parameters["temperature"]
         seed = random_key(self._parameters["seed"], "construction", asked.round, asked.attempt)
         return Decoding(
@@ -170,10 +171,10 @@ class _Writer:
 
     @transaction.atomic
     def _store(self, asked: EntryRound, said: Said) -> None:
-        """Store a call; too many that cannot be read end its entry.
+        """Store a call. Its entry fails after a refusal or too many calls that cannot be read.
 
         Raises:
-            Stopped: the job is not this worker's any more; nothing is stored.
+            WorkStopped: this worker has lost the job. Nothing is stored.
         """
         n_done = self._hold.job.n_done + (not said.problem)
         self._hold.renew(n_done=n_done, attempts=1)
@@ -185,10 +186,13 @@ class _Writer:
         self._hold.job.n_done = n_done
 
     def _wait_for_turn(self, n: int, patience: float) -> None:
-        """Wait until a limited model may be called n times, and give signs of life meanwhile.
+        """Wait until a limited model may be called n times, and renew the lease meanwhile.
+
+        Args:
+            patience: seconds to wait at most.
 
         Raises:
-            Stopped: it does not go on, or longer than that would have to be waited.
+            WorkStopped: this worker has lost the job, or the wait would be longer than `patience`.
         """
         if not self._is_limited:
             return
@@ -203,7 +207,7 @@ class _Writer:
 
 
 def _said(asked: EntryRound, completion: Completion, seconds: float, most_tokens: int) -> Said:
-    """Return what was said, read, or why it cannot be."""
+    """Return the answer and the question that a completion contains, or why it cannot be read."""
     said = Said(
         completion=completion.text,
         n_prompt_tokens=completion.n_prompt_tokens,
