@@ -1,1 +1,1 @@
-"""KaLMA's experiments over a graph: their grids, runs, reports and pages."""
+"""KaLMA's experiments over a graph, with their grids, runs, reports and pages."""

@@ -1,4 +1,4 @@
-"""KaLMA's experiments over a dataset by API: what there is, the reports, asking and scoring."""
+"""The API of KaLMA's experiments over a dataset: the list, the reports, asking and scoring."""
 
 from typing import Any, cast
 
@@ -40,7 +40,7 @@ KEY = OpenApiParameter("key", enum=list(EXPERIMENTS), location=OpenApiParameter.
 
 
 class MetricStateSerializer(serializers.Serializer[services.MetricProgress]):
-    """How far one metric of an experiment is."""
+    """The progress of one metric of an experiment."""
 
     metric = serializers.CharField()
     run = serializers.IntegerField(
@@ -56,7 +56,7 @@ class MetricStateSerializer(serializers.Serializer[services.MetricProgress]):
 
 
 class KGExperimentSerializer(serializers.Serializer[Any]):
-    """One experiment, as it is usually run, and what there is of it."""
+    """One experiment with its usual choices, its grids and the progress of its metrics."""
 
     key = serializers.CharField(source="experiment.key")
     title = serializers.CharField(source="experiment.title")
@@ -78,7 +78,7 @@ class KGExperimentSerializer(serializers.Serializer[Any]):
 
 
 class StartExperimentSerializer(StrictSerializer):
-    """Which models are asked, and how. What is left out is as in the paper."""
+    """The models to ask, and how to ask them. What is left out is as in the paper."""
 
     models = serializers.ListField(
         child=serializers.DictField(),
@@ -93,10 +93,10 @@ class StartExperimentSerializer(StrictSerializer):
         return super().get_fields() | serializer_fields(ExperimentPlan)
 
     def plan_of(self, experiment: KGExperiment) -> ExperimentPlan:
-        """Return what is asked in one experiment.
+        """Return the plan for asking in one experiment.
 
         Raises:
-            GridError: a model is described as none.
+            GridError: a model's description cannot be used.
         """
         said = self.validated_data
         models = of_data({"name": "?", "models": said["models"]}).models
@@ -105,7 +105,7 @@ class StartExperimentSerializer(StrictSerializer):
 
 
 class ScoreExperimentSerializer(StrictSerializer):
-    """Which model scores the answers of an experiment."""
+    """The model that scores the answers of an experiment."""
 
     model = serializers.CharField(
         default="",
@@ -120,10 +120,10 @@ class ScoreExperimentSerializer(StrictSerializer):
         return super().get_fields() | serializer_fields(ScoringPlan)
 
     def plan_of(self, experiment: KGExperiment) -> ScoringPlan:
-        """Return who scores one experiment.
+        """Return the plan for scoring one experiment.
 
         Raises:
-            ChoiceError: a choice cannot be used, or the model's files are not well.
+            ChoiceError: a choice cannot be used, or the model's files cannot be used.
         """
         said = self.validated_data
         spec = model_called(said["model"])
@@ -146,7 +146,7 @@ class Experiments(APIView):
 
 
 class ExperimentReport(APIView):
-    """The table of one experiment: what `manage.py run_kg_experiment … --format json` prints."""
+    """The table of one experiment, as `manage.py run_kg_experiment … --format json` prints it."""
 
     @extend_schema(
         operation_id="datasets_experiment_report",
@@ -167,7 +167,7 @@ class ExperimentReport(APIView):
 
 
 class StartExperiment(APIView):
-    """Asking in one experiment."""
+    """The request to ask the models of one experiment."""
 
     @extend_schema(
         operation_id="datasets_experiment_start",
@@ -176,9 +176,9 @@ class StartExperiment(APIView):
         responses={202: GridSerializer},
     )
     def post(self, request: Request, slug: str, key: str) -> Answer:
-        """Have the grid of an experiment planned; `grids/<id>/start/` has it asked.
+        """Let a worker plan the grid of an experiment. `grids/<id>/start/` starts it.
 
-        Asking for the same again answers with the same grid.
+        The same request again returns the same grid.
         """
         dataset, experiment = _named(slug, key)
         asked = StartExperimentSerializer(data=request.data)
@@ -195,7 +195,7 @@ class StartExperiment(APIView):
 
 
 class ScoreExperiment(APIView):
-    """Scoring the answers of one experiment."""
+    """The request to score the answers of one experiment."""
 
     @extend_schema(
         operation_id="datasets_experiment_score",
@@ -204,9 +204,9 @@ class ScoreExperiment(APIView):
         responses={202: RunSerializer(many=True)},
     )
     def post(self, request: Request, slug: str, key: str) -> Answer:
-        """Score what has no score yet, by a run of each metric.
+        """Score what has no score yet, with one run for each metric.
 
-        Asking for the same again answers with the same runs.
+        The same request again returns the same runs.
         """
         dataset, experiment = _named(slug, key)
         asked = ScoreExperimentSerializer(data=request.data)
@@ -250,4 +250,4 @@ def _study(dataset: Dataset, slug: str) -> Study:
 
 
 def _who(request: Request) -> User:
-    return cast(User, request.user)  # `IsResearcher` has made sure
+    return cast(User, request.user)  # `IsResearcher` has checked that the user is signed in.

@@ -1,8 +1,8 @@
-"""The pictures of KaLMA's experiments: tables 3, 4 and 6 as dots, figures 4 and 5 as lines.
+"""The pictures of KaLMA's experiments: tables 3 and 4 as dots, figures 4 and 5 as lines.
 
-A point is the mean over seeded runs, its whisker the 95 % interval over dialogs; of too few dialogs
-for one, the sample deviation over runs. Series differ in colour, shape and dashes. What is
-undefined is not drawn: a line is interrupted there.
+A point is the mean over seeded runs. Its whisker is the 95 % interval over dialogs or, if there are
+too few dialogs for one, the sample deviation over runs. Series differ in colour, shape and dashes.
+Undefined values are not drawn, and a line is interrupted there.
 """
 
 from collections import Counter
@@ -17,15 +17,15 @@ from evaluation.reports.figures.builders import FigureAxis, as_vega_lite, inline
 from evaluation.reports.figures.themes import Spec
 from evaluation.runs.seeded_setups import GroupColumns
 
-PANEL_WIDTH, PANEL_HEIGHT = 220, 170  # px, of a plot itself; on a page it is as wide as its room
+PANEL_WIDTH, PANEL_HEIGHT = 220, 170  # px, size of a plot; on a page it fills the available width
 MOST_SERIES = 10
-SHORT_NAME = 18  # signs: two such have room beside each other
-APART = 0.035  # of the axis, between points of two series at the same place
+SHORT_NAME = 18  # characters; two names of this length fit beside each other
+APART = 0.035  # fraction of the axis between the points of two series at the same step
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4])
 
 
 class Dots(NamedTuple):
-    """What is drawn of a table: figure → what the legend calls it."""
+    """The figures of a table that are drawn: figure → its name in the legend."""
 
     figures: Mapping[str, str]
     title: str
@@ -34,7 +34,7 @@ class Dots(NamedTuple):
 
 
 class AblationLines(NamedTuple):
-    """What is drawn over the steps of an ablation: figure → title of its panel."""
+    """The figures drawn over the steps of an ablation: figure → title of its panel."""
 
     title: str
     panels: Mapping[str, str]
@@ -90,9 +90,9 @@ LINES: Mapping[str, AblationLines] = {
 
 
 def experiment_charts(key: str, rows: Sequence[RowOfRuns]) -> dict[str, Spec]:
-    """Return the pictures of an experiment for its page, by name; none where nothing is defined.
+    """Return the pictures of an experiment for its page, by name.
 
-    Each is as wide as its room.
+    Figures that are nowhere defined have none. Each picture fills the available width.
     """
     if key in LINES:
         return {
@@ -105,7 +105,7 @@ def experiment_charts(key: str, rows: Sequence[RowOfRuns]) -> dict[str, Spec]:
 
 
 def experiment_picture(key: str, rows: Sequence[RowOfRuns]) -> Spec | None:
-    """Return all of an experiment's pictures as one, for a file; None where nothing is defined."""
+    """Return all of an experiment's pictures as one, for a file, or None if none is defined."""
     import altair as alt
 
     if key not in LINES:
@@ -120,9 +120,10 @@ def experiment_picture(key: str, rows: Sequence[RowOfRuns]) -> Spec | None:
 
 
 def group_names(rows: Sequence[RowOfRuns]) -> list[str]:
-    """Return what each row's group is called: model and temperature, more where these are alike.
+    """Return the name of each row's group: its model and temperature, as in 'small (0.5)'.
 
-    'small (0.5)'; with two prompts 'small (0.5), graph, gold'; else with the sign of its group.
+    If two groups would have the same name, prompts are added: 'small (0.5), graph, gold'. If that
+    does not help either, the key of the group is added.
     """
     groups = {row.group.group: row.group for row in rows}
     for name_of in (_by_label, _by_prompt):
@@ -146,7 +147,10 @@ def _by_prompt(group: GroupColumns) -> str:
 
 
 def series_names(rows: Sequence[RowOfStep]) -> list[str]:
-    """Return what the series of each row of an ablation is called: model and temperature."""
+    """Return the name of each ablation row's series: its model and temperature.
+
+    If two series would have the same name, the key of the family is added.
+    """
     families = {row.step.family: row.group.label for row in rows}
     seen = Counter(families.values())
     return [
@@ -167,7 +171,10 @@ def run_figure_text(row: RowOfRuns, figure: str, factor: float = 100) -> str:
 def whisker(
     row: RowOfRuns, figure: str, domain: tuple[float, float] = (0, 100), factor: float = 100
 ) -> dict[str, float | None]:
-    """Return a point and the ends of its whisker, within the axis; None: it has none."""
+    """Return a point and the ends of its whisker, cut at the ends of the axis.
+
+    The ends are None if there is no whisker.
+    """
     drawn, deviation = builders.whisker(row.estimate(figure), factor), row.deviation(figure)
     mean = drawn["value"]
     if mean is not None and drawn["low"] is None and deviation is not None:
@@ -177,7 +184,7 @@ def whisker(
 
 
 def _table(key: str, rows: Sequence[RowOfRuns], *, on_page: bool) -> Spec | None:
-    """Draw the figures of a table as dots."""
+    """Return a chart of a table's figures as dots, or None if none is defined."""
     table = DOTS[key]
     points = [
         {"name": name, "figure": title}
@@ -195,12 +202,15 @@ def _steps(rows: Sequence[RowOfRuns]) -> list[RowOfStep]:
 
 
 def _panels(lines: AblationLines, rows: Sequence[RowOfStep]) -> dict[str, Any]:
-    """Return the chart of each figure; None where it is nowhere defined."""
+    """Return the chart of each figure, or None for a figure that is nowhere defined."""
     return {figure: _panel(lines, rows, figure) for figure in lines.panels}
 
 
 def _panel(lines: AblationLines, rows: Sequence[RowOfStep], figure: str) -> Any:
-    """Draw a figure over the steps: a line with points and whiskers for each series."""
+    """Return a chart of a figure over the steps: for each series, a line, points and whiskers.
+
+    Return None if the figure is nowhere defined.
+    """
     import altair as alt
 
     names = series_names(rows)
@@ -244,7 +254,7 @@ def _points(
     names: Sequence[str],
     series: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """Return the points of a panel, those of different series a little apart."""
+    """Return the points of a panel. Points of different series are a little apart."""
     room = _room(rows)
     places = {name: room * (place - (len(series) - 1) / 2) for place, name in enumerate(series)}
     points = []
@@ -261,7 +271,10 @@ def _points(
 
 
 def _room(rows: Sequence[RowOfStep]) -> float:
-    """Return how far series are apart at a step, in units of the axis; it spans one at least."""
+    """Return the distance between series at a step, in units of the axis.
+
+    The axis counts as at least one unit long.
+    """
     steps = [row.at for row in rows] or [0]
     return APART * float(max(max(steps) - min(steps), 1))
 

@@ -1,7 +1,7 @@
-"""KaLMA's experiments by name: what each asks, scores, and needs of a dataset.
+"""KaLMA's experiments by name, with what each asks, scores and needs of a dataset.
 
-An experiment is a grid over a dataset, runs of metrics over its answers, and a report. There is no
-table of its own: grids, runs and reports are found again by what they are made of.
+An experiment is a grid over a dataset, runs of metrics over its answers, and a report. Experiments
+have no database table: their grids are found by prompts, and their runs by metrics.
 """
 
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple
 from generation.text.prompt_types import Graph
 
 Need = Literal["minimum sets", "gold entities"]
-Asked = Literal["entailment", "judge"]  # who answers the metrics of an experiment
+Asked = Literal["entailment", "judge"]  # the kind of model that an experiment's metrics ask
 
-# Whose sub-graphs are shown, by whole-graph prompt.
+# The source of the sub-graphs that are shown → the prompt that shows them whole.
 WHOLE: Mapping[Graph, str] = {
     "retrieved": "graph-retrieved",
     "imported": "graph-imported",
@@ -25,33 +25,33 @@ N_JUDGED = 100  # answers of each row of table 4 whose quality is judged
 
 
 class KGExperiment(NamedTuple):
-    """One experiment as the paper runs it; all but the prompts may be chosen otherwise."""
+    """One experiment as the paper runs it. All but the prompts may be chosen differently."""
 
     key: str
     title: str
     lede: str
     source: str
-    report: str  # key of its report; about a dataset, or of human alignment about a study
-    prompts: tuple[str, ...]  # keys of types; none: it asks nothing of its own
+    report: str  # key of its report, about a dataset (human alignment: about a study)
+    prompts: tuple[str, ...]  # keys of prompt types; none: it asks no models itself
     temperatures: tuple[float, ...]
     seeds: tuple[int, ...]
     metrics: tuple[str, ...]  # keys of metrics whose runs its report reads
-    needs: tuple[Need, ...] = ()  # of the dataset's questions
+    needs: tuple[Need, ...] = ()  # what the dataset's questions must have
     asked: Asked = "entailment"
     n_judged: int | None = None  # answers of each row that are scored; None: all
 
     @property
     def has_grid(self) -> bool:
-        """Whether it asks models; if not, it is about answers there are."""
+        """Whether it asks models. If not, it is about existing answers."""
         return bool(self.prompts)
 
     @property
     def has_choice_of_graph(self) -> bool:
-        """Whether it may show another graph than the usual one."""
+        """Whether another graph than the usual one may be shown."""
         return self.prompts == (WHOLE["retrieved"],)
 
     def prompts_with(self, graph: Graph) -> tuple[str, ...]:
-        """Return its prompts, with another graph where it has the choice."""
+        """Return its prompts. They show the given graph if the experiment has that choice."""
         return (WHOLE[graph],) if self.has_choice_of_graph else self.prompts
 
 

@@ -1,6 +1,6 @@
-"""KaLMA's experiments over a dataset: their grids asked for, their answers scored.
+"""Requests for the grids of KaLMA's experiments over a dataset, and for scores of their answers.
 
-Nothing here sends work to a queue: whoever asks sends the grid, or the runs' `chunks_to_send`.
+Nothing here sends work to a queue: the caller sends the grid, or the runs' `chunks_to_send`.
 """
 
 from collections.abc import Mapping
@@ -50,9 +50,9 @@ GRAPHS: Mapping[Graph, str] = {
 
 
 class ExperimentPlan(NamedTuple):
-    """What is asked of which models; what is empty is as the paper has it."""
+    """The choices about asking in an experiment. What is empty is as in the paper."""
 
-    key: str  # of EXPERIMENTS
+    key: str  # a key of EXPERIMENTS
     models: tuple[GridModel, ...]
     temperatures: tuple[float, ...] = ()
     seeds: tuple[int, ...] = ()
@@ -70,14 +70,14 @@ class ExperimentPlan(NamedTuple):
 
 
 class ScoringPlan(NamedTuple):
-    """Who scores the answers of an experiment; what is empty is as the metrics have it."""
+    """The choices about scoring an experiment's answers. Metrics decide what is left empty."""
 
-    spec: ModelSpec | None = None  # None: what each metric asks first
+    spec: ModelSpec | None = None  # None: the model that each metric asks by default
     precision: str = ""
     n_judged: Annotated[
         int | None,
         Choice("Answers of each row", help="Drawn by the seed. 0: all.", low=0, high=MOST_SAMPLED),
-    ] = None  # as the experiment has it
+    ] = None  # None: the number that the experiment has
     seed: Annotated[
         int,
         Choice("Seed of the draw", help="Of the answers that are drawn.", low=0, high=LARGEST_SEED),
@@ -85,16 +85,16 @@ class ScoringPlan(NamedTuple):
 
 
 class MetricProgress(NamedTuple):
-    """How far one metric of an experiment is: its newest run."""
+    """The progress of one metric of an experiment, as of its newest run."""
 
     metric: str
     title: str
-    run: RunProgress | None  # None: nobody has asked for one
-    n_left: int  # answers that it was not asked about, at most
+    run: RunProgress | None  # None: no run was requested
+    n_left: int  # answers that the run was not asked about, at most
 
     @property
     def state(self) -> str:
-        """'missing', 'incomplete' (answers came since), or the state of the run."""
+        """'missing', 'incomplete' (there are newer answers), or the state of the run."""
         if self.run is None:
             return "missing"
         return "incomplete" if self.run.state == "done" and self.n_left else self.run.state
@@ -104,14 +104,14 @@ class MetricProgress(NamedTuple):
 
 
 def why_not(dataset: Dataset, experiment: KGExperiment, graph: Graph = "retrieved") -> list[str]:
-    """Return what a dataset lacks for the prompts of an experiment, a sentence each.
+    """Return what a dataset lacks for the prompts of an experiment, in a sentence each.
 
-    None of an experiment that asks nothing.
+    An experiment that asks nothing lacks nothing.
     """
     if not experiment.has_grid:
         return []
     questions = askable(dataset.pk)
-    if not questions["retrieved"]:  # that is, all
+    if not questions["retrieved"]:  # This set has all questions about a graph.
         return [f"{dataset.name} has no questions about a knowledge graph."]
     if experiment.has_choice_of_graph and not questions[graph]:
         lacks = {"gold": "the gold entities", "imported": "a retrieved list from its import"}
@@ -120,7 +120,7 @@ def why_not(dataset: Dataset, experiment: KGExperiment, graph: Graph = "retrieve
 
 
 def _lacking(dataset: Dataset) -> Mapping[Need, str]:
-    """Return what no question of a dataset has, and what to do about it; two queries."""
+    """Return what all questions of a dataset lack, and what to do about it, by two queries."""
     questions = KGQuestion.objects.of_benchmark().filter(example__dataset=dataset)
     gold = QuestionEntity.objects.filter(question__in=questions, is_retrieved=False)
     found: dict[Need, str] = {}
@@ -138,10 +138,10 @@ def _lacking(dataset: Dataset) -> Mapping[Need, str]:
 
 
 def grid_of(dataset: Dataset, plan: ExperimentPlan) -> GridChoices:
-    """Return the grid of an experiment: the same for the same choices, in whatever order.
+    """Return the grid of an experiment. It is the same for the same choices in any order.
 
-    Its name says them by a hash. Citation and text quality are about the same answers: theirs is
-    one grid.
+    Its name contains a hash of the choices. Citation quality and text quality are about the same
+    answers, so they share one grid.
 
     Raises:
         GridError: a choice cannot be used.
@@ -175,13 +175,13 @@ def _place(model: GridModel) -> tuple[str, str]:
 
 
 def request(dataset: Dataset, plan: ExperimentPlan, user: User | None) -> Grid:
-    """Return the grid of an experiment, made if it is not there; a worker then plans it.
+    """Return the grid of an experiment, and make it if it does not exist. A worker then plans it.
 
-    Safe to ask twice: the same choices are the same grid.
+    Calling this twice is safe, because the same choices give the same grid.
 
     Raises:
-        GridChangeError: the dataset lacks what the experiment needs, or it asks nothing.
-        GridError: a choice cannot be used, or a model or the sample is not there.
+        GridChangeError: the experiment asks nothing, or the dataset lacks what it needs.
+        GridError: a choice cannot be used, or a model or the sample does not exist.
     """
     experiment = EXPERIMENTS[plan.key]
     if not experiment.has_grid:
@@ -192,9 +192,9 @@ def request(dataset: Dataset, plan: ExperimentPlan, user: User | None) -> Grid:
 
 
 def grids_of(dataset: Dataset, key: str) -> list[Grid]:
-    """Return the grids of a dataset that ask what an experiment asks, newest first; one query.
+    """Return the grids of a dataset with prompts of an experiment, newest first, by one query.
 
-    Those that ask a single question, from its page, are no experiment.
+    Grids that ask a single question from the page for questions are left out.
     """
     own = _own_prompts(EXPERIMENTS[key])
     grids = dataset.grids.exclude(sample__name__regex=IS_ASKED).order_by("-pk")
@@ -202,7 +202,7 @@ def grids_of(dataset: Dataset, key: str) -> list[Grid]:
 
 
 def _own_prompts(experiment: KGExperiment) -> set[str]:
-    """Return the prompts that tell an experiment: not those that it shares as a starting point."""
+    """Return the prompts that identify an experiment, without the first step that it shares."""
     if experiment.has_choice_of_graph:
         return set(WHOLE.values())
     return set(experiment.prompts) - {WHOLE["gold"]}
@@ -212,9 +212,10 @@ def _own_prompts(experiment: KGExperiment) -> set[str]:
 
 
 def answers_of(dataset: Dataset, key: str) -> QuerySet[Response]:
-    """Return the answers that an experiment is about, wherever they were made; one query.
+    """Return the answers that an experiment is about, made here or imported, by one query.
 
-    Those that say which graph was shown: of ablations for those, of a whole graph for the others.
+    The graph that was shown must be known. An ablation is about answers under its own prompts and
+    under all that show less than whole gold graphs. Other experiments leave the latter out.
     """
     experiment = EXPERIMENTS[key]
     prompts = set(dataset.setups.order_by().values_list("prompt", flat=True).distinct())
@@ -226,9 +227,9 @@ def answers_of(dataset: Dataset, key: str) -> QuerySet[Response]:
 
 
 def scoring(dataset: Dataset, key: str) -> list[MetricProgress]:
-    """Return how far each metric of an experiment is, in their order.
+    """Return the progress of each metric of an experiment, in the order of its metrics.
 
-    As many queries for any number of runs and answers.
+    The number of queries does not depend on the number of runs and answers.
     """
     metrics = EXPERIMENTS[key].metrics
     runs = MetricRun.objects.filter(dataset=dataset, metric__in=metrics).order_by("pk")
@@ -250,14 +251,15 @@ def scoring(dataset: Dataset, key: str) -> list[MetricProgress]:
 
 
 def _n_left(run: MetricRun, answers: QuerySet[Response]) -> int:
-    """Return how many answers a run was not asked about, at most; 0 of an imported one."""
+    """Return how many answers a run was not asked about, at most. For an imported run this is 0."""
     if run.is_imported:
         return 0
     plan = _plan_again(run)
     n_left = n_without_score(run.dataset, plan, answers)
     if plan.metric.judges != "citations" or not n_left:
         return n_left
-    # Answers with a bracket that is no citation are never scored: what was asked about is noted.
+    # Answers whose brackets are no citations never get a score. So the number of responses that
+    # were asked about, which the run stores, gives a second upper bound.
     return min(n_left, max(0, answers.count() - int(run.parameters.get("n_responses", 0))))
 
 
@@ -272,7 +274,7 @@ def _plan_again(run: MetricRun) -> RunPlan:
 
 
 def scoring_plans(key: str, choices: ScoringPlan) -> list[RunPlan]:
-    """Return the plan of each metric of an experiment; a sample is drawn of each row of its table.
+    """Return the plan of each metric of an experiment. A sample is drawn for each row of its table.
 
     Raises:
         ChoiceError: a choice cannot be used, or the experiment scores nothing.
@@ -297,13 +299,13 @@ def scoring_plans(key: str, choices: ScoringPlan) -> list[RunPlan]:
 def request_scoring(
     dataset: Dataset, key: str, choices: ScoringPlan, user: User | None
 ) -> list[MetricRun]:
-    """Return a run of each metric of an experiment, with what has no score yet.
+    """Request a run of each metric of an experiment for what has no score yet, and return the runs.
 
-    All or none; safe to ask twice, as `request_metric_run`.
+    Either all runs are requested or none. Calling this twice is safe, as for `request_metric_run`.
 
     Raises:
         ChoiceError: a choice cannot be used.
-        RunError: there are no answers, or nothing of them can be scored.
+        RunError: there are no answers, or none of them can be scored.
     """
     plans, answers = scoring_plans(key, choices), answers_of(dataset, key)
     if not answers.exists():

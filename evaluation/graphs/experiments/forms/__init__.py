@@ -1,1 +1,1 @@
-"""What is asked in an experiment, who scores it, and the study of its alignment."""
+"""Forms of experiments: asking, scoring, and the study of human alignment."""

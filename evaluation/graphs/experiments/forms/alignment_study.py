@@ -21,7 +21,10 @@ from generation.models import Dataset
 
 
 class AlignmentStudyForm(forms.Form):
-    """Whose pairs are rated, how many, and by whom. What is as in the paper stands there."""
+    """The models whose pairs are rated, the number of pairs, and the raters.
+
+    The initial values are those of the paper.
+    """
 
     name = forms.CharField(label="Name of the study", max_length=LONGEST_NAME)
     models = forms.MultipleChoiceField(
@@ -55,7 +58,7 @@ class AlignmentStudyForm(forms.Form):
         return bool(self.fields["models"].choices)  # type: ignore[attr-defined]
 
     def request(self, user: User) -> Study | None:
-        """Return the study that a valid form asks for; None where it is refused, which is said."""
+        """Return the study that a valid form asks for, or None with an error on the form."""
         said = self.cleaned_data
         try:
             return request_alignment_study(
@@ -72,7 +75,7 @@ class AlignmentStudyForm(forms.Form):
 
 
 def _free_name(dataset: Dataset) -> str:
-    """Return a name that no study has; one query."""
+    """Return a name that no study has yet. This takes one query."""
     usual = f"{dataset.name[: LONGEST_NAME - 20]}, alignment"
     taken = set(Study.objects.filter(name__startswith=usual).values_list("name", flat=True))
     numbered = (f"{usual} {number}" for number in range(2, len(taken) + 3))

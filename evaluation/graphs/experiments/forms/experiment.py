@@ -1,4 +1,4 @@
-"""What is asked in one of KaLMA's experiments, and who scores the answers."""
+"""The forms with which one of KaLMA's experiments is asked and its answers are scored."""
 
 from typing import Any, NamedTuple
 
@@ -26,12 +26,12 @@ from generation.models import Checkpoint, Dataset, Sample
 
 
 def listed(values: tuple[float, ...]) -> str:
-    """Return numbers as a field for several shows them."""
+    """Return numbers as a field for several numbers shows them: '0.1, 0.5'."""
     return ", ".join(f"{value:g}" for value in values)
 
 
 class StartForm(ModelsForm):
-    """Which models are asked in an experiment, and how. What is as in the paper stands there."""
+    """The models to ask in an experiment, and how to ask them. Initial values are the paper's."""
 
     models = forms.MultipleChoiceField(label="Models", widget=forms.CheckboxSelectMultiple)
     temperatures = numbers(
@@ -58,7 +58,7 @@ class StartForm(ModelsForm):
             del self.fields["currency"]
 
     def _known(self) -> dict[str, dict[str, str]]:
-        """Return the samples there are, and the graphs that some question has, in words."""
+        """Return the samples that are ready, and the graphs that some question has, in words."""
         ready = self.dataset.samples.filter(state=Sample.State.READY).order_by("name")
         samples = {name: f"Sample {name}" for name in ready.values_list("name", flat=True)}
         there = askable(self.dataset.pk)
@@ -68,7 +68,7 @@ class StartForm(ModelsForm):
         }
 
     def clean(self) -> dict[str, Any]:
-        """Read the choices together: what a grid cannot be made of is said at its field."""
+        """Check that a grid can be made of the choices. An error is shown at its field."""
         cleaned = super().clean() or {}
         self.check_prices(cleaned)
         if self.errors:
@@ -81,7 +81,7 @@ class StartForm(ModelsForm):
         return cleaned
 
     def refuse(self, error: GridError) -> None:
-        """Show at its field what is wrong with the grid."""
+        """Show an error of the grid at its field."""
         words = f"Found {error.found}; expected {error.expected}."
         self.add_error(error.field if error.field in self.fields else None, words)
 
@@ -103,7 +103,7 @@ class StartForm(ModelsForm):
         )
 
     def plan(self) -> ExperimentPlan:
-        """Return what a valid form says."""
+        """Return the plan that a valid form describes."""
         plan: ExperimentPlan = self.cleaned_data["plan"]
         return plan
 
@@ -117,7 +117,7 @@ class _Offered(NamedTuple):
 
 
 class ScoreForm(forms.Form):
-    """Which model scores the answers of an experiment: entailment, or a judge."""
+    """The model that scores the answers of an experiment: an entailment model or a judge."""
 
     model = forms.ChoiceField(label="Model")
 
@@ -141,13 +141,13 @@ class ScoreForm(forms.Form):
 
     @property
     def no_model_text(self) -> str:
-        """What to do when there is none."""
+        """The text that tells what to do if there is no such model."""
         metric = METRICS[self.experiment.metrics[0]]
         kinds = ", ".join(BACKENDS[key].title for key in metric.backends if key in BACKENDS)
         return f"An admin lists the models that may score. They can be: {kinds}."
 
     def clean(self) -> dict[str, Any]:
-        """Read the choices together, and look at the model's files."""
+        """Check that the choices can be used together, and check the model's files."""
         cleaned = super().clean() or {}
         if self.errors:
             return cleaned
@@ -170,13 +170,16 @@ class ScoreForm(forms.Form):
         return plan._replace(n_judged=cleaned["n_judged"], seed=cleaned["seed"])
 
     def plan(self) -> ScoringPlan:
-        """Return what a valid form says."""
+        """Return the plan that a valid form describes."""
         plan: ScoringPlan = self.cleaned_data["plan"]
         return plan
 
 
 def _offered(experiment: KGExperiment) -> dict[str, _Offered]:
-    """Return the models that can answer an experiment's metrics, which ask alike; two queries."""
+    """Return the models that can answer an experiment's metrics, by two queries.
+
+    The metrics of one experiment can all be answered by the same models.
+    """
     if not experiment.metrics:
         return {}
     listed = dict(Checkpoint.objects.values_list("name", "backend"))

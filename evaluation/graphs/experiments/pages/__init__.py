@@ -1,1 +1,1 @@
-"""What the pages of experiments show. Only reads."""
+"""The contents of the pages of experiments. This package only reads."""

@@ -1,4 +1,4 @@
-"""Human alignment as its page shows it: a dataset's studies, table 6, and the pairs behind it."""
+"""Human alignment as its page shows it: a dataset's studies, table 6 and the rated pairs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from generation.models import Dataset
 
 
 class AlignmentTableRow(NamedTuple):
-    """One model, or all of them."""
+    """One row of table 6, about one model or all models."""
 
     name: str
     url: str
@@ -32,12 +32,12 @@ class AlignmentTableRow(NamedTuple):
 
 
 class StudySoFar(NamedTuple):
-    """A study of alignment, and how far it is; gold items aside."""
+    """A study of alignment and its progress. Gold items are not counted."""
 
     study: Study
-    n_pairs: int  # planned; 0 before it opens, and of an imported one
+    n_pairs: int  # planned pairs; 0 before the study opens, and for an imported study
     n_people: int
-    n_votes: int  # that were not surplus
+    n_votes: int  # votes without surplus ones
 
 
 class PairRow(NamedTuple):
@@ -48,7 +48,7 @@ class PairRow(NamedTuple):
     score: AutoScore | None
 
 
-# The columns of table 6, and which pairs their numbers lead to, of SHOWN.
+# The columns of table 6 → the key in SHOWN of the pairs that their numbers link to.
 TABLE: Mapping[str, str] = {
     "n_pairs": "counted",
     "human": "counted",
@@ -64,11 +64,11 @@ TABLE: Mapping[str, str] = {
 }
 COLUMNS = columns_of(HumanAlignmentRow)
 HEADER = grouped([COLUMNS[name] for name in TABLE])
-_OF_RUN = {"n_run", "automatic"}  # these lead to the scores of the run
+_OF_RUN = {"n_run", "automatic"}  # columns that link to the scores of the run
 
 
 def studies_of(dataset: Dataset) -> list[StudySoFar]:
-    """Return a dataset's studies of alignment, newest first; one query."""
+    """Return a dataset's studies of alignment, newest first. This takes one query."""
     is_gold = GoldAnswer.objects.filter(study=OuterRef("arm__study"), target=OuterRef("target"))
     votes = Vote.objects.filter(~Exists(is_gold), is_surplus=False, arm__study=OuterRef("pk"))
     places = UnitTarget.objects.filter(unit__is_gold=False, unit__arm__study=OuterRef("pk"))
@@ -91,7 +91,10 @@ def _counted(rows: QuerySet[Any], study: str) -> Coalesce:
 
 
 def study_chosen(studies: Sequence[StudySoFar], slug: str) -> Study | None:
-    """Return the study of that name, or the newest that somebody has rated; None: there is none."""
+    """Return the study with that slug, or None if there is none.
+
+    Without a slug, return the newest study with votes, or else the newest.
+    """
     if slug:
         return next((each.study for each in studies if each.study.slug == slug), None)
     rated = [each for each in studies if each.n_votes]
@@ -107,8 +110,8 @@ def table_rows(
     """Return the rows of table 6.
 
     Args:
-        rows: of the report on the study.
-        setups: the ids of each model's setups as an address has them, by model.
+        rows: the rows of the report on the study.
+        setups: model → the ids of its setups, as an address has them.
     """
     pairs = reverse("graphs:alignment-pairs", args=[study.dataset.slug, study.slug])
     made = []
@@ -143,7 +146,7 @@ def _cell(name: str, row: HumanAlignmentRow, url: str) -> ExperimentCell:
 
 # --- the pairs behind it --------------------------------------------------------------------
 
-# Which pairs are listed: a word for each choice, and who is among them.
+# The choices of listed pairs: key → its words, and which pairs are listed.
 SHOWN: Mapping[str, tuple[str, Callable[[RatedPair], bool]]] = {
     "": ("all", lambda pair: True),
     "counted": ("two votes or more", lambda pair: pair.is_counted),
@@ -158,7 +161,7 @@ SHOWN: Mapping[str, tuple[str, Callable[[RatedPair], bool]]] = {
 
 
 def pair_rows(rated: Sequence[RatedPair], run: MetricRun | None) -> list[PairRow]:
-    """Return the rows of some pairs in their order; two queries."""
+    """Return the rows of some pairs, in their order. This takes two queries."""
     wanted = [pair.target for pair in rated]
     targets = Target.objects.filter(pk__in=wanted)
     found = targets.select_related("citation", "response__setup").in_bulk()

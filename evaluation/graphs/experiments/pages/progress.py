@@ -1,4 +1,7 @@
-"""How far an experiment over a dataset is: asked, scored, read. Derived each time; only reads."""
+"""The progress of an experiment over a dataset: asked, scored, read.
+
+It is not stored but computed each time. This module only reads.
+"""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -22,23 +25,23 @@ from generation.models import Dataset, Grid
 
 GOING_ON = (Grid.State.PLANNING, Grid.State.RUNNING)
 RUNNING, DONE = MetricRun.State.RUNNING, MetricRun.State.DONE
-MOST_GRIDS = 3  # on the page of an experiment; the others are in the list of grids
+MOST_GRIDS = 3  # grids on the page of an experiment; the others are in the list of grids
 
 
 class ExperimentState(NamedTuple):
-    """One experiment over one dataset."""
+    """The state of one experiment over one dataset."""
 
     kind: KGExperiment
-    lacking: list[str]  # what the dataset lacks for it, a sentence each
+    lacking: list[str]  # what the dataset lacks for it, in a sentence each
     grids: list[Grid]  # newest first
     scored: list[MetricProgress]  # in the order of its metrics
-    runs_read: Mapping[str, MetricRun]  # those that its table reads, by metric
-    n_answers: int  # of its own prompts, or those that it is about
-    studies: list[StudySoFar]  # of one that people rate; newest first
+    runs_read: Mapping[str, MetricRun]  # metric → the run that its table reads
+    n_answers: int  # answers that it is about; for an ablation, those of steps after the first
+    studies: list[StudySoFar]  # newest first; empty for an experiment with a grid
 
     @property
     def asked(self) -> str:
-        """'done', 'going on', 'planned', 'next', 'not possible'; 'later': it asks nothing."""
+        """'done', 'going on', 'planned', 'next' or 'not possible'; 'later' if it asks nothing."""
         if any(grid.state in GOING_ON for grid in self.grids):
             return "going on"
         if self.n_answers:
@@ -51,7 +54,10 @@ class ExperimentState(NamedTuple):
 
     @property
     def rated(self) -> str:
-        """'going on', 'done', 'planned', 'next', 'later': how far the study is that is furthest."""
+        """The state of ratings: 'going on', 'done', 'planned', 'next' or 'later'.
+
+        With several studies, the first of these states that some study has is returned.
+        """
         if not self.studies:
             return "next" if self.n_answers else "later"
         states = {each.study.state for each in self.studies}
@@ -65,19 +71,19 @@ class ExperimentState(NamedTuple):
 
     @property
     def n_missing(self) -> int:
-        """How many metrics have no run, or one that did not come to its end or to all answers."""
+        """The number of metrics without a run, or whose run stopped early or missed answers."""
         return sum(
             _state_of(each) not in (DONE, RUNNING) or _is_short(each) for each in self.scored
         )
 
     @property
     def scores(self) -> list[tuple[MetricProgress, MetricRun | None]]:
-        """Each metric with the run that the table reads: one that is done, or None."""
+        """Each metric with the finished run that the table reads, or with None."""
         return [(each, self.runs_read.get(each.metric)) for each in self.scored]
 
     @property
     def score(self) -> str:
-        """'done', 'going on', 'next', 'later', or 'not needed'."""
+        """The state of scoring: 'done', 'going on', 'next', 'later' or 'not needed'."""
         if not self.kind.metrics:
             return "not needed"
         if self.is_scoring:
@@ -88,14 +94,18 @@ class ExperimentState(NamedTuple):
 
     @property
     def read(self) -> str:
-        """'done' as soon as there is an answer: what needs no score has figures; or a vote."""
+        """'done' or 'later': whether the results can be read.
+
+        They can as soon as there is an answer, because some figures need no score. For human
+        alignment, there must be a vote.
+        """
         if not self.kind.has_grid:
             return "done" if any(each.n_votes for each in self.studies) else "later"
         return "done" if self.n_answers else "later"
 
     @property
     def word(self) -> str:
-        """What the list says of it."""
+        """The words that the list of experiments shows for this state."""
         if not self.kind.has_grid and self.rated != "done":
             words = {"later": "no answers", "next": "no study", "planned": "study planned"}
             return words.get(self.rated, "rating")
@@ -106,7 +116,7 @@ class ExperimentState(NamedTuple):
 
 
 def _state_of(scoring: MetricProgress) -> str:
-    """Return the state of the run, "" where there is none."""
+    """Return the state of the run, or "" if there is no run."""
     return str(scoring.run.run.state) if scoring.run else ""
 
 
@@ -115,10 +125,14 @@ def _is_short(scoring: MetricProgress) -> bool:
 
 
 def state_of(dataset: Dataset, key: str) -> ExperimentState:
-    """Return how far an experiment is; as many queries for any number of grids and answers."""
+    """Return the state of an experiment.
+
+    The number of queries does not depend on the number of grids and answers.
+    """
     kind = EXPERIMENTS[key]
     answers = answers_of(dataset, key)
-    if kind.needs:  # its starting point alone is another experiment's
+    # The first step of an ablation is shared with other experiments, so its answers do not count.
+    if kind.needs:
         answers = answers.filter(setup__prompt__in=kind.prompts[1:])
     return ExperimentState(
         kind=kind,
@@ -132,7 +146,7 @@ def state_of(dataset: Dataset, key: str) -> ExperimentState:
 
 
 def progress_of(state: ExperimentState) -> list[GridProgress]:
-    """Return how far the newest grids of an experiment are, newest first."""
+    """Return the progress of the newest grids of an experiment, newest first."""
     newest = [grid.pk for grid in state.grids[:MOST_GRIDS]]
     of_grids = Grid.objects.filter(pk__in=newest)
     found = grids_progress(of_grids.select_related("dataset", "sample", "requested_by"))
@@ -140,7 +154,7 @@ def progress_of(state: ExperimentState) -> list[GridProgress]:
 
 
 def states_of(dataset: Dataset) -> dict[str, Any]:
-    """Return what the list of experiments shows: how far each is, or why there can be none."""
+    """Return what the list of experiments shows: their states, or why there can be none."""
     try:
         need_graph(dataset)
     except CannotReport as exc:

@@ -1,4 +1,4 @@
-"""What has come of an experiment: its table, one group unfolded into its runs, and its charts."""
+"""The results of an experiment: its table, the runs of one unfolded group, and its charts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from evaluation.reports.registry import CannotReport
 from evaluation.reports.report import Report
 from generation.models import Dataset
 
-# The report of an experiment, and a row for each run of the group of that key.
+# Functions that return the report of an experiment, and a row for each run of the named group.
 WITH_RUN_ROWS: Mapping[
     str, Callable[[Dataset, str], tuple[Report[RowOfRuns], Sequence[RowOfRuns]]]
 ] = {
@@ -24,7 +24,7 @@ WITH_RUN_ROWS: Mapping[
 
 
 def figures_of(dataset: Dataset, key: str, unfolded: str) -> dict[str, Any]:
-    """Return what the page of an experiment shows of its report.
+    """Return what the page of an experiment shows from its report.
 
     Args:
         unfolded: the key of the group of runs that is unfolded; "" for none.

@@ -1,7 +1,7 @@
-"""The tables of experiments as pages show them: every number with the way to what is behind it.
+"""The tables of experiments as pages show them: every number links to what it is made of.
 
-A row is a group of seeded runs, or one of its runs. A figure leads to the answers that it is
-about, a score to the scores of its metric run; from both it is one step to an answer.
+A row is a group of seeded runs, or one of its runs. A figure links to the answers that it is about,
+and a score links to the scores of its metric run. From both, one more link leads to an answer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,11 +31,11 @@ STEPS = ("removal", "accuracy")  # experiments whose rows are the steps of famil
 
 
 class Shown(NamedTuple):
-    """One column of the report that the page shows, and what its numbers lead to."""
+    """One column of the report that the page shows, and what its numbers link to."""
 
     name: str
-    run: str = ""  # the column with the metric run that it leads to; "": to the answers
-    of_run: Literal["scores", "failures"] = "scores"  # what of that run
+    run: str = ""  # the column with the metric run that it links to; "": it links to answers
+    of_run: Literal["scores", "failures"] = "scores"  # the part of the run that it links to
 
 
 class ColumnGroup(NamedTuple):
@@ -44,7 +44,7 @@ class ColumnGroup(NamedTuple):
 
 
 class ExperimentCell(NamedTuple):
-    """One number: what stands in it, beside it and below it, and where it leads."""
+    """One number: the texts in the cell, beside the number and below it, and the link."""
 
     text: str
     beside: str = ""
@@ -55,15 +55,15 @@ class ExperimentCell(NamedTuple):
 class RunsTableRow(NamedTuple):
     """A group of runs, or one run."""
 
-    key: str  # of the group, or the setup's id of a run
+    key: str  # key of the group, or id of the setup of a run
     name: str
     note: str
-    url: str  # of the answers
+    url: str  # address of the answers
     n_runs: int
     tags: Sequence[str]
     cells: Sequence[ExperimentCell]
-    runs_url: str = ""  # where its runs are unfolded, or folded again
-    runs: Sequence["RunsTableRow"] = ()  # where they are unfolded
+    runs_url: str = ""  # address that unfolds its runs, or folds them again
+    runs: Sequence["RunsTableRow"] = ()  # its runs, if they are unfolded
 
 
 def _of_answers(*names: str) -> tuple[Shown, ...]:
@@ -121,12 +121,12 @@ COLUMNS: Mapping[str, Mapping[str, Column]] = {
 
 
 def header(key: str) -> list[ColumnGroup]:
-    """Return what stands above the columns of an experiment's table."""
+    """Return the header of an experiment's table: its columns in groups."""
     return grouped([COLUMNS[key][shown.name] for shown in TABLES[key]])
 
 
 def grouped(columns: Sequence[Column]) -> list[ColumnGroup]:
-    """Return columns below the titles of their groups; those without one are counts."""
+    """Return columns in groups with titles. Columns without a group are under 'Counts'."""
     return [
         ColumnGroup(title or "Counts", list(group))
         for title, group in groupby(columns, attrgetter("group"))
@@ -134,7 +134,7 @@ def grouped(columns: Sequence[Column]) -> list[ColumnGroup]:
 
 
 def _step(row: RowOfRuns) -> str:
-    """Return what tells a row apart from the others of its family, in words."""
+    """Return in words what distinguishes a row from the others of its family."""
     if isinstance(row, RemovalRow):
         return f"{row.n_removed} removed" if row.n_removed else "none removed"
     return f"{row.accuracy} % gold" if isinstance(row, AccuracyRow) else ""
@@ -150,8 +150,8 @@ def table_rows(
     """Return the rows of an experiment's table.
 
     Args:
-        unfolded: the group whose runs are shown; "": none.
-        runs: a row of the report for each of them.
+        unfolded: the key of the group whose runs are shown; "" for none.
+        runs: the row of each of these runs.
     """
     names = [row.group.label for row in rows] if key in STEPS else group_names(rows)
     here = reverse("graphs:experiment", args=[dataset.slug, key])
@@ -201,7 +201,7 @@ def _table_row(dataset: Dataset, key: str, row: RowOfRuns) -> RunsTableRow:
 
 
 def _tags(row: RowOfRuns) -> list[str]:
-    """Return what a reader has to know of a row, in a few words each."""
+    """Return what a reader must know about a row, in a few words each."""
     n_runs, n_without_calls = row.runs.n_runs, row.value("n_runs_without_calls") or 0
     n_not_aligned = row.value("n_without_alignment") or 0
     answers = "answer" if n_not_aligned == 1 else "answers"
@@ -220,7 +220,10 @@ def _runs(n: int) -> str:
 
 
 def _cell(column: Column, shown: Shown, row: RowOfRuns, url: str, behind: str) -> ExperimentCell:
-    """Return a number and its way to what `behind` names; nothing is behind what is not there."""
+    """Return a number with a link to what the query string `behind` selects.
+
+    An undefined number and a count of 0 have no link.
+    """
     value, run = row.value(shown.name), row.value(shown.run) if shown.run else None
     estimate = value if isinstance(value, Estimate) else Estimate(value)
     if estimate.value is None or (shown.run and run is None):
@@ -240,7 +243,7 @@ def _cell(column: Column, shown: Shown, row: RowOfRuns, url: str, behind: str) -
 
 
 def _unknown(name: str, row: RowOfRuns) -> str:
-    """Return of how many calls a cost is not known, where it is of others."""
+    """Return for how many calls a cost is unknown, or "" if it is unknown for all or for none."""
     n = row.value(f"n_calls_without_{name}") or 0
     calls = "call" if n == 1 else "calls"
     return f"not of {intcomma(n)} {calls}" if 0 < n < (row.value("n_calls") or 0) else ""

@@ -1,4 +1,4 @@
-"""Human alignment: what its page shows beside the other experiments', and the pairs behind it."""
+"""Human alignment: what its page shows beyond other experiments' pages, and the rated pairs."""
 
 from typing import Any
 
@@ -32,10 +32,10 @@ PER_PAGE = 25
 
 
 def study_of(dataset: Dataset, state: ExperimentState, slug: str) -> Study | None:
-    """Return the study that table 6 is about; None: there is none yet.
+    """Return the study that table 6 is about, or None if there is none yet.
 
     Raises:
-        Http404: none of that name.
+        Http404: no study has that name.
     """
     study = study_chosen(state.studies, slug)
     if slug and study is None:
@@ -49,7 +49,7 @@ def context_of(
     state: ExperimentState,
     form: AlignmentStudyForm | None,
 ) -> dict[str, Any]:
-    """Return what the page shows of human alignment: studies, the form for one, and table 6."""
+    """Return what the page shows of human alignment: the study, a form for a new one, table 6."""
     study = study_of(dataset, state, request.GET.get("study", ""))
     context: dict[str, Any] = {
         "study": study,
@@ -77,7 +77,7 @@ def context_of(
 @require_safe
 @allowed(Role.RESEARCHER)
 def pairs(request: SignedInRequest, slug: str, study: str) -> HttpResponse:
-    """List the rated pairs of a study: sentence, citation, votes, and what the metric says."""
+    """List the rated pairs of a study with sentence, citation, votes and the metric's score."""
     dataset = get_object_or_404(Dataset, slug=slug)
     chosen = get_object_or_404(Study, slug=study, dataset=dataset)
     try:

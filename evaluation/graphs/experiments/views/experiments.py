@@ -1,4 +1,4 @@
-"""KaLMA's experiments over a graph: which there are, and each in its steps: ask, score, read."""
+"""Pages of KaLMA's experiments over a graph: the list, and each with the steps ask, score, read."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ from generation.tasks import send
 @require_safe
 @allowed(Role.RESEARCHER)
 def experiments(request: SignedInRequest, slug: str) -> HttpResponse:
-    """List the experiments, each with how far it is over this graph."""
+    """List the experiments, each with its progress over this graph."""
     dataset = get_object_or_404(Dataset, slug=slug)
     page, fragment = (
         "evaluation/graphs/experiments/experiments.html",
@@ -54,14 +54,14 @@ def experiments(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def experiment(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
-    """Show one experiment: what was asked, what is scored, and what comes of it."""
+    """Show one experiment: what was asked, what is scored, and the results."""
     return _show(request, _dataset(slug, key), key)
 
 
 @require_POST
 @allowed(Role.RESEARCHER)
 def start_experiment(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
-    """Have the grid of an experiment planned; nothing is asked before somebody starts it."""
+    """Let a worker plan the grid of an experiment. Nothing is asked until the grid is started."""
     dataset = _dataset(slug, key)
     form = StartForm(dataset, EXPERIMENTS[key], request.POST)
     if form.is_valid():
@@ -80,7 +80,7 @@ def start_experiment(request: SignedInRequest, slug: str, key: str) -> HttpRespo
 @require_POST
 @allowed(Role.RESEARCHER)
 def score_experiment(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
-    """Have the answers of an experiment scored by each of its metrics."""
+    """Let workers score the answers of an experiment by each of its metrics."""
     dataset = _dataset(slug, key)
     form = ScoreForm(EXPERIMENTS[key], request.POST)
     if form.is_valid():
@@ -100,7 +100,7 @@ def score_experiment(request: SignedInRequest, slug: str, key: str) -> HttpRespo
 @require_POST
 @allowed(Role.RESEARCHER)
 def request_study(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Plan the study of human alignment; nobody is asked before somebody opens it."""
+    """Plan a study of human alignment. No rater is asked until the study is opened."""
     dataset = get_object_or_404(Dataset, slug=slug)
     form = AlignmentStudyForm(dataset, request.POST)
     if form.is_valid() and (study := form.request(request.user)):
@@ -115,7 +115,8 @@ def download_experiment(
 ) -> HttpResponse:
     """Download the table of an experiment (CSV, LaTeX, JSON) or its figure (SVG, PDF, PNG).
 
-    That of human alignment is about the study of the address, or the newest.
+    The table of human alignment is about the study that the address names. Without a name, it is
+    about the newest study with votes, or else the newest.
     """
     dataset = _dataset(slug, key)
     kind = all_reports()[EXPERIMENTS[key].report]
@@ -136,7 +137,7 @@ def _show(
     study_form: AlignmentStudyForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Show an experiment; a form that is refused stands in its step."""
+    """Show an experiment. A form with errors is shown in its step."""
     state = state_of(dataset, key)
     context: dict[str, Any] = {
         "dataset": dataset,
@@ -164,17 +165,17 @@ def _show(
 
 
 def _first_form(dataset: Dataset, state: ExperimentState) -> StartForm | None:
-    """Return the form that starts an experiment; None where nothing can be asked."""
+    """Return the form that starts an experiment, or None if nothing can be asked."""
     if not state.kind.has_grid or state.lacking:
         return None
     return StartForm(dataset, state.kind)
 
 
 def _subject(request: SignedInRequest, dataset: Dataset, key: str) -> Dataset | Study:
-    """Return what the report of an experiment is about.
+    """Return the dataset or the study that the report of an experiment is about.
 
     Raises:
-        CannotReport: it is about a study, and there is none.
+        CannotReport: the report is about a study, and there is none.
     """
     if EXPERIMENTS[key].has_grid:
         return dataset
@@ -186,7 +187,7 @@ def _subject(request: SignedInRequest, dataset: Dataset, key: str) -> Dataset | 
 
 
 def _dataset(slug: str, key: str) -> Dataset:
-    """Return the dataset of an address whose experiment there is."""
+    """Return the dataset of an address, after a check that its experiment exists."""
     if key not in EXPERIMENTS:
         raise Http404(f"Experiments: {', '.join(EXPERIMENTS)}.")
     return get_object_or_404(Dataset, slug=slug)
