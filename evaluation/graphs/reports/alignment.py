@@ -1,4 +1,4 @@
-"""The report on alignment: how many citations say what their sentence says (KaLMA, 4.3)."""
+"""The report on alignment: how many citations are entailed by their sentence (KaLMA, 4.3)."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -35,22 +35,22 @@ METRIC = "alignment"
 
 @dataclass(frozen=True, kw_only=True)
 class AlignmentRunColumns(ReportRow):
-    """What a row says of the run it is made from."""
+    """The columns about the run that a row is made from."""
 
     metric_run: int
     scored_by: str
-    judge: Annotated[str, Column("Run")]  # its model, or else its backend; "" of an import
+    judge: Annotated[str, Column("Run")]  # its model, or else its backend; "" for an import
     run_signature: str
     state: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class AlignmentRow(ReportRow):
-    """How many citations of a setup a run says are aligned."""
+    """The share of a setup's citations that are aligned, as a run scored them."""
 
     of: SetupColumns
     by: AlignmentRunColumns
-    n_answers: Annotated[int, Column("Answers", Format.COUNT)]  # with a scored pair
+    n_answers: Annotated[int, Column("Answers", Format.COUNT)]  # answers with a scored pair
     n_without_citations: int  # answers
     n_not_asked: int  # answers
     n_all_failed: int  # answers
@@ -65,28 +65,28 @@ class AlignmentRow(ReportRow):
 
 
 class Aligned(NamedTuple):
-    """What one run says of the citations of one answer."""
+    """The counts of one run about the citations of one answer."""
 
     run: int
-    place: int  # of the answer
+    place: int  # index of the answer
     n: int  # pairs with a score
     n_aligned: int
     n_failed: int
     n_truncated: int  # pairs whose sentence was cut
-    n_assumed: int  # pairs without a sentence: 0, and no model was asked
+    n_assumed: int  # pairs without a sentence; they score 0 without asking a model
 
 
 def alignment_report(dataset: Dataset, setup: str = "") -> Report[AlignmentRow]:
     """Return a row for each setup and run of alignment over its citations.
 
-    `aligned` is the share of all pairs of a sentence and a citation whose sentence entails the
-    citation (`n_pairs`, micro), `macro_aligned` the mean over answers with a pair (`n_answers`).
-    Pairs that failed have no part (`n_failed`); those whose sentence was cut (`n_truncated`) or
-    that stand in none (`n_assumed`) do. Every other answer of the setup is one of
-    `n_without_citations` (no complete one: nothing to ask), `n_not_asked` (outside the sample, or
-    the run is not that far) and `n_all_failed`. In the answers that were asked about,
-    `n_incomplete` citations are no pair, and `n_not_scored` complete ones have no score yet, or
-    longer names than the database holds.
+    A pair is a sentence with one of its citations. `aligned` is the share of all pairs (`n_pairs`,
+    micro) whose sentence entails the citation, and `macro_aligned` is the mean over answers with a
+    pair (`n_answers`). Pairs that failed (`n_failed`) do not count. Pairs whose sentence was cut
+    (`n_truncated`), or that are in no sentence (`n_assumed`), do. Every other answer of the setup
+    is one of `n_without_citations` (it has no complete citation, so there is nothing to ask),
+    `n_not_asked` (it is outside the sample, or the run has not reached it yet) and `n_all_failed`.
+    In the answers that were asked about, `n_incomplete` citations are no pair. `n_not_scored`
+    complete citations have no score yet, or have longer names than the database can store.
 
     Raises:
         CannotReport: there is no graph, or no setup of that name.
@@ -123,23 +123,28 @@ def alignment_runs(dataset: Dataset) -> list[MetricRun]:
 
 
 def newest_alignment(dataset: Dataset) -> MetricRun | None:
-    """Return the run of alignment that speaks for a dataset where one must; None: there is none.
+    """Return the run of alignment to use where a dataset needs exactly one, or None.
 
-    The newest that is done, and if there are any, one over all responses rather than a sample:
-    figures that are still coming in would change under whoever quotes them.
+    It is the newest finished run over all responses or, if there is none, the newest finished run
+    over a sample. Running runs are not used, because their figures could change after a reader has
+    quoted them.
     """
     return newest_of(alignment_runs(dataset))
 
 
 def newest_of(runs: Sequence[MetricRun]) -> MetricRun | None:
-    """Return the run that speaks for a metric, as `newest_alignment`, of some, oldest first."""
+    """Return one of some runs of a metric, chosen as in `newest_alignment`, or None.
+
+    Args:
+        runs: the runs, oldest first.
+    """
     done = [run for run in runs if run.state == MetricRun.State.DONE]
     whole = [run for run in done if run.parameters.get("n_sampled") is None]
     return next(reversed(whole or done), None)
 
 
 def run_columns(run: MetricRun) -> AlignmentRunColumns:
-    """Return what a row says of the run it is made from."""
+    """Return the columns about the run that a row is made from."""
     return AlignmentRunColumns(
         metric_run=run.pk,
         scored_by=title_of(run),
@@ -150,7 +155,10 @@ def run_columns(run: MetricRun) -> AlignmentRunColumns:
 
 
 def aligned(runs: Collection[int], answers: CitedAnswers) -> list[Aligned]:
-    """Return what runs say of the citations of some answers, counted by the database; one query."""
+    """Return the counts of runs about the citations of some answers.
+
+    The database does the counting, in one query.
+    """
     above = Q(score__gt=F("run__threshold"))
     at = Q(run__is_yes_at_threshold=True, score__gte=F("run__threshold"))
     places = {pk: place for place, pk in enumerate(answers.responses.tolist())}
@@ -178,7 +186,7 @@ def aligned(runs: Collection[int], answers: CitedAnswers) -> list[Aligned]:
 
 
 def aligned_figures(found: Sequence[Aligned], answers: CitedAnswers) -> Mapping[str, Statistic]:
-    """Return the two figures of some answers: a share over pairs, and a mean over answers."""
+    """Return the two figures of some answers: the share over pairs, and the mean over answers."""
     dialogs = answers.dialogs[[each.place for each in found]]
     n_pairs = np.array([each.n for each in found])
     n_aligned = np.array([each.n_aligned for each in found])
@@ -192,12 +200,12 @@ def aligned_figures(found: Sequence[Aligned], answers: CitedAnswers) -> Mapping[
 def _planned(
     setup: Setup, run: MetricRun, found: Sequence[Aligned], answers: CitedAnswers
 ) -> Planned[AlignmentRow]:
-    """Return how many answers and citations of a setup a run is about, and how many not."""
+    """Return the planned row of a setup and a run: its counts and its figures."""
     places = [each.place for each in found]
     complete = n_complete_citations(answers)
     is_asked = np.isin(np.arange(len(complete)), places)
     of_setup = answers.setups == setup.pk
-    # An imported score may be of a citation that is read otherwise today.
+    # An imported score may be about a citation that the current parser reads differently.
     missing = np.maximum(0, complete[places] - [each.n + each.n_failed for each in found])
     make = partial(
         AlignmentRow,
@@ -218,7 +226,7 @@ def _planned(
 
 
 def n_complete_citations(answers: CitedAnswers) -> Ints:
-    """Return how many complete citations each answer has: (n,)."""
+    """Return how many complete citations each answer has, (n,)."""
     complete = answers.column(Mode.PAPER, "n_citations") - answers.column(
         Mode.PAPER, "n_incomplete"
     )
@@ -228,7 +236,7 @@ def n_complete_citations(answers: CitedAnswers) -> Ints:
 def _left_out(
     answers: CitedAnswers, found: Sequence[Aligned], with_run: Collection[int]
 ) -> LeftOut:
-    """Return what is left out, each answer once however many runs there are."""
+    """Return how much is left out, by reason. Each answer counts once, whatever runs there are."""
     cites = n_complete_citations(answers) > 0
     is_asked = np.isin(np.arange(len(cites)), [each.place for each in found])
     has_run = np.isin(answers.setups, list(with_run))

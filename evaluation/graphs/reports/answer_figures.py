@@ -1,7 +1,7 @@
-"""What the reports on cited answers share: who has a graph, which setups and responses count.
+"""Functions that the reports on cited answers share: checks for a graph, and what counts.
 
-All of them resample dialogs with the same seed; dialogs are numbered in the order of their names,
-so that an exported and imported dataset gives the same figures to the last digit.
+All these reports resample dialogs with the same seed. Dialogs are numbered in the order of their
+names, so that an exported and imported dataset gives the same figures to the last digit.
 """
 
 from collections import Counter
@@ -22,13 +22,13 @@ from generation.models import Dataset, KGQuestion, Setup
 
 
 class AnswerChoices(NamedTuple):
-    """What a reader may choose about a report on answers."""
+    """The choices of a reader about a report on answers."""
 
     setup: SetupName = ""
 
 
 def need_graph(dataset: Dataset) -> None:
-    """Make sure that a dataset has something about a graph: entities, questions or answers.
+    """Check that a dataset has something about a graph: entities, questions or answers.
 
     Raises:
         CannotReport: it has none of them.
@@ -45,10 +45,10 @@ def need_graph(dataset: Dataset) -> None:
 
 
 def chosen_setups(dataset: Dataset, name: str = "") -> dict[int, Setup]:
-    """Return the setups of a dataset by id, in the order of their names; only one if it is named.
+    """Return the setups of a dataset by id, in the order of their names, or only the named one.
 
     Raises:
-        ChoiceError: there is none of that name.
+        ChoiceError: there is no setup of that name.
     """
     found = sorted(dataset.setups.of_benchmark(), key=lambda setup: setup.name)
     if name and not any(setup.name == name for setup in found):
@@ -58,28 +58,28 @@ def chosen_setups(dataset: Dataset, name: str = "") -> dict[int, Setup]:
 
 
 class Counted(NamedTuple):
-    """The responses of a dataset that its reports count, and how many they do not."""
+    """The responses of a dataset that its reports count, and how many they leave out."""
 
-    setups: Mapping[int, int]  # response → setup, ids
-    dialogs: Mapping[int, int]  # response → number of its dialog, 0 .. n_dialogs - 1
+    setups: Mapping[int, int]  # response id → setup id
+    dialogs: Mapping[int, int]  # response id → number of its dialog, 0 .. n_dialogs - 1
     n_dialogs: int
-    n_left_out: Mapping[str, Mapping[int, int]]  # reason → setup → responses
+    n_left_out: Mapping[str, Mapping[int, int]]  # reason → setup id → number of responses
 
     def left_out(self, setups: Collection[int]) -> LeftOut:
-        """Return how many responses of some setups do not count, by reason."""
+        """Return how many responses of some setups are left out, by reason."""
         return sums_of(self.n_left_out, setups)
 
 
 def counted_responses(dataset: Dataset, *, any_graph: bool = False) -> Counted:
-    """Return the first response, by key, of each setup to each example; two queries at most.
+    """Return the first response, by key, of each setup to each example, by at most two queries.
 
-    Answers to ad-hoc questions are not among them.
+    Answers to ad-hoc questions are left out.
 
-    Dialogs are numbered over all setups, so that an interval of one does not depend on which
-    others are shown.
+    Dialogs are numbered over all setups, so that the interval of a setup does not depend on which
+    other setups are shown.
 
     Args:
-        any_graph: count responses too that do not say which graph their model was shown.
+        any_graph: also count responses that do not say which graph their model was shown.
     """
     columns = "key", "pk", "setup", "example", "example__dialog"
     shown = dataset.responses.of_benchmark().order_by()
@@ -103,12 +103,12 @@ def counted_responses(dataset: Dataset, *, any_graph: bool = False) -> Counted:
 
 
 def sums_of(by_setup: Mapping[str, Mapping[int, int]], setups: Collection[int]) -> LeftOut:
-    """Return the sum over some setups of each count by setup."""
+    """Return, for each reason, the sum of its counts over some setups."""
     return {reason: sum(of.get(pk, 0) for pk in setups) for reason, of in by_setup.items()}
 
 
 def scores_of_answers(runs: Collection[MetricRun], setups: Collection[int]) -> QuerySet[AutoScore]:
-    """Return what some runs said of whole answers under some setups, by id."""
+    """Return the scores of some runs for whole answers under some setups, given by id."""
     return AutoScore.objects.filter(
         run__in=[run.pk for run in runs],
         target__citation=None,
@@ -117,14 +117,14 @@ def scores_of_answers(runs: Collection[MetricRun], setups: Collection[int]) -> Q
 
 
 def share_figure(part: Ints, whole: Ints, dialogs: Ints) -> Statistic:
-    """Return a share of items that are counted in groups, each group in one dialog.
+    """Return a share of items that are counted in groups, where each group is in one dialog.
 
-    It has one row for each item, so that the interval is never narrower than the number of items
-    allows.
+    The statistic has one row for each item, so that the interval is never narrower than the number
+    of items allows.
 
     Args:
         part, whole: (n_groups,) counts, 0 <= part <= whole.
-        dialogs: (n_groups,)
+        dialogs: (n_groups,) the number of each group's dialog.
     """
     rest = whole - part
     label = np.concatenate([np.ones(part.sum()), np.zeros(rest.sum())])

@@ -1,4 +1,4 @@
-"""Retrieval of sub-graphs, cached until graph, search or questions change."""
+"""The report on retrieval of sub-graphs, cached until graph, search or questions change."""
 
 from django.db.models import Count, Max
 
@@ -9,9 +9,10 @@ from generation.retrieval.subgraphs import SubgraphRetriever
 
 
 def cached_graph_retrieval(dataset: Dataset) -> GraphRetrieval:
-    """Return the report with what is missed, from the cache if nothing has changed since.
+    """Return the report and the missed questions, from the cache if nothing has changed since.
 
-    Questions come and go, and never change in their place; responses do not matter.
+    Questions are added and deleted but never edited, so their number and last id show a change.
+    Responses have no effect on this report.
     """
     questions = KGQuestion.objects.of_benchmark().filter(example__dataset=dataset).order_by()
     parts = (

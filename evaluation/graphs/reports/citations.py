@@ -41,7 +41,7 @@ OfRounds = Annotated[
 
 
 class CitationChoices(NamedTuple):
-    """What a reader may choose; all of it stands in the signature."""
+    """The choices of a reader. All of them are in the signature."""
 
     mode: Annotated[
         Mode,
@@ -51,7 +51,7 @@ class CitationChoices(NamedTuple):
             help="As the paper defines, or as the authors' code computes.",
         ),
     ] = Mode.PAPER
-    rounds: OfRounds = "all"  # which members of minimum sets count
+    rounds: OfRounds = "all"  # the rounds whose members of minimum sets count
     setup: SetupName = ""
 
     @property
@@ -67,7 +67,7 @@ USUAL = CitationChoices()
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerCounts(ReportRow):
-    """How many answers there are of which kind, and what they cite."""
+    """The numbers of answers by kind, and of their citations."""
 
     n_answers: Annotated[int, Column("Answers", Format.COUNT)]
     n_with_minimum: int
@@ -85,7 +85,7 @@ class AnswerCounts(ReportRow):
 
 @dataclass(frozen=True, kw_only=True)
 class CitationsRow(ReportRow):
-    """What a setup cites, and how well."""
+    """The citations of a setup and their quality."""
 
     of: SetupColumns
     counts: AnswerCounts
@@ -97,7 +97,7 @@ class CitationsRow(ReportRow):
     macro_precision: Annotated[Estimate, Column("Macro precision", Format.PERCENT)]
     macro_recall: Annotated[Estimate, Column("Macro recall", Format.PERCENT)]
     macro_f1: Annotated[Estimate, Column("Macro F1", Format.PERCENT)]
-    n_aligned_pairs: int  # that a run of alignment has scored
+    n_aligned_pairs: int  # pairs that the run of alignment has scored
     aligned: Annotated[Estimate, Column("Aligned", Format.PERCENT)] = UNKNOWN
     macro_aligned: Estimate = UNKNOWN
 
@@ -105,11 +105,11 @@ class CitationsRow(ReportRow):
 def citations_report(dataset: Dataset, choices: CitationChoices = USUAL) -> Report[CitationsRow]:
     """Return a row for each setup with answers whose graph is known.
 
-    `correctness`, `precision`, `recall` and their `f1` are micro, over all citations or all
-    knowledge; `macro_…` are means over answers. `aligned` and `macro_aligned` are what
-    `newest_alignment` says of the same answers (KaLMA's table 3 has them side by side).
-    `n_answers` are counted; `n_with_minimum` of them have a known minimum set that is not empty.
-    `n_incomplete` citations are not correct here, and not counted in the authors' code.
+    `correctness`, `precision`, `recall` and their `f1` are micro: over all citations or all needed
+    knowledge. The figures `macro_…` are means over answers. `aligned` and `macro_aligned` are from
+    the run `newest_alignment` for the same answers (KaLMA's table 3 has them side by side).
+    `n_answers` are counted, and `n_with_minimum` of them have a known minimum set that is not
+    empty. `n_incomplete` citations are not correct here, and are not counted in the authors' code.
 
     Raises:
         CannotReport: there is no graph, or no setup of that name.
@@ -162,7 +162,7 @@ def _planned(
 
 
 def citation_counts(answers: CitedAnswers, mode: Mode) -> AnswerCounts:
-    """Return how many answers there are of which kind, and what they cite."""
+    """Return the numbers of answers by kind, and of their citations."""
     here = _counted(answers, mode)
     n = len(here.responses)
     n_citations = round(here.column(mode, "n_citations").sum())
@@ -185,7 +185,7 @@ def citation_counts(answers: CitedAnswers, mode: Mode) -> AnswerCounts:
 
 
 def citation_shares(answers: CitedAnswers, mode: Mode) -> dict[str, Statistic]:
-    """Return the figures of some answers; micro shares have a row per citation or member."""
+    """Return the figures of some answers. Micro shares have a row for each citation or member."""
     here = _counted(answers, mode)
     statistics = here.statistics(mode)
     figures = {}
@@ -208,7 +208,7 @@ def _to_answers(dataset: Dataset, choices: CitationChoices, row: CitationsRow) -
 
 
 def left_out_of(answers: CitedAnswers, choices: CitationChoices) -> LeftOut:
-    """Return what is left out of which figures, by reason."""
+    """Return how many answers or citations are left out of some figure, by reason."""
     mode = choices.mode
     is_counted = answers.is_counted[mode]
     minimum = answers.column(mode, "n_minimum")[is_counted]

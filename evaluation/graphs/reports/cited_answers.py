@@ -1,7 +1,8 @@
-"""Answers that were shown a graph, with what each adds to the figures on citations. Reads only.
+"""Answers that were shown a graph, with what each adds to the figures on citations.
 
-Every answer is parsed and counted both ways, as the paper defines and as the authors' code
-computes, in lots and with a fixed number of queries. What is kept of an answer are numbers.
+Every answer is parsed and counted in both modes: as the paper defines, and as the authors' code
+computes. This is done in batches and with a fixed number of queries. Only numbers are kept of an
+answer. This module only reads.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -41,12 +42,12 @@ ROUNDS: Mapping[Rounds, str] = {"all": "the whole set", "later": "rounds 2 to 6"
 
 LOT = 2000  # responses that are read and parsed together
 LATER_ROUNDS = range(2, 7)
-MOST_BYTES = 64 * 2**20  # of answers that are kept: about 400,000
+MOST_BYTES = 64 * 2**20  # largest size of answers that are cached: about 400,000 answers
 REASONS = tuple(Difference)
 
 
 class CitedAnswers(NamedTuple):
-    """The answers of a dataset whose graph is known, by setup, example and key; n of them."""
+    """The n answers of a dataset whose graph is known, sorted by setup, example and key."""
 
     responses: Ints  # (n,) ids
     setups: Ints  # (n,) ids
@@ -54,40 +55,41 @@ class CitedAnswers(NamedTuple):
     dialogs: Ints  # (n,) 0 .. n_dialogs - 1
     n_dialogs: int
     counts: Mapping[Mode, Floats]  # (n, 6): `CitationCounts`, NaN for None and for skipped answers
-    is_counted: Mapping[Mode, NDArray[np.bool_]]  # (n,) False: skipped
-    n_na: Mapping[Mode, Ints]  # (n,) sentences with [NA]; brackets in the authors' code
+    is_counted: Mapping[Mode, NDArray[np.bool_]]  # (n,) False: the mode skips the answer
+    n_na: Mapping[Mode, Ints]  # (n,) sentences with [NA]; in the authors' code, [NA] brackets
     n_other_brackets: Ints  # (n,)
-    reasons: NDArray[np.bool_]  # (n, len(REASONS)): why the modes count it differently
-    # (n, 2): its shown sub-graphs that are gold, its shown sub-graphs; zeros where gold is unknown
+    reasons: NDArray[np.bool_]  # (n, len(REASONS)): whether the modes differ for each reason
+    # (n, 2): number of shown sub-graphs that are gold, and of all shown ones; zeros if the gold
+    # entities are unknown.
     subgraphs: Ints
-    n_left_out: Mapping[str, Mapping[int, int]]  # reason → setup → responses
-    without_rounds: frozenset[int]  # examples: see `Minimum`
-    made_up: frozenset[int]  # likewise
+    n_left_out: Mapping[str, Mapping[int, int]]  # reason → setup id → number of responses
+    without_rounds: frozenset[int]  # ids of examples, see `Minimum`
+    made_up: frozenset[int]  # ids of examples, see `Minimum`
     data_hash: str
 
     @property
     def left_out(self) -> LeftOut:
-        """How many responses are not among these answers, and sets without rounds, by reason."""
+        """The numbers of left-out responses, of sets without rounds and of made-up sets."""
         found = sums_of(self.n_left_out, {pk for of in self.n_left_out.values() for pk in of})
         here = set(self.examples.tolist())
         sets = {
             "sets_without_rounds": len(self.without_rounds & here),
-            "made_up_minimum_sets": len(self.made_up & here),  # counted, and of note
+            "made_up_minimum_sets": len(self.made_up & here),  # These are only noted, and count.
         }
         return found | {reason: n for reason, n in sets.items() if n}
 
     def statistics(self, mode: Mode) -> Floats:
-        """Return `citation_statistics` of all answers, (n, 12); zeros for skipped ones."""
+        """Return `citation_statistics` of all answers, (n, 12), with zeros for skipped ones."""
         statistics = citation_statistics(self.counts[mode], mode)
         return np.where(self.is_counted[mode][:, np.newaxis], statistics, 0.0)
 
     def column(self, mode: Mode, name: str) -> Floats:
-        """Return one of `CitationCounts` of all answers."""
+        """Return one field of `CitationCounts` for all answers, (n,)."""
         found: Floats = self.counts[mode][:, CitationCounts._fields.index(name)]
         return found
 
     def at(self, places: Ints) -> "CitedAnswers":
-        """Return some answers by their places, in that order."""
+        """Return some answers, given by index, in the order of the indexes."""
         return self._replace(
             responses=self.responses[places],
             setups=self.setups[places],
@@ -102,7 +104,7 @@ class CitedAnswers(NamedTuple):
         )
 
     def of_setups(self, setups: Collection[int]) -> "CitedAnswers":
-        """Return the answers of some setups, by id, with what is left out of these."""
+        """Return the answers of some setups, given by id, with what is left out of these setups."""
         n_left_out = {
             reason: {pk: n for pk, n in of.items() if pk in setups}
             for reason, of in self.n_left_out.items()
@@ -134,9 +136,10 @@ def cited_answers(dataset: Dataset, rounds: Rounds = "all") -> CitedAnswers:
 
 
 def version_of_answers(dataset: Dataset) -> str:
-    """Return what changes whenever answers, questions or the names in a graph can.
+    """Return a version that changes whenever answers, questions or names in a graph may change.
 
-    Responses and questions come and go, and never change in their place.
+    Responses and questions are added and deleted but never edited, so numbers and last ids show
+    a change.
     """
     questions = KGQuestion.objects.filter(example__dataset=dataset)
     parts = [
@@ -160,38 +163,38 @@ class _Read(NamedTuple):
 
 
 class _CountedAnswer(NamedTuple):
-    """What is kept of one answer."""
+    """The data that are kept of one answer."""
 
-    setup: str  # name
-    example: str  # key
+    setup: str  # name of the setup
+    example: str  # key of the example
     key: str
     dialog: str
-    ids: tuple[int, int, int]  # of response, setup, example
+    ids: tuple[int, int, int]  # ids of response, setup and example
     paper: CitationCounts
-    authors: CitationCounts | None  # None: skipped
+    authors: CitationCounts | None  # None: the authors' code skips it
     n_na: tuple[int, int]
     n_other_brackets: int
     reasons: frozenset[Difference]
-    subgraphs: tuple[int, int]  # gold ones, all
+    subgraphs: tuple[int, int]  # numbers of gold ones and of all
 
 
 class Minimum(NamedTuple):
     """The minimum sets of a dataset's questions, where they are known.
 
-    The authors' code takes recall from rounds 2 to 6 and precision from the whole set; so does its
-    mode where rounds are chosen.
+    The authors' code takes recall from rounds 2 to 6 and precision from the whole set. The mode of
+    the authors' code does the same if later rounds are chosen.
     """
 
     all: Mapping[int, Sequence[Triple]]  # example id → members, in order
-    chosen: Mapping[int, Sequence[Triple]]  # those of the rounds that are asked for
-    without_rounds: frozenset[int]  # examples where a member does not say which round added it
-    made_up: frozenset[int] = frozenset()  # examples whose set was drawn at random: nobody's
+    chosen: Mapping[int, Sequence[Triple]]  # example id → members of the chosen rounds
+    without_rounds: frozenset[int]  # ids of examples where the round of some member is not known
+    made_up: frozenset[int] = frozenset()  # ids of examples whose set was drawn at random
 
 
 def read_answers(dataset: Dataset, rounds: Rounds = "all") -> CitedAnswers:
     """Read, parse and count the answers of a dataset whose graph is known.
 
-    An example that a setup has answered more than once counts with its first response, by key.
+    If a setup has answered an example more than once, only the first response by key counts.
     """
     minimum, gold = minimum_sets(dataset, rounds), _gold(dataset)
     names = dict(dataset.setups.values_list("pk", "name"))
@@ -224,7 +227,7 @@ def read_answers(dataset: Dataset, rounds: Rounds = "all") -> CitedAnswers:
 
 
 def _gold(dataset: Dataset) -> dict[int, set[str]]:
-    """Return the gold entities of each example that has any; one query."""
+    """Return the gold entities of each example that has any. This takes one query."""
     of_dataset = QuestionEntity.objects.filter(question__example__dataset=dataset)
     gold: dict[int, set[str]] = {}
     found = of_dataset.filter(is_retrieved=False).order_by()
@@ -234,7 +237,10 @@ def _gold(dataset: Dataset) -> dict[int, set[str]]:
 
 
 def _subgraphs(graph: Sequence[Sequence[str]], gold: set[str] | None) -> tuple[int, int]:
-    """Return how many of the shown sub-graphs are gold, and how many there are."""
+    """Return how many of the shown sub-graphs are gold, and how many are shown.
+
+    Both are 0 if the gold entities are not known.
+    """
     if gold is None:
         return 0, 0
     shown = {triple[0] for triple in graph}
@@ -244,7 +250,7 @@ def _subgraphs(graph: Sequence[Sequence[str]], gold: set[str] | None) -> tuple[i
 def _counted(
     row: _Read, answer: ParsedAnswer, minimum: Minimum
 ) -> tuple[CitationCounts, CitationCounts | None, tuple[int, int], int, frozenset[Difference]]:
-    """Return what an answer adds in both modes, and why they differ where they do."""
+    """Return what an answer adds to the figures in both modes, and why they differ if they do."""
     shown = triples_of(row.graph)
     chosen, of_precision = minimum.chosen.get(row.example), minimum.all.get(row.example)
     here = count_citations(answer, shown, chosen)
@@ -256,7 +262,7 @@ def _counted(
 
 
 def _enters_alike(here: CitationCounts, there: CitationCounts) -> bool:
-    """Return whether an answer enters all figures in both modes as the same numbers."""
+    """Return whether an answer adds the same numbers to all figures in both modes."""
     return here[:5] == there[:5] and (here.n_citations > 0 or here.n_minimum is None)
 
 
@@ -307,9 +313,9 @@ def _rows(dataset: Dataset) -> Iterator[_Read]:
 def minimum_sets(
     dataset: Dataset, rounds: Rounds = "all", examples: Collection[int] | None = None
 ) -> Minimum:
-    """Return the minimum sets that are known, of all questions or of some examples; two queries.
+    """Return the known minimum sets of all questions or of some examples, by two queries.
 
-    A set of which some members have no round is known as a whole alone.
+    If some members of a set have no round, only the whole set is known.
     """
     known = KGQuestion.objects.filter(example__dataset=dataset, is_minimum_known=True)
     if examples is not None:
@@ -338,5 +344,5 @@ def minimum_sets(
 def parsed_answer(
     text: str, graph: Sequence[Sequence[str]] | None, by_dataset: Vocabulary
 ) -> ParsedAnswer:
-    """Return the citations of a response, numbered as those that are stored with it."""
+    """Return the citations of a response, with the same numbers as those stored with it."""
     return parse_citations(text, *(shown_vocabulary(graph) or by_dataset))

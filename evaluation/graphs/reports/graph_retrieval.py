@@ -23,23 +23,23 @@ from generation.retrieval.subgraphs import Retrieved, SubgraphRetriever
 from generation.seeded_random import random_key
 
 HERE, IMPORTED = "retrieved here", "imported"
-SEED = 0  # of the sample
-MOST_QUESTIONS = 2_000  # a sample of more; each takes milliseconds
+SEED = 0  # seed of the sample
+MOST_QUESTIONS = 2_000  # From more questions a sample is drawn, because each takes milliseconds.
 AT_ONCE = 500  # questions that are looked up with one set of queries
-MOST_SUBGRAPHS = 4  # questions with so many, or more, are counted together
+MOST_SUBGRAPHS = 4  # Questions with this many sub-graphs or more are counted together.
 
 
 @dataclass(frozen=True, kw_only=True)
 class SourceRow(ReportRow):
-    """How many sub-graphs a source has retrieved, and how many of them are gold."""
+    """The number of sub-graphs that a source has retrieved, and the shares that are gold."""
 
     source: Annotated[str, Column("Retrieved")]
     n: Annotated[int, Column("Questions", Format.COUNT)]
     n_with_gold: Annotated[int, Column("With known gold", Format.COUNT)]
-    n_dialogs: int  # of those with known gold
+    n_dialogs: int  # dialogs of the questions with known gold
     n_subgraphs: Annotated[int, Column("Sub-graphs", Format.COUNT)]
     mean_subgraphs: Annotated[float, Column("Per question", Format.DECIMAL)]
-    n_0: int  # questions with so many sub-graphs
+    n_0: int  # n_0 to n_4_or_more: questions with that many sub-graphs
     n_1: int
     n_2: int
     n_3: int
@@ -49,16 +49,16 @@ class SourceRow(ReportRow):
 
 
 class GraphRetrieval(NamedTuple):
-    """The report, and the questions that each source does not find every gold entity of."""
+    """The report, and the questions for which a source does not find every gold entity."""
 
     report: Report[SourceRow]
-    missed: Mapping[str, Sequence[int]]  # source → ids of examples
+    missed: Mapping[str, Sequence[int]]  # source → ids of the questions' examples
 
 
 class _SampledQuestion(NamedTuple):
     """One question of the sample."""
 
-    example: int  # id
+    example: int  # its id
     dialog: str
     text: str
     gold: frozenset[str]  # qids; empty: not known
@@ -68,9 +68,10 @@ class _SampledQuestion(NamedTuple):
 def graph_retrieval(dataset: Dataset) -> GraphRetrieval:
     """Return precision and recall of retrieved sub-graphs against the gold ones (KaLMA, 3, 6.3).
 
-    A row for what is retrieved here, and one for what an imported file says was retrieved, where
-    it does. Both are over all sub-graphs of the questions whose gold entities are known; the number
-    of sub-graphs is over all questions. At most 2,000 questions, drawn by a seed.
+    There is a row for what is retrieved here, and one for what an imported file says was retrieved,
+    if it does. Both shares are over all sub-graphs of the questions whose gold entities are known.
+    The number of sub-graphs is over all questions. At most 2,000 questions are used, drawn by a
+    seed.
     """
     asked, n_questions, content = _asked(dataset)
     retriever = SubgraphRetriever(dataset.pk)
@@ -113,7 +114,10 @@ def graph_retrieval(dataset: Dataset) -> GraphRetrieval:
 
 
 def _asked(dataset: Dataset) -> tuple[list[_SampledQuestion], int, str]:
-    """Draw questions, in the order of their keys; return them, how many there are, and a hash."""
+    """Return a sample of questions sorted by key, the number of all questions, and a hash.
+
+    The hash is over the contents of the sample.
+    """
     rows = KGQuestion.objects.of_benchmark().filter(example__dataset=dataset).order_by()
     fields = ("example__key", "pk", "example", "example__dialog", "is_retrieved_known")
     every = list(rows.values_list(*fields, "example__digest").iterator())
@@ -137,7 +141,7 @@ def _asked(dataset: Dataset) -> tuple[list[_SampledQuestion], int, str]:
 
 
 def _qids(questions: Sequence[int]) -> Mapping[tuple[int, bool], list[str]]:
-    """Return the entities of questions by (id, whether they were retrieved), else gold."""
+    """Return the entities of questions, by question id and by whether they are retrieved or gold."""
     found: dict[tuple[int, bool], list[str]] = defaultdict(list)
     rows = QuestionEntity.objects.filter(question__in=questions).order_by("position")
     for question, is_retrieved, qid in rows.values_list("question", "is_retrieved", "qid"):
@@ -146,7 +150,7 @@ def _qids(questions: Sequence[int]) -> Mapping[tuple[int, bool], list[str]]:
 
 
 def _texts(examples: Sequence[int]) -> Mapping[int, str]:
-    """Return the last turn of examples, by id."""
+    """Return the last turn of each example, by the example's id."""
     rows = Turn.objects.filter(example__in=examples).order_by("example", "index")
     return dict(rows.values_list("example", "text"))
 
@@ -154,7 +158,7 @@ def _texts(examples: Sequence[int]) -> Mapping[int, str]:
 def _row(
     source: str, listed: Sequence[tuple[_SampledQuestion, Sequence[str]]]
 ) -> Callable[..., SourceRow]:
-    """Return how many sub-graphs a source has, of how many questions: a row without its shares."""
+    """Return a function that makes the row of a source from its shares. Its counts are set."""
     sizes = [len(set(qids)) for _, qids in listed]
     with_gold = [asked for asked, _ in listed if asked.gold]
     n_of = Counter(min(size, MOST_SUBGRAPHS) for size in sizes)
@@ -177,7 +181,7 @@ def _row(
 def _figures(
     listed: Sequence[tuple[_SampledQuestion, Sequence[str]]], places: Mapping[str, int]
 ) -> dict[str, Statistic]:
-    """Return both shares, over all sub-graphs of the questions whose gold entities are known."""
+    """Return precision and recall over all sub-graphs of questions with known gold entities."""
     known = [(asked, qids) for asked, qids in listed if asked.gold]
     counts = np.array([retrieval_counts(qids, asked.gold) for asked, qids in known], int)
     n_hits, n_found, n_gold = counts.reshape(len(known), 3).T
@@ -189,7 +193,7 @@ def _figures(
 
 
 def _steps_counted(found: Iterable[Retrieved]) -> LeftOut:
-    """Return what became of mentions and candidates that were retrieved here."""
+    """Return counts of the mentions and candidates in the retrieval here."""
     steps = [step for each in found for step in each.steps]
     checks = Counter(each.type_check for step in steps for each in step.candidates)
     kept = ([each for each in step.candidates if each.type_check != "dropped"] for step in steps)

@@ -1,4 +1,4 @@
-"""The report on what a dataset's questions are about: people, places, occupations, eras."""
+"""The report on the subjects of a dataset's questions: people, places, occupations and eras."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,14 +27,14 @@ from evaluation.reports.registry import NoChoices, ReportKind
 from evaluation.reports.report import LeftOut, Report, ReportRow
 from generation.models import Dataset, Entity, KGQuestion, QuestionEntity, Triple
 
-# What is counted by value, and what the number of its different values is called.
+# What is counted by value → the name of the number of its different values.
 COUNTED = {"country": "countries", "city": "cities", "occupation": "occupations"}
-MOST_LISTED = 100  # values of each; the number of different ones is over all
+MOST_LISTED = 100  # values of each kind with a row; the number of different values is over all
 
 
 @dataclass(frozen=True, kw_only=True)
 class StatisticRow(ReportRow):
-    """One thing that is counted."""
+    """A row about one thing that is counted."""
 
     kind: Annotated[str, Column("Kind")]
     name: Annotated[str, Column("Name")]
@@ -42,42 +42,42 @@ class StatisticRow(ReportRow):
 
 @dataclass(frozen=True, kw_only=True)
 class FactRow(StatisticRow):
-    """How many questions, people or different values there are."""
+    """The number of questions, people or different values."""
 
     n: Annotated[int, Column("Number", Format.COUNT)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class KnownFactRow(FactRow):
-    """The same, and of how many people it is known."""
+    """The number of people or different values, and the number of people for whom it is known."""
 
     n_people: Annotated[int, Column("People", Format.COUNT)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class YearRow(StatisticRow):
-    """The earliest or the latest year in which somebody was born or died."""
+    """The earliest or the latest year in which a person was born or died."""
 
     year: int  # -1950 for 1950 BC
-    said: Annotated[str, Column("Year")]  # in words
+    said: Annotated[str, Column("Year")]  # the year in words
     of: Annotated[str, Column("Of")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CenturyRow(StatisticRow):
-    """How many people were born and died in a century."""
+    """The number of people who were born and who died in a century."""
 
-    century: int  # -1 for the first one BC
+    century: int  # -1 for the first century BC
     n_births: Annotated[int, Column("Births", Format.COUNT)]
     n_deaths: Annotated[int, Column("Deaths", Format.COUNT)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ValueRow(StatisticRow):
-    """How many people have a value of a kind."""
+    """The number of people who have a value of a kind."""
 
     n_people: Annotated[int, Column("People", Format.COUNT)]
-    share: Annotated[float, Column("Share", Format.PERCENT)]  # of those of whom it is known
+    share: Annotated[float, Column("Share", Format.PERCENT)]  # share of people with a known value
 
 
 class _PersonTriple(NamedTuple):
@@ -85,7 +85,7 @@ class _PersonTriple(NamedTuple):
 
     qid: str
     label: str
-    kind: str  # a key of COUNTED, birth or death
+    kind: str  # a key of COUNTED, or birth or death
     value: str
 
 
@@ -98,7 +98,7 @@ class _Dated(NamedTuple):
 
 
 class _People(NamedTuple):
-    """The people that are counted, and where they are from."""
+    """The people that are counted, and whether they are those whom questions name."""
 
     entities: QuerySet[Entity]
     are_of_questions: bool
@@ -106,16 +106,17 @@ class _People(NamedTuple):
 
 
 def statistics_report(dataset: Dataset) -> Report[StatisticRow]:
-    """Return what a dataset's questions are about (KaLMA, 2.3).
+    """Return statistics of the subjects of a dataset's questions (KaLMA, 2.3).
 
-    People are entities of the type human that questions name: as gold where a question has gold
-    entities, else as retrieved. All of the graph where no question names any. Rows by `kind`:
+    People are entities of the type human that questions name: gold entities if a question has any,
+    else its retrieved entities. If no question names any entity, all people of the graph are
+    counted. There are rows of these kinds (`kind`):
 
-    - `fact`: a count `n`, and `n_people` of whom it is known;
-    - `year`: the earliest and the latest, -1950 for 1950 BC, which dates have as -1949;
-    - `century`: how many were born and died in it, from the first to the last without a gap;
-    - `country`, `city`, `occupation`: its `n_people` and their share of those of whom it is known,
-      the first hundred values by that and then by name.
+    - `fact`: a count `n`, and the number of people for whom it is known, `n_people`;
+    - `year`: the earliest and the latest year, -1950 for 1950 BC, which dates write as -1949;
+    - `century`: how many people were born and died in it, from first to last without a gap;
+    - `country`, `city`, `occupation`: the `n_people` with a value, and their share of the people
+      for whom the kind is known. These are the first hundred values by `n_people`, then by name.
 
     A value counts once for each person, and every value of a person counts.
 
@@ -159,12 +160,12 @@ def statistics_report(dataset: Dataset) -> Report[StatisticRow]:
 
 
 def are_of_questions(report: Report[StatisticRow]) -> bool:
-    """Return whether a report is about the people of questions, and not all of the graph."""
+    """Return whether a report is about people whom questions name, and not all of the graph."""
     return "people of questions" in report.signature
 
 
 def _people(dataset: Dataset) -> _People:
-    """Return the people to count; three queries."""
+    """Return the people to count. This takes three queries."""
     named = _named(dataset)
     n_named = named.values("qid").distinct().count()
     entities = Entity.objects.filter(dataset=dataset)
@@ -184,14 +185,14 @@ def _people(dataset: Dataset) -> _People:
 
 
 def _named(dataset: Dataset) -> QuerySet[QuestionEntity]:
-    """Return whom questions name: as gold where a question has gold entities, else as retrieved."""
+    """Return the entities that questions name: their gold entities or, without any, retrieved."""
     gold = QuestionEntity.objects.filter(question=OuterRef("question"), is_retrieved=False)
     of_all = QuestionEntity.objects.filter(question__example__dataset=dataset).order_by()
     return of_all.exclude(Exists(gold), is_retrieved=True)
 
 
 def _said(people: QuerySet[Entity]) -> list[_PersonTriple]:
-    """Return what the graph says of people, in their order and its; one query."""
+    """Return the triples about people, by qid and then in the graph's order, by one query."""
     meaning = biography_relations().meaning
     spelt = Lower(Replace(F("relation"), Value("_"), Value(" ")))
     rows = (
@@ -208,7 +209,7 @@ def _said(people: QuerySet[Entity]) -> list[_PersonTriple]:
 
 
 def _by_value(said: Iterable[_PersonTriple], kind: str) -> dict[str, set[str]]:
-    """Return the people of each value that has a name."""
+    """Return the qids of the people who have each value. Values without a name are left out."""
     people: dict[str, set[str]] = defaultdict(set)
     for each in said:
         if each.kind == kind and each.value and not is_untranslated(each.value):
@@ -217,7 +218,7 @@ def _by_value(said: Iterable[_PersonTriple], kind: str) -> dict[str, set[str]]:
 
 
 def _dated(said: Iterable[_PersonTriple]) -> tuple[dict[tuple[str, str], _Dated], int]:
-    """Return by person and kind the first date that can be read, and how many dates cannot."""
+    """Return the first readable date by person and kind, and how many dates cannot be read."""
     dated: dict[tuple[str, str], _Dated] = {}
     n_undated = 0
     for each in said:
@@ -236,7 +237,7 @@ def _facts(valued: dict[str, dict[str, set[str]]]) -> Iterator[KnownFactRow]:
 
 
 def _eras(dated: dict[tuple[str, str], _Dated]) -> Iterator[YearRow | CenturyRow]:
-    """Yield the earliest and the latest year, and all centuries between them."""
+    """Yield the earliest and the latest year, and all centuries from one to the other."""
     if not dated:
         return
     years = sorted(dated.values())
@@ -262,7 +263,7 @@ def _eras(dated: dict[tuple[str, str], _Dated]) -> Iterator[YearRow | CenturyRow
 
 
 def _values(kind: str, people: dict[str, set[str]]) -> Sequence[ValueRow]:
-    """Return the values that most people have."""
+    """Return the values that the most people have."""
     n_known = len(set().union(*people.values()))
     most = sorted(people.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST_LISTED]
     return [

@@ -36,17 +36,17 @@ METRIC = "incompetence"
 
 @dataclass(frozen=True, kw_only=True)
 class NaCounts(ReportRow):
-    """How many sentences have [NA], how many triples were removed, and what entails what."""
+    """The numbers of sentences with [NA] and of removed triples, and of those that match."""
 
     n_na_sentences: Annotated[int, Column("[NA] sentences", Format.COUNT)]
-    n_right_sentences: int  # that entail a removed triple
+    n_right_sentences: int  # sentences with [NA] that entail a removed triple
     n_removed: Annotated[int, Column("Removed triples", Format.COUNT)]
-    n_found: int  # that a sentence with [NA] entails
+    n_found: int  # removed triples that a sentence with [NA] entails
 
 
 @dataclass(frozen=True, kw_only=True)
 class NaRow(ReportRow):
-    """How well a setup says what its graph lacks, as a run has it."""
+    """The figures of one run on how well a setup's answers say what their graphs lack."""
 
     of: SetupColumns
     by: AlignmentRunColumns
@@ -59,26 +59,26 @@ class NaRow(ReportRow):
 
 
 class NaAnswer(NamedTuple):
-    """What one run says of one answer, see `IncompetenceMetric`."""
+    """The result of one run for one answer, see `IncompetenceMetric`."""
 
     run: int
-    key: str  # of the response
+    key: str  # key of the response
     response: int
     setup: int
-    dialog: int  # its number
+    dialog: int  # number of its dialog
     problem: str  # "": it has a score
     of_sentences: tuple[float, ...]  # the highest probability of each sentence with [NA]
-    of_removed: tuple[float, ...]  # of each removed triple
+    of_removed: tuple[float, ...]  # the highest probability of each removed triple
 
 
 def incompetence_report(dataset: Dataset, setup: str = "") -> Report[NaRow]:
     """Return a row for each setup and run of [NA], over answers with something removed.
 
-    `precision`: of the sentences with [NA] (`n_na_sentences`), those that entail a removed triple;
-    `recall`: of the removed triples (`n_removed`), those that such a sentence entails; `f1` of the
-    two. Micro. Without a sentence with [NA] precision is undefined, recall and F1 are 0. Answers
-    from whose graph nothing was removed have no part, nor have imported scores that do not say
-    what was found.
+    `precision` is the share of sentences with [NA] (`n_na_sentences`) that entail a removed triple.
+    `recall` is the share of removed triples (`n_removed`) that such a sentence entails. `f1` is
+    that of the two. All are micro. Without a sentence with [NA], precision is undefined, and recall
+    and F1 are 0. Answers from whose graph nothing was removed do not count, and neither do imported
+    scores that do not say what was found.
 
     Raises:
         CannotReport: there is no graph, or no setup of that name.
@@ -98,7 +98,7 @@ def incompetence_report(dataset: Dataset, setup: str = "") -> Report[NaRow]:
             scored = [each for each in answers if each.of_removed and not each.problem]
             n_failed = sum(is_failure(each) for each in answers)
             if not scored and not n_failed:
-                continue  # nothing was ever removed from this setup's graphs
+                continue  # Nothing was ever removed from this setup's graphs.
             statistics = na_statistics(scored, run.cut)
             make = partial(
                 NaRow,
@@ -135,7 +135,7 @@ def incompetence_report(dataset: Dataset, setup: str = "") -> Report[NaRow]:
 def na_answers(
     runs: Sequence[MetricRun], setups: Mapping[int, Any], counted: Counted
 ) -> list[NaAnswer]:
-    """Return what runs say of the answers that count; one query."""
+    """Return the results of runs for the answers that count. This takes one query."""
     found = scores_of_answers(runs, setups).values_list(
         "run",
         F("target__response__key"),
@@ -158,7 +158,7 @@ def _read(details: Mapping[str, Any]) -> tuple[tuple[float, ...], tuple[float, .
 
     try:
         return probabilities("na_sentences"), probabilities("removed")
-    except (KeyError, TypeError, ValueError, OverflowError):  # an import may keep anything
+    except (KeyError, TypeError, ValueError, OverflowError):  # Imports may contain anything.
         return (), ()
 
 
@@ -167,12 +167,12 @@ def is_failure(answer: NaAnswer) -> bool:
 
 
 def _n_answers(found: Sequence[NaAnswer], is_so: Callable[[NaAnswer], bool]) -> int:
-    """Return how many answers are so in a run: each once, however many runs there are."""
+    """Return how many answers have a result for which `is_so` holds. Each answer counts once."""
     return len({each.response for each in found if is_so(each)})
 
 
 def na_statistics(answers: Sequence[NaAnswer], cut: float) -> Floats:
-    """Return the statistics of some answers, (n_answers, 4), see `incompetence_statistics`."""
+    """Return the statistics of some answers, (n_answers, 4). See `incompetence_statistics`."""
     sentences = [(p, place) for place, each in enumerate(answers) for p in each.of_sentences]
     removed = [(p, place) for place, each in enumerate(answers) for p in each.of_removed]
     return incompetence_statistics(
@@ -186,7 +186,7 @@ def na_statistics(answers: Sequence[NaAnswer], cut: float) -> Floats:
 
 
 def incompetence_counts(statistics: Floats) -> NaCounts:
-    """Return what some answers have together: `statistics` of (n_answers, 4)."""
+    """Return the total counts of some answers from their `statistics`, (n_answers, 4)."""
     n_right, n_sentences, n_found, n_removed = statistics.sum(axis=0).astype(int).tolist()
     return NaCounts(
         n_na_sentences=n_sentences,
@@ -199,14 +199,15 @@ def incompetence_counts(statistics: Floats) -> NaCounts:
 def na_figures(statistics: Floats, answers: Sequence[NaAnswer]) -> Mapping[str, Statistic]:
     of_answers = np.array([each.dialog for each in answers], np.int64)
     figures = incompetence_figures(statistics, of_answers)
-    for name in ("precision", "recall"):  # with a row for each sentence, and each triple
+    # These shares get one row for each sentence (precision) or triple (recall).
+    for name in ("precision", "recall"):
         part, whole = figures[name].statistics.astype(np.int64).T
         figures[name] = share_figure(part, whole, of_answers)
     return figures
 
 
 def _to_answers(dataset: Dataset, choices: object, row: NaRow) -> str:
-    """Return the address of the answers of a row's setup that admit something."""
+    """Return the address of the answers of a row's setup that contain [NA]."""
     return answers_address(dataset, setup=row.of.setup_id, verdict="na")
 
 

@@ -1,4 +1,4 @@
-"""Where reports about a graph lead to: the answers behind a row, and the run it is made from."""
+"""Links of reports about a graph: to the answers behind a row, and to the run it is made from."""
 
 from typing import Any, Protocol
 

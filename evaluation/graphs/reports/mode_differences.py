@@ -1,4 +1,4 @@
-"""Where the two ways of counting citations differ: setups in both, and the answers that do it."""
+"""The differences between the two ways of counting citations, by setup and by answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ from evaluation.reports.registry import ReportKind
 from evaluation.reports.report import Report, ReportRow
 from generation.models import Dataset, Response
 
-# Why an answer is counted differently, in a sentence.
+# Reasons why an answer is counted differently, in a sentence each.
 REASON_SENTENCES: Mapping[Difference, str] = {
     Difference.EMPTY_GRAPH: "Its graph was empty: the code skips it; by the paper’s definitions it "
     "counts, and whatever it cites is wrong.",
@@ -64,29 +64,30 @@ class DifferentRow(NamedTuple):
 
     response: Response
     paper: AnswerFigures
-    authors: AnswerFigures | None  # None: skipped
+    authors: AnswerFigures | None  # None: the authors' code skips it
     n_citations: int
     n_citations_of_authors: int | None
     reasons: list[Difference]
 
     @property
     def question(self) -> str:
-        """The last turn of its dialog."""
+        """The last turn of its dialog: the user question."""
         return question_of(self.response)
 
 
 class BothModes(NamedTuple):
-    """The figures of one setup in both modes: name of the figure, here, there, difference."""
+    """The figures of one setup in both modes."""
 
     setup: str
     setup_id: int
-    n_here: int
-    n_there: int
+    n_here: int  # answers that count as the paper defines
+    n_there: int  # answers that count in the authors' code
+    # Name of the figure, value by the paper, value by the code, the latter minus the former.
     figures: list[tuple[str, float | None, float | None, float | None]]
 
 
 def differing_answers(answers: CitedAnswers, places: Sequence[int]) -> list[DifferentRow]:
-    """Return some answers by their places, as both modes count them; three queries."""
+    """Return some answers, given by index, as both modes count them, by three queries."""
     responses = responses_at(answers, places)
     rows = []
     for place in places:
@@ -110,7 +111,7 @@ def differing_answers(answers: CitedAnswers, places: Sequence[int]) -> list[Diff
 
 
 def both_modes(dataset: Dataset, rounds: Rounds) -> list[BothModes]:
-    """Return every setup's figures in both modes; a difference is the code's minus the paper's.
+    """Return every setup's figures in both modes. Differences are the code's minus the paper's.
 
     Raises:
         CannotReport: there is no graph.
@@ -149,17 +150,20 @@ def _minus(there: float | None, here: float | None) -> float | None:
 
 
 class DifferenceChoices(NamedTuple):
-    """What a reader may choose about the answers that are counted differently."""
+    """The choices of a reader about the answers that are counted differently."""
 
     rounds: OfRounds = "all"
 
 
 @dataclass(frozen=True, kw_only=True)
 class DifferenceRow(ReportRow):
-    """One answer as the paper defines and as the authors' code counts it; None: skipped there."""
+    """One answer as the paper defines counts, and as the authors' code counts.
+
+    If the code skips the answer, its figures are None.
+    """
 
     setup: Annotated[str, Column("Setup")]
-    response: Annotated[str, Column("Response")]  # its key
+    response: Annotated[str, Column("Response")]  # key of the response
     question: Annotated[str, Column("Question")]
     n_citations: Annotated[int, Column("Citations", Format.COUNT, "Paper")]
     correctness: Annotated[float | None, Column("Correct", Format.PERCENT, "Paper")]
@@ -169,7 +173,7 @@ class DifferenceRow(ReportRow):
     authors_correctness: Annotated[float | None, Column("Correct", Format.PERCENT, "Authors’ code")]
     authors_precision: Annotated[float | None, Column("Precision", Format.PERCENT, "Authors’ code")]
     authors_recall: Annotated[float | None, Column("Recall", Format.PERCENT, "Authors’ code")]
-    reasons: Annotated[str, Column("Why")]  # with "; " between them
+    reasons: Annotated[str, Column("Why")]  # separated by "; "
 
 
 def differences_report(dataset: Dataset, choices: DifferenceChoices) -> Report[DifferenceRow]:

@@ -36,7 +36,7 @@ QUALITIES = tuple(key for key, kind in METRICS.items() if issubclass(kind, TextQ
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeColumns(ReportRow):
-    """Which judge said it, and how it was asked; "" or None of what an import does not say."""
+    """The judge of a run, and how it was asked. What an import does not say is "" or None."""
 
     metric_run: int
     judge: Annotated[str, Column("Judge")]
@@ -49,13 +49,13 @@ class JudgeColumns(ReportRow):
 
 @dataclass(frozen=True, kw_only=True)
 class QualityRow(ReportRow):
-    """What a run says of the answers of a setup, by one metric."""
+    """The scores of one run, by one metric, for the answers of a setup."""
 
     metric: Annotated[str, Column("Metric")]
     of: SetupColumns
     by: JudgeColumns
-    is_own_judge: Annotated[bool, Column("Own judge")]  # the judge wrote the answers
-    n: Annotated[int, Column("Answers", Format.COUNT)]  # with a score
+    is_own_judge: Annotated[bool, Column("Own judge")]  # whether the judge wrote the answers
+    n: Annotated[int, Column("Answers", Format.COUNT)]  # answers with a score
     n_failed: Annotated[int, Column("Failed", Format.COUNT)]
     deviation: Annotated[float | None, Column("Deviation", Format.DECIMAL)]
     n_not_asked: int
@@ -64,19 +64,20 @@ class QualityRow(ReportRow):
 
 class QualityScore(NamedTuple):
     run: int
-    key: str  # of the response
+    key: str  # key of the response
     response: int
     setup: int
-    dialog: int  # its number
+    dialog: int  # number of its dialog
     score: float | None  # None: failed
 
 
 def quality_report(dataset: Dataset, setup: str = "") -> Report[QualityRow]:
     """Return a row for each metric, setup and run of text quality.
 
-    `mean` and its interval, `deviation` (of the sample, n − 1) over the `n` answers with a score;
-    `n_failed` have none and are never a 0 or a 3; `n_not_asked` answers of the setup are outside
-    the run's sample, or the run is not that far. `is_own_judge`: the judge wrote the answers.
+    `mean` with its interval, and `deviation` (of the sample, n − 1), are over the `n` answers with
+    a score. `n_failed` answers have no score and never count as a 0 or a 3. `n_not_asked` answers
+    of the setup are outside the run's sample, or the run has not reached them yet. `is_own_judge`
+    is whether the judge wrote the answers.
 
     Raises:
         CannotReport: there is no setup of that name.
@@ -115,7 +116,7 @@ def quality_report(dataset: Dataset, setup: str = "") -> Report[QualityRow]:
                 )
                 planned.append(Planned(make, {"mean": _mean(scores)}))
     with_run = {pk for _, pk in by_row}
-    # Each answer once, however many runs and metrics there are.
+    # Each answer counts once, however many runs and metrics there are.
     left_out: LeftOut = {
         **counted.left_out(setups),
         "setups_without_a_run": sum(pk in n_of_setup and pk not in with_run for pk in setups),
@@ -138,7 +139,7 @@ def quality_report(dataset: Dataset, setup: str = "") -> Report[QualityRow]:
 def quality_scores(
     runs: Collection[MetricRun], setups: Collection[int], counted: Counted
 ) -> list[QualityScore]:
-    """Return the scores by some runs of the responses that count; one query."""
+    """Return the scores of some runs for the responses that count. This takes one query."""
     found = scores_of_answers(runs, setups).values_list(
         "run",
         F("target__response__key"),
@@ -158,7 +159,7 @@ def quality_scores(
 
 
 def judge_columns(run: MetricRun) -> JudgeColumns:
-    """Return which judge said it, and how it was asked."""
+    """Return the columns about the judge of a run, and how it was asked."""
     return JudgeColumns(
         metric_run=run.pk,
         judge=run.parameters.get("served_name") or run.model_name or run.backend,

@@ -1,4 +1,4 @@
-"""The report on retrieval: of passages, or of sub-graphs for questions about a graph."""
+"""The report on retrieval of passages, or of sub-graphs for questions about a graph."""
 
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
@@ -18,11 +18,11 @@ from generation.models import Dataset, KGQuestion
 from generation.retrieval.dataset_index import index_of
 
 PASSAGES, GRAPHS = "passages", "graphs"
-SOURCES = {HERE: "here", IMPORTED: "imported"}  # who retrieves sub-graphs → in addresses
+SOURCES = {HERE: "here", IMPORTED: "imported"}  # source of sub-graphs → its key in addresses
 
 
 class RecallChoices(NamedTuple):
-    """What is retrieved; how passages are ranked, where it is passages."""
+    """The choice between passages and sub-graphs, and how passages are ranked."""
 
     passages: RetrievalChoices = RetrievalChoices()
     of: Annotated[
@@ -38,7 +38,7 @@ class RecallChoices(NamedTuple):
 
 
 def usual_choices(dataset: Dataset) -> RecallChoices:
-    """Return what is usual: sub-graphs where a dataset has questions about a graph."""
+    """Return the usual choices: sub-graphs if a dataset has questions about a graph."""
     return RecallChoices(of=GRAPHS if _has_questions(dataset) else PASSAGES)
 
 
@@ -47,10 +47,10 @@ def _has_questions(dataset: Dataset) -> bool:
 
 
 def missed_questions(dataset: Dataset, key: str) -> Sequence[int]:
-    """Return the examples, by id, of which a source does not find every gold entity.
+    """Return the ids of the examples for which a source does not find every gold entity.
 
     Args:
-        key: of the source, one of the values of `SOURCES`.
+        key: the key of the source, one of the values of `SOURCES`.
     """
     found = cached_graph_retrieval(dataset).missed
     return next((found.get(source, ()) for source, each in SOURCES.items() if each == key), ())
@@ -75,7 +75,7 @@ def _check_ranking(dataset: Dataset, choices: RecallChoices) -> None:
 
 
 def _to_missed(dataset: Dataset, choices: RecallChoices, row: RecallRow | SourceRow) -> str:
-    """Return the address of what is not found, among the first k or by a source."""
+    """Return the address of what is not found among the first k passages, or by a source."""
     if isinstance(row, SourceRow):
         said = query_string({"missed": SOURCES[row.source]})
         return reverse("graphs:questions", args=[dataset.slug]) + said

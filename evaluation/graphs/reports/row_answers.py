@@ -11,7 +11,7 @@ from generation.models import Response
 
 
 class AnswerFigures(NamedTuple):
-    """The figures of one answer in one mode, in [0, 1]; None where undefined."""
+    """The figures of one answer in one mode, in [0, 1], or None where undefined."""
 
     correctness: float | None
     precision: float | None
@@ -19,12 +19,12 @@ class AnswerFigures(NamedTuple):
 
 
 class AnswerRow(NamedTuple):
-    """One answer with what became of its citations."""
+    """One answer with the numbers of its citations by verdict."""
 
     response: Response
     n_citations: int
     n_in_minimum: int | None  # None: the set is not known
-    n_correct: int  # and not in the minimum set, where that is known
+    n_correct: int  # correct ones that are not in the minimum set, or whose set is not known
     n_wrong: int
     n_incomplete: int
     n_na: int
@@ -32,12 +32,12 @@ class AnswerRow(NamedTuple):
 
     @property
     def question(self) -> str:
-        """The last turn of its dialog."""
+        """The last turn of its dialog: the user question."""
         return question_of(self.response)
 
 
 def answers_behind(answers: CitedAnswers, places: Sequence[int]) -> list[AnswerRow]:
-    """Return some answers by their places, as the paper’s definitions count them; three queries."""
+    """Return some answers, given by index, counted as the paper defines, by three queries."""
     responses = responses_at(answers, places)
     rows = []
     for place in places:
@@ -58,7 +58,7 @@ def answers_behind(answers: CitedAnswers, places: Sequence[int]) -> list[AnswerR
 
 
 def counts_of(answers: CitedAnswers, mode: Mode, place: int) -> CitationCounts:
-    """Return the counts of an answer that is not skipped."""
+    """Return the counts of an answer. The mode must not skip it."""
     citations, correct, precise, hit, minimum, incomplete = answers.counts[mode][place].tolist()
     return CitationCounts(
         round(citations),
@@ -71,8 +71,8 @@ def counts_of(answers: CitedAnswers, mode: Mode, place: int) -> CitationCounts:
 
 
 def figures_of(answers: CitedAnswers, mode: Mode, place: int) -> AnswerFigures:
-    """Return what an answer adds to the macro figures."""
-    # Part and whole of each of the six shares, macro ones last.
+    """Return the contribution of an answer to the macro figures."""
+    # The statistics hold part and whole of six shares, of which the macro ones are the last three.
     shares = citation_statistics(answers.counts[mode][[place]], mode)[0, 6:].reshape(3, 2)
     correctness, precision, recall = (
         number(part / whole) if whole else None for part, whole in shares.tolist()
@@ -81,13 +81,13 @@ def figures_of(answers: CitedAnswers, mode: Mode, place: int) -> AnswerFigures:
 
 
 def question_of(response: Response) -> str:
-    """Return the last turn of the dialog of a response; "" without any."""
+    """Return the last turn of the dialog of a response, or "" if it has no turns."""
     turns = list(response.example.turns.all())
     return turns[-1].text if turns else ""
 
 
 def responses_at(answers: CitedAnswers, places: Sequence[int]) -> dict[int, Response]:
-    """Return the responses of some answers by id, with their questions; three queries."""
+    """Return the responses of some answers by id, with their questions, by three queries."""
     found = Response.objects.select_related("example__kg_question", "setup")
     ids = [int(answers.responses[place]) for place in places]
     return found.prefetch_related("example__turns").in_bulk(ids)

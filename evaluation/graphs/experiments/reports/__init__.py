@@ -1,1 +1,1 @@
-"""The tables and figures of KaLMA's experiments: a row for each group of seeded runs."""
+"""The reports behind tables and figures of KaLMA's experiments: a row for each group of runs."""

@@ -1,10 +1,10 @@
-"""What removal and retrieval accuracy share: steps away from the gold graphs (KaLMA, 5.2, 5.3).
+"""Ablations: steps away from the gold graphs, as in removal and accuracy (KaLMA, 5.2, 5.3).
 
-The steps of a *family* differ in nothing but what their prompts lack, and seed and run. They are
-compared over the examples that every run of every step has answered: a question without a minimum
-set has no prompt that lacks some of it, and would otherwise stand in the first step alone. So
-one short run would leave little to compare: those that a grid has not come to the end of, and
-those with under half of the largest run's answers, are left out.
+The steps of a *family* differ only in what their prompts lack, and in seed and run. They are
+compared over the examples that every run of every step has answered. Otherwise a question without a
+minimum set would count in the first step alone, because it has no prompt that lacks some of the
+set. A single short run would leave few examples to compare. So runs that a grid has not finished,
+and runs with less than half of the largest run's answers, are left out.
 """
 
 from collections import defaultdict
@@ -32,7 +32,7 @@ from evaluation.statistics.intervals import Statistic
 from generation.models import Dataset, Grid, GridChunk, GridSetup
 from generation.text.prompt_types import PromptType
 
-SHOWN = ("correctness", "precision", "recall", "f1")  # micro
+SHOWN = ("correctness", "precision", "recall", "f1")  # micro figures
 SAID = (
     "mode paper",
     "micro",
@@ -42,14 +42,14 @@ SAID = (
 
 
 class AblationStep(NamedTuple):
-    """The runs of one row."""
+    """One step of a family: the runs of one row."""
 
-    at: int  # how many pieces of knowledge are removed, or the accuracy in per cent
+    at: int  # number of removed pieces of knowledge, or accuracy in per cent
     runs: SeededRuns
     n_common: int  # examples that every run of the family has answered
 
 
-# How citations over all answers are shown, step by step.
+# The columns of figures on citations, the same for all ablations.
 _CITATIONS = "Citations, micro"
 MicroCorrect = Annotated[Estimate, Column("Correct", Format.PERCENT, _CITATIONS)]
 MicroPrecision = Annotated[Estimate, Column("Precision", Format.PERCENT, _CITATIONS)]
@@ -59,7 +59,7 @@ MicroF1 = Annotated[Estimate, Column("F1", Format.PERCENT, _CITATIONS)]
 
 @dataclass(frozen=True, kw_only=True)
 class StepCounts(ReportRow):
-    """What is counted of some runs of a step."""
+    """Counts about some runs of a step."""
 
     family: str
     counts: AnswerCounts
@@ -75,16 +75,16 @@ class RowOfStep(RowOfRuns):
 
     @property
     def at(self) -> int:
-        """How many pieces of knowledge are removed, or the accuracy in per cent."""
+        """The number of removed pieces of knowledge, or the accuracy in per cent."""
         raise NotImplementedError
 
 
 class Ablation(NamedTuple):
-    """The families of a dataset, step by step, and their answers to the common examples."""
+    """The steps of a dataset's families, and their answers to the common examples."""
 
     steps: list[AblationStep]
     answers: CitedAnswers
-    n_other_answers: Mapping[int, int]  # of each setup: to other examples
+    n_other_answers: Mapping[int, int]  # setup id → number of its answers to other examples
     left_out: LeftOut
 
     @property
@@ -92,7 +92,7 @@ class Ablation(NamedTuple):
         return [pk for step in self.steps for pk in step.runs.ids]
 
     def figures(self) -> dict[int, dict[str, Statistic]]:
-        """Return the micro figures on citations of each setup."""
+        """Return the micro figures on citations of each setup, by id."""
         found = {}
         for pk in self.setups:
             figures = citation_shares(answers_of(self.answers, [pk]), Mode.PAPER)
@@ -100,7 +100,7 @@ class Ablation(NamedTuple):
         return found
 
     def counts(self, step: AblationStep, setups: list[int]) -> StepCounts:
-        """Return what is counted of some runs of a step."""
+        """Return the counts about some runs of a step."""
         here = answers_of(self.answers, setups)
         return StepCounts(
             family=step.runs.family,
@@ -111,19 +111,19 @@ class Ablation(NamedTuple):
         )
 
     def step_of(self, group: str) -> AblationStep | None:
-        """Return the step of a group of runs; None: there is none."""
+        """Return the step of a group of runs, or None if there is none."""
         return next((step for step in self.steps if step.runs.key == group), None)
 
 
 def ablation(dataset: Dataset, at: Callable[[PromptType], int | None], first: int) -> Ablation:
-    """Return the steps that prompts have a place among, family by family, each in order.
+    """Return the steps of an ablation, family by family, each family in order.
 
-    Of a family those of one state of the graph, without runs that are not at their end or have
-    few answers.
+    Each family is shown for one state of the graph, without runs that are not finished or have few
+    answers.
 
     Args:
-        at: where a type of prompts stands; None: nowhere.
-        first: the place of the whole gold graph; others come behind it, nearest first. A family
+        at: returns the place of a prompt type among the steps; None: it is no step.
+        first: the place of the whole gold graph. Other steps follow it, the nearest first. A family
             without any other step is no ablation.
     """
 
@@ -179,7 +179,7 @@ def ablation(dataset: Dataset, at: Callable[[PromptType], int | None], first: in
 
 
 def _unfinished(dataset: Dataset) -> set[int]:
-    """Return the setups, by id, that a grid has more to ask under and none is done; one query."""
+    """Return the ids of setups with unfinished chunks that no finished grid has, by one query."""
     done = GridSetup.objects.filter(setup=OuterRef("setup"), grid__state=Grid.State.DONE)
     open_ = GridChunk.objects.filter(~Exists(done), grid__dataset=dataset)
     open_ = open_.exclude(state=GridChunk.State.DONE).order_by()
@@ -187,10 +187,10 @@ def _unfinished(dataset: Dataset) -> set[int]:
 
 
 def _of_one_state(steps: Sequence[AblationStep]) -> list[AblationStep]:
-    """Return the steps of one state of the graph, the newest at each place.
+    """Return the steps of one state of the graph, the newest step at each place.
 
-    The state with the most places is chosen, of several the newest. One of which less is known is
-    no state of its own beside one that it agrees with.
+    The state with the most places is chosen and, among several of these, the newest. A state that
+    agrees with another of which more is known does not count as a state of its own.
     """
     states = {step.runs.graph_state for step in steps}
     candidates = [
@@ -211,9 +211,10 @@ def _newest(step: AblationStep) -> int:
 
 
 def _thin(steps: Sequence[AblationStep], answers: CitedAnswers, first: int) -> set[int]:
-    """Return the setups, by id, with under half of the answers of the largest run of all steps.
+    """Return the ids of setups with less than half of the answers of the largest run of all steps.
 
-    Of the answers to examples that any step behind the first has: others have no such prompt.
+    Only examples that some later step than the first has answered are counted, because the other
+    examples have no prompt that lacks something.
     """
     behind = [pk for step in steps if step.at != first for pk in step.runs.ids]
     asked = np.unique(answers.examples[np.isin(answers.setups, behind)])
@@ -225,6 +226,6 @@ def _thin(steps: Sequence[AblationStep], answers: CitedAnswers, first: int) -> s
 
 
 def _common(answers: CitedAnswers, setups: list[int]) -> set[int]:
-    """Return the examples, by id, that each of some setups has answered."""
+    """Return the ids of the examples that all of some setups have answered."""
     of_setups = [set(answers.examples[answers.setups == pk].tolist()) for pk in setups]
     return set.intersection(*of_setups)

@@ -1,4 +1,4 @@
-"""Figure 5: citations while gold sub-graphs make way for other questions' (KaLMA, 5.3)."""
+"""Figure 5: citations while other questions' sub-graphs replace gold ones (KaLMA, 5.3)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -41,9 +41,9 @@ REPORT = "accuracy"
 
 @dataclass(frozen=True, kw_only=True)
 class AccuracyRow(RowOfStep):
-    """Citations of the answers whose prompts show so many gold sub-graphs."""
+    """The citations of answers whose prompts show a given share of gold sub-graphs."""
 
-    accuracy: Annotated[int, Column("Accuracy, %", Format.COUNT)]  # as the prompt's name says
+    accuracy: Annotated[int, Column("Accuracy, %", Format.COUNT)]  # the number in the prompt's name
     runs: GroupColumns | OneRun
     step: StepCounts
     n_subgraphs: int
@@ -63,10 +63,11 @@ class AccuracyRow(RowOfStep):
 def accuracy_report(dataset: Dataset) -> Report[AccuracyRow]:
     """Return a row for each group of seeded runs with a retrieval `accuracy` from 100 to 20.
 
-    That is what the prompts' names say, in per cent; `gold_share` is measured: of the sub-graphs
-    that the answers were shown (`n_subgraphs`), those of gold entities. Figures as `RowOfRuns` has
-    them, those on citations micro. A family's rows are over the `n_common` examples that all of
-    them have (see `ablations`); `n_other_answers` are left out for that.
+    The accuracy is that of the prompts' names, in per cent. `gold_share` is measured: it is the
+    share of gold entities' sub-graphs among those that the answers were shown (`n_subgraphs`).
+    Figures are as in `RowOfRuns`, and those on citations are micro. A family's rows are over the
+    `n_common` examples that all of them have (see `ablations`), and `n_other_answers` to other
+    examples are left out.
 
     Raises:
         CannotReport: there is no graph.
@@ -75,7 +76,7 @@ def accuracy_report(dataset: Dataset) -> Report[AccuracyRow]:
 
 
 def with_run_rows(dataset: Dataset, group: str) -> tuple[Report[AccuracyRow], list[AccuracyRow]]:
-    """Return the report, and a row for each run of a group: none where there is no such group.
+    """Return the report, and a row for each run of a group. There are none for an unknown group.
 
     Raises:
         CannotReport: there is no graph.
@@ -111,7 +112,7 @@ def with_run_rows(dataset: Dataset, group: str) -> tuple[Report[AccuracyRow], li
 def _row(
     made: Ablation, step: AblationStep, runs: GroupColumns | OneRun, setups: list[int]
 ) -> Callable[..., AccuracyRow]:
-    """Return a row about some runs of a step, but for its figures."""
+    """Return a function that makes a row about some runs of a step from its figures."""
     n_gold, n = answers_of(made.answers, setups).subgraphs.sum(axis=0).tolist()
     return partial(
         AccuracyRow,
@@ -124,7 +125,7 @@ def _row(
 
 
 def compared_answers(dataset: Dataset) -> CitedAnswers:
-    """Return the answers that the figures are over, those of all rows."""
+    """Return the answers of all rows that the figures are over."""
     return ablation(dataset, _at, first=100).answers
 
 
@@ -133,7 +134,7 @@ def _at(kind: PromptType) -> int | None:
 
 
 def _figures(made: Ablation) -> Mapping[int, Mapping[str, Statistic]]:
-    """Return the figures of each setup, the measured share of gold sub-graphs among them."""
+    """Return the figures of each setup, including the measured share of gold sub-graphs."""
     figures = made.figures()
     for pk in made.setups:
         here = answers_of(made.answers, [pk])

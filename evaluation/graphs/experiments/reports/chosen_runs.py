@@ -1,4 +1,4 @@
-"""Which metric run the table of an experiment reads, of those that there are. Reads only."""
+"""The choice of the metric run that the table of an experiment reads. This module only reads."""
 
 from collections.abc import Collection
 
@@ -9,10 +9,10 @@ from generation.models import Dataset
 
 
 def runs_read(dataset: Dataset, metrics: Collection[str]) -> dict[str, MetricRun]:
-    """Return the run that speaks for each metric, of those that have one that is done; one query.
+    """Return the run that tables use for each metric. Metrics without a finished run are left out.
 
-    That of `newest_of`; of text quality, which is judged by samples, the newest whatever its
-    sample.
+    `newest_of` chooses the run. For text quality, which is judged by samples, it is the newest
+    finished run whatever its sample. This takes one query.
     """
     every = MetricRun.objects.filter(dataset=dataset, metric__in=metrics)
     by_metric: dict[str, list[MetricRun]] = {metric: [] for metric in metrics}

@@ -45,18 +45,18 @@ REPORT = "citation_table"
 
 
 class _CitationMaterial(NamedTuple):
-    """All that rows are made of."""
+    """The data that rows are made from."""
 
-    answers: CitedAnswers  # of the setups asked for
+    answers: CitedAnswers  # answers of the requested setups
     alignment: MetricRun | None
     aligned: list[Aligned]
-    figures: Mapping[int, Mapping[str, Statistic]]  # of each setup
+    figures: Mapping[int, Mapping[str, Statistic]]  # setup id → its figures
     costs: Mapping[int, list[Cost]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CitationTableRow(RowOfRuns):
-    """How well some runs cite, how much of it is aligned, and what they cost."""
+    """The citation quality, the alignment and the costs of some runs."""
 
     paper_columns = (  # [K] table 3
         "label",
@@ -72,8 +72,8 @@ class CitationTableRow(RowOfRuns):
 
     runs: GroupColumns | OneRun
     counts: AnswerCounts
-    n_answers_least: int  # of a run
-    n_answers_most: int
+    n_answers_least: int  # answers of the smallest run
+    n_answers_most: int  # answers of the largest run
     n_unknown_graph: int
     n_repeated: int
     n_made_up_minimum: int
@@ -97,11 +97,12 @@ class CitationTableRow(RowOfRuns):
 def citation_table(dataset: Dataset, choices: CitationChoices = USUAL) -> Report[CitationTableRow]:
     """Return a row for each group of seeded runs that were shown a whole graph.
 
-    Figures as `RowOfRuns` has them: those of `citations_report`, and `aligned` and `macro_aligned`
-    by `newest_alignment`, which has no score of `n_without_alignment` answers that it could. Counts
-    are sums over the `n_runs`, of which one has `n_answers_least` and one `n_answers_most`. Answers
-    from whose graph knowledge was removed are left out. `graph` says which one the answers were
-    made with; "" where only the responses do. Of the `choices` mode and rounds matter.
+    Figures are as in `RowOfRuns`: those of `citations_report`, and `aligned` and `macro_aligned` of
+    the run that `newest_alignment` returns. That run has no score for `n_without_alignment` answers
+    that it could score. Counts are sums over the `n_runs`. The smallest run has `n_answers_least`
+    answers, and the largest `n_answers_most`. Answers from whose graph knowledge was removed are
+    left out. `graph` tells which graph the answers were made with; it is "" if only the responses
+    tell. Of the `choices`, only mode and rounds have an effect.
 
     Raises:
         CannotReport: there is no graph.
@@ -112,7 +113,7 @@ def citation_table(dataset: Dataset, choices: CitationChoices = USUAL) -> Report
 def with_run_rows(
     dataset: Dataset, group: str, choices: CitationChoices = USUAL
 ) -> tuple[Report[CitationTableRow], list[CitationTableRow]]:
-    """Return the table, and a row for each run of a group: none where there is no such group.
+    """Return the table, and a row for each run of a group. There are none for an unknown group.
 
     Raises:
         CannotReport: there is no graph.
@@ -148,7 +149,10 @@ def with_run_rows(
 
 
 def counted_answers(dataset: Dataset, choices: CitationChoices = USUAL) -> CitedAnswers:
-    """Return the answers that figures may be over, and those of ablations."""
+    """Return the answers that may be counted, and those of ablations.
+
+    Answers with removed knowledge whose prompt type removes none are left out.
+    """
     return of_prompts_word(dataset, cited_answers(dataset, choices.rounds))
 
 
@@ -173,7 +177,10 @@ def _row(
     setups: Collection[int],
     choices: CitationChoices,
 ) -> Callable[..., CitationTableRow]:
-    """Return a row about some runs, but for its figures: what is counted, and what they cost."""
+    """Return a function that makes a row about some runs from its figures.
+
+    The row's counts and costs are set already.
+    """
     here = made.answers.of_setups(setups)
     left_out = here.left_out
     found = [each for each in made.aligned if int(made.answers.setups[each.place]) in set(setups)]
@@ -198,7 +205,7 @@ def _row(
 def _n_without_alignment(
     made: _CitationMaterial, here: CitedAnswers, found: Sequence[Aligned]
 ) -> int | None:
-    """Return how many answers with a complete citation have no pair with a score; None: no run."""
+    """Return how many answers with a complete citation have no scored pair; None without a run."""
     if made.alignment is None:
         return None
     scored = {int(made.answers.responses[each.place]) for each in found if each.n}
@@ -207,7 +214,7 @@ def _n_without_alignment(
 
 
 def _by(made: _CitationMaterial) -> list[str]:
-    """Return what the signature says of alignment."""
+    """Return the part of the signature about alignment, if there is any."""
     said = made.alignment and made.aligned and f"alignment by {made.alignment.full_signature}"
     return [said] if said else []
 

@@ -1,7 +1,7 @@
-"""What the calls behind runs cost: tokens, seconds, money. Reads only.
+"""The costs of the calls behind runs: tokens, seconds and money. This module only reads.
 
-Costs are those of the last attempt of each call: one that is asked again replaces what failed.
-Prices are those that the grid itself gave for the model, at the time it was asked.
+Costs are those of the last attempt of each call, because an attempt replaces the failed one before
+it. Prices are those that the grid itself gave for the model when the model was asked.
 """
 
 from collections import defaultdict
@@ -19,23 +19,23 @@ from generation.models import Call, Grid
 
 
 class Cost(NamedTuple):
-    """The calls of one grid under one setup, the last attempt of each."""
+    """The cost of the calls of one grid under one setup, by the last attempt of each call."""
 
     setup: int
     n_calls: int
     n_failed_calls: int
-    prompt_tokens: int  # as the model counts; where it does not say, as we do
-    completion_tokens: int  # likewise
-    seconds: float | None  # of the calls that say
+    prompt_tokens: int  # the model's count or, if it gives none, ours
+    completion_tokens: int  # the model's count or, if it gives none, ours
+    seconds: float | None  # sum over the calls whose time is known; None: no call's is
     n_calls_without_seconds: int
-    price: float | None  # None: the grid gives none
+    price: float | None  # None: the grid gives no price
     currency: str
 
 
 def costs_of(setups: Collection[int]) -> dict[int, list[Cost]]:
-    """Return the costs of some setups, by id: one entry for each grid that has asked; two queries.
+    """Return the costs of some setups, by id, with an entry for each grid that has asked.
 
-    None of a setup that has no calls here, as an imported one.
+    A setup without calls here, such as an imported one, is left out. This takes two queries.
     """
     counted = (
         Call.objects.filter(setup__in=list(setups))
@@ -73,10 +73,11 @@ def costs_of(setups: Collection[int]) -> dict[int, list[Cost]]:
 
 @dataclass(frozen=True, kw_only=True)
 class CostColumns(ReportRow):
-    """What some runs cost together; everything is None where there was no call.
+    """The total cost of some runs. Sums are None if there was no call.
 
-    Seconds and price are None as well where a call has none (`n_calls_without_…`): a sum of the
-    others would look like that of all. So is a price in several currencies: these are named.
+    Seconds and price are also None if some call has none (`n_calls_without_…`), because a sum over
+    the other calls would look like the sum over all. A price in several currencies is None too;
+    `currency` names them.
     """
 
     n_calls: Annotated[int | None, Column("Calls", Format.COUNT, "Costs")]
@@ -114,7 +115,7 @@ def cost_columns(costs: Iterable[Cost], n_runs_without_calls: int = 0) -> CostCo
 
 
 def cost_of_runs(costs: Mapping[int, list[Cost]], setups: Collection[int]) -> CostColumns:
-    """Return what some setups cost together."""
+    """Return the total cost of some setups."""
     of_runs = [costs.get(pk, []) for pk in setups]
     return cost_columns((cost for of in of_runs for cost in of), sum(not of for of in of_runs))
 

@@ -1,4 +1,4 @@
-"""Human against automatic alignment, over the same sentence-citation pairs (KaLMA, table 6)."""
+"""Human and automatic alignment over the same pairs of sentence and citation (KaLMA, table 6)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,19 +24,19 @@ from generation.models import Setup
 REPORT = "human_alignment"
 LEAST_VOTES = 2
 ALL_MODELS = "all models"
-SAME, WHOLE = "Metric, same pairs", "Metric, over its run"  # groups of columns
+SAME, WHOLE = "Metric, same pairs", "Metric, over its run"  # titles of groups of columns
 
 
 class RatedPair(NamedTuple):
-    """One pair that people rated, and what the run says of it."""
+    """One pair that people rated, with its votes and the run's label."""
 
     target: int
-    key: str  # of its response
-    number: int  # of its citation
+    key: str  # key of its response
+    number: int  # number of its citation
     model: str
     dialog: str
-    votes: tuple[int, int]  # no, yes
-    is_aligned: bool | None  # by the run; None: no score
+    votes: tuple[int, int]  # numbers of no and yes votes
+    is_aligned: bool | None  # the run's label; None: no score
 
     @property
     def is_counted(self) -> bool:
@@ -44,13 +44,13 @@ class RatedPair(NamedTuple):
 
     @property
     def is_against(self) -> bool:
-        """Whether the run says otherwise than raters who are of one mind."""
+        """Whether all raters agree, and the run's label is the opposite."""
         is_agreed = self.is_counted and 0 in self.votes
         return is_agreed and self.is_aligned is not None and self.is_aligned != (not self.votes[0])
 
 
 class ScoredPair(NamedTuple):
-    """One pair with an automatic score, rated or not."""
+    """One pair with an automatic score. Raters may have rated it or not."""
 
     target: int
     model: str
@@ -59,12 +59,12 @@ class ScoredPair(NamedTuple):
 
 
 class RatedPairs(NamedTuple):
-    """What people and a run say of the pairs of a study."""
+    """The votes of raters and the labels of a run on the pairs of a study."""
 
     counts: ArmCounts
-    run: MetricRun | None  # that speaks for its dataset
-    models: Mapping[int, str]  # by setup
-    rated: list[RatedPair]  # by key of the response and number of the citation
+    run: MetricRun | None  # the `newest_alignment` of its dataset
+    models: Mapping[int, str]  # setup id → model
+    rated: list[RatedPair]  # sorted by key of the response and number of the citation
     scored: list[ScoredPair]
 
     @property
@@ -75,20 +75,20 @@ class RatedPairs(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class NoRun(ReportRow):
-    """No run of alignment has come to its end: nothing is said of one."""
+    """The columns without a run, used if no run of alignment is finished."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOfPairs(ReportRow):
-    """The run that speaks for a study's dataset."""
+    """The columns about the run that is used for a study's dataset."""
 
     run: AlignmentRunColumns
-    run_n_sampled: int | None  # answers of each model that it drew; None: it is over all
+    run_n_sampled: int | None  # answers that it drew of each model; None: it is over all answers
 
 
 @dataclass(frozen=True, kw_only=True)
 class HumanAlignmentRow(ReportRow):
-    """What people and a run say of the pairs of one model, or of all."""
+    """Human and automatic alignment over the pairs of one model, or of all models."""
 
     paper_columns = ("label", "automatic", "human")  # [K] table 6
 
@@ -113,19 +113,20 @@ class HumanAlignmentRow(ReportRow):
 
 
 def human_alignment_report(study: Study) -> Report[HumanAlignmentRow]:
-    """Return a row for each model of a study, and one over all (model None), over rated pairs.
+    """Return a row for each model of a study, and a row over all models (model None).
 
-    Of the pairs with two votes or more (`n_pairs`): `human`, the mean of their mean votes;
-    `percent_agreement` and `alpha` of the raters; of those with an automatic score (`n_scored`)
-    `automatic_same`, the share that is aligned, and `gap_same`, human minus automatic in points;
-    `accuracy`, how often the metric says what the raters say where they are of one mind
-    (`n_agreed`). `automatic` is over all `n_run` pairs of the study's setups that the run has
-    scored, `gap` is human minus that, in points; `run_n_sampled` says how many answers of each
-    model the run drew, None: it is over all. Intervals resample dialogs; a pair's mean vote may
-    be between 0 and 1, so that of `human` is a bootstrap, not that of a share.
+    Over the pairs with two votes or more (`n_pairs`), `human` is the mean of their mean votes, and
+    `percent_agreement` and `alpha` are those of the raters. Over those of them that have an
+    automatic score (`n_scored`), `automatic_same` is the share that is aligned, and `gap_same` is
+    human minus automatic, in points. `accuracy` is how often the metric agrees with the raters,
+    over the scored pairs on which all raters agree (`n_agreed`). `automatic` is over all `n_run`
+    pairs of the study's setups that the run has scored, and `gap` is human minus that, in points.
+    `run_n_sampled` is how many answers of each model the run drew; None: it is over all. Intervals
+    resample dialogs. A pair's mean vote may be between 0 and 1, so the interval of `human` is a
+    bootstrap interval and not that of a share.
 
     Raises:
-        CannotReport: the study is not about citations, by one yes/no question.
+        CannotReport: the study does not ask exactly one yes/no question about citations.
     """
     found = rated_pairs(study)
     pairs, scored, run = found.counted, found.scored, found.run
@@ -163,12 +164,13 @@ def human_alignment_report(study: Study) -> Report[HumanAlignmentRow]:
 
 
 def rated_pairs(study: Study) -> RatedPairs:
-    """Return the pairs of a study with a vote; as many queries for any number of them.
+    """Return the pairs of a study that have a vote.
 
-    Pairs of flagged responses and gold items are not among them.
+    Pairs of flagged responses and gold items are left out. The number of queries does not depend
+    on the number of pairs.
 
     Raises:
-        CannotReport: the study is not about citations, by one yes/no question.
+        CannotReport: the study does not ask exactly one yes/no question about citations.
     """
     scheme = load_scheme(study.scheme)
     if scheme.target != "citation" or [q.scale.kind for q in scheme.questions] != ["yes_no"]:
@@ -216,12 +218,12 @@ def _left_out(study: Study, found: RatedPairs) -> LeftOut:
 
 
 def model_of(setup: Setup) -> str:
-    """Return whose pool of pairs a setup belongs to."""
+    """Return the model to whose pool of pairs a setup belongs. Without a model, it is its name."""
     return setup.model or setup.name
 
 
 def _scored(run: MetricRun | None, models: Mapping[int, str]) -> list[ScoredPair]:
-    """Return every pair of some setups, by id, that a run has a score of; one query."""
+    """Return every pair of some setups (given by id) that a run has scored, by one query."""
     if run is None:
         return []
     scores = AutoScore.objects.filter(
@@ -304,12 +306,16 @@ def _share(part: Floats, whole: Floats, dialogs: Ints) -> Statistic:
 
 
 def _mean_from(sums: Floats) -> Floats:
-    """Return a mean of values between 0 and 1; unlike those of a share, they may lie between."""
+    """Return a mean of values from 0 to 1.
+
+    The values of a share are only 0 or 1. As a function other than `share_from`, this measure has
+    a bootstrap interval.
+    """
     return share_from(sums)
 
 
 def _gap(human: Statistic, automatic: Statistic) -> Statistic:
-    """Return one share minus another, in points; dialogs are paired."""
+    """Return one share minus another, in points. Dialogs are paired."""
     here, there = human.statistics, automatic.statistics
     return Statistic(
         np.block([[here, np.zeros_like(here)], [np.zeros_like(there), there]]),

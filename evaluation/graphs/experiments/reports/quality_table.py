@@ -40,35 +40,35 @@ REPORT = "quality_table"
 
 
 class _QualityMaterial(NamedTuple):
-    """What one run of each metric says."""
+    """The scores of one run of each metric, and the answers that count."""
 
     counted: Counted
-    n_answers: Mapping[int, int]  # of each setup
-    runs: Mapping[str, MetricRun]  # by metric, those that there are
-    scores: Mapping[tuple[int, int], Sequence[QualityScore]]  # by run and setup
-    judges_own: Mapping[int, set[int]]  # setups by run
+    n_answers: Mapping[int, int]  # setup id → number of its answers
+    runs: Mapping[str, MetricRun]  # metric → its run; metrics without one are left out
+    scores: Mapping[tuple[int, int], Sequence[QualityScore]]  # (run id, setup id) → scores
+    judges_own: Mapping[int, set[int]]  # run id → ids of setups whose answers the judge wrote
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedColumns(ReportRow):
-    """What the run of one metric says of the answers of some runs."""
+    """The columns about one metric's scores for the answers of some runs."""
 
     n: Annotated[int, Column("Scored", Format.COUNT)]  # answers with a score
     n_failed: Annotated[int, Column("Failed", Format.COUNT)]
     n_not_scored: int
-    is_own_judge: bool  # the judge wrote some of them
+    is_own_judge: bool  # whether the judge wrote some of the answers
     run: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class QualityTableRow(RowOfRuns):
-    """Text quality of the answers of some runs, means from 1 to 5."""
+    """The text quality of the answers of some runs, as means from 1 to 5."""
 
     paper_columns = ("label", "coherence", "consistency", "fluency", "relevance")  # [K] table 4
 
     runs: GroupColumns | OneRun
     n_answers: Annotated[int, Column("Answers", Format.COUNT)]
-    judged: Mapping[str, JudgedColumns]  # by metric
+    judged: Mapping[str, JudgedColumns]  # metric → its columns
     n_failed: Annotated[int, Column("Failed", Format.COUNT)]
     judge: Annotated[str, Column("Judge")]
     mode: Annotated[str, Column("Mode")]
@@ -77,16 +77,17 @@ class QualityTableRow(RowOfRuns):
     consistency: Annotated[Estimate, Column("Mean", Format.DECIMAL, "Consistency")]
     fluency: Annotated[Estimate, Column("Mean", Format.DECIMAL, "Fluency")]
     relevance: Annotated[Estimate, Column("Mean", Format.DECIMAL, "Relevance")]
-    over_runs: Mapping[str, float | int | None]  # nothing: see `quality_table`
+    over_runs: Mapping[str, float | int | None]  # always empty, see `quality_table`
 
 
 def quality_table(dataset: Dataset) -> Report[QualityTableRow]:
     """Return a row for each group of seeded runs that were shown a whole graph.
 
     `coherence`, `consistency`, `fluency` and `relevance` are means over the answers of all runs of
-    the group that have a score, each by one metric run: the newest that is done, whatever its
-    sample. A failed score is never a number. A mean over answers, not over runs, as a sample need
-    not hold as many answers of each; it has no deviation over runs.
+    the group that have a score. Each is from one metric run, the newest finished one whatever its
+    sample. A failed score never counts as a number. The means are over answers and not over runs,
+    because a sample need not contain the same number of answers of each run. So they have no
+    deviation over runs.
 
     Raises:
         CannotReport: there is no graph.
@@ -97,7 +98,7 @@ def quality_table(dataset: Dataset) -> Report[QualityTableRow]:
 def with_run_rows(
     dataset: Dataset, group: str
 ) -> tuple[Report[QualityTableRow], list[QualityTableRow]]:
-    """Return the table, and a row for each run of a group: none where there is no such group.
+    """Return the table, and a row for each run of a group. There are none for an unknown group.
 
     Raises:
         CannotReport: there is no graph.
@@ -132,8 +133,9 @@ def with_run_rows(
 
 
 def counted_answers(dataset: Dataset) -> Counted:
-    """Return the answers that may be counted; those from whose graph knowledge was removed are
-    none, whatever their prompt is called.
+    """Return the answers that may be counted, and those of ablations.
+
+    Answers with removed knowledge whose prompt type removes none are left out.
     """
     counted, unsaid = counted_responses(dataset), removed_unsaid(dataset)
     out = Counter(setup for pk, setup in counted.setups.items() if pk in unsaid)
@@ -157,7 +159,7 @@ def _material(dataset: Dataset, setups: Collection[int]) -> _QualityMaterial:
 
 
 def _of(made: _QualityMaterial, metric: str, setups: Collection[int]) -> list[QualityScore]:
-    """Return what the run of a metric says of the answers of some setups."""
+    """Return the scores by the run of a metric for the answers of some setups."""
     run = made.runs.get(metric)
     return [each for pk in setups for each in made.scores.get((run.pk, pk), ())] if run else []
 
@@ -175,7 +177,7 @@ def _figures(made: _QualityMaterial, setups: Collection[int]) -> dict[str, Stati
 def _row(
     made: _QualityMaterial, runs: GroupColumns | OneRun, setups: Collection[int]
 ) -> Callable[..., QualityTableRow]:
-    """Return a row about some runs, but for its figures."""
+    """Return a function that makes a row about some runs from its figures."""
     n_answers = sum(made.n_answers.get(pk, 0) for pk in setups)
     judged = {metric: _judged(made, metric, setups, n_answers) for metric in QUALITIES}
     judges = [judge_columns(run) for metric, run in made.runs.items() if judged[metric].run]
@@ -194,7 +196,7 @@ def _row(
 def _judged(
     made: _QualityMaterial, metric: str, setups: Collection[int], n_answers: int
 ) -> JudgedColumns:
-    """Return how many of the answers of some runs have which score of a metric."""
+    """Return how many answers of some runs are scored, failed or not scored by a metric."""
     scores = _of(made, metric, setups)
     run = made.runs.get(metric)
     n = sum(each.score is not None for each in scores)

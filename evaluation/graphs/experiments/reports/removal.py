@@ -54,15 +54,15 @@ REPORT = "removal"
 
 class _RemovalMaterial(NamedTuple):
     made: Ablation
-    run: MetricRun | None  # of [NA]
-    na: Mapping[int, list[NaAnswer]]  # by setup
-    n_removed: Mapping[int, list[int | None]]  # by setup, of its answers; None: not known
-    figures: Mapping[int, Mapping[str, Statistic]]  # by setup
+    run: MetricRun | None  # the run of [NA]
+    na: Mapping[int, list[NaAnswer]]  # setup id → the run's scores for its answers
+    n_removed: Mapping[int, list[int | None]]  # setup id → removed triples by answer; None: unknown
+    figures: Mapping[int, Mapping[str, Statistic]]  # setup id → its figures
 
 
 @dataclass(frozen=True, kw_only=True)
 class RemovalRow(RowOfStep):
-    """Citations and [NA] of the answers from whose graphs so many members were removed."""
+    """Citations and [NA] of answers from whose graphs a given number of members was removed."""
 
     paper_columns = (
         "label",
@@ -73,7 +73,7 @@ class RemovalRow(RowOfStep):
         "f1",
     )  # [K] table 5
 
-    n_removed: Annotated[int, Column("Removed", Format.COUNT)]  # as the prompt's name says
+    n_removed: Annotated[int, Column("Removed", Format.COUNT)]  # the number in the prompt's name
     runs: GroupColumns | OneRun
     step: StepCounts
     n_triples_removed: Annotated[int, Column("Triples removed", Format.COUNT)]
@@ -101,14 +101,14 @@ class RemovalRow(RowOfStep):
 
 
 def removal_report(dataset: Dataset) -> Report[RemovalRow]:
-    """Return a row for each group of seeded runs from which `n_removed` members were removed.
+    """Return a row for each group of seeded runs, by the number of members that were removed.
 
-    From 0, the gold graphs, as the prompts' names say it; `n_triples_removed` were, as some sets
-    have fewer. Figures as `RowOfRuns` has them: those on citations, micro, and `na_precision`,
-    `na_recall` and `na_f1` of the newest run of [NA] that is done, undefined where nothing was
-    removed; of runs that admit nothing recall and F1 are 0. A family's rows are over the
-    `n_common` examples that all of them have (see `ablations`); `n_other_answers` are left out for
-    that.
+    `n_removed` is that of the prompts' names, from 0 for the gold graphs. `n_triples_removed` is
+    counted, because some sets have fewer members. Figures are as in `RowOfRuns`. Those on citations
+    are micro. `na_precision`, `na_recall` and `na_f1` are those of the finished run of [NA] that
+    `runs_read` chooses. They are undefined where nothing was removed; if a run admits nothing, its
+    recall and F1 are 0. A family's rows are over the `n_common` examples that all of them have (see
+    `ablations`), and `n_other_answers` to other examples are left out.
 
     Raises:
         CannotReport: there is no graph.
@@ -117,7 +117,7 @@ def removal_report(dataset: Dataset) -> Report[RemovalRow]:
 
 
 def with_run_rows(dataset: Dataset, group: str) -> tuple[Report[RemovalRow], list[RemovalRow]]:
-    """Return the report, and a row for each run of a group: none where there is no such group.
+    """Return the report, and a row for each run of a group. There are none for an unknown group.
 
     Raises:
         CannotReport: there is no graph.
@@ -152,9 +152,9 @@ def with_run_rows(dataset: Dataset, group: str) -> tuple[Report[RemovalRow], lis
 def _row(
     material: _RemovalMaterial, step: AblationStep, runs: GroupColumns | OneRun, setups: list[int]
 ) -> Callable[..., RemovalRow]:
-    """Return a row about some runs of a step, but for its figures.
+    """Return a function that makes a row about some runs of a step from its figures.
 
-    It says what was removed, and how much of it [NA] was asked about.
+    The counts of what was removed, and of what the run of [NA] was asked about, are set already.
     """
     lengths = [n for pk in setups for n in material.n_removed.get(pk, ())]
     known = [n for n in lengths if n is not None]
@@ -180,7 +180,7 @@ def _row(
 
 
 def compared_answers(dataset: Dataset) -> CitedAnswers:
-    """Return the answers that the figures are over, those of all rows."""
+    """Return the answers of all rows that the figures are over."""
     return ablation(dataset, _at, first=0).answers
 
 
@@ -201,7 +201,7 @@ def _material(dataset: Dataset) -> _RemovalMaterial:
 
 
 def _counted(made: Ablation) -> Counted:
-    """Return the answers as reports on scores take them."""
+    """Return the answers in the form that reports on scores need."""
     answers = made.answers
     responses = answers.responses.tolist()
     return Counted(
@@ -224,7 +224,10 @@ def _na_figures(run: MetricRun | None, scored: list[NaAnswer]) -> dict[str, Stat
 
 
 def _n_removed(made: Ablation) -> dict[int, list[int | None]]:
-    """Return how many triples were removed for each answer; none of a whole graph; one query."""
+    """Return how many triples were removed for each answer, by setup id. This takes one query.
+
+    An answer to a whole graph has 0 if the number is not stored.
+    """
     whole = {pk for step in made.steps if step.at == 0 for pk in step.runs.ids}
     here = set(made.answers.responses.tolist())
     found: dict[int, list[int | None]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""What the tables of experiments share: a row for the runs of a group, and a row for each run."""
+"""The rows that the tables of experiments share: one for a group of runs, and one for each run."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -28,22 +28,23 @@ from evaluation.statistics.intervals import Statistic, share_from
 from generation.json_length import JsonLength
 from generation.models import Dataset, Response, Setup
 
-# F1 → the precision and the recall that it is made of, and how.
+# F1 → the names of its precision and its recall, and the function that combines them.
 F1_OF = {
     "f1": ("precision", "recall", f1_of_means),
     "macro_f1": ("macro_precision", "macro_recall", f1_of_means),
     "na_f1": ("na_precision", "na_recall", na_f1_of_means),
 }
 MADE_WITH = "mean over runs, deviation n - 1, F1 of the means"
-REMOVED = "answers_with_removed_knowledge"  # though the name of their prompt says of none
-NOTHING = Statistic(np.zeros((0, 2)), np.zeros(0, np.int64), share_from)  # undefined
+# The reason for leaving out answers with removed knowledge whose prompt type removes none.
+REMOVED = "answers_with_removed_knowledge"
+NOTHING = Statistic(np.zeros((0, 2)), np.zeros(0, np.int64), share_from)  # an undefined figure
 
-Figures = Mapping[str, Statistic]  # of one run, by name
+Figures = Mapping[str, Statistic]  # the figures of one run, by name
 
 
 @dataclass(frozen=True, kw_only=True)
 class OneRun(ReportRow):
-    """What a row says of a single run, beside its figures."""
+    """The columns that describe a single run, beside its figures."""
 
     of: SetupColumns
     n_runs: int = 1
@@ -52,22 +53,24 @@ class OneRun(ReportRow):
 class RowOfRuns(ReportRow):
     """A row for the runs of a group, or for one of them.
 
-    A figure `x` is the mean over the runs where it is defined. F1 is that of the mean precision and
-    the mean recall; that of [NA] is 0 where no run admits anything. Intervals resample dialogs,
-    each resample for all runs at once; of one run they are those of its own report.
+    A figure `x` is the mean over the runs where it is defined. F1 is computed from the mean
+    precision and the mean recall. The F1 of [NA] is 0 if no run admits anything. Intervals resample
+    dialogs, and each resample is used for all runs. The intervals of a single run are those of its
+    own report.
     """
 
     runs: GroupColumns | OneRun
-    # Of a group: `x_deviation`, that of the sample of runs (n - 1), None for fewer than two, and
-    # none for F1; `x_n_undefined`, for how many runs `x` is not defined.
+    # Two entries for each figure `x` of a group. `x_deviation` is the sample deviation over runs
+    # (n - 1), or None for fewer than two runs; F1 has none. `x_n_undefined` is the number of runs
+    # for which `x` is not defined.
     over_runs: Mapping[str, float | int | None]
 
     @property
     def group(self) -> GroupColumns:
-        """What the row says of its group.
+        """The columns that describe the row's group.
 
         Raises:
-            TypeError: it is about one run.
+            TypeError: the row is about one run.
         """
         if isinstance(self.runs, OneRun):
             raise TypeError("a row about one run has no group")
@@ -83,7 +86,7 @@ class RowOfRuns(ReportRow):
         return found
 
     def deviation(self, name: str) -> float | None:
-        """Return how far runs differ in a figure."""
+        """Return the deviation of a figure over runs, or None if it has none."""
         return self.over_runs.get(f"{name}_deviation")
 
     def n_undefined(self, name: str) -> int:
@@ -97,13 +100,13 @@ class RowOfRuns(ReportRow):
         return self.paper_text(name, column)
 
     def paper_text(self, name: str, column: Column) -> str:
-        """Return the same as `text`, and a figure without a deviation alone."""
+        """Return the same as `text`, but a figure without a deviation has no interval."""
         deviation = self.deviation(name)
         said = "" if deviation is None else f" ({column.format.write(deviation)})"
         return super().paper_text(name, column) + said + self._over(name)
 
     def _over(self, name: str) -> str:
-        """Return over how many runs a mean is, where a figure of some is undefined."""
+        """Return the number of runs that a mean is over, if the figure of some is undefined."""
         n_undefined = self.n_undefined(name)
         return f", of {self.runs.n_runs - n_undefined}" if n_undefined else ""
 
@@ -112,25 +115,26 @@ RowOf = TypeVar("RowOf", bound=RowOfRuns)
 
 
 def setups_of(dataset: Dataset, row: RowOfRuns) -> list[Setup]:
-    """Return the setups behind a row of any table of experiments, in its order; one query."""
+    """Return the setups behind a row of any table of experiments, in its order, by one query."""
     found = dataset.setups.in_bulk(row.setup_ids)
     return [found[pk] for pk in row.setup_ids if pk in found]
 
 
 def row_of_group(rows: Sequence[RowOf], group: str) -> RowOf | None:
-    """Return the row of a group; None: there is none."""
+    """Return the row of a group, or None if there is none."""
     return next((row for row in rows if row.group.group == group), None)
 
 
 def answers_of(answers: CitedAnswers, setups: Collection[int]) -> CitedAnswers:
-    """Return the answers of some setups, as they are."""
+    """Return the answers of some setups. What is left out stays that of all setups."""
     return answers.at(np.flatnonzero(np.isin(answers.setups, list(setups))))
 
 
 def removed_unsaid(dataset: Dataset) -> dict[int, str]:
-    """Return the answers with removed knowledge whose prompt is none that removes any; one query.
+    """Return the keys, by id, of answers with removed knowledge whose prompt type removes none.
 
-    Their keys, by id. Imported answers say what was removed whatever they call their prompt.
+    There may be such answers, because imported ones state what was removed whatever the name of
+    their prompt is. This takes one query.
     """
     said = Response.objects.of_benchmark().filter(dataset=dataset, removed__isnull=False)
     found = said.order_by().annotate(n=JsonLength("removed")).filter(n__gt=0)
@@ -143,7 +147,7 @@ def removed_unsaid(dataset: Dataset) -> dict[int, str]:
 
 
 def of_prompts_word(dataset: Dataset, answers: CitedAnswers) -> CitedAnswers:
-    """Return answers without those of `removed_unsaid`, which are counted as left out."""
+    """Return the answers without those of `removed_unsaid`, which are counted as left out."""
     unsaid = removed_unsaid(dataset)
     is_out = np.isin(answers.responses, list(unsaid))
     n_left_out = {**answers.n_left_out, REMOVED: Counter(answers.setups[is_out].tolist())}
@@ -155,13 +159,13 @@ def of_prompts_word(dataset: Dataset, answers: CitedAnswers) -> CitedAnswers:
 
 
 def with_answers(groups: Iterable[SeededRuns], answers: CitedAnswers) -> list[SeededRuns]:
-    """Return groups with those of their runs that have answers; none without any."""
+    """Return the groups with only the runs that have answers. Groups without any are dropped."""
     there = set(np.unique(answers.setups).tolist())
     return _with_setups(groups, lambda setup: setup in there)
 
 
 def without_setups(groups: Iterable[SeededRuns], setups: Collection[int]) -> list[SeededRuns]:
-    """Return groups without some of their runs, by id; none without any."""
+    """Return the groups without some runs, given by id. Groups without any run are dropped."""
     return _with_setups(groups, lambda setup: setup not in setups)
 
 
@@ -179,7 +183,7 @@ def run_figures(
     """Return the figures on citations of each setup, with `aligned` and `macro_aligned`.
 
     Args:
-        found: what one run of alignment says of these answers.
+        found: the scores of one run of alignment for these answers.
     """
     by_setup: dict[int, list[Aligned]] = {}
     for each in found:
@@ -202,8 +206,8 @@ def with_means(
     """Return rows with the means of the figures of their runs.
 
     Args:
-        planned: what makes each row of its estimates, and the figures of its runs, one at least;
-            all have figures of the same names.
+        planned: for each row, the function that makes it from its estimates, and the figures of one
+            or more runs. All runs have figures of the same names.
     """
     joint = [
         Planned(partial(make, over_runs=_spread(runs)), _joint(runs, n_dialogs))
@@ -213,13 +217,13 @@ def with_means(
 
 
 def per_run(planned: Sequence[tuple[Callable[..., RowOf], Figures]], n_dialogs: int) -> list[RowOf]:
-    """Return a row for each run, with the figures that the mean is over."""
+    """Return a row for each run, with its own figures, which the means of groups are made of."""
     alone = [Planned(partial(make, over_runs={}), figures) for make, figures in planned]
     return list(with_estimates(alone, n_dialogs, is_cautious=True))
 
 
 def _joint(runs: Sequence[Figures], n_dialogs: int) -> dict[str, Statistic]:
-    """Return each figure over all runs as one."""
+    """Return each figure as one statistic over all runs."""
 
     def of(name: str) -> list[Statistic]:
         return [run[name] for run in runs]
@@ -233,7 +237,7 @@ def _joint(runs: Sequence[Figures], n_dialogs: int) -> dict[str, Statistic]:
 
 
 def _spread(runs: Sequence[Figures]) -> dict[str, float | int | None]:
-    """Return how far runs differ, and how many have no such figure."""
+    """Return the deviation of each figure over runs, and how many runs it is undefined for."""
     spread: dict[str, float | int | None] = {}
     for name in runs[0]:
         values = [value_of(run[name]) for run in runs]
