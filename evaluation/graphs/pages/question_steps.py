@@ -122,7 +122,7 @@ class OnItsWay(NamedTuple):
 
     grid: Grid
     model: str
-    problem: str  # "" while it goes on
+    problem: str  # "" while the grid is still at work
     call: int | None  # the call that failed
 
     @property

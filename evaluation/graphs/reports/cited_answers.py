@@ -114,10 +114,10 @@ class CitedAnswers(NamedTuple):
 
 
 def cited_answers(dataset: Dataset, rounds: Rounds = "all") -> CitedAnswers:
-    """Return the answers of a dataset, cached until its responses or questions change.
+    """Return the answers of a dataset, cached until its responses, questions or entities change.
 
     Args:
-        rounds: which members of minimum sets count.
+        rounds: the rounds whose members of minimum sets count.
     """
 
     def is_small(made: CitedAnswers) -> bool:

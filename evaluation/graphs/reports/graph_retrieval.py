@@ -141,7 +141,7 @@ def _asked(dataset: Dataset) -> tuple[list[_SampledQuestion], int, str]:
 
 
 def _qids(questions: Sequence[int]) -> Mapping[tuple[int, bool], list[str]]:
-    """Return the entities of questions, by question id and by whether they are retrieved or gold."""
+    """Return the qids of questions, by question id and by whether they are retrieved, else gold."""
     found: dict[tuple[int, bool], list[str]] = defaultdict(list)
     rows = QuestionEntity.objects.filter(question__in=questions).order_by("position")
     for question, is_retrieved, qid in rows.values_list("question", "is_retrieved", "qid"):

@@ -102,7 +102,7 @@ class PullStep(NamedTuple):
 
 
 def request_pull(plan: PullPlan, user: User | None) -> Job:
-    """Return the pull of these choices: one that is not done goes on, else a new one is made.
+    """Return the pull of these choices: one that is not done is resumed, else a new one is made.
 
     Raises:
         JobError: there is nothing to pull, or a choice cannot be used. Nothing is stored.
@@ -250,7 +250,7 @@ def user_agent() -> str:
 
 
 def _names(hold: JobHold, dataset: Dataset) -> list[str]:
-    """Return all names of a pull: the requested ones, and those of questions that the graph lacks.
+    """Return all names of a pull: the requested ones, and names in questions that the graph lacks.
 
     They are determined once, when the pull begins, and stored with the job. So a worker that
     resumes the pull uses the same names.

@@ -77,7 +77,7 @@ def questions(request: SignedInRequest, slug: str) -> HttpResponse:
 def question(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     """Show how one question is answered: names, candidates, graph, prompt, citations.
 
-    While an answer is on its way, htmx requests the answers alone, again and again.
+    While an answer is on its way, htmx requests only the answers, again and again.
     """
     example = get_object_or_404(
         Example.objects.select_related("dataset"), dataset__slug=slug, pk=pk

@@ -126,7 +126,7 @@ def left_out_at_once(record: EntryRecord, relations: Mapping[str, Relation]) -> 
 def request_construction(plan: ConstructionPlan, user: User | None) -> Job:
     """Return the job of the construction of these choices, which is made if it does not exist.
 
-    An existing construction goes on as `resume_construction` describes.
+    An existing construction is resumed, as by `resume_construction`.
 
     Raises:
         JobError: a choice cannot be used, or another construction has the name.

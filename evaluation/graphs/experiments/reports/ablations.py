@@ -1,8 +1,8 @@
-"""Ablations: steps away from the gold graphs, as in removal and accuracy (KaLMA, 5.2, 5.3).
+"""Ablations, whose steps lead away from the gold graphs: removal and accuracy (KaLMA, 5.2, 5.3).
 
 The steps of a *family* differ only in what their prompts lack, and in seed and run. They are
 compared over the examples that every run of every step has answered. Otherwise a question without a
-minimum set would count in the first step alone, because it has no prompt that lacks some of the
+minimum set would count in the first step only, because it has no prompt that lacks some of the
 set. A single short run would leave few examples to compare. So runs that a grid has not finished,
 and runs with less than half of the largest run's answers, are left out.
 """
