@@ -1,11 +1,11 @@
-"""Durations and sums of money as people say them; what is unknown is a dash."""
+"""Durations and sums of money in words. A value that is unknown is shown as a dash."""
 
 UNDEFINED = "—"
-CENTS = 100  # a sum with so many is written without smaller ones
+CENTS = 100  # a sum of so many cents or more is shown with two decimals
 
 
 def about(seconds: float | None) -> str:
-    """Return a duration as people say it: 'about 6 min'; unknown: a dash."""
+    """Return a duration in words, for example 'about 6 min'. If it is unknown, return a dash."""
     if seconds is None:
         return UNDEFINED
     if seconds < 59.5:
@@ -16,7 +16,7 @@ def about(seconds: float | None) -> str:
 
 
 def money(amount: float | None, currency: str = "") -> str:
-    """Return a sum with its currency: '12.35 USD', '0.0042 USD'; unknown: a dash."""
+    """Return a sum with its currency: '12.35 USD', '0.0042 USD'. If unknown, return a dash."""
     if amount is None:
         return UNDEFINED
     if amount == 0:

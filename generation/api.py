@@ -1,4 +1,4 @@
-"""The material by API: datasets, examples and responses, to read."""
+"""The API of the material, for reading: datasets, examples and responses."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ class WholeDatasetSerializer(DatasetSerializer):
 
 
 class Datasets(Readable):
-    """Datasets and what they hold. Their setups stand with each dataset alone."""
+    """Datasets and what they hold. Setups are given only with a single dataset, not in the list."""
 
     lookup_field = "slug"
     lookup_value_converter = "slug"
@@ -86,7 +86,7 @@ class Datasets(Readable):
 
 
 def _n_of(rows: QuerySet[Any]) -> Coalesce:
-    """Return how many of some rows a dataset has: a subquery, since joins would multiply."""
+    """Return the number of rows of a dataset. It is a subquery: joins would multiply the counts."""
     of_dataset = rows.filter(dataset=OuterRef("pk")).order_by().values("dataset")
     return Coalesce(Subquery(of_dataset.annotate(n=Count("pk")).values("n")), 0)
 
@@ -95,7 +95,7 @@ def _n_of(rows: QuerySet[Any]) -> Coalesce:
 
 
 class TurnSerializer(serializers.ModelSerializer[Turn]):
-    """One turn of a dialog; the first answers turn -1."""
+    """One turn of a dialog. The first turn has -1 as its parent."""
 
     class Meta:
         model = Turn
@@ -144,7 +144,7 @@ class ExampleFilters(filters.FilterSet):  # type: ignore[misc] # no types
 
 
 class Examples(Readable):
-    """Examples with dialog and evidence, texts and all."""
+    """Examples with their dialogs and evidence, all texts included."""
 
     serializer_class = ExampleSerializer
     filterset_class = ExampleFilters
@@ -161,7 +161,7 @@ class Examples(Readable):
 
 
 class PassageIdSerializer(serializers.Serializer[Any]):
-    """Which passage: `id` as in windows of scores, `key` as in the dataset's files."""
+    """The ids of a passage: `id` is used in windows of scores, `key` in the dataset's files."""
 
     id = serializers.IntegerField(source="passage.pk", read_only=True)
     key = serializers.CharField(source="passage.key", read_only=True)
@@ -176,7 +176,7 @@ class CitationSerializer(serializers.ModelSerializer[Citation]):
 
 
 class ResponseSerializer(serializers.ModelSerializer[Response]):
-    """One generated text. Where nobody said what was shown, the golden passages count as shown."""
+    """One generated text. If it is not known what was shown, the golden passages count as shown."""
 
     dataset = serializers.CharField(source="dataset.slug", read_only=True)
     example = serializers.CharField(source="example.key", read_only=True)
@@ -217,7 +217,7 @@ class ResponseFilters(filters.FilterSet):  # type: ignore[misc] # no types
 
 
 class Responses(Readable):
-    """Responses with text, setup, and which passages they are judged against."""
+    """Responses with their texts and setups, and with the passages that they are judged against."""
 
     serializer_class = ResponseSerializer
     filterset_class = ResponseFilters
@@ -226,7 +226,7 @@ class Responses(Readable):
     queryset = Response.objects.none()  # for the OpenAPI document
 
     def get_queryset(self) -> QuerySet[Response]:
-        keys = Passage.objects.only("key")  # their texts are the larger part of a dataset
+        keys = Passage.objects.only("key")  # texts, the larger part of a dataset, are left out
         golden = ExamplePassage.objects.filter(is_golden=True)
         return (
             Response.objects.select_related("dataset", "example", "setup")

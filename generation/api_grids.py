@@ -1,4 +1,4 @@
-"""Grids and their calls by API."""
+"""The API of grids and their calls."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -37,14 +37,14 @@ from generation.tasks import send
 
 
 class NotNow(APIException):
-    """What was asked for does not go with the state that a grid is in."""
+    """The error for an action that is not possible in the present state of a grid."""
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
 
 
 class PlanRowSerializer(serializers.Serializer[PlanRow]):
-    """What would be asked of one model with prompts of one type; sums over its setups."""
+    """The planned calls to one model with prompts of one type, summed over its setups."""
 
     model = serializers.CharField()
     precision = serializers.CharField()
@@ -73,7 +73,7 @@ class PlanRowSerializer(serializers.Serializer[PlanRow]):
 
 
 class PlanSerializer(serializers.Serializer[GridPlan]):
-    """What a grid would ask, when it was planned."""
+    """The calls that a grid would make, as counted when it was planned."""
 
     n_examples = serializers.IntegerField()
     n_counted = serializers.IntegerField(
@@ -85,7 +85,7 @@ class PlanSerializer(serializers.Serializer[GridPlan]):
 
 
 class GridSerializer(serializers.Serializer[GridProgress]):
-    """A grid and how far it is."""
+    """A grid and its progress."""
 
     id = serializers.IntegerField(source="grid.pk")
     name = serializers.CharField(source="grid.name")
@@ -124,7 +124,7 @@ class GridSerializer(serializers.Serializer[GridProgress]):
 
 
 class NewGridSerializer(StrictSerializer):
-    """What is asked for: a dataset, and a grid as its file has it, in JSON."""
+    """The request for a new grid: a dataset, and the content of a grid file as JSON."""
 
     dataset = NameField(Dataset)
     grid = serializers.DictField(
@@ -151,7 +151,7 @@ class GridFilters(filters.FilterSet):  # type: ignore[misc] # no types
 
 
 class Grids(Readable):
-    """Grids of calls of language models, newest first. A worker plans and asks them."""
+    """Grids of calls of language models, newest first. A worker plans them and makes the calls."""
 
     serializer_class = GridSerializer
     filterset_class = GridFilters
@@ -167,9 +167,9 @@ class Grids(Readable):
 
     @extend_schema(request=NewGridSerializer, responses={202: GridSerializer})
     def create(self, request: Request) -> Answer:
-        """Have a grid planned; nothing is asked before it is started.
+        """Have a grid planned. No model is asked before the grid is started.
 
-        Asking for the same grid of the same name again answers with the one that is there.
+        A second request for the same grid with the same name returns the existing grid.
         """
         asked = NewGridSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
@@ -188,9 +188,10 @@ class Grids(Readable):
     @extend_schema(request=None, responses={202: GridSerializer})
     @action(detail=True, methods=["post"])
     def start(self, request: Request, pk: int) -> Answer:
-        """Have a planned grid asked.
+        """Start a planned grid.
 
-        Where examples have come that its plan does not count, it is planned again instead (409).
+        If examples were added that the plan does not count, the grid is planned again instead
+        (409).
         """
         grid = self.get_object()
         try:
@@ -225,9 +226,9 @@ class Grids(Readable):
     @extend_schema(request=None, responses={202: GridSerializer})
     @action(detail=True, methods=["post"])
     def retry(self, request: Request, pk: int) -> Answer:
-        """Make the calls once more that gave no response.
+        """Make those calls again that gave no response.
 
-        A grid that was cancelled or has stopped goes on with what it has left as well.
+        A grid that was cancelled or has failed also goes on with the calls that it has left.
         """
         grid = self.get_object()
         if not services.retry_failed(grid, _who(request)):
@@ -235,7 +236,7 @@ class Grids(Readable):
         return self._answer(grid, is_sent=True)
 
     def _answer(self, grid: Grid, *, is_sent: bool = False) -> Answer:
-        """Answer with how far a grid is; 202 where a worker now has something to do."""
+        """Answer with the progress of a grid, and with 202 if a worker now has something to do."""
         if is_sent:
             transaction.on_commit(partial(send, grid))
         [progress] = _progress([grid.pk])
@@ -244,13 +245,13 @@ class Grids(Readable):
 
 
 def _progress(pks: list[int]) -> list[GridProgress]:
-    """Return how far some grids are, newest first."""
+    """Return the progress of some grids, newest first."""
     found = Grid.objects.filter(pk__in=pks).order_by("-pk")
     return grids_progress(found.select_related("dataset", "sample"))
 
 
 def _who(request: Request) -> User:
-    return cast(User, request.user)  # `IsResearcher` has made sure
+    return cast(User, request.user)  # `IsResearcher` has refused anonymous users
 
 
 # --- calls ----------------------------------------------------------------------------------
@@ -301,7 +302,7 @@ class CallFilters(filters.FilterSet):  # type: ignore[misc] # no types
 
 
 class Calls(Readable):
-    """Calls that grids have made, prompts and completions word by word."""
+    """The calls that grids have made, with prompts and completions word by word."""
 
     serializer_class = CallSerializer
     filterset_class = CallFilters

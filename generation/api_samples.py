@@ -1,4 +1,4 @@
-"""Samples by API: ask for one, see what its filters left, read what was drawn."""
+"""The API of samples: request one, read what its filters left and which examples were drawn."""
 
 from typing import Any, cast
 
@@ -25,7 +25,7 @@ from generation.tasks import filter_sample
 
 
 class NewSampleSerializer(StrictSerializer):
-    """Which examples of a dataset are kept, and how many of them are drawn by which seed."""
+    """The request for a sample: which examples are kept, and how many are drawn by which seed."""
 
     dataset = NameField(Dataset)
     filters = serializers.ListField(
@@ -40,12 +40,12 @@ class NewSampleSerializer(StrictSerializer):
 
     @property
     def choices(self) -> SampleChoices:
-        """What valid data says."""
+        """The choices in the validated data."""
         return chosen_sample(self.validated_data["filters"], self.validated_data)
 
 
 class CascadeRowSerializer(serializers.Serializer[CascadeRow]):
-    """One filter, and what it left."""
+    """One filter with the numbers of examples that it dropped and left."""
 
     filter = serializers.CharField(source="rule.key")
     is_on = serializers.BooleanField()
@@ -57,7 +57,7 @@ class CascadeRowSerializer(serializers.Serializer[CascadeRow]):
 
 
 class SampleSerializer(serializers.Serializer[SampleReport]):
-    """A sample, what its filters left, and how far it is verified by hand."""
+    """A sample with the results of its filters and the progress of its verification by hand."""
 
     id = serializers.IntegerField(source="sample.pk")
     dataset = serializers.CharField(source="sample.dataset.slug")
@@ -77,7 +77,7 @@ class SampleSerializer(serializers.Serializer[SampleReport]):
 
 
 class SampledExampleSerializer(serializers.ModelSerializer[SampledExample]):
-    """One example of a sample, and what somebody decided about it."""
+    """One example of a sample, with the verdict that was given by hand."""
 
     example = serializers.CharField(source="example.key")
 
@@ -91,7 +91,7 @@ class SampleFilters(filters.FilterSet):  # type: ignore[misc] # no types
 
 
 class Samples(Readable):
-    """Samples of datasets, newest first; the worker draws what is asked for here."""
+    """Samples of datasets, newest first. A worker draws the samples that are requested here."""
 
     serializer_class = SampleSerializer
     filterset_class = SampleFilters
@@ -108,7 +108,7 @@ class Samples(Readable):
     def create(self, request: Request) -> Answer:
         """Filter a dataset and draw a sample of what is left.
 
-        Asking for the same again answers with the same sample.
+        A second request with the same choices returns the same sample.
         """
         asked = NewSampleSerializer(data=request.data)
         asked.is_valid(raise_exception=True)

@@ -1,4 +1,4 @@
-"""Long lists cut into lots."""
+"""Long lists are cut into lots here."""
 
 from collections.abc import Iterator, Sequence
 from typing import TypeVar

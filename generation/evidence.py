@@ -1,6 +1,6 @@
-"""What a response is judged against: the named choice of every study, run and figure.
+"""The evidence that a response is judged against. Every study, run and figure names its choice.
 
-Passages, and of a question about a knowledge graph triples.
+Evidence is passages and, for a question about a knowledge graph, triples.
 """
 
 from collections import defaultdict
@@ -29,7 +29,12 @@ Passages = Mapping[int, tuple[int, ...]]  # response id → passage ids, in the 
 
 
 class EvidenceChoice(models.TextChoices):
-    """What the model was given, the golden passages, or BM25's best for dialog and response."""
+    """The kinds of evidence that a judgement can be made against.
+
+    They are what the model was given, the golden passages, and the passages that BM25 finds best
+    for
+    the dialog with the response.
+    """
 
     SHOWN = "shown"
     GOLDEN = "golden"
@@ -39,13 +44,14 @@ class EvidenceChoice(models.TextChoices):
 def evidence_of(
     responses: QuerySet[Response], choice: str, only: Collection[int] | None = None
 ) -> Passages:
-    """Return the passages of each response under a choice; empty where it has none.
+    """Return the passages of each response under an evidence choice. A response may have none.
 
-    A response that does not say what was shown counts as shown the golden passages.
+    If it is not known what was shown for a response, the golden passages count as shown.
 
     Args:
-        responses: of one dataset.
-        only: ids; leaves out all others, where retrieving for them would cost time.
+        responses: responses of one dataset.
+        only: ids of responses. All others are left out, because retrieving for them would cost
+            time.
     """
     if choice == EvidenceChoice.RETRIEVED:
         return _retrieved(responses, only)
@@ -61,7 +67,7 @@ def evidence_of(
     return {
         pk: shown.get(pk, ())
         if choice == EvidenceChoice.SHOWN and is_stated
-        # The dialog's golden passages, whatever the model was given.
+        # The golden passages of the dialog, whatever the model was given.
         else golden.get(example, ())
         for pk, example, is_stated in responses.values_list("pk", "example", "is_evidence_stated")
         if only is None or pk in only
@@ -71,16 +77,18 @@ def evidence_of(
 def graphs_of(
     responses: QuerySet[Response], choice: str, only: Collection[int] | None = None
 ) -> Iterator[tuple[int, Graph]]:
-    """Yield the triples that each response is judged against, by its id; empty where it has none.
+    """Yield the id of each response with the triples that it is judged against; it may have none.
 
     Shown: the graph that the model was given. Golden: the sub-graphs of the question's gold
-    entities. Triples stand as prompts have them: the entity's name first, nothing without a value.
-    A response that says of neither passages nor graph what was shown counts as shown the gold
-    sub-graphs. A search finds passages alone.
+    entities. Triples are as in prompts: the entity's name comes first, and a triple without a value
+    is
+    left out. If neither passages nor a graph are known to be shown, the gold sub-graphs count as
+    shown.
+    A search finds only passages, so the retrieved evidence has no triples.
 
     Args:
-        responses: of one dataset.
-        only: ids; leaves out all others.
+        responses: responses of one dataset.
+        only: ids of responses. All others are left out.
     """
     rows = responses.order_by().values_list(
         "pk", "dataset", "example", "graph_shown", "is_evidence_stated"
@@ -96,10 +104,12 @@ def graphs_of(
 
 
 def graphs_of_loaded(responses: Sequence[Response], choice: str) -> list[Graph]:
-    """Return what `graphs_of` says of responses that are loaded, in their order; 3 queries at most.
+    """Return the graphs that `graphs_of` yields, for loaded responses in their order.
+
+    This takes 3 queries at most.
 
     Args:
-        responses: of one dataset.
+        responses: responses of one dataset.
     """
     stated = [_stated_graph(choice, r.graph_shown, r.is_evidence_stated) for r in responses]
     asked = {r.example_id for r, graph in zip(responses, stated, strict=True) if graph is None}
@@ -113,7 +123,7 @@ def graphs_of_loaded(responses: Sequence[Response], choice: str) -> list[Graph]:
 def same_graph(responses: Sequence[Response], choice: str) -> Graph:
     """Return the triples that all responses to one example are judged against.
 
-    In the order of the first; empty where the responses differ.
+    They are in the order of the first response. If the responses differ, there are none.
     """
     graphs = graphs_of_loaded(responses, choice)
     return graphs[0] if len(set(map(frozenset, graphs))) == 1 else ()
@@ -122,7 +132,7 @@ def same_graph(responses: Sequence[Response], choice: str) -> Graph:
 def _stated_graph(
     choice: str, stored: Sequence[Sequence[str]] | None, is_stated: bool
 ) -> Graph | None:
-    """Return what a response itself says of its graph; None: the gold sub-graphs count."""
+    """Return the graph that a response itself states. None: the gold sub-graphs count."""
     if choice == EvidenceChoice.RETRIEVED:
         return ()
     if choice == EvidenceChoice.SHOWN and (is_stated or stored is not None):
@@ -131,16 +141,20 @@ def _stated_graph(
 
 
 def graph_in_order(stored: Sequence[Sequence[str]] | None) -> Graph:
-    """Return the triples of a stored graph as prompts and people see them; empty: it says nothing.
+    """Return the triples of a stored graph as prompts and pages show them.
 
-    Entity by entity, white space inside a relation or a value is one space.
+    They are grouped by entity. White space inside a relation or a value becomes one space. If no
+    graph is stored, there are no triples.
     """
     triples = ((qid, relation, value) for qid, relation, value in stored or ())
     return tuple(triple for of_entity in shown_graphs(triples) for triple in of_entity)
 
 
 def _gold_graphs(dataset: int, examples: QuerySet[Any] | Collection[int]) -> Mapping[int, Graph]:
-    """Return the sub-graphs of the gold entities of some examples; one query without any, or 3."""
+    """Return the sub-graphs of the gold entities of some examples.
+
+    This takes one query if the examples have no gold entities, otherwise 3.
+    """
     entities = QuestionEntity.objects.filter(question__example__in=examples, is_retrieved=False)
     gold: dict[int, list[str]] = defaultdict(list)
     rows = entities.order_by("question", "position").values_list("question__example", "qid")
@@ -166,7 +180,10 @@ def _in_order(rows: QuerySet[Any], of: str) -> Passages:
 
 
 def _retrieved(responses: QuerySet[Response], only: Collection[int] | None) -> Passages:
-    """Return the best passages of the dataset for each dialog + response that share a word."""
+    """Return the dataset's best passages for each dialog with its response.
+
+    A passage counts only if it shares a word with them.
+    """
     dataset = responses.values_list("dataset", flat=True).first()
     if dataset is None:
         return {}
@@ -179,7 +196,7 @@ def _retrieved(responses: QuerySet[Response], only: Collection[int] | None) -> P
         pk: tuple(
             hit.passage
             for hit in index.ranked(dialogs[example] + text, RETRIEVED_PASSAGES)
-            if hit.score > 0  # shares a word
+            if hit.score > 0  # the passage shares a word
         )
         for pk, example, text in responses.values_list("pk", "example", "text")
         if only is None or pk in only

@@ -1,8 +1,8 @@
-"""Which examples make good prompts: eight filters, in the order of the trade-off paper (9.1).
+"""Eight filters that select good prompts, in the order of the trade-off paper (9.1).
 
-Each keeps or drops an example, and is counted: how many it dropped of those that the filters
-before it had left. An example that cannot be judged (evidence under 300 tokens, where there is no
-evidence) is kept, and counted as such.
+Each filter keeps or drops an example. Its count is the number of examples that it dropped of those
+that the filters before it had left. An example that a filter cannot judge (for example evidence
+under 300 tokens, when there is no evidence) is kept, and it is counted as not applicable.
 """
 
 import re
@@ -17,12 +17,12 @@ from generation.text.function_words import FUNCTION_WORDS
 from generation.text.tokens import TOKENIZERS
 
 KEEP, DROP = "keep", "drop"
-USER = "user"  # how readers name the speaker who asks
+USER = "user"  # the name that readers give to the speaker who asks
 
-# What asks without saying about what. 'US' is no pronoun: see `_content_words`.
+# Words that ask but name no subject. 'US' is no pronoun: see `_content_words`.
 _QUESTION_WORDS = "what who whom whose which when where why how"
-# What could be said of anything: 'Are there any other interesting aspects about this article?',
-# 'Tell me more.', 'What happened next?' A question made of these alone names no subject.
+# Words that fit any subject: 'Are there any other interesting aspects about this article?',
+# 'Tell me more.', 'What happened next?' A question of these words alone names no subject.
 _EMPTY_WORDS = """
     about after afterwards again all also another any anything article articles aspect aspects
     before besides detail details else ever fact facts find give happen happened happening happens
@@ -37,15 +37,15 @@ _WORD = re.compile(r"\w+")
 
 
 class FilterMaterial(NamedTuple):
-    """What the filters look at: a dialog up to its open question, and what is known of it."""
+    """The material of the filters: a dialog up to its open question, and its golden data."""
 
     turns: Sequence[TurnRecord]
     golden_answer: str | None
-    golden_texts: Sequence[str]  # of the golden passages; none: it is not known what they are
+    golden_texts: Sequence[str]  # texts of the golden passages; empty: they are not known
 
 
 class Filters(NamedTuple):
-    """Which filters are on, and how two of them judge."""
+    """The filters that are on, and how two of them judge."""
 
     on: tuple[str, ...] = ()  # keys of FILTERS in any order
     max_evidence_tokens: Annotated[
@@ -66,7 +66,7 @@ class Filters(NamedTuple):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What is stored of these choices, as JSON has it."""
+        """These choices as they are stored in JSON."""
         return {
             "on": [rule.key for rule in FILTERS if rule.key in self.on],
             "max_evidence_tokens": self.max_evidence_tokens,
@@ -76,18 +76,18 @@ class Filters(NamedTuple):
 
 
 class FilterOutcome(Enum):
-    """What one filter says of one example."""
+    """The verdict of one filter about one example."""
 
     KEPT = "kept"
     DROPPED = "dropped"
-    NOT_APPLICABLE = "not applicable"  # kept: there is nothing to judge it by
+    NOT_APPLICABLE = "not applicable"  # kept, because there is nothing to judge it by
 
 
 class FilterRule(NamedTuple):
-    """One filter: what it is called, what it drops, and how it judges."""
+    """One filter: its name, its explanation, and the function that judges."""
 
     key: str
-    title: str  # of what it keeps
+    title: str  # names what the filter keeps
     help: str
     judge: Callable[[FilterMaterial, Filters], FilterOutcome]
 
@@ -191,7 +191,7 @@ ALL_ON = Filters(on=FILTER_KEYS)
 
 
 def filters_of(parameters: Mapping[str, Any]) -> Filters:
-    """Return the choices that `Filters.parameters` was stored of."""
+    """Return the choices whose stored form (`Filters.parameters`) is given."""
     return Filters(
         on=tuple(parameters["on"]),
         max_evidence_tokens=parameters["max_evidence_tokens"],
@@ -201,13 +201,13 @@ def filters_of(parameters: Mapping[str, Any]) -> Filters:
 
 
 def last_question(turns: Iterable[TurnRecord]) -> str:
-    """Return the user's last turn; empty: there is none."""
+    """Return the user's last turn. If there is none, return an empty text."""
     asked = [turn.text for turn in turns if turn.speaker.lower() == USER]
     return asked[-1] if asked else ""
 
 
 def _n_turns_of_branch(turns: Sequence[TurnRecord]) -> int:
-    """Return how many turns lead to the last one, itself included, whatever else is in a tree."""
+    """Return how many turns lead to the last one, itself included, without other branches."""
     n, place = 0, len(turns) - 1
     while place >= 0:
         n, place = n + 1, turns[place].parent
@@ -219,10 +219,10 @@ def _kept_if(is_good: bool) -> FilterOutcome:
 
 
 def _content_words(question: str) -> list[str]:
-    """Return the words that say what a question is about.
+    """Return the words that name the subject of a question.
 
-    A word in capitals among others that are not is a name: the 'US' of 'What about in the US?'
-    is no 'us'. So is every word with a digit.
+    In a question that is not all in capitals, a word of two or more capitals is a name: the 'US' of
+    'What about in the US?' is not 'us'. Every word with a digit counts as a name too.
     """
     words = _WORD.findall(question.replace("’", "'"))
     shouts = question.isupper()
@@ -234,7 +234,7 @@ def _content_words(question: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text in one Unicode form, with single spaces: 'exact' means no more than that."""
+    """Return a text in one Unicode form, with single spaces. 'Exact' ignores nothing else."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
@@ -242,7 +242,7 @@ def _plain(text: str) -> str:
 
 
 class Cascade:
-    """Filters at work, one behind the other, with what each has dropped so far."""
+    """Filters that are applied one after the other, with counts of what each has dropped."""
 
     def __init__(self, filters: Filters) -> None:
         self._filters = filters
@@ -263,7 +263,7 @@ class Cascade:
         return True
 
     def counts(self) -> dict[str, Any]:
-        """Return the table of the cascade, as it is stored: see `generation.models.Sample`.
+        """Return the table of the filters' counts as it is stored, see `generation.models.Sample`.
 
         A filter is not applicable when it could judge none of the examples that reached it.
         """
@@ -286,7 +286,7 @@ class Cascade:
 
 
 class CascadeRow(NamedTuple):
-    """One line of the table: a filter, and what it left. `share` is of all, in [0, 1]."""
+    """One line of the table: a filter and its counts. `share` is the share of all that is left."""
 
     rule: FilterRule
     is_on: bool
@@ -294,11 +294,11 @@ class CascadeRow(NamedTuple):
     n_not_applicable: int
     n_dropped: int
     n_left: int
-    share: float | None  # None: there was no example at all
+    share: float | None  # in [0, 1]; None: there was no example at all
 
     @property
     def has_judged(self) -> bool:
-        """Whether its figures say anything: it is on, and could judge something."""
+        """Whether its counts are meaningful: the filter is on, and it could judge something."""
         return self.is_on and self.is_applicable
 
     @property
@@ -307,7 +307,7 @@ class CascadeRow(NamedTuple):
 
 
 def cascade_rows(counts: Mapping[str, Any]) -> list[CascadeRow]:
-    """Return the lines of a stored table, each with its filter and its share of all."""
+    """Return the lines of a stored table, each with its filter and its share of all examples."""
     rules = {rule.key: rule for rule in FILTERS}
     n = counts.get("n", 0)
     return [

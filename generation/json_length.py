@@ -1,4 +1,4 @@
-"""How long a list in a JSON column is."""
+"""A database function that counts the entries of a list in a JSON column."""
 
 from django.db.models import Func, IntegerField
 

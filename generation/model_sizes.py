@@ -1,4 +1,4 @@
-"""Sizes of models as their names say them. Pure functions over names."""
+"""Sizes of models, read from their names. The functions are pure."""
 
 import math
 import re
@@ -9,7 +9,7 @@ _FACTORS = {"m": 1e6, "b": 1e9, "t": 1e12}
 
 
 def n_parameters(model: str) -> float:
-    """Return the size that a model's name says ('PaLM 62B', 'qwen-0.5b'); NaN where none does."""
+    """Return the size in a model's name ('PaLM 62B', 'qwen-0.5b'), or NaN if the name has none."""
     found = _SIZE.findall(model)
     if not found:
         return math.nan
@@ -18,7 +18,7 @@ def n_parameters(model: str) -> float:
 
 
 def by_size(models: Iterable[str]) -> list[str]:
-    """Return models from small to large as their names say it; the others come first, by name."""
+    """Return models from small to large by the size in their names. Those without come first."""
 
     def order(model: str) -> tuple[float, str]:
         size = n_parameters(model)
@@ -28,6 +28,6 @@ def by_size(models: Iterable[str]) -> list[str]:
 
 
 def largest_named(models: Iterable[str]) -> str | None:
-    """Return the largest of the models whose names say a size; None where none does."""
+    """Return the largest of the models whose names contain a size. None: there is none."""
     sized = [model for model in models if not math.isnan(n_parameters(model))]
     return by_size(sized)[-1] if sized else None

@@ -1,21 +1,22 @@
-"""Which model is used, and how it is opened; and what is said where it cannot be."""
+"""The description of a model and how it is opened, and the error when it cannot be used."""
 
 from typing import NamedTuple
 
 
 class BackendError(Exception):
-    """A backend that cannot be used at all: where, what was found, what was expected."""
+    """A backend cannot be used at all. It says where, what was found and what was expected."""
 
 
 class ModelSpec(NamedTuple):
-    """Which model a backend opens, and how."""
+    """The model that a backend opens, and how it is opened."""
 
     backend: str  # its key in the registry
     name: str = ""  # what runs and signatures call the model
     location: str = ""  # a folder, a name on the Hugging Face hub, or the address of a server
-    revision: str = ""  # of a name on the hub: the commit to use; "": today's
-    precision: str = "fp32"  # or "bf16"
-    entailment_index: int | None = None  # the output that means entailment, where it has no name
+    revision: str = ""  # the commit of a name on the hub; "": the newest one
+    precision: str = "fp32"  # "fp32" or "bf16"
+    entailment_index: int | None = None  # the output that means entailment, if it has no name
     served_name: str = ""  # what a server calls the model
     key_variable: str = ""  # the environment variable that holds a server's key
-    key_over_http: bool = False  # an admin lets it be sent where others can read it on its way
+    # Whether an admin allows that the key is sent where others can read it on its way.
+    key_over_http: bool = False

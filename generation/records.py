@@ -1,4 +1,4 @@
-"""What a reader yields: one plain record per row of a file, or the problem that row has."""
+"""The records that readers yield: one for each row of a file, or the problem of that row."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Where(NamedTuple):
-    """A place in an imported file; `line` counts from 1 (for a JSON list: the entry)."""
+    """A place in an imported file. `line` counts from 1; in a JSON list it counts the entries."""
 
     file: str
     line: int
@@ -29,7 +29,7 @@ class Problem(NamedTuple):
 
 
 class TurnRecord(NamedTuple):
-    """One turn of a dialog; `parent` is the index of the turn it answers, -1 for the first."""
+    """One turn of a dialog. `parent` is the index of the turn that it answers, -1 for the first."""
 
     speaker: str
     text: str
@@ -37,7 +37,7 @@ class TurnRecord(NamedTuple):
 
 
 class PassageRecord(NamedTuple):
-    """One piece of evidence of an example; without a `key` its text identifies it."""
+    """One piece of evidence of an example. Without a `key`, its text identifies it."""
 
     key: str
     text: str
@@ -69,7 +69,7 @@ class ExampleRecord(NamedTuple):
 
 
 class SetupRecord(NamedTuple):
-    """Everything that fixes how a response was made; only `name` when the file says no more."""
+    """Everything that fixes how a response was made. Sometimes only `name` is known."""
 
     name: str
     model: str
@@ -77,14 +77,14 @@ class SetupRecord(NamedTuple):
     prompt: str
     run: str
     settings: Mapping[str, Any]
-    made_with: Mapping[str, Any] = {}  # see `Setup.made_with`; no part of a response's digest
+    made_with: Mapping[str, Any] = {}  # see `Setup.made_with`; not part of a response's digest
 
 
 TripleText = tuple[str, str, str]  # qid, relation, value
 
 
 class ResponseRecord(NamedTuple):
-    """One response. `evidence_shown` and the graphs: None = the file does not say, () = nothing."""
+    """One response. In `evidence_shown` and graphs, None: the file does not say; (): nothing."""
 
     where: Where
     key: str
@@ -95,7 +95,7 @@ class ResponseRecord(NamedTuple):
     graph_shown: tuple[TripleText, ...] | None
     removed: tuple[TripleText, ...] | None
     meta: Mapping[str, Any]
-    chosen_from: str = ""  # of an aggregate: the key of the response that was chosen
+    chosen_from: str = ""  # for an aggregate: key of the response that was chosen
 
 
 class EntityTriple(NamedTuple):
@@ -137,22 +137,22 @@ class KGQuestionRecord(NamedTuple):
 
 
 class SampledRecord(NamedTuple):
-    """One example of a sample, and what somebody decided about it by hand: keep, drop, or "" ."""
+    """One example of a sample with the verdict given by hand: keep, drop, or "" for none."""
 
     example: str
     verdict: str
-    reason: str  # of a drop
+    reason: str  # why it was dropped
     at: datetime | None
 
 
 class SampleRecord(NamedTuple):
-    """A sample as it was drawn, see `generation.models.Sample`; members in the order drawn."""
+    """A sample as it was drawn (see `generation.models.Sample`). Members are in the order drawn."""
 
     where: Where
     name: str
     parameters: Mapping[str, Any]
     cascade: Mapping[str, Any]  # {}: the file does not say what the filters left
-    n_examples: int  # of the dataset, when it was drawn
+    n_examples: int  # number of examples of the dataset when it was drawn
     members: tuple[SampledRecord, ...]
 
 
@@ -167,7 +167,7 @@ class RankedPassageRecord(NamedTuple):
 
 
 class RaterRecord(NamedTuple):
-    """What a file says about a rater; None: it does not say."""
+    """The facts that a file states about a rater. None: the file does not say."""
 
     where: Where
     rater: str
@@ -177,7 +177,7 @@ class RaterRecord(NamedTuple):
 
 
 class VoteRecord(NamedTuple):
-    """One vote as the file spells it; `answer` is read against the scheme later."""
+    """One vote as the file spells it. `answer` is checked against the scheme later."""
 
     where: Where
     response: str
@@ -190,11 +190,11 @@ class VoteRecord(NamedTuple):
     seconds: float | None
     at: datetime | None
     is_implied: bool
-    source_id: str = ""  # what it is called where it comes from
+    source_id: str = ""  # the vote's id in the system that it comes from
 
 
 class FlagRecord(NamedTuple):
-    """'Malformed, no judgement possible', said by one rater about one response."""
+    """One rater's statement that a response is malformed, so that no judgement is possible."""
 
     where: Where
     response: str
@@ -210,10 +210,10 @@ class ScoreRecord(NamedTuple):
     score: float | None
     citation: int | None
     signature: str
-    is_assumed: bool = False  # nothing was shown, so 0 without asking a model
+    is_assumed: bool = False  # the score is 0 without asking a model, as nothing was shown
     problem: str = ""  # why there is no score
     n_truncated: int = 0  # pairs whose premise was cut
-    details: Mapping[str, Any] = {}  # what else its metric keeps
+    details: Mapping[str, Any] = {}  # other facts that its metric stores
 
 
 Record = (

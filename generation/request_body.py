@@ -1,7 +1,7 @@
-"""Bodies of requests by API, read as strictly as files are.
+"""Bodies of API requests, which are read as strictly as files.
 
-The framework reads this class from the settings while it is imported itself, so that nothing here
-may import its views.
+The framework reads this class from the settings while the framework itself is imported. So this
+module must not import the framework's views.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ MAX_NESTING = 32
 
 
 class StrictJSONParser(JSONParser):
-    """Reads JSON of bounded size and nesting; what it refuses is the request's fault."""
+    """A parser of JSON of bounded size and nesting. Other bodies are errors of the request."""
 
     def parse(
         self,

@@ -1,4 +1,4 @@
-"""What a sample is drawn by: which part of a dataset, which filters, how many, which seed."""
+"""The choices that fix a sample: part of a dataset, filters, size and seeds."""
 
 from collections.abc import Collection, Mapping
 from hashlib import sha256
@@ -20,7 +20,7 @@ USUAL_SIZE = 100
 
 
 class SampleChoices(NamedTuple):
-    """Everything that fixes a sample. The draw's seed leaves train and dev as they are."""
+    """Everything that fixes a sample. The seed of the draw does not change train and dev."""
 
     name: Annotated[
         str,
@@ -29,7 +29,7 @@ class SampleChoices(NamedTuple):
             help="Grids use this name. Empty: named after what is drawn.",
             longest=LONGEST_NAME,
         ),
-    ] = ""  # empty: `usual_name`
+    ] = ""  # empty: `usual_name` is used
     filters: Filters = ALL_ON
     part: Annotated[
         str,
@@ -64,7 +64,7 @@ class SampleChoices(NamedTuple):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What is stored of these choices, as JSON has it."""
+        """These choices as they are stored in JSON."""
         return {
             "filters": self.filters.parameters,
             "part": self.part,
@@ -75,7 +75,7 @@ class SampleChoices(NamedTuple):
 
     @property
     def usual_name(self) -> str:
-        """A name that says what is not as usual, so that other choices have another one."""
+        """A name made of the choices that are not the usual ones; other choices give another."""
         filters, usual = self.filters, ALL_ON
         part = f"{self.part}@{self.split_seed}" if self.split_seed else self.part
         said = [
@@ -102,14 +102,14 @@ class SampleChoices(NamedTuple):
 
 
 def chosen_sample(filters: Collection[str], values: Mapping[str, Any]) -> SampleChoices:
-    """Return the choices with these values, by name, and these filters on; size 0 is all."""
+    """Return the choices with these values (by name) and these filters on. Size 0 means all."""
     choices = made(SampleChoices, values)
     on = tuple(key for key in FILTER_KEYS if key in filters)
     return choices._replace(filters=choices.filters._replace(on=on), size=choices.size or None)
 
 
 def _filters_in_words(on: Collection[str]) -> str:
-    """Return which filters are off, or on, whichever are fewer; nothing: all are on."""
+    """Return the filters that are off, or those on if they are fewer. Empty: all are on."""
     off = [key for key in FILTER_KEYS if key not in on]
     if len(off) == len(FILTER_KEYS):
         return "unfiltered"
@@ -119,7 +119,7 @@ def _filters_in_words(on: Collection[str]) -> str:
 
 
 def choices_of(name: str, parameters: Mapping[str, Any]) -> SampleChoices:
-    """Return the choices that `SampleChoices.parameters` was stored of."""
+    """Return the choices whose stored form (`SampleChoices.parameters`) is given."""
     return SampleChoices(
         name=name,
         filters=filters_of(parameters["filters"]),

@@ -1,4 +1,4 @@
-"""Samples as pages, commands and the API show them. Reads only."""
+"""Samples as pages, commands and the API show them. This module only reads."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -20,13 +20,13 @@ USUAL_REASONS = (
 
 
 class SampleReport(NamedTuple):
-    """One sample with its table of filters, and what people have decided about its members."""
+    """One sample with its table of filters, and the numbers of verdicts about its members."""
 
     sample: Sample
     choices: SampleChoices
-    n: int  # examples before any filter, of the part that is drawn from
+    n: int  # examples of the part that is drawn from, before any filter
     rows: list[CascadeRow]
-    n_open: int  # members that nobody has decided about
+    n_open: int  # members without a verdict
     n_kept: int
     n_dropped: int
 
@@ -40,12 +40,12 @@ class SampleReport(NamedTuple):
 
     @property
     def n_passed(self) -> int:
-        """How many examples the last filter left."""
+        """The number of examples that the last filter left."""
         return self.rows[-1].n_left if self.rows else 0
 
     @property
     def percent_done(self) -> int:
-        """How much of the dataset is looked at."""
+        """The share of the dataset that has been filtered, in per cent."""
         return min(100, 100 * self.sample.n_done // max(self.sample.n_total, 1))
 
     @property
@@ -54,7 +54,7 @@ class SampleReport(NamedTuple):
 
 
 def sample_reports(samples: Sequence[Sample]) -> list[SampleReport]:
-    """Return what is to be said of some samples, in their order: one statement."""
+    """Return the reports of some samples, in their order. This takes one query."""
     members = SampledExample.objects.filter(sample__in=samples)
     counted = members.order_by().values_list("sample", "verdict").annotate(n=Count("pk"))
     counts = {(sample, verdict): n for sample, verdict, n in counted}
@@ -73,12 +73,15 @@ def sample_reports(samples: Sequence[Sample]) -> list[SampleReport]:
 
 
 def sample_report(sample: Sample) -> SampleReport:
-    """Return what is to be said of one sample."""
+    """Return the report of one sample."""
     return sample_reports([sample])[0]
 
 
 def next_open(sample: Sample, after: int) -> int | None:
-    """Return the next place that nobody has decided about, from the start again; None: none."""
+    """Return the next position without a verdict. None: every example has one.
+
+    After the last position, the search begins again at the first.
+    """
     still_open = sample.members.filter(verdict=Verdict.OPEN).order_by("position")
     later = still_open.filter(position__gt=after)
     found = later.values_list("position", flat=True).first()
@@ -86,7 +89,7 @@ def next_open(sample: Sample, after: int) -> int | None:
 
 
 def reasons_of(sample: Sample) -> list[str]:
-    """Return reasons to choose from: those given in this sample, then the usual ones."""
+    """Return reasons to choose from: those given in this sample come first, then the usual ones."""
     given = sample.members.exclude(reason="").order_by("reason")
     own = list(given.values_list("reason", flat=True).distinct()[:MOST_REASONS])
     return [*own, *(reason for reason in USUAL_REASONS if reason not in own)]

@@ -1,4 +1,4 @@
-"""Samples as rows of files: what a stored one says, and whether what a file says can be stored."""
+"""Samples as rows of files: what a row says, and whether a row can be stored."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC
@@ -17,7 +17,7 @@ from generation.text.tokens import TOKENIZERS
 
 _PARAMETERS = ("filters", "part", "size", "seed", "split_seed")
 _FILTERS = ("on", "max_evidence_tokens", "tokenizer", "exact_match")
-_COLUMNS = {  # of the filters' table
+_COLUMNS = {  # columns of the filters' table
     "filter": str,
     "is_on": bool,
     "is_applicable": bool,
@@ -28,16 +28,17 @@ _COLUMNS = {  # of the filters' table
 
 
 def exported_samples(dataset: Dataset) -> QuerySet[Sample]:
-    """Return the samples that an export holds: those drawn, in the order made.
+    """Return the samples that an export holds: those that are drawn, in the order of creation.
 
-    One question that was asked on a page is a sample too, and none that anybody draws or verifies.
+    A single question that was asked on a page is stored as a sample too. It is left out, because
+    researchers neither draw nor verify it.
     """
     drawn = dataset.samples.filter(state=Sample.State.READY)
     return drawn.exclude(name__regex=IS_ASKED).order_by("pk")
 
 
 def sample_record(sample: Sample) -> SampleRecord:
-    """Return a stored sample as a file would say it."""
+    """Return a stored sample in the form of a file's record."""
     columns = ("example__key", "verdict", "reason", "at")
     members = sample.members.order_by("position").values_list(*columns)
     return SampleRecord(
@@ -51,7 +52,7 @@ def sample_record(sample: Sample) -> SampleRecord:
 
 
 def sample_content(record: SampleRecord) -> list[Any]:
-    """Return what a sample says as JSON has it, without its place in a file."""
+    """Return the content of a sample as JSON has it, without its place in a file."""
     members = [
         (*member[:3], member.at and member.at.astimezone(UTC).isoformat())
         for member in record.members
@@ -60,7 +61,7 @@ def sample_content(record: SampleRecord) -> list[Any]:
 
 
 def sample_problem(record: SampleRecord) -> Problem | None:
-    """Return what is wrong with how a sample was drawn, as a file says it; None: nothing."""
+    """Return the first problem in how a file says a sample was drawn. None: there is no problem."""
     problems: list[Problem] = []
     chosen = Row(record.where, record.parameters, prefix="parameters.", problems=problems)
     _refuse_unknown(chosen, _PARAMETERS)
@@ -101,7 +102,7 @@ def _choice(row: Row, name: str, legal: Iterable[str]) -> None:
 
 
 def _is_table(cascade: Mapping[str, Any]) -> bool:
-    """Return whether a table has the columns that pages read, of filters that there are."""
+    """Return whether a table has exactly the columns that pages read, and only known filters."""
     rows = cascade.get("rows")
     return (
         set(cascade) == {"n", "rows"}

@@ -1,4 +1,4 @@
-"""Where servers of models are, and whether a key may be sent there."""
+"""Addresses of servers of models, and whether a key may be sent there."""
 
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -7,7 +7,7 @@ from generation.model_specs import BackendError, ModelSpec
 
 
 def server_address(location: str) -> tuple[str, str]:
-    """Return a server's base address, and which of two things it is asked for."""
+    """Return a server's base address, and the kind of its requests: 'chat' or 'completions'."""
     address = location.strip().rstrip("/")
     try:
         parts = urlsplit(address)
@@ -29,10 +29,10 @@ def server_address(location: str) -> tuple[str, str]:
 
 
 def check_key(spec: ModelSpec) -> None:
-    """Refuse a key that everybody between here and its server could read.
+    """Refuse a key that others could read on its way to its server.
 
     Raises:
-        BackendError: it would go over plain http to another machine, and no admin allows it.
+        BackendError: the key would go over plain http to another machine, and no admin allows it.
     """
     if spec.key_over_http or not sends_key_openly(spec.location, spec.key_variable):
         return

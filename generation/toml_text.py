@@ -1,4 +1,4 @@
-"""TOML that somebody wrote or uploaded, read within limits."""
+"""TOML texts from users, typed or uploaded, which are read within limits."""
 
 import re
 import tomllib
@@ -8,7 +8,7 @@ _LONG_KEY = re.compile(r"(?:\.[ \t]*[\w\"'-]+[ \t]*){32}")
 
 
 class TomlTrouble(ValueError):
-    """Why a text is not acceptable TOML: what was found and what was expected."""
+    """A text is not acceptable TOML. The error tells what was found and what was expected."""
 
     def __init__(self, found: str, expected: str) -> None:
         super().__init__(f"found {found}; expected {expected}")
@@ -17,20 +17,20 @@ class TomlTrouble(ValueError):
 
 
 def parse_toml(text: str, longest: int, what: str) -> dict[str, Any]:
-    """Return what a file says.
+    """Return the content of a TOML text.
 
     Args:
-        longest: characters that it may have.
-        what: it should be, for the message: 'a grid file'.
+        longest: the number of characters that it may have.
+        what: what the text should be, for the message: 'a grid file'.
 
     Raises:
-        TomlTrouble: it is no TOML, longer, or has keys of dozens of parts.
+        TomlTrouble: it is no TOML, is longer, or has keys of dozens of parts.
     """
     if len(text) > longest:
         raise TomlTrouble(f"{len(text):,} characters", f"{longest:,} at most")
-    if _LONG_KEY.search(text):  # reading one takes memory with the square of its parts
+    if _LONG_KEY.search(text):  # the memory for reading it grows with the square of its parts
         raise TomlTrouble("a key of dozens of parts", "shorter keys")
     try:
         return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits
+    except (ValueError, RecursionError) as error:  # also raised for numbers of thousands of digits
         raise TomlTrouble(f"no TOML ({error})", what) from error
