@@ -1,1 +1,1 @@
-"""Choices that are declared once: forms, serializers and arguments of commands are made of them."""
+"""Choices are declared once. Forms, serializers and arguments of commands are made from them."""

@@ -13,11 +13,11 @@ def add_arguments(
     *,
     called: Mapping[str, str] | None = None,
 ) -> None:
-    """Let each choice be given; what is not given is as usual.
+    """Add an argument for each choice. A choice that is not given has its usual value.
 
     Args:
-        parser: of a command, or a group of its arguments.
-        called: what the command calls a choice, where that is not its name.
+        parser: the parser of a command, or a group of its arguments.
+        called: the command's names of choices, for those that have another name there.
     """
     for field in fields_of(declared):
         name = (called or {}).get(field.name, field.name)
@@ -42,14 +42,14 @@ def given_from(
     *,
     called: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return the choices that a command was given, by name; `called` as in `add_arguments`."""
+    """Return the choices that a command was given, by name. `called` is as in `add_arguments`."""
     names = {field.name: field.name for field in fields_of(declared)} | dict(called or {})
     said = {name: options.get(of_command) for name, of_command in names.items()}
     return {name: value for name, value in said.items() if value is not None}
 
 
 def _reader(field: Field) -> Callable[[str], Any]:
-    """Return what reads a value: of its type, and within its bounds."""
+    """Return a function that reads a value: it has the field's type and is within its bounds."""
 
     def read(text: str) -> Any:
         value = field.kind(text)

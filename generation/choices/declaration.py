@@ -1,11 +1,12 @@
-"""How a choice is declared: by the type, the default and the note of a field of a named tuple.
+"""The declaration of choices: type, default and note of each field of a named tuple.
 
     class Ranking(NamedTuple):
         query: Annotated[str, Choice("Searched by", QUERIES)] = "question"
         k1: Annotated[float, Choice("k1", low=0, high=10)] = 1.5
         with_implied: Annotated[bool, Choice("Count implied votes too")] = False
 
-A field whose type is such a tuple too stands for the fields of that one. Pure.
+A field may also have such a tuple as its type. It then stands for all fields of that tuple. The
+functions are pure.
 """
 
 from collections.abc import Collection, Mapping
@@ -16,7 +17,7 @@ C = TypeVar("C", bound=tuple[Any, ...])  # a named tuple of choices
 
 
 class ChoiceError(ValueError):
-    """A choice that cannot be used; the message is one sentence for whoever chose."""
+    """A choice cannot be used. The message is one sentence for the person who chose."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -24,16 +25,17 @@ class ChoiceError(ValueError):
 
 
 class Choice(NamedTuple):
-    """What is said of one choice, beside its name, its type and its default."""
+    """The facts about one choice, apart from its name, its type and its default."""
 
     label: str
-    values: Mapping[str, str] = {}  # that it may have → in words; none: any of its type
-    explained: Mapping[str, str] = {}  # what each of them means, in a line
+    values: Mapping[str, str] = {}  # allowed values → in words; empty: any value of its type
+    explained: Mapping[str, str] = {}  # the meaning of each value, in a line
     help: str = ""
-    low: float | None = None  # of a number
+    low: float | None = None  # the lowest number allowed
     high: float | None = None
-    longest: int | None = None  # of a text, in characters
-    usual: str = ""  # what is usual, in words, where that depends on what is chosen about
+    longest: int | None = None  # characters of a text, at most
+    # The usual value in words, if it depends on what the choice is made for (such as a metric).
+    usual: str = ""
 
     def allows(self, value: Any) -> bool:
         """Return whether a value is within the bounds; NaN is not."""
@@ -44,7 +46,7 @@ class Choice(NamedTuple):
 
     @property
     def bounds(self) -> str:
-        """What a value may be: '0 to 10', '1 or more', 'at most 20 characters'."""
+        """The bounds in words: '0 to 10', '1 or more', 'at most 20 characters'."""
         if self.longest is not None:
             return f"at most {self.longest:,} characters"
         if self.high is None:
@@ -53,7 +55,7 @@ class Choice(NamedTuple):
 
 
 class Field(NamedTuple):
-    """One choice with all that is declared of it."""
+    """One choice with everything that is declared about it."""
 
     name: str
     kind: type  # bool, int, float or str
@@ -63,18 +65,18 @@ class Field(NamedTuple):
 
     @property
     def is_needed(self) -> bool:
-        """Whether nothing is no answer: a choice that may be None or empty is not needed."""
+        """Whether a value is required. A choice that may be None or empty does not need one."""
         return self.kind is not bool and self.default not in (None, "") and not self.is_optional
 
     @property
     def help(self) -> str:
-        """What it means, in a sentence, with what is usual where no default says that."""
+        """The meaning in a sentence, with the usual value if there is no fixed default."""
         said = self.choice.help or f"{self.choice.label}."
         return f"{said} Default: {self.choice.usual}." if self.choice.usual else said
 
 
 def fields_of(declared: type[tuple[Any, ...]]) -> tuple[Field, ...]:
-    """Return the fields of a named tuple that are choices, those of tuples within it among them."""
+    """Return the fields of a named tuple that are choices, including those of nested tuples."""
     hints = get_type_hints(declared, include_extras=True)
     defaults = declared._field_defaults  # type: ignore[attr-defined]  # a named tuple
     found: list[Field] = []
@@ -90,7 +92,7 @@ def fields_of(declared: type[tuple[Any, ...]]) -> tuple[Field, ...]:
 
 
 def made(declared: type[C], values: Mapping[str, Any]) -> C:
-    """Return the tuple with these values; what they do not name is as usual."""
+    """Return the tuple with these values. A field that they do not name has its usual value."""
     hints = get_type_hints(declared, include_extras=True)
     said: dict[str, Any] = {}
     for name, hint in hints.items():
@@ -104,10 +106,10 @@ def made(declared: type[C], values: Mapping[str, Any]) -> C:
 
 
 def check_known(field: str, chosen: Any, known: Collection[Any]) -> None:
-    """Make sure that what was chosen by name is among what there is.
+    """Make sure that a chosen name is among the known ones.
 
     Raises:
-        ChoiceError: it is not; the message lists what is.
+        ChoiceError: it is not. The message lists the known names.
     """
     if chosen not in known:
         there = ", ".join(map(str, known)) or "none yet"
@@ -115,7 +117,7 @@ def check_known(field: str, chosen: Any, known: Collection[Any]) -> None:
 
 
 def values_of(chosen: tuple[Any, ...]) -> dict[str, Any]:
-    """Return the choices by name, as addresses and JSON know them."""
+    """Return the choices by name, with values as addresses and JSON have them."""
     found: dict[str, Any] = {}
     for name, value in zip(chosen._fields, chosen, strict=True):  # type: ignore[attr-defined]  # a named tuple
         found |= values_of(value) if hasattr(value, "_fields") else {name: _stored(value)}
@@ -129,8 +131,8 @@ def unusual(chosen: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _plain(kind: Any) -> type:
-    """Return bool, int, float or str: what a type of choices is written as."""
-    parts = [kind, *get_args(kind)]  # of `float | None` too
+    """Return the plain type of a choice: bool, int, float or str."""
+    parts = [kind, *get_args(kind)]  # reads `float | None` too
     numbers = [part for part in parts if isinstance(part, type) and issubclass(part, int | float)]
     return numbers[0] if numbers else str
 

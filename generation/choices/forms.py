@@ -10,11 +10,11 @@ from django.utils.safestring import SafeString
 from accounts.http import query_string
 from generation.choices.declaration import C, Field, fields_of, made, unusual
 
-LONGEST_LINE = 500  # characters; a longer text is written in several lines
+LONGEST_LINE = 500  # characters; a longer text gets a field of several lines
 
 
 class ChoicesForm(forms.Form, Generic[C]):
-    """The choices of an address; what it does not say, or says wrongly, is as usual."""
+    """The choices in an address. A choice that is missing or wrong has its usual value."""
 
     def __init__(
         self,
@@ -28,7 +28,8 @@ class ChoicesForm(forms.Form, Generic[C]):
 
         Args:
             without: names of choices that the page does not offer.
-            known: values of choices that depend on what is chosen about, by name.
+            known: the possible values of choices whose declaration lists none, by name of the
+                choice.
         """
         super().__init__(address)
         self._declared = declared
@@ -52,19 +53,20 @@ class ChoicesForm(forms.Form, Generic[C]):
 
     @property
     def address(self) -> str:
-        """What differs from the usual, as an address has it: '?mode=authors_code' or ''."""
+        """The choices that are not the usual ones, as a query: '?mode=authors_code' or ''."""
         return query_string(unusual(self.chosen))
 
 
 def posted_fields(
     declared: type[tuple[Any, ...]], known: Mapping[str, Collection[str]] | None = None
 ) -> dict[str, forms.Field]:
-    """Return the fields of a form that is posted: filled with what is usual, and needed.
+    """Return the fields of a form that is posted. They hold the usual values.
 
-    A number of which words say what is usual may be left empty, and its help says so.
+    A field is required if its choice is. A number whose usual value is given in words may be left
+    empty, and its help text says what that means.
 
     Args:
-        known: values of choices that depend on what is chosen about, by name.
+        known: the possible values of choices whose declaration lists none, by name of the choice.
     """
     found = {}
     for field in fields_of(declared):
@@ -78,7 +80,7 @@ def posted_fields(
 
 
 def explained(label: str, line: str) -> SafeString:
-    """Return the label of a value with one line on what it means."""
+    """Return the label of a value with one line about its meaning."""
     return format_html('<span>{} <span class="hint">{}</span></span>', label, line)
 
 
@@ -86,7 +88,7 @@ def form_field(field: Field, known: Collection[str] | None = None) -> forms.Fiel
     """Return the field of a form for one choice.
 
     Args:
-        known: its values, where they are not declared; a mapping has each in words.
+        known: its possible values, if they are not declared. A mapping gives each value in words.
     """
     choice = field.choice
     said: dict[str, Any] = {"label": choice.label, "help_text": choice.help, "required": False}

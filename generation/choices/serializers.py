@@ -1,4 +1,4 @@
-"""Declared choices as a serializer: what the API takes, with its schema."""
+"""Declared choices as a serializer: the fields that the API accepts, with their schema."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from generation.choices.declaration import Field, fields_of
 
 
 def serializer_of(declared: type[tuple[Any, ...]]) -> type[serializers.Serializer[Any]]:
-    """Return the serializer of some choices; OpenAPI calls it by their name."""
+    """Return the serializer of some choices. In OpenAPI it has the name of their class."""
     fields = serializer_fields(declared)
     return type(f"{declared.__name__}Serializer", (serializers.Serializer,), fields)
 
@@ -21,10 +21,10 @@ def serializer_fields(
 
 
 def given_in(declared: type[tuple[Any, ...]], data: Any) -> dict[str, Any]:
-    """Return the choices that somebody sent by name, and defaults.
+    """Return the choices in the data of a request, by name, and defaults for the others.
 
     Raises:
-        ValidationError: a value that a choice cannot have, by its name.
+        ValidationError: a choice cannot have its value. The error is given under the choice's name.
     """
     asked = serializer_of(declared)(data=data)
     asked.is_valid(raise_exception=True)
