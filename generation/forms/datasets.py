@@ -1,4 +1,4 @@
-"""Forms of a dataset: the filter of its examples, and what is said of it."""
+"""Forms of a dataset: the filter of its examples, and the facts about it."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from generation.models import Dataset
 
 
 class ExampleFilter(forms.Form):
-    """Which examples of a dataset to show."""
+    """The filter of the examples of a dataset."""
 
     q = forms.CharField(label="Search dialogs and responses", required=False, max_length=200)
     setup = forms.ChoiceField(label="With a response by", required=False)
@@ -25,7 +25,7 @@ class ExampleFilter(forms.Form):
 
 
 class DatasetFactsForm(forms.ModelForm):  # type: ignore[type-arg]
-    """What people should know of a dataset before they use it."""
+    """The facts about a dataset that people should know before they use it."""
 
     class Meta:
         model = Dataset

@@ -1,4 +1,4 @@
-"""Which grids are listed, which calls of one, and a grid file pasted or uploaded."""
+"""The filters of lists of grids and calls, and the form for a grid file, pasted or uploaded."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,27 +21,27 @@ TABS: Tabs = {
     "failed": ("Failed", HAS_FAILED),
     "done": ("Done", Q(state=STATE.DONE) & ~HAS_FAILED),
 }
-LARGEST_FILE = 64 * 1024  # bytes: a researcher's upload may not have more
+LARGEST_FILE = 64 * 1024  # bytes of an uploaded grid file, at most
 
 
 def with_failures(grids: QuerySet[Grid]) -> QuerySet[Grid]:
-    """Return grids that know whether a call of theirs has failed: `has_failed_calls`."""
+    """Return grids with `has_failed_calls`: whether one of their calls has failed."""
     failed = Call.objects.filter(grid=OuterRef("pk"), response=None)
     return grids.annotate(has_failed_calls=Exists(failed))
 
 
 class GridFilterForm(TabsForm):
-    """Which grids are listed."""
+    """The filter of the list of grids."""
 
     listed = TABS
 
     def rows(self) -> QuerySet[Grid]:
-        """Return all grids, which know whether a call of theirs has failed."""
+        """Return all grids with `has_failed_calls`."""
         return with_failures(Grid.objects.all())
 
 
 class CallFilterForm(forms.Form):
-    """Which calls of a grid are listed. What the address says wrongly is as if it said nothing."""
+    """The filter of the calls of a grid. A wrong value in the address counts as missing."""
 
     setup = forms.ChoiceField(label="Setup", required=False)
     failed = forms.BooleanField(label="Only those that failed", required=False)
@@ -57,7 +57,7 @@ class CallFilterForm(forms.Form):
         self.is_valid()
 
     def calls_left(self) -> QuerySet[Call]:
-        """Return the calls that are left, in the order they were made."""
+        """Return the calls that the filter leaves, in the order they were made."""
         calls = Call.objects.filter(grid=self.grid).order_by("pk")
         if setup := self.cleaned_data.get("setup"):
             calls = calls.filter(setup=int(setup))
@@ -94,7 +94,7 @@ class GridFileForm(forms.Form):
         return bool(self.fields["dataset"].queryset.exists())  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
-        """Read the grid, and say at the field that holds it what is wrong."""
+        """Read the grid. Show an error at the field that holds the grid."""
         cleaned = super().clean() or {}
         file: UploadedFile[bytes] | None = cleaned.get("file")
         text: str = cleaned.get("text", "")

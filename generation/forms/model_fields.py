@@ -1,4 +1,4 @@
-"""What forms share that let somebody choose models: precisions, and prices where one may be due."""
+"""The fields of forms in which models are chosen: precisions, and prices if one may be due."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -14,17 +14,17 @@ class OfferedModelRow(NamedTuple):
 
     model: OfferedModel
     is_chosen: bool
-    precision: forms.BoundField | None  # where there is something to choose
-    prices: list[forms.BoundField]  # for input and output; none: it is free
+    precision: forms.BoundField | None  # None: there is nothing to choose
+    prices: list[forms.BoundField]  # for input and output; empty: the model is free
 
 
 class ModelsForm(forms.Form):
-    """A form with a field `models`. Those that may cost something have fields for their price."""
+    """A form with a field `models`. Models that may cost something have fields for their prices."""
 
     offered: list[OfferedModel]
 
     def add_models(self) -> None:
-        """Offer the models there are, each with its own fields."""
+        """Offer the existing models, each with its own fields."""
         self.offered = offered_models()
         self.fields["models"].choices = [  # type: ignore[attr-defined]
             (model.name, model.name) for model in self.offered
@@ -73,14 +73,14 @@ class ModelsForm(forms.Form):
         return [field for field in self if field.errors]
 
     def check_prices(self, cleaned: Mapping[str, Any]) -> None:
-        """Refuse a model that has one price of two."""
+        """Refuse a model that has only one of its two prices."""
         for model in self.offered:
             missing = [name for name in model.price_fields if cleaned.get(name) is None]
             if len(missing) == 1 and not self.has_error(missing[0]):
                 self.add_error(missing[0], "Expected both prices, or none. 0 is a price.")
 
     def models_data(self, cleaned: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the chosen models as a grid file has them."""
+        """Yield the chosen models in the form that a grid file has."""
         for model in self.offered:
             if model.name not in cleaned["models"]:
                 continue

@@ -1,4 +1,4 @@
-"""A new grid: examples, models, prompt types and every choice of decoding and retrieval."""
+"""The form of a new grid: examples, models, prompt types, all choices of decoding and retrieval."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -44,7 +44,7 @@ RANKINGS = [("bm25", "BM25, the nearest first"), ("random", "At random, by the s
 RETRIEVAL = ("ranking", "query", "idf", "k1", "b")
 _PLAIN = {"autocapitalize": "none", "autocomplete": "off"}
 _ANY = {"step": "any", "min": "0"}
-_FIELDS = {"sample": "over"}  # keys of a grid whose field has another name
+_FIELDS = {"sample": "over"}  # key of a grid → name of its field, if that is another
 
 
 def _listed(kinds: Iterable[PromptType]) -> list[tuple[str, str]]:
@@ -52,7 +52,7 @@ def _listed(kinds: Iterable[PromptType]) -> list[tuple[str, str]]:
 
 
 def _about_graphs() -> list[tuple[str, str]]:
-    """Return the types about a graph, which share a number; not every question has each."""
+    """Return the types about a graph, which share a number. Not every question has each of them."""
     known = {"imported": ", where the import names one", "gold": ", where it is known"}
     titles = {kind.key: kind.title + known.get(kind.graph or "", "") for kind in GRAPHS}
     for kind in LACKING:
@@ -62,14 +62,14 @@ def _about_graphs() -> list[tuple[str, str]]:
 
 
 class NewGridForm(ModelsForm):
-    """A new grid. Models that may cost something have fields for their price beside them."""
+    """The form of a new grid. Models that may cost something have fields for their prices."""
 
     name = forms.CharField(
         label="Name", max_length=LONGEST_NAME, widget=forms.TextInput(attrs=_PLAIN)
     )
     over = forms.ChoiceField(
         label="Examples",
-        # Other examples may have other prompts: those that are about a knowledge graph.
+        # Other examples may have other prompt types: those about a knowledge graph.
         widget=forms.Select(
             attrs={
                 "hx-get": reverse_lazy("grids:new"),
@@ -150,7 +150,7 @@ class NewGridForm(ModelsForm):
 
     @property
     def has_retrieval_errors(self) -> bool:
-        """Whether something is wrong with what the page folds away."""
+        """Whether there is an error in the fields that the page folds away."""
         return any(self.has_error(name) for name in RETRIEVAL)
 
     def clean_more_prompts(self) -> list[str]:
@@ -162,21 +162,21 @@ class NewGridForm(ModelsForm):
             raise forms.ValidationError(f"Found {exc}.") from exc
 
     def clean(self) -> dict[str, Any]:
-        """Read what `over` names, and make a grid of the rest."""
+        """Read the examples that `over` names, and make a grid of the other fields."""
         cleaned = super().clean() or {}
         self.check_prices(cleaned)
         if "over" in cleaned:
             cleaned |= _examples_named(cleaned["over"])
         if not set(self.errors) - {"name"}:
             try:
-                # A grid without a name can be counted already.
+                # The calls of a grid can be counted before it has a name.
                 cleaned["grid"] = of_data(self._data({"name": "?"} | cleaned))
             except GridError as error:
                 self.add_error(*_said(error, self.fields))
         return cleaned
 
     def _data(self, cleaned: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a grid as its file has it."""
+        """Return a grid in the form that a grid file has."""
         same = "temperatures seeds top_p top_k max_tokens positions budget one_shot currency"
         types = [*cleaned["prompts"], *cleaned["more_prompts"]]
         return {
@@ -188,13 +188,13 @@ class NewGridForm(ModelsForm):
         } | {key: cleaned[key] for key in same.split()}
 
     def grid_so_far(self) -> GridChoices | None:
-        """Return the grid of what was chosen, perhaps without a name; None: it is no grid."""
+        """Return the grid that is chosen so far, perhaps without a name. None: it is no grid."""
         self.is_valid()
         return self.cleaned_data.get("grid")
 
 
 def first_choices(given: Mapping[str, str]) -> dict[str, Any]:
-    """Return what the form of a new grid shows first: what an address names, else the usual."""
+    """Return the first values of a new grid's form: those in the address, else the usual ones."""
     usual, over = GridChoices("", ()), _first_examples(given)
     if about_graph := graph_prompts(over):
         usual = usual._replace(prompts=about_graph, max_tokens=(usual_max_tokens(about_graph),))
@@ -218,9 +218,10 @@ def first_choices(given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def with_fitting_prompts(given: QueryDict) -> QueryDict:
-    """Return a form half-filled with the usual prompts of its examples, where it has others.
+    """Return a half-filled form, with the usual prompts of its examples if its own do not fit.
 
-    Its prompts are about a knowledge graph and the examples are not, or the other way round.
+    They do not fit if they are about a knowledge graph and the examples are not, or the other way
+    round.
     """
     about_graph = graph_prompts(given.get("over", ""))
     if bool(about_graph) == any(map(is_about_graph, given.getlist("prompts"))):
@@ -233,10 +234,12 @@ def with_fitting_prompts(given: QueryDict) -> QueryDict:
 
 
 def graph_prompts(over: str) -> tuple[str, ...]:
-    """Return the types about a knowledge graph that some example has; none: there are no questions.
+    """Return the prompt types about a knowledge graph that some example has.
+
+    There are none if the dataset has no questions about a graph.
 
     Args:
-        over: what `NewGridForm.over` names; it may be anything.
+        over: the value of `NewGridForm.over`. It may be anything.
     """
     kind, _, named = over.partition(":")
     datasets = Dataset.objects.filter(slug=named)
@@ -269,9 +272,9 @@ def _free_name(slug: str) -> str:
 
 
 def _what_can_be_asked(over: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the choices of examples: by dataset, all of them and each sample that is ready.
+    """Return the choices of examples: for each dataset, all examples and each sample that is ready.
 
-    Samples that are one question asked on a page are left out, but for what is chosen.
+    A sample of one question that was asked on a page is left out, unless it is chosen now.
     """
     datasets = Dataset.objects.filter(examples__is_ad_hoc=False).distinct().order_by("name")
     groups = {
@@ -286,7 +289,7 @@ def _what_can_be_asked(over: str) -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def _examples_named(over: str) -> dict[str, Any]:
-    """Return dataset and sample that a choice stands for."""
+    """Return the dataset and the sample that a choice names."""
     kind, _, named = over.partition(":")
     if kind == "dataset":
         return {"dataset": Dataset.objects.get(slug=named), "sample": None}
@@ -295,7 +298,7 @@ def _examples_named(over: str) -> dict[str, Any]:
 
 
 def _said(error: GridError, fields: Mapping[str, forms.Field]) -> tuple[str | None, str]:
-    """Return which field a mistake in a grid is about, None for all, and what is wrong there."""
+    """Return the field that an error in a grid is about (None: all), and what is wrong there."""
     top, _, rest = error.where.partition(".")
     named = rest if top == "retrieval" else _FIELDS.get(top, top)
     words = f"Found {error.found}; expected {error.expected}."
@@ -303,5 +306,5 @@ def _said(error: GridError, fields: Mapping[str, forms.Field]) -> tuple[str | No
 
 
 def refuse(form: NewGridForm, error: GridError) -> None:
-    """Show beside its field what the service found wrong with a grid."""
+    """Show an error that the service found in a grid beside its field."""
     form.add_error(*_said(error, form.fields))

@@ -1,4 +1,4 @@
-"""Fields that take several numbers between commas."""
+"""Fields that take several numbers, separated by commas."""
 
 import math
 from collections.abc import Callable
@@ -11,11 +11,11 @@ MOST_NUMBERS = 50
 
 
 class NumbersField(forms.CharField):
-    """Numbers between commas: '0, 0.7' is (0.0, 0.7). One that stands twice is an error.
+    """Numbers separated by commas: '0, 0.7' is (0.0, 0.7). It is an error if a number occurs twice.
 
     Args:
-        read: makes a number of its text, or raises ValueError.
-        what: what each of them is, in errors: 'a number', 'a whole number'.
+        read: a function that makes a number of its text, or raises ValueError.
+        what: the description of one number in errors: 'a number', 'a whole number'.
     """
 
     def __init__(self, *, read: Callable[[str], float], what: str, **more: Any) -> None:

@@ -12,9 +12,9 @@ class OfferedModel(NamedTuple):
     """A model that a grid may ask: a listed one, or one that is always there."""
 
     name: str
-    title: str  # of its kind
+    title: str  # the title of its kind
     precisions: tuple[str, ...]
-    key: int  # in names of fields; 0: always there, and free
+    key: int  # used in names of fields; 0: always there, and free
 
     @property
     def price_fields(self) -> tuple[str, ...]:

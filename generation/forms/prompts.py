@@ -1,4 +1,4 @@
-"""What prompts of an example to look at."""
+"""The form that chooses which prompts of an example are shown."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -14,7 +14,7 @@ from generation.text.prompt_types import GRAPHS, LACKING, prompt_type
 
 
 class PromptPreviewForm(forms.Form):
-    """The type of a prompt, where its evidence stands, and how long it may be."""
+    """The type of a prompt, the position of its evidence, and its length at most."""
 
     USUAL = {"type": "golden", "position": POSITIONS[0]}
     USUAL_ABOUT_GRAPH = USUAL | {"type": GRAPHS[0].key}
@@ -35,7 +35,7 @@ class PromptPreviewForm(forms.Form):
     )
 
     def __init__(self, data: Mapping[str, Any]) -> None:
-        """Offer the type that an address names as well, whichever it is: there are hundreds."""
+        """Offer the type in the address too, whichever it is. There are too many to list all."""
         super().__init__(data)
         with suppress(ValueError):
             named = prompt_type(str(data.get("type", "")))
@@ -43,7 +43,7 @@ class PromptPreviewForm(forms.Form):
                 self.fields["type"].choices += [(named.key, named.title)]  # type: ignore[attr-defined]
 
     def choices(self) -> PromptChoices:
-        """Return what was chosen, once it is valid."""
+        """Return the choices of a valid form."""
         said = self.cleaned_data
         return PromptChoices(
             prompt_type(said["type"]), position=said["position"], budget=said["budget"]

@@ -1,4 +1,4 @@
-"""A new sample of a dataset, and what somebody decides about one of its examples."""
+"""The form of a new sample of a dataset, and the form of a verdict about one of its examples."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from generation.models import SampledExample
 from generation.sample_choices import SampleChoices, chosen_sample
 
 LONGEST_REASON = 500
-# What is sent for each verdict: an empty one would also be what a slip sends.
+# The text that is sent for each verdict. None is empty, as a mistake could send an empty text.
 VERDICTS = {
     "keep": SampledExample.Verdict.KEEP,
     "drop": SampledExample.Verdict.DROP,
@@ -20,7 +20,7 @@ VERDICTS = {
 
 
 class SampleForm(forms.Form):
-    """Which examples are kept, and how many of them are drawn by which seed."""
+    """The choices for a new sample: which examples are kept, how many are drawn, by which seed."""
 
     filters = forms.MultipleChoiceField(
         label="Filters", choices=[(rule.key, rule.title) for rule in FILTERS], required=False
@@ -37,12 +37,12 @@ class SampleForm(forms.Form):
         return [(rule, rule.key in ticked) for rule in FILTERS]
 
     def choices(self) -> SampleChoices:
-        """Return what a valid form says."""
+        """Return the choices of a valid form."""
         return chosen_sample(self.cleaned_data["filters"], self.cleaned_data)
 
 
 class VerdictForm(forms.Form):
-    """Whether one example of a sample stays, and if not, why."""
+    """The verdict about one example of a sample, and the reason if it is dropped."""
 
     verdict = forms.ChoiceField(choices=[(verdict, verdict) for verdict in VERDICTS])
     reason = forms.CharField(
@@ -53,7 +53,7 @@ class VerdictForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Ask for the reason of a drop; nothing else has one."""
+        """Require a reason for a drop. Other verdicts need none."""
         chosen: dict[str, Any] = super().clean() or {}
         is_dropped = chosen.get("verdict") == "drop"
         if is_dropped and not chosen.get("reason") and "reason" not in self.errors:
@@ -62,5 +62,5 @@ class VerdictForm(forms.Form):
 
     @property
     def decided(self) -> tuple[str, str]:
-        """Return the verdict and the reason that a valid form says."""
+        """The verdict and the reason in a valid form."""
         return VERDICTS[self.cleaned_data["verdict"]], self.cleaned_data["reason"]

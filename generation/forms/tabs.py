@@ -1,4 +1,4 @@
-"""Lists of long work: a tab for each state, of one dataset or of all."""
+"""Lists of long work: a tab for each state, for one dataset or for all."""
 
 from typing import Any, ClassVar
 
@@ -7,11 +7,12 @@ from django.db.models import Count, Q, QuerySet
 
 from generation.models import Dataset
 
-Tabs = dict[str, tuple[str, Q]]  # key → label, and what holds of what it lists; "" lists all
+# key → label, and the condition for the rows that the tab lists; "" lists all
+Tabs = dict[str, tuple[str, Q]]
 
 
 class TabsForm(forms.Form):
-    """Which rows are listed. What the address says wrongly is as if it said nothing."""
+    """The filter of a list. A wrong value in the address counts as missing."""
 
     listed: ClassVar[Tabs]
     state = forms.CharField(required=False)
@@ -22,7 +23,7 @@ class TabsForm(forms.Form):
         raise NotImplementedError
 
     def clean_state(self) -> str:
-        """Refuse what is no tab."""
+        """Refuse a state that has no tab."""
         state: str = self.cleaned_data["state"]
         if state not in self.listed:
             raise forms.ValidationError(f"Found {state}; expected one of {', '.join(self.listed)}.")
