@@ -1,4 +1,4 @@
-"""Calls of a grid: the list of them, and one with its prompt and what came of it."""
+"""Calls of a grid: the list of them, and one with its prompt and its result."""
 
 from django.core.paginator import Paginator
 from django.http import HttpResponse
@@ -17,7 +17,7 @@ CALLS_PER_PAGE = 50
 @require_safe
 @allowed(Role.RESEARCHER)
 def calls(request: SignedInRequest, pk: int) -> HttpResponse:
-    """List the calls that a grid has made, page by page: of one setup, or those that failed."""
+    """List the calls that a grid has made, page by page: all, those of a setup, or failed ones."""
     grid = get_object_or_404(Grid.objects.select_related("dataset"), pk=pk)
     form = CallFilterForm(grid, request.GET)
     found = form.calls_left().select_related("example", "setup", "response")

@@ -1,4 +1,4 @@
-"""Datasets: the list of them, and the examples of one."""
+"""Pages of datasets: the list, the examples of one dataset, and the facts about it."""
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -48,10 +48,10 @@ def datasets(request: SignedInRequest) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def dataset(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Browse the examples of a dataset: search, filter, page by page."""
+    """List the examples of a dataset, page by page, with a search and filters."""
     found = get_object_or_404(Dataset, slug=slug)
     form = ExampleFilter(found, request.GET)
-    form.is_valid()  # a setup that is gone leaves the other choices
+    form.is_valid()  # if the setup was deleted, the other choices still count
     examples = _matching(found, form.cleaned_data).order_by("pk")
     page = Paginator(examples, EXAMPLES_PER_PAGE).get_page(request.GET.get("page"))
     page.object_list = page.object_list.annotate(n_responses=Count("responses")).prefetch_related(  # type: ignore[attr-defined]
@@ -76,7 +76,7 @@ def dataset(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @for_importers
 def describe(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Say what a dataset is, under which licence, from where, in which language."""
+    """Show or store the facts about a dataset: what it is, its licence, source and language."""
     found = get_object_or_404(Dataset, slug=slug)
     form = DatasetFactsForm(request.POST or None, instance=found)
     if form.is_valid():
@@ -89,7 +89,7 @@ def describe(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _matching(dataset: Dataset, choice: dict[str, str]) -> QuerySet[Example]:
-    """Return the examples that a filter leaves; ad-hoc questions are listed with their graph."""
+    """Return the examples that a filter leaves. Ad-hoc questions are listed with their graph."""
     examples = Example.objects.of_benchmark().filter(dataset=dataset)
     if words := choice.get("q"):
         examples = examples.filter(

@@ -1,4 +1,4 @@
-"""Grids: the list of them, one with its plan and progress, and what can be done about it."""
+"""Pages of grids: the list, one grid with its plan and progress, and the actions on a grid."""
 
 from functools import partial
 
@@ -30,7 +30,7 @@ GOING_ON = (Grid.State.PLANNING, Grid.State.RUNNING)
 @require_safe
 @allowed(Role.RESEARCHER)
 def grids(request: SignedInRequest) -> HttpResponse:
-    """List the grids, newest first, each with how far it is and what can be done about it."""
+    """List the grids, newest first, each with its progress and the actions on it."""
     form = GridFilterForm(request.GET)
     page = Paginator(form.chosen_rows(), GRIDS_PER_PAGE).get_page(request.GET.get("page"))
     progress = _progress_of([grid.pk for grid in page.object_list])
@@ -52,7 +52,7 @@ def grids(request: SignedInRequest) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def grid(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Show one grid: how far it is, its plan, its setups, and the file it was made of."""
+    """Show one grid: its progress, its plan, its setups and its grid file."""
     get_object_or_404(Grid, pk=pk)
     [progress] = _progress_of([pk])
     grid = progress.grid
@@ -70,7 +70,7 @@ def grid(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def grid_progress(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Show how far one grid is, for the page that asks again and again while it goes on."""
+    """Show the progress of one grid, for the page that asks repeatedly while it goes on."""
     get_object_or_404(Grid, pk=pk)
     [progress] = _progress_of([pk])
     answer = render(request, "generation/grids/_grid.html", {"progress": progress})
@@ -82,7 +82,7 @@ def grid_progress(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def grid_file(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Download the file that a grid was made of, or could have been."""
+    """Download the grid file of a grid, also if it was made by a form."""
     grid = get_object_or_404(Grid, pk=pk)
     name = slugify(grid.name) or "grid"
     headers = {"Content-Disposition": f'attachment; filename="{name}.toml"'}
@@ -90,13 +90,13 @@ def grid_file(request: SignedInRequest, pk: int) -> HttpResponse:
     return HttpResponse(text, content_type="application/toml", headers=headers)
 
 
-# --- what can be done about one -------------------------------------------------------------
+# --- actions on one grid --------------------------------------------------------------------
 
 
 @require_POST
 @allowed(Role.RESEARCHER)
 def start_grid(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Have a planned grid asked."""
+    """Start a planned grid."""
     grid = get_object_or_404(Grid, pk=pk)
     try:
         if services.start_grid(grid, request.user):
@@ -114,7 +114,7 @@ def start_grid(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def cancel_grid(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Stop a grid; its responses stay."""
+    """Stop a grid. Its responses stay."""
     grid = get_object_or_404(Grid, pk=pk)
     if services.cancel_grid(grid, request.user):
         messages.success(request, f"{grid.name} is cancelled. Its responses stay.")
@@ -138,7 +138,7 @@ def resume_grid(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def retry_grid(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Make the calls of a grid once more that gave no response."""
+    """Make those calls of a grid again that gave no response."""
     grid = get_object_or_404(Grid, pk=pk)
     if services.retry_failed(grid, request.user):
         _send(grid)
@@ -150,7 +150,7 @@ def retry_grid(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def delete_grid(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Delete a grid that has asked nothing."""
+    """Delete a grid that has made no calls."""
     grid = get_object_or_404(Grid, pk=pk)
     try:
         services.delete_grid(grid, request.user)
@@ -162,7 +162,7 @@ def delete_grid(request: SignedInRequest, pk: int) -> HttpResponse:
 
 
 def _progress_of(pks: list[int]) -> list[GridProgress]:
-    """Return how far some grids are, newest first."""
+    """Return the progress of some grids, newest first."""
     found = Grid.objects.filter(pk__in=pks).order_by("-pk")
     return grids_progress(found.select_related("dataset", "sample", "requested_by"))
 

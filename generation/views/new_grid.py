@@ -22,7 +22,7 @@ from generation.tasks import send
 
 
 class Size(NamedTuple):
-    """How large a grid is before it is planned."""
+    """The size of a grid before it is planned."""
 
     n_setups: int
     n_examples: int
@@ -35,7 +35,7 @@ class Size(NamedTuple):
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RESEARCHER)
 def new_grid(request: SignedInRequest) -> HttpResponse:
-    """Choose what is asked of which models, see how many calls that is, and have it planned."""
+    """Show the form of a new grid and how many calls it would make, or have the grid planned."""
     if request.method != "POST":
         return _show_form(request, NewGridForm(_so_far(request)))
     form = NewGridForm(request.POST)
@@ -51,7 +51,7 @@ def new_grid(request: SignedInRequest) -> HttpResponse:
 
 
 def _so_far(request: SignedInRequest) -> Mapping[str, Any]:
-    """Return what the form shows: what it was filled with, where htmx asks; else the usual."""
+    """Return the values of the form: what was filled in, if htmx asks, or else the usual ones."""
     if "temperatures" not in request.GET:
         return first_choices(request.GET.dict())
     has_other_examples = request.headers.get("HX-Trigger-Name") == "over"
@@ -59,16 +59,16 @@ def _so_far(request: SignedInRequest) -> Mapping[str, Any]:
 
 
 def _show_form(request: SignedInRequest, form: NewGridForm, status: int = 200) -> HttpResponse:
-    """Show the form, also half-filled, with how many calls it would make."""
+    """Show the form, perhaps half-filled, with how many calls it would make."""
     size, problem = _size(form)
-    if status == 200:  # nothing is wrong yet with what nobody has sent
+    if status == 200:  # errors are shown only after the form was sent
         form.errors.clear()
     context = {"form": form, "size": size, "problem": problem, "is_refused": status != 200}
     return render(request, "generation/grids/new_grid.html", context, status=status)
 
 
 def _size(form: NewGridForm) -> tuple[Size | None, str]:
-    """Return how large the grid of a form is, or what is wrong with it."""
+    """Return the size of the grid in a form, or what is wrong with it."""
     grid = form.grid_so_far()
     if grid is None:
         said = [str(error) for errors in form.errors.values() for error in errors]

@@ -1,4 +1,4 @@
-"""The prompts that an example gives, with their parts told apart."""
+"""The page of an example's prompts. It marks the parts of each prompt."""
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
@@ -15,7 +15,7 @@ from generation.text.dialog_prompts import prompt_lines
 @require_safe
 @allowed(Role.RESEARCHER)
 def prompts(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Show one prompt of an example word by word, and the size of every type's."""
+    """Show one prompt of an example word by word, and the sizes of the prompts of all types."""
     example = get_object_or_404(
         Example.objects.select_related("dataset"), pk=pk, dataset__slug=slug
     )

@@ -1,4 +1,4 @@
-"""Samples of a dataset: the list, a new one, one with its cascade, and verifying it by hand."""
+"""Pages of samples: the list, a new sample, one sample with its filters, verification by hand."""
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -31,9 +31,9 @@ FILTERING = Sample.State.FILTERING
 @require_safe
 @allowed(Role.RESEARCHER)
 def samples(request: SignedInRequest, slug: str) -> HttpResponse:
-    """List the samples of a dataset, newest first, each with how far it is verified.
+    """List the samples of a dataset, newest first, each with the progress of its verification.
 
-    Those that are one question asked about its graph are counted alone.
+    Samples of one question that was asked about the graph are only counted.
     """
     dataset = get_object_or_404(Dataset, slug=slug)
     drawn = dataset.samples.exclude(name__regex=IS_ASKED)
@@ -51,7 +51,7 @@ def samples(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RESEARCHER)
 def new_sample(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Choose filters and draw: a worker looks through the examples."""
+    """Choose filters and request a sample. A worker looks through the examples."""
     dataset = get_object_or_404(Dataset, slug=slug)
     form = SampleForm(request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid():
@@ -74,7 +74,7 @@ def new_sample(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Show one sample: what each filter left, what was drawn, and what people said of it."""
+    """Show one sample: what each filter left, what was drawn, and the verdicts given by hand."""
     report = _report(slug, pk)
     members = report.sample.members.select_related("example", "by").prefetch_related(
         "example__turns"
@@ -95,17 +95,17 @@ def sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def sample_progress(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Show how far a sample is, for the page that asks again and again until it is ready."""
+    """Show the progress of a sample, for the page that asks repeatedly until it is ready."""
     report = _report(slug, pk)
     if report.sample.state != FILTERING:
-        return HttpResponseClientRefresh()  # all of the page changes
+        return HttpResponseClientRefresh()  # the whole page changes
     return render(request, "generation/_sample_progress.html", {"report": report})
 
 
 @require_POST
 @allowed(Role.RESEARCHER)
 def retry_sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Filter once more what had failed."""
+    """Filter a sample again that has failed."""
     found = _sample(slug, pk)
     if services.retry_sample(found, request.user):
         filter_sample.delay_on_commit(found.pk)
@@ -117,7 +117,7 @@ def retry_sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 @allowed(Role.RESEARCHER)
 def delete_sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Delete a sample with what was decided about it; the examples stay."""
+    """Delete a sample with its verdicts. The examples stay."""
     found = _sample(slug, pk)
     try:
         services.delete_sample(found, request.user)
@@ -131,7 +131,7 @@ def delete_sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 @require_safe
 @allowed(Role.RESEARCHER)
 def verify_sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Go to the first example of a sample that nobody has decided about."""
+    """Go to the first example of a sample that has no verdict."""
     position = next_open(_sample(slug, pk), after=0)
     if position is None:
         messages.info(request, "Every example of this sample is decided.")
@@ -142,7 +142,7 @@ def verify_sample(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RESEARCHER)
 def verify_example(request: SignedInRequest, slug: str, pk: int, position: int) -> HttpResponse:
-    """Show one example of a sample, and note whether it stays."""
+    """Show one example of a sample, or store a verdict about it."""
     golden = ExamplePassage.objects.select_related("passage")
     members = SampledExample.objects.select_related("example", "sample__dataset", "by")
     members = members.prefetch_related("example__turns", Prefetch("example__evidence", golden))
@@ -164,7 +164,7 @@ def verify_example(request: SignedInRequest, slug: str, pk: int, position: int) 
 
 
 def _to_next(request: SignedInRequest, member: SampledExample) -> HttpResponse:
-    """Go to the next example that is open, or back to the sample when none is."""
+    """Go to the next example that has no verdict, or back to the sample if there is none."""
     sample = member.sample
     position = next_open(sample, after=member.position)
     if position is None:
