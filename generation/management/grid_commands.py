@@ -1,6 +1,6 @@
-"""What commands that ask language models share: a grid is planned, started and asked here and now.
+"""Shared parts of commands that ask language models: plan a grid, start it, make its calls.
 
-The same command goes on where a grid was stopped; what has a response already is not asked again.
+The same command goes on with a grid that was stopped. A call that has a response is not made again.
 """
 
 import time
@@ -38,18 +38,18 @@ from generation.services.grids import (
 )
 from generation.services.record_keys import digest
 
-WAITS_SECONDS = 0.5  # for a worker that has the rest
-MAX_LISTED = 10  # reasons printed
+WAITS_SECONDS = 0.5  # between checks, while a worker has the rest
+MAX_LISTED = 10  # reasons that are printed at most
 COLUMNS = ("calls", "already there", "left out", "prompt tokens", "new tokens ≤", "cost ≤")
-_WIDTH = 13  # of a column of numbers
-_HASH = 8  # characters of a name
+_WIDTH = 13  # characters of a column of numbers
+_HASH = 8  # characters of the hash in a name
 
 
 def dataset_named(name: str) -> Dataset:
-    """Return the dataset of a name or slug.
+    """Return the dataset with this name or slug.
 
     Raises:
-        CommandError: there is none; the message names some.
+        CommandError: there is none. The message names some datasets.
     """
     found = Dataset.objects.filter(Q(name=name) | Q(slug=name)).first()
     if not found:
@@ -59,11 +59,11 @@ def dataset_named(name: str) -> Dataset:
 
 
 def with_name(grid: GridChoices, name: str, usual: GridChoices) -> GridChoices:
-    """Return a grid with a name that no other grid has: the same for the same content.
+    """Return a grid with a name that no other grid has. The same content gets the same name.
 
     Args:
-        name: for the usual grid, which leads people to it; to others a hash is added.
-        usual: what the grid is when nothing was chosen.
+        name: the name of the usual grid, by which people find it. For other grids a hash is added.
+        usual: the grid when nothing was chosen.
     """
     is_usual = grid._replace(name="") == usual._replace(name="")
     if not is_usual or len(name) > LONGEST_NAME:
@@ -73,10 +73,10 @@ def with_name(grid: GridChoices, name: str, usual: GridChoices) -> GridChoices:
 
 
 def print_plan(dataset: Dataset, choices: GridChoices, stdout: Any) -> None:
-    """Print what a grid would ask, and write nothing else.
+    """Print the plan of a grid, and store nothing.
 
     Raises:
-        CommandError: it cannot be asked.
+        CommandError: the grid cannot be asked.
     """
     try:
         sample = checked_sample(dataset, choices)
@@ -89,16 +89,17 @@ def print_plan(dataset: Dataset, choices: GridChoices, stdout: Any) -> None:
 def ask_grid(
     dataset: Dataset, choices: GridChoices, stdout: Any, stderr: Any, *, is_retrying: bool = False
 ) -> Grid:
-    """Ask here and now all that a grid has left, and return the grid, which is done.
+    """Make all calls that a grid has left, here and now. Return the grid, which is done.
 
-    A plan and a line on what came out are printed, progress and reasons of failures to `stderr`.
-    Ctrl-C cancels it once what is in flight has come; the second one makes that again later.
+    The plan and a line about the result are printed. Progress and reasons of failures go to
+    `stderr`. Ctrl-C cancels the grid after the calls in progress are finished. After a second
+    Ctrl-C, those calls have to be made again later.
 
     Args:
-        is_retrying: ask again what has failed before.
+        is_retrying: whether to repeat calls that have failed before.
 
     Raises:
-        CommandError: it cannot be asked, failed, was cancelled, or was deleted.
+        CommandError: the grid cannot be asked, failed, was cancelled, or was deleted.
     """
     try:
         grid = _started(dataset, choices, stdout, stderr)
@@ -111,9 +112,9 @@ def ask_grid(
 
 
 def _started(dataset: Dataset, choices: GridChoices, stdout: Any, stderr: Any) -> Grid:
-    """Return the grid of these choices, running or done.
+    """Return the grid of these choices. It is running or done.
 
-    One that was planned when there was less to ask is planned again.
+    If it was planned when there was less to ask, it is planned again.
 
     Raises:
         CommandError: it cannot be planned.
@@ -152,7 +153,7 @@ def _plan_made(grid: Grid) -> GridPlan | None:
 
 
 def _lines(plan: GridPlan) -> Iterator[str]:
-    """Yield a plan as a table."""
+    """Yield the lines of a plan's table, and notes on it."""
     models = list(dict.fromkeys(row.model for row in plan.rows))
     width = max(len(_title(row)) for row in (*plan.rows, plan.total))
     yield f"{plan.n_examples:,} examples, {plan.total.n_setups:,} setups of {', '.join(models)}"
@@ -182,12 +183,13 @@ def _title(row: PlanRow) -> str:
 
 
 def _asked_here(grid: Grid, stderr: Any) -> str:
-    """Ask what a grid has left, and return what came out in a line.
+    """Make the calls that a grid has left, and return a line about the result.
 
-    Ctrl-C cancels it once what is in flight has come; the second one makes that again later.
+    Ctrl-C cancels the grid after the calls in progress are finished. After a second Ctrl-C, those
+    calls have to be made again later.
 
     Raises:
-        CommandError: it failed, was cancelled, or was deleted.
+        CommandError: the grid failed, was cancelled, or was deleted.
     """
     try:
         with first_ctrl_c_waits(stderr.write) as is_stopping:
@@ -204,10 +206,10 @@ def _asked_here(grid: Grid, stderr: Any) -> str:
 
 
 def _ask(grid: Grid, stderr: Any, is_stopping: Callable[[], bool]) -> None:
-    """Ask chunk by chunk until the grid does not go on; workers may help.
+    """Make the calls of a grid, chunk by chunk, while it is running. Workers may help.
 
     Raises:
-        KeyboardInterrupt: somebody has stopped it.
+        KeyboardInterrupt: the user has pressed Ctrl-C.
     """
     still_running = Grid.objects.filter(pk=grid.pk, state=Grid.State.RUNNING)
     with progress_bar(f"Asking for {grid}", stderr, "calls") as on_progress:
@@ -225,7 +227,11 @@ def _ask(grid: Grid, stderr: Any, is_stopping: Callable[[], bool]) -> None:
 
 
 def _outcome(progress: GridProgress, stderr: Any) -> str:
-    """List why calls failed, and return the line of a grid that is done."""
+    """Print why calls failed, and return the line about a grid that is done.
+
+    Raises:
+        CommandError: the grid is not done.
+    """
     grid = progress.grid
     failed = Call.objects.filter(grid=grid, response=None)
     reasons = Counter(failed.values_list("problem", flat=True))

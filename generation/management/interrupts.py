@@ -1,4 +1,4 @@
-"""Ctrl-C in commands that ask models: the first one lets what is in flight come to its end."""
+"""Ctrl-C in commands that ask models. After the first one, calls in progress are finished."""
 
 import signal
 import threading
@@ -9,12 +9,12 @@ from typing import Any
 
 @contextmanager
 def first_ctrl_c_waits(say: Callable[[str], object]) -> Iterator[Callable[[], bool]]:
-    """Yield a function that says whether Ctrl-C was pressed; the second one ends the work at once.
+    """Yield a function that returns whether Ctrl-C was pressed. A second one stops at once.
 
-    Outside of the main thread, which alone hears of it, nothing changes.
+    Only the main thread is told of Ctrl-C. In other threads, nothing changes.
 
     Args:
-        say: is given what people read once they have pressed it.
+        say: a function that shows a message to the user who has pressed Ctrl-C.
     """
     pressed = threading.Event()
     if threading.current_thread() is not threading.main_thread():
@@ -25,7 +25,7 @@ def first_ctrl_c_waits(say: Callable[[str], object]) -> Iterator[Callable[[], bo
         if pressed.is_set():
             raise KeyboardInterrupt
         pressed.set()
-        with suppress(RuntimeError):  # just then a line is written there
+        with suppress(RuntimeError):  # raised if a line is being written there just then
             say("Stopping when the running calls are done. Press Ctrl-C again to stop at once.")
 
     before = signal.signal(signal.SIGINT, note)

@@ -1,6 +1,6 @@
 """Filter the examples of a dataset and draw a seeded sample of what is left, here and now.
 
-Asking for the same again prints the same sample; what somebody decided about it by hand stays.
+The same request again prints the same sample. Verdicts that were given by hand stay.
 """
 
 import json
@@ -25,8 +25,8 @@ EXAMPLE = """examples:
   manage.py filter_qrecc qrecc --off exact-match --off short-evidence --name long
   manage.py filter_qrecc qrecc --sample 0 --format json
 """
-CALLED = {"size": "sample"}  # what the command calls a choice
-_WIDTH = 44  # of the column of filters
+CALLED = {"size": "sample"}  # name of a choice → name of its argument
+_WIDTH = 44  # characters of the column of filters
 
 
 class Command(BaseCommand):
@@ -70,13 +70,13 @@ def _dataset(name: str) -> Dataset:
 
 
 def _choices(options: dict[str, Any]) -> SampleChoices:
-    """Return what the options ask for."""
+    """Return the choices that the options make."""
     on = [key for key in FILTER_KEYS if key not in options["off"]]
     return chosen_sample(on, given_from(SampleChoices, options, called=CALLED))
 
 
 def _filtered(sample: Sample, stderr: Any) -> Sample:
-    """Filter here what no worker has filtered yet; return the sample as it is then."""
+    """Filter a sample here, unless a worker has done so. Return the sample as it is then."""
     with progress_bar(f"Filtering {sample.dataset.name}", stderr, "examples") as on_progress:
         filter_sample(
             sample.pk, lambda n_done: on_progress(n_done, n_done / max(sample.n_total, 1))
@@ -88,7 +88,7 @@ def _filtered(sample: Sample, stderr: Any) -> Sample:
 
 
 def _table(report: SampleReport) -> Iterator[str]:
-    """Yield the lines of the table: filter, dropped, left, percent of all."""
+    """Yield the lines of the table: filter, dropped, left, percent of all examples."""
     yield f"{'filter':<{_WIDTH}} {'dropped':>9} {'left':>9} {'%':>6}"
     part = "" if report.choices.part == ALL else f" of {report.choices.part}"
     yield _line(f"all examples{part}", "", report.n, 100.0 if report.n else None)
@@ -117,7 +117,7 @@ def _dropped(row: CascadeRow) -> str:
 
 
 def _as_data(report: SampleReport) -> dict[str, Any]:
-    """Return the same as one JSON object, in the manner of reports."""
+    """Return the table as one JSON object, in the form of reports."""
     return {
         "dataset": report.sample.dataset.name,
         "sample": report.sample.name,

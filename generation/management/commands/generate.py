@@ -1,6 +1,6 @@
-"""Ask language models what a grid file says, here and now.
+"""Make the calls of a grid file here and now.
 
-The same command goes on where a grid was stopped; what has a response already is not asked again.
+The same command goes on with a grid that was stopped. A call that has a response is not made again.
 It needs no worker, and workers may help.
 """
 

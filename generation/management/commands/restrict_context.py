@@ -1,9 +1,10 @@
 """Ask a model with restricted context: part of the dialog beside part of the evidence, in tenths.
 
-Of the dialog the newest turns stay whose share of its tokens is nearest to s, of the evidence the
-first sentences whose share is nearest to 1 − s. All is asked at temperature 0, with golden and
-with non-evidence, and once with the whole dialog, which leaves no room for either; examples
-without golden evidence are left out. The same command goes on where it was stopped.
+For each share s, the newest turns of the dialog stay whose share of its tokens is nearest to s, and
+the first sentences of the evidence whose share is nearest to 1 − s. All calls are at temperature 0.
+They are made with golden evidence and with non-evidence, and once with the whole dialog, which
+leaves no room for either. Examples without golden evidence are left out. The same command goes on
+where it was stopped.
 """
 
 from argparse import RawDescriptionHelpFormatter
@@ -110,10 +111,10 @@ class Command(BaseCommand):
 
 
 def _largest(models: Sequence[str]) -> str:
-    """Return the largest of the models, as their names say it.
+    """Return the largest of the models by the sizes in their names.
 
     Raises:
-        CommandError: no name says a size.
+        CommandError: no name contains a size.
     """
     found = largest_named(models)
     if found is None:
