@@ -1,4 +1,4 @@
-"""How grids are written on pages: states, tokens, prices, durations."""
+"""Template filters for pages of grids: states, tokens, prices, durations."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,13 +30,13 @@ NO_GRAPH = {"retrieved": NO_QUESTION, "imported": NO_IMPORTED, "gold": NO_GOLD}
 
 @register.filter
 def grid_tag(state: str) -> str:
-    """Return the class of a state's tag; one that waits for a worker has none."""
+    """Return the CSS class of a state's tag. A state that waits for a worker has none."""
     return f"tag--{TAGS[state]}" if state in TAGS else ""
 
 
 @register.filter
 def prompt_title(key: str) -> str:
-    """Return what a prompt type is called; the key of one that is not ours."""
+    """Return the title of a prompt type. If the type is unknown, return its key."""
     try:
         return prompt_type(key).title
     except ValueError:
@@ -45,7 +45,7 @@ def prompt_title(key: str) -> str:
 
 @register.filter
 def prompt_number(key: str) -> int | str:
-    """Return the number of a prompt type, as figures have it."""
+    """Return the number of a prompt type as figures show it, or a dash if it is unknown."""
     try:
         return prompt_type(key).number
     except ValueError:
@@ -54,7 +54,7 @@ def prompt_number(key: str) -> int | str:
 
 @register.filter
 def mean(figure: float | None) -> str:
-    """Return a mean number of tokens, with a digit."""
+    """Return a mean number of tokens with one decimal."""
     return UNDEFINED if figure is None else f"{figure:,.1f}"
 
 
@@ -66,7 +66,7 @@ def in_percent(share: float | None) -> str:
 
 @register.filter
 def call_rate(progress: GridProgress) -> str:
-    """Return how fast a grid is: '31.4 calls a second', of a slow one '12 calls a minute'."""
+    """Return the speed of a grid: '31.4 calls a second', or '12.0 calls a minute' if it is slow."""
     rate = progress.calls_per_second
     if rate is None:
         return UNDEFINED
@@ -77,7 +77,7 @@ def call_rate(progress: GridProgress) -> str:
 
 @register.filter
 def pairs(mapping: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Return names and values of a mapping, where one name may be 'items'."""
+    """Return the names and values of a mapping. A template cannot do so if a name is 'items'."""
     return list(mapping.items())
 
 
@@ -91,7 +91,7 @@ def plain(value: Any) -> str:
 
 @register.filter
 def asks_about_graph(grid: Grid) -> bool:
-    """Return whether a grid has prompts about a knowledge graph: its answers cite."""
+    """Return whether a grid has prompts about a knowledge graph, so that its responses cite."""
     return any(map(is_about_graph, grid.choices.get("prompts", ())))
 
 
@@ -103,7 +103,7 @@ def not_in_graph(n: int) -> str:
 
 @register.filter
 def percent_done(progress: GridProgress) -> int:
-    """Return how many of a grid's calls gave a response, in percent; what failed did not."""
+    """Return the percentage of a grid's calls that gave a response. Failed calls gave none."""
     return 100 * progress.n_done // progress.n_calls if progress.n_calls else 100
 
 
