@@ -32,8 +32,7 @@ class EvidenceChoice(models.TextChoices):
     """The kinds of evidence that a judgement can be made against.
 
     They are what the model was given, the golden passages, and the passages that BM25 finds best
-    for
-    the dialog with the response.
+    for the dialog with the response.
     """
 
     SHOWN = "shown"
