@@ -9,24 +9,26 @@ from generation.server_addresses import sends_key_openly
 
 
 class Checkpoint(models.Model):
-    """A model that runs and grids may use: admins say which, so that nobody else names files."""
+    """A model that runs and grids may use. Admins list it, so that others cannot name files."""
 
-    name = models.CharField(max_length=100, unique=True)  # what runs and signatures call it
-    # A key of LANGUAGE_MODELS, or of the kinds that evaluation has beside them.
+    name = models.CharField(max_length=100, unique=True)  # its name in runs and signatures
+    # A key of LANGUAGE_MODELS, or of the further kinds that `evaluation` has.
     backend = models.CharField(max_length=20, default="transformers")
     # A folder on the server, a name on the hub, or the address of a server.
     location = models.CharField(max_length=500)
-    revision = models.CharField(max_length=64, blank=True)  # of a name on the hub: once known, kept
-    # Which output means entailment, where the model's labels have no names.
+    # The commit of a name on the hub. Once it is known, it is kept.
+    revision = models.CharField(max_length=64, blank=True)
+    # The output that means entailment, if the model's labels have no names.
     entailment_index = models.PositiveSmallIntegerField(null=True, blank=True)
-    served_name = models.CharField(max_length=200, blank=True)  # what a server calls it
-    # The environment variable that holds a server's key; the key itself is stored nowhere.
+    served_name = models.CharField(max_length=200, blank=True)  # its name on a server
+    # The environment variable that holds a server's key. The key itself is not stored.
     key_variable = models.CharField(max_length=100, blank=True)
-    # An admin lets it be sent over plain http to another machine, where others may read it.
+    # An admin allows that the key is sent over plain http to another machine, where others may read
+    # it on its way.
     key_over_http = models.BooleanField(default=False)
-    # At most so many calls of it a minute, by all grids and workers together; None: no limit.
+    # Its calls per minute at most, by all grids and workers together; None: no limit.
     calls_per_minute = models.PositiveIntegerField(null=True, blank=True)
-    next_call_at = models.DateTimeField(null=True, blank=True)  # where there is such a limit
+    next_call_at = models.DateTimeField(null=True, blank=True)  # set if there is such a limit
     added_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -45,7 +47,7 @@ class Checkpoint(models.Model):
         return self.name
 
     def spec(self, precision: str = "fp32") -> ModelSpec:
-        """Return how it is opened."""
+        """Return how the model is opened."""
         return ModelSpec(
             backend=self.backend,
             name=self.name,

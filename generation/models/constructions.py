@@ -1,7 +1,8 @@
 """Construction of a dataset of questions about a graph (KaLMA, 2.2 and tables 8, 9, 15).
 
-From entries (a paragraph that names two people, and how they are related) to questions, each with
-its minimum knowledge set. Every call of the language model is kept, with what went in and came out.
+It leads from entries (a paragraph that names two people, and how they are related) to questions,
+each with its minimum knowledge set. Every call of the language model is stored, with its prompt and
+its completion.
 """
 
 from django.conf import settings
@@ -11,16 +12,16 @@ from django.db.models import Q
 from generation.models.datasets import Dataset
 
 LAST_ROUND = 6  # rounds of questions at most
-SIMPLE_STYLE = 7  # the number of the call that says the question simply, behind the last round
+SIMPLE_STYLE = 7  # the number of the call for the simple style, after the last round
 
 
 class Construction(models.Model):
     """One run of the construction over one file of entries.
 
-    `parameters`: every choice that changes what is made: "entries" (SHA-256 of the file), "file"
+    `parameters` holds every choice that changes the result: "entries" (SHA-256 of the file), "file"
     (its name), "relations" (relation → {"properties": [...], "inverse": [...]}), "endpoint",
-    "allow_private", "language", "entities" (how addresses of entities begin), "model",
-    "precision", "temperature", "max_tokens", "n_rounds", "seed".
+    "allow_private", "language", "entities" (how addresses of entities begin), "model", "precision",
+    "temperature", "max_tokens", "n_rounds", "seed".
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -40,33 +41,33 @@ class Construction(models.Model):
 
 
 class ConstructionEntry(models.Model):
-    """One entry of the file, what became of it, and what a reviewer decided about its question."""
+    """One entry of the file with its result, and the verdict of a reviewer on its question."""
 
     class State(models.TextChoices):
-        WAITING = "waiting"  # to be looked up
+        WAITING = "waiting"  # its people are still to be looked up
         LEFT_OUT = "left_out"  # `problem` says why
-        WRITING = "writing"  # both people are found; rounds are to come
+        WRITING = "writing"  # both people are found; the rounds follow
         FAILED = "failed"  # the model gave nothing that can be read; `detail` says what
         BUILT = "built"  # it has its question
 
     class Problem(models.TextChoices):
-        """Why an entry is left out before any model is asked."""
+        """The reason why an entry is left out before any model is asked."""
 
         NONE = ""
         INCOMPLETE_NAME = "incomplete_name"
         UNKNOWN_RELATION = "unknown_relation"  # no property is known for it
         NOT_FOUND = "not_found"
-        NOT_CONNECTED = "not_connected"  # no edge between any two of those names
-        WRONG_RELATION = "wrong_relation"  # an edge, but not of that relation
+        NOT_CONNECTED = "not_connected"  # no edge between any two entities of those names
+        WRONG_RELATION = "wrong_relation"  # there is an edge, but not of that relation
         AMBIGUOUS = "ambiguous"  # more than one pair fits
 
     class Verdict(models.TextChoices):
-        OPEN = ""  # nobody has looked at it; it is in
-        KEEP = "keep"  # as it is, or with the words that the reviewer gave it
+        OPEN = ""  # no verdict yet; the question is in
+        KEEP = "keep"  # unchanged, or with the words that the reviewer gave it
         DROP = "drop"  # `reason` says why
 
     construction = models.ForeignKey(Construction, models.CASCADE, related_name="entries")
-    number = models.PositiveIntegerField()  # from 1, in the file's order
+    number = models.PositiveIntegerField()  # counts from 1, in the file's order
     paragraph = models.TextField()
     name_1 = models.CharField(max_length=500)
     relation = models.CharField(max_length=300)
@@ -75,17 +76,19 @@ class ConstructionEntry(models.Model):
     state = models.CharField(max_length=8, choices=State, default=State.WAITING)
     problem = models.CharField(max_length=16, choices=Problem, default=Problem.NONE, blank=True)
     detail = models.TextField(blank=True)  # what was found, and what was expected
-    property = models.CharField(max_length=100, blank=True)  # of the edge between the two
-    # The two sub-graphs once both are found: [{"qid", "label", "type", "aliases", "triples":
-    # [{"relation", "value", "value_qid"}], "n_not_looked_at": further namesakes}], name 1 first.
+    property = models.CharField(max_length=100, blank=True)  # property of the edge between the two
+    # The two sub-graphs once both people are found, that of name 1 first: [{"qid", "label", "type",
+    # "aliases", "triples": [{"relation", "value", "value_qid"}], "n_not_looked_at": further
+    # namesakes}].
     graphs = models.JSONField(null=True, blank=True)
 
     verdict = models.CharField(max_length=4, choices=Verdict, default=Verdict.OPEN, blank=True)
-    reason = models.TextField(blank=True)  # of a drop
-    # The reviewer's words; empty: those of the model stand.
+    reason = models.TextField(blank=True)  # why it was dropped
+    # The reviewer's words; empty: the model's words are used.
     edited_question = models.TextField(blank=True)
     edited_simple_question = models.TextField(blank=True)
-    taken_out = models.JSONField(default=list, blank=True)  # [[qid, relation, value]] of the set
+    # Triples that the reviewer took out of the set: [[qid, relation, value]].
+    taken_out = models.JSONField(default=list, blank=True)
     reviewed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -117,20 +120,21 @@ class ConstructionEntry(models.Model):
 
 
 class ConstructionCall(models.Model):
-    """One call of the language model for one entry: a round, or the simple style behind them.
+    """One call of the language model for one entry: a round, or the simple style after the rounds.
 
-    What cannot be read is kept as a problem, and the round asked again under the next attempt.
+    A completion that cannot be read is stored as a problem, and the round is asked again under the
+    next attempt.
     """
 
     entry = models.ForeignKey(ConstructionEntry, models.CASCADE, related_name="calls")
     round = models.PositiveSmallIntegerField()  # 1 to LAST_ROUND, or SIMPLE_STYLE
     attempt = models.PositiveSmallIntegerField(default=1)
-    # The triple that the round brings in; empty in round 1 and for the simple style.
+    # The triple that the round adds; empty in round 1 and for the simple style.
     qid = models.CharField(max_length=100, blank=True)
     relation = models.CharField(max_length=300, blank=True)
     value = models.TextField(blank=True)
     prompt = models.TextField()  # word by word
-    completion = models.TextField(blank=True)  # as the model gave it
+    completion = models.TextField(blank=True)  # unchanged, from the model
     answer = models.TextField(blank=True)  # the paragraph with its citations
     question = models.TextField(blank=True)
     problem = models.TextField(blank=True)  # why there is no answer or question
@@ -165,7 +169,7 @@ class ConstructionCall(models.Model):
 
 
 class ConstructedDataset(models.Model):
-    """A dataset that was made of the questions of a construction, in one of the two styles."""
+    """A dataset that was made from the questions of a construction, in one of the two styles."""
 
     class Style(models.TextChoices):
         COMPLEX = "complex"

@@ -10,11 +10,11 @@ from django.utils.text import Truncator
 
 from generation.limits import LONGEST_FACTS
 
-FIRST_WORDS = 60  # characters of a passage without a title that stand for it
+FIRST_WORDS = 60  # characters of a passage that name it if it has no title
 
 
 class Dataset(models.Model):
-    """One named collection of examples, passages and responses, and what to know of it."""
+    """One named collection of examples, passages and responses, with facts about it."""
 
     name = models.CharField(max_length=100, unique=True)
     description = models.TextField(blank=True, max_length=LONGEST_FACTS["description"])
@@ -22,7 +22,8 @@ class Dataset(models.Model):
     source = models.CharField(
         blank=True, max_length=LONGEST_FACTS["source"]
     )  # an address, or words
-    language = models.CharField(blank=True, max_length=LONGEST_FACTS["language"])  # of its texts
+    # The language of its texts.
+    language = models.CharField(blank=True, max_length=LONGEST_FACTS["language"])
     slug = models.SlugField(max_length=110, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(
@@ -37,7 +38,7 @@ class Dataset(models.Model):
 
     @property
     def facts(self) -> dict[str, str]:
-        """What is said of it, by the names of `LONGEST_FACTS`; without what nobody has said."""
+        """The facts about the dataset, by the names of `LONGEST_FACTS`, without empty ones."""
         return {fact: said for fact in LONGEST_FACTS if (said := getattr(self, fact))}
 
 
@@ -56,24 +57,24 @@ class Passage(models.Model):
         ]
 
     def __str__(self) -> str:
-        """Return its title; without one its first words, as its key may be made of nothing else."""
+        """Return the title. If there is none, return the first words: the key may be a hash."""
         return self.title or Truncator(" ".join(self.text.split())).chars(FIRST_WORDS) or self.key
 
 
 class ExampleQuerySet(models.QuerySet["Example"]):
-    """Examples by whether figures are about them."""
+    """Examples, selected by whether figures are about them."""
 
     def of_benchmark(self) -> "ExampleQuerySet":
-        """Return those that are no ad-hoc questions."""
+        """Return the examples that are no ad-hoc questions."""
         return self.filter(is_ad_hoc=False)
 
 
 class Example(models.Model):
     """A dialog up to and including its last user question, with golden answer and evidence.
 
-    `dialog` names the conversation it was cut from: the cluster of every interval. An ad-hoc
-    question was asked of a graph by a person who tried something: experiments, grids, samples,
-    reports and counts leave it out, unless it is asked for.
+    `dialog` names the conversation that the example was cut from. Every interval resamples these
+    conversations. An ad-hoc question was asked about a graph by a person who tried something:
+    experiments, grids, samples, reports and counts leave it out, unless it is asked for.
     """
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="examples")
@@ -82,7 +83,8 @@ class Example(models.Model):
     golden_answer = models.TextField(null=True, blank=True)  # noqa: DJ001 - None: not known
     is_ad_hoc = models.BooleanField(default=False)
     meta = models.JSONField(default=dict, blank=True)
-    digest = models.CharField(max_length=32)  # of the imported row: tells a repeat from a change
+    # A hash of the imported row: shows whether a row that comes again has changed.
+    digest = models.CharField(max_length=32)
     passages = models.ManyToManyField(Passage, through="ExamplePassage", related_name="examples")
 
     objects = ExampleQuerySet.as_manager()
@@ -142,17 +144,17 @@ class ExamplePassage(models.Model):
 
 
 def new_token() -> str:
-    """Return a random token: only who holds it may write the row it was written to."""
+    """Return a random token. A row may be written only by the worker that holds the row's token."""
     return secrets.token_hex(16)
 
 
 def folder_of_its_own(upload: "Import", file_name: str) -> str:
-    """Return the path of an upload: in a folder of its own, so that problems can name the file."""
+    """Return the path of an upload. Each has its own folder, so that problems can name the file."""
     return f"imports/{secrets.token_hex(8)}/{file_name}"
 
 
 class Import(models.Model):
-    """One uploaded file on its way into a dataset: checked first, stored after."""
+    """One uploaded file on its way into a dataset: it is checked first and stored afterwards."""
 
     class State(models.TextChoices):
         CHECKING = "checking"
@@ -163,7 +165,9 @@ class Import(models.Model):
         CANCELLED = "cancelled"
 
     RUNNING = (State.CHECKING, State.IMPORTING)
-    MOST_ATTEMPTS = 3  # at a check, and again at storing: then whatever ends its workers is in it
+    # A check, and later the storing, is begun at most this often. If all of these workers end
+    # without a message, something in the file ends them.
+    MOST_ATTEMPTS = 3
 
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, related_name="imports"
@@ -173,17 +177,18 @@ class Import(models.Model):
     file_name = models.CharField(max_length=255)
     upload = models.FileField(upload_to=folder_of_its_own)
     format = models.CharField(max_length=32, blank=True)  # empty: recognised by content
-    encoding = models.CharField(max_length=16, default="utf-8")  # of its text
-    # What the columns of a table are, as TOML; empty: told by a recipe, or by their names.
+    encoding = models.CharField(max_length=16, default="utf-8")  # the encoding of its text
+    # The mapping of a table's columns, as TOML; empty: a recipe or the columns' names decide.
     mapping = models.TextField(blank=True)
-    name = models.CharField(max_length=100)  # of the dataset to make or to add to
-    study_name = models.CharField(max_length=100, blank=True)  # empty: what the file says
+    name = models.CharField(max_length=100)  # the dataset to make or to add to
+    study_name = models.CharField(max_length=100, blank=True)  # empty: the name in the file
     skip_bad = models.BooleanField(default=False)
     state = models.CharField(max_length=16, choices=State, default=State.CHECKING)
-    token = models.CharField(max_length=32, default=new_token)  # of the worker that has it now
-    # How often a worker has taken what is asked now; who ends with a word asks no more.
+    token = models.CharField(max_length=32, default=new_token)  # the present worker's token
+    # How often a worker has taken the present check or storing. An attempt that ends with a message
+    # is the last one.
     n_attempts = models.PositiveSmallIntegerField(default=0)
-    # What the check found: {"counts", "problems", "n_problems", "preview", "scheme", ...}.
+    # The results of the check: {"counts", "problems", "n_problems", "preview", "scheme", ...}.
     report = models.JSONField(default=dict)
     error = models.TextField(blank=True)
     dataset = models.ForeignKey(
@@ -203,7 +208,7 @@ class Import(models.Model):
 
     @property
     def problem_path(self) -> Path:
-        """Where all problems of the file are kept, as CSV."""
+        """The path of the CSV file with all problems of the upload."""
         return Path(settings.MEDIA_ROOT) / "import-problems" / f"{self.pk}.csv"
 
 

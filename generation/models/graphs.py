@@ -43,10 +43,10 @@ class Alias(models.Model):
 
 
 class Triple(models.Model):
-    """One edge: subject, relation, value; `value_qid` when the value is an entity.
+    """One edge: subject, relation and value. `value_qid` is set if the value is an entity.
 
-    Values may be long texts, so no constraint spans them: an entity's triples are stored
-    together with it, in the file's order.
+    Values may be long texts, so no constraint covers them. An entity's triples are stored together
+    with the entity, in the file's order.
     """
 
     subject = models.ForeignKey(Entity, models.CASCADE, related_name="triples")
@@ -66,19 +66,19 @@ class Triple(models.Model):
 
 
 class KGQuestionQuerySet(models.QuerySet["KGQuestion"]):
-    """Questions by whether figures are about them."""
+    """Questions, selected by whether figures are about them."""
 
     def of_benchmark(self) -> "KGQuestionQuerySet":
-        """Return those that are no ad-hoc questions."""
+        """Return the questions that are no ad-hoc questions."""
         return self.filter(example__is_ad_hoc=False)
 
 
 class KGQuestion(models.Model):
-    """What a knowledge-graph question has beyond its example: gold entities, minimum set."""
+    """The facts about a knowledge-graph question beside its example: gold entities, minimum set."""
 
     example = models.OneToOneField(Example, models.CASCADE, related_name="kg_question")
     is_minimum_known = models.BooleanField()
-    # Drawn at random from the graph to try experiments with: nobody's knowledge.
+    # The set was drawn at random from the graph, to try experiments. It is not real knowledge.
     is_minimum_made_up = models.BooleanField(default=False)
     is_retrieved_known = models.BooleanField()
 
@@ -102,7 +102,7 @@ class QuestionEntity(models.Model):
     question = models.ForeignKey(KGQuestion, models.CASCADE, related_name="entities")
     qid = models.CharField(max_length=100)  # a retrieved one may be missing from the graph
     position = models.PositiveIntegerField()
-    is_retrieved = models.BooleanField()  # else gold
+    is_retrieved = models.BooleanField()  # False: gold
 
     class Meta:
         ordering = ["position"]

@@ -1,4 +1,4 @@
-"""Grids of calls of language models, and what each call gave."""
+"""Grids of calls of language models, and the result of each call."""
 
 from django.conf import settings
 from django.db import models
@@ -12,13 +12,13 @@ from generation.models.setups import Response, Setup
 class Grid(models.Model):
     """One grid over a dataset: models × temperatures × prompt types × seeds and so on.
 
-    It is planned first (what it would ask, how many tokens, at what price), then started. Its
-    setups are those of the dataset: another grid that has one of them finds its responses there.
+    It is planned first (its calls, their tokens and their price), then started. Its setups are
+    those of the dataset: another grid that has one of them finds its responses there.
     """
 
     class State(models.TextChoices):
         PLANNING = "planning"  # a worker counts calls and tokens
-        PLANNED = "planned"  # it waits for somebody to start it
+        PLANNED = "planned"  # a researcher has to start it
         RUNNING = "running"
         CANCELLED = "cancelled"
         FAILED = "failed"  # its plan or a model cannot be used; `error` says why
@@ -29,12 +29,14 @@ class Grid(models.Model):
     sample = models.ForeignKey(
         Sample, models.PROTECT, null=True, blank=True, related_name="grids"
     )  # None: every example
-    choices = models.JSONField(db_column="grid")  # everything that is asked, as a grid file has it
+    # All choices, in the form that a grid file has.
+    choices = models.JSONField(db_column="grid")
     plan = models.JSONField(default=dict, blank=True)  # see `generation.grids.plan`
     setups = models.ManyToManyField(Setup, through="GridSetup", related_name="grids")
     state = models.CharField(max_length=9, choices=State, default=State.PLANNING)
-    sent_at = models.DateTimeField(null=True, blank=True)  # to be planned, the last time
-    plan_attempts = models.PositiveSmallIntegerField(default=0)  # whose end nobody has heard of
+    # When it was last sent to be planned.
+    sent_at = models.DateTimeField(null=True, blank=True)
+    plan_attempts = models.PositiveSmallIntegerField(default=0)  # attempts without a result
     error = models.TextField(blank=True)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
@@ -70,10 +72,10 @@ class GridSetup(models.Model):
 
 
 class GridChunk(models.Model):
-    """Some examples to be answered under one setup, by one worker at a time: what a task claims.
+    """Some examples to be answered under one setup, by one worker at a time. A task claims it.
 
-    Whoever holds the token may write, as long as it is still theirs; a lease that has run out
-    lets another take over.
+    A worker may write while it holds the token. When the lease has run out, another worker may
+    claim the chunk.
     """
 
     class State(models.TextChoices):
@@ -84,11 +86,12 @@ class GridChunk(models.Model):
     grid = models.ForeignKey(Grid, models.CASCADE, related_name="chunks", db_column="experiment_id")
     setup = models.ForeignKey(Setup, models.CASCADE, related_name="+")
     number = models.PositiveIntegerField()
-    examples = models.JSONField()  # ids that are left to ask about
+    examples = models.JSONField()  # ids of examples that are left to ask about
     state = models.CharField(max_length=7, choices=State, default=State.QUEUED)
     token = models.CharField(max_length=32, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
-    sent_at = models.DateTimeField(null=True, blank=True)  # to the broker, the last time
+    # When it was last sent to the broker.
+    sent_at = models.DateTimeField(null=True, blank=True)
     attempts = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -115,11 +118,11 @@ class GridChunk(models.Model):
 
 
 class Call(models.Model):
-    """One call of a language model: the prompt, and the response it gave or why it gave none.
+    """One call of a language model: the prompt, and the response or the reason why there is none.
 
-    Unique for setup and example, so that no call is made twice; a failed one makes room for the
-    next, in the grid that makes that. Token counts are those of `generation.text.tokens`, the
-    model's own beside them.
+    There is one call for a setup and an example, so that no call is made twice. A failed call is
+    removed when the call is made again; the new one belongs to the grid that makes it. Tokens are
+    counted as in `generation.text.tokens`, with the model's own counts beside them.
     """
 
     grid = models.ForeignKey(Grid, models.CASCADE, related_name="calls", db_column="experiment_id")
@@ -130,17 +133,20 @@ class Call(models.Model):
     )
     problem = models.TextField(blank=True)
     prompt = models.TextField()  # word by word
-    completion = models.TextField(blank=True)  # as the model gave it
+    completion = models.TextField(blank=True)  # unchanged, from the model
     n_dialog_tokens = models.PositiveIntegerField(default=0)
     n_evidence_tokens = models.PositiveIntegerField(default=0)
-    n_instruction_tokens = models.PositiveIntegerField(default=0)  # a demonstration included
-    n_tokens = models.PositiveIntegerField(default=0)  # of the whole prompt
-    n_turns_left_out = models.PositiveIntegerField(default=0)  # for the budget
-    n_sentences_left_out = models.PositiveIntegerField(default=0)  # of evidence, for the budget
-    n_model_prompt_tokens = models.PositiveIntegerField(default=0)  # as the model counts
-    n_model_completion_tokens = models.PositiveIntegerField(default=0)  # or ours, where not told
-    is_cut = models.BooleanField(default=False)  # the completion is as long as it may be
-    seconds = models.FloatField(null=True, blank=True)  # until its completion came; None: not known
+    n_instruction_tokens = models.PositiveIntegerField(default=0)  # including a demonstration
+    n_tokens = models.PositiveIntegerField(default=0)  # tokens of the whole prompt
+    n_turns_left_out = models.PositiveIntegerField(default=0)  # left out because of the budget
+    # Sentences of evidence that were left out because of the budget.
+    n_sentences_left_out = models.PositiveIntegerField(default=0)
+    n_model_prompt_tokens = models.PositiveIntegerField(default=0)  # the model's count
+    # The model's count, or our count if it gave none.
+    n_model_completion_tokens = models.PositiveIntegerField(default=0)
+    is_cut = models.BooleanField(default=False)  # the completion has reached its limit of length
+    # The time until the completion came; None: not known.
+    seconds = models.FloatField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -1,4 +1,4 @@
-"""Rankings of passages that a retriever elsewhere has made for a dataset's examples."""
+"""Rankings of passages for a dataset's examples, which were made by a retriever elsewhere."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,7 +8,7 @@ from generation.models.datasets import Dataset, Example, Passage
 
 
 class Ranking(models.Model):
-    """What one retriever finds for the examples of a dataset, under the name of its run."""
+    """The results of one retriever for the examples of a dataset, under the name of its run."""
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="rankings")
     name = models.CharField(max_length=LONGEST_NAME)
@@ -24,12 +24,12 @@ class Ranking(models.Model):
 
 
 class RankedPassage(models.Model):
-    """A passage in a ranking for one example; a rank that nobody has was of no known passage."""
+    """A passage in a ranking for one example. A missing rank is of an unknown passage."""
 
     ranking = models.ForeignKey(Ranking, models.CASCADE, related_name="ranked")
     example = models.ForeignKey(Example, models.CASCADE, related_name="+")
     passage = models.ForeignKey(Passage, models.CASCADE, related_name="+")
-    rank = models.PositiveIntegerField()  # from 1, the best
+    rank = models.PositiveIntegerField()  # counts from 1, the best
 
     class Meta:
         constraints = [

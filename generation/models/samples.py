@@ -1,4 +1,4 @@
-"""Samples: examples of a dataset that passed filters, drawn by a seed and looked at by people."""
+"""Samples: examples of a dataset that passed filters, drawn by a seed and checked by people."""
 
 from django.conf import settings
 from django.db import models
@@ -6,15 +6,15 @@ from django.db.models import Q
 
 from generation.models.datasets import Dataset, Example
 
-ASKED = "asked-"  # what keys of questions asked on a page begin with, and names of their samples
-IS_ASKED = rf"^{ASKED}[0-9a-f]{{16}}$"  # a regular expression of such a key, or such a name
+ASKED = "asked-"  # the prefix of keys of questions asked on a page, and of their samples' names
+IS_ASKED = rf"^{ASKED}[0-9a-f]{{16}}$"  # matches such a key or such a name
 
 
 class Sample(models.Model):
     """A part of a dataset that was filtered and drawn for grids, with the table of its filters.
 
     `cascade`: {"n": examples before any filter, "rows": [{"filter", "is_on", "is_applicable",
-    "n_dropped", "n_left"}]}, in the filters' order.
+    "n_not_applicable", "n_dropped", "n_left"}]}, in the filters' order.
     """
 
     class State(models.TextChoices):
@@ -24,12 +24,13 @@ class Sample(models.Model):
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="samples")
     name = models.CharField(max_length=100)
-    parameters = models.JSONField()  # which filters, and how; part, size, seed
+    parameters = models.JSONField()  # the filters and their settings; part, size, seeds
     cascade = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=9, choices=State, default=State.FILTERING)
-    n_done = models.PositiveIntegerField(default=0)  # of `n_total` examples looked at
+    n_done = models.PositiveIntegerField(default=0)  # examples looked at, out of `n_total`
     n_total = models.PositiveIntegerField(default=0)
-    sent_at = models.DateTimeField(null=True, blank=True)  # to the broker, the last time
+    # When it was last sent to the broker.
+    sent_at = models.DateTimeField(null=True, blank=True)
     error = models.TextField(blank=True)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
@@ -47,10 +48,10 @@ class Sample(models.Model):
 
 
 class SampledExample(models.Model):
-    """One example of a sample, in the order drawn, and what somebody decided about it by hand."""
+    """One example of a sample, in the order drawn, with the verdict given by hand."""
 
     class Verdict(models.TextChoices):
-        OPEN = ""  # nobody has looked at it; it is in
+        OPEN = ""  # no verdict yet; the example is in the sample
         KEEP = "keep"
         DROP = "drop"  # `reason` says why
 

@@ -5,24 +5,24 @@ from django.db.models import Count, Exists, OuterRef, Q
 
 from generation.models.datasets import Dataset, Example, Passage
 
-SAYS_NOTHING = r"^\s*$"  # the text of a response without words: a model may have nothing to say
-RERANKED = "reranked"  # the prompt of an aggregate: its settings say of what, and how
+SAYS_NOTHING = r"^\s*$"  # matches a response without words: a model may have nothing to say
+RERANKED = "reranked"  # the prompt of an aggregate; its settings state its sources and its rule
 
 
 class SetupQuerySet(models.QuerySet["Setup"]):
-    """Setups by the responses that figures are about."""
+    """Setups, selected by the responses that figures are about."""
 
     def of_benchmark(self) -> "SetupQuerySet":
-        """Return those that have not answered ad-hoc questions alone."""
+        """Return the setups, without those that have answered only ad-hoc questions."""
         of_setup = Response.objects.filter(setup=OuterRef("pk"))
         return self.filter(Exists(of_setup.of_benchmark()) | ~Exists(of_setup))
 
     def answered(self) -> "SetupQuerySet":
-        """Return those with a response to an example that is no ad-hoc question."""
+        """Return the setups with a response to an example that is no ad-hoc question."""
         return self.filter(Exists(Response.objects.of_benchmark().filter(setup=OuterRef("pk"))))
 
     def with_n_responses(self) -> "SetupQuerySet":
-        """Annotate how many responses each has, ad-hoc questions aside: `n_responses`."""
+        """Add to each setup `n_responses`: its responses, without those to ad-hoc questions."""
         return self.annotate(
             n_responses=Count("responses", filter=Q(responses__example__is_ad_hoc=False))
         )
@@ -37,10 +37,10 @@ class Setup(models.Model):
     temperature = models.FloatField(null=True, blank=True)
     prompt = models.CharField(max_length=200, blank=True)
     run = models.CharField(max_length=100, blank=True)
-    settings = models.JSONField(default=dict, blank=True)  # whatever else the file says
-    # Where its responses were made here: {"backend", "signature", "revision", "files", "device"},
-    # known once the model was loaded, and "retrieval" where passages are ranked or drawn.
-    # Responses of another revision, or from another collection, never mix with them.
+    settings = models.JSONField(default=dict, blank=True)  # everything else that the file says
+    # If its responses were made here: {"backend", "signature", "revision", "files", "device"},
+    # known once the model was loaded, and "retrieval" if passages are ranked or drawn.
+    # Responses of another revision, or from another collection, are never mixed with them.
     made_with = models.JSONField(default=dict, blank=True)
 
     objects = SetupQuerySet.as_manager()
@@ -56,10 +56,10 @@ class Setup(models.Model):
 
 
 class ResponseQuerySet(models.QuerySet["Response"]):
-    """Responses by whether figures are about them."""
+    """Responses, selected by whether figures are about them."""
 
     def of_benchmark(self) -> "ResponseQuerySet":
-        """Return those to examples that are no ad-hoc questions."""
+        """Return the responses to examples that are no ad-hoc questions."""
         return self.filter(example__is_ad_hoc=False)
 
 
@@ -71,13 +71,14 @@ class Response(models.Model):
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="responses")
     key = models.CharField(max_length=200)
     text = models.TextField()
-    # False: the import did not say what was shown; the golden evidence counts as shown then.
+    # False: the import did not say what was shown. Then the golden evidence counts as shown.
     is_evidence_stated = models.BooleanField()
     evidence_shown = models.ManyToManyField(Passage, through="ResponsePassage", related_name="+")
     graph_shown = models.JSONField(null=True, blank=True)  # [[qid, relation, value]]
-    removed = models.JSONField(null=True, blank=True)  # the same, taken out of the graph shown
-    # Of an aggregate: the response of another setup that was chosen for this example. Votes and
-    # scores of that one are those of this one, where it has none of its own.
+    # Triples that were taken out of the graph shown, in the same form.
+    removed = models.JSONField(null=True, blank=True)
+    # For an aggregate: the response of another setup that was chosen for this example. Where the
+    # aggregate has no votes and scores of its own, those of the chosen response count.
     chosen_from = models.ForeignKey(
         "self", models.CASCADE, null=True, blank=True, related_name="chosen_as"
     )
@@ -115,12 +116,13 @@ class ResponsePassage(models.Model):
 class Citation(models.Model):
     """One citation of a response, numbered from 1 in reading order.
 
-    An imported one has only a number until the response's text is parsed.
+    An imported citation has only a number until the response's text is parsed.
     """
 
     response = models.ForeignKey(Response, models.CASCADE, related_name="citations")
     number = models.PositiveSmallIntegerField()
-    sentence = models.TextField(blank=True, default="")  # what it supports, without citations
+    # The sentence that it supports, without citations.
+    sentence = models.TextField(blank=True, default="")
     qid = models.CharField(max_length=100, blank=True, default="")
     relation = models.CharField(max_length=300, blank=True, default="")
     value = models.TextField(blank=True, default="")
