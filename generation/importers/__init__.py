@@ -1,4 +1,4 @@
-"""Readers of what can be imported: Attest's interchange format and published files.
+"""Readers of the formats that can be imported: our interchange format and published files.
 
 A new format is one module with `recognises` and a `Material`, and one line in `READERS`.
 """
@@ -47,16 +47,16 @@ __all__ = [
 
 
 class Reader(NamedTuple):
-    """How to tell a format by its content, and how to read it."""
+    """The functions that recognise a format by its content and that read it."""
 
     recognises: Callable[[Source], bool]
     open: Callable[[Source], Material]
 
 
-GRAPHS = ("ntriples", "triples")  # of anybody's, where the others are published files
+GRAPHS = ("ntriples", "triples")  # formats of any graph; the other formats are of published files
 RUNS = ("trec-run",)
-ONLY_ASKED_FOR = ("qrecc-as-asked",)  # another reading of a format that is recognised
-# In the order of asking: published formats are the narrower ones.
+ONLY_ASKED_FOR = ("qrecc-as-asked",)  # another way to read a format that is recognised
+# They are asked in this order: published formats are the narrower ones.
 READERS: dict[str, Reader] = {
     "mtrag": Reader(mtrag.recognises, mtrag.MtragMaterial),
     "ais": Reader(ais.recognises, ais.AisMaterial),
@@ -77,7 +77,7 @@ def recognise(path: Path, limits: Limits | None = None, encoding: str = UTF_8) -
     """Return the format of a folder, zip or file, judged by its content.
 
     Raises:
-        DatasetError: nothing is there, or no reader knows it.
+        DatasetError: there is nothing, or no reader knows it.
     """
     source = Source(path, limits, encoding)
     try:
@@ -93,15 +93,15 @@ def open_material(
     encoding: str = UTF_8,
     mapping: ColumnMapping | None = None,
 ) -> Material:
-    """Return what `path` holds, ready to be read; use it as a context manager.
+    """Return the content of `path`, ready to be read. Use it as a context manager.
 
     Args:
-        encoding: of its text, one of `ENCODINGS`.
-        mapping: what the columns are, of a table.
+        encoding: the encoding of its text, one of `ENCODINGS`.
+        mapping: the mapping of the columns of a table.
 
     Raises:
-        UnmappedError: it is a table, and nobody says where its questions and responses are.
-        DatasetError: nothing is there, the format is unknown, or it is not what `format` says.
+        UnmappedError: it is a table, and its columns with questions and responses are not known.
+        DatasetError: there is nothing, the format is unknown, or it is not what `format` says.
     """
     if format is not None and format not in READERS:
         raise DatasetError("format", repr(format), " or ".join(READERS))
@@ -114,7 +114,7 @@ def open_material(
     except BaseException:
         source.close()
         raise
-    source.bytes_read = 0  # what recognising read is no progress
+    source.bytes_read = 0  # bytes that were read to recognise it are no progress
     return material
 
 

@@ -1,12 +1,13 @@
 """Published AIS ratings (google-research-datasets/AIS): CSV with consensus answers only.
 
-Each row gives the majority answer of nominally five raters and how many agreed. That becomes
-votes of nominal raters "1", "2", ...: a in 3..5 agreeing = a votes for the published answer and
-5 - a against it; any other a = a votes for it alone, so the published majority stays. Yes votes
-go to the first raters for both questions: who said 'attributable' then rarely is somebody who
-said 'not interpretable' (the file does not tell). Interpretable = no makes 'attributable' an
-implied no of everybody who voted; a Q2 answer that the file gives nevertheless is left out and
-counted. There is no dialog and no evidence text.
+Each row gives the majority answer of nominally five raters, and the number `a` of raters who
+agreed. They become votes of nominal raters "1", "2", and so on. If `a` is 3 to 5, there are `a`
+votes for the published answer and 5 - `a` votes against it. For any other `a` there are only the
+`a` votes for it, so that the published majority stays. For both questions, the first raters get the
+yes votes, so that few raters say 'attributable' but not 'interpretable' (the file does not tell who
+did). If a response is not interpretable, 'attributable' is an implied no of every rater who voted.
+If the file still gives an answer to Q2, it is left out and counted. There is no dialog and no
+evidence text.
 """
 
 from collections import Counter
@@ -52,10 +53,10 @@ _MISSING = ("", "-", "na")
 
 
 class AisRow(NamedTuple):
-    """One row, stripped and checked. An answer or a count that is missing is None or 0."""
+    """One row, stripped and checked. A missing answer is None, and a missing count is 0."""
 
     where: Where
-    key: str  # of the response
+    key: str  # the key of the response
     example: str
     model: str
     output: str
@@ -175,7 +176,7 @@ def _bit(row: Row, name: str) -> bool:
 
 
 def _answer(row: Row, name: str) -> bool | None:
-    """Return a yes or no from the wording of an answer; None when it is missing."""
+    """Return yes or no from the wording of an answer. None: the answer is missing."""
     text = _present(row, name).lower()
     if not text or text.startswith("na ("):
         return None
@@ -185,7 +186,7 @@ def _answer(row: Row, name: str) -> bool | None:
 
 
 def _n_agreeing(row: Row, name: str) -> int:
-    """Return how many agreed; 0 where nobody was asked (-1)."""
+    """Return how many raters agreed. It is 0 if no rater was asked (-1)."""
     if name not in row.values:
         row.refuse(name, NOTHING, f"a whole number from -1 to {MOST_AGREEING}")
     return max(row.whole(name, -1, MOST_AGREEING) or 0, 0)
@@ -243,7 +244,7 @@ def _votes(row: AisRow) -> Iterator[VoteRecord]:
 
 
 def _answers(majority: bool, n_agreeing: int) -> list[bool]:
-    """Return the votes that a majority answer and a count stand for, yes first."""
+    """Return the votes that a majority answer and a count stand for, the yes votes first."""
     n_against = N_RATERS - n_agreeing if 3 <= n_agreeing <= N_RATERS else 0
     return sorted([majority] * n_agreeing + [not majority] * n_against, reverse=True)
 

@@ -1,4 +1,4 @@
-"""Zip files, read member by member and never unpacked to disk."""
+"""Zip files, which are read member by member and are never unpacked to disk."""
 
 import re
 import stat
@@ -18,13 +18,13 @@ NEW_EXCEL = "an .xlsx file: save it in Excel's present format, or each sheet as 
 LONGEST_MEMBER_NAME = 255  # characters of a member's name
 _JUNK = frozenset({"__MACOSX", ".DS_Store"})
 _DRIVE = re.compile(r"^[A-Za-z]:")
-# The others unpack a small read into any amount at once, so that counting comes too late.
+# Other methods unpack a small read into any amount at once, so that counting would be too late.
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _ENCRYPTED = 0x1 | 0x40 | 0x2000
 
 
 class ZipStore:
-    """The members of a zip; one folder around all of them is looked through."""
+    """The members of a zip. If one folder is around all of them, its content is used."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
         try:
@@ -51,7 +51,7 @@ class ZipStore:
 
 
 def looks_like_zip(path: Path) -> bool:
-    """Return whether the file begins as a zip does."""
+    """Return whether a file begins like a zip."""
     with path.open("rb") as stream:
         return stream.read(4) in _ZIP_MAGIC
 
@@ -69,13 +69,13 @@ def is_workbook(file: Path | IO[bytes]) -> bool:
 
 
 def looks_like_old_excel(path: Path) -> bool:
-    """Return whether the file begins as an .xls does."""
+    """Return whether a file begins like an .xls."""
     with path.open("rb") as stream:
         return stream.read(4) == _OLD_EXCEL_MAGIC
 
 
 def is_junk(name: str) -> bool:
-    """Return whether an operating system left this behind; such names are not even reported."""
+    """Return whether an operating system has left this file. Such names are not even reported."""
     return not _JUNK.isdisjoint(name.split("/")) or name.rsplit("/", 1)[-1].startswith("._")
 
 
@@ -104,7 +104,7 @@ def _readable_members(
 
 
 def _common_folder(names: list[str]) -> str:
-    """Return 'folder/' when every name begins with it, else ''."""
+    """Return 'folder/' if every name begins with it, else ''."""
     tops = {name.split("/", 1)[0] for name in names if "/" in name}
     if len(tops) != 1 or not all("/" in name for name in names):
         return ""

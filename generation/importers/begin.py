@@ -4,8 +4,8 @@ From https://github.com/google/BEGIN-dataset. Our readings:
 
 - The consensus is one vote by the rater `published` on `attributable`: yes for 'Fully
   attributable', no for 'Not fully attributable' and 'Generic'. The label itself stays in `meta`.
-- Rows with the same knowledge and message are responses to one example, whose one turn is the
-  message. Where that is blank (two rows of CMU-DoG) the dialog is not known.
+- Rows with the same knowledge and message are responses to one example. The message is its only
+  turn. If the message is blank (two rows of CMU-DoG), the dialog is not known.
 - The file names no conversation. Examples with the same knowledge are one `dialog`: they are about
   the same few sentences, and in CMU-DoG and Topical-Chat many conversations share a document.
 - Keys are made from the texts, so that files of several sources fit into one dataset.
@@ -54,10 +54,10 @@ SCHEME = {
 
 
 class BeginRow(NamedTuple):
-    """One row, checked."""
+    """One row that was checked."""
 
     where: Where
-    key: str  # of the response
+    key: str  # the key of the response
     example: str
     passage: str
     model: str

@@ -1,18 +1,19 @@
 """BioKaLMA: questions, each with the sub-graphs of Wikidata that the authors retrieved for it.
 
 From https://github.com/lixinze777/Knowledge-aware-Language-Model-Attribution (dataset). A file is
-one JSON list of `[question, [sub-graph, …]]`; a sub-graph is an object property → text, with `name`
-and `qid`. Our readings:
+one JSON list of `[question, [sub-graph, …]]`. A sub-graph is an object of property → text, with
+`name` and `qid`. Our readings:
 
-- An entity has the triples of its sub-graph in the file's order, all but `name` and `qid`, spelt as
-  they are (`date_of_birth`). Its type is `instance of`, which stays a triple as well.
-- The same sub-graph comes again with other questions: the entity is stored once, another name of it
-  is an alias, other triples are a problem.
-- A value that is empty (a date that is not known) makes no triple; dates before Christ stay text.
-- The sub-graphs are what was retrieved. Gold entities and minimum knowledge sets are not published:
-  no gold entities, and the minimum is not known.
-- A literal 'question: ' before a question is taken off.
-- An entry with anything wrong is left out as a whole. What it says is reported with the questions.
+- An entity has the triples of its sub-graph in the file's order, all but `name` and `qid`. Their
+  relations are spelt as in the file (`date_of_birth`). Its type is `instance of`, which stays a
+  triple as well.
+- The same sub-graph comes again with other questions. The entity is stored once, another name of it
+  is an alias, and other triples are a problem.
+- An empty value (for example an unknown date) makes no triple. Dates before Christ stay text.
+- The sub-graphs are the retrieved ones. Gold entities and minimum knowledge sets are not published,
+  so there are no gold entities, and the minimum is not known.
+- A literal 'question: ' before a question is removed.
+- An entry with anything wrong is left out as a whole. Its problems are reported with the questions.
 """
 
 import re
@@ -37,11 +38,11 @@ _ENTRY = "[question, [sub-graph, …]], a text and a list"
 _FIRST_ENTRY = re.compile(rb'\s*\[\s*\[\s*"(?:[^"\\]|\\.)*"\s*,\s*\[', re.DOTALL)
 _HEAD_BYTES = 1 << 20
 _BEFORE_CHRIST = re.compile(r"-\d{4,}-\d\d-\d\d")
-_AWKWARD = (", ", ": ", "]")  # in citations they separate and end
+_AWKWARD = (", ", ": ", "]")  # signs that separate and end citations
 
 
 class SubGraph(NamedTuple):
-    """One sub-graph of an entry, checked; `n_empty` properties have no value."""
+    """One sub-graph of an entry that was checked. `n_empty` properties have no value."""
 
     where: Where
     qid: str
@@ -52,7 +53,7 @@ class SubGraph(NamedTuple):
 
 
 class Item(NamedTuple):
-    """One entry, checked."""
+    """One entry that was checked."""
 
     where: Where
     question: str
@@ -61,7 +62,7 @@ class Item(NamedTuple):
 
 
 class BioKalmaMaterial(FileMaterial):
-    """One file of questions. The entities are held in memory; the published files have 1 MB."""
+    """One file of questions. Its entities are held in memory, as the published files have 1 MB."""
 
     format = "biokalma"
     one_file = "one BioKaLMA JSON file"
@@ -98,11 +99,11 @@ class BioKalmaMaterial(FileMaterial):
 
 
 class _Met:
-    """What the good entries held until now: entities once, and counts of what is worth knowing."""
+    """The content of the good entries so far: each entity once, and counts for notes."""
 
     def __init__(self) -> None:
         self._graphs: dict[str, SubGraph] = {}
-        self._aliases: dict[str, dict[str, None]] = {}  # in the order of the file
+        self._aliases: dict[str, dict[str, None]] = {}  # the names are in the order of the file
         self._n = Counter[str]()
         self._n_by_size = Counter[int]()
 
@@ -111,7 +112,7 @@ class _Met:
         return len(self._graphs)
 
     def problems(self, item: Item) -> list[Problem]:
-        """Return what keeps a readable entry from being added."""
+        """Return the problems for which a readable entry cannot be added."""
         problems = []
         here: set[str] = set()
         for number, graph in enumerate(item.graphs, start=1):
@@ -145,7 +146,7 @@ class _Met:
             yield EntityRecord(graph.where, qid, graph.name, graph.type, aliases, "", graph.triples)
 
     def notes(self) -> dict[str, int]:
-        """Return counts over the sub-graphs as they stand in the file, repeated ones too."""
+        """Return counts over the sub-graphs in the file, including repeated ones."""
         counts = {
             "sub-graphs": self._n["graphs"],
             **{
@@ -209,7 +210,7 @@ def _sub_graph(row: Row) -> SubGraph:
 
 
 def _other_triples(where: Where, field: str, first: SubGraph, second: SubGraph) -> Problem:
-    """Return the problem of a sub-graph that says something else than the first of its entity."""
+    """Return the problem of a sub-graph that differs from the first one of its entity."""
     before, now = _stated(first), _stated(second)
     relation = next(name for name in before | now if before.get(name) != now.get(name))
     found, expected = _said(now.get(relation)), _said(before.get(relation))

@@ -1,4 +1,4 @@
-"""dataset.json: what people should know of a dataset before they use it."""
+"""The file dataset.json: what people should know about a dataset before they use it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,10 +10,10 @@ DATASET_FILE = "dataset.json"
 
 
 def read_dataset_facts(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return what a dataset.json says, by the names of `LONGEST_FACTS`.
+    """Return the facts in a dataset.json, by the names of `LONGEST_FACTS`.
 
     Raises:
-        DatasetError: it says something else, or a fact is no text of its length.
+        DatasetError: it has another fact, or a fact is no text or too long.
     """
     facts = {}
     for key, value in data.items():

@@ -1,12 +1,13 @@
-"""A private database on disk that vanishes on closing: what memory should not hold."""
+"""A private database on disk for data too large for memory. It is deleted on closing."""
 
 import sqlite3
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-OF_A_ROW = 100  # characters that a row takes beside its texts, about
-SMALL_CACHE, LARGE_CACHE = 2_000, 32_000  # KiB of pages, and what a sort holds before it spills
+OF_A_ROW = 100  # characters that a row takes beside its texts, roughly
+# KiB of pages in memory, and of a sort before it goes to disk.
+SMALL_CACHE, LARGE_CACHE = 2_000, 32_000
 
 
 def temporary_database(cache: int = SMALL_CACHE) -> sqlite3.Connection:
@@ -21,17 +22,18 @@ def temporary_database(cache: int = SMALL_CACHE) -> sqlite3.Connection:
 
 
 def put_in_order(database: sqlite3.Connection, table: str, by: str) -> None:
-    """Lay a table's rows down sorted by a column, those of one value as they were added."""
+    """Sort the rows of a table by a column. Rows with the same value keep the order of adding."""
     database.execute(f"CREATE TABLE in_order AS SELECT * FROM {table} ORDER BY {by}, rowid")
     database.execute(f"DROP TABLE {table}")
     database.execute(f"ALTER TABLE in_order RENAME TO {table}")
 
 
 class Groups:
-    """Rows of a query, number by number.
+    """The rows of a query, grouped by a number.
 
-    Their first column is a number that never falls, the second about how many characters the row
-    has. Those of one number are held in memory, unless they have more than `most` together.
+    Their first column is the number, which never falls. The second is about how many characters the
+    row has. The rows of one number are held in memory, unless they have more than `most` characters
+    together.
     """
 
     def __init__(self, database: sqlite3.Connection, query: str, most: int) -> None:
@@ -40,9 +42,9 @@ class Groups:
         self._next = next(self._groups, None)
 
     def of(self, number: int) -> list[tuple[Any, ...]] | None:
-        """Return the rows of a number without these two columns; None when they are too large.
+        """Return the rows of a number without these two columns. None: they are too large.
 
-        Numbers are asked for in rising order, none twice.
+        Numbers must be asked for in rising order, none twice.
         """
         while self._next is not None and self._next[0] < number:
             self._next = next(self._groups, None)

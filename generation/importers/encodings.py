@@ -1,4 +1,4 @@
-"""The encodings that a text may have: how each is recognised, and UTF-16 read as UTF-8."""
+"""The encodings of texts: how each is recognised, and how UTF-16 is read as UTF-8."""
 
 import codecs
 import io
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 UTF_8 = "utf-8"
 WINDOWS = "windows-1252"
-ENCODINGS = {UTF_8: "UTF-8 or UTF-16", WINDOWS: "Windows-1252"}  # with their names
+ENCODINGS = {UTF_8: "UTF-8 or UTF-16", WINDOWS: "Windows-1252"}  # encoding → its name for users
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 _UTF8_BOM = b"\xef\xbb\xbf"
 _OF_UTF_8 = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")
@@ -36,7 +36,7 @@ def without_bom(raw: bytes, name: str) -> bytes:
 
 
 class Utf16AsUtf8(io.RawIOBase):
-    """A stream of UTF-16, which begins with a byte order mark, as UTF-8."""
+    """A stream of UTF-16 that begins with a byte order mark, read as UTF-8."""
 
     def __init__(self, stream: io.BufferedReader, name: str) -> None:
         self._text = io.TextIOWrapper(stream, "utf-16", newline="")
@@ -48,7 +48,7 @@ class Utf16AsUtf8(io.RawIOBase):
     def readinto(self, buffer: "WriteableBuffer") -> int:
         view = memoryview(buffer)
         try:
-            chunk = self._text.read(max(1, len(view) // 4)).encode()  # at most 4 bytes each
+            chunk = self._text.read(max(1, len(view) // 4)).encode()  # 4 bytes each at most
         except UnicodeError as error:
             found = f"bytes that are no UTF-16 text ({error})"
             raise DatasetError(self._name, found, "UTF-16 or UTF-8 text") from error

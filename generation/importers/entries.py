@@ -1,8 +1,8 @@
 """Entries from which questions about two people are made (KaLMA, 2.2).
 
 An entry is a short paragraph and a triple found in it: <William Shakespeare, spouse, Anne
-Hathaway>. A file holds `paragraph`, `name_1`, `relation` and `name_2`: CSV or plain TSV with these
-columns, or one JSON object a line.
+Hathaway>. A file holds `paragraph`, `name_1`, `relation` and `name_2`. It is CSV or plain TSV with
+these columns, or has one JSON object per line.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,32 +18,33 @@ from generation.records import Problem, Where
 
 COLUMNS = ("paragraph", "name_1", "relation", "name_2")
 LIMITS = Limits(max_bytes=256 * 1024**2, max_line_bytes=1024**2, max_rows=20_000)
-LONGEST_PARAGRAPH = 10_000  # characters; a model reads two sub-graphs beside it
+LONGEST_PARAGRAPH = 10_000  # characters; a model also reads two sub-graphs
 LONGEST_RELATION = 300
 
 _ONE_FILE = "one CSV, TSV or JSON Lines file"
 
 
 class EntryRecord(NamedTuple):
-    """One entry; white space is one space."""
+    """One entry. White space in its texts is reduced to single spaces."""
 
     where: Where
     paragraph: str
     name_1: str
-    relation: str  # of name 1 to name 2: 'spouse' means that name 2 is the spouse of name 1
+    # The relation of name 1 to name 2: 'spouse' means that name 2 is the spouse of name 1.
+    relation: str
     name_2: str
 
 
 def read_entries(
     source: Source, unknown: Callable[[str], None] = lambda column: None
 ) -> Iterator[EntryRecord | Problem]:
-    """Yield the entries of a file in its order; a row that cannot be read is a problem.
+    """Yield the entries of a file in its order. For a row that cannot be read, yield a problem.
 
     Args:
-        unknown: called with each further column of a table, which is not read.
+        unknown: a function that is called with each further column of a table. It is not read.
 
     Raises:
-        DatasetError: no such file, too many rows, or no row at all.
+        DatasetError: there is no such file, there are too many rows, or there is no row.
     """
     name = source.only_data_file()
     if name is None:
@@ -66,8 +67,8 @@ def read_entries(
 def is_complete_name(name: str) -> bool:
     """Return whether a name has at least two words with a letter in each.
 
-    KaLMA: 'we consider a name complete if it has at least a family name and a surname'; that it
-    means two words is our reading.
+    KaLMA: 'we consider a name complete if it has at least a family name and a surname'. We
+    read this as two words.
     """
     return sum(any(map(str.isalpha, word)) for word in name.split()) >= 2
 

@@ -1,4 +1,4 @@
-"""What stops an import as a whole, and how a found value is quoted in a message."""
+"""The errors that stop a whole import, and the quotes of found values in messages."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, default=repr)
 
 
 class DatasetError(Exception):
-    """What was given cannot be imported at all: where, what was found, what was expected."""
+    """The given data cannot be imported. The text tells where, what was found and was expected."""
 
     def __init__(self, where: str, found: str = "", expected: str = "") -> None:
         message = where
@@ -20,7 +20,7 @@ class DatasetError(Exception):
 
 
 class TooLargeError(DatasetError):
-    """What was given holds more than one import may."""
+    """The given data are more than one import may hold."""
 
 
 def excerpt(value: object) -> str:
@@ -34,7 +34,7 @@ def excerpt(value: object) -> str:
 
 
 def _beginning(value: Any) -> str:
-    """Return the beginning of a value as JSON; a large one is not written out as a whole."""
+    """Return the beginning of a value as JSON. A large value is not written out as a whole."""
     quoted = ""
     for piece in _ENCODER.iterencode(value):
         quoted += piece

@@ -1,4 +1,4 @@
-"""One row of a file, read field by field: what is wrong with it is collected, all of it."""
+"""One row of a file, read field by field. All problems of the row are collected."""
 
 import math
 import re
@@ -12,13 +12,13 @@ from generation.importers.json_text import JSONTrouble, parse_json
 from generation.records import Problem, Record, Where
 
 NOTHING = "nothing"
-LONGEST_KEY = 200  # of an id, as the database stores it
-LARGEST_COUNT = 32_767  # as the database stores it
+LONGEST_KEY = 200  # characters of an id in the database
+LARGEST_COUNT = 32_767  # the largest in the database
 LARGEST_SCORE = 1e12
-MOST_PROBLEMS = 100  # of one row; the first tell most
-LONGEST_LABEL = 300  # of a field in a problem: keys of an object may be of any length
+MOST_PROBLEMS = 100  # problems of one row; the first tell most
+LONGEST_LABEL = 300  # characters of a field's name in a problem; a key may have any length
 
-_UNIX_SECONDS = re.compile(r"\d{9,}(\.\d+)?|\d{1,7}(\.\d+)?|\d+\.\d+")  # 8 digits: 20240131
+_UNIX_SECONDS = re.compile(r"\d{9,}(\.\d+)?|\d{1,7}(\.\d+)?|\d+\.\d+")  # 8 digits: a date
 _YES_NO = {
     **dict.fromkeys(("yes", "true", "1"), True),
     **dict.fromkeys(("no", "false", "0", ""), False),
@@ -28,9 +28,9 @@ _YES_NO = {
 class Row:
     """The fields of one row (or of one object inside it), each read as what it has to be.
 
-    A method returns the field's value, or a stand-in after noting a problem: a record built
-    from stand-ins is thrown away when `problems` is not empty. CSV cells are read from text,
-    JSON values have to have the right type.
+    A method returns the field's value. If there is a problem, it notes the problem and returns a
+    stand-in; a record with stand-ins is not used, because `problems` is not empty. CSV cells are
+    read from text. JSON values must have the right type.
     """
 
     __slots__ = ("is_csv", "max_nesting", "prefix", "problems", "values", "where")
@@ -62,7 +62,7 @@ class Row:
         self.problems.extend(islice(problems, max(0, MOST_PROBLEMS - len(self.problems))))
 
     def key(self, name: str, default: str | None = None, longest: int = LONGEST_KEY) -> str:
-        """Return an id or a name without surrounding space; whole numbers count as text."""
+        """Return an id or a name without surrounding space. Whole numbers count as text."""
         value = self.values.get(name)
         if value is None and default is not None:
             return default
@@ -74,7 +74,7 @@ class Row:
         return self._fitting(name, value.strip(), longest)
 
     def text(self, name: str, default: str | None = None, longest: int | None = None) -> str:
-        """Return a text as it stands, possibly empty."""
+        """Return a text unchanged. It may be empty."""
         value = self.values.get(name)
         if value is None and default is not None:
             return default
@@ -87,7 +87,7 @@ class Row:
         return None if self.values.get(name) is None else self.text(name)
 
     def filled_text(self, name: str, longest: int | None = None) -> str:
-        """Return a text as it stands, which is not blank."""
+        """Return a text unchanged. It must not be blank."""
         value = self.values.get(name)
         if not isinstance(value, str) or not value.strip():
             self._refuse_value(name, value, "text that is not empty")
@@ -95,7 +95,7 @@ class Row:
         return value if longest is None else self._fitting(name, value, longest)
 
     def word(self, name: str) -> str:
-        """Return a value as text: JSON's true, false and numbers as yes, no and digits."""
+        """Return a value as text. JSON's true, false and numbers become yes, no and digits."""
         value = self.values.get(name)
         if isinstance(value, bool):
             return "yes" if value else "no"
@@ -109,7 +109,7 @@ class Row:
         return self._fitting(name, value.strip(), LONGEST_KEY)
 
     def optional_number(self, name: str) -> float | None:
-        """Return a finite number; None when there is none."""
+        """Return a finite number. None: there is none."""
         value = self.values.get(name)
         if value is None:
             return None
@@ -133,7 +133,7 @@ class Row:
         return number
 
     def share(self, name: str) -> float | None:
-        """Return a number from 0 to 1; None when there is none."""
+        """Return a number from 0 to 1. None: there is none."""
         number = self.optional_number(name)
         if number is not None and not 0 <= number <= 1:
             self._refuse_value(name, self.values[name], "a number from 0 to 1")
@@ -147,14 +147,14 @@ class Row:
         return self.optional_number(name) or 0.0
 
     def duration(self, name: str) -> float | None:
-        """Return seconds, 0 or more; None when there are none."""
+        """Return seconds, 0 or more. None: there are none."""
         seconds = self.optional_number(name)
         if seconds is not None and seconds < 0:
             self._refuse_value(name, self.values[name], "seconds, 0 or more")
         return seconds
 
     def whole(self, name: str, lowest: int, highest: int) -> int | None:
-        """Return a whole number from `lowest` to `highest`; None when there is none."""
+        """Return a whole number from `lowest` to `highest`. None: there is none."""
         value = self.values.get(name)
         if value is None:
             return None
@@ -169,11 +169,11 @@ class Row:
         return found
 
     def ordinal_number(self, name: str) -> int | None:
-        """Return a whole number from 1; None when there is none."""
+        """Return a whole number from 1. None: there is none."""
         return None if self.values.get(name) is None else self.whole(name, 1, LARGEST_COUNT)
 
     def yes_no(self, name: str) -> bool:
-        """Return a yes/no that is no when it is not there."""
+        """Return a yes/no. If it is missing, it is no."""
         value = self.values.get(name)
         if value is None or isinstance(value, bool):
             return bool(value)
@@ -184,11 +184,11 @@ class Row:
         return answer
 
     def optional_yes_no(self, name: str) -> bool | None:
-        """Return a yes/no; None: not there."""
+        """Return a yes/no. None: it is missing."""
         return None if self.values.get(name) is None else self.yes_no(name)
 
     def moment(self, name: str) -> datetime | None:
-        """Return a moment in UTC from ISO 8601 (no zone: UTC) or Unix seconds; None: not there."""
+        """Return a moment in UTC from ISO 8601 (no zone: UTC) or Unix seconds. None: no value."""
         value = self.values.get(name)
         if value is None:
             return None
@@ -199,7 +199,7 @@ class Row:
             return None
 
     def choice(self, name: str, legal: tuple[str, ...], default: str) -> str:
-        """Return one of the `legal` words."""
+        """Return one of the `legal` words, or the default if it is missing."""
         value = self.values.get(name)
         if value is None:
             return default
@@ -210,7 +210,7 @@ class Row:
         return str(word)
 
     def nested(self, name: str) -> Any:
-        """Return a JSON value: as it is, or parsed from a CSV cell; None when there is none."""
+        """Return a JSON value, which is parsed from a CSV cell. None: there is none."""
         value = self.values.get(name)
         if not self.is_csv or not isinstance(value, str):
             return value
@@ -221,7 +221,7 @@ class Row:
             return None
 
     def optional_list(self, name: str, of: str, most: int = LARGEST_COUNT + 1) -> list[Any] | None:
-        """Return a list; None when there is none. `of` says of what, for the message."""
+        """Return a list. None: there is none. `of` names its entries in the message."""
         n_problems = len(self.problems)
         value = self.nested(name)
         if isinstance(value, list) and len(value) > most:
@@ -242,7 +242,7 @@ class Row:
         return value or []
 
     def optional_object(self, name: str) -> dict[str, Any]:
-        """Return an object, empty when there is none."""
+        """Return an object. It is empty if there is none."""
         n_problems = len(self.problems)
         value = self.nested(name)
         if isinstance(value, dict):
@@ -252,7 +252,7 @@ class Row:
         return {}
 
     def objects(self, name: str, items: list[Any]) -> Iterator["Row"]:
-        """Yield the items of a list as rows of their own, which note problems here."""
+        """Yield the items of a list as rows of their own. Their problems are noted here."""
         for number, item in enumerate(items, start=1):
             label = f"{name}[{number}]"
             if isinstance(item, dict):
@@ -287,13 +287,13 @@ class Row:
 
 
 class RowKind(NamedTuple):
-    """What rows of one kind look like, and what reads one of them."""
+    """A kind of rows: its fields, and the function that reads one row."""
 
     name: str
     required: tuple[str, ...]
     optional: tuple[str, ...]
     read: Callable[[Row], Record]
-    keeps_unknown: bool = False  # under `meta`
+    keeps_unknown: bool = False  # stored in `meta`
 
     @property
     def fields(self) -> frozenset[str]:
@@ -301,14 +301,14 @@ class RowKind(NamedTuple):
 
 
 def outcome(row: Row, record: Record) -> Sequence[Record | Problem]:
-    """Return the problems that a row turned out to have, else its record."""
+    """Return the problems of a row that was read, or its record if it has none."""
     return row.problems or [record]
 
 
 def read_rows(
     rows: Iterator[Row | Problem], read: Callable[[Row], Record]
 ) -> Iterator[Record | Problem]:
-    """Yield each row's record, or its problems; a bad row never stops the others."""
+    """Yield each row's record or its problems. A bad row never stops the others."""
     for row in rows:
         if isinstance(row, Problem):
             yield row

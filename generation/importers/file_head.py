@@ -1,4 +1,4 @@
-"""What is wrong with the beginning of a lone file that no reader knows."""
+"""The problem at the beginning of a lone file that no reader recognises."""
 
 from generation.importers.json_items import json_entries
 from generation.importers.json_text import JSONTrouble, parse_json
@@ -7,10 +7,10 @@ from generation.records import Problem, Where
 
 
 def beginning_trouble(source: Source) -> Problem | None:
-    """Return why the first line or entry of the one data file cannot be read; None: it can be.
+    """Return why the first line or entry of the only data file cannot be read. None: it can.
 
     Raises:
-        DatasetError: likewise, where a file has to be read as a whole.
+        DatasetError: the same, if the file has to be read as a whole.
     """
     name = source.only_data_file()
     first = None if name is None else _first_line(source, name)

@@ -1,4 +1,4 @@
-"""One file of scattered triples, put in order on disk: memory does not grow with it."""
+"""One file of scattered triples, which is put in order on disk so that memory does not grow."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -11,15 +11,15 @@ from generation.importers.material import FileMaterial
 from generation.importers.sources import Source
 from generation.records import EntityRecord, Problem, Record, Where
 
-LONGEST_ENTITY = 1 << 23  # characters of one entity's triples, or of its names
+LONGEST_ENTITY = 1 << 23  # characters of the triples, or of the names, of one entity
 _PROBLEMS = "CREATE TABLE problems (line INTEGER, field TEXT, found TEXT, expected TEXT)"
 
 
 class GraphStore(ABC):
-    """The triples of one file in a database of their own, and what was wrong with its rows.
+    """The triples of one file in a database of their own, with the problems of its rows.
 
     Attributes:
-        n_left_out, notes: as a material has them.
+        n_left_out, notes: the same as in a material.
     """
 
     def __init__(self, file: str, tables: str) -> None:
@@ -32,23 +32,23 @@ class GraphStore(ABC):
         self._n_read = Counter[str]()
 
     def close(self) -> None:
-        """Let the temporary file go."""
+        """Close and delete the temporary file."""
         self._db.close()
 
     def note(self, problem: Problem) -> None:
-        """Keep a problem of the file."""
+        """Store a problem of the file."""
         row = (problem.where.line, *problem[1:])
         self._db.execute("INSERT INTO problems VALUES (?, ?, ?, ?)", row)
 
     def finish(self, on_work: Callable[[], None]) -> None:
-        """Put everything in order, once all of the file was added."""
+        """Put everything in order, after the whole file was added."""
         self._put_in_order(on_work)
         self._n_read = self.n_left_out.copy()
 
     def records(self, on_work: Callable[[], None]) -> Iterator[EntityRecord | Problem]:
         """Yield the problems of the file, then the entities in the order in which they were met.
 
-        May be asked for again; the counts are those of the latest time.
+        They may be asked for again. The counts are those of the latest time.
         """
         self.n_left_out, self.notes = self._n_read.copy(), Counter()
         for line, *said in self._db.execute("SELECT * FROM problems ORDER BY rowid"):
@@ -62,7 +62,7 @@ class GraphStore(ABC):
     def _entities(self, on_work: Callable[[], None]) -> Iterator[EntityRecord | Problem]: ...
 
     def _too_large(self, line: int, name: str) -> Problem:
-        """Return the problem of an entity that memory should not hold."""
+        """Return the problem of an entity that is too large for memory."""
         found = f"{excerpt(name)} with more than {LONGEST_ENTITY:,} characters of triples or names"
         return Problem(Where(self._file, line), "", found, "smaller entities")
 
@@ -71,7 +71,7 @@ StoreT = TypeVar("StoreT", bound=GraphStore)
 
 
 class GraphFile(FileMaterial, Generic[StoreT]):
-    """A file that holds one graph; `prepare` puts it in order, however often it is read then."""
+    """A file that holds one graph. `prepare` puts it in order once, however often it is read."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
@@ -83,7 +83,7 @@ class GraphFile(FileMaterial, Generic[StoreT]):
 
     @abstractmethod
     def _fill(self, store: StoreT) -> Iterator[Problem]:
-        """Add all triples of the file; yield what is wrong with its rows."""
+        """Add all triples of the file, and yield the problems of its rows."""
 
     def prepare(self) -> None:
         self._prepared()

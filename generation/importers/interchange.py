@@ -1,4 +1,4 @@
-"""Attest's own interchange format: a folder or zip of files, or one of them alone."""
+"""Attest's own interchange format: a folder or zip of files, or a single one of these files."""
 
 import re
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ from generation.records import Problem, Record
 
 _SETTINGS = ("study", "scheme", "dataset")
 _HEAD_BYTES = 1 << 20
-_ALSO_TABLES = ("examples", "responses")  # what people call a table of questions and answers
-_ALSO_OTHERS = ("scores",)  # what other tools call a file of theirs, too
-_NO_TEXT = (b"PK\x03\x04", b"PAR1")  # workbooks and Parquet: tables, by whatever name
+_ALSO_TABLES = ("examples", "responses")  # also names of tables of questions and answers
+_ALSO_OTHERS = ("scores",)  # also a name that other tools give to a file
+_NO_TEXT = (b"PK\x03\x04", b"PAR1")  # workbooks and Parquet files are tables, whatever their names
 
 
 class _File(NamedTuple):
@@ -113,7 +113,7 @@ def _is_foreign(source: Source, name: str, kind: RowKind, suffix: str) -> bool:
 
 
 def _single_file(source: Source, name: str) -> _File | None:
-    """Return a lone file with the kind that its name, else its header or first object, tells."""
+    """Return a lone file with its kind. Its name tells that, else its header or first object."""
     stem = plain_name(name).partition(".")[0]
     raw = source.head(name, _HEAD_BYTES)
     if raw.startswith(_NO_TEXT):
@@ -149,7 +149,7 @@ def _first_fields(head: str, is_json: bool, max_nesting: int) -> set[str]:
 
 
 def _settings_files(source: Source) -> dict[str, str]:
-    """Return the names of study.json, scheme.json and dataset.json, where they are there."""
+    """Return the names of those of study.json, scheme.json and dataset.json that exist."""
     names = {plain_name(name): name for name in source.sizes}
     return {what: names[f"{what}.json"] for what in _SETTINGS if f"{what}.json" in names}
 

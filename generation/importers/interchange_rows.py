@@ -1,8 +1,9 @@
-"""How one row of each interchange file becomes a record.
+"""Functions that make a record of one row of each interchange file.
 
-Conveniences of CSV: nested cells hold JSON; a `turns` cell that is no JSON list is one user
-turn, an `evidence` cell that is no JSON list one golden passage, a `setup` cell that is no JSON
-object a name. `turns: null` says that the dialog is not known (published ratings without one).
+For convenience, nested cells of CSV hold JSON. A `turns` cell that is no JSON list is one user
+turn, an `evidence` cell that is no JSON list is one golden passage, and a `setup` cell that is no
+JSON object is a name. `turns: null` means that the dialog is not known (published ratings without
+one).
 """
 
 import hashlib
@@ -39,12 +40,12 @@ ARMS = ("separate", "merged")
 LONGEST_QUESTION = 64
 LONGEST_LABEL = 500
 LONGEST_RELATION = 300
-MOST_MEMBERS = 100_000  # of a sample
+MOST_MEMBERS = 100_000  # members of one sample
 _LOOKS_LIKE_OBJECTS = re.compile(r"\[\s*\{")
 
 
 def passage_key(title: str, text: str) -> str:
-    """Return the key of a passage that has no id: its text identifies it."""
+    """Return the key of a passage without an id. It is made from its title and text."""
     return "sha:" + hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()[:16]
 
 
@@ -205,7 +206,7 @@ def read_ranked_passage(row: Row) -> RankedPassageRecord:
 
 
 def _members(row: Row) -> tuple[SampledRecord, ...]:
-    """Return the members of a sample: each example once, dropped ones with their reason."""
+    """Return the members of a sample. Each example may occur once, and a drop needs a reason."""
     members: list[SampledRecord] = []
     examples: set[str] = set()
     for item in row.objects("members", row.required_list("members", "objects", MOST_MEMBERS)):
@@ -273,7 +274,7 @@ def _evidence(row: Row) -> tuple[PassageRecord, ...]:
 
 
 def _list_or_text(row: Row, name: str) -> list[Any] | str | None:
-    """Return a list; a CSV cell that is no JSON list is plain text."""
+    """Return a list. A CSV cell that is no JSON list is returned as plain text."""
     value = row.values.get(name)
     if row.is_csv and isinstance(value, str) and not _LOOKS_LIKE_OBJECTS.match(value.lstrip()):
         try:
@@ -321,7 +322,7 @@ def _minimum(row: Row, items: list[Any]) -> tuple[MinimumTripleRecord, ...]:
 def _listed_rows(
     row: Row, name: str, items: list[Any], names: tuple[str, ...], n_required: int
 ) -> Iterator[Row]:
-    """Yield a row with `names` for each item that is a list of that many values."""
+    """Yield a row with `names` for each item: a list of `n_required` to all values."""
     for number, item in enumerate(items, start=1):
         label = f"{name}[{number}]"
         if not isinstance(item, list) or not n_required <= len(item) <= len(names):
@@ -381,8 +382,8 @@ SAMPLES = RowKind(
 )
 RANKINGS = RowKind("rankings", ("ranking", "example", "passage", "rank"), (), read_ranked_passage)
 
-# By file name; in this order where only the columns tell: a vote row would do as a flag, and a
-# response as a passage.
+# The kinds by file name. If only the columns tell the kind, the order counts: a vote row could also
+# be a flag, and a response a passage.
 ROW_KINDS = {
     kind.name: kind
     for kind in (

@@ -1,4 +1,4 @@
-"""Entries of one big JSON list, streamed: the file is cut between entries, each is parsed alone."""
+"""Entries of one large JSON list, streamed: each entry is cut out and parsed on its own."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,21 +11,21 @@ from generation.importers.sources import Source
 from generation.records import Problem, Where
 
 _BETWEEN_ENTRIES = re.compile(rb'["\[\]{},]')
-_IN_ENTRY = re.compile(rb'["\[\]{}]')  # where commas mean nothing
+_IN_ENTRY = re.compile(rb'["\[\]{}]')  # commas have no meaning here
 _IN_TEXT = re.compile(rb'["\\]')
 _SPACE = b" \t\r\n"
 _ENTRY = "one JSON object in each entry of the list"
 
 
 class JsonEntry(NamedTuple):
-    """One entry of the list; its line is its number, from 1."""
+    """One entry of the list. Its line is its number, from 1."""
 
     where: Where
     value: Any
 
 
 def json_items(source: Source, name: str) -> Iterator[Row | Problem]:
-    """Yield one row per entry, each of which has to be an object; see `json_entries`."""
+    """Yield one row for each entry, which has to be an object. See `json_entries`."""
     for entry in json_entries(source, name):
         if isinstance(entry, Problem):
             yield entry
@@ -36,7 +36,7 @@ def json_items(source: Source, name: str) -> Iterator[Row | Problem]:
 
 
 def json_entries(source: Source, name: str) -> Iterator[JsonEntry | Problem]:
-    """Yield the entries of a list, whatever they are.
+    """Yield the entries of a list, of any type.
 
     No more than one entry and one piece of the file is held at a time. An entry that cannot be read
     is a problem and does not stop the others, unless its brackets or quotes hide where it ends.
@@ -58,11 +58,11 @@ def json_entries(source: Source, name: str) -> Iterator[JsonEntry | Problem]:
 
 
 class _Unfinished:
-    """Stands for the entry in which a file ends, or for the missing end of the list."""
+    """The sign for an entry in which a file ends, or for the missing end of the list."""
 
 
 class _Bytes:
-    """The bytes of the present entry, as far as they were met; no more than `max_bytes`."""
+    """The bytes of the present entry that were met so far, at most `max_bytes`."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -84,7 +84,7 @@ class _Bytes:
             self._pieces = []
 
     def taken(self) -> bytes | None:
-        """Return the entry, None when it is too long, and begin the next one."""
+        """Return the entry, or None if it is too long, and begin the next one."""
         found = b"".join(self._pieces) if self._n_bytes <= self._max_bytes else None
         self._begin()
         return found
@@ -105,13 +105,13 @@ def _entry(where: Where, text: str | Problem, max_nesting: int) -> JsonEntry | P
 def _entries(
     chunks: Iterable[bytes], name: str, max_bytes: int
 ) -> Iterator[bytes | _Unfinished | None]:
-    """Yield the bytes of each entry of a list; None for one of more than `max_bytes`.
+    """Yield the bytes of each entry of a list. None: it has more than `max_bytes`.
 
     Brackets and quotes are single bytes in UTF-8, never part of another character.
     """
     entry = _Bytes(max_bytes)
     n_before = 0
-    depth = 0  # of brackets: 1 between the entries, 0 before and after the list
+    depth = 0  # depth of brackets: 1 between the entries, 0 before and after the list
     is_begun = in_text = is_escaped = False
     for chunk in chunks:
         at = begin = 0
@@ -157,7 +157,7 @@ def _signs(in_text: bool, depth: int) -> re.Pattern[bytes]:
 
 
 def _after_opening(chunk: bytes, name: str) -> int:
-    """Return where the list's first entry begins in a chunk; 0 when there are only blanks."""
+    """Return where the list's first entry begins in a chunk. 0: the chunk has only blanks."""
     content = chunk.lstrip(_SPACE)
     if content and not content.startswith(b"["):
         found = excerpt(content[:80].decode("utf-8", "replace"))

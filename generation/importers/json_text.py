@@ -9,13 +9,13 @@ from typing import Any
 
 from generation.importers.errors import excerpt
 
-MOST_VALUES = 1_000_000  # of one text: each takes up to a hundred times the bytes it is written in
+MOST_VALUES = 1_000_000  # values in one text; each takes up to a hundred times its bytes there
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TEXT_OR_SIGN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{,]', re.DOTALL)
 
 
 class JSONTrouble(ValueError):
-    """Why a text is not acceptable JSON: what was found and what was expected."""
+    """A text is not acceptable JSON. The error tells what was found and what was expected."""
 
     def __init__(self, found: str, expected: str) -> None:
         super().__init__(f"found {found}; expected {expected}")
@@ -27,9 +27,9 @@ def parse_json(text: str, max_nesting: int) -> Any:
     """Return the value that `text` holds.
 
     Raises:
-        JSONTrouble: malformed, a key twice in one object, NaN or Infinity (also as 1e999),
-            nested deeper than `max_nesting`, more than `MOST_VALUES` values, or a text with a NUL
-            or a lone surrogate.
+        JSONTrouble: the text is malformed, has a key twice in one object, NaN or Infinity (also as
+            1e999), is nested deeper than `max_nesting`, has more than `MOST_VALUES` values, or
+            has a text with a NUL or a lone surrogate.
     """
     if has_too_many_values(text):
         raise JSONTrouble(f"more than {MOST_VALUES:,} values", "fewer in one JSON text")
@@ -45,12 +45,12 @@ def parse_json(text: str, max_nesting: int) -> Any:
         raise JSONTrouble("brackets nested too deep", _at_most(max_nesting)) from error
     except JSONTrouble:
         raise
-    except ValueError as error:  # an integer of thousands of digits
+    except ValueError as error:  # raised for an integer of thousands of digits
         raise JSONTrouble(str(error), "a number of ordinary length") from error
 
     if text.count("[") + text.count("{") > max_nesting:
         _check_nesting(value, max_nesting)
-    if "\\u" in text:  # the only way to write a NUL or a lone surrogate in decoded text
+    if "\\u" in text:  # a NUL or a lone surrogate in decoded text can only be written so
         check_texts(value)
     return value
 
@@ -58,7 +58,8 @@ def parse_json(text: str, max_nesting: int) -> Any:
 def has_too_many_values(text: str) -> bool:
     """Return whether JSON holds more than `MOST_VALUES` values, before any of them is made.
 
-    A comma or an opening bracket stands before each but the first, unless it is empty.
+    There is a comma or an opening bracket before every value but the first, except in an empty
+    list.
     """
     if sum(map(text.count, ",[{")) < MOST_VALUES:
         return False
@@ -67,7 +68,7 @@ def has_too_many_values(text: str) -> bool:
 
 
 def unstorable_character(text: str) -> str:
-    """Return the name of the first character that a database refuses, or '' when there is none."""
+    """Return the name of the first character that a database refuses, or '' if there is none."""
     if "\0" in text:
         return f"a NUL character (character {text.index(chr(0)) + 1:,})"
     lone = _SURROGATE.search(text)
@@ -75,7 +76,7 @@ def unstorable_character(text: str) -> str:
 
 
 def check_texts(value: Any) -> None:
-    """Refuse a value in which a text, or a key, cannot be stored.
+    """Refuse a value if one of its texts or keys cannot be stored.
 
     Raises:
         JSONTrouble: it has a NUL or a lone surrogate.
@@ -91,7 +92,7 @@ def check_texts(value: Any) -> None:
 
 
 def first_repeated(names: Iterable[str]) -> str | None:
-    """Return the first name that was there before; None when all differ."""
+    """Return the first name that occurred before. None: all names differ."""
     seen: set[str] = set()
     for name in names:
         if name in seen:

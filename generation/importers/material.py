@@ -1,4 +1,4 @@
-"""What every reader hands on: records of a few kinds, as often as they are asked for."""
+"""The result of every reader: records of a few kinds, which can be read repeatedly."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from generation.importers.rater_codes import rater_code
 from generation.importers.sources import Source
 from generation.records import Problem, Record
 
-# In the order of storing: each kind refers to earlier ones only.
+# They are in the order of storing: each kind refers only to earlier ones.
 KINDS = (
     "entities",
     "passages",
@@ -30,23 +30,23 @@ MOST_IGNORED = 200  # names of unknown columns and keys that are remembered
 
 
 class Material(ABC):
-    """One dataset on its way in; a context manager that closes the files it reads.
+    """One dataset that is being imported: a context manager that closes the files it reads.
 
     Attributes:
         format: the key of its reader in `READERS`.
         kinds: the kinds of records it holds, in the order of `KINDS`.
-        study: what study.json says, or what the format fixes; None when there is neither.
-        scheme: a scheme as scheme.json spells one; None when there is none.
-        about: what dataset.json says; None when there is none.
+        study: the content of study.json, or what the format fixes. None: there is neither.
+        scheme: a scheme as scheme.json spells one. None: there is none.
+        about: the content of dataset.json. None: there is none.
         ignored: files, columns and keys that are not read, each named once. Columns and keys
             are complete only after all kinds were read.
-        n_left_out: what is not imported although it is data, counted by name; complete only
-            after all kinds were read.
-        notes: what else is worth knowing of the records, counted by name; complete only after
-            all kinds were read.
-        on_work: called now and then while a reader works for long without handing on a record;
-            may raise to stop it.
-        look: what its columns are, where that may be changed: of any table.
+        n_left_out: data that are not imported, counted by name. They are complete only after all
+            kinds were read.
+        notes: other facts about the records, counted by name. They are complete only after all
+            kinds were read.
+        on_work: called now and then while a reader works for long without yielding a record. It
+            may raise an error to stop the reader.
+        look: the roles of its columns, for any table in which they may be changed.
         rater_code: makes a code of a rater's name in a foreign file.
     """
 
@@ -67,7 +67,7 @@ class Material(ABC):
         self.rater_code: Callable[[str], str] = rater_code
 
     def prepare(self) -> None:
-        """Do what takes long before the first record, once; what stores them calls it beforehand.
+        """Do once what takes long before the first record. The code that stores records calls it.
 
         `records` is right without it.
         """
@@ -80,17 +80,17 @@ class Material(ABC):
     @property
     @abstractmethod
     def bytes_total(self) -> int:
-        """Return the stored bytes of one pass over all kinds, about."""
+        """The number of stored bytes in one pass over all kinds, roughly."""
 
     def note_unknown(self, note: str) -> None:
-        """Remember a column or key that is not read, once, and not endlessly many."""
+        """Remember a column or key that is not read. Each is remembered once, up to a limit."""
         if len(self._unknown) < MOST_IGNORED and note not in self._unknown:
             self._unknown.add(note)
             self.ignored.append(note)
 
     @property
     def bytes_read(self) -> int:
-        """Return the stored bytes read by now, over all passes."""
+        """The number of stored bytes read by now, over all passes."""
         return self._source.bytes_read
 
     def close(self) -> None:
@@ -109,10 +109,10 @@ class Material(ABC):
 
 
 class FileMaterial(Material):
-    """A dataset that is one file, whatever lies beside it.
+    """A dataset that is one file, whatever other files are beside it.
 
     Attributes:
-        one_file: what that file is, for who gives another: 'one BEGIN TSV file'.
+        one_file: a description of that file, for users who give another: 'one BEGIN TSV file'.
     """
 
     one_file: ClassVar[str]

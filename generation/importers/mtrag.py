@@ -4,10 +4,10 @@ From https://github.com/IBM/mt-rag-benchmark (mtrag-human/evaluations). Our read
 
 - The file is the 'Reference' setting: every answer was made from the passages in `contexts`, so
   they are both golden and shown.
-- `timestamp` is Unix seconds of submitting, `duration` seconds of work: no rater's next
-  submission comes earlier than its duration after the last one. A rater judged all answers
-  to a task on one page, so both belong to the task and repeat on each of its votes.
-- The ratings are votes of the `separate` arm, as the interchange format has it by default.
+- `timestamp` is the time of submitting in Unix seconds, and `duration` is the seconds of work: no
+  rater's next submission comes earlier than its duration after the last one. A rater judged all
+  answers to a task on one page, so both belong to the task and repeat on each of its votes.
+- The ratings are votes of the `separate` arm, which is the default of the interchange format.
 """
 
 import re
@@ -45,7 +45,7 @@ _NAMES = tuple(re.compile(rb'"%s"\s*:\s*\[' % name) for name in (b"tasks", b"eva
 
 
 class MtragMaterial(FileMaterial):
-    """The whole file in memory: the format has no order to stream it in."""
+    """The whole file in memory: the format has no order in which it could be streamed."""
 
     format = "mtrag"
     one_file = "one MTRAG JSON file"
@@ -70,7 +70,7 @@ class MtragMaterial(FileMaterial):
 
     @property
     def bytes_read(self) -> int:
-        return self.bytes_total  # all of it, before the first record
+        return self.bytes_total  # the whole file is read before the first record
 
     def records(self, kind: str) -> Iterator[Record | Problem]:
         if kind == "examples":
@@ -83,7 +83,7 @@ class MtragMaterial(FileMaterial):
                 yield from _ratings(evaluation, key, kind)
 
     def _rows(self, what: str) -> Iterator[Row]:
-        """Yield the items of one of the lists, each as a row without problems."""
+        """Yield the items of one list, each as a row without problems."""
         for number in range(1, len(self._items[what]) + 1):
             yield self._row(what, number)
 
@@ -144,7 +144,7 @@ def recognises(source: Source) -> bool:
     name = source.only_data_file()
     if name is None or not source.head(name, 64).lstrip().startswith(b"{"):
         return False
-    # Inside a text the quotes around a name would be escaped.
+    # Inside a text, the quotes around a name would be escaped.
     return source.mentions(name, _NAMES, source.limits.max_whole_json_bytes)
 
 
@@ -182,7 +182,7 @@ def _golden_answer(task: Row) -> str | None:
 
 
 def _unique_keys(evaluations: Iterable[Row]) -> list[str]:
-    """Return 'task|model' for each; a repeated one gets '|2', '|3'."""
+    """Return 'task|model' for each evaluation. A repeated one gets '|2', '|3'."""
     seen: Counter[str] = Counter()
     keys = []
     for row in evaluations:
@@ -253,7 +253,7 @@ def _vote(rating: Row, response: str, question: str, rater: str) -> VoteRecord:
 
 
 def _scheme(metrics: object) -> dict[str, Any]:
-    """Return the ordinal scheme, worded and labelled as the file does it."""
+    """Return the ordinal scheme with the wording and labels of the file."""
     described = {
         metric.get("name"): metric
         for metric in (metrics if isinstance(metrics, list) else [])

@@ -1,6 +1,6 @@
-"""N-Triples: any RDF graph of named things, and Wikidata's in particular; `.nt`, `.nt.gz`.
+"""N-Triples (`.nt`, `.nt.gz`): any RDF graph of named things, for example of Wikidata.
 
-pyoxigraph parses the lines; `rdf_store` puts them in order on disk and says how they are read.
+pyoxigraph parses the lines. `rdf_store` puts them in order on disk and documents how they are read.
 """
 
 import re
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     import pyoxigraph
 
 LINES_AT_ONCE = 5000
-CHARACTERS_AT_ONCE = 1 << 22  # or one line that is longer
+CHARACTERS_AT_ONCE = 1 << 22  # characters, unless one line is longer
 LONGEST_IRI = 2000  # characters of a subject or predicate
 _DATE_TIME = "http://www.w3.org/2001/XMLSchema#dateTime"
-_UNKNOWN = "/.well-known/genid/"  # an IRI that stands for a blank node
+_UNKNOWN = "/.well-known/genid/"  # part of an IRI that stands for a blank node
 _BLANK = "triples with a blank node"
 _EXPECTED = 'one triple in N-Triples: <subject> <predicate> <object> or "text" .'
-# A line of the beginning: an IRI or a blank node, then an IRI.
+# A line at the beginning of a file: an IRI or a blank node, then an IRI.
 _TRIPLE = re.compile(rb"[ \t]*(?:<[^<>\s]+>|_:\S+)[ \t]*<[^<>\s]+>[ \t]*[<_\"]")
 _HEAD_BYTES = 1 << 16
 
 
 class NTriplesMaterial(GraphFile[RdfStore]):
-    """One file of triples."""
+    """One file of triples in N-Triples."""
 
     format = "ntriples"
     one_file = "one N-Triples file"
@@ -57,7 +57,7 @@ def recognises(source: Source) -> bool:
 
 
 def _chunks(source: Source, name: str) -> Iterator[list[TextLine]]:
-    """Yield the lines that should hold a triple, many at once."""
+    """Yield the lines that should hold a triple, in lists of many."""
     lines: list[TextLine] = []
     n_characters = 0
     for line in source.lines(name):
@@ -79,7 +79,7 @@ class _Parsed(NamedTuple):
 
 
 def _add(store: RdfStore, lines: list[TextLine], file: str) -> Iterator[Problem]:
-    """Add the triples of some lines; yield the problems of those that hold none."""
+    """Add the triples of some lines, and yield the problems of lines without a triple."""
     from pyoxigraph import Literal, NamedNode
 
     for parsed in _parsed(lines, file):
@@ -106,11 +106,11 @@ def _parsed(lines: list[TextLine], file: str) -> Iterator[_Parsed | Problem]:
     from pyoxigraph import RdfFormat, parse
 
     if all(line.problem is None for line in lines):
-        text = "".join(line.text for line in lines)  # each but the file's last ends its line
+        text = "".join(line.text for line in lines)  # all but the file's last end with a break
         try:
             triples = list(islice(parse(text, RdfFormat.N_TRIPLES), len(lines) + 1))
         except (SyntaxError, ValueError):
-            triples = []  # line by line, to say which it is
+            triples = []  # each line is then parsed alone, to find the bad one
         if len(triples) == len(lines):
             for line, triple in zip(lines, triples, strict=True):
                 yield _Parsed(line.number, triple)
@@ -129,7 +129,7 @@ def _parsed(lines: list[TextLine], file: str) -> Iterator[_Parsed | Problem]:
 
 
 def _reason(error: Exception) -> str:
-    """Return what the parser says, without a place: it has seen one line alone."""
+    """Return the parser's message without a place, as the parser has seen only one line."""
     said = str(error.args[0] if error.args else error)
     return said.partition(": ")[2] if said.startswith("Parser error") else said
 
@@ -137,7 +137,7 @@ def _reason(error: Exception) -> str:
 def _add_text(
     store: RdfStore, line: int, subject: str, predicate: str, found: "pyoxigraph.Literal"
 ) -> str:
-    """Add a triple whose value is a text, or return what is wrong with the text."""
+    """Add a triple whose value is a text. Return what is wrong with the text, or ''."""
     text, language = found.value, found.language
     if "\0" in text:
         return unstorable_character(text)

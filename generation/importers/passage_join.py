@@ -1,7 +1,7 @@
-"""Which passages of a collection belong to which questions: by page, or by the question's id.
+"""The passages of a collection that belong to questions, joined by page or by question id.
 
-The wanted pages and the passages that were found for them lie in temporary files: memory does not
-grow with the questions, and of what is not wanted only a hash of its id is kept.
+The wanted pages and the passages found for them are in temporary files, so that memory does not
+grow with the questions. Of passages that are not wanted, only a hash of the id is kept.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from generation.importers.seen_keys import SeenKeys
 from generation.records import CollectionPassageRecord, Where
 
-_LOT = 100  # held at a time; passages may be long
+_LOT = 100  # passages held at a time; they may be long
 _PART = re.compile(r"_p\d+$")  # SCAI's and QReCC's collections number the passages of a page
 _ARCHIVED = re.compile(r"^https?://web\.archive\.org/web/\d+(id_)?/")
 
@@ -34,14 +34,14 @@ _OF = """
 
 
 class QuestionToJoin(NamedTuple):
-    """What a question is joined by."""
+    """The facts by which a question is joined."""
 
     key: str
     urls: tuple[str, ...]
 
 
 class FoundPassage(NamedTuple):
-    """A passage with the id that its file gives it; its key may be a shorter one."""
+    """A passage with the id that its file gives it. Its key may be shorter."""
 
     id: str
     record: CollectionPassageRecord
@@ -50,9 +50,10 @@ class FoundPassage(NamedTuple):
 class PassageJoin:
     """The passages that were wanted, by question, until it is closed.
 
-    A passage belongs to a question when its id is the question's key; else when its url, its id,
-    or its id without `_p<number>` is one of the question's urls. Pages are the same with and
-    without the Wayback Machine's address before them, and whatever stands behind `#`.
+    A passage belongs to a question if its id is the question's key. Otherwise it belongs to the
+    question if its url, its id, or its id without `_p<number>` is one of the question's urls. Pages
+    are compared without the Wayback Machine's address before them and without `#` and what follows
+    it.
     """
 
     def __init__(self) -> None:
@@ -62,19 +63,19 @@ class PassageJoin:
         self._found.executescript(_TABLES)
 
     def close(self) -> None:
-        """Let the temporary files go."""
+        """Close and delete the temporary files."""
         self._wanted.close()
         self._offered.close()
         self._found.close()
 
     def want(self, questions: Iterable[QuestionToJoin]) -> None:
-        """Note what to keep passages for; to be called before any is offered."""
+        """Note the questions to keep passages for. Call this before any passage is offered."""
         questions = iter(questions)
         while lot := list(islice(questions, _LOT)):
             self._wanted.add({name: "" for question in lot for name in _names(question)})
 
     def offer(self, passages: Iterable[FoundPassage]) -> None:
-        """Keep those passages that are wanted; of two with one id the first, wanted or not."""
+        """Keep those passages that are wanted. Of several with one id, only the first counts."""
         passages = iter(passages)
         while some := list(islice(passages, _LOT)):
             first = {passage.id: passage for passage in reversed(some)}
@@ -90,7 +91,7 @@ class PassageJoin:
     def passages_of(self, question: QuestionToJoin) -> Iterator[CollectionPassageRecord]:
         """Yield the passages of a question in the order of their file, each once.
 
-        When one has the question's key as its id, it alone.
+        If a passage has the question's key as its id, yield only that one.
         """
         own, *pages = _names(question)
         names = [own] if self._has(own) else pages

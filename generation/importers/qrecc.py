@@ -3,25 +3,25 @@
 From https://github.com/apple/ml-qrecc (qrecc_train.json or qrecc_test.json), whose `Context` has
 the earlier rewrites and answers. Our readings:
 
-- User turns are the rewrites (`qrecc`), or the questions as they were asked (`qrecc-as-asked`):
-  there the rewrites in the context are put back to the questions, where their record is known.
-  A question without a rewrite stands as it was asked.
-- An empty answer is left out of the context. So there is one text of the user's for each earlier
-  turn, the first of all among them, and no two answers follow each other (`who_spoke`). The records
-  of earlier turns say which of them has an answer. Where one is missing (records of a conversation
-  stand together, so it is not in the file) and several readings are possible, the one in which the
-  most questions and the fewest answers end with '?' is taken, and `speakers: guessed` stands in
-  the example's `meta`. Where none is possible (too many texts, or too few), a text is the user's
-  that is the first, that an earlier record has as its rewrite or question, or that ends with '?'
-  and is no record's answer; that is guessed, too.
-- An empty answer says that the question has none: no golden answer, not an empty one.
+- User turns are the rewrites (`qrecc`), or the questions as they were asked (`qrecc-as-asked`). For
+  the latter, a rewrite in the context is replaced by its question if its record is known. A
+  question without a rewrite is used as it was asked.
+- Empty answers are left out of the context. So each earlier turn has one text of the user's, the
+  first text is the user's, and no two answers follow each other (`who_spoke`). The records of
+  earlier turns tell which of these turns have an answer. If a record is missing (records of a
+  conversation are stored together, so it is not in the file) and several readings are possible, the
+  one in which the most questions and the fewest answers end with '?' is taken, and the example's
+  `meta` has `speakers: guessed`. If no reading is possible (too many texts, or too few), a text is
+  the user's if it is the first, if an earlier record has it as its rewrite or question, or if it
+  ends with '?' and is no record's answer. That is guessed, too.
+- An empty answer means that the question has none: no golden answer, not an empty one.
 - The passages are a second file in the same folder or zip: JSON lines of `id`, `contents` or
-  `text`, `url`?, `title`?, as QReCC's own collection has them. One belongs to a question as
-  `PassageJoin` says; `Answer_URL` may name several pages with blanks between. A single one is
-  golden. Of several the one with the highest token recall of the answer is taken for it (ties: the
-  first), and `golden: guessed` stands in the example's `meta`; without an answer that cannot be
-  told: `golden: unknown`. The others are in the collection only.
-- An id of more characters than a key has (addresses may be long) is cut, with a hash behind it.
+  `text`, `url`?, `title`?, as in QReCC's own collection. `PassageJoin` tells which passages belong
+  to a question; `Answer_URL` may name several pages with blanks between. A single passage is
+  golden. Of several, the one with the highest token recall of the answer is taken as golden (ties:
+  the first), and the example's `meta` has `golden: guessed`. Without an answer, the golden one is
+  not known: `golden: unknown`. The others are only in the collection.
+- An id that is longer than a key may be (addresses may be long) is cut, with a hash at its end.
 """
 
 import math
@@ -68,7 +68,7 @@ FIELDS = frozenset(
     }
 )
 PASSAGE_FIELDS = frozenset({"id", "contents", "text", "url", "title"})
-GUESSED, UNKNOWN = "guessed", "unknown"  # what `golden` and `speakers` say in an example's meta
+GUESSED, UNKNOWN = "guessed", "unknown"  # values of `golden` and `speakers` in an example's meta
 GOLDEN, GOLDEN_GUESSED, GOLDEN_UNKNOWN, GOLDEN_NONE, SPEAKERS_GUESSED = NOTES = (
     "questions with a golden passage",
     "of them guessed among several passages",
@@ -78,8 +78,8 @@ GOLDEN, GOLDEN_GUESSED, GOLDEN_UNKNOWN, GOLDEN_NONE, SPEAKERS_GUESSED = NOTES = 
 )
 LARGEST_NUMBER = 1_000_000_000
 LONGEST_ADDRESS = 10_000
-MOST_PASSAGES = 1_000  # of one question, of which the golden one is guessed
-MOST_TURNS = 200  # of one conversation: each looks through those before
+MOST_PASSAGES = 1_000  # passages of one question, among which the golden one is guessed
+MOST_TURNS = 200  # turns of one conversation; each turn looks through those before it
 _WORK = 500  # rows between two signs of work
 _HEAD_BYTES = 1 << 20
 _NAMES = tuple(
@@ -90,11 +90,11 @@ Good = TypeVar("Good")
 
 
 class QreccEntry(NamedTuple):
-    """One entry of the file, checked."""
+    """One entry of the file that was checked."""
 
     where: Where
     conversation: int
-    turn: int  # from 1
+    turn: int  # counts from 1
     context: tuple[str, ...]
     question: str
     rewrite: str  # empty: there is none
@@ -116,7 +116,7 @@ class QreccEntry(NamedTuple):
 
 
 class QreccMaterial(Material):
-    """The published file, one entry at a time; user turns are the rewrites."""
+    """The published file, read one entry at a time. User turns are the rewrites."""
 
     format = "qrecc"
     is_as_asked: ClassVar[bool] = False
@@ -133,7 +133,7 @@ class QreccMaterial(Material):
     @property
     def bytes_total(self) -> int:
         n_bytes = self._source.sizes[self._file]
-        if self._passage_file:  # the join goes through both once more
+        if self._passage_file:  # the join reads both files once more
             n_bytes = 2 * (n_bytes + self._source.sizes[self._passage_file])
         return n_bytes
 
@@ -154,7 +154,7 @@ class QreccMaterial(Material):
         join = self._joined()
         counts: Counter[str] = Counter()
         conversation = -1
-        earlier: dict[int, QreccEntry] = {}  # of the present conversation, by turn
+        earlier: dict[int, QreccEntry] = {}  # turn → entry of the present conversation
         for asked in self._asked():
             if isinstance(asked, Problem):
                 yield asked
@@ -226,7 +226,7 @@ class QreccMaterial(Material):
                 yield found
 
     def _joined(self) -> PassageJoin | None:
-        """Return the passages by question, joined when they are first asked for."""
+        """Return the passages by question. They are joined when they are first asked for."""
         if self._join is None and self._passage_file:
             join = PassageJoin()
             try:
@@ -239,7 +239,7 @@ class QreccMaterial(Material):
         return self._join
 
     def _working(self, rows: Iterable[Good | Problem]) -> Iterator[Good]:
-        """Yield the good rows, with a sign of work now and then: nothing is handed on meanwhile."""
+        """Yield the good rows, and report work now and then, as no record is yielded meanwhile."""
         for number, row in enumerate(rows):
             if number % _WORK == 0:
                 self.on_work()
@@ -248,7 +248,7 @@ class QreccMaterial(Material):
 
 
 class QreccAsAskedMaterial(QreccMaterial):
-    """The same file; user turns are the questions as they were asked."""
+    """The same file. User turns are the questions as they were asked."""
 
     format = "qrecc-as-asked"
     is_as_asked = True
@@ -324,7 +324,7 @@ def _context_turns(
     is_users: Iterable[bool],
     is_as_asked: bool,
 ) -> list[tuple[str, str]]:
-    """Return (speaker, text) of the turns before a question; blank texts are no turns."""
+    """Return (speaker, text) of the turns before a question. Blank texts are no turns."""
     turns = []
     n_questions = 0
     for is_user, text in zip(is_users, asked.context, strict=True):
@@ -338,7 +338,7 @@ def _context_turns(
 
 
 def _who_spoke(asked: QreccEntry, earlier: Mapping[int, QreccEntry]) -> Speakers:
-    """Return who said each text of the context."""
+    """Return the speakers of the texts of the context."""
     known = {
         turn: KnownTurn({a.rewrite.strip(), a.question.strip()}, a.answer.strip())
         for turn, a in earlier.items()
@@ -360,7 +360,7 @@ def _is_question(text: str, questions: Collection[str], answers: Collection[str]
 
 
 def _golden(asked: QreccEntry, join: PassageJoin) -> tuple[PassageRecord | None, str]:
-    """Return a question's golden passage, if it has one, and what `meta` says about the choice."""
+    """Return a question's golden passage, if it has one, and the value of `golden` in `meta`."""
     best: CollectionPassageRecord | None = None
     highest = -1.0
     n_passages = 0
@@ -378,7 +378,10 @@ def _golden(asked: QreccEntry, join: PassageJoin) -> tuple[PassageRecord | None,
 
 
 def _noted(example: ExampleRecord, join: PassageJoin | None) -> Iterator[str]:
-    """Yield what an example counts for; nothing about passages where no file of them came."""
+    """Yield the notes for which an example counts.
+
+    Without a file of passages, there are no notes about passages.
+    """
     how = example.meta.get("golden")
     if example.evidence:
         yield GOLDEN

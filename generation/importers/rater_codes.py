@@ -1,27 +1,27 @@
-"""Raters without names: no name or address of a person comes in with an import."""
+"""Raters without names: an import brings in no name or address of a person."""
 
 import hashlib
 from collections.abc import Callable
 
-NOMINAL = "published"  # the rater of votes of which nobody says whose they are
+NOMINAL = "published"  # the rater of votes whose raters are not known
 N_CHARACTERS = 8
 
 
 def is_code(name: str) -> bool:
-    """Return whether this names no person: it has a digit, and neither "@" nor a blank.
+    """Return whether a name is a code and names no person: it has a digit, and no "@" or blank.
 
-    The nominal rater is none either.
+    The nominal rater is no person either.
     """
     has_digit = any(each.isdigit() for each in name)
     return name == NOMINAL or (has_digit and "@" not in name and not any(map(str.isspace, name)))
 
 
 def rater_code(name: str, hashed: Callable[[str], str] | None = None) -> str:
-    """Return a code as it is, and for a name the same code whenever it comes.
+    """Return a code unchanged. For a name, return a code that is the same each time.
 
     Args:
-        hashed: makes hexadecimal digits of a name; a site gives one with a secret in it, so that
-            nobody finds out names by trying them.
+        hashed: a function that makes hexadecimal digits of a name. A site gives one with a secret
+            in it, so that names cannot be found out by trying them.
     """
     if is_code(name):
         return name

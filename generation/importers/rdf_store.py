@@ -1,21 +1,22 @@
 """An RDF graph put in order on disk, and read back as entities with named relations and values.
 
-How triples are read:
+Triples are read like this:
 
-- The qid of a thing is the end of its IRI, after the last `/` or `#`. Two IRIs with one such end
-  cannot be told apart: the later one is a problem, and no value refers to it.
-- Names are those in English, else in no language (or in Wikidata's `mul`): the first `rdfs:label`
-  is the label, further ones and `skos:altLabel` are aliases. Other languages are left out. A thing
+- The qid of a thing is the end of its IRI, after the last `/` or `#`. Two IRIs with the same end
+  cannot be distinguished: the later one is a problem, and no value refers to it.
+- Names are those in English, else in no language (or in Wikidata's `mul`). The first `rdfs:label`
+  is the label; further ones and `skos:altLabel` are aliases. Other languages are left out. A thing
   without such a name is called by its qid.
 - A relation is named by the label of its property: of the predicate itself, or of the entity that
-  names it as its `wikibase:directClaim`; else by the end of its IRI. What a file says of
-  a property makes no entity.
+  names it as its `wikibase:directClaim`. Without a label it is named by the end of its IRI. Triples
+  about a property make no entity.
 - Wikidata's `instance of` (P31) and `rdf:type` give the type, and are a triple as well.
-- A value is an entity when its IRI begins like that of one of the file's subjects. Its text is
-  that entity's label. Other IRIs (addresses of pages, files) are text; of a type their end is.
-- Of Wikidata's own records (statement nodes, pages, versions, descriptions, identifiers elsewhere,
-  files) nothing is taken. A subject that has names and no triple makes no entity.
-- Whatever is left out is counted.
+- A value is an entity if its IRI begins like that of one of the file's subjects. Its text is that
+  entity's label. Other IRIs (addresses of pages, files) are text; for a type, the text is the end
+  of the IRI.
+- Wikidata's own records (statement nodes, pages, versions, descriptions, identifiers elsewhere,
+  files) are not read. A subject that has names and no triple makes no entity.
+- Everything that is left out is counted.
 """
 
 from collections.abc import Callable, Iterator, Sized
@@ -32,22 +33,24 @@ from generation.records import EntityRecord, EntityTriple, Problem, Where
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 ALIAS = "http://www.w3.org/2004/02/skos/core#altLabel"
-# Predicates that give a label, the first of them rather than the others.
+# Predicates that give a label. Earlier ones are preferred.
 LABELS = (LABEL, "http://www.w3.org/2004/02/skos/core#prefLabel", "http://schema.org/name")
 WIKIBASE = "http://wikiba.se/ontology#"
 DIRECT_CLAIM = WIKIBASE + "directClaim"
 PROPERTY_TYPE = WIKIBASE + "propertyType"
-NO_KNOWLEDGE = (WIKIBASE + "ExternalId", WIKIBASE + "CommonsMedia")  # types of values
+# Types of values that are no knowledge.
+NO_KNOWLEDGE = (WIKIBASE + "ExternalId", WIKIBASE + "CommonsMedia")
 ABOUT = "http://schema.org/about"
 INSTANCE_OF = "/prop/direct/P31"
 DIRECT = "/prop/direct/"
-ENTITY = "/entity/"  # how a Wikibase's IRIs of entities go before the qid
-RECORDS = (WIKIBASE, "http://schema.org/")  # predicates by which a Wikibase speaks of its records
+ENTITY = "/entity/"  # precedes the qid in a Wikibase's IRIs of entities
+# Predicates that begin like this describe a Wikibase's own records.
+RECORDS = (WIKIBASE, "http://schema.org/")
 
 LONGEST_TYPE = 200
 MOST_RELATIONS = 100_000
-MOST_REMEMBERED = 200_000  # IRIs in memory, besides those on disk
-MOST_CHARACTERS = 1 << 24  # of these IRIs
+MOST_REMEMBERED = 200_000  # IRIs held in memory, besides those on disk
+MOST_CHARACTERS = 1 << 24  # characters of these IRIs
 _BETWEEN_REPORTS = 2000
 _TABLES = """
 CREATE TABLE nodes (
@@ -60,7 +63,7 @@ CREATE TABLE triples (
     subject INTEGER, line INTEGER, relation INTEGER, text TEXT, object INTEGER
 )
 """
-# What a node is. Nothing is said of a value; things become entities.
+# The role of a node. A value has none; things become entities.
 _THING, _RELATION, _RECORD, _TAKEN = "thing", "relation", "record", "taken"
 _OF_RECORDS = "triples of Wikidata's own records (pages, statement nodes, versions, descriptions)"
 _OF_RELATIONS = "triples that describe relations"
@@ -69,22 +72,23 @@ _OTHER_VALUES = "values in other languages"
 _IDENTIFIERS = "identifiers elsewhere and files"
 _EMPTY = "empty values"
 _CALLED_BY_QID = "entities without an English name, called by their qid"
-_LANGUAGES = ("English", "a kind of English", "no language or mul")  # a name of the first wins
+_LANGUAGES = ("English", "a kind of English", "no language or mul")  # the best one first
 _NAMES_ALONE = "things with a name and no triple"
 _TWICE = "triples said before"
 
 
 class _Relation(NamedTuple):
-    """One predicate: its number, and what it is by its IRI."""
+    """One predicate: its number, and what its IRI tells about it."""
 
     id: int
-    label_rank: int  # of what it says: 0 and more for labels, -1 otherwise
+    label_rank: int  # rank of its label: 0 or more for labels, -1 otherwise
     is_name: bool  # a label or an alias
-    is_record: bool  # nothing but records when a Wikibase's entity has it
+    # Whether its triples only describe records if a Wikibase's entity has it.
+    is_record: bool
 
 
 class _Named(NamedTuple):
-    """One predicate, as it stands in triples."""
+    """One predicate, in the form that triples have."""
 
     name: str
     is_type: bool
@@ -106,13 +110,13 @@ class RdfStore(GraphStore):
         self._n_nodes = 0
         self._relations: dict[str, _Relation] = {}
         self._property_of: dict[str, str] = {}  # predicate → the entity that describes it
-        self._no_knowledge: set[str] = set()  # such entities
+        self._no_knowledge: set[str] = set()  # such entities, if their values are no knowledge
 
     def add_link(self, line: int, subject: str, predicate: str, value: str) -> None:
         """Add a triple whose value is an IRI."""
         if predicate == DIRECT_CLAIM:
             self._property_of[value] = subject
-            self._relation(value)  # known as one from now on, and bounded
+            self._relation(value)  # it is known as a relation, and counted
         elif predicate == PROPERTY_TYPE and value in NO_KNOWLEDGE:
             self._no_knowledge.add(subject)
             self._bound(self._no_knowledge)
@@ -127,7 +131,7 @@ class RdfStore(GraphStore):
         self.n_left_out[_OF_RECORDS] += 1
 
     def add_text(self, line: int, subject: str, predicate: str, text: str, language: str) -> None:
-        """Add a triple whose value is a text; `language` is '' for none."""
+        """Add a triple whose value is a text. `language` is '' if there is none."""
         relation = self._relation(predicate)
         node = self._node(subject, line)
         rank = _language_rank(language)
@@ -167,7 +171,7 @@ class RdfStore(GraphStore):
         return relation
 
     def _bound(self, predicates: Sized) -> None:
-        """Stop when memory would grow with the file."""
+        """Stop the import if memory would grow with the file."""
         if len(predicates) > MOST_RELATIONS:
             found = f"more than {MOST_RELATIONS:,} different predicates"
             raise DatasetError(self._file, found, "at most that many in one file")
@@ -181,7 +185,7 @@ class RdfStore(GraphStore):
             self._n_remembered = 0
         start, qid = _parts(iri)
         found = None
-        if self._n_nodes > len(self._nodes):  # some are on disk alone
+        if self._n_nodes > len(self._nodes):  # some are only on disk
             found = self._db.execute("SELECT id FROM nodes WHERE iri = ?", (iri,)).fetchone()
         if found is None:
             self._n_nodes += 1
@@ -193,7 +197,7 @@ class RdfStore(GraphStore):
         return node
 
     def _mark_record(self, node: _Node) -> None:
-        """Note that a subject is a page or a statement; a Wikibase's entity is none."""
+        """Note that a subject is a page or a statement. A Wikibase's entity is neither."""
         if not node.is_wikibase:
             self._db.execute("UPDATE nodes SET role = ? WHERE id = ?", (_RECORD, node.id))
 
@@ -230,7 +234,7 @@ class RdfStore(GraphStore):
                 yield from self._entity(iri, qid, label, rows, aliases, relations)
 
     def _tell_apart(self, on_work: Callable[[], None]) -> Iterator[Problem]:
-        """Say of each node what it is; yield the problems of those whose qid is taken."""
+        """Set the role of each node, and yield the problems of nodes whose qid is taken."""
         execute = self._db.execute
         on_work()
         execute(
@@ -271,7 +275,7 @@ class RdfStore(GraphStore):
             self.n_left_out[_NAMES_ALONE] += n_alone
 
     def _named_relations(self) -> list[_Named]:
-        """Return the predicates by their number."""
+        """Return the predicates in the order of their numbers."""
         named = []
         for iri in self._relations:
             described_by = self._property_of.get(iri, iri)
@@ -293,7 +297,7 @@ class RdfStore(GraphStore):
         names: list[str],
         relations: list[_Named],
     ) -> Iterator[EntityRecord | Problem]:
-        """Yield the entity that these triples are of; nothing when none of them is knowledge."""
+        """Yield the entity of these triples or its problems. Yield nothing if none is knowledge."""
         where = Where(self._file, rows[0][0])
         triples: dict[EntityTriple, None] = {}
         types = []
@@ -336,20 +340,23 @@ class RdfStore(GraphStore):
 
 
 def _parts(iri: str) -> tuple[str, str]:
-    """Return an IRI's beginning, up to its last / or #, and its end."""
+    """Return the beginning of an IRI, up to its last / or #, and its end."""
     cut = max(iri.rfind("/"), iri.rfind("#")) + 1
     return iri[:cut], iri[cut:]
 
 
 def _tells_of_a_record(predicate: str, value: str) -> bool:
-    """Return whether a subject with this is no thing: a page about one, or a statement node."""
+    """Return whether this triple shows that its subject is no thing.
+
+    It is then a page about a thing, or a statement node.
+    """
     if predicate == RDF_TYPE:
         return value.startswith(WIKIBASE)
     return predicate == ABOUT and _parts(value)[0].endswith(ENTITY)
 
 
 def _language_rank(language: str) -> int | None:
-    """Return the place of a language in `_LANGUAGES`; None for any other."""
+    """Return the place of a language in `_LANGUAGES`. None: it is another language."""
     if language in ("", "mul"):
         return 2
     first = language.partition("-")[0].lower()

@@ -1,4 +1,4 @@
-"""Which keys an import has met: on disk, so that memory does not grow with the file."""
+"""The keys that an import has met. They are on disk, so memory does not grow with the file."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -10,10 +10,10 @@ LOOKUP = 500  # keys in one query
 
 
 class SeenKeys:
-    """A map key → content on disk, for as long as it is open.
+    """A map of keys to contents on disk, which exists while it is open.
 
-    Keys and contents are kept as 16-byte hashes, a content of bytes as it is; the file is private
-    and vanishes on closing.
+    Keys and contents are stored as 16-byte hashes, but a content of bytes is stored unchanged. The
+    file is private and is deleted on closing.
     """
 
     def __init__(self) -> None:
@@ -32,11 +32,11 @@ class SeenKeys:
         self.close()
 
     def close(self) -> None:
-        """Let the temporary file go."""
+        """Close and delete the temporary file."""
         self._db.close()
 
     def contents(self, keys: Iterable[str]) -> dict[str, bytes]:
-        """Return the content of each key that is there."""
+        """Return the contents of those keys that were added."""
         by_hash = {_hash(key): key for key in keys}
         hashes = list(by_hash)
         found: dict[str, bytes] = {}
@@ -48,7 +48,7 @@ class SeenKeys:
         return found
 
     def add(self, contents: Mapping[str, str | bytes]) -> None:
-        """Add keys with their content; a key that is there keeps the content it has."""
+        """Add keys with their contents. A key that was added before keeps its content."""
         rows = (
             (_hash(key), content if isinstance(content, bytes) else _hash(content))
             for key, content in contents.items()
@@ -57,7 +57,7 @@ class SeenKeys:
 
 
 def is_content(found: bytes, content: str | bytes) -> bool:
-    """Return whether what was found for a key is this content."""
+    """Return whether the content found for a key is this content."""
     return found == (content if isinstance(content, bytes) else _hash(content))
 
 

@@ -1,4 +1,4 @@
-"""Setups as files give them: a name, or an object that gets a readable name."""
+"""Setups as they are in files: a name, or an object that gets a readable name."""
 
 import hashlib
 import json
@@ -15,13 +15,13 @@ from generation.text.temperatures import temperature_text
 LONGEST_SETUP_NAME = 300
 LONGEST_MODEL = 200
 LARGEST_FLOAT = sys.float_info.max
-LARGEST_EXACT = 2**53  # from here on a float does not hold every whole number
+LARGEST_EXACT = 2**53  # a float does not hold every whole number from this one on
 KNOWN_KEYS = ("name", "model", "temperature", "prompt", "run", "made_with")
 _NEEDS_QUOTES = re.compile(r'[·="\x00-\x1f\x7f]|^(T|run) |^\s|\s$|^$')
 
 
 class AnySetup(Protocol):
-    """A setup, as a file says it or as it is stored."""
+    """A setup, as it is in a file or in the database."""
 
     @property
     def model(self) -> str: ...
@@ -45,8 +45,8 @@ def named_setup(name: str) -> SetupRecord:
 def read_setup(row: Row) -> SetupRecord:
     """Return the setup of a response row: a name, or an object with at least a model.
 
-    An object's name is made from it ("gpt-4o · T 0.7 · golden · run 2 · top_p=0.9"): equal
-    objects get equal names, different ones different names. An object with a `name` keeps it.
+    The name of an object is made from it ("gpt-4o · T 0.7 · golden · run 2 · top_p=0.9"). Equal
+    objects get equal names, different ones get different names. An object with a `name` keeps it.
     """
     value = row.values.get("setup")
     if isinstance(value, str) and not (row.is_csv and value.lstrip().startswith("{")):
@@ -70,7 +70,7 @@ def read_setup(row: Row) -> SetupRecord:
 
 
 def setup_name(setup: SetupRecord) -> str:
-    """Return the canonical name of a setup: what is known of it, in a fixed order."""
+    """Return the canonical name of a setup: the known facts about it, in a fixed order."""
     parts = [_plain(setup.model)]
     if setup.temperature is not None:
         parts.append(f"T {temperature_text(setup.temperature)}")
@@ -87,7 +87,7 @@ def setup_name(setup: SetupRecord) -> str:
 
 
 def setup_content(setup: AnySetup) -> dict[str, Any]:
-    """Return what a setup's name stands for; two of one name must not differ in it."""
+    """Return the content that a setup's name stands for. It must be equal in setups of one name."""
     return {
         "model": setup.model,
         "temperature": setup.temperature,
@@ -98,9 +98,9 @@ def setup_content(setup: AnySetup) -> dict[str, Any]:
 
 
 def origin_of(setup: AnySetup) -> dict[str, Any]:
-    """Return what responses were made with; two setups that differ in it do not mix.
+    """Return what responses were made with. Setups that differ in it are not mixed.
 
-    What computes (the device) may change.
+    The device that computes may change.
     """
     known = {name: part for name, part in setup.made_with.items() if name != "device"}
     plain: dict[str, Any] = _with_plain_numbers(known)
@@ -108,7 +108,7 @@ def origin_of(setup: AnySetup) -> dict[str, Any]:
 
 
 def _with_plain_numbers(value: Any) -> Any:
-    """Return JSON with each number in one form: PostgreSQL gives 1e16 back as an integer."""
+    """Return JSON with one form for each number: PostgreSQL returns 1e16 as an integer."""
     if isinstance(value, Mapping):
         return {key: _with_plain_numbers(part) for key, part in value.items()}
     if isinstance(value, list):
@@ -121,7 +121,7 @@ def _with_plain_numbers(value: Any) -> Any:
 
 
 def _made_with(setup: Row) -> dict[str, Any]:
-    """Return what an export says about the model that a setup's responses were made with."""
+    """Return what an export says about the model that made the responses of a setup."""
     value = setup.nested("made_with")
     if value is None or isinstance(value, dict):
         return value or {}
@@ -133,7 +133,7 @@ _EXPECTED = "a name, or an object with a model"
 
 
 def _plain(text: str) -> str:
-    """Return the text, in quotes where it could be taken for another part of a name."""
+    """Return the text, in quotes if it could be taken for another part of a name."""
     return json.dumps(text, ensure_ascii=False) if _NEEDS_QUOTES.search(text) else text
 
 
@@ -146,6 +146,6 @@ def _setting(value: Any) -> str:
 def _is_json(text: str) -> bool:
     try:
         json.loads(text)
-    except (ValueError, RecursionError):  # or brackets by the thousand
+    except (ValueError, RecursionError):  # RecursionError: thousands of brackets
         return False
     return True

@@ -1,4 +1,4 @@
-"""Keys made of ids that may be longer than the database has room for: addresses may be long."""
+"""Keys made of ids that may be too long for the database, such as long addresses."""
 
 import hashlib
 
@@ -8,7 +8,7 @@ _N_HASH = 16  # characters
 
 
 def short_key(id: str) -> str:
-    """Return an id as it is, or its beginning with a hash of all of it behind '~'."""
+    """Return an id unchanged, or its beginning with '~' and a hash of the whole id."""
     if len(id) <= LONGEST_KEY:
         return id
     digest = hashlib.sha256(id.encode()).hexdigest()[:_N_HASH]

@@ -1,7 +1,7 @@
 """Opening what a user gives: a folder, a zip or one file, each file possibly gzipped.
 
-Nothing is extracted to disk, nothing is believed about sizes: bytes are counted while they are
-read, and everything streams line by line. What a zip may hold is in `archives`.
+Nothing is unpacked to disk, and stated sizes are not trusted: bytes are counted while they are
+read, and everything is read line by line. `archives` checks the content of a zip.
 """
 
 import gzip
@@ -49,7 +49,7 @@ _DAMAGE = (zlib.error, lzma.LZMAError, zipfile.BadZipFile, EOFError, OSError, No
 
 
 class TextLine(NamedTuple):
-    """One physical line with its line end. With a `problem`, `text` only stands in for it."""
+    """One physical line with its line end. If it has a `problem`, `text` is only a stand-in."""
 
     number: int
     text: str
@@ -57,7 +57,7 @@ class TextLine(NamedTuple):
 
 
 class Store(Protocol):
-    """Where files lie: their names with stored sizes, and a way to open one."""
+    """A store of files: their names with stored sizes, and a way to open one."""
 
     sizes: Mapping[str, int]
     ignored: list[str]
@@ -70,8 +70,8 @@ class Store(Protocol):
 class Source:
     """A folder, a zip or one file as named streams of lines, within `limits`.
 
-    `bytes_read` counts bytes over all passes, as stored in a folder and as unpacked in a zip, for
-    a progress bar; the limits hold for the latest pass over each file.
+    `bytes_read` counts bytes over all passes for a progress bar: as stored in a folder, and as
+    unpacked in a zip. The limits apply to the latest pass over each file.
     """
 
     def __init__(self, path: Path, limits: Limits | None = None, encoding: str = UTF_8) -> None:
@@ -82,7 +82,7 @@ class Source:
         self._used_bytes: dict[str, int] = {}
         self._used_rows: dict[str, int] = {}
         self._spools: dict[str, IO[str]] = {}
-        self._not_text: dict[str, Problem] = {}  # the first line of a file that is none
+        self._not_text: dict[str, Problem] = {}  # file → problem of its first line that is no text
         self._store = _store_for(path, self.limits)
         self.ignored = self._store.ignored
         stored = sum(self.sizes.values()) if path.is_dir() else path.stat().st_size
@@ -91,11 +91,11 @@ class Source:
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        """Return the stored size of each file by name."""
+        """The stored size of each file by name."""
         return self._store.sizes
 
     def data_files(self) -> tuple[str, ...]:
-        """Return the names of the data files; a file that is given alone is one."""
+        """Return the names of the data files. A file that is given alone is one."""
         if isinstance(self._store, _FileStore):
             return tuple(self.sizes)
         return tuple(name for name in self.sizes if plain_name(name).endswith(DATA_SUFFIXES))
@@ -106,12 +106,12 @@ class Source:
         return data[0] if len(data) == 1 else None
 
     def recognise_encoding(self, name: str) -> None:
-        """Take a text for Windows-1252 where its head shows that, and no encoding was chosen."""
+        """Read a text as Windows-1252 if its head shows that, and if no encoding was chosen."""
         if self.encoding == UTF_8 and is_windows_text(self.head(name, _HEAD_BYTES)):
             self.encoding = WINDOWS
 
     def lines(self, name: str) -> Iterator[TextLine]:
-        """Yield the lines of a file from its beginning; a bad line comes with its problem."""
+        """Yield the lines of a file from its beginning. A bad line comes with its problem."""
         limit = self.limits.max_line_bytes
         self.begin_rows(name)
         with self._open(name) as stream:
@@ -145,10 +145,10 @@ class Source:
                 chunk = stream.read(_BUFFER)
 
     def text_of(self, raw: bytes, where: Where, what: str) -> str | Problem:
-        """Return the text of one line or entry, or the problem that it is none.
+        """Return the text of one line or entry, or the problem that it is no text.
 
         Raises:
-            DatasetError: it is not the first of its file: that has another encoding.
+            DatasetError: it is not the first such line of its file, which has another encoding.
         """
         try:
             return raw.decode(self.encoding)
@@ -168,15 +168,15 @@ class Source:
         return f"UTF-8 text: save the file again as UTF-8, or choose {others} as its encoding"
 
     def begin_rows(self, name: str) -> None:
-        """Count the rows of a file from its beginning."""
+        """Start again to count the rows of a file."""
         self._used_rows[name] = 0
         self._not_text.pop(name, None)
 
     def whole_file(self, name: str) -> IO[bytes]:
-        """Return a file for a library that jumps about in it; close it.
+        """Return a file for a library that reads it in any order. The caller has to close it.
 
         Raises:
-            TooLargeError: it has more bytes than an import may.
+            TooLargeError: it has more bytes than an import may have.
         """
         if self.sizes[name] > self.limits.max_bytes:
             raise TooLargeError(name, f"{self.sizes[name]:,} bytes", self._expected_bytes)
@@ -184,7 +184,7 @@ class Source:
         return self._store.open(name)
 
     def spooled(self, name: str, rows: Callable[[], Iterable[str]]) -> Iterator[str]:
-        """Yield the lines that `rows` makes of a file: made once, kept until the source closes."""
+        """Yield lines that `rows` makes of a file. They are made once, and kept until closing."""
         if name not in self._spools:
             spool = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 (see `close`)
             self._spools[name] = spool
@@ -193,7 +193,7 @@ class Source:
         return iter(self._spools[name].readline, "")
 
     def refuse_unpacked(self, name: str, n_bytes: int) -> None:
-        """Stop an import whose file says that it has too many bytes once unpacked."""
+        """Stop an import if its file states that it has too many bytes once unpacked."""
         if n_bytes > self._most_bytes:
             raise TooLargeError(name, f"{n_bytes:,} bytes once unpacked", self._expected_bytes)
 
@@ -215,7 +215,7 @@ class Source:
         return not missing
 
     def whole_json(self, name: str, most_bytes: int | None = None) -> Any:
-        """Return what a JSON file holds that has to be read at once."""
+        """Return the content of a JSON file that has to be read at once."""
         limit = most_bytes or self.limits.max_whole_json_bytes
         raw = self.head(name, limit + 1)
         if len(raw) > limit:
@@ -232,13 +232,13 @@ class Source:
             raise DatasetError(name, trouble_found.found, trouble_found.expected) from trouble_found
 
     def refuse_more_in_memory(self, name: str, n_rows: int) -> None:
-        """Stop an import that holds something of each row in memory when it has too many."""
+        """Stop an import that holds data of each row in memory, if it has too many rows."""
         if n_rows > self.limits.max_rows_in_memory:
             found = f"more than {self.limits.max_rows_in_memory:,} rows"
             raise TooLargeError(name, found, "at most that many in a file of this format")
 
     def count_row(self, name: str) -> None:
-        """Count one row of a file; too many rows of all files together stop the import."""
+        """Count one row of a file. Too many rows of all files together stop the import."""
         self._used_rows[name] += 1
         if self._used_rows[name] % 1000 == 0 or self.limits.max_rows < 1000:
             n_rows = sum(self._used_rows.values())
@@ -289,19 +289,19 @@ def plain_name(name: str) -> str:
 
 
 def printable(name: str) -> str:
-    """Return a file name as UTF-8 can write it, whatever bytes the disk has."""
+    """Return a file name in a form that UTF-8 can write, whatever bytes the disk has."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class _CountedStream(io.RawIOBase):
-    """A stream that tells how much was read, and turns damage into a `DatasetError`."""
+    """A stream that counts the bytes read, and turns damage into a `DatasetError`."""
 
     def __init__(
         self,
         stream: IO[bytes],
         name: str,
         count: Callable[[int], None],
-        also_close: IO[bytes] | None = None,  # a GzipFile leaves what it reads from open
+        also_close: IO[bytes] | None = None,  # a GzipFile does not close the stream it reads
     ) -> None:
         self._stream = stream
         self._also_close = also_close
@@ -331,7 +331,7 @@ class _CountedStream(io.RawIOBase):
 
 
 class _FileStore:
-    """One file."""
+    """The store of one file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -342,11 +342,11 @@ class _FileStore:
         return self._path.open("rb")
 
     def close(self) -> None:
-        """Nothing stays open."""
+        """Do nothing, as no file stays open."""
 
 
 class _FolderStore:
-    """The files right inside a folder; a link that leads out of it is refused."""
+    """The files directly in a folder. A link that leads out of it is refused."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
         self._path = path
@@ -374,7 +374,7 @@ class _FolderStore:
         return (self._path / name).open("rb")
 
     def close(self) -> None:
-        """Nothing stays open."""
+        """Do nothing, as no file stays open."""
 
 
 def _store_for(path: Path, limits: Limits) -> Store:
@@ -403,7 +403,7 @@ def _line_problem(name: str, number: int, found: str, expected: str) -> Problem:
 
 
 def _too_long_line(stream: IO[bytes], start: bytes, where: Where, limit: int) -> TextLine:
-    """Skip the rest of a line; its stand-in keeps CSV quotes balanced as they were."""
+    """Skip the rest of a line. Its stand-in keeps CSV quotes balanced as they were."""
     n_quotes, rest = start.count(b'"'), start
     while rest and not rest.endswith(b"\n"):
         rest = stream.readline(_BUFFER)

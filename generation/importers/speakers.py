@@ -1,35 +1,35 @@
-"""Who said which text of a conversation in which some answers are left out.
+"""The speakers of the texts of a conversation from which some answers are missing.
 
-What is known: there is one text of the user's for each turn, the first of all is the user's, and no
-two answers follow each other. So the only question is which turns have an answer; records of
-earlier turns say so for these.
+We know that the user has one text in each turn, that the first text is the user's, and that no two
+answers follow each other. So the only question is which turns have an answer. For earlier turns,
+their own records tell that.
 """
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-LONGEST = 60  # texts; the work grows with the square. Published contexts have less than 30
+LONGEST = 60  # texts; the work grows with their square, and published contexts have less than 30
 
 
 class KnownTurn(NamedTuple):
-    """What the record of an earlier turn says, stripped."""
+    """The facts in the record of an earlier turn, stripped."""
 
-    questions: Collection[str]  # the question, and how it was rewritten
-    answer: str  # empty: it has none
+    questions: Collection[str]  # the question, and the same question rewritten
+    answer: str  # empty: the turn has no answer
 
 
 class Speakers(NamedTuple):
-    """For each text whether it is the user's, and whether nothing else was possible."""
+    """Whether each text is the user's, and whether nothing else was possible."""
 
     is_users: list[bool]
     is_certain: bool
 
 
 class _Reading(NamedTuple):
-    """One way to read the first turns; the smallest is the best."""
+    """One way to read the first turns. The smallest reading is the best."""
 
-    n_contradictions: int  # of records
+    n_contradictions: int  # contradictions to records
     n_oddities: int  # questions without '?', and answers that end with it
     unanswered: tuple[bool, ...]
 
@@ -37,20 +37,21 @@ class _Reading(NamedTuple):
 def who_spoke(
     texts: Sequence[str], n_turns: int, known: Mapping[int, KnownTurn]
 ) -> Speakers | None:
-    """Return the speakers of `n_turns` turns; None when no reading has what is known.
+    """Return the speakers of `n_turns` turns. None: no reading fits the facts.
 
-    Of several readings the one that contradicts the fewest records is taken; of these the one with
-    the fewest user texts without '?' at their end and answers with one, the first text and what is
-    known left aside; of these the one that answers earliest.
+    The reading that contradicts the fewest records is taken. Of several, the one with the fewest
+    odd texts is taken: user texts without '?' at their end, and answers with one. The first text
+    and texts with records are not counted. Of several still, the one that answers earliest is
+    taken.
 
     Args:
-        known: the records of earlier turns by turn, from 1.
+        known: the records of earlier turns, by turn from 1.
     """
     n_missing = 2 * n_turns - len(texts)
     if not 0 <= n_missing <= n_turns or len(texts) > LONGEST:
         return None
     texts = [text.strip() for text in texts]
-    best = {0: _Reading(0, 0, ())}  # by how many answers are missing up to here
+    best = {0: _Reading(0, 0, ())}  # number of answers missing up to here → best reading
     n_fitting = Counter({0: 1})  # readings without a contradiction
     for turn in range(1, n_turns + 1):
         further: dict[int, _Reading] = {}

@@ -1,16 +1,16 @@
-"""Cells that a spreadsheet program takes for text."""
+"""CSV cells that a spreadsheet program takes for text and not for a formula."""
 
 import re
 from datetime import datetime
 from typing import Any
 
-# What begins like this is a formula to a spreadsheet, to some also with the full-width form of the
-# sign (U+FF1D …); an apostrophe before it is one that `safe_cell` wrote.
+# Spreadsheets take a text that begins like this for a formula; some also if it begins with the
+# full-width form of the sign (U+FF1D …). An apostrophe before the sign was written by `safe_cell`.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
 def csv_cell(value: Any) -> Any:
-    """Return a value as our CSV files write it: yes and no, ISO 8601, texts by `safe_cell`."""
+    """Return a value in the form of our CSV files: yes or no, ISO 8601, texts by `safe_cell`."""
     if value is True or value is False:
         return "yes" if value else "no"
     if isinstance(value, datetime):
@@ -19,9 +19,9 @@ def csv_cell(value: Any) -> Any:
 
 
 def safe_cell(value: Any) -> Any:
-    """Return a CSV cell that no spreadsheet runs: texts that begin like formulas get a quote.
+    """Return a CSV cell that no spreadsheet runs: a text that begins like a formula gets a quote.
 
-    Numbers stay numbers. `original_text` takes the quote off again.
+    Numbers stay numbers. `original_text` removes the quote.
     """
     if isinstance(value, str) and _FORMULA.match(value):
         return f"'{value}"
@@ -34,7 +34,7 @@ def original_text(cell: str) -> str:
 
 
 class LineFile:
-    """A file that hands back what is written to it, for `csv.writer`."""
+    """A file for `csv.writer` whose `write` returns the written text."""
 
     def write(self, text: str) -> str:
         return text

@@ -1,4 +1,4 @@
-"""Rows of CSV and JSON Lines files, streamed, each with the line it begins on."""
+"""Rows of CSV and JSON Lines files, streamed, each with the line on which it begins."""
 
 import csv
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 
 def json_rows(source: Source, name: str) -> Iterator[Row | Problem]:
-    """Yield one row per line that is not blank."""
+    """Yield one row for each line that is not blank."""
     max_nesting = source.limits.max_nesting
     for line in source.lines(name):
         if line.problem:
@@ -50,15 +50,15 @@ def csv_rows(
     unknown: Callable[[str], None] = lambda column: None,
     delimiter: str = "",
 ) -> Iterator[Row | Problem]:
-    """Yield one row per CSV record, empty cells left out.
+    """Yield one row for each CSV record, without empty cells.
 
-    The delimiter is the one of `,` `;` and tab that the header line has most of. Column names
-    are stripped; a known one may differ in case or have spaces for underscores. A header that
-    lacks a required column is the one problem of the file.
+    The delimiter is `,` `;` or tab: the one that occurs most in the header line. Column names are
+    stripped. A known name may differ in case or have spaces for underscores. If the header lacks a
+    required column, that is the only problem of the file.
 
     Args:
-        unknown: called with each column that is not among the `known` ones.
-        delimiter: another than the header tells.
+        unknown: a function that is called with each column that is not among the `known` ones.
+        delimiter: replaces the one that the header tells.
     """
     lines = source.lines(name)
     first = next(lines, None)
@@ -111,13 +111,13 @@ def csv_rows(
 def tsv_rows(
     source: Source, name: str, columns: tuple[str, ...], unknown: Callable[[str], None]
 ) -> Iterator[Row | Problem]:
-    """Yield one row per line of a plain TSV file, empty cells left out.
+    """Yield one row for each line of a plain TSV file, without empty cells.
 
-    A quote is a character like others there: nothing is quoted, no cell spans lines. A header that
-    lacks one of the columns is the one problem of the file.
+    A quote is an ordinary character there: nothing is quoted, and no cell spans lines. If the
+    header lacks one of the columns, that is the only problem of the file.
 
     Args:
-        unknown: called with each further column.
+        unknown: a function that is called with each further column.
     """
     header: list[str] = []
     for line in source.lines(name):
@@ -150,12 +150,12 @@ def tsv_rows(
 
 
 def delimiter_of(first_line: str) -> str:
-    """Return what stands between the columns of a table: what its header has most of."""
+    """Return the delimiter of a table: the one that occurs most in its header."""
     return max(DELIMITERS, key=first_line.count)
 
 
 def csv_columns(first_line: str, delimiter: str = "") -> list[str]:
-    """Return the stripped column names in a header line; none when it is no CSV."""
+    """Return the stripped column names in a header line. If it is no CSV, there are none."""
     delimiter = delimiter or delimiter_of(first_line)
     try:
         cells = next(csv.reader([first_line], delimiter=delimiter), [])
@@ -165,16 +165,16 @@ def csv_columns(first_line: str, delimiter: str = "") -> list[str]:
 
 
 class _RowTooLong(Exception):
-    """The row is more than memory should hold; the message says of what."""
+    """A row is too large for memory. The message says what it has too much of."""
 
 
 class _Feed(Iterator[str]):
-    """The lines of a CSV file for `csv.reader`, remembering what is wrong in the present row."""
+    """The lines of a CSV file for `csv.reader`, with the problems of the present row."""
 
     def __init__(self, lines: Iterator[TextLine], max_row: int, delimiter: str) -> None:
         self._lines = lines
         self.max_row = max_row
-        self._before_values = {delimiter, *",[{"}  # of cells, and of the JSON in them
+        self._before_values = {delimiter, *",[{"}  # signs before cells and JSON values
         self.begin_row()
 
     def begin_row(self) -> None:
@@ -197,8 +197,8 @@ class _Feed(Iterator[str]):
 
 
 def _records(feed: _Feed, delimiter: str) -> Iterator[tuple[int, list[str] | str]]:
-    """Yield (line where it starts, cells) of each record; a text instead says what is wrong."""
-    # The limit belongs to the whole process: it is only ever raised. `_Feed` bounds a row.
+    """Yield the first line and the cells of each record. A text in place of cells is a problem."""
+    # The limit is one for the whole process, so it is only ever raised. `_Feed` bounds a row.
     csv.field_size_limit(max(csv.field_size_limit(), feed.max_row))
     reader = csv.reader(feed, delimiter=delimiter, strict=True)
     while True:
@@ -216,7 +216,7 @@ def _records(feed: _Feed, delimiter: str) -> Iterator[tuple[int, list[str] | str
 
 
 def header_again(where: Where, header: list[str], cells: list[str]) -> Problem | None:
-    """Return the problem that a row is the header once more; None: it is not."""
+    """Return the problem that a row repeats the header. None: it does not."""
     if [cell.strip() for cell in cells] != header:
         return None
     return Problem(where, "", "the header once more", "one header, in the first row")
@@ -231,7 +231,7 @@ def _column(cell: str, known: frozenset[str]) -> str:
 
 
 def header_problem(where: Where, header: list[str], required: tuple[str, ...]) -> Problem | None:
-    """Return what is wrong with the names of a table's columns; None: nothing."""
+    """Return what is wrong with the column names of a table. None: nothing is wrong."""
     found = excerpt(header)
     missing = [column for column in required if column not in header]
     if missing:

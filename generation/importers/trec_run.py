@@ -1,14 +1,15 @@
-"""A TREC run: what a retriever has found, `qid Q0 docid rank score tag`, one passage a line.
+"""A TREC run: the results of a retriever as lines `qid Q0 docid rank score tag`.
 
-A qid is the key of an example, a docid that of a passage, a tag the name of a ranking: several
-tags are several rankings. Read as trec_eval reads it:
+Each line has one passage. A qid is the key of an example, a docid the key of a passage, and a tag
+the name of a ranking: several tags are several rankings. We read it as trec_eval does:
 
-- The passages of an example rank by score, the highest first; equal ones by docid, the last in the
-  order of bytes first. The rank in the file is not looked at. Scores are 32-bit numbers.
-- What stands in the second column does not matter. Blank lines and those that begin with `#` are
-  left out; the lines of an example may be scattered, and are put in order on disk.
+- The passages of an example rank by score, the highest first. Passages with equal scores rank by
+  docid, the last in the order of bytes first. The rank in the file is ignored. Scores are 32-bit
+  numbers.
+- The second column may hold anything. Blank lines and lines that begin with `#` are left out. The
+  lines of an example may be scattered; they are put in order on disk.
 
-A line with an unknown passage keeps its rank, so that those behind it do not move up.
+A line with an unknown passage keeps its rank, so that those after it do not move up.
 """
 
 import re
@@ -43,7 +44,7 @@ FROM lines ORDER BY tag, qid, rank
 
 
 class TrecRunMaterial(FileMaterial):
-    """One run; `prepare` puts it in order, however often it is read then."""
+    """One run. `prepare` puts it in order once, however often it is read."""
 
     format = "trec-run"
     one_file = "one TREC run"
@@ -97,7 +98,7 @@ class TrecRunMaterial(FileMaterial):
         database.execute(_IN_ORDER)
 
     def _rows(self) -> Iterator[tuple[int, str, str, str, float] | Problem]:
-        """Yield line, tag, qid, docid and score of each line, or what is wrong with it."""
+        """Yield line, tag, qid, docid and score of each line, or the problem of the line."""
         for line in self._source.lines(self._file):
             if line.problem is None and (line.text.isspace() or line.text.startswith("#")):
                 continue
@@ -117,7 +118,7 @@ class TrecRunMaterial(FileMaterial):
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the first line that is no comment is one of a run, with `Q0` in its place."""
+    """Return whether the first line that is no comment is a line of a run, with `Q0` in place."""
     name = source.only_data_file()
     if name is None:
         return False

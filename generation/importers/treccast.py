@@ -4,16 +4,16 @@ From https://github.com/daltonj/treccastweb (evaluation topics, automatic or man
 is an example whose dialog is its topic. Our readings:
 
 - 2021: a topic is a line of user utterances, each answered by a `passage`. That passage is the
-  system's turn for the questions after it, and the golden passage of the one it answers. What the
-  system should say in words of its own is not in the file, so there is no golden answer. One
-  passage id comes with two texts; the second gets '|2' behind its key.
-- 2022: a topic is a tree, each turn naming its parent. The dialog of an example is every earlier
-  turn of the topic in the order of the file, other branches too, each with its parent: a reader of
-  the dialog can tell from these what the question follows. The golden answer is the first system
-  turn that answers the question and names passages (`provenance`): one that names none asks back.
-  A question without such a turn has no golden answer. The file has the passages' ids only, so
-  there is no evidence; the ids are kept in `meta`.
-- Utterances are taken as they were asked; the rewritten ones are kept in `meta`.
+  system's turn for the questions after it, and the golden passage of the question that it answers.
+  The file does not tell what the system should say in its own words, so there is no golden answer.
+  One passage id comes with two texts; the key of the second ends with '|2'.
+- 2022: a topic is a tree, in which each turn names its parent. The dialog of an example is every
+  earlier turn of the topic in the order of the file, including other branches, each with its
+  parent: these tell a reader of the dialog what the question follows. The golden answer is the
+  first system turn that answers the question and names passages (`provenance`). A turn that names
+  none asks back. A question without such a turn has no golden answer. The file has only the ids of
+  passages, so there is no evidence; the ids are stored in `meta`.
+- Utterances are taken as they were asked. The rewritten ones are stored in `meta`.
 """
 
 import re
@@ -38,7 +38,9 @@ TREE_FIELDS = frozenset(
     {"number", "parent", "participant", "utterance", "response", "provenance", *REWRITES}
 )
 LARGEST_NUMBER = 1_000_000
-MOST_TURNS = 1_000  # of a topic: its last question comes with all of them, as do those before
+# Turns of one topic, at most. Each question comes with all turns before it, so that the work grows
+# with the square.
+MOST_TURNS = 1_000
 _BETWEEN_REPORTS = 50  # examples
 _TURNS = re.compile(rb'"turn"\s*:\s*\[')
 _UTTERANCES = re.compile(rb'"(raw_utterance|participant)"\s*:')
@@ -57,7 +59,7 @@ class TreeTurn(NamedTuple):
     """One turn of 2022, by the user or by the system."""
 
     number: str
-    parent: str  # "" for the first
+    parent: str  # "" for the first turn
     speaker: str
     text: str
     provenance: list[str]
@@ -65,7 +67,7 @@ class TreeTurn(NamedTuple):
 
 
 class TrecCastMaterial(FileMaterial):
-    """The whole file in memory; the published ones have 0.3 MB. A bad topic has no examples."""
+    """The whole file in memory, as the published ones have 0.3 MB. A bad topic has no examples."""
 
     format = "treccast"
     one_file = "one TREC CAsT JSON file"
@@ -80,7 +82,7 @@ class TrecCastMaterial(FileMaterial):
 
     @property
     def bytes_read(self) -> int:
-        return self.bytes_total  # all of it, before the first record
+        return self.bytes_total  # the whole file is read before the first record
 
     def records(self, kind: str) -> Iterator[Record | Problem]:
         if kind != "examples":
@@ -96,14 +98,14 @@ class TrecCastMaterial(FileMaterial):
             yield from topic.problems or self._working(examples)
 
     def _working(self, examples: Iterable[ExampleRecord]) -> Iterator[ExampleRecord]:
-        """Yield the examples, with a sign of work now and then: a topic may take long."""
+        """Yield the examples and report work now and then, as a topic may take long."""
         for number, example in enumerate(examples):
             if number % _BETWEEN_REPORTS == 0:
                 self.on_work()
             yield example
 
     def _examples(self, topic: Row, texts: dict[str, list[str]]) -> Iterable[ExampleRecord]:
-        """Return the examples of a topic, to be gone through unless it has problems now."""
+        """Return the examples of a topic. They are valid only if the topic has no problems now."""
         dialog = topic.key("number")
         turns_said = topic.required_list("turn", "turns")
         self._note_unknown(topic.unknown(TOPIC_FIELDS))
@@ -156,7 +158,7 @@ def _linear_turn(row: Row) -> LinearTurn:
 def _linear_examples(
     where: Where, dialog: str, turns: list[LinearTurn], texts: dict[str, list[str]]
 ) -> Iterator[ExampleRecord]:
-    """Yield an example for each question; `texts` has what each passage id stood for so far."""
+    """Yield an example for each question. `texts` has the texts of each passage id so far."""
     before: tuple[TurnRecord, ...] = ()
     for turn in turns:
         question = TurnRecord("user", turn.utterance, len(before) - 1)
@@ -168,9 +170,9 @@ def _linear_examples(
 
 
 def _told_apart(key: str, text: str, texts: dict[str, list[str]]) -> str:
-    """Return the key of a passage; an id that stood for another text before gets '|2', '|3'.
+    """Return the key of a passage. If its id had another text before, it gets '|2', '|3'.
 
-    One of more characters than a key has is cut, with a hash behind it.
+    A key that is too long is cut, with a hash at its end.
     """
     known = texts.setdefault(key, [])
     if text not in known:
@@ -219,7 +221,7 @@ def _tree_examples(
 
 
 def _refuse_bad_parents(topic: Row, turns: list[TreeTurn], places: Mapping[str, int]) -> None:
-    """Refuse a parent that is no earlier turn, and a later turn that has none."""
+    """Refuse a parent that is no earlier turn, and a later turn without a parent."""
     for place, turn in enumerate(turns):
         name = f"turn[{place + 1}].parent"
         if turn.parent and places.get(turn.parent, place) >= place:
@@ -232,9 +234,9 @@ def _refuse_bad_parents(topic: Row, turns: list[TreeTurn], places: Mapping[str, 
 
 
 def _rewrite(row: Row) -> dict[str, Any]:
-    """Return the utterance that was rewritten to stand alone, where there is one.
+    """Return the utterance that was rewritten to be understood alone, if there is one.
 
-    Of two the one that was written by hand.
+    Of two, return the one that was written by hand.
     """
     found = [row.optional_text(name) for name in REWRITES if name in row.values]
     rewrites = [text for text in found if text is not None]
@@ -242,7 +244,7 @@ def _rewrite(row: Row) -> dict[str, Any]:
 
 
 def _refuse_bad_numbers(topic: Row, dialog: str, numbers: list[str]) -> None:
-    """Refuse a number that two turns have, and one that makes too long a key of an example."""
+    """Refuse a number that two turns have, and one that makes an example's key too long."""
     longest = _key(dialog, max(numbers, key=len, default=""))
     if len(longest) > LONGEST_KEY:
         topic.refuse("number", excerpt(longest), f"at most {LONGEST_KEY} with the turn's number")

@@ -1,14 +1,14 @@
-"""Triples as a table: CSV or TSV, one row a triple of an entity.
+"""Triples as a table: CSV or TSV, each row with one triple of an entity.
 
-Columns `qid`, `relation`, `value`; `label`, `type`, `aliases` (with `|` between them) and
-`value_qid` where there are any. The rows of an entity may be scattered. Our readings:
+The columns are `qid`, `relation`, `value`, and optionally `label`, `type`, `aliases` (with `|`
+between them) and `value_qid`. The rows of an entity may be scattered. Our readings:
 
-- What an entity is called and its type may stand in any of its rows, in each or only in one; two
+- The label and the type of an entity may be in any of its rows, in each or only in one. Two
   different ones are a problem of the later row.
-- A row without relation and value only names an entity; one with a relation and no value makes no
-  triple. The same triple again is left out. Both are counted.
-- An entity that no row gives a label is called by its qid.
-- `instance of` is the type of an entity that no row gives one.
+- A row without relation and value only names an entity. A row with a relation and no value makes no
+  triple. A triple that comes again is left out. Both are counted.
+- An entity without a label in any row is called by its qid. - `instance of` is the type of an
+entity without a type in any row.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,8 +29,8 @@ OPTIONAL = ("label", "type", "aliases", "value_qid")
 TYPE = "instance of"
 BETWEEN_ALIASES = "|"
 LONGEST_TYPE = 200
-MOST_REMEMBERED = 100_000  # entities in memory, besides those on disk
-MOST_CHARACTERS = 1 << 24  # of their names
+MOST_REMEMBERED = 100_000  # entities held in memory, besides those on disk
+MOST_CHARACTERS = 1 << 24  # characters of the names held in memory
 _ROWS_BETWEEN_REPORTS = 5000
 _ENTITIES_BETWEEN_REPORTS = 2000
 _NO_VALUE = "rows with a relation and no value"
@@ -76,7 +76,7 @@ def recognises(source: Source) -> bool:
 
 
 class _MetEntity(NamedTuple):
-    """What is known of an entity that was met."""
+    """The known facts about an entity that was met."""
 
     id: int
     label: str
@@ -90,10 +90,10 @@ class _Entities(GraphStore):
         super().__init__(file, _TABLES)
         self._known: dict[str, _MetEntity] = {}
         self._n_entities = 0
-        self._n_remembered = 0  # characters of what is in `_known`
+        self._n_remembered = 0  # characters in `_known`
 
     def add(self, row: Row) -> list[Problem]:
-        """Add a row, or return what is wrong with it."""
+        """Add a row. Return what is wrong with it."""
         qid = row.key("qid", longest=LONGEST_NAME)
         label = row.text("label", "", LONGEST_LABEL).strip()
         type_ = row.text("type", "", LONGEST_TYPE).strip()
@@ -132,7 +132,7 @@ class _Entities(GraphStore):
         if known is not None:
             return known
         found = None
-        if self._n_entities > len(self._known):  # some are on disk alone
+        if self._n_entities > len(self._known):  # some are only on disk
             query = "SELECT id, label, type FROM entities WHERE qid = ?"
             found = self._db.execute(query, (qid,)).fetchone()
         if found is None:

@@ -1,1 +1,1 @@
-"""Any table: a recipe, a mapping or their names say what its columns are."""
+"""Any table. The roles of its columns come from a recipe, a mapping or the columns' names."""

@@ -20,8 +20,8 @@ _SOUND = "a file that its tool can read: write it again"
 
 
 def parquet_rows(source: Source, name: str) -> Iterator[Row | Problem]:
-    """Yield the rows of a Parquet file; their lines are their numbers, from 1."""
-    from pyarrow.parquet import ParquetFile  # takes a while: only where there is such a file
+    """Yield the rows of a Parquet file. Their lines are their numbers, from 1."""
+    from pyarrow.parquet import ParquetFile  # slow, so only imported for such a file
 
     with (
         source.whole_file(name) as stream,
@@ -50,7 +50,7 @@ def arrow_rows(source: Source, names: tuple[str, ...]) -> Iterator[Row | Problem
 
 
 class _Bounded(io.RawIOBase):
-    """A stream that is never asked for more bytes than its file has, as a damaged one asks."""
+    """A stream that is never asked for more bytes than its file has. A damaged file asks so."""
 
     def __init__(self, stream: IO[bytes], size: int) -> None:
         self._stream = stream
@@ -67,7 +67,7 @@ def _rows(source: Source, name: str, batches: Iterator[Any]) -> Iterator[Row | P
     source.begin_rows(name)
     number = 0
     for batch in batches:
-        batch.validate(full=True)  # what a damaged one points to may lie anywhere in memory
+        batch.validate(full=True)  # a damaged batch may point anywhere in memory
         for values in batch.to_pylist():
             number += 1
             source.count_row(name)
@@ -80,13 +80,13 @@ def _rows(source: Source, name: str, batches: Iterator[Any]) -> Iterator[Row | P
 
 @contextmanager
 def _damage_of(name: str, what: str) -> Iterator[None]:
-    """Turn what pyarrow raises about a bad file into an error that says so."""
+    """Turn pyarrow's errors about a bad file into a `DatasetError`."""
     from pyarrow import ArrowException
     from pyarrow.lib import ArrowMemoryError
 
     try:
         yield
-    except ArrowMemoryError as error:  # most often asked for by a number that is not right
+    except ArrowMemoryError as error:  # most often caused by a wrong number in the file
         found = f"{what} that asks for more memory than there is"
         raise DatasetError(name, found, _SOUND) from error
     except (ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
@@ -94,10 +94,10 @@ def _damage_of(name: str, what: str) -> Iterator[None]:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value as JSON can say it: moments and decimals as text, no NaN.
+    """Return a value in JSON's types: moments as text, decimals as numbers, no NaN.
 
     Raises:
-        ValueError: a text in it cannot be stored; the message says which character.
+        ValueError: a text in it cannot be stored. The message names the character.
     """
     match value:
         case None | bool() | int():

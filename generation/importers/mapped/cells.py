@@ -1,4 +1,4 @@
-"""What stands in a cell: turns, texts, scores. CSV has lists as JSON, or as Python writes them."""
+"""The content of cells: turns, texts, scores. In CSV, lists are JSON or written as by Python."""
 
 import ast
 import math
@@ -16,26 +16,26 @@ SPEAKERS = {
     **dict.fromkeys(("user", "human"), "user"),
     **dict.fromkeys(("assistant", "ai", "model", "bot"), "assistant"),
 }
-NOT_SAID = ("system", "tool", "developer")  # messages that no raters see
-TEXTS = ("text", "content", "page_content", "context")  # what an object calls its text
+NOT_SAID = ("system", "tool", "developer")  # messages that raters do not see
+TEXTS = ("text", "content", "page_content", "context")  # possible names of the text in an object
 _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""", re.DOTALL)
-# Texts without commas between them, which are one text to Python.
+# Texts in brackets without commas between them. Python would read them as one text.
 _AS_NUMPY_WRITES_IT = re.compile(
     rf"\[(?:{_QUOTED.pattern})(?:\s+(?:{_QUOTED.pattern}))++\]", re.DOTALL
 )
-METRICS = ("name", "metric")  # what an object of a list of scores calls its metric
+METRICS = ("name", "metric")  # possible names of the metric in a list of scores
 SCORES = ("score", "value")
 PROBLEMS = ("error", "problem")
 
 
 def listed(row: Row, name: str) -> list[Any] | None:
-    """Return the list in a cell; None where something else is in it."""
+    """Return the list in a cell. None: the cell holds something else."""
     value = nested(row, name)
     return value if isinstance(value, list) else None
 
 
 def nested(row: Row, name: str) -> Any:
-    """Return what is in a cell; of CSV, a list or an object of texts that its text spells."""
+    """Return the content of a cell. In CSV, a list or an object of texts is read from its text."""
     value = row.values.get(name)
     if not row.is_csv or not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
         return value
@@ -49,7 +49,7 @@ def nested(row: Row, name: str) -> Any:
 
 
 def _as_python_writes_it(text: str) -> Any:
-    """Return the list or object that Python, and so pandas, writes like this; None: it is none."""
+    """Return the list or object that Python, and so pandas, writes like this. None: it is none."""
     text = text.strip()
     if has_too_many_values(text):
         return None
@@ -60,14 +60,14 @@ def _as_python_writes_it(text: str) -> Any:
             value = ast.literal_eval(text)
             if repr(value) != text:
                 return None
-        check_texts(value)  # an escape may write what cannot be stored
-    except (ValueError, SyntaxError, RecursionError, MemoryError):  # of which JSONTrouble is one
+        check_texts(value)  # an escape may stand for a character that cannot be stored
+    except (ValueError, SyntaxError, RecursionError, MemoryError):  # JSONTrouble is a ValueError
         return None
     return value
 
 
 def turns_of(row: Row, question: str, history: str | None) -> tuple[TurnRecord, ...]:
-    """Return what was said up to a question; notes a problem where there is no question."""
+    """Return the turns up to a question. If there is no question, note a problem."""
     turns = list(_earlier(row, history)) if history else []
     messages = listed(row, question)
     if messages is None:
@@ -82,7 +82,7 @@ def turns_of(row: Row, question: str, history: str | None) -> tuple[TurnRecord, 
 def conversation_of(row: Row, name: str) -> tuple[tuple[TurnRecord, ...], str]:
     """Return the turns of a conversation up to its last question, and the response after it.
 
-    What the assistant has said since that question is one response, with a line break between.
+    All that the assistant said after that question is one response, with line breaks between.
     """
     messages = listed(row, name)
     if messages is None:
@@ -96,7 +96,7 @@ def conversation_of(row: Row, name: str) -> tuple[tuple[TurnRecord, ...], str]:
 
 
 def _earlier(row: Row, name: str) -> Iterator[TurnRecord]:
-    """Yield the turns before a question: messages, or texts of which the last answers."""
+    """Yield the turns before a question: messages, or texts of which the last is an answer."""
     found = listed(row, name)
     if found is None:
         if row.values.get(name):
@@ -120,13 +120,13 @@ def _said(row: Row, name: str, messages: list[Any], n_before: int) -> Iterator[T
             message.refuse("role", excerpt(role), " or ".join(SPEAKERS))
             continue
         if SPEAKERS[role] == "assistant" and message.values.get("content") in (None, ""):
-            continue  # it has only called a tool
+            continue  # the message has only called a tool
         yield TurnRecord(SPEAKERS[role], message.filled_text("content"), n - 1)
         n += 1
 
 
 def texts_of(row: Row, names: Iterable[str]) -> tuple[PassageRecord, ...]:
-    """Return the texts in cells, each once: one of them, or a list; blank ones are none."""
+    """Return the texts in cells, each once. A cell holds one or a list. Blank ones are left out."""
     found: dict[str, PassageRecord] = {}
     for name in names:
         value = nested(row, name)
@@ -171,7 +171,7 @@ def scores_of(row: Row, name: str) -> Iterator[tuple[str, float | None, str]]:
 
 
 def number_in(row: Row, name: str, value: Any, decimal: str = ".") -> float | None:
-    """Return the number that a value is; true and false are 1 and 0; None: there is none."""
+    """Return a value as a number (true and false are 1 and 0). None: there is none."""
     if value is None or value == "":
         return None
     try:
@@ -187,7 +187,7 @@ def number_in(row: Row, name: str, value: Any, decimal: str = ".") -> float | No
 
 
 def seconds_in(row: Row, names: Iterable[str], decimal: str) -> float | None:
-    """Return the seconds in the first of some cells, 0 or more; None: there is no cell."""
+    """Return the seconds in the first of some cells, 0 or more. None: there is no cell."""
     for name in names:
         value = row.values[name]
         if row.is_csv and isinstance(value, str):

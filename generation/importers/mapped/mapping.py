@@ -1,26 +1,26 @@
-"""A mapping: what each column of a table is. It is a small TOML file, read and written here.
+"""A mapping: the role of each column of a table. It is a small TOML file, read and written here.
 
 title = "Answers of the pilot"
-rows = "results.items"        # JSON: where its list of rows lies
-encoding = "windows-1252"     # CSV: of its text (else UTF-8), as are the next two
+rows = "results.items"        # JSON: the path to its list of rows
+encoding = "windows-1252"     # CSV: of its text (else UTF-8); the next two are for CSV as well
 delimiter = ";"
 decimal = ","
-needs = ["query", "answer"]   # columns that have to be there; left out: all that are named
+needs = ["query", "answer"]   # columns that a table must have; if left out, all that are named
 
-[columns]                     # column → what it is; others stay in `meta`
+[columns]                     # column → role; other columns stay in `meta`
 query = "question"
-"answer.text" = "response"    # inside an object
+"answer.text" = "response"    # a field inside an object
 supported = "vote"
-"f1_*" = "score"              # all columns that begin so and are nothing else
+"f1_*" = "score"              # all columns that begin with f1_ and have no other role
 
-[names]                       # of a setup, metric or vote's question, if not the column's
+[names]                       # name of a setup, metric or vote's question, if not the column's
 supported = "attributable"
 
-[values.supported]            # what the answers of a vote mean
+[values.supported]            # the meanings of a vote's answers
 "fully supported" = "yes"
 "not supported" = "no"
 
-[constants]                   # where no column says it
+[constants]                   # used if no column holds them
 setup = "model-a"
 rater = "r1"
 """
@@ -39,10 +39,10 @@ from generation.limits import LONGEST_NAME
 from generation.toml_text import TomlTrouble, parse_toml
 
 LONGEST_TEXT = 1 << 18  # characters of a file
-ANYTHING = "*"  # at the end of a pattern
+ANYTHING = "*"  # the end of a pattern
 CONSTANTS = ("setup", "rater")
 DECIMALS = (".", ",")
-# What belongs to one response of a row, with what it is called.
+# The roles that belong to one response of a row, with their names in messages.
 OF_ONE_RESPONSE = {
     "response_id": "their ids",
     "setup": "setups",
@@ -56,51 +56,51 @@ _KEYS = (*_TEXTS, *_TABLES, "needs", "values")
 
 
 class ColumnMapping(NamedTuple):
-    """What the columns of a table are, by name; see the module."""
+    """The roles of the columns of a table, by name; see the module's docstring."""
 
     columns: Mapping[str, str] = {}  # column → role
     names: Mapping[str, str] = {}  # column → setup, metric or question
     values: Mapping[str, Mapping[str, str]] = {}  # column of votes → value → answer
     constants: Mapping[str, str] = {}  # setup and rater
     title: str = ""
-    reader: str = ""  # of a file that no columns describe: a key of `ROW_READERS`
+    reader: str = ""  # for a file that no columns describe: a key of `ROW_READERS`
     rows: str = ""  # path of names to the list of rows; "": the file is that list
-    encoding: str = ""  # "": UTF-8, or what was chosen beside it
-    delimiter: str = ""  # "": the one that the header has most of
+    encoding: str = ""  # "": the one chosen for the file, or else UTF-8
+    delimiter: str = ""  # "": the one that occurs most in the header
     decimal: str = "."
     needs: tuple[str, ...] | None = None
 
     def of(self, role: str) -> tuple[str, ...]:
-        """Return the columns that are something, in the order of the mapping."""
+        """Return the columns with a role, in the order of the mapping."""
         return tuple(column for column, what in self.columns.items() if what == role)
 
     def one(self, role: str) -> str | None:
-        """Return the column that is something; None: there is none."""
+        """Return the first column with a role. None: there is none."""
         return next(iter(self.of(role)), None)
 
     def name_of(self, column: str) -> str:
-        """Return what the setup, metric or question of a column is called."""
+        """Return the name of the setup, metric or question of a column."""
         return self.names.get(column, column)
 
     @property
     def is_complete(self) -> bool:
-        """Whether it says where the responses are."""
+        """Whether it names a column of responses."""
         return any(self.one(role) for role in HOLD_RESPONSES)
 
     @property
     def what_is_missing(self) -> list[str]:
-        """What a table lacks, and what that costs."""
+        """The columns that a table lacks, and what that costs."""
         there = {*self.columns.values(), *self.constants}
         if len(self.of("response")) > 1:
             there.add("setup")
         return [role.without for key, role in ROLES.items() if role.without and key not in there]
 
     def of_table(self, there: Mapping[str, bool]) -> "ColumnMapping":
-        """Return what it says of the columns that a table has, its patterns taken out.
+        """Return the mapping for the columns that a table has, without patterns.
 
         Args:
-            there: the columns, and whether all that is in them is numbers: only such are scores
-                by a pattern.
+            there: the columns, each with whether it holds only numbers. A pattern of scores fits
+                only such columns.
         """
         columns = {column: role for column, role in self.columns.items() if column in there}
         names = {column: name for column, name in self.names.items() if column in there}
@@ -115,7 +115,7 @@ class ColumnMapping(NamedTuple):
         return self._replace(columns=columns, names=names)
 
     def as_toml(self) -> str:
-        """Return the file that `read_mapping` reads; what goes without saying is left out."""
+        """Return the file that `read_mapping` reads, without values that are the default."""
         default = ColumnMapping()._asdict()
         said = {
             key: value
@@ -130,7 +130,7 @@ def read_mapping(text: str, where: str = "mapping", *, is_whole: bool = True) ->
 
     Args:
         where: the name of the file, for the message.
-        is_whole: it has to say where the responses are.
+        is_whole: whether it has to name a column of responses.
 
     Raises:
         DatasetError: it is no TOML, or no mapping.
@@ -197,7 +197,7 @@ def _check(mapping: ColumnMapping, where: str, is_whole: bool) -> None:
 
 
 def encoding_of(mapping: ColumnMapping | None, chosen: str) -> str:
-    """Return the encoding of a file's text: what its mapping says, else what was chosen."""
+    """Return the encoding of a file's text: the one in its mapping, or else the chosen one."""
     return (mapping.encoding if mapping else "") or chosen or UTF_8
 
 

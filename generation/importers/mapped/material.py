@@ -1,8 +1,8 @@
-"""A table whose columns a mapping names, as records. Our readings:
+"""The records of a table whose columns a mapping names. Our readings:
 
-- Rows with the same question (and dialog, where a column names it) are responses to one example.
+- Rows with the same question (and dialog, if a column names it) are responses to one example.
 - With a column of raters, or of votes, rows with one example, setup and text are one response.
-- Without a column for the dialog each example is a conversation of its own.
+- Without a column for the dialog, each example is a conversation of its own.
 """
 
 import hashlib
@@ -46,8 +46,8 @@ from generation.records import (
     Where,
 )
 
-ONE_SETUP = "answers"  # of a table that does not say who has answered
-MODELS = ("model", "model_name")  # columns that name a model, where others name a setup
+ONE_SETUP = "answers"  # the setup of a table that names none
+MODELS = ("model", "model_name")  # columns that name a model; others name a setup
 LONG_TEXT = 100_000  # characters
 ALONE = "examples that stand alone, as no column names their dialog"
 OTHERWISE = "rows that say something else of their example than its first row"
@@ -60,7 +60,7 @@ CODED = "raters whose names became codes"
 
 
 class MappedResponse(NamedTuple):
-    """One response of a row, with the setup that it is of."""
+    """One response of a row, with its setup."""
 
     key: str
     setup: str
@@ -68,7 +68,7 @@ class MappedResponse(NamedTuple):
 
 
 class MappedRow(NamedTuple):
-    """One row, checked."""
+    """One row that was checked."""
 
     where: Where
     example: str
@@ -78,7 +78,7 @@ class MappedRow(NamedTuple):
     golden: tuple[PassageRecord, ...]
     shown: tuple[PassageRecord, ...]
     answers: tuple[MappedResponse, ...]
-    n_without: int  # cells of responses with nothing in them, where there are several
+    n_without: int  # empty cells of responses, if several columns hold responses
     scores: tuple[tuple[str, float | None, str], ...]  # metric, score, problem
     votes: tuple[tuple[str, str], ...]  # question, answer
     rater: str
@@ -89,16 +89,16 @@ class MappedRow(NamedTuple):
 
 
 class MappedMaterial(Material):
-    """One table with a column of questions and one of responses at least.
+    """One table with at least a column of questions and a column of responses.
 
     The problems of its rows come with the responses.
 
     Args:
-        mapping: what its columns are; None: a recipe, or their names and contents, say it.
+        mapping: the mapping of its columns. None: a recipe, or their names and contents, decide.
 
     Raises:
-        UnmappedError: they do not say where questions and responses are.
-        DatasetError: there is no table, or none as the mapping says.
+        UnmappedError: it is not known which columns hold questions and responses.
+        DatasetError: there is no table, or it does not fit the mapping.
     """
 
     format = "table"
@@ -116,7 +116,7 @@ class MappedMaterial(Material):
         self._table = table
         self.look = look
         self._mapping = look.mapping
-        self._of = {role: look.mapping.of(role) for role in ROLES}  # asked for each cell
+        self._of = {role: look.mapping.of(role) for role in ROLES}  # needed for each cell
         self.kinds = tuple(
             kind
             for kind, roles in {
@@ -129,7 +129,7 @@ class MappedMaterial(Material):
             if any(self._mapping.one(role) for role in roles)
         )
         self.ignored = source.ignored + [name for name in source.sizes if name not in table.names]
-        self._keys: dict[str, str] = {}  # of a response's content → its key, in the present pass
+        self._keys: dict[str, str] = {}  # hash of a response → its key, in the present pass
         self._n_of_key: Counter[str] = Counter()
 
     @property
@@ -160,7 +160,7 @@ class MappedMaterial(Material):
         self._note(LONG, n_long)
 
     def _examples(self) -> Iterator[Record]:
-        first: dict[str, str] = {}  # key → a hash of what is said
+        first: dict[str, str] = {}  # key → hash of its content
         n_otherwise = 0
         for row in self._good_rows():
             example = _example(row)
@@ -232,7 +232,7 @@ class MappedMaterial(Material):
                         )
 
     def _named(self, row: MappedRow) -> Iterator[tuple[MappedResponse, bool]]:
-        """Yield the responses of a row with their keys, and whether each was not there before.
+        """Yield the responses of a row with their keys, and whether each of them is new.
 
         Every pass over the rows gives the same keys.
         """
@@ -314,7 +314,7 @@ class MappedMaterial(Material):
         )
 
     def _dialog(self, row: Row) -> tuple[tuple[TurnRecord, ...], str | None]:
-        """Return the turns up to a question, and the response where a conversation ends with it."""
+        """Return the turns up to a question, and the response if a conversation ends with it."""
         history = next(iter(self._columns(row, "history")), None)
         for column in self._columns(row, "messages"):
             return conversation_of(row, column)
@@ -323,7 +323,7 @@ class MappedMaterial(Material):
         return (), None
 
     def _columns(self, row: Row, role: str) -> list[str]:
-        """Return the columns of a role that have something in this row."""
+        """Return the columns of a role that are not empty in this row."""
         columns = self._of[role]
         return [c for c in columns if row.values.get(c) not in (None, "")] if columns else []
 
@@ -376,12 +376,12 @@ class MappedMaterial(Material):
         )
 
     def _key(self, row: Row, role: str, longest: int = LONGEST_KEY) -> str:
-        """Return the id or name in a column; "" where there is no such column, or nothing in it."""
+        """Return the id or name in a column. "": there is no such column, or it is empty."""
         return next((row.key(c, longest=longest) for c in self._columns(row, role)), "")
 
 
 def recognises(source: Source) -> bool:
-    """Return whether this is one table whose columns say where questions and responses are."""
+    """Return whether this is one table whose columns of questions and responses are known."""
     look = look_at(source)
     return look is not None and look.is_told
 

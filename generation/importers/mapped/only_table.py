@@ -1,4 +1,4 @@
-"""The one table that a source has: in its only data file, a dataset's folder, or by a reader."""
+"""The only table of a source: its only data file, a dataset's folder, or made by a reader."""
 
 from functools import partial
 
@@ -9,11 +9,11 @@ from generation.importers.mapped.readers.counts import LeftOut
 from generation.importers.mapped.table_files import TableFile, table_in
 from generation.importers.sources import Source
 
-_FOLDER = ("dataset_info.json", "state.json")  # of a dataset that Hugging Face's library saved
+_FOLDER = ("dataset_info.json", "state.json")  # files of a saved Hugging Face dataset
 
 
 def open_table(source: Source, mapping: ColumnMapping | None = None) -> TableFile | None:
-    """Return the one table that there is, as a mapping says or as it looks; None: there is none."""
+    """Return the only table, read by a mapping or as it looks. None: there is none."""
     if mapping is not None and mapping.reader:
         return _by_a_reader(source, mapping)
     arrow = tuple(name for name in source.sizes if name.endswith(ARROW_SUFFIX))

@@ -1,4 +1,4 @@
-"""A first look at a table: its columns, and what each seems to be, by a recipe, name or content."""
+"""A first look at a table: its columns and their likely roles, by recipe, name or content."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,15 +18,15 @@ from generation.records import Problem
 
 MOST_SAMPLES = 3
 MOST_ANSWERS = 12
-MOST_SURE = 1_000  # more than any number of columns: a reader knows its files
-OF_A_PASSAGE = 40  # characters at least, on average: tags and names are shorter
+MOST_SURE = 1_000  # more than any number of columns, as a reader knows its files
+OF_A_PASSAGE = 40  # characters at least, on average; tags and names are shorter
 QUESTION_MARKS = ("?", "\uff1f", "\u061f")  # Latin, full-width, Arabic
 
 
 class ColumnLook(NamedTuple):
-    """A column as a page shows it; `role` is "" where it stays in `meta`.
+    """A column as a page shows it. If `role` is "", the column stays in `meta`.
 
-    `answers` are the different ones of a column of votes, as far as a look goes.
+    `answers` are the different answers in a column of votes, among the rows looked at.
     """
 
     name: str
@@ -39,9 +39,9 @@ class Look(NamedTuple):
     """A table at first sight.
 
     Attributes:
-        kind: of file, in words.
-        recipe: the title of the recipe that knows these columns; "": there is none.
-        is_told: somebody has said what the columns are, a recipe knows it, or names tell enough.
+        kind: the kind of file, in words.
+        recipe: the title of the recipe that knows these columns. "": there is none.
+        is_told: whether the columns are known, from a mapping, from a recipe or from their names.
     """
 
     file: str
@@ -53,7 +53,7 @@ class Look(NamedTuple):
 
 
 class UnmappedError(DatasetError):
-    """A table of which nobody has said yet where its questions and responses are."""
+    """It is not known yet which columns of a table hold its questions and responses."""
 
     def __init__(self, look: Look, expected: str) -> None:
         found = f"the columns {excerpt([column.name for column in look.columns])}"
@@ -62,7 +62,7 @@ class UnmappedError(DatasetError):
 
 
 def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None:
-    """Return what a table looks like, read by a mapping or by what is proposed; None: no table.
+    """Return a first look at a table, by a mapping or by a proposal. None: there is no table.
 
     Raises:
         DatasetError: it has too many columns, or a mapping names some that it does not have.
@@ -77,7 +77,7 @@ def look_at(source: Source, mapping: ColumnMapping | None = None) -> Look | None
     columns = table.columns(first)
     if not columns:
         problem = None if table.is_json else next(table.rows(), None)
-        if isinstance(problem, Problem):  # of its header
+        if isinstance(problem, Problem):  # a problem of its header
             raise DatasetError(str(problem))
         return None
     recipe = mapping.title if mapping in RECIPES else ""
@@ -114,9 +114,9 @@ def _look_of(name: str, role: str, first: list[Row]) -> ColumnLook:
 def _by_a_recipe(
     source: Source, table: TableFile | None, first: list[Row]
 ) -> tuple[TableFile | None, list[Row], ColumnMapping]:
-    """Return the table, its first rows and mapping by the recipe that asks for most of its columns.
+    """Return the table, its first rows and its mapping, by the recipe that needs most columns.
 
-    Without one the mapping says no more than where the rows are.
+    Without a recipe, the mapping only tells where the rows are.
     """
     found: list[tuple[int, TableFile, list[Row], ColumnMapping]] = []
     for recipe in RECIPES:
@@ -142,7 +142,7 @@ def _needed(mapping: ColumnMapping) -> Iterable[str]:
 
 
 def _are_numbers_in(column: str, first: list[Row]) -> bool:
-    """Return whether a column has numbers, and nothing else."""
+    """Return whether a column has numbers and nothing else."""
     values = [value for row in first if (value := value_at(row.values, column)) not in (None, "")]
     return bool(values) and all(map(_is_number, values))
 
@@ -159,7 +159,7 @@ def _is_there(column: str, columns: Sequence[str], first: list[Row]) -> bool:
 
 
 def _proposed(columns: Sequence[str], first: list[Row], known: Mapping[str, str]) -> dict[str, str]:
-    """Return column → role: as known, by its name, or where no name says it by what is in it."""
+    """Return column → role: as known, else by its name, else by its content."""
     by_name = roles_by_name(column for column in columns if column not in known)
     found = {**known, **{c: role for c, role in by_name.items() if role not in known.values()}}
     if {column.lower() for column in columns} >= OF_VOTES:

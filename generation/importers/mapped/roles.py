@@ -1,19 +1,20 @@
-"""What a column of a table can be: each is declared here, and page, files and docs show it."""
+"""The roles of a table's columns. Each is declared here; pages, files and docs show them."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 
 class ColumnRole(NamedTuple):
-    """What a column is.
+    """The role of a column.
 
     Attributes:
-        title: as a page says it.
-        holds: what stands in its cells.
-        names: how such a column may be called (in lower case, `_` for a space); the first counts.
-        is_many: several columns of a table may be it, all of them; of any other role that several
-            columns are, the first counts that has something in it.
-        without: what a table lacks that has no such column, and what that costs; "": nothing.
+        title: its name on pages.
+        holds: the content of its cells.
+        names: the possible names of such a column (in lower case, `_` for a space). The first one
+            that is there counts.
+        is_many: whether several columns may have the role together. Of several columns with any
+            other role, the first one counts that is not empty.
+        without: what a table lacks that has no such column, and what that costs. "": nothing.
     """
 
     title: str
@@ -128,21 +129,21 @@ ROLES: Mapping[str, ColumnRole] = {
         ("voted_at", "rated_at", "annotated_at"),
     ),
 }
-NEEDED = ("question", "response")  # of a table that is told by the names of its columns
-# Where responses may stand.
+NEEDED = ("question", "response")  # needed in a table that is recognised by column names
+# The roles that may hold responses.
 HOLD_RESPONSES = ("response", "messages")
-# Together they are votes: an answer there is a rater's, and a response an id.
+# Both together mean a table of votes: an answer is then a rater's, and a response is an id.
 OF_VOTES = {"response", "answer"}
 
 
 def expected_columns() -> str:
-    """Return what the columns of such a table may be called."""
+    """Return the possible names of the columns of such a table."""
     question, response = (" or ".join(ROLES[needed].names[:3]) for needed in NEEDED)
     return f"a table with a column {question}, and a column {response}"
 
 
 def roles_by_name(columns: Iterable[str]) -> dict[str, str]:
-    """Return column → role of those columns whose name tells it; none of a table of votes."""
+    """Return column → role of those columns whose names tell it. A table of votes has none."""
     there = {column.lower().replace(" ", "_"): column for column in columns}
     if there.keys() >= OF_VOTES:
         return {}

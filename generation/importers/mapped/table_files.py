@@ -1,4 +1,4 @@
-"""The rows of a table, whatever kind of file it is: `table_in` tells the kind by its content."""
+"""The rows of a table in any kind of file. `table_in` tells the kind by its content."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -21,7 +21,7 @@ from generation.records import Problem, Where
 
 ROWS_LOOKED_AT = 100
 MOST_COLUMNS = 1_000
-MOST_DEPTH = 3  # of objects inside objects whose fields are columns
+MOST_DEPTH = 3  # levels of nested objects whose fields are columns
 _HEAD_BYTES = 1 << 20
 _PARQUET = b"PAR1"
 _ZIP = b"PK\x03\x04"
@@ -33,13 +33,13 @@ class TableFile(NamedTuple):
     """A file of rows.
 
     Attributes:
-        name: of the file; of a folder, of its first file.
-        kind: what it is, for people.
-        names: all the files that are read.
-        rows: yields its rows from the beginning; may be asked several times.
-        header: its columns where it says them before its rows; None: the rows say them.
-        path: to its list of rows, inside a file of JSON.
-        left_out: what its rows leave out, counted by name; complete after a pass.
+        name: the name of the file; for a folder, of its first file.
+        kind: its kind, in words.
+        names: the names of all files that are read.
+        rows: yields its rows from the beginning. It may be called several times.
+        header: returns its columns if they are stated before its rows. None: the rows state them.
+        path: the path to its list of rows, inside a JSON file.
+        left_out: the data that its rows leave out, counted by name; complete after a pass.
     """
 
     name: str
@@ -52,7 +52,7 @@ class TableFile(NamedTuple):
     path: str = ""
 
     def first_rows(self) -> list[Row]:
-        """Return the first good rows, as many as a look needs."""
+        """Return the first good rows, as many as are looked at."""
         found: list[Row] = []
         for n, row in enumerate(self.rows()):
             if isinstance(row, Row):
@@ -62,7 +62,7 @@ class TableFile(NamedTuple):
         return found
 
     def columns(self, first: list[Row]) -> list[str]:
-        """Return what the columns are called, in their order.
+        """Return the names of the columns, in their order.
 
         Raises:
             DatasetError: there are too many.
@@ -76,7 +76,7 @@ class TableFile(NamedTuple):
 
 
 def table_in(source: Source, name: str, mapping: ColumnMapping | None = None) -> TableFile | None:
-    """Return the table in a file, as a mapping says or as it looks; None: there is none."""
+    """Return the table in a file, read by a mapping or as it looks. None: there is none."""
     if not source.sizes[name]:
         return None
     head = source.head(name, _HEAD_BYTES)
@@ -122,7 +122,7 @@ def _csv_table(source: Source, name: str, delimiter: str) -> TableFile | None:
 
 
 def _is_json_lines(head: bytes, max_nesting: int) -> bool:
-    """Return whether there is an object in each line, and not one object that holds a list."""
+    """Return whether each line holds an object, and not the file one object with a list."""
     first, _, rest = head.decode("utf-8", "replace").lstrip().partition("\n")
     try:
         value = parse_json(first, max_nesting)
@@ -133,10 +133,10 @@ def _is_json_lines(head: bytes, max_nesting: int) -> bool:
 
 
 def _path_to_rows(source: Source, name: str) -> str:
-    """Return the path to the longest list of objects inside a JSON file; "": there is none."""
+    """Return the path to the longest list of objects inside a JSON file. "": there is none."""
     try:
         lists = dict(_lists_in(source.whole_json(name)))
-    except DatasetError:  # no JSON, or too much: who reads its lines says so
+    except DatasetError:  # no JSON, or too large; the reader of its lines reports it
         return ""
     return max(lists, key=lambda path: lists[path], default="")
 
@@ -151,7 +151,7 @@ def _lists_in(value: Any, before: str = "", depth: int = 1) -> Iterator[tuple[st
 
 
 def listed_rows(source: Source, name: str, path: str) -> Iterator[Row | Problem]:
-    """Yield the objects of a list inside a JSON file, which is read whole."""
+    """Yield the objects of a list inside a JSON file. The file is read as a whole."""
     found = value_at(source.whole_json(name), path)
     if not isinstance(found, list):
         raise DatasetError(f"{name}, {path}", excerpt(found), "a list of rows")
@@ -166,7 +166,7 @@ def listed_rows(source: Source, name: str, path: str) -> Iterator[Row | Problem]
 
 
 def value_at(values: Any, column: str) -> Any:
-    """Return what stands in a column: under its name, else inside objects, by a path of names."""
+    """Return the value of a column: by its name, or else inside objects by a path of names."""
     if isinstance(values, dict) and column in values:
         return values[column]
     for name in column.split("."):
@@ -175,12 +175,12 @@ def value_at(values: Any, column: str) -> Any:
 
 
 def top_of(values: Mapping[str, Any], column: str) -> str:
-    """Return the name under which a column, or the object that it is in, stands in a row."""
+    """Return the name in a row of a column, or of the object that the column is in."""
     return column if column in values else column.partition(".")[0]
 
 
 def _columns_of(values: Any, before: str = "", depth: int = 1) -> Iterator[str]:
-    """Yield the columns of a row; the fields of an object are columns, unless all are numbers."""
+    """Yield the columns of a row. The fields of an object are columns, unless all are numbers."""
     for key, value in values.items():
         inside = value.values() if isinstance(value, dict) else ()
         has_columns = any(isinstance(each, str | dict | list) for each in inside)

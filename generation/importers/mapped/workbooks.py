@@ -1,4 +1,4 @@
-"""Rows of the first sheet of an Excel workbook that has any, read by openpyxl."""
+"""Rows of an Excel workbook, read by openpyxl: those of the first sheet that has any."""
 
 import json
 import warnings
@@ -16,7 +16,7 @@ from generation.importers.sources import Source
 from generation.importers.tables import header_again, header_problem
 from generation.records import Problem, Where
 
-MOST_CELLS = 1_000  # of a row
+MOST_CELLS = 1_000  # cells of a row
 _SOUND = "a workbook that Excel opens: save it again, or save the sheet as 'CSV UTF-8'"
 _NO_FORMULA = "its value: copy the column, and paste it over itself as values"
 
@@ -24,7 +24,7 @@ _Spooled = tuple[int, list[str], list[list[str]]]  # line, cells, problems
 
 
 def workbook_rows(source: Source, name: str) -> Iterator[Row | Problem]:
-    """Yield a workbook's rows, cells as text as CSV has them; empty ones left out.
+    """Yield a workbook's rows. Cells are texts as in CSV, and empty ones are left out.
 
     Reading a workbook takes long, so its cells are read once and kept by the source.
     """
@@ -56,15 +56,15 @@ def workbook_rows(source: Source, name: str) -> Iterator[Row | Problem]:
 
 
 def _cells_of(source: Source, name: str) -> Iterator[_Spooled]:
-    """Yield each row that is not blank: its number, its cells as text, what is wrong with them."""
+    """Yield each row that is not blank: its number, its cells as text, and its problems."""
     with source.whole_file(name) as stream, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about styles and extensions that no data are in
+        warnings.simplefilter("ignore")  # about styles and extensions that hold no data
         try:
             with zipfile.ZipFile(stream) as members:
                 source.refuse_unpacked(name, sum(info.file_size for info in members.infolist()))
             book = load_workbook(stream, read_only=True)
             for sheet in book.worksheets:
-                sheet.reset_dimensions()  # what the file says of them may be wrong
+                sheet.reset_dimensions()  # the file's own numbers may be wrong
                 is_empty = True
                 for line, row in enumerate(sheet.iter_rows(), 1):
                     cells, troubles = _texts(row)
@@ -75,13 +75,13 @@ def _cells_of(source: Source, name: str) -> Iterator[_Spooled]:
                     return
         except (DatasetError, MemoryError):
             raise
-        except Exception as error:  # whatever a library meets in a file that no program wrote
+        except Exception as error:  # any error that a library meets in a file that no program wrote
             found = f"a damaged Excel workbook ({type(error).__name__}: {excerpt(str(error))})"
             raise DatasetError(name, found, _SOUND) from error
 
 
 def _texts(row: tuple[Any, ...]) -> tuple[list[str], list[list[str]]]:
-    """Return a row's cells as text, without empty ones at its end, and the problems they have."""
+    """Return a row's cells as text, without empty ones at its end, and their problems."""
     cells: list[str] = []
     troubles: list[list[str]] = []
     for cell in row[:MOST_CELLS]:
@@ -98,7 +98,7 @@ def _texts(row: tuple[Any, ...]) -> tuple[list[str], list[list[str]]]:
 
 
 def text_of(value: Any) -> str:
-    """Return a cell's value as its CSV has it."""
+    """Return a cell's value as CSV has it."""
     match value:
         case None:
             return ""

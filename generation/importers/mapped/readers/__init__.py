@@ -1,7 +1,7 @@
-"""Readers of files that no columns describe: each makes plain rows, whose columns a recipe maps.
+"""Readers of files that no columns describe. Each makes plain rows; a recipe maps their columns.
 
-A new one is a module with `rows`, and with `recognises` (one file of JSON) or `files` (several, or
-another kind of file), a line here, and a recipe that names it.
+A new reader needs a module with `rows`, and with `recognises` (for one JSON file) or `files` (for
+several files, or another kind of file). It also needs a line here, and a recipe that names it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -26,11 +26,13 @@ Rows = Iterator[Row | Problem]
 
 
 class RowReader(NamedTuple):
-    """How to tell such files by their content, and their rows; what these leave out is counted.
+    """The functions that recognise files by their content and yield their rows.
+
+    They count the data that the rows leave out.
 
     Attributes:
-        files: the files of a source that are read; none: it has none of this format.
-        rows: the rows of these files.
+        files: returns the files of a source that are read. Empty: it has none of this format.
+        rows: yields the rows of these files.
     """
 
     files: Callable[[Source], tuple[str, ...]]
@@ -40,7 +42,7 @@ class RowReader(NamedTuple):
 def _of_one_file(
     recognises: Callable[[Source, str], bool], rows: Callable[[Source, str, LeftOut], Rows]
 ) -> RowReader:
-    """Return a reader of one file of JSON."""
+    """Return a reader of one JSON file."""
 
     def files(source: Source) -> tuple[str, ...]:
         name = source.only_data_file()

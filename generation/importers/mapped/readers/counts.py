@@ -1,3 +1,3 @@
-"""What a reader of rows leaves out: name → how many; it writes them at the end of a pass."""
+"""Counts of the data that a reader of rows leaves out, by name, set at the end of a pass."""
 
 LeftOut = dict[str, int]

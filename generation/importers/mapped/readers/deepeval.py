@@ -1,7 +1,7 @@
 """A test run of deepeval: `.deepeval/.latest_test_run.json`, or a file of its results folder.
 
-Test cases and conversations become rows; a conversation's last message is its response. What a run
-says of its model (`identifier`, else `hyperparameters.model`) is the setup of all its rows.
+Test cases and conversations become rows. A conversation's last message is its response. The model
+that a run names (`identifier`, else `hyperparameters.model`) is the setup of all its rows.
 """
 
 import re
@@ -24,7 +24,7 @@ def recognises(source: Source, name: str) -> bool:
 
 
 def rows(source: Source, name: str, left_out: LeftOut) -> Iterator[Row | Problem]:
-    """Yield a row for each test case, then one for each conversation; lines are their numbers."""
+    """Yield a row for each test case, then one for each conversation. Lines are their numbers."""
     found = source.whole_json(name)
     run = found.get("testRunData", found) if isinstance(found, dict) else {}
     source.begin_rows(name)

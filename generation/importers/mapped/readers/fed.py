@@ -1,4 +1,4 @@
-"""FED: turns of dialogs with two systems and a person, rated by five people each (one JSON list).
+"""FED: turns of dialogs with two systems and a person, each rated by five people (a JSON list).
 
 A rated turn is a response to the dialog before it. The file names no raters: the five votes on a
 question are those of the nominal raters 1 to 5, in their order. A vote that is no number (`N/A`
@@ -30,7 +30,7 @@ def recognises(source: Source, name: str) -> bool:
 
 
 def rows(source: Source, name: str, left_out: LeftOut) -> Iterator[Row | Problem]:
-    """Yield a row for each rater of each turn; its line is the number of its item."""
+    """Yield a row for each rater of each turn. Its line is the number of its item."""
     n_whole = n_no_number = 0
     for item in json_items(source, name):
         if isinstance(item, Problem):
@@ -66,7 +66,7 @@ def rows(source: Source, name: str, left_out: LeftOut) -> Iterator[Row | Problem
 
 
 def _messages(text: str) -> list[dict[str, Any]]:
-    """Return 'User: …' and 'System: …' as messages."""
+    """Return lines 'User: …' and 'System: …' as messages."""
     pieces = _LINE.split(text)[1:]
     return [
         {"role": _SPEAKERS[speaker], "content": said.strip()}

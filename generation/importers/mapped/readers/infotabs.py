@@ -1,8 +1,8 @@
 """InfoTabS: claims about tables of Wikipedia, each with the votes of about five workers.
 
-A claim is a response, its table the example and, where a file of tables lies beside, the evidence
-shown; a row is one worker's vote. Workers wrote the claims as well, so the setup is `crowd`. The
-lists of a claim may name a worker twice: the second vote is of a rater of its own (`VW3#2`).
+A claim is a response. Its table is the example and, if a file of tables is given too, the evidence
+shown. A row is one worker's vote. Workers wrote the claims as well, so the setup is `crowd`. The
+lists of a claim may name a worker twice: then the second vote is of another rater (`VW3#2`).
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from generation.importers.sources import Source, plain_name
 from generation.importers.tables import tsv_rows
 from generation.records import Problem
 
-LABELS = ("entailed", "neutral", "contradicted")  # of the codes 0, 1 and 2
+LABELS = ("entailed", "neutral", "contradicted")  # labels of the codes 0, 1 and 2
 _COLUMNS = ("table_id", "hypothesis", "other_human_labels", "other_worker_id")
 _ALSO = ("first_human_label", "majoritylabel")
 
@@ -25,7 +25,7 @@ Tables = dict[str, Any]  # table id → {attribute: [values]}
 
 
 def files(source: Source) -> tuple[str, ...]:
-    """Return the first file of votes and the files of tables; none: there are no such votes."""
+    """Return the first file of votes and the files of tables. Empty: there are no such votes."""
     names = source.data_files()
     votes = [name for name in names if _has_votes(source, name)]
     tables = [name for name in names if plain_name(name).endswith(".json")]
@@ -33,7 +33,7 @@ def files(source: Source) -> tuple[str, ...]:
 
 
 def rows(source: Source, names: tuple[str, ...], left_out: LeftOut) -> Iterator[Row | Problem]:
-    """Yield a row for each vote; its line is that of its claim."""
+    """Yield a row for each vote. Its line is that of its claim."""
     tables = _tables(source, names[1:])
     for claim in tsv_rows(source, names[0], _COLUMNS, lambda column: None):
         if isinstance(claim, Problem):
@@ -45,7 +45,7 @@ def rows(source: Source, names: tuple[str, ...], left_out: LeftOut) -> Iterator[
         if row.problems:
             yield from row.problems
             continue
-        for worker, label in votes or [("", "")]:  # a claim without votes is there as well
+        for worker, label in votes or [("", "")]:  # a claim without votes gets a row as well
             yield Row(
                 row.where,
                 {
@@ -89,7 +89,7 @@ def _votes(row: Row) -> list[tuple[str, str]]:
 
 
 def _tables(source: Source, names: tuple[str, ...]) -> Tables:
-    """Return the tables of files of many tables, and of files of one that are called as it is."""
+    """Return the tables of files. A file has many tables, or is one table with the file's name."""
     tables: Tables = {}
     for name in names:
         found = source.whole_json(name)

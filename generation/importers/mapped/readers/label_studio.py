@@ -1,13 +1,13 @@
-"""A project of Label Studio, as its JSON export and its snapshots have it.
+"""A project of Label Studio, from its JSON export or a snapshot.
 
-A row is one annotation, or a task without any. The task's data are columns; each thing that was
-asked is a column `asked.<from_name>`: a choice is its label, a rating its number; several labels
-are one text, in the order chosen. Annotations that were cancelled are left out and counted, as are
-texts, which are no votes. Raters are persons: only what becomes a code of them is kept.
+A row is one annotation, or a task without any. The task's data are columns. Each question that was
+asked is a column `asked.<from_name>`: a choice is its label, a rating is its number, and several
+labels are one text, in the order chosen. Annotations that were cancelled are left out and counted,
+and so are texts, which are no votes. Raters are persons: only a code of their names is kept.
 
 Numbers that models gave are the scores `<model version>.<from_name>`, and how sure they were is
-`<model version> score`. Choices that they predicted are columns of that name that stay in `meta`;
-so are the answers of an annotation that is marked as ground truth, `ground_truth.<from_name>`.
+`<model version> score`. Choices that they predicted are columns of that name, which stay in `meta`.
+So do the answers of an annotation that is marked as ground truth, `ground_truth.<from_name>`.
 """
 
 import re
@@ -28,8 +28,8 @@ PREDICTED = "choices that models predicted, which are no scores: they stay in me
 REPLACED = "predictions that a later one of the same model replaces"
 KNOWN = "marks of annotations as ground truth: their answers count as votes, and are in meta too"
 _FIELDS = (re.compile(rb'"annotations"\s*:'), re.compile(rb'"completed_by"\s*:'))
-_HEAD_BYTES = 1 << 22  # a task is looked for in it
-SEVERAL = " + "  # between labels
+_HEAD_BYTES = 1 << 22  # bytes in which a task is looked for
+SEVERAL = " + "  # separates labels
 
 
 def recognises(source: Source, name: str) -> bool:
@@ -39,7 +39,7 @@ def recognises(source: Source, name: str) -> bool:
 
 
 def rows(source: Source, name: str, left_out: LeftOut) -> Iterator[Row | Problem]:
-    """Yield a row for each annotation; its line is the number of its task."""
+    """Yield a row for each annotation. Its line is the number of its task."""
     counted: Counter[str] = Counter()
     for task in json_items(source, name):
         if isinstance(task, Problem):
@@ -87,7 +87,7 @@ def _said_by_models(task: Row, counted: Counter[str]) -> dict[str, Any]:
     predictions = task.values.get("predictions")
     latest: dict[str, dict[str, Any]] = {}
     for prediction in predictions if isinstance(predictions, list) else ():
-        if isinstance(prediction, dict):  # an export without them has their ids
+        if isinstance(prediction, dict):  # an export without predictions has only their ids
             version = str(prediction.get("model_version") or "model")
             counted[REPLACED] += version in latest
             latest[version] = prediction
@@ -116,7 +116,7 @@ def _is_known(annotation: dict[str, Any]) -> bool:
 
 
 def _answers(said: dict[str, Any], counted: Counter[str]) -> dict[str, Any]:
-    """Return `from_name` → answer of what is a choice or a number; others are counted."""
+    """Return `from_name` → answer for choices and numbers. Other results are counted."""
     found: dict[str, Any] = {}
     results = said.get("result")
     for result in results if isinstance(results, list) else ():
@@ -138,7 +138,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _rater(person: Any) -> str | None:
-    """Return who somebody is: an address where one is given, else a number."""
+    """Return a rater's address if it is given, or else the rater's number."""
     if isinstance(person, dict):
         person = person.get("email") or person.get("id")
     return None if person is None else str(person)

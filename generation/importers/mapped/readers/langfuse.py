@@ -1,7 +1,8 @@
-"""Langfuse: files of observations, traces and scores, as its pages or its blob storage export them.
+"""Langfuse: files of observations, traces and scores, from its pages or its blob storage.
 
-A response is a trace, or a generation in it (see `Trace`), a session a dialog, and what the
-retrievers of a trace found its evidence. Scores of annotators are votes, the others are scores.
+A response is a trace, or a generation in it (see `Trace`). A session is a dialog. The documents
+that the retrievers of a trace found are its evidence. Scores of annotators are votes; the others
+are scores.
 """
 
 import json
@@ -22,10 +23,11 @@ ELSEWHERE = "scores of no trace that is among the files"
 TEXTS = "scores that are texts"
 CATEGORIES = "categories that no annotator gave"
 JUDGED = "observations and traces of Langfuse's own judge"
-ANSWERING = ("SPAN", "AGENT", "CHAIN", "GENERATION")  # observations that may stand for their trace
-JUDGE = "langfuse-llm-as-a-judge"  # the environment of what it did
-_LOOKED_AT = 10  # rows
-_TOLD_BY = {  # fields that all such files have
+# Types of observations that may stand for their trace.
+ANSWERING = ("SPAN", "AGENT", "CHAIN", "GENERATION")
+JUDGE = "langfuse-llm-as-a-judge"  # the environment of its observations and traces
+_LOOKED_AT = 10  # rows that are looked at
+_TOLD_BY = {  # fields that all files of a kind have
     "scores": {"trace_id", "name", "value", "source", "data_type"},
     "observations": {"trace_id", "type", "start_time"},
     "traces": {"timestamp", "session_id", "bookmarked", "output"},
@@ -37,7 +39,7 @@ _SPELT |= {"authorUserName": "author_user_id", "model": "provided_model_name"}
 
 
 class _Export:
-    """What all the files hold."""
+    """The content of all the files."""
 
     def __init__(self) -> None:
         self.traces: dict[str, Trace] = defaultdict(Trace)
@@ -82,7 +84,7 @@ class _Export:
             trace.roots[key] = part
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows; columns in which nothing can stand are left out of all of them."""
+        """Yield the rows. Columns that are empty in all of them are left out."""
         for of_trace, score in self.scores.values():
             if of_trace in self.traces:
                 self.traces[of_trace].scores.append(score)
@@ -99,14 +101,14 @@ class _Export:
 
 
 def files(source: Source) -> tuple[str, ...]:
-    """Return the files of Langfuse; none: there are no observations and no traces."""
+    """Return the files of Langfuse. Empty: there are no observations and no traces."""
     names = [name for name in source.data_files() if not plain_name(name).endswith(".xlsx")]
     kinds = {name: kind for name in names if (kind := _kind(_table(source, name)))}
     return tuple(kinds) if {*kinds.values()} - {"scores"} else ()
 
 
 def rows(source: Source, names: tuple[str, ...], left_out: LeftOut) -> Iterator[Row | Problem]:
-    """Yield a row for each vote on a response, or one without; its line is the response's."""
+    """Yield a row for each vote on a response, or one without. Its line is the response's."""
     export = _Export()
     n_held = 0
     for name in names:
@@ -129,11 +131,11 @@ def rows(source: Source, names: tuple[str, ...], left_out: LeftOut) -> Iterator[
 
 
 def _table(source: Source, name: str) -> TableFile | None:
-    return table_in(source, name, ColumnMapping())  # not a list somewhere inside an object
+    return table_in(source, name, ColumnMapping())  # no search for a list inside an object
 
 
 def _kind(table: TableFile | None) -> str:
-    """Return what a file is of, by its header or first good row; "": it is not Langfuse's."""
+    """Return the kind of a file, by its header or first good row. "": it is not Langfuse's."""
     if table is None:
         return ""
     found = (row for row in islice(table.rows(), _LOOKED_AT) if isinstance(row, Row))
@@ -143,7 +145,7 @@ def _kind(table: TableFile | None) -> str:
 
 
 def _text(row: Row, name: str) -> str:
-    """Return what is in a field as text, a list or an object as JSON; "" where nothing is."""
+    """Return a field as text, and a list or an object as JSON. "": the field is empty."""
     value = row.values.get(name)
     if isinstance(value, str):
         return value

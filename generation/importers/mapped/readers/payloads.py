@@ -1,4 +1,4 @@
-"""What a traced call was given or has returned, as text or JSON: messages, a text, documents."""
+"""The input or output of a traced call, as text or JSON: messages, a text, documents."""
 
 import json
 from typing import Any
@@ -13,19 +13,19 @@ Message = dict[str, Any]
 
 
 def question_in(payload: str) -> str | list[Message]:
-    """Return the messages or the text that an input is; empty where it says nothing."""
+    """Return the messages or the text of an input. It is empty if the input says nothing."""
     said = _said(payload)
     return said if isinstance(said, list) else _text(said)
 
 
 def answer_in(payload: str) -> str:
-    """Return the text that an output is, of messages the last one's; "" where it says nothing."""
+    """Return the text of an output, or of its last message. "": it says nothing."""
     said = _said(payload)
     return said[-1]["content"] if isinstance(said, list) else _text(said)
 
 
 def documents_in(payload: str) -> tuple[list[str | Message], int]:
-    """Return the documents that an output lists, and how many of them have no text."""
+    """Return the documents that an output lists, and how many of its items have no text."""
     found = _parsed(payload) if payload.strip() else []
     if isinstance(found, dict) and isinstance(found.get("documents"), list):
         found = found["documents"]
@@ -35,7 +35,7 @@ def documents_in(payload: str) -> tuple[list[str | Message], int]:
 
 
 def _document(value: Any) -> str | Message | None:
-    """Return a text, or an object with `text` and perhaps `title`; None: there is no text."""
+    """Return a text, or an object with `text` and perhaps `title`. None: there is no text."""
     if not isinstance(value, dict):
         return value if isinstance(value, str) and value.strip() else None
     text = next((value[name] for name in (*TEXTS, "pageContent") if name in value), None)
@@ -43,9 +43,9 @@ def _document(value: Any) -> str | Message | None:
 
 
 def _said(payload: str) -> Any:
-    """Return a list of messages, or what else there is.
+    """Return a list of messages, or the other content.
 
-    An object or a list with nothing but one thing in it is that thing.
+    An object or a list with only one thing in it counts as that thing.
     """
     value = _parsed(payload)
     while True:
@@ -76,7 +76,7 @@ def _are_messages(value: Any) -> bool:
 
 
 def _content(content: Any) -> str:
-    """Return what a message says; of its parts those that are texts."""
+    """Return the text of a message. If it has parts, those that are texts are joined."""
     if not isinstance(content, list):
         return _text(content)
     texts = [each.get("text") if isinstance(each, dict) else each for each in content]

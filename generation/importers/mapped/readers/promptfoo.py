@@ -1,9 +1,9 @@
 """Results of promptfoo, as `promptfoo eval -o results.json` writes them (version 3).
 
-A row is one output. Its variables are columns; provider and, where there are several, prompt are
-its setup. promptfoo's own score is one metric, its named scores are others. Where a provider
-failed there is no output: these rows are left with an empty response and the reason as a score's
-problem. `error` of an output that only failed a check is no error, and stays out.
+A row is one output. Its variables are columns. The provider and, if there are several, the prompt
+are its setup. promptfoo's own score is one metric, and its named scores are others. If a provider
+failed, there is no output: the row has an empty response, and the reason is the problem of a score.
+The `error` of an output that only failed a check is no error and is left out.
 """
 
 import json
@@ -19,7 +19,7 @@ from generation.records import Problem, Where
 
 _FIELDS = (re.compile(rb'"testIdx"\s*:'), re.compile(rb'"promptIdx"\s*:'))
 OWN_METRIC = "promptfoo"
-FAILED = 2  # failureReason of a provider's error
+FAILED = 2  # the `failureReason` of a provider's error
 
 
 def recognises(source: Source, name: str) -> bool:
@@ -29,7 +29,7 @@ def recognises(source: Source, name: str) -> bool:
 
 
 def rows(source: Source, name: str, left_out: LeftOut) -> Iterator[Row | Problem]:
-    """Yield a row for each output; its line is its number in the file."""
+    """Yield a row for each output. Its line is its number in the file."""
     found = source.whole_json(name)
     results = found.get("results") if isinstance(found, dict) else None
     if isinstance(results, dict):

@@ -1,7 +1,7 @@
 """QAGS: summaries of news, sentence by sentence, each with the votes of three workers.
 
-A sentence is a response, the article its evidence, and a row one worker's vote on whether the
-article says it. The file has no ids: an article is told by its line.
+A sentence is a response, the article is its evidence, and a row is one worker's vote on whether the
+article says it. The file has no ids, so an article is identified by its line.
 """
 
 from collections.abc import Iterator

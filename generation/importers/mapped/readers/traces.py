@@ -1,4 +1,4 @@
-"""Traces of a program that calls models: which of their parts are responses, and their rows."""
+"""Traces of a program that calls models: which parts are responses, and the rows of these."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ from generation.records import Where
 OF_A_PART = "scores of something in a trace that is no response"
 SILENT = "traces without a question and an answer"
 NO_TEXT = "retrieved documents without a text"
-OF_VOTES = ("criterion", "vote", "rater", "score_id")  # columns
+OF_VOTES = ("criterion", "vote", "rater", "score_id")  # columns of votes
 
 
 class TracePart(NamedTuple):
-    """A trace's own row, or a call in it; input and output are texts or JSON."""
+    """A trace's own row, or a call in it. Input and output are texts or JSON."""
 
     where: Where
     key: str
@@ -30,10 +30,10 @@ class TracePart(NamedTuple):
 
 
 class Score(NamedTuple):
-    """A score or, of an annotator, a vote."""
+    """A score. If an annotator gave it, it is a vote."""
 
     key: str
-    part: str  # its id; "": the trace as a whole
+    part: str  # id of the part; "": the trace as a whole
     name: Any
     value: Any
     is_vote: bool
@@ -41,11 +41,12 @@ class Score(NamedTuple):
 
 
 class Trace:
-    """What is known of one trace; its parts by id.
+    """The known facts about one trace, with its parts by id.
 
-    It is one response: its own row where that has a question and an answer, else its only call
-    without a parent, else its only generation. Where none is the only one, each generation is one.
-    A generation that a score names is a response in any case, unless it says the same as the trace.
+    A trace is one response: its own row if that has a question and an answer, else its only call
+    without a parent, else its only generation. If none of these is the only one, each generation is
+    a response. A generation that a score names is always a response, unless it says the same as the
+    trace.
     """
 
     def __init__(self) -> None:
@@ -57,9 +58,9 @@ class Trace:
         self.scores: list[Score] = []
 
     def responses(self) -> tuple[list[TracePart], dict[str, str]]:
-        """Return the responses, and what a score may name → the id of the response that it means.
+        """Return the responses, and a map from names in scores to the id of the response they mean.
 
-        That is the trace as a whole, which "" names, as does a part that says the same.
+        The map is for the trace as a whole. Scores name it by "", or by a part that says the same.
         """
         own, roots, generations = (
             [part for part in parts.values() if part.is_complete]
@@ -75,7 +76,10 @@ class Trace:
         return [whole, *others], dict.fromkeys(("", *same), whole.key)
 
     def rows(self, key: str, left_out: Counter[str]) -> Iterator[Row]:
-        """Yield a row for each vote on a response, or one without a vote; counts what is left."""
+        """Yield a row for each vote on a response, or one row if it has no vote.
+
+        Data that are left out are counted.
+        """
         responses, meant = self.responses()
         found = [documents_in(part.output) for part in self.retrievers.values()]
         models = dict.fromkeys(part.model for part in self.generations.values() if part.model)

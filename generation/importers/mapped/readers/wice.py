@@ -1,8 +1,8 @@
 """WiCE: claims of Wikipedia with the sentences of a cited page (claim level, JSON Lines).
 
-A claim is a response, the page's sentences together are its evidence, and the sentences that
-support it (the first set of them) its golden evidence. The label is the vote of the rater
-`published`: yes for `supported` alone. It stays in `meta` as `published_label`.
+A claim is a response. The page's sentences together are its evidence, and the sentences that
+support it (the first set of them) are its golden evidence. The label is the vote of the rater
+`published`: yes only for `supported`. It stays in `meta` as `published_label`.
 """
 
 from collections.abc import Iterator
