@@ -1,4 +1,4 @@
-"""Long lists are cut into lots here."""
+"""Long lists, cut into lots."""
 
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
