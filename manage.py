@@ -12,7 +12,7 @@ def main() -> None:
 
     try:
         execute_from_command_line(sys.argv)
-    except ImproperlyConfigured as error:  # one line for a person, not a traceback
+    except ImproperlyConfigured as error:  # a person needs one line, not a traceback
         sys.exit(str(error))
 
 

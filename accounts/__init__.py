@@ -1,1 +1,1 @@
-"""Who somebody is: users, roles, sign-in, the audit trail."""
+"""Users, roles, sign-in and the audit trail."""

@@ -1,4 +1,4 @@
-"""Who may open which page: roles are groups, and every view says which it is for."""
+"""Access to pages: roles are groups, and every view declares the roles that may open it."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -22,7 +22,7 @@ SignedInView = Callable[Concatenate[SignedInRequest, P], HttpResponseBase]
 
 
 class Role(StrEnum):
-    """What somebody may act as. The values are names of groups."""
+    """The role in which a person acts. The values are names of groups."""
 
     RATER = "rater"
     RESEARCHER = "researcher"
@@ -30,9 +30,9 @@ class Role(StrEnum):
 
 
 def roles_of(user: User | AnonymousUser) -> frozenset[Role]:
-    """Return what somebody may act as: admins also as researchers, but only raters rate.
+    """Return the roles of a person. Admins are researchers as well, but only raters rate.
 
-    One query for a user object at most: the names of its groups stay with it.
+    This takes one query at most for each user object, which keeps the names of its groups.
     """
     if not isinstance(user, User):
         return frozenset()
@@ -46,7 +46,7 @@ def roles_of(user: User | AnonymousUser) -> frozenset[Role]:
 
 
 def allowed(*roles: Role) -> Callable[[SignedInView[P]], View[P]]:
-    """Let in who has one of these roles; send others to sign in, or to the 403 page."""
+    """Let in people who have one of these roles; send others to sign in, or to the 403 page."""
 
     def decorate(view: SignedInView[P]) -> View[P]:
         @wraps(view)
@@ -63,9 +63,9 @@ def allowed(*roles: Role) -> Callable[[SignedInView[P]], View[P]]:
 
 
 def allowed_to_all(view: SignedInView[P]) -> View[P]:
-    """Let in everybody who is signed in, also without a role; send others to sign in.
+    """Let in everyone who is signed in, also without a role; send others to sign in.
 
-    What these sent comes along, to be sent again once they are signed in.
+    A form that these others sent is kept, so that they can send it again after signing in.
     """
 
     @wraps(view)
@@ -79,13 +79,13 @@ def allowed_to_all(view: SignedInView[P]) -> View[P]:
 
 
 def may_import(user: User | AnonymousUser) -> bool:
-    """Return whether somebody may import data: admins, and researchers where an admin allows it."""
+    """Return whether a person may import data: admins, and researchers where an admin allows it."""
     roles = roles_of(user)
     return Role.ADMIN in roles or (settings.RESEARCHERS_IMPORT and Role.RESEARCHER in roles)
 
 
 def for_importers(view: SignedInView[P]) -> View[P]:
-    """Let in who may import data; send others to sign in, or to the 403 page."""
+    """Let in people who may import data; send others to sign in, or to the 403 page."""
 
     @allowed(Role.RESEARCHER)
     @wraps(view)
@@ -98,13 +98,13 @@ def for_importers(view: SignedInView[P]) -> View[P]:
 
 
 def public(view: AnyView) -> AnyView:
-    """Mark a view that needs no sign-in, so that none is open by oversight."""
+    """Mark a view that needs no sign-in, so that no view is open by mistake."""
     vars(view)["is_public"] = True
     return view
 
 
 def roles(request: HttpRequest) -> dict[str, bool]:
-    """Context processor of templates: `is_rater`, `is_researcher`, `is_admin`, `may_import`."""
+    """Return `is_rater`, `is_researcher`, `is_admin` and `may_import` for all templates."""
     user = getattr(request, "user", AnonymousUser())
     mine = roles_of(user)
     return {f"is_{role}": role in mine for role in Role} | {"may_import": may_import(user)}

@@ -1,4 +1,4 @@
-"""What every part of the API shares: pages, filters, and what its OpenAPI document says."""
+"""Shared parts of the API: pages, filters, and additions to its OpenAPI document."""
 
 from collections.abc import Collection
 from typing import Any
@@ -23,12 +23,12 @@ from accounts.authentication import SCHEME, BearerAuthentication
 
 ROWS_PER_PAGE = 100
 MOST_ROWS = 500
-LONGEST_ID = 20  # digits
+LONGEST_ID = 20  # digits; ids are shorter
 MOST_OFFSET = 1_000_000
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """What the OpenAPI document says about tokens."""
+    """The description of tokens in the OpenAPI document."""
 
     target_class = BearerAuthentication
     name = "token"
@@ -38,7 +38,7 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
 
 
 class Pages(LimitOffsetPagination):
-    """Short lists: with their length, and from any place."""
+    """Pages of a short list: an answer states the list's length, and may begin at any place."""
 
     default_limit = ROWS_PER_PAGE
     max_limit = MOST_ROWS
@@ -49,7 +49,7 @@ class Pages(LimitOffsetPagination):
 
 
 class LongPages(CursorPagination):
-    """Long lists: each page costs the same, however far back; follow `next` for all rows."""
+    """Pages of a long list: each costs the same, wherever it is. Follow `next` for all rows."""
 
     page_size = ROWS_PER_PAGE
     page_size_query_param = "limit"
@@ -69,7 +69,7 @@ def _is_id(text: str) -> bool:
 
 
 class KnownFilters(filters.DjangoFilterBackend):  # type: ignore[misc] # no types
-    """Filters of a list; a parameter that no filter knows is an error, not the whole list."""
+    """The filters of a list. A parameter that no filter knows is an error: it is not ignored."""
 
     def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: Any) -> Any:
         filterset_class = self.get_filterset_class(view, queryset)
@@ -79,12 +79,12 @@ class KnownFilters(filters.DjangoFilterBackend):  # type: ignore[misc] # no type
 
 
 class _OfNamed:
-    """Keeps the rows of what is named; a name that nothing has is an error, not no rows.
+    """A filter that keeps the rows of a named object. An unknown name is an error, not 'no rows'.
 
     Args:
-        field_name: how a row refers to what is named.
-        model: what is named.
-        by: its field that holds the name.
+        field_name: the field by which a row refers to the object.
+        model: the model of the object.
+        by: the field of this model that holds the name.
     """
 
     def __init__(self, field_name: str, model: type[Model], by: str = "pk", **more: Any) -> None:
@@ -94,7 +94,7 @@ class _OfNamed:
     def filter(self, rows: QuerySet[Any], value: str | int | None) -> QuerySet[Any]:
         if value in (None, ""):
             return rows
-        # Ids, not a subquery: the database then sees how few they are.
+        # With ids instead of a subquery, the database knows how few they are.
         named = self.named._default_manager.filter(**{self.by: value})
         found = list(named.order_by().values_list("pk", flat=True))
         if not found:
@@ -122,7 +122,7 @@ class IdFilter(_OfNamed, filters.NumberFilter):  # type: ignore[misc] # no types
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """Refuses a field that nobody reads, so that no choice is lost to a slip."""
+    """A serializer that refuses unknown fields, so that a misspelt choice is not ignored."""
 
     def to_internal_value(self, data: Any) -> Any:
         unknown = [name for name in data if name not in self.fields] if type(data) is dict else ()
@@ -133,7 +133,7 @@ class StrictSerializer(serializers.Serializer[Any]):
 
 
 class NameField(serializers.SlugRelatedField[Any]):
-    """What is called by its slug: a study, a dataset."""
+    """A field that names an object by its slug, such as a study or a dataset."""
 
     def __init__(self, model: type[Model], **more: Any) -> None:
         what = model._meta.verbose_name
@@ -147,7 +147,7 @@ class NameField(serializers.SlugRelatedField[Any]):
 
 
 class Listed(ListModelMixin, GenericViewSet[Any]):
-    """A list to read, page by page."""
+    """A list that is read page by page."""
 
     filter_backends = [KnownFilters]
     pagination_class: type[Pages | LongPages] = Pages
@@ -158,11 +158,11 @@ class Listed(ListModelMixin, GenericViewSet[Any]):
 
 
 class Readable(RetrieveModelMixin, Listed):
-    """A list to read, and each of its rows by itself."""
+    """A list that is read page by page, or one row at a time."""
 
 
 class NoSuchAddress(APIView):
-    """Answers below the API's addresses where nothing is, as JSON like every refusal."""
+    """The answer for unknown addresses of the API: JSON, like every refusal."""
 
     schema = None
 
@@ -171,7 +171,7 @@ class NoSuchAddress(APIView):
 
 
 def refused_as_json(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Answer a refusal with JSON, whatever the view answers with otherwise."""
+    """Answer a refusal with JSON, whatever format the view's other answers have."""
     request = context["request"]
     request.accepted_renderer = JSONRenderer()
     request.accepted_media_type = JSONRenderer.media_type
@@ -179,7 +179,7 @@ def refused_as_json(error: Exception, context: dict[str, Any]) -> Response | Non
 
 
 def refuse_unknown(request: Request, known: Collection[str]) -> None:
-    """Refuse a parameter that nobody reads: what it was to change would silently stay."""
+    """Refuse unknown parameters: the caller expects an effect, and they would have none."""
     unknown = {
         name: [f"There is no such parameter; there are: {', '.join(known)}."]
         for name in request.query_params
@@ -190,7 +190,7 @@ def refuse_unknown(request: Request, known: Collection[str]) -> None:
 
 
 def document_errors(result: dict[str, Any], **_: object) -> dict[str, Any]:
-    """Add to the OpenAPI document what every refusal looks like."""
+    """Add the form of a refusal to every operation of the OpenAPI document."""
     refusal = {
         "description": "Refused: `detail` says why, or each parameter or field what is wrong.",
         "content": {"application/json": {"schema": {"type": "object"}}},

@@ -1,7 +1,7 @@
-"""Who gets into the API, by what, and how often: tokens in `Authorization: Bearer attest_…`.
+"""Access to the API: tokens (`Authorization: Bearer attest_…`), permissions and the rate limit.
 
-The framework reads these classes from the settings while it is imported itself, so that nothing
-here may import its views.
+The framework reads these classes from the settings while it is being imported. So this module must
+not import the framework's views.
 """
 
 import logging
@@ -28,7 +28,7 @@ SCHEME = "Bearer"
 
 
 class BearerAuthentication(BaseAuthentication):
-    """Says who is asking by the token in the header; without that header others are asked."""
+    """Authentication by the token in the header. Without that header, other classes are asked."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         scheme, _, text = request.headers.get("Authorization", "").partition(" ")
@@ -45,7 +45,7 @@ class BearerAuthentication(BaseAuthentication):
         try:
             note_token_use(token)
         except OperationalError:
-            # SQLite while an import writes: no reason to refuse somebody who only reads.
+            # SQLite is locked while an import writes. That is no reason to refuse a reader.
             logger.warning("the use of API token %s was not noted: the database is busy", token.pk)
         return token.user, token
 
@@ -54,7 +54,7 @@ class BearerAuthentication(BaseAuthentication):
 
 
 class IsResearcher(BasePermission):
-    """Researchers and admins alone: raters must not see setups, votes or scores."""
+    """The permission of researchers and admins. Raters must not see setups, votes or scores."""
 
     message = "The API is for researchers and admins."
 
@@ -63,7 +63,7 @@ class IsResearcher(BasePermission):
 
 
 class ReadOnlyTokensRead(BasePermission):
-    """A token that only reads changes nothing, whatever its owner may."""
+    """The limit of a read-only token: it changes nothing, whatever its owner may change."""
 
     message = (
         "This token may only read. Make one that may also change things under your name → "
@@ -76,7 +76,7 @@ class ReadOnlyTokensRead(BasePermission):
 
 
 class PerToken(SimpleRateThrottle):
-    """So many requests a minute by each token, and by each person in a browser."""
+    """The limit of requests per minute, for each token and for each person in a browser."""
 
     scope = "api"
 

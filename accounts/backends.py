@@ -1,4 +1,4 @@
-"""What is asked before a password is looked up, or taken as a new one."""
+"""Checks of a password before it is looked up, or accepted as a new one."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from django.http import HttpRequest
 from accounts.access import Role
 from accounts.models import User
 
-# Everybody can read these here, so they open nothing but a site under development.
+# Everyone can read these passwords here, so only a site under development accepts them.
 DEMO_PASSWORDS = {role: f"demo-{role}" for role in Role}
 
 
 class DemoPasswordsRefused:
-    """Refuses the demo's passwords unless DJANGO_DEBUG is on, whatever database is behind."""
+    """A backend that refuses the demo's passwords unless DJANGO_DEBUG is on, with any database."""
 
     def authenticate(
         self,
@@ -28,7 +28,7 @@ class DemoPasswordsRefused:
 
 
 class NoDemoPassword:
-    """Refuses the demo's passwords as new ones: they would open nothing on a server."""
+    """A validator that refuses the demo's passwords as new ones: no server accepts them later."""
 
     def validate(self, password: str, user: User | None = None) -> None:
         if password in DEMO_PASSWORDS.values():

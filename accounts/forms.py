@@ -1,4 +1,4 @@
-"""Forms of the users pages and of one's own API tokens."""
+"""Forms for signing in, for the pages of users, and for a person's own API tokens."""
 
 from datetime import date
 from typing import Any
@@ -21,7 +21,7 @@ ROLE_CHOICES = [
 
 
 class SignInForm(AuthenticationForm):
-    """Django's, which says how long a name may be and does not check it."""
+    """Django's sign-in form, with a check of the name's length: Django's only states the limit."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -30,7 +30,7 @@ class SignInForm(AuthenticationForm):
 
 
 class RolesForm(forms.Form):
-    """Which roles somebody has."""
+    """The roles of a user."""
 
     roles = forms.TypedMultipleChoiceField(
         choices=ROLE_CHOICES,
@@ -52,7 +52,7 @@ class NewUserForm(RolesForm):
     field_order = ["username", "roles"]
 
     def clean_username(self) -> str:
-        """Refuse a name that differs from a taken one by capitals only."""
+        """Refuse a name that differs from an existing one only in capital letters."""
         username: str = self.cleaned_data["username"]
         if User.objects.filter(username__iexact=username).exists():
             raise forms.ValidationError(f"There already is a user named {username}.")
@@ -69,14 +69,14 @@ class UserSearchForm(forms.Form):
     )
 
     def matching_users(self) -> QuerySet[User]:
-        """Return the users that match, by name; all of them for an empty search."""
+        """Return the matching users, sorted by name; all users for an empty search."""
         wanted = self.cleaned_data.get("q", "") if self.is_valid() else ""
         matches = Q(username__icontains=wanted) | Q(rater_code__icontains=wanted)
         return User.objects.filter(matches).prefetch_related("groups").order_by("username")
 
 
 class NewTokenForm(forms.Form):
-    """A new API token: what it is for, and its limits."""
+    """A new API token: its purpose and its limits."""
 
     name = forms.CharField(
         max_length=100,
@@ -96,7 +96,7 @@ class NewTokenForm(forms.Form):
     )
 
     def clean_ends_on(self) -> date | None:
-        """Refuse a day that is over."""
+        """Refuse a day that is in the past, by UTC."""
         ends_on: date | None = self.cleaned_data["ends_on"]
         if ends_on and ends_on < timezone.now().date():
             raise forms.ValidationError("This day is over. Expected today or a later day.")

@@ -1,4 +1,4 @@
-"""Requests and answers as the views of this site know them."""
+"""The requests that views get, and helpers for their answers."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from accounts.models import User
 
 
 class SignedInRequest(HttpRequest):
-    """A request of somebody who is signed in: `accounts.access` has made sure."""
+    """A request of a person who is signed in; `accounts.access` has checked that."""
 
     user: User
     htmx: HtmxDetails
@@ -30,7 +30,7 @@ def render_page_or_fragment(
     status: int = 200,
 ) -> HttpResponse:
     """Answer htmx with the fragment alone, and everything else with the page around it."""
-    # Going back, htmx asks for what it no longer has in its history: a whole page.
+    # When a person goes back to a page that htmx has no copy of, htmx needs the whole page.
     wants_fragment = request.htmx and not request.htmx.history_restore_request
     response = render(request, fragment if wants_fragment else page, context, status=status)
     patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request"])
@@ -38,7 +38,7 @@ def render_page_or_fragment(
 
 
 def query_string(choices: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str:
-    """Return choices as the end of an address, with a ? before; "" where there are none."""
+    """Return choices as the query of an address, with a '?' in front; "" without choices."""
     said = urlencode(choices if isinstance(choices, Mapping) else list(choices))
     return f"?{said}" if said else ""
 
@@ -48,9 +48,9 @@ def is_from_htmx(request: HttpRequest) -> bool:
 
 
 def page_to_return_to(request: HttpRequest) -> str:
-    """Return the path of the page somebody is on, to come back to after signing in.
+    """Return the path of the page that a person sees, to return to after signing in.
 
-    That is not the address of a fragment or of a POST, but the page that asked for it.
+    For a fragment or a POST it is the page that sent the request, not the requested address.
     """
     if is_from_htmx(request):
         page = request.headers.get("HX-Current-URL", "")
@@ -62,7 +62,7 @@ def page_to_return_to(request: HttpRequest) -> str:
         return reverse("home")
     _, _, path, query, _ = urlsplit(page)
     way_back = urlunsplit(("", "", path, query, ""))
-    # A path may begin with two slashes, which make a host of what follows.
+    # A path may begin with two slashes; a browser would read the next part as a host.
     return way_back if _is_ours(way_back, request) else reverse("home")
 
 

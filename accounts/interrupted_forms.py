@@ -1,7 +1,7 @@
-"""What somebody sent without being signed in any more: kept in the page until they send it again.
+"""Forms that were sent after a session had ended: the page keeps them until they are sent again.
 
-A session may end, and a browser may lose its cookies, while somebody fills a form in. The sign-in
-page then carries what was sent, sealed; nothing is stored of people who are not known.
+A session may end, and a browser may lose its cookies, while a person fills in a form. The sign-in
+page then carries the form, sealed. The server stores nothing from people whom it does not know.
 """
 
 from typing import NamedTuple
@@ -19,24 +19,24 @@ from django.utils.cache import add_never_cache_headers
 from accounts.http import is_from_htmx, page_to_return_to
 
 SALT = "accounts.interrupted_forms"
-LONGEST_WAIT = 24 * 60 * 60  # seconds: who comes back later fills the form in again
+LONGEST_WAIT = 24 * 60 * 60  # seconds; a person who returns later fills in the form again
 IS_A_FORM = "application/x-www-form-urlencoded"
-TOKEN = "csrfmiddlewaretoken"  # a form of this site has it, if nothing else
+TOKEN = "csrfmiddlewaretoken"  # a field that every form of this site has
 
 
 class KeptForm(NamedTuple):
-    """A form as it was sent: to which address, and its fields in order."""
+    """A form as it was sent: the address that it was sent to, and its fields in order."""
 
     path: str
     fields: list[tuple[str, str]]
 
     def sealed(self) -> str:
-        """Return it as a text that nobody but this site can make."""
+        """Return the form as a text that only this site can make."""
         return signing.dumps(self._asdict(), salt=SALT, compress=True)
 
 
 def unsealed(text: str) -> KeptForm | None:
-    """Return the form that a text carries; None when it is not ours, or too old."""
+    """Return the form that a text carries; None when the text is not ours, or is too old."""
     try:
         said = signing.loads(text, salt=SALT, max_age=LONGEST_WAIT)
     except signing.BadSignature:
@@ -45,7 +45,10 @@ def unsealed(text: str) -> KeptForm | None:
 
 
 def sent_form(request: HttpRequest) -> KeptForm | None:
-    """Return the form of this site that a request sends; None with a password or a file."""
+    """Return the form of this site that a request sends, or None.
+
+    A form with a password or a file gives None too.
+    """
     if request.method != "POST" or request.content_type != IS_A_FORM or TOKEN not in request.POST:
         return None
     fields = [
@@ -60,16 +63,16 @@ def sent_form(request: HttpRequest) -> KeptForm | None:
 
 
 def was_sent_from_here(request: HttpRequest) -> bool:
-    """Return whether a page of this site sent a request: browsers say so, and pages cannot lie."""
+    """Return whether a page of this site sent a request, by headers that no page can forge."""
     origin = urlsplit(request.headers.get("Origin") or request.headers.get("Referer", ""))
     ours = {f"{request.scheme}://{request.get_host()}", *settings.CSRF_TRUSTED_ORIGINS}
     return f"{origin.scheme}://{origin.netloc}" in ours
 
 
 def sign_in_first(request: HttpRequest) -> HttpResponse:
-    """Lead to the sign-in page and back to where somebody is, with what they have just sent.
+    """Send a person to sign in, and then back to their page with the form that they just sent.
 
-    Htmx gets a redirect in any case: a page that it sends from keeps what was filled in.
+    Htmx always gets a redirect: the page that used htmx still has what was filled in.
     """
     kept = None if is_from_htmx(request) else sent_form(request)
     if kept is None:
@@ -90,9 +93,9 @@ def sign_in_first(request: HttpRequest) -> HttpResponse:
 
 
 def sign_in_once_more(request: HttpRequest) -> HttpResponse:
-    """Show the sign-in page to who has sent it without its cookie; what it carries stays.
+    """Show the sign-in page again when it was sent without its cookie; it still carries the form.
 
-    Somebody who has signed in meanwhile, in another tab, can send that at once.
+    A person who has signed in meanwhile, in another tab, can send the carried form at once.
     """
     kept = unsealed(request.POST.get("kept", ""))
     if kept and request.user.is_authenticated:
@@ -107,10 +110,10 @@ def sign_in_once_more(request: HttpRequest) -> HttpResponse:
 
 
 def send_again(request: HttpRequest, kept: KeptForm, page: str) -> HttpResponse:
-    """Show somebody who is signed in what they sent before, with a button that sends it.
+    """Show a person who is signed in the form that they sent before, and a button to send it.
 
     Args:
-        page: the address of what they sent it from.
+        page: the address of the page that they sent it from.
     """
     context = {"kept": kept, "page": page}
     return _not_cached(render(request, "accounts/send_again.html", context))

@@ -1,4 +1,4 @@
-"""Who somebody is, how they and their programs are let in, and what they changed."""
+"""Users, their sign-in links and API tokens, and the audit trail of what they changed."""
 
 import secrets
 
@@ -7,12 +7,12 @@ from django.db import models
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-# No 0/O, 1/I/L, 5/S: a code is read aloud and typed.
+# Without 0/O, 1/I/L and 5/S, because people read codes aloud and type them.
 CODE_LETTERS = "ABCDEFGHJKMNPQRTUVWXYZ2346789"
 
 
 def new_rater_code() -> str:
-    """Return a random code such as 'R-7K2QX9': what pages and exports show instead of a name."""
+    """Return a random code such as 'R-7K2QX9', which pages and exports show instead of a name."""
     return "R-" + "".join(secrets.choice(CODE_LETTERS) for _ in range(6))
 
 
@@ -20,21 +20,23 @@ class User(AbstractUser):
     """One person with an account."""
 
     rater_code = models.CharField(max_length=16, unique=True, default=new_rater_code)
-    # WCAG 2.1.4: who speaks to the computer, or slips, can switch keys of one letter off.
+    # WCAG 2.1.4: people who use speech input, or press keys by mistake, can switch off
+    # single-letter keys.
     has_letter_keys = models.BooleanField(default=True)
-    # How often all sessions were ended at once: one that began before an end stays closed.
+    # How often all sessions of this person were ended. A session from before stays closed.
     n_session_ends = models.PositiveIntegerField(default=0)
 
     def _get_session_auth_hash(self, secret: str | bytes | None = None) -> str:
-        """Return what a session must know to go on: what it knew when it began."""
+        """Return the value that a session must hold; it got the value of its first moment."""
         of_password: str = super()._get_session_auth_hash(secret)  # type: ignore[misc]
         return f"{of_password}-{self.n_session_ends}" if self.n_session_ends else of_password
 
     @cached_property
     def group_names(self) -> frozenset[str]:
-        """The names of this person's groups: one query, and none where they are prefetched.
+        """The names of this person's groups. They take one query, or none if prefetched.
 
-        Every page asks for them. By way of the table between, which takes half as long.
+        Every page needs them. The query begins at the table between users and groups, which takes
+        half as long.
         """
         if "groups" in getattr(self, "_prefetched_objects_cache", {}):
             return frozenset(group.name for group in self.groups.all())
@@ -56,12 +58,12 @@ class SignInLink(models.Model):
 
 
 class AuditEntry(models.Model):
-    """One thing that somebody did to accounts, data or studies; never edited, never deleted."""
+    """One thing that a person did to accounts, data or studies. It is never edited or deleted."""
 
     at = models.DateTimeField(auto_now_add=True, db_index=True)
     actor = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
-    action = models.CharField(max_length=64)  # "dataset.deleted"
-    subject = models.CharField(max_length=200)  # its name or id at that time
+    action = models.CharField(max_length=64)  # such as "dataset.deleted"
+    subject = models.CharField(max_length=200)  # the name or id of the changed object at that time
     details = models.JSONField(default=dict)
 
     class Meta:
@@ -72,15 +74,15 @@ class AuditEntry(models.Model):
 
 
 class ApiToken(models.Model):
-    """One key that lets a program in as one person. Only a hash of it is kept."""
+    """One key with which a program acts as one person. Only a hash of it is kept."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="api_tokens")
-    name = models.CharField(max_length=100)  # what it is for, so that the right one is revoked
+    name = models.CharField(max_length=100)  # the purpose, so that people revoke the right token
     token_hash = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
-    last_used_at = models.DateTimeField(null=True, blank=True)  # to the minute
+    last_used_at = models.DateTimeField(null=True, blank=True)  # updated once a minute at most
     is_read_only = models.BooleanField(default=False)
-    ends_on = models.DateField(null=True, blank=True)  # its last day (UTC); None: when revoked
+    ends_on = models.DateField(null=True, blank=True)  # the last day (UTC); None: until revoked
 
     class Meta:
         ordering = ["-pk"]
@@ -93,5 +95,5 @@ class ApiToken(models.Model):
 
     @property
     def has_ended(self) -> bool:
-        """Whether its last day is over."""
+        """Whether the token's last day is over."""
         return self.ends_on is not None and self.ends_on < timezone.now().date()

@@ -1,4 +1,4 @@
-"""Everything that changes accounts, each with its line in the audit trail."""
+"""All changes of accounts. Those of access are recorded in the audit trail."""
 
 import hashlib
 import secrets
@@ -18,7 +18,7 @@ from accounts.access import Role
 from accounts.models import ApiToken, AuditEntry, SignInLink, User
 
 LINK_IS_VALID_FOR = timedelta(days=7)
-TOKEN_PREFIX = "attest_"  # tells a leaked token for what it is
+TOKEN_PREFIX = "attest_"  # shows that a leaked text is a token of this site
 TOKEN_USE_IS_NOTED_EVERY = timedelta(minutes=1)
 
 
@@ -48,7 +48,7 @@ def create_user(
 
 @transaction.atomic
 def set_roles(user: User, roles: Collection[Role], actor: User | None) -> None:
-    """Give somebody exactly these roles. Nobody can stop being an admin by their own hand."""
+    """Give a user exactly these roles. Admins cannot take the admin role from themselves."""
     before = {group.name for group in user.groups.all()}
     if set(roles) == before:
         return
@@ -66,9 +66,9 @@ def set_roles(user: User, roles: Collection[Role], actor: User | None) -> None:
 
 @transaction.atomic
 def deactivate(user: User, actor: User | None) -> None:
-    """Shut somebody out at once; votes and code stay theirs.
+    """Shut a user out at once. Their votes and their rater code stay theirs.
 
-    Sessions, links and API tokens end for good.
+    Their sessions, links and API tokens end for good.
     """
     if user == actor:
         raise AccountError("Only another admin can deactivate you.")
@@ -81,14 +81,14 @@ def deactivate(user: User, actor: User | None) -> None:
 
 @transaction.atomic
 def reactivate(user: User, actor: User | None) -> None:
-    """Let somebody in again who was deactivated."""
+    """Let a deactivated user in again."""
     if User.objects.filter(pk=user.pk, is_active=False).update(is_active=True):
         record(actor, "user.reactivated", user.username)
 
 
 @transaction.atomic
 def set_password(user: User, password: str) -> None:
-    """Change somebody's own password. Links that nobody has used end: they would open as well."""
+    """Change a user's own password. Unused links end, because they would let people in as well."""
     user.set_password(password)
     user.save(update_fields=["password"])
     _end_unused_links(user)
@@ -96,7 +96,7 @@ def set_password(user: User, password: str) -> None:
 
 
 def set_letter_keys(user: User, on: bool) -> None:
-    """Switch single-letter keys of the rating pages on or off for somebody."""
+    """Switch single-letter keys of the rating pages on or off for a user."""
     user.has_letter_keys = on
     user.save(update_fields=["has_letter_keys"])
 
@@ -115,9 +115,9 @@ def create_sign_in_link(user: User, actor: User | None) -> str:
 
 
 def valid_links(token: str) -> QuerySet[SignInLink]:
-    """Return the one link with this token, or none when it does not open the door any more."""
-    # A subquery, not a join: the UPDATE of `use_sign_in_link` must look at the link's own row
-    # again after waiting for another click, which PostgreSQL does not do through a join.
+    """Return the one link with this token, or no link when it is not valid any more."""
+    # This is a subquery, not a join: the UPDATE of `use_sign_in_link` must check the link's own
+    # row again after waiting for another click. PostgreSQL does not do that through a join.
     return SignInLink.objects.filter(
         token_hash=_hash(token),
         used_at=None,
@@ -128,7 +128,7 @@ def valid_links(token: str) -> QuerySet[SignInLink]:
 
 @transaction.atomic
 def use_sign_in_link(token: str) -> User | None:
-    """Return whom a link signs in, and use it up. Of two clicks, one gets None."""
+    """Return the user whom a link signs in, and use the link up. Of two clicks, one gets None."""
     if not valid_links(token).update(used_at=timezone.now()):
         return None
     user = User.objects.get(sign_in_links__token_hash=_hash(token))
@@ -140,10 +140,10 @@ def use_sign_in_link(token: str) -> User | None:
 def create_api_token(
     user: User, name: str, *, is_read_only: bool = False, ends_on: date | None = None
 ) -> str:
-    """Return a new token that lets programs in as somebody; it cannot be shown again.
+    """Return a new token with which programs act as a user; it cannot be shown again.
 
     Args:
-        ends_on: its last day, by UTC; None: it works until somebody revokes it.
+        ends_on: the token's last day, by UTC; None: it works until it is revoked.
     """
     token = TOKEN_PREFIX + secrets.token_urlsafe()
     limits = {"is_read_only": is_read_only, "ends_on": ends_on}
@@ -159,27 +159,27 @@ def create_api_token(
 
 @transaction.atomic
 def revoke_api_token(token: ApiToken) -> None:
-    """Delete a token: nothing gets in by it any more."""
+    """Delete a token, so that no program can use it any more."""
     deleted, _ = ApiToken.objects.filter(pk=token.pk).delete()
     if deleted:
         record(token.user, "token.revoked", token.user.username, name=token.name)
 
 
 def known_token(token: str) -> ApiToken | None:
-    """Return a token of an active user, with that user, also where its last day is over.
+    """Return the token of an active user, with that user, also when its last day is over.
 
-    None for any other text.
+    Return None for any other text.
     """
     tokens = ApiToken.objects.select_related("user")
     return tokens.filter(token_hash=_hash(token), user__is_active=True).first()
 
 
 def note_token_use(token: ApiToken) -> None:
-    """Write down that a token was used, once a minute at most."""
+    """Store when a token was used, once a minute at most."""
     now = timezone.now()
     if token.last_used_at and now - token.last_used_at < TOKEN_USE_IS_NOTED_EVERY:
         return
-    # One request tries, and waits where the database is busy; the others go on meanwhile.
+    # One request tries, and waits while the database is busy; the others do not wait for it.
     trying = f"token-use:{token.token_hash}"
     if not cache.add(trying, True, timeout=TOKEN_USE_IS_NOTED_EVERY.total_seconds()):
         return
@@ -188,7 +188,7 @@ def note_token_use(token: ApiToken) -> None:
 
 
 def forget_old_sign_ins() -> None:
-    """Delete sessions that are over, and links and records of sign-ins of so many days ago."""
+    """Delete sessions that are over, and links and sign-in records after SIGN_IN_RECORD_DAYS."""
     import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
     before = timezone.now() - timedelta(days=settings.SIGN_IN_RECORD_DAYS)
     SignInLink.objects.filter(expires_at__lt=before).delete()
@@ -202,10 +202,10 @@ def _end_unused_links(user: User) -> None:
 
 
 def _groups(roles: Collection[Role]) -> list[Group]:
-    """Return the groups of roles; a missing one is an error, not a role that is not given."""
+    """Return the groups of roles. A missing group is an error; its role is not left out."""
     return [Group.objects.get(name=role) for role in roles]
 
 
 def _hash(token: str) -> str:
-    """Return what the database keeps of a token; the token is random, so it needs no salt."""
+    """Return the hash of a token, which the database keeps. A random token needs no salt."""
     return hashlib.sha256(token.encode()).hexdigest()

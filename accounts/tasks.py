@@ -7,5 +7,5 @@ from accounts import services
 
 @shared_task
 def forget_old_sign_ins() -> None:
-    """Delete what is left of sign-ins long ago."""
+    """Delete sessions, links and records of old sign-ins."""
     services.forget_old_sign_ins()

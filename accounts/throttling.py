@@ -1,4 +1,7 @@
-"""Who tries passwords is shut out for a while. django-axes counts; here it says when is enough."""
+"""Limits for wrong passwords: a caller who reaches one is shut out for a while.
+
+django-axes counts the wrong passwords; the limits are in this module.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -18,15 +21,15 @@ from accounts.token_mask import without_tokens
 
 
 class Lock(NamedTuple):
-    """A door that so many wrong passwords shut which have something in common."""
+    """A limit for wrong passwords that have something in common: the name, the address or both."""
 
-    shared: tuple[str, ...]  # what they have in common
-    limit: int  # wrong passwords, of those that axes still counts
-    wait: timedelta  # since the last of them; tries in between are not counted
+    shared: tuple[str, ...]  # what the wrong passwords have in common
+    limit: int  # number of wrong passwords, among those that axes still counts
+    wait: timedelta  # time after the last wrong password; attempts meanwhile are not counted
     shuts_out: str
 
     def is_shut(self, caller: Mapping[str, str | None], since: datetime, now: datetime) -> bool:
-        """Return whether a caller must wait; who has no name or no address is not told by it."""
+        """Return whether a caller must wait; False if the caller lacks what the lock compares."""
         shared = {name: caller[name] for name in self.shared}
         if not all(shared.values()):
             return False
@@ -42,14 +45,15 @@ LOCKS = (
         wait=timedelta(minutes=15),
         shuts_out="{username} cannot sign in from here",
     ),
-    # One password for each of many names.
+    # This stops attempts with one password for each of many names.
     Lock(
         ("ip_address",),
         limit=50,
         wait=timedelta(minutes=15),
         shuts_out="nobody can sign in from here",
     ),
-    # Many machines, one name. The wait is short: it shuts out the person who has that name, too.
+    # This stops attempts from many machines on one name. The wait is short, because it also shuts
+    # out the person who has that name.
     Lock(
         ("username",),
         limit=20,
@@ -60,7 +64,7 @@ LOCKS = (
 
 
 def shut_locks(request: HttpRequest, credentials: Mapping[str, Any] | None) -> list[Lock]:
-    """Return the locks that shut out whoever sends a request that axes has seen."""
+    """Return the locks that shut out the sender of a request. Axes must have seen the request."""
     caller = {
         "username": get_client_username(request, credentials),
         "ip_address": request.axes_ip_address,  # type: ignore[attr-defined]
@@ -70,18 +74,18 @@ def shut_locks(request: HttpRequest, credentials: Mapping[str, Any] | None) -> l
 
 
 class SignInThrottle(AxesDatabaseHandler):  # type: ignore[misc] # no types
-    """Counts as axes does; what is enough is said by `LOCKS`."""
+    """The handler of wrong passwords: axes counts them, and `LOCKS` decides who is shut out."""
 
     def get_failures(
         self, request: HttpRequest, credentials: Mapping[str, Any] | None = None
     ) -> int:
-        """Return how many locks are shut: AXES_FAILURE_LIMIT is one."""
+        """Return how many locks are shut. Axes refuses from one on (AXES_FAILURE_LIMIT)."""
         return len(shut_locks(request, credentials))
 
     def user_logged_in(
         self, sender: object, request: HttpRequest, user: User, **kwargs: Any
     ) -> None:
-        """Note who has signed in, without the token of the link that they came by."""
+        """Record who has signed in, without the token of the link that they used."""
         path = request.axes_path_info  # type: ignore[attr-defined]
         request.axes_path_info = without_tokens(path)  # type: ignore[attr-defined]
         super().user_logged_in(sender, request, user, **kwargs)
@@ -90,7 +94,7 @@ class SignInThrottle(AxesDatabaseHandler):  # type: ignore[misc] # no types
 def shut_out(
     request: HttpRequest, response: HttpResponse, credentials: Mapping[str, Any] | None
 ) -> HttpResponse:
-    """Say who cannot sign in, and for how long, instead of the usual answer."""
+    """Show who cannot sign in, and for how long, instead of the usual answer."""
     username = get_client_username(request, credentials) or ""
     lock = max(shut_locks(request, credentials), key=lambda lock: lock.wait, default=LOCKS[0])
     context = {

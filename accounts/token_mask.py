@@ -1,10 +1,10 @@
-"""Keeps the tokens of sign-in links out of logs: who reads those must not sign in as others."""
+"""The mask for tokens of sign-in links in logs: readers of logs must not sign in as others."""
 
 import logging
 import re
 from typing import Any
 
-# In a path, and in an address that carries it as a parameter.
+# It matches a link in a path, and in an address that has the link as a parameter.
 _LINK = re.compile(r"(sign-in-link(?:/|%2F))[\w-]+", re.IGNORECASE | re.ASCII)
 _FORMATTER = logging.Formatter()
 
@@ -15,9 +15,10 @@ def without_tokens(text: str) -> str:
 
 
 def mask_tokens_in_logs() -> None:
-    """Make every record of every logger of this process without tokens, whoever writes it.
+    """Remove the tokens from every record of every logger of this process.
 
-    Not a filter of a handler: Django, gunicorn and the development server have their own.
+    A filter of one handler would miss records: Django, gunicorn and the development server have
+    handlers of their own.
     """
     make_record = logging.getLogRecordFactory()
 
@@ -25,12 +26,12 @@ def mask_tokens_in_logs() -> None:
         record = make_record(*args, **kwargs)
         try:
             message = record.getMessage()
-        except Exception:  # it does not fit its arguments, which logging says in its own way
+        except Exception:  # the message does not fit its arguments; logging reports that itself
             return record
         if _LINK.search(message):
             record.msg, record.args = without_tokens(message), ()
         if record.exc_info and _LINK.search(trace := _FORMATTER.formatException(record.exc_info)):
-            record.exc_text = without_tokens(trace)  # which handlers write instead
+            record.exc_text = without_tokens(trace)  # handlers write this text, where it is set
         return record
 
     logging.setLogRecordFactory(make_masked)

@@ -1,4 +1,4 @@
-"""Signing in and out, one's password and tokens; for admins the users and the audit trail."""
+"""Pages for signing in and out, password and tokens; for admins also users and audit trail."""
 
 import time
 
@@ -36,12 +36,12 @@ from accounts.models import ApiToken, AuditEntry, User
 
 USERS_PER_PAGE = 25
 ENTRIES_PER_PAGE = 50
-CAME_BY_LINK = "came_by_link"  # when, in seconds
-LINK_COUNTS_FOR = 15 * 60  # seconds: who came by a link may set a password without the old one
+CAME_BY_LINK = "came_by_link"  # the session's key for the time of the link's use, in seconds
+LINK_COUNTS_FOR = 15 * 60  # seconds after a link's use in which no old password is asked for
 
 
 class SignIn(LoginView):
-    """Django's sign-in with our template; axes shuts out who guesses."""
+    """Django's sign-in with our template. Axes shuts out people who guess passwords."""
 
     template_name = "accounts/sign_in.html"
     authentication_form = SignInForm
@@ -50,7 +50,8 @@ class SignIn(LoginView):
     def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         response = super().dispatch(request, *args, **kwargs)
         kept = unsealed(request.POST.get("kept", ""))
-        if kept is None or not request.user.is_authenticated:  # just now, or in another tab
+        # The person may have signed in just now, or in another tab.
+        if kept is None or not request.user.is_authenticated:
             return response
         return send_again(request, kept, self.get_success_url())
 
@@ -63,9 +64,9 @@ sign_in = public(SignIn.as_view())
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Answer a form without its cookie: where it is ours, keep it and let its sender sign in.
+    """Answer a form that lacks its cookie. If it is ours, keep it and let its sender sign in.
 
-    A page of another site gets nothing kept, and a script hears of it by the status.
+    A form from a page of another site is not kept. A script learns of it by the status 403.
     """
     wants_json = request.get_preferred_type(["text/html", "application/json"]) != "text/html"
     if wants_json or not was_sent_from_here(request):
@@ -93,7 +94,7 @@ def sign_out(request: SignedInRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @public
 def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Show whom a link signs in; only the button does it, since mail scanners open links."""
+    """Show whom a link signs in. Only the button signs them in, as mail scanners open links."""
     if request.method == "POST" and (user := services.use_sign_in_link(token)):
         login(request, user, backend="django.contrib.auth.backends.ModelBackend")
         request.session[CAME_BY_LINK] = time.time()
@@ -108,7 +109,7 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
 @allowed_to_all
 def change_password(request: SignedInRequest) -> HttpResponse:
     posted = request.method == "POST"
-    # Whoever came by a link has just proved who they are, and may have forgotten the old one.
+    # A person who used a link has just proved who they are, and may have forgotten the password.
     since_link = time.time() - request.session.get(CAME_BY_LINK, 0)
     came_by_link = since_link < LINK_COUNTS_FOR or not request.user.has_usable_password()
     form_class = SetPasswordForm if came_by_link else PasswordChangeForm
@@ -135,7 +136,7 @@ def letter_keys(request: SignedInRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @allowed(Role.RESEARCHER)
 def api_tokens(request: SignedInRequest) -> HttpResponse:
-    """List one's tokens. A new one is shown once: a redirect to it would have to keep it."""
+    """List a person's own tokens. A new one is shown once: a redirect would have to store it."""
     posted = request.method == "POST"
     form = NewTokenForm(request.POST if posted else None)
     context: dict[str, object] = {}
@@ -234,7 +235,7 @@ def reactivate_user(request: SignedInRequest, user_id: int) -> HttpResponse:
 @require_POST
 @allowed(Role.ADMIN)
 def create_sign_in_link(request: SignedInRequest, user_id: int) -> HttpResponse:
-    """Show a new link, once: a redirect to a page with it would have to keep the token."""
+    """Show a new link once. A redirect to a page with the link would have to store the token."""
     person = get_object_or_404(User, pk=user_id)
     try:
         token = services.create_sign_in_link(person, request.user)

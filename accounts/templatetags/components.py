@@ -1,4 +1,4 @@
-"""Parts that pages are built of. Every template has them without loading them."""
+"""Tags for parts of pages. Every template has them without loading them."""
 
 from django import template
 from django.template.loader import render_to_string
@@ -9,7 +9,7 @@ register = template.Library()
 
 @register.simple_block_tag(end_name="endempty")
 def empty(content: str, title: str, url: str = "", action: str = "") -> SafeString:
-    """Return the state of a page or list with nothing in it: what is missing, and what to do."""
+    """Return the note on an empty page or list: what is missing, and what to do."""
     given = {"title": title, "text": content, "url": url, "action": action}
     return render_to_string("_empty.html", given)
 
@@ -25,13 +25,13 @@ def callout(
 
 @register.simple_block_tag(end_name="endfilters")
 def filters(content: str, here: str, target: str, label: str) -> SafeString:
-    """Return the bar of what a page shows; a change of a field swaps `target` for what is chosen.
+    """Return the bar in which a person chooses what a page shows; a change renews `target`.
 
     Args:
         content: labels with their fields.
-        here: the address of the page, without what is chosen.
+        here: the address of the page, without the choices.
         target: a CSS selector, such as "#figures".
-        label: of the bar, for who cannot see it.
+        label: the name of the bar, for people who cannot see it.
     """
     given = {"content": content, "here": here, "target": target, "label": label}
     return render_to_string("_filters.html", given)
