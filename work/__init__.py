@@ -1,1 +1,1 @@
-"""Long work that survives whatever kills it: the processes that do it, and whether they live."""
+"""Long work that goes on after a crash: its processes, and whether they are alive."""

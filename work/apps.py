@@ -7,7 +7,7 @@ class WorkConfig(AppConfig):
     name = "work"
 
     def ready(self) -> None:
-        """Let each task that a worker takes from the queue be a sign that workers are alive."""
+        """Count each task that a worker takes from the queue as a sign that workers are alive."""
         from celery import signals
 
         from work.worker_health import give_sign

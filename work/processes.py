@@ -1,4 +1,4 @@
-"""Child processes that live and die together, whatever ends the program that started them."""
+"""Child processes that run and end together, however the program that started them ends."""
 
 import ctypes
 import logging
@@ -19,51 +19,53 @@ STARTS_WITHIN_SECONDS = 90.0
 STOPS_WITHIN_SECONDS = 2.0
 LOOKS_EVERY_SECONDS = 0.1
 EARLY_END_SECONDS = 10.0
-MOST_EARLY_ENDS = 3  # in a row; then a program cannot run
+MOST_EARLY_ENDS = 3  # early ends in a row; after one more, the program counts as unable to run
 LOG_LINES_SHOWN = 12
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PR_SET_PDEATHSIG = 1  # of Linux's <sys/prctl.h>
+PR_SET_PDEATHSIG = 1  # the value in Linux's <sys/prctl.h>
 
 
 class ProcessTrouble(Exception):
-    """A process ended by itself, or did not get ready in time; the message says which."""
+    """A process ended by itself, or was not ready in time. The message says what happened."""
 
 
 class Program(NamedTuple):
-    """What runs as a process: `python -m <arguments>`."""
+    """A program that runs as a process: `python -m <arguments>`."""
 
-    name: str  # of its log too
+    name: str  # also the name of its log
     arguments: Sequence[str]
     stop_signal: signal.Signals
     environment: Mapping[str, str] = {}
-    is_restarted: bool = False  # started anew when it ends by itself
+    is_restarted: bool = False  # whether it is started again when it ends by itself
 
 
 class Child:
-    """A program that runs."""
+    """A program with its running process."""
 
     def __init__(self, program: Program, process: "subprocess.Popen[bytes]") -> None:
         self.program = program
         self.process = process
         self.began_at = time.monotonic()
-        self.n_early_ends = 0  # in a row: it ended by itself as soon as it was started
+        self.n_early_ends = 0  # how often in a row it ended by itself soon after its start
 
 
 class Supervisor:
-    """Starts Python modules as processes, restarts those that ask for it, and ends all of them.
+    """A context that runs Python modules as processes, restarts some of them, and ends all of them.
 
-    All end when another one ends by itself, or when the supervisor is left. Ctrl-C, SIGTERM, a
-    closed terminal and the end of the calling program (`make`) make the waits return; leaving the
-    context does the ending. On Linux the children end even when this program is killed with -9.
-    Signals reach the children through us alone: each leads a session.
+    All processes end when the context is left, which also happens when a process that is not
+    restarted ends by itself. Ctrl-C, SIGTERM, a closed terminal and the end of the calling program
+    (`make`) make `wait` return, so that the context can be left. On Linux the children end even
+    when this program is killed with -9. Each child leads a session of its own, so only this program
+    sends signals to it.
     """
 
     def __init__(self, folder: Path, log_folder: Path | None = None) -> None:
         """Supervise processes.
 
         Args:
-            folder: where they run.
-            log_folder: where what each prints goes, to `<name>.log`; None: where ours goes.
+            folder: the folder that the processes run in.
+            log_folder: the folder for the output of each, in `<name>.log`; None: the output goes
+                where the output of this program goes.
         """
         self._folder = folder
         self._log_folder = log_folder
@@ -75,7 +77,7 @@ class Supervisor:
         if self._log_folder:
             self._log_folder.mkdir(parents=True, exist_ok=True)
         self._previous = {number: signal.getsignal(number) for number in STOP_SIGNALS}
-        self._is_detached = self._previous[signal.SIGHUP] == signal.SIG_IGN  # nohup
+        self._is_detached = self._previous[signal.SIGHUP] == signal.SIG_IGN  # nohup sets this
         for number in STOP_SIGNALS:
             if number != signal.SIGHUP or not self._is_detached:
                 signal.signal(number, self._stop)
@@ -90,20 +92,20 @@ class Supervisor:
         self.is_stopping = True
 
     def start(self, program: Program) -> None:
-        """Start a program; its log begins anew."""
+        """Start a program with an empty log."""
         if self._log_folder:
             self._log_of(program).unlink(missing_ok=True)
         self._children[program.name] = Child(program, self._process_of(program))
 
     def start_anew(self, name: str) -> None:
-        """Kill a program with whatever it started, and start it again."""
+        """Kill a program and the processes that it started, and start it again."""
         child = self._children[name]
         _kill(child.process)
         child.process = self._process_of(child.program)
         child.began_at = time.monotonic()
 
     def says(self, name: str, words: str) -> bool:
-        """Return whether these words stand in a program's log."""
+        """Return whether a program's log contains these words."""
         return words in self._log_of(self._children[name].program).read_text("utf-8", "replace")
 
     def _process_of(self, program: Program) -> "subprocess.Popen[bytes]":
@@ -127,7 +129,7 @@ class Supervisor:
     def wait(
         self, until: Callable[[], bool] = lambda: False, seconds: float = float("inf")
     ) -> None:
-        """Return when `until` says so, or somebody asked to stop.
+        """Wait until `until` returns True, or this program is asked to stop.
 
         Raises:
             ProcessTrouble: a program ended that cannot be restarted, or the time is over.
@@ -143,10 +145,10 @@ class Supervisor:
             time.sleep(LOOKS_EVERY_SECONDS)
 
     def _restart(self, child: Child) -> None:
-        """Start a program that has ended again, if it is one of those, and ran for a while.
+        """Start a program that has ended by itself again.
 
         Raises:
-            ProcessTrouble: it is not, or it cannot run.
+            ProcessTrouble: the program is not one that is restarted, or it ended early too often.
         """
         how = how_it_ended(child.process.returncode)
         was_early = time.monotonic() - child.began_at < EARLY_END_SECONDS
@@ -157,7 +159,7 @@ class Supervisor:
         self.start_anew(child.program.name)
 
     def _end_of_log(self, child: Child) -> str:
-        """Return the last lines of a log under its name; nothing when there are none."""
+        """Return the last lines of a log below its path; "" when there are none."""
         if not self._log_folder:
             return ""
         log = self._log_of(child.program)
@@ -171,7 +173,7 @@ class Supervisor:
         return self.is_stopping
 
     def _end_all(self) -> None:
-        """Ask the programs to end; after a while, kill them and whatever they started."""
+        """Ask the programs to end. After a while, kill them and the processes that they started."""
         for child in self._children.values():
             if child.process.poll() is None:
                 child.process.send_signal(child.program.stop_signal)
@@ -183,14 +185,17 @@ class Supervisor:
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
-    """Kill a process with its session, which its own children may outlive."""
+    """Kill a process and its whole session, because its own children may outlive it."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
 def _ends_with_parent(number: signal.Signals) -> Callable[[], None] | None:
-    """Return what a child calls first to get this signal when its parent dies (Linux)."""
+    """Return the function that a child calls first, to get this signal when its parent dies.
+
+    Return None on systems other than Linux.
+    """
     if sys.platform != "linux":
         return None
     library = ctypes.CDLL(None)
@@ -198,5 +203,5 @@ def _ends_with_parent(number: signal.Signals) -> Callable[[], None] | None:
 
 
 def how_it_ended(status: int) -> str:
-    """Return how a process ended, from the status that its parent is given."""
+    """Return in words how a process ended, from the exit status that its parent gets."""
     return f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended ({status})"

@@ -1,9 +1,9 @@
-"""Whether workers are alive: when one of them gave its last sign.
+"""The health of the workers: when one of them last gave a sign that it is alive.
 
-A sign is a task that a worker took from the queue, of which beat sends some every few seconds, or a
-lease that it renewed. So silence means that beat, the queue or all workers are dead or stuck. Signs
-lie in the cache, which the site and its workers share: while an import holds SQLite, nobody could
-write a row.
+A sign is a task that a worker took from the queue, or a lease that it renewed. Beat sends some
+tasks every few seconds, so silence means that beat, the queue or all workers are dead or stuck.
+Signs are in the cache, which the site and its workers share. They are not rows, because no worker
+could write one while an import locks SQLite.
 """
 
 import time
@@ -17,14 +17,14 @@ from django.conf import settings
 from django.core.cache import cache
 
 SIGN, UNSENT, PROBE = "work:sign", "work:unsent", "work:probe"
-UNSENT_SECONDS = 60.0  # that a message which could not be sent is spoken of
-SIGNS_EVERY_SECONDS = 1.0  # of one process, at the most
+UNSENT_SECONDS = 60.0  # how long pages mention a message that could not be sent
+SIGNS_EVERY_SECONDS = 1.0  # shortest time between two signs of one process
 
 _gave_sign_at = 0.0
 
 
 def give_sign(*arguments: Any, **signal: Any) -> None:
-    """Say that this worker is alive; its arguments are those of any signal of Celery."""
+    """Note that this worker is alive. Any signal of Celery may call this with its arguments."""
     global _gave_sign_at
     now = time.time()
     if now - _gave_sign_at >= SIGNS_EVERY_SECONDS:
@@ -34,7 +34,7 @@ def give_sign(*arguments: Any, **signal: Any) -> None:
 
 @contextmanager
 def at_work() -> Iterator[None]:
-    """Give signs while work without a lease goes on, for as long as a task may take."""
+    """Give signs while work without a lease goes on, but not longer than a task may take."""
     is_over = Event()
     ends_at = time.monotonic() + settings.CELERY_TASK_TIME_LIMIT
 
@@ -50,12 +50,12 @@ def at_work() -> Iterator[None]:
 
 
 def note_unsent(problem: str) -> None:
-    """Say why a message to workers could not be sent."""
+    """Store why a message to workers could not be sent."""
     cache.set(UNSENT, problem, UNSENT_SECONDS)
 
 
 def why_unsent() -> str:
-    """Return why a message to workers could not be sent a moment ago; "" when none was lost."""
+    """Return why a message to workers could not be sent a moment ago; "" if all were sent."""
     problem: str = cache.get(UNSENT, "")
     return problem
 
@@ -69,31 +69,31 @@ def is_cache_usable() -> bool:
 
 
 class Watch:
-    """Looks for signs, and remembers the latest: a cache may forget it.
+    """A watch for signs that remembers the latest one, because a cache may forget it.
 
-    Where none was ever given, silence begins with the watch.
+    Without any sign, silence is counted from the start of the watch.
     """
 
     def __init__(self) -> None:
         self._latest = time.time()
 
     def is_quiet(self) -> bool:
-        """Return whether no sign has come for long."""
+        """Return whether no sign has come for SILENT_AFTER_SECONDS."""
         self._latest = max(self._latest, cache.get(SIGN) or 0.0)
         return bool(time.time() - self._latest >= settings.SILENT_AFTER_SECONDS)
 
     def silent_since(self) -> datetime | None:
         """Return when a worker gave its last sign, in UTC, if that is long ago; else None.
 
-        Where the cache cannot be used no sign can come, whoever lives.
+        Return None also when the cache cannot be used: then no worker can give a sign.
         """
         if not self.is_quiet() or not is_cache_usable():
             return None
         return datetime.fromtimestamp(self._latest, UTC)
 
     def begin_again(self, in_seconds: float = 0.0) -> None:
-        """Count silence from then on: workers that were started need so long."""
+        """Count silence from that time on, because workers need some seconds to start."""
         self._latest = time.time() + in_seconds
 
 
-watch = Watch()  # of this process of the site
+watch = Watch()  # each process of the site has its own

@@ -1,4 +1,4 @@
-"""The processes that do long work: a beat, workers that compute, and one that waits for servers."""
+"""The processes for long work: a beat, workers that compute, and one that waits for servers."""
 
 import logging
 import signal
@@ -13,20 +13,21 @@ from work.worker_health import Watch
 logger = logging.getLogger(__name__)
 
 LOOKS_EVERY_SECONDS = 1.0
-IS_READY = " ready."  # in a worker's log
+IS_READY = " ready."  # part of the line that a worker logs when it is ready
 CELERY = ("celery", "--app=config")
-# What workers tell each other only fills the queue; `work.worker_health` sees that one is alive.
+# Messages between workers only fill the queue; `work.worker_health` sees whether one is alive.
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
-# A worker that gets SIGTERM waits for its tasks, which may take an hour. Killed work is sent again.
+# A worker that gets SIGTERM would wait for its tasks, which may take an hour. Work that is killed
+# is sent again.
 STOP_SIGNAL = signal.SIGQUIT
 VERBOSE = {"ATTEST_LOG_LEVEL": "INFO"}
 
 
 def programs() -> Iterator[Program]:
-    """Yield the programs that do long work, each restarted when it dies.
+    """Yield the programs that do long work. Each is restarted when it dies.
 
-    Workers of the queue in a folder are single processes: the processes of a pool would share a
-    lock on their pipe, and one that is killed while it holds that stops them all.
+    With the queue in a folder, each worker is a single process. The processes of a pool would share
+    a lock on their pipe, and one that is killed while it holds the lock would stop them all.
     """
     beat = (*CELERY, "beat", "--loglevel=INFO", "--pidfile=")
     yield Program("beat", beat, signal.SIGTERM, VERBOSE, is_restarted=True)
@@ -55,7 +56,7 @@ def _worker(name: str, queues: str, *arguments: str) -> Program:
 
 
 class Workers:
-    """The workers under a supervisor, which starts them anew when none gives a sign."""
+    """The workers of a supervisor, which starts them again when none gives a sign."""
 
     def __init__(self, supervisor: Supervisor) -> None:
         self._supervisor = supervisor
@@ -69,12 +70,15 @@ class Workers:
         self._watch.begin_again(STARTS_WITHIN_SECONDS)
 
     def are_ready(self) -> bool:
-        """Return whether all of them take work; they need logs of their own."""
+        """Return whether all workers take work. Each worker must have a log of its own."""
         workers = [name for name in self._names if name != "beat"]
         return all(self._supervisor.says(name, IS_READY) for name in workers)
 
     def look(self) -> bool:
-        """Start all of them anew if none gave a sign for long; return False: waiting goes on."""
+        """Start all programs again if no worker gave a sign for long.
+
+        Return False always, so that the supervisor goes on waiting.
+        """
         if time.monotonic() >= self._look_at:
             self._look_at = time.monotonic() + LOOKS_EVERY_SECONDS
             if since := self._watch.silent_since():

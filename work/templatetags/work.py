@@ -1,4 +1,4 @@
-"""What pages with waiting work say about the workers."""
+"""Notes about the workers on pages with waiting work."""
 
 from django import template
 from django.utils import timezone
@@ -11,13 +11,17 @@ register = template.Library()
 
 @register.simple_tag
 def are_workers_silent() -> bool:
-    """Return whether no worker has given a sign for a while: nobody can say how long work takes."""
+    """Return whether no worker has given a sign for a while, so that no page can estimate times."""
     return watch.silent_since() is not None
 
 
 @register.inclusion_tag("work/_silence.html")
 def worker_silence() -> dict[str, str | bool]:
-    """Say that no worker has answered for a while, or that none can be told; else nothing."""
+    """Show since when no worker has answered, or that this cannot be known without a cache.
+
+    While workers answer, show why a message to them could not be sent a moment ago, if one was
+    lost.
+    """
     if not watch.is_quiet():
         return {"unsent": why_unsent()}
     since = watch.silent_since()

@@ -1,8 +1,8 @@
-"""Run the workers with these settings: what long work needs, supervised. Ctrl-C ends all of it.
+"""Run and supervise the processes that long work needs, with these settings. Ctrl-C ends them all.
 
-A beat, as many processes as ATTEST_WORKER_PROCESSES says, and one that waits for servers. Whichever
-dies is started again, and all of them when none has answered for a minute. More machines may run it
-as well: what two beats send twice is done once.
+They are a beat, as many worker processes as ATTEST_WORKER_PROCESSES says, and a worker that waits
+for servers. A process that dies is started again. All are started again when no worker has answered
+for a minute. Several machines may run this command: what two beats send twice is done once.
 """
 
 from argparse import RawDescriptionHelpFormatter
