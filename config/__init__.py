@@ -1,4 +1,4 @@
-"""The settings package: glue only, nothing imports it."""
+"""Settings and the parts that join the apps. No app imports this package."""
 
 from config.celery import app as celery_app
 

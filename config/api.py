@@ -36,12 +36,12 @@ router.register("runs", Runs, "run")
 router.register("scores", ScoreList, "score")
 router.register("jobs", Jobs, "job")
 
-# Swagger's page sets styles on its elements: the policy gives way here and nowhere else.
+# Swagger's page sets styles on its elements, so the policy allows them here and nowhere else.
 docs = csp_update({"style-src": ["'unsafe-inline'"]})(
     allowed(Role.RESEARCHER)(
         SpectacularSwaggerSplitView.as_view(
             url_name="api:schema",
-            http_method_names=["get", "head"],  # OPTIONS would be written into its template
+            http_method_names=["get", "head"],  # its template cannot answer OPTIONS
         )
     )
 )
@@ -67,6 +67,6 @@ urlpatterns = [
         ScoreExperiment.as_view(),
         name="score-experiment",
     ),
-    # Any character, a line break too.
+    # The pattern matches any character, also a line break.
     re_path(r"^v1/[\s\S]*$", NoSuchAddress.as_view(), name="no-such-address"),
 ]

@@ -1,4 +1,4 @@
-"""Caches without which every page still comes: a full disk or a lost Redis breaks none."""
+"""Caches that may fail: every page is still shown when the disk is full or Redis is lost."""
 
 import logging
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def _in_vain() -> Iterator[None]:
-    """Go on behind what a cache cannot do."""
+    """Log an error of the cache, and go on after the block."""
     try:
         yield
     except (OSError, RedisError) as error:
@@ -23,7 +23,7 @@ def _in_vain() -> Iterator[None]:
 
 
 class _Guarded(BaseCache):
-    """Where it cannot be used, it answers as if nothing were there, and nobody else."""
+    """A cache that answers, while it cannot be used, as an empty cache with no other users."""
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
         with _in_vain():
@@ -49,7 +49,7 @@ class _Guarded(BaseCache):
     ) -> bool:
         with _in_vain():
             return super().add(key, value, timeout, version)
-        return True  # what is locked by it, conditional updates of rows protect as well
+        return True  # conditional updates of rows protect whatever this cache locks as well
 
     def delete(self, key: Any, version: int | None = None) -> bool:
         with _in_vain():
@@ -61,7 +61,7 @@ class FileCache(_Guarded, FileBasedCache):
     """A cache of files."""
 
     def _createdir(self) -> None:
-        """Make the folder, as the cache is made: without it the site starts all the same."""
+        """Make the folder when the cache is made. Without it the site starts all the same."""
         with _in_vain():
             super()._createdir()  # type: ignore[misc]
 

@@ -1,4 +1,4 @@
-"""The Celery application; its settings are the CELERY_ ones of settings.py."""
+"""The Celery application. Its settings are those of settings.py that begin with CELERY_."""
 
 import logging
 import os
@@ -15,19 +15,19 @@ TRANSPORT_ALIASES["filesystem"] = "config.queue_folder:Transport"
 
 logger = logging.getLogger(__name__)
 
-PAUSE_SECONDS = 5.0  # after a message that could not be sent: others would wait in vain
+PAUSE_SECONDS = 5.0  # pause after a message that could not be sent; others would fail as well
 
 
 class Task(DjangoTask):  # type: ignore[misc]
-    """A task whose message may be lost: what is to be done is a row, and beat sends it again.
+    """A task whose message may be lost: its work is stored in a row, and beat sends it again.
 
-    So a queue that is not there keeps no page from being shown, and asks nobody to try again.
+    So pages are still shown while the queue cannot be reached, and no person has to try again.
     """
 
     _sends_again_at = 0.0
 
     def apply_async(self, *args: Any, **kwargs: Any) -> Any:
-        """Send a message, if that is possible; return its result, None if it is not."""
+        """Send a message and return its result; return None when it cannot be sent."""
         from work.worker_health import note_unsent
 
         if monotonic() < Task._sends_again_at:

@@ -1,4 +1,4 @@
-"""Middleware of our own."""
+"""Middleware of this site, and the address of a client behind proxies."""
 
 import errno
 import logging
@@ -21,11 +21,12 @@ logger = logging.getLogger(__name__)
 
 
 def client_address(request: HttpRequest) -> str | None:
-    """Return the address that a request comes from, behind as many proxies as there are.
+    """Return the address that a request comes from, behind DJANGO_PROXIES proxies.
 
-    Each proxy adds the address it was called from at the end of X-Forwarded-For; what stands
-    before those is the caller's own word. Where there is no address in that place, it is that of
-    whoever is connected; None where that has none either (a socket of this machine).
+    Each proxy adds the address of its caller at the end of X-Forwarded-For. What is before these
+    addresses was sent by the caller and may be false. If the header has no valid address at the
+    expected place, return the address of the direct connection, or None if that has no address
+    either (a socket of this machine).
     """
     addresses = request.headers.get("X-Forwarded-For", "").split(",")
     caller = None
@@ -35,9 +36,9 @@ def client_address(request: HttpRequest) -> str | None:
 
 
 def _address(text: str) -> str | None:
-    """Return an address in numbers as databases write it; None for any other text."""
+    """Return a numeric address in the form that databases use; None for any other text."""
     try:
-        return str(ip_address(text.strip().partition("%")[0]))  # without the zone of a link
+        return str(ip_address(text.strip().partition("%")[0]))  # a zone follows the '%'
     except ValueError:
         return None
 
@@ -45,7 +46,7 @@ def _address(text: str) -> str | None:
 def refuse_nul(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """Refuse an address with a NUL character: PostgreSQL knows no text with one."""
+    """Refuse an address with a NUL character, because PostgreSQL stores no text with one."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         query = request.META.get("QUERY_STRING", "")
@@ -61,8 +62,8 @@ def sign_in_again_with_htmx(
 ) -> Callable[[HttpRequest], HttpResponse]:
     """Turn a redirect to the sign-in page into HX-Redirect, so that htmx leaves the page.
 
-    Without it htmx follows the redirect by itself and swaps the sign-in page into a fragment.
-    The way back is the page the person was on, not the fragment's address.
+    Otherwise htmx would follow the redirect and put the sign-in page into a part of the page.
+    After signing in, the person returns to the page that they saw, not to the fragment's address.
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -77,7 +78,7 @@ def sign_in_again_with_htmx(
 
 
 class ServerTrouble:
-    """Says what is wrong when a disk is full or the database is not there: status 503."""
+    """The answer while the disk is full or the database cannot be used, with status 503."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
@@ -86,7 +87,7 @@ class ServerTrouble:
         return self._get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Return a page, or JSON to a program; None for what is a mistake of ours."""
+        """Return a page, or JSON to a program; None when the error has another cause."""
         trouble = _trouble_in(error)
         if not trouble:
             return None
@@ -95,7 +96,7 @@ class ServerTrouble:
 
 
 def _trouble_in(error: Exception) -> str:
-    """Return what the server lacks; "" for an error that has another cause."""
+    """Return what is wrong with the server; "" for an error that has another cause."""
     is_about_disk = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
     if is_about_disk or (isinstance(error, OperationalError) and _is_full(str(error))):
         return "The server’s disk is full"

@@ -1,8 +1,8 @@
-"""The queue in a folder, whose messages appear whole, and which is made again when it is gone.
+"""The queue in a folder: messages appear whole, and a deleted folder is made again.
 
-Kombu's own writes a message where readers look for it: one that comes at that moment reads nothing,
-and its worker dies of that. So it does with the files that say which exchange leads to which queue;
-here each leads to the queue of its name.
+Kombu's own queue writes a message where readers look for it. A worker that reads at that moment
+finds an empty file and dies. The same is true of Kombu's files that say which exchange leads to
+which queue; here there are none, and each exchange leads to the queue of the same name.
 """
 
 import os
@@ -23,15 +23,15 @@ class Channel(filesystem.Channel):
         return [filesystem.exchange_queue_t(exchange, "", exchange)]
 
     def _queue_bind(self, exchange: str, routing_key: str, pattern: str, queue: str) -> None:
-        """Write nothing: see `get_table`."""
+        """Write nothing, because `get_table` needs no file."""
 
     def _delete(self, queue: str, *args: Any, **kwargs: Any) -> None:
-        """Delete what waits in a queue."""
+        """Delete the messages that wait in a queue."""
         self._purge(queue)  # type: ignore[no-untyped-call]
 
-    # Kombu's own two disagree on the name of the second.
+    # The two definitions in Kombu disagree on the name of the second parameter.
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
-        """Put a message into a queue: written under a name that nobody looks for, then renamed."""
+        """Put a message into a queue: write it under another name, then rename the whole file."""
         name = f"{round(monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
         unfinished = os.path.join(self.data_folder_out, f".{name}")
         try:
@@ -49,6 +49,6 @@ class Channel(filesystem.Channel):
 
 
 class Transport(filesystem.Transport):
-    """What `filesystem://` stands for."""
+    """The transport for the address `filesystem://`."""
 
     Channel = Channel

@@ -1,6 +1,6 @@
-"""One settings file, read from environment variables (.env.example lists them).
+"""The settings, which are read from environment variables (.env.example lists them).
 
-With none set: SQLite and a file-system broker, which is a real queue with a real worker.
+Without any, the site uses SQLite and a broker in the file system: a real queue with real workers.
 """
 
 from pathlib import Path
@@ -17,12 +17,13 @@ VERSION = "0.1.0"
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
 
-# What the site writes: SQLite, uploads, the queue, the cache. One folder, to back up or delete.
+# The site writes into this one folder, which can be backed up or deleted: SQLite's file, uploads,
+# the queue, the cache.
 DATA_DIR = Path(env.str("ATTEST_DATA_DIR", default=str(BASE_DIR / "var")))
 DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
-if (mode := DATA_DIR.stat().st_mode & 0o7777) & 0o077:  # other users of the machine may look in
+if (mode := DATA_DIR.stat().st_mode & 0o7777) & 0o077:  # other users of the machine have access
     try:
-        if mode & 0o1000:  # a folder for everybody, such as /tmp: not ours to close
+        if mode & 0o1000:  # a shared folder, such as /tmp, must stay open
             raise PermissionError
         DATA_DIR.chmod(0o700)
     except PermissionError as exc:
@@ -49,7 +50,7 @@ if not DEBUG and len(SECRET_KEY) < SHORTEST_SECRET_KEY:
 if not DEBUG and (not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS):
     raise ImproperlyConfigured("DJANGO_ALLOWED_HOSTS must name the site's hosts, without '*'.")
 if DEBUG and not set(ALLOWED_HOSTS) <= {"127.0.0.1", "localhost", "[::1]"}:
-    # `make demo` leaves DJANGO_DEBUG=1 in .env: no server may run with that by oversight.
+    # `make demo` leaves DJANGO_DEBUG=1 in .env. No server may run with that by mistake.
     raise ImproperlyConfigured("DJANGO_DEBUG=1 is for this machine alone: unset it, or the hosts.")
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("DJANGO_CSRF_TRUSTED_ORIGINS", default=[])
 
@@ -57,8 +58,8 @@ SECURE_SSL_REDIRECT = not DEBUG
 SECURE_HSTS_SECONDS = 0 if DEBUG else 365 * 24 * 3600
 SECURE_HSTS_INCLUDE_SUBDOMAINS = not DEBUG
 SECURE_HSTS_PRELOAD = not DEBUG
-# How many proxies stand in front, each of which sets X-Forwarded-Proto and adds to
-# X-Forwarded-For. With none these headers are anybody's word and are not read.
+# The number of proxies in front. Each sets X-Forwarded-Proto and adds to X-Forwarded-For. Without
+# proxies any caller can send these headers, so they are not read.
 N_PROXIES = env.int("DJANGO_PROXIES", default=0)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if N_PROXIES else None
 SECURE_REFERRER_POLICY = "same-origin"
@@ -89,7 +90,7 @@ INSTALLED_APPS = [
     "generation",
     "annotation",
     "evaluation",
-    # Rooms of evaluation with commands and template tags of their own; none has models.
+    # Parts of evaluation that have commands or template tags of their own; none has models.
     "evaluation.runs",
     "evaluation.exchange",
     "evaluation.studies",
@@ -104,7 +105,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "csp",
     "axes",
-    # rest_framework and django_filters are used and not listed: no HTML of theirs is shown.
+    # rest_framework and django_filters are used, but not listed, because their HTML is not shown.
     "drf_spectacular",
     "drf_spectacular_sidecar",
 ]
@@ -147,7 +148,7 @@ TEMPLATES = [
 
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
-    "axes.backends.AxesStandaloneBackend",  # first: refuses before a password is looked at
+    "axes.backends.AxesStandaloneBackend",  # first, so that it refuses before a password is checked
     "accounts.backends.DemoPasswordsRefused",
     "django.contrib.auth.backends.ModelBackend",
 ]
@@ -164,16 +165,17 @@ LOGIN_URL = "accounts:sign-in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "accounts:sign-in"
 AXES_HANDLER = "accounts.throttling.SignInThrottle"
-AXES_FAILURE_LIMIT = 1  # of its locks, each of which has a limit of wrong passwords
+AXES_FAILURE_LIMIT = 1  # number of shut locks; each lock has its own limit of wrong passwords
 AXES_LOCKOUT_CALLABLE = "accounts.throttling.shut_out"
 AXES_CLIENT_IP_CALLABLE = "config.middleware.client_address"
-AXES_COOLOFF_TIME = 0.25  # hours that a wrong password counts
+AXES_COOLOFF_TIME = 0.25  # hours for which a wrong password counts
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
-# What the right password clears: an address or a name alone would be cleared by anybody's.
+# The right password clears the wrong ones of the same name and address. If it cleared those of an
+# address or a name alone, any other person's right password could do so.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_HTTP_RESPONSE_CODE = 429
-# How long it is known who signed in, from where, and by which link.
+# The days for which the site keeps who signed in, from where, and by which link.
 SIGN_IN_RECORD_DAYS = env.int("ATTEST_SIGN_IN_RECORD_DAYS", default=90)
 
 # --- API ------------------------------------------------------------------------------------
@@ -221,29 +223,29 @@ DATABASE: dict[str, Any] = env.db(
     "DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'attest.sqlite3'}"
 )
 if DATABASE["ENGINE"].endswith("sqlite3"):
-    if sqlite_version_info < (3, 35):  # the rating queue takes a slot by UPDATE … RETURNING
+    if sqlite_version_info < (3, 35):  # raters get their slots by UPDATE … RETURNING
         raise ImproperlyConfigured(f"SQLite is {sqlite_version}; expected 3.35 or newer.")
-    # IMMEDIATE takes the write lock when a transaction begins: without it, WAL and the timeout,
-    # concurrent raters see 'database is locked'.
+    # IMMEDIATE takes the write lock when a transaction begins. Without it, WAL and the timeout,
+    # concurrent raters would get the error 'database is locked'.
     DATABASE["OPTIONS"] = {
         "timeout": 20,
         "transaction_mode": "IMMEDIATE",
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
-    # In memory, parallel requests to a live server find a locked table.
+    # With a database in memory, parallel requests to a live server would find a locked table.
     DATABASE["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
 else:
     DATABASE |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
-    # A statement that comes again is planned once: half of the database's time for a rated unit.
+    # A repeated statement is planned once, which halves the database's time for a rated unit.
     DATABASE["OPTIONS"] = {"server_side_binding": True, "prepare_threshold": 5}
 DATABASES = {"default": DATABASE}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Progress of a running import is read from the cache, so it must be shared by site and worker.
+# The progress of a running import is in the cache, so the site and the workers must share it.
 CACHE: dict[str, Any] = env.cache("CACHE_URL", default=f"filecache://{DATA_DIR / 'cache'}")
 if CACHE["BACKEND"].endswith("FileBasedCache"):
     CACHE["BACKEND"] = "config.cache.FileCache"
-    # Beyond that many it drops a third at random, the figures of studies among them.
+    # Beyond this number it deletes a third of its entries at random, also figures of studies.
     CACHE["OPTIONS"] = {"MAX_ENTRIES": 10_000}
 elif CACHE["BACKEND"].endswith("RedisCache"):
     CACHE["BACKEND"] = "config.cache.RedisCache"
@@ -255,20 +257,20 @@ CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://")
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# Here and not on the command line: a model takes its share of the cores by it.
+# This is not on the command line, because a model's share of the cores depends on it.
 CELERY_WORKER_CONCURRENCY = env.int("ATTEST_WORKER_PROCESSES", default=2)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# Beat sends what could not be sent: nobody waits for long while a page is made.
+# Beat later sends what could not be sent, so a page need not wait long for the broker.
 CELERY_BROKER_CONNECTION_TIMEOUT = 2.0
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # Two installations may share a broker, each with a queue of its own.
 CELERY_TASK_DEFAULT_QUEUE = env.str("ATTEST_QUEUE", default="celery")
-# Chunks of runs, and jobs, wait in a queue of their own: a worker takes from both in turn, so that
-# an import or a figure does not wait until a long run is over. What waits for a server most of the
-# time has a third one, with a process of threads for it (`work.processes`): servers that hang
-# take nobody else's place.
+# Chunks of runs, and jobs, have a queue of their own. A worker takes from both queues in turn, so
+# that an import or a figure does not wait until a long run is over. Work that mostly waits for a
+# server has a third queue and a process of threads (`work.workers`), so that servers which do not
+# answer block no other work.
 CHUNK_QUEUE = f"{CELERY_TASK_DEFAULT_QUEUE}-chunks"
 SERVER_QUEUE = f"{CELERY_TASK_DEFAULT_QUEUE}-servers"
 SERVER_THREADS = 16
@@ -276,7 +278,7 @@ CELERY_TASK_TIME_LIMIT = 3600
 CELERY_TASK_SOFT_TIME_LIMIT = 3540
 if CELERY_BROKER_URL.startswith("filesystem"):
     (QUEUE_DIR / "messages").mkdir(parents=True, exist_ok=True)
-    CELERY_WORKER_ENABLE_REMOTE_CONTROL = False  # a queue of its own for what nobody sends
+    CELERY_WORKER_ENABLE_REMOTE_CONTROL = False  # it needs a queue, and is not used here
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
         "data_folder_in": str(QUEUE_DIR / "messages"),
         "data_folder_out": str(QUEUE_DIR / "messages"),
@@ -300,7 +302,7 @@ CELERY_TASK_QUEUES = {
     for name in (CELERY_TASK_DEFAULT_QUEUE, CHUNK_QUEUE, SERVER_QUEUE)
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
-# What beat sends so often is also what workers show by that they are alive.
+# Beat sends some tasks at this interval. By taking them, workers also show that they are alive.
 BEAT_SECONDS = env.float("ATTEST_BEAT_SECONDS", default=5.0)
 CELERY_BEAT_SCHEDULE = {
     "resend-interrupted-imports": {
@@ -315,7 +317,7 @@ CELERY_BEAT_SCHEDULE = {
     "resend-lost-chunks": {
         "task": "evaluation.tasks.resend_lost_chunks",
         "schedule": BEAT_SECONDS,
-        "options": {"expires": 30.0},  # they pile up behind long work
+        "options": {"expires": 30.0},  # seconds; behind long work, messages would pile up
     },
     "resend-lost-jobs": {
         "task": "evaluation.tasks.resend_lost_jobs",
@@ -333,14 +335,14 @@ CELERY_BEAT_SCHEDULE = {
 }
 # Without a sign of life for this long, a worker that scores a chunk of a run counts as dead.
 CHUNK_LEASE_SECONDS = env.int("ATTEST_CHUNK_LEASE_SECONDS", default=60)
-# Without one of any worker for so long, pages say so, and `work` starts the workers anew.
+# Without a sign of any worker for this long, pages report it, and `work` starts the workers again.
 SILENT_AFTER_SECONDS = env.float("ATTEST_SILENT_AFTER_SECONDS", default=60.0)
 
-# What finds names of entities in questions: an installed spaCy model, or a folder of one. Where
-# there is none, or this is empty, the labels of the knowledge graph do.
+# The spaCy model that finds names of entities in questions: an installed one, or its folder. If
+# there is none, or this is empty, names are found by the labels of the knowledge graph.
 SPACY_MODEL = env.str("ATTEST_SPACY_MODEL", default="en_core_web_sm")
 
-# Whom owners of SPARQL endpoints may write to: Wikidata's want a mail address or a page.
+# A contact for owners of SPARQL endpoints. Wikidata's owners want a mail address or a page.
 CONTACT = env.str("ATTEST_CONTACT", default="")
 
 # --- files, time, logs ----------------------------------------------------------------------
@@ -361,10 +363,11 @@ WHITENOISE_USE_FINDERS = DEBUG
 MEDIA_ROOT = DATA_DIR / "uploads"  # never served: imports are read from here by the worker
 FILE_UPLOAD_HANDLERS = ["config.upload_handler.BoundedUploadHandler"]
 MAX_UPLOAD_BYTES = env.int("ATTEST_MAX_UPLOAD_BYTES", default=512 * 1024**2)
-# Of the process that checks or stores one upload; small ones get less, see import_process.
+# The memory of the process that checks or stores one upload. Small uploads get less (see
+# import_process).
 IMPORT_MEGABYTES = env.int("ATTEST_IMPORT_MEGABYTES", default=1500)
 IMPORT_SECONDS = env.int("ATTEST_IMPORT_SECONDS", default=3600)
-# Whether researchers import too, and not admins alone; so in the demo.
+# Whether researchers may import data, and not only admins. In the demo they may.
 RESEARCHERS_IMPORT = env.bool("ATTEST_RESEARCHERS_IMPORT", default=DEBUG)
 
 LANGUAGE_CODE = "en"

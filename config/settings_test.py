@@ -1,14 +1,14 @@
-"""Settings of the tests: as settings.py, with what only costs time taken out."""
+"""Settings of the tests: those of settings.py, without what only costs time."""
 
 import os
 from pathlib import Path
 
 os.environ.setdefault("DJANGO_DEBUG", "1")
-# A queue and uploads of their own: a demo that runs here must not take the tests' work.
+# Tests have a queue and uploads of their own: a demo that runs here must not take their work.
 os.environ.setdefault("ATTEST_DATA_DIR", str(Path(__file__).parent.parent / "var" / "test"))
-# Names in questions are found by the graphs' own labels, whatever models this machine has.
+# Names in questions are found by the labels of graphs, so that installed models make no difference.
 os.environ.setdefault("ATTEST_SPACY_MODEL", "")
-if "PYTEST_XDIST_WORKER" in os.environ:  # what it starts (workers, commands) shares its folder
+if "PYTEST_XDIST_WORKER" in os.environ:  # its workers and commands share its folder
     os.environ["ATTEST_DATA_DIR"] += f"/{os.environ.pop('PYTEST_XDIST_WORKER')}"
     os.environ["CACHE_URL"] = f"filecache://{os.environ['ATTEST_DATA_DIR']}/cache"
 

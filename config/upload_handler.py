@@ -1,4 +1,4 @@
-"""Uploads go to a temporary file, up to a bound."""
+"""The handler of uploads, which writes them to a temporary file and limits their size."""
 
 from typing import Any
 
@@ -9,14 +9,16 @@ from django.core.files.uploadhandler import TemporaryFileUploadHandler
 
 from accounts.access import Role, may_import, roles_of
 
-FORM_BYTES = 64 * 1024  # what a form may hold beside its file, a small file, what others send
+# The limit for a form's fields beside its file, for the file of a researcher who may not import,
+# and for everything that other users send.
+FORM_BYTES = 64 * 1024
 
 
 class BoundedUploadHandler(TemporaryFileUploadHandler):
-    """Refuses an upload that says it is too large, and one that turns out to be.
+    """A handler that refuses an upload whose stated or actual size is too large.
 
-    It is asked before any view is, when the CSRF check reads the form: so it looks itself whether
-    somebody may import, or send a small file (a grid's), and lets nobody else fill the disk.
+    It runs before any view, when the CSRF check reads the form. So it checks itself whether the
+    user may import data, or send a small file (a grid's). Other users cannot fill the disk.
     """
 
     def handle_raw_input(
@@ -36,7 +38,7 @@ class BoundedUploadHandler(TemporaryFileUploadHandler):
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         if start + len(raw_data) > self._most:
-            self.upload_interrupted()  # Django closes whole files only: this deletes the half one
+            self.upload_interrupted()  # this deletes the partial file, which Django leaves open
             raise self._too_big()
         super().receive_data_chunk(raw_data, start)
 

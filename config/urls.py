@@ -1,4 +1,4 @@
-"""Every address of the site, by app; 403, 404 and 500 pages are templates of those names."""
+"""Every address of the site, by app. The pages of 403, 404 and 500 are templates of these names."""
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
@@ -22,7 +22,7 @@ FIRST_PAGES = {
 
 @allowed_to_all
 def home(request: SignedInRequest) -> HttpResponse:
-    """Go to the page that somebody's highest role begins with."""
+    """Redirect to the first page of the user's highest role."""
     roles = roles_of(request.user)
     for role, page in FIRST_PAGES.items():
         if role in roles:
@@ -34,7 +34,7 @@ urlpatterns = [
     path("", home, name="home"),
     path("accounts/", include("accounts.urls")),
     path("api/", include("config.api")),
-    # In this order: studies/mine/ is no study, and data/import/ is no dataset.
+    # The order matters: studies/mine/ is not a study, and data/import/ is not a dataset.
     path("studies/", include("annotation.urls")),
     path("", include("evaluation.urls")),
     path("data/", include("generation.urls")),
